@@ -1,0 +1,83 @@
+# Everything a person does with this repository. `make help` lists it.
+PYTHON ?= python3.11
+UV ?= uv
+
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALL := PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install --quiet
+# Stages call `python`: it must be the locked one.
+IN_VENV := PATH="$(CURDIR)/$(BIN):$$PATH"
+# Stamps: a second call installs nothing unless a lock or the package's declaration changed.
+STUDY := $(VENV)/.study-installed
+RECORDER := $(VENV)/.recorder-installed
+CODE := src experiments tests
+RESULTS := data figures paper dvc.lock
+LOCK_OPTIONS := --quiet --python-version 3.11 --generate-hashes --no-header --no-annotate \
+	--no-emit-index-url
+
+.PHONY: help repro compare test long-test lint record paper readme lock clean
+
+help:  ## list the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+$(STUDY): requirements.lock pyproject.toml
+	@command -v $(PYTHON) >/dev/null || { \
+		echo "$(PYTHON) was not found: install Python 3.11, or name one with PYTHON=..." >&2; exit 2; }
+	@echo "Installing the locked environment into $(VENV) ..."
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(INSTALL) --require-hashes -r requirements.lock
+	@$(INSTALL) --no-deps --no-build-isolation --editable .
+	@touch $@
+
+# torch comes before the lock and outside it: its wheel depends on the machine's accelerator.
+$(RECORDER): $(STUDY) requirements-record.lock
+	@echo "Installing the recorder's libraries (torch) ..."
+	@$(INSTALL) torch==2.13.0
+	@$(INSTALL) --require-hashes -r requirements-record.lock
+	@touch $@
+
+repro: $(STUDY)  ## regenerate every result, print the table, compare with what is committed
+	@$(IN_VENV) dvc repro --force
+	@echo && cat paper/tables/methods.md && echo
+	@$(MAKE) --no-print-directory compare
+
+compare:
+	@changed="$$(git status --porcelain --untracked-files=all -- $(RESULTS))"; \
+	if [ -z "$$changed" ]; then \
+		echo "The regenerated results equal the committed ones, byte for byte."; \
+	else \
+		echo "The results differ from the committed ones in:"; echo "$$changed"; \
+		git --no-pager diff --stat -- $(RESULTS); exit 1; \
+	fi
+
+test: $(RECORDER)  ## run the tests, with real small recordings
+	@$(IN_VENV) python -m pytest -q
+
+long-test: $(RECORDER)  ## run the statistical simulations, which take minutes
+	@$(IN_VENV) python -m pytest -q -m long
+
+lint: $(STUDY)  ## check style and types
+	@$(BIN)/ruff check $(CODE)
+	@$(BIN)/ruff format --check $(CODE)
+	@$(BIN)/mypy
+
+record: $(RECORDER)  ## record the telemetry again (about an hour on 2 cores)
+	@$(IN_VENV) failbench record
+	@$(IN_VENV) dvc commit --force record
+
+paper: $(STUDY)  ## regenerate the paper's tables, and say where they are
+	@$(IN_VENV) dvc repro
+	@echo "The paper so far is its tables:" && ls paper/tables/*
+
+readme:  ## put the results table into README.md
+	@sed -i -e '/<!-- methods table: begin -->/,/<!-- methods table: end -->/{//!d}' \
+		-e '/<!-- methods table: begin -->/r paper/tables/methods.md' README.md
+
+lock:  ## resolve the two lock files anew (needs uv)
+	@$(UV) pip compile pyproject.toml --extra dev $(LOCK_OPTIONS) --output-file requirements.lock
+	@printf 'transformers\ntokenizers\n' | $(UV) pip compile - $(LOCK_OPTIONS) \
+		--constraint requirements.lock --output-file requirements-record.lock
+
+clean:  ## remove the environment and the caches; results stay
+	@rm -rf $(VENV) .dvc/tmp .dvc/cache .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks
+	@find $(CODE) -name __pycache__ -type d -prune -exec rm -rf {} +
