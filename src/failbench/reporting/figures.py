@@ -1,0 +1,194 @@
+"""Figures: drawn from published points alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from failbench.reporting.style import CATEGORY_COLOURS, FAILURE, ONSET, TWIN
+from failbench.scenarios import CATEGORIES
+
+COLUMNS = 10
+"""Runs in a row of the gallery."""
+
+LOSS_LIMIT = 12.0
+"""Top of the gallery's loss axes, in nats; what lies above is drawn at the top."""
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One signal of the dashboard: the columns it draws and how their axis reads."""
+
+    title: str
+    unit: str
+    columns: tuple[str, ...]
+    logarithmic: bool = False
+
+
+PANELS = (
+    Panel(
+        "Training loss (line) and validation loss (dots)",
+        "nats a token",
+        ("loss", "validation_loss"),
+    ),
+    Panel("Learning rate", "", ("learning_rate",)),
+    Panel("Perplexity on held-out data", "", ("perplexity",), logarithmic=True),
+    Panel("Gradient norm before clipping", "", ("gradient_norm",), logarithmic=True),
+    Panel("Memory", "fraction of capacity", ("memory",)),
+    Panel("Training speed", "tokens a second", ("tokens_per_second",)),
+)
+"""The six panels of the paper's Figure 6."""
+
+
+def dashboard(
+    curves: pl.DataFrame, *, title: str, onset_step: int | None, failure_step: int
+) -> Figure:
+    """Six signals of a failing run over those of its twin.
+
+    Parameters
+    ----------
+    curves
+        As :func:`failbench.reporting.curves.run_curves` returns them.
+    title
+        What the sheet says above itself.
+    onset_step, failure_step
+        The steps to mark; ``onset_step`` is None for a run without a fault.
+    """
+    figure = Figure(figsize=(11, 6), layout="constrained")
+    figure.suptitle(title, x=0.01, ha="left", fontsize=11)
+    roles = {role: curves.filter(pl.col("role") == role) for role in ("twin", "failing")}
+    for axes, panel in zip(figure.subplots(2, 3, sharex=True).flat, PANELS, strict=True):
+        for role, points in roles.items():
+            colour = TWIN if role == "twin" else "black"
+            _draw_signals(axes, points, panel, colour)
+        _mark(axes, onset_step, failure_step)
+        axes.set_title(panel.title)
+        axes.set_ylabel(panel.unit)
+        if panel.logarithmic:
+            axes.set_yscale("log")
+        if panel.columns == ("memory",):
+            axes.axhline(1.0, color=FAILURE, linewidth=0.6, linestyle=":")
+            axes.set_ylim(0.0, 1.08)
+        if axes.get_subplotspec().is_last_row():
+            axes.set_xlabel("step")
+    figure.legend(handles=_legend("black"), loc="outside lower left", ncols=4)
+    return figure
+
+
+def gallery(runs: pl.DataFrame, curves: pl.DataFrame, *, title: str) -> Figure:
+    """Loss and memory of every failing run, over its twin, on one sheet.
+
+    Parameters
+    ----------
+    runs
+        As :func:`failbench.reporting.curves.sheet_runs` returns them: a cell each, in their order.
+    curves
+        As :func:`failbench.reporting.curves.sheet_curves` returns them.
+    title
+        What the sheet says above itself.
+    """
+    last_step = curves["step"].max()
+    points = {
+        (str(scenario), str(role)): group
+        for (scenario, role), group in curves.group_by("scenario", "role")
+    }
+    cells = _cells(runs)
+    n_rows = max(row for row, _ in cells.values()) + 1
+    figure = Figure(figsize=(2.0 * COLUMNS, 1.75 * n_rows + 0.8))
+    figure.suptitle(title, x=0.03, y=1.0 - 0.12 / figure.get_figheight(), ha="left", va="top")
+    figure.legend(handles=_legend("black"), loc="upper right", ncols=4)
+    for run in runs.iter_rows(named=True):
+        row, column = cells[run["scenario"]]
+        loss_axes, memory_axes = _add_cell(figure, row, column, n_rows)
+        colour = CATEGORY_COLOURS[run["category"]]
+        for role, line_colour in (("twin", TWIN), ("failing", colour)):
+            group = points.get((run["scenario"], role))
+            if group is None:
+                continue
+            steps = group["step"].to_numpy()
+            _draw_loss(loss_axes, steps, group["loss"].to_numpy(), line_colour)
+            _line(memory_axes, steps, group["memory"].to_numpy(), line_colour)
+        for axes in (loss_axes, memory_axes):
+            _mark(axes, run["onset_step"], run["failure_step"])
+            axes.set_xlim(-2, float(last_step) + 2)  # type: ignore[arg-type]
+        loss_axes.set_title(run["scenario"], fontsize=6.5, color=colour, pad=2)
+        memory_axes.text(
+            0.98, 0.05, run["outcome"], fontsize=6, ha="right", transform=memory_axes.transAxes
+        )
+    return figure
+
+
+def _cells(runs: pl.DataFrame) -> dict[str, tuple[int, int]]:
+    """Row and column of each scenario; every category starts a row of its own."""
+    cells: dict[str, tuple[int, int]] = {}
+    first_row = 0
+    for category in CATEGORIES:
+        scenarios = runs.filter(pl.col("category") == category)["scenario"].to_list()
+        for position, scenario in enumerate(scenarios):
+            cells[scenario] = (first_row + position // COLUMNS, position % COLUMNS)
+        first_row += -(-len(scenarios) // COLUMNS)
+    return cells
+
+
+def _add_cell(figure: Figure, row: int, column: int, n_rows: int) -> tuple[Axes, Axes]:
+    """Axes for the loss, and below them for the memory; only the first column has tick labels."""
+    height = figure.get_figheight()
+    top = 1.0 - (0.75 + 1.75 * row) / height
+    left, width = 0.03 + 0.97 * column / COLUMNS, 0.88 / COLUMNS
+    loss_axes = figure.add_axes((left, top - 0.85 / height, width, 0.85 / height))
+    memory_axes = figure.add_axes((left, top - 1.4 / height, width, 0.5 / height))
+    loss_axes.set(ylim=(0.0, LOSS_LIMIT), yticks=(0, 4, 8, 12), xticks=())
+    memory_axes.set(ylim=(0.0, 1.1), yticks=(0, 1), xticks=(0, 100, 200, 300))
+    if column == 0:
+        loss_axes.set_ylabel("loss", fontsize=6)
+        memory_axes.set_ylabel("memory", fontsize=6)
+    for axes in (loss_axes, memory_axes):
+        axes.tick_params(labelsize=5, length=1.5, pad=1, labelleft=column == 0)
+    memory_axes.tick_params(labelbottom=row == n_rows - 1)
+    return loss_axes, memory_axes
+
+
+def _draw_signals(axes: Axes, points: pl.DataFrame, panel: Panel, colour: str) -> None:
+    for column in panel.columns:
+        measured = points.drop_nulls(column)
+        steps, values = measured["step"].to_numpy(), measured[column].to_numpy()
+        if column == "validation_loss":
+            axes.plot(steps, values, linestyle="none", marker=".", markersize=4, color=colour)
+        else:
+            _line(axes, steps, values, colour)
+
+
+def _draw_loss(axes: Axes, steps: np.ndarray, losses: np.ndarray, colour: str) -> None:
+    """The loss up to the limit; a triangle at the top where it is beyond, or no number."""
+    _line(axes, steps, np.clip(losses, None, LOSS_LIMIT), colour)
+    beyond = ~(losses <= LOSS_LIMIT)
+    if beyond.any():
+        axes.plot(
+            steps[beyond][:1], [LOSS_LIMIT], marker="^", markersize=3, color=colour, clip_on=False
+        )
+
+
+def _line(axes: Axes, steps: np.ndarray, values: np.ndarray, colour: str) -> None:
+    """A line; a single point, which no line shows, is drawn as a dot."""
+    marker = "." if len(steps) == 1 else ""
+    axes.plot(steps, values, color=colour, linewidth=0.9, marker=marker, markersize=3)
+
+
+def _mark(axes: Axes, onset_step: int | None, failure_step: int) -> None:
+    if onset_step is not None:
+        axes.axvline(onset_step, color=ONSET, linewidth=0.9, linestyle="--")
+    axes.axvline(failure_step, color=FAILURE, linewidth=0.9)
+
+
+def _legend(colour: str) -> list[Line2D]:
+    return [
+        Line2D([], [], color=colour, label="failing run"),
+        Line2D([], [], color=TWIN, label="twin, fault never switched on"),
+        Line2D([], [], color=ONSET, linestyle="--", label="onset"),
+        Line2D([], [], color=FAILURE, label="failure"),
+    ]

@@ -1,0 +1,184 @@
+"""Reported: the numbers that the paper prints, to stand beside what is measured here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from failbench.errors import BadInputError
+from failbench.scenarios import CATEGORIES, Architecture, Category
+
+Fraction = Annotated[float, Field(ge=0.0, le=1.0)]
+Drop = Annotated[float, Field(ge=-1.0, le=0.0)]
+Interval = tuple[Fraction, Fraction]
+Place = Annotated[str, Field(pattern=r"^(Abstract|Sections? \d|Table \d|Figure \d)")]
+
+
+class Record(BaseModel):
+    """A frozen record that refuses keys it does not know."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class ReportedMethod(Record):
+    """A row of the paper's Table 1. ``quality`` rates explanations from 1 to 5."""
+
+    label: str
+    accuracy: Fraction
+    interval: Interval | None = None
+    standard_deviation: Fraction | None = None
+    abstention: Fraction | None = None
+    interpretable: Literal["Yes", "High", "Partial", "No"]
+    quality: Annotated[float, Field(ge=1.0, le=5.0)] | None = None
+
+
+class ReportedCategory(Record):
+    """A row of the paper's Table 2; the interval is that of F1."""
+
+    precision: Fraction
+    recall: Fraction
+    f1: Fraction
+    interval: Interval
+
+
+class ReportedArchitecture(Record):
+    """A row of the paper's Table 3."""
+
+    label: str
+    parameters: Annotated[int, Field(gt=0)]
+    accuracy: Fraction
+    interval: Interval
+    f1: Fraction
+
+
+class ReportedAblation(Record):
+    """A row of the paper's Table 4; ``drop`` is against the full framework."""
+
+    label: str
+    accuracy: Fraction
+    drop: Drop | None = None
+
+
+class ReportedImportance(Record):
+    """A row of the paper's Table 6; ``share_below`` where it prints only an upper bound."""
+
+    label: str
+    share: Fraction | None = None
+    share_below: Fraction | None = None
+    parts: dict[str, Fraction] = Field(default_factory=dict)
+
+
+class MethodsTable(Record):
+    """Table 1, by method."""
+
+    place: Place
+    rows: dict[str, ReportedMethod]
+
+
+class CategoriesTable(Record):
+    """Table 2, by category."""
+
+    place: Place
+    rows: dict[Category, ReportedCategory]
+
+
+class ArchitecturesTable(Record):
+    """Table 3, by architecture."""
+
+    place: Place
+    rows: dict[Architecture, ReportedArchitecture]
+
+
+class AblationTable(Record):
+    """Table 4, by signals that are kept."""
+
+    place: Place
+    rows: dict[str, ReportedAblation]
+
+
+class ConfusionTable(Record):
+    """Table 5: counts by actual category; columns are predicted categories in their order."""
+
+    place: Place
+    rows: dict[Category, tuple[int, int, int, int, int]]
+
+    @model_validator(mode="after")
+    def _has_every_category(self) -> Self:
+        if set(self.rows) != set(CATEGORIES):
+            raise ValueError("there must be one row for each category")
+        return self
+
+
+class ImportanceTable(Record):
+    """Table 6, by feature group."""
+
+    place: Place
+    rows: dict[str, ReportedImportance]
+
+
+class ReportedTables(Record):
+    """The numbered tables with figures in them."""
+
+    methods: MethodsTable
+    per_category: CategoriesTable
+    architectures: ArchitecturesTable
+    ablation: AblationTable
+    confusion: ConfusionTable
+    importance: ImportanceTable
+
+
+class Claim(Record):
+    """A number in the text or in a caption; a list where the paper gives an interval or series.
+
+    Units ``fraction`` and ``points`` (a difference of fractions) lie between 0 and 1.
+    """
+
+    place: Place
+    quantity: str
+    value: float | tuple[float, ...]
+    unit: str
+
+    @model_validator(mode="after")
+    def _fractions_are_fractions(self) -> Self:
+        values = self.value if isinstance(self.value, tuple) else (self.value,)
+        if self.unit in {"fraction", "points"} and not all(0.0 <= one <= 1.0 for one in values):
+            raise ValueError("a fraction must lie between 0 and 1")
+        return self
+
+
+class Reported(Record):
+    """Everything that the paper prints about its study."""
+
+    tables: ReportedTables
+    claims: dict[str, Claim]
+
+
+def validate_reported(
+    raw: Mapping[str, object], place: str = "data/reported/paper.yaml"
+) -> Reported:
+    """Turn the content of the file of reported numbers into records.
+
+    Parameters
+    ----------
+    raw
+        The parsed file.
+    place
+        The file's name, for the error.
+
+    Raises
+    ------
+    BadInputError
+        If a key is unknown or missing, or a value is of the wrong kind or out of range.
+    """
+    try:
+        return Reported.model_validate(raw)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise BadInputError(
+            place,
+            ".".join(str(part) for part in first["loc"]) or "(file)",
+            f"{first['msg']}.",
+            "Correct it after the records in failbench.reporting.reported.",
+        ) from error

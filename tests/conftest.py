@@ -1,0 +1,124 @@
+"""Fixtures that tests of several packages share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import matplotlib as mpl
+import polars as pl
+import pytest
+from hypothesis import settings
+
+from failbench.scenarios import Scenario
+from failbench.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry
+
+# Two slow cores must not turn a passing property into a failing one.
+settings.register_profile("failbench", deadline=None)
+settings.load_profile("failbench")
+
+
+@pytest.fixture(scope="session")
+def repository() -> Path:
+    return Path(__file__).parents[1]
+
+
+@pytest.fixture
+def project_style(repository: Path):
+    """The project's matplotlibrc, for the duration of a test."""
+    with mpl.rc_context(fname=repository / "figures" / "matplotlibrc"):
+        yield
+
+
+def _run(run_id: str, **values: object) -> dict[str, object]:
+    row: dict[str, object] = dict.fromkeys(RUN_SCHEMA)
+    row.update(
+        run_id=run_id,
+        kind="failure",
+        architecture="transformer",
+        optimizer="adamw",
+        scale="small",
+        device="cpu",
+        seed=0,
+        ending="completed",
+        outcome="completed",
+        failure_step=9,
+        steps=10,
+        capacity_bytes=200,
+    )
+    row.update(values)
+    return row
+
+
+def _steps(run_id: str, losses: list[float | None]) -> list[dict[str, object]]:
+    rows = []
+    for step, loss in enumerate(losses):
+        row: dict[str, object] = dict.fromkeys(STEP_SCHEMA)
+        row.update(
+            run_id=run_id,
+            step=step,
+            loss=loss,
+            gradient_norm=1.5,
+            learning_rate=0.001,
+            memory_bytes=100 + step,
+            step_seconds=0.5,
+            tokens=50,
+            validation_loss=2.0 if step % 5 == 0 else None,
+        )
+        rows.append(row)
+    return rows
+
+
+@pytest.fixture
+def small_telemetry() -> Telemetry:
+    """Three failing runs with twins: a divergence, a crash at the start, and a crash mid-run."""
+    healthy: list[float | None] = [6.0 - 0.1 * step for step in range(10)]
+    runs, steps = [], []
+    runaway = [*healthy[:5], 9.0, 40.0, float("inf"), float("nan"), float("nan")]
+    for scenario, losses, onset, failure, outcome in [
+        ("runaway", runaway, 5, 6, "diverged"),
+        ("no_start", [], 0, 0, "crash"),
+        ("late_crash", [*healthy[:7], None], 4, 7, "crash"),
+    ]:
+        run_id = f"{scenario}-transformer-adamw-s0"
+        runs += [
+            _run(
+                run_id,
+                scenario=scenario,
+                onset_step=onset,
+                failure_step=failure,
+                outcome=outcome,
+                steps=len(losses),
+            ),
+            _run(f"{run_id}-twin", kind="twin", scenario=scenario, twin_of=run_id),
+        ]
+        steps += _steps(run_id, losses) + _steps(f"{run_id}-twin", healthy)
+    return Telemetry(
+        pl.DataFrame(runs, schema=RUN_SCHEMA).sort("run_id"),
+        pl.DataFrame(steps, schema=STEP_SCHEMA).sort("run_id", "step"),
+    )
+
+
+@pytest.fixture
+def small_scenarios() -> tuple[Scenario, ...]:
+    """The scenarios of ``small_telemetry``, one category each."""
+    return tuple(
+        Scenario.model_validate(
+            {
+                "id": name,
+                "title": f"A title for {name}",
+                "category": category,
+                "root_cause": "A cause that a test made up.",
+                "difficulty": "easy",
+                "symptom_category": category,
+                "fault": {"name": name, "onset": onset},
+                "expected_outcome": outcome,
+                "remedy": "None is needed, it is a test.",
+                "rationale": "Needed by the tests of figures.",
+            }
+        )
+        for name, category, onset, outcome in [
+            ("late_crash", "memory_hardware", "mid_run", "crash"),
+            ("runaway", "optimization", "mid_run", "diverged"),
+            ("no_start", "model_software", "start_crash", "crash"),
+        ]
+    )

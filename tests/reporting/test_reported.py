@@ -1,0 +1,85 @@
+"""The committed file of the paper's numbers, and the records that hold it."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+import yaml
+
+from failbench.errors import BadInputError
+from failbench.reporting.reported import validate_reported
+from failbench.scenarios import ARCHITECTURES, CATEGORIES, COUNTS
+
+
+@pytest.fixture(scope="module")
+def raw(repository):
+    return yaml.safe_load((repository / "data/reported/paper.yaml").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def reported(raw):
+    return validate_reported(raw)
+
+
+def test_every_interval_is_in_order_and_holds_its_value(reported):
+    rows = [*reported.tables.methods.rows.values(), *reported.tables.architectures.rows.values()]
+    for row in rows:
+        if row.interval is not None:
+            assert row.interval[0] <= row.accuracy <= row.interval[1], row.label
+    for row in reported.tables.per_category.rows.values():
+        assert row.interval[0] <= row.f1 <= row.interval[1]
+
+
+def test_confusion_rows_add_up_to_the_papers_scenarios(reported):
+    rows = reported.tables.confusion.rows
+    assert {category: sum(rows[category]) for category in CATEGORIES} == COUNTS
+
+
+def test_ablation_drops_are_against_the_full_framework(reported):
+    rows = reported.tables.ablation.rows
+    for row in rows.values():
+        if row.drop is not None:
+            assert row.accuracy - rows["full"].accuracy == pytest.approx(row.drop)
+
+
+def test_all_architectures_and_categories_have_their_row(reported):
+    assert set(reported.tables.architectures.rows) == set(ARCHITECTURES)
+    assert set(reported.tables.per_category.rows) == set(CATEGORIES)
+
+
+def test_counts_in_the_text_are_the_scenario_counts(reported):
+    counted = {category: reported.claims[f"scenarios_{category}"].value for category in CATEGORIES}
+    assert counted == COUNTS
+    assert reported.claims["scenarios"].value == sum(COUNTS.values())
+
+
+def test_accuracies_in_the_text_agree_with_table_1_as_printed(reported):
+    claims, rows = reported.claims, reported.tables.methods.rows
+    for method in rows:
+        claim = claims.get(f"{method}_accuracy")
+        if claim is not None:
+            assert claim.value == pytest.approx(rows[method].accuracy, abs=0.0006), method
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("tables", "methods", "rows", "ebm", "acuracy"), 0.5),
+        (("tables", "ablation", "rows", "full", "accuracy"), 61.8),
+        (("tables", "confusion", "rows", "unknown"), [1, 2, 3]),
+        (("claims", "gap", "value"), 38.6),
+        (("claims", "gap", "place"), "somewhere"),
+        (("claims", "gap", "colour"), "red"),
+    ],
+)
+def test_a_wrong_entry_is_refused_with_its_path(raw, path, value):
+    wrong = copy.deepcopy(raw)
+    entry = wrong
+    for key in path[:-1]:
+        entry = entry[key]
+    entry[path[-1]] = value
+    with pytest.raises(BadInputError) as caught:
+        validate_reported(wrong)
+    assert caught.value.field.startswith(".".join(path[: 3 if path[0] == "tables" else 2]))
+    assert caught.value.place == "data/reported/paper.yaml"
