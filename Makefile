@@ -63,7 +63,6 @@ lint: $(STUDY)  ## check style and types
 
 record: $(RECORDER)  ## record the telemetry again (about an hour on 2 cores)
 	@$(IN_VENV) failbench record
-	@$(IN_VENV) dvc commit --force record
 
 paper: $(STUDY)  ## regenerate the paper's tables, and say where they are
 	@$(IN_VENV) dvc repro

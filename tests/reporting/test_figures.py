@@ -7,7 +7,7 @@ import pytest
 
 from failbench.reporting.curves import run_curves, sheet_curves, sheet_runs
 from failbench.reporting.figures import LOSS_LIMIT, PANELS, dashboard, gallery
-from failbench.reporting.style import CATEGORY_COLOURS, ONSET, TWIN, save_svg
+from failbench.reporting.style import CATEGORY_COLOURS, LINE, MARK, TWIN, save_svg
 from failbench.scenarios import CATEGORIES
 
 pytestmark = pytest.mark.usefixtures("project_style")
@@ -23,9 +23,9 @@ def draw_gallery(telemetry, scenarios):
 
 
 def vertical_lines(axes):
-    """Steps of the vertical markers, by colour."""
+    """Steps of the vertical markers, by whether the line is dashed."""
     return {
-        line.get_color(): line.get_xdata()[0]
+        line.is_dashed(): line.get_xdata()[0]
         for line in axes.lines
         if len(line.get_xdata()) == 2 and line.get_xdata()[0] == line.get_xdata()[1]
     }
@@ -36,15 +36,13 @@ def test_dashboard_has_the_six_panels_each_with_run_and_twin(small_telemetry):
     assert [axes.get_title(loc="left") for axes in figure.axes] == [panel.title for panel in PANELS]
     for axes in figure.axes:
         colours = [line.get_color() for line in axes.lines]
-        assert "black" in colours
+        assert LINE in colours
         assert TWIN in colours
 
 
 def test_dashboard_marks_onset_and_failure_in_every_panel(small_telemetry):
     for axes in draw_dashboard(small_telemetry).axes:
-        marks = vertical_lines(axes)
-        assert marks[ONSET] == 5
-        assert 6 in marks.values()
+        assert vertical_lines(axes) == {True: 5, False: 6}
 
 
 def test_gallery_has_a_cell_for_every_failing_run_even_one_without_steps(
@@ -73,7 +71,7 @@ def test_gallery_shows_a_loss_beyond_the_limit_at_the_top_with_a_triangle(
 
 def test_categories_are_told_apart_by_colours_of_their_own():
     assert set(CATEGORY_COLOURS) == set(CATEGORIES)
-    assert len({*CATEGORY_COLOURS.values(), TWIN, ONSET}) == len(CATEGORIES) + 2
+    assert len({*CATEGORY_COLOURS.values(), TWIN, MARK}) == len(CATEGORIES) + 2
 
 
 def test_the_same_points_give_the_same_bytes(small_telemetry, small_scenarios, tmp_path):

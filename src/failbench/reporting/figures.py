@@ -10,11 +10,15 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from failbench.reporting.style import CATEGORY_COLOURS, FAILURE, ONSET, TWIN
-from failbench.scenarios import CATEGORIES
+from failbench.reporting.style import CATEGORY_COLOURS, LINE, MARK, TWIN
+from failbench.scenarios import CATEGORIES, Category
 
 COLUMNS = 10
 """Runs in a row of the gallery."""
+
+CELL_HEIGHT = 1.75
+HEADING_HEIGHT = 0.35
+"""Heights on the gallery, in inches, of a run and of a category's name above its first row."""
 
 LOSS_LIMIT = 12.0
 """Top of the gallery's loss axes, in nats; what lies above is drawn at the top."""
@@ -64,19 +68,18 @@ def dashboard(
     roles = {role: curves.filter(pl.col("role") == role) for role in ("twin", "failing")}
     for axes, panel in zip(figure.subplots(2, 3, sharex=True).flat, PANELS, strict=True):
         for role, points in roles.items():
-            colour = TWIN if role == "twin" else "black"
-            _draw_signals(axes, points, panel, colour)
+            _draw_signals(axes, points, panel, TWIN if role == "twin" else LINE)
         _mark(axes, onset_step, failure_step)
         axes.set_title(panel.title)
         axes.set_ylabel(panel.unit)
         if panel.logarithmic:
             axes.set_yscale("log")
         if panel.columns == ("memory",):
-            axes.axhline(1.0, color=FAILURE, linewidth=0.6, linestyle=":")
+            axes.axhline(1.0, color=MARK, linewidth=0.6, linestyle=":")
             axes.set_ylim(0.0, 1.08)
         if axes.get_subplotspec().is_last_row():
             axes.set_xlabel("step")
-    figure.legend(handles=_legend("black"), loc="outside lower left", ncols=4)
+    figure.legend(handles=_legend(LINE), loc="outside lower left", ncols=4)
     return figure
 
 
@@ -97,14 +100,24 @@ def gallery(runs: pl.DataFrame, curves: pl.DataFrame, *, title: str) -> Figure:
         (str(scenario), str(role)): group
         for (scenario, role), group in curves.group_by("scenario", "role")
     }
-    cells = _cells(runs)
-    n_rows = max(row for row, _ in cells.values()) + 1
-    figure = Figure(figsize=(2.0 * COLUMNS, 1.75 * n_rows + 0.8))
-    figure.suptitle(title, x=0.03, y=1.0 - 0.12 / figure.get_figheight(), ha="left", va="top")
-    figure.legend(handles=_legend("black"), loc="upper right", ncols=4)
+    places = _places(runs)
+    lowest = max(top for _, top in places.values())
+    figure = Figure(figsize=(2.0 * COLUMNS, lowest + CELL_HEIGHT))
+    height = figure.get_figheight()
+    figure.suptitle(title, x=0.03, y=1.0 - 0.12 / height, ha="left", va="top", fontsize=14)
+    figure.legend(handles=_legend(LINE), loc="upper right", ncols=4)
+    for category, heading in _headings(runs, places).items():
+        figure.text(
+            0.03,
+            1.0 - (heading - 0.28) / height,
+            category.replace("_", " "),
+            color=CATEGORY_COLOURS[category],
+            fontsize=11,
+            fontweight="bold",
+        )
     for run in runs.iter_rows(named=True):
-        row, column = cells[run["scenario"]]
-        loss_axes, memory_axes = _add_cell(figure, row, column, n_rows)
+        column, top = places[run["scenario"]]
+        loss_axes, memory_axes = _add_cell(figure, column, top, labelled=top == lowest)
         colour = CATEGORY_COLOURS[run["category"]]
         for role, line_colour in (("twin", TWIN), ("failing", colour)):
             group = points.get((run["scenario"], role))
@@ -116,32 +129,40 @@ def gallery(runs: pl.DataFrame, curves: pl.DataFrame, *, title: str) -> Figure:
         for axes in (loss_axes, memory_axes):
             _mark(axes, run["onset_step"], run["failure_step"])
             axes.set_xlim(-2, float(last_step) + 2)  # type: ignore[arg-type]
-        loss_axes.set_title(run["scenario"], fontsize=6.5, color=colour, pad=2)
+        loss_axes.set_title(run["scenario"], fontsize=6.5, pad=2)
         memory_axes.text(
             0.98, 0.05, run["outcome"], fontsize=6, ha="right", transform=memory_axes.transAxes
         )
     return figure
 
 
-def _cells(runs: pl.DataFrame) -> dict[str, tuple[int, int]]:
-    """Row and column of each scenario; every category starts a row of its own."""
-    cells: dict[str, tuple[int, int]] = {}
-    first_row = 0
+def _places(runs: pl.DataFrame) -> dict[str, tuple[int, float]]:
+    """Column and distance from the top (inches) of each scenario; a category starts a row."""
+    places: dict[str, tuple[int, float]] = {}
+    top = 0.4
     for category in CATEGORIES:
         scenarios = runs.filter(pl.col("category") == category)["scenario"].to_list()
+        top += HEADING_HEIGHT if scenarios else 0.0
         for position, scenario in enumerate(scenarios):
-            cells[scenario] = (first_row + position // COLUMNS, position % COLUMNS)
-        first_row += -(-len(scenarios) // COLUMNS)
-    return cells
+            places[scenario] = (position % COLUMNS, top + position // COLUMNS * CELL_HEIGHT)
+        top += -(-len(scenarios) // COLUMNS) * CELL_HEIGHT
+    return places
 
 
-def _add_cell(figure: Figure, row: int, column: int, n_rows: int) -> tuple[Axes, Axes]:
+def _headings(runs: pl.DataFrame, places: dict[str, tuple[int, float]]) -> dict[Category, float]:
+    """Distance from the top (inches) of the first row of each category."""
+    tops: dict[Category, float] = {}
+    for scenario, category in runs.select("scenario", "category").iter_rows():
+        tops.setdefault(category, places[scenario][1])
+    return tops
+
+
+def _add_cell(figure: Figure, column: int, top: float, *, labelled: bool) -> tuple[Axes, Axes]:
     """Axes for the loss, and below them for the memory; only the first column has tick labels."""
     height = figure.get_figheight()
-    top = 1.0 - (0.75 + 1.75 * row) / height
     left, width = 0.03 + 0.97 * column / COLUMNS, 0.88 / COLUMNS
-    loss_axes = figure.add_axes((left, top - 0.85 / height, width, 0.85 / height))
-    memory_axes = figure.add_axes((left, top - 1.4 / height, width, 0.5 / height))
+    loss_axes = figure.add_axes((left, 1.0 - (top + 0.85) / height, width, 0.85 / height))
+    memory_axes = figure.add_axes((left, 1.0 - (top + 1.4) / height, width, 0.5 / height))
     loss_axes.set(ylim=(0.0, LOSS_LIMIT), yticks=(0, 4, 8, 12), xticks=())
     memory_axes.set(ylim=(0.0, 1.1), yticks=(0, 1), xticks=(0, 100, 200, 300))
     if column == 0:
@@ -149,7 +170,7 @@ def _add_cell(figure: Figure, row: int, column: int, n_rows: int) -> tuple[Axes,
         memory_axes.set_ylabel("memory", fontsize=6)
     for axes in (loss_axes, memory_axes):
         axes.tick_params(labelsize=5, length=1.5, pad=1, labelleft=column == 0)
-    memory_axes.tick_params(labelbottom=row == n_rows - 1)
+    memory_axes.tick_params(labelbottom=labelled)
     return loss_axes, memory_axes
 
 
@@ -181,14 +202,14 @@ def _line(axes: Axes, steps: np.ndarray, values: np.ndarray, colour: str) -> Non
 
 def _mark(axes: Axes, onset_step: int | None, failure_step: int) -> None:
     if onset_step is not None:
-        axes.axvline(onset_step, color=ONSET, linewidth=0.9, linestyle="--")
-    axes.axvline(failure_step, color=FAILURE, linewidth=0.9)
+        axes.axvline(onset_step, color=MARK, linewidth=0.7, linestyle=(0, (3, 2)), zorder=0)
+    axes.axvline(failure_step, color=MARK, linewidth=0.7, zorder=0)
 
 
 def _legend(colour: str) -> list[Line2D]:
     return [
         Line2D([], [], color=colour, label="failing run"),
         Line2D([], [], color=TWIN, label="twin, fault never switched on"),
-        Line2D([], [], color=ONSET, linestyle="--", label="onset"),
-        Line2D([], [], color=FAILURE, label="failure"),
+        Line2D([], [], color=MARK, linestyle=(0, (3, 2)), label="onset"),
+        Line2D([], [], color=MARK, label="failure"),
     ]

@@ -11,7 +11,6 @@ from failbench.scenarios import Category
 
 BLACK: Final = "#000000"
 ORANGE: Final = "#E69F00"
-SKY_BLUE: Final = "#56B4E9"
 GREEN: Final = "#009E73"
 BLUE: Final = "#0072B2"
 VERMILLION: Final = "#D55E00"
@@ -24,12 +23,12 @@ CATEGORY_COLOURS: Final[dict[Category, str]] = {
     "optimization": ORANGE,
     "data_pipeline": GREEN,
     "model_software": PURPLE,
-    "unknown": BLACK,
+    "unknown": VERMILLION,
 }
 
 TWIN: Final = GREY
-ONSET: Final = SKY_BLUE
-FAILURE: Final = VERMILLION
+LINE: Final = BLUE
+MARK: Final = BLACK
 
 
 def save_svg(figure: Figure, path: Path) -> None:

@@ -1,0 +1,166 @@
+"""What dvc.yaml declares, and what the stage scripts really import, read and write.
+
+Run as a program, from anywhere, it prints the code dependencies that each stage must declare.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+REPOSITORY = Path(__file__).parents[2]
+EXPERIMENTS = REPOSITORY / "experiments"
+IMPORT_ROOTS = (REPOSITORY / "src", EXPERIMENTS)
+SHARED_SCRIPTS = {"stage"}
+"""Files of experiments/ that stages import and that are no stage themselves."""
+
+PROJECT_PATH = re.compile(r"^(data|figures|paper)(/[\w.@+-]+)+$")
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One stage as dvc.yaml declares it; a foreach stage is one stage, with ``${item}`` inside."""
+
+    name: str
+    body: dict[str, Any]
+
+    @property
+    def script(self) -> Path:
+        return EXPERIMENTS / f"{self.name}.py"
+
+    @property
+    def deps(self) -> set[str]:
+        return set(self.body.get("deps", []))
+
+    @property
+    def code(self) -> set[str]:
+        return {dep for dep in self.deps if dep.endswith(".py")}
+
+    @property
+    def params(self) -> set[str]:
+        return set(self.body.get("params", []))
+
+    @cached_property
+    def outputs(self) -> dict[str, dict[str, Any]]:
+        """Paths of outs, metrics and plots, with their options."""
+        found: dict[str, dict[str, Any]] = {}
+        for kind in ("outs", "metrics", "plots"):
+            for entry in self.body.get(kind, []):
+                found |= entry if isinstance(entry, dict) else {entry: {}}
+        return found
+
+
+def stages() -> dict[str, Stage]:
+    declared = yaml.safe_load((REPOSITORY / "dvc.yaml").read_text(encoding="utf-8"))["stages"]
+    return {name: Stage(name, body.get("do", body)) for name, body in declared.items()}
+
+
+def foreach_items() -> dict[str, list[str]]:
+    """The items of each foreach stage."""
+    declared = yaml.safe_load((REPOSITORY / "dvc.yaml").read_text(encoding="utf-8"))["stages"]
+    params = yaml.safe_load((REPOSITORY / "params.yaml").read_text(encoding="utf-8"))
+    items = {}
+    for name, body in declared.items():
+        if "foreach" in body:
+            value: Any = params
+            for key in body["foreach"].removeprefix("${").removesuffix("}").split("."):
+                value = value[key]
+            items[name] = list(value)
+    return items
+
+
+def scripts() -> list[Path]:
+    return sorted(path for path in EXPERIMENTS.glob("*.py") if path.stem not in SHARED_SCRIPTS)
+
+
+def import_closure(script: Path) -> set[str]:
+    """Every file of the project that a script imports, directly or not, and the script itself.
+
+    Empty files (``__init__.py``) are left out: nothing in them can change a result.
+    """
+    waiting, found = [script], set()
+    while waiting:
+        path = waiting.pop()
+        if path in found:
+            continue
+        found.add(path)
+        for module in _imported(path):
+            waiting.extend(_files(module))
+    return {
+        path.relative_to(REPOSITORY).as_posix()
+        for path in found
+        if path.read_text(encoding="utf-8").strip()
+    }
+
+
+def _imported(path: Path) -> set[str]:
+    modules: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            modules |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative imports are not followed."
+            assert node.module is not None
+            modules.add(node.module)
+            modules |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return modules
+
+
+def _files(module: str) -> list[Path]:
+    parts = module.split(".")
+    candidates = []
+    for root in IMPORT_ROOTS:
+        for length in range(1, len(parts) + 1):
+            candidates.append(root.joinpath(*parts[:length]) / "__init__.py")
+        candidates.append(root.joinpath(*parts).with_suffix(".py"))
+    return [path for path in candidates if path.is_file()]
+
+
+def sections_read(script: Path) -> tuple[set[str], bool]:
+    """Sections of params.yaml that ``read_section`` is called with; whether some are computed."""
+    literal, computed = set(), False
+    for node in ast.walk(ast.parse(script.read_text(encoding="utf-8"))):
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and node.func.id == "read_section"
+        ):
+            argument = node.args[0]
+            if isinstance(argument, ast.Constant):
+                literal.add(str(argument.value))
+            else:
+                computed = True
+    return literal, computed
+
+
+def paths_named(script: Path) -> set[str]:
+    """Paths in data/, figures/ and paper/ that a script spells out; @ is a computed part."""
+    found = set()
+    for node in ast.walk(ast.parse(script.read_text(encoding="utf-8"))):
+        text = ""
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            text = node.value
+        elif isinstance(node, ast.JoinedStr):
+            text = "".join(
+                str(part.value) if isinstance(part, ast.Constant) else "@" for part in node.values
+            )
+        if PROJECT_PATH.match(text):
+            found.add(text)
+    return found
+
+
+def main() -> None:
+    for script in scripts():
+        print(f"{script.stem}:")
+        for path in sorted(import_closure(script)):
+            print(f"      - {path}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,165 @@
+"""dvc.yaml declares exactly what the stage scripts import, read and write."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+
+import pytest
+import yaml
+
+from pipeline import (
+    REPOSITORY,
+    foreach_items,
+    import_closure,
+    paths_named,
+    scripts,
+    sections_read,
+    stages,
+)
+
+STAGES = stages()
+REPRODUCED = {name: stage for name, stage in STAGES.items() if name != "record"}
+
+
+def git(*arguments: str) -> list[str]:
+    result = subprocess.run(
+        ["git", *arguments], cwd=REPOSITORY, capture_output=True, text=True, check=False
+    )
+    return result.stdout.splitlines()
+
+
+def related(one: str, other: str) -> bool:
+    """Whether one path is the other, or one of its parents."""
+    return one == other or one.startswith(f"{other}/") or other.startswith(f"{one}/")
+
+
+def items_of(name: str, path: str) -> list[str]:
+    return [path.replace("${item}", item) for item in foreach_items().get(name, [""])]
+
+
+def test_every_script_is_a_stage_of_its_name_and_every_stage_a_script():
+    assert {script.stem for script in scripts()} == set(STAGES)
+    for name, stage in STAGES.items():
+        assert name == "record" or f"experiments/{name}.py" in stage.body["cmd"]
+
+
+@pytest.mark.parametrize("name", REPRODUCED)
+def test_code_dependencies_are_the_import_closure(name):
+    closure = import_closure(STAGES[name].script)
+    add, remove = sorted(closure - STAGES[name].code), sorted(STAGES[name].code - closure)
+    lines = [*(f"add    - {path}" for path in add), *(f"remove - {path}" for path in remove)]
+    assert not lines, f"In dvc.yaml, stage {name}, under deps:\n" + "\n".join(lines)
+
+
+@pytest.mark.parametrize("name", REPRODUCED)
+def test_parameters_declared_are_the_sections_read(name):
+    sections, computed = sections_read(STAGES[name].script)
+    declared = STAGES[name].params
+    assert {section for section in declared if section != "${item}"} == sections
+    assert ("${item}" in declared) == computed
+
+
+@pytest.mark.parametrize("name", REPRODUCED)
+def test_every_path_that_a_script_names_is_a_dependency_or_an_output(name):
+    stage = STAGES[name]
+    declared = {path.replace("${item}", "@") for path in {*stage.deps, *stage.outputs}}
+    undeclared = {
+        path
+        for path in paths_named(stage.script)
+        if not any(related(path, other) for other in declared)
+    }
+    assert undeclared == set()
+
+
+@pytest.mark.parametrize("name", REPRODUCED)
+def test_every_declared_path_is_named_by_the_script(name):
+    stage = STAGES[name]
+    declared = {path.replace("${item}", "@") for path in {*stage.deps, *stage.outputs}}
+    named = {*paths_named(stage.script), *stage.code}
+    assert {path for path in declared if not any(related(path, one) for one in named)} == set()
+
+
+def test_record_is_frozen_and_has_nothing_but_outputs_that_are_kept():
+    record = STAGES["record"]
+    assert record.body["frozen"] is True
+    assert not record.deps
+    assert not record.params
+    assert all(options.get("persist") for options in record.outputs.values())
+
+
+@pytest.mark.parametrize("name", STAGES)
+def test_a_stage_says_what_it_is_and_commits_what_it_writes(name):
+    stage = STAGES[name]
+    assert stage.body["desc"].endswith(".")
+    uncached = {path for path, options in stage.outputs.items() if options.get("cache") is False}
+    assert uncached == set(stage.outputs)
+
+
+@pytest.mark.parametrize("name", STAGES)
+def test_every_output_is_tracked_by_git_and_not_ignored(name):
+    for template in STAGES[name].outputs:
+        for path in items_of(name, template):
+            assert git("ls-files", path), f"{path} is not tracked: git add it."
+            assert not git("check-ignore", "--no-index", path), f"{path} is ignored by git."
+
+
+@pytest.mark.parametrize("name", REPRODUCED)
+def test_the_metrics_file_bears_the_name_of_its_stage(name):
+    metrics = {path for path in STAGES[name].outputs if path.startswith("data/metrics/")}
+    assert metrics <= {f"data/metrics/{name}.json", f"data/metrics/{name}/${{item}}.json"}
+
+
+def test_parameter_sections_are_all_read_by_some_stage():
+    declared = yaml.safe_load((REPOSITORY / "params.yaml").read_text(encoding="utf-8"))
+    read = {section for stage in STAGES.values() for section in stage.params}
+    items = {item for found in foreach_items().values() for item in found}
+    lists = {section for section, value in declared.items() if isinstance(value, list)}
+    assert set(declared) - lists == (read - {"${item}"}) | items
+
+
+def test_every_parameter_has_a_comment_above_it():
+    lines = (REPOSITORY / "params.yaml").read_text(encoding="utf-8").splitlines()
+    bare = [
+        line.strip()
+        for above, line in zip(["", *lines], lines, strict=False)
+        if line.startswith("  ")
+        and not line.startswith("   ")
+        and not line.strip().startswith(("#", "-"))
+        and not above.strip().startswith("#")
+    ]
+    assert bare == []
+
+
+def leaves(value, path=""):
+    if isinstance(value, dict):
+        for key, one in value.items():
+            yield from leaves(one, f"{path}.{key}")
+    else:
+        yield path, value
+
+
+@pytest.mark.parametrize(
+    "path", sorted((REPOSITORY / "data/metrics").rglob("*.json")), ids=lambda path: path.stem
+)
+def test_metrics_are_scalars_that_dvc_can_show(path):
+    text = path.read_text(encoding="utf-8")
+    metrics = json.loads(text)
+    assert text == json.dumps(metrics, indent=2, sort_keys=True) + "\n"
+    for name, value in leaves(metrics):
+        assert isinstance(value, bool | int | float | str), f"{name} is no scalar"
+        if isinstance(value, float):
+            assert value == round(value, 6), f"{name} has more than six decimals"
+
+
+def test_package_markers_are_empty_so_that_closures_stay_narrow():
+    for path in (REPOSITORY / "src").rglob("__init__.py"):
+        assert path.read_text(encoding="utf-8") == "", f"{path} must stay empty."
+
+
+def test_the_committed_lock_is_up_to_date():
+    result = subprocess.run(
+        ["dvc", "status", "--json"], cwd=REPOSITORY, capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 0, result.stderr
+    assert json.loads(result.stdout) == {}, "Run `dvc repro` and commit what it writes."
