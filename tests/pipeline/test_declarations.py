@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 
 import pytest
 import yaml
@@ -159,7 +160,11 @@ def test_package_markers_are_empty_so_that_closures_stay_narrow():
 
 def test_the_committed_lock_is_up_to_date():
     result = subprocess.run(
-        ["dvc", "status", "--json"], cwd=REPOSITORY, capture_output=True, text=True, check=False
+        [sys.executable, "-m", "dvc", "status", "--json"],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert result.returncode == 0, result.stderr
     assert json.loads(result.stdout) == {}, "Run `dvc repro` and commit what it writes."

@@ -109,7 +109,7 @@ def gallery(runs: pl.DataFrame, curves: pl.DataFrame, *, title: str) -> Figure:
     for category, heading in _headings(runs, places).items():
         figure.text(
             0.03,
-            1.0 - (heading - 0.28) / height,
+            1.0 - (heading - 0.22) / height,
             category.replace("_", " "),
             color=CATEGORY_COLOURS[category],
             fontsize=11,
@@ -139,7 +139,7 @@ def gallery(runs: pl.DataFrame, curves: pl.DataFrame, *, title: str) -> Figure:
 def _places(runs: pl.DataFrame) -> dict[str, tuple[int, float]]:
     """Column and distance from the top (inches) of each scenario; a category starts a row."""
     places: dict[str, tuple[int, float]] = {}
-    top = 0.4
+    top = 0.6
     for category in CATEGORIES:
         scenarios = runs.filter(pl.col("category") == category)["scenario"].to_list()
         top += HEADING_HEIGHT if scenarios else 0.0
