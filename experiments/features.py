@@ -1,0 +1,52 @@
+"""Stage features: telemetry to one row of features a run, and the splits of all studies."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+from pydantic import Field
+
+from failbench.evaluation.splits import make_splits
+from failbench.feature_table import feature_table
+from failbench.scenarios import Record, read_scenarios
+from failbench.telemetry import read_telemetry, write_atomically
+from stage import print_table, read_section, run
+
+SCENARIOS = Path("data/scenarios")
+TELEMETRY = Path("data/telemetry")
+FEATURES = Path("data/features/features.parquet")
+SPLITS = Path("data/features/splits.parquet")
+
+
+class FeaturesParameters(Record):
+    """The section ``features`` of params.yaml."""
+
+    folds: int = Field(ge=2)
+    repeats: int = Field(ge=1)
+    seed: int = Field(ge=0)
+
+
+def main() -> None:
+    parameters = read_section("features", FeaturesParameters)
+    telemetry = read_telemetry(TELEMETRY)
+    table = feature_table(telemetry, read_scenarios(SCENARIOS))
+    failures = table.filter(pl.col("kind") == "failure")
+    splits = make_splits(
+        failures.select("scenario", "category").unique(),
+        parameters.folds,
+        parameters.repeats,
+        parameters.seed,
+    )
+    write_atomically(table, FEATURES)
+    write_atomically(splits, SPLITS)
+    counts = (
+        table.group_by("kind")
+        .agg(pl.len(), pl.col("scenario").drop_nulls().n_unique())
+        .sort("kind")
+    )
+    print_table(("kind", "runs", "scenarios"), counts.rows())
+
+
+if __name__ == "__main__":
+    run(main)

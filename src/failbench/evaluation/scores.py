@@ -1,0 +1,124 @@
+"""Scores: rates over confusion shares, vectorised over any leading axes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from failbench.methods.diagnosis import ABSTAIN
+from failbench.scenarios import CATEGORIES
+
+Array = npt.NDArray[np.float64]
+Score = Callable[[Array, tuple[str, ...]], Array]
+"""From confusions ``[..., n_repeats, n_categories, n_answers]`` and the categories to ``[...]``."""
+
+ANSWERS: tuple[str, ...] = (*CATEGORIES, ABSTAIN)
+
+
+@dataclass(frozen=True)
+class ScenarioAnswers:
+    """What a method answered, scenario by scenario: the unit that is resampled.
+
+    Attributes
+    ----------
+    shares
+        By category: an array ``[n_scenarios, n_repeats, n_answers]`` with the share of the
+        scenario's runs that got each answer in a repeat. All runs of a scenario stay together.
+    """
+
+    shares: Mapping[str, Array]
+
+    @property
+    def n(self) -> int:
+        """Number of scenarios."""
+        return sum(len(one) for one in self.shares.values())
+
+    def confusion(self) -> Array:
+        """Sums of shares over scenarios: ``[n_repeats, n_categories, n_answers]``."""
+        return np.stack([self.shares[category].sum(axis=0) for category in self.shares], axis=-2)
+
+
+def scenario_answers(predictions: pl.DataFrame) -> ScenarioAnswers:
+    """Collect predictions (rows of one method and feature set) by scenario and repeat.
+
+    Categories without a scenario are left out, and scores are means over those that are there.
+    """
+    repeats = predictions["repeat"].unique().sort().to_list()
+    columns = {
+        answer: (pl.col("prediction") == answer).mean().cast(pl.Float64) for answer in ANSWERS
+    }
+    table = (
+        predictions.group_by("category", "scenario", "repeat")
+        .agg(**columns)
+        .sort("category", "scenario", "repeat")
+    )
+    shares = {}
+    for category in CATEGORIES:
+        rows = table.filter(pl.col("category") == category).select(ANSWERS).to_numpy()
+        if len(rows):
+            shares[str(category)] = rows.reshape(-1, len(repeats), len(ANSWERS))
+    return ScenarioAnswers(shares)
+
+
+def own_answer(confusion: Array, categories: tuple[str, ...]) -> Array:
+    """Shares on the diagonal, ``[..., n_categories]``; an abstention is never correct."""
+    columns = [ANSWERS.index(category) for category in categories]
+    diagonal: Array = confusion[..., np.arange(len(categories)), columns]
+    return diagonal
+
+
+def accuracy(confusion: Array, categories: tuple[str, ...]) -> Array:
+    """Correct / all, mean over repeats: the mean over scenarios of their mean correctness."""
+    correct = own_answer(confusion, categories).sum(axis=-1) / confusion.sum(axis=(-2, -1))
+    return _over_repeats(correct)
+
+
+def recalls(confusion: Array, categories: tuple[str, ...]) -> Array:
+    """Recall of each category in each repeat, ``[..., n_repeats, n_categories]``."""
+    return _ratio(own_answer(confusion, categories), confusion.sum(axis=-1))
+
+
+def balanced_accuracy(confusion: Array, categories: tuple[str, ...]) -> Array:
+    """Mean recall over categories, computed per repeat and averaged."""
+    return _over_repeats(recalls(confusion, categories).mean(axis=-1))
+
+
+def f1_scores(confusion: Array, categories: tuple[str, ...]) -> Array:
+    """F1 of each category in each repeat; zero where it has neither runs nor answers."""
+    columns = [ANSWERS.index(category) for category in categories]
+    own = own_answer(confusion, categories)
+    answered = confusion.sum(axis=-2)[..., columns]
+    return _ratio(2 * own, confusion.sum(axis=-1) + answered)
+
+
+def macro_f1(confusion: Array, categories: tuple[str, ...]) -> Array:
+    """Mean F1 over categories, computed per repeat and averaged."""
+    return _over_repeats(f1_scores(confusion, categories).mean(axis=-1))
+
+
+def abstention(confusion: Array, categories: tuple[str, ...]) -> Array:  # noqa: ARG001
+    """Share of abstentions, mean over repeats."""
+    abstained = confusion[..., ANSWERS.index(ABSTAIN)].sum(axis=-1)
+    return _over_repeats(abstained / confusion.sum(axis=(-2, -1)))
+
+
+def category_recall(confusion: Array, categories: tuple[str, ...], category: str) -> Array:
+    """Recall of one category, mean over repeats."""
+    return _over_repeats(recalls(confusion, categories)[..., categories.index(category)])
+
+
+def category_f1(confusion: Array, categories: tuple[str, ...], category: str) -> Array:
+    """F1 of one category, computed per repeat and averaged."""
+    return _over_repeats(f1_scores(confusion, categories)[..., categories.index(category)])
+
+
+def _over_repeats(values: Array) -> Array:
+    return np.asarray(values.mean(axis=-1), dtype=np.float64)
+
+
+def _ratio(part: Array, whole: Array) -> Array:
+    return np.divide(part, whole, out=np.zeros_like(part, dtype=np.float64), where=whole > 0)

@@ -1,0 +1,83 @@
+"""Splits: which scenarios are tested in which fold, made once and shared by all methods."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+from sklearn.model_selection import RepeatedStratifiedKFold
+
+from failbench.errors import BadInputError
+
+SPLIT_SCHEMA = pl.Schema({"repeat": pl.Int32, "fold": pl.Int32, "scenario": pl.String})
+
+
+def make_splits(categories: pl.DataFrame, folds: int, repeats: int, seed: int) -> pl.DataFrame:
+    """Assign each scenario to one test fold a repeat, stratified by category.
+
+    The unit is the scenario, so that its seeds, architectures and twin move together.
+
+    Parameters
+    ----------
+    categories
+        One row a scenario: ``scenario``, ``category``.
+    folds, repeats
+        5 and 10 in the main study.
+    seed
+        Seed of the shuffling before each repeat.
+
+    Returns
+    -------
+    polars.DataFrame
+        One row a (repeat, scenario): ``repeat``, ``fold`` in which it is tested, ``scenario``.
+
+    Raises
+    ------
+    BadInputError
+        If a scenario occurs twice, or a category has fewer scenarios than there are folds.
+    """
+    table = categories.select("scenario", "category").sort("scenario")
+    if table["scenario"].is_duplicated().any():
+        raise BadInputError(
+            "scenarios", "scenario", "an id occurs twice.", "Give one row a scenario."
+        )
+    rarest = table["category"].value_counts().sort("count", "category").row(0, named=True)
+    if rarest["count"] < folds:
+        raise BadInputError(
+            "scenarios",
+            "category",
+            f"{rarest['category']} has {rarest['count']} scenarios, fewer than {folds} folds.",
+            "Use fewer folds, or record more scenarios.",
+        )
+    splitter = RepeatedStratifiedKFold(n_splits=folds, n_repeats=repeats, random_state=seed)
+    scenarios = table["scenario"].to_numpy()
+    parts = splitter.split(scenarios, table["category"].to_numpy())
+    rows = [
+        pl.DataFrame(
+            {"repeat": index // folds, "fold": index % folds, "scenario": scenarios[tested]},
+        )
+        for index, (_, tested) in enumerate(parts)
+    ]
+    return pl.concat(rows).cast(SPLIT_SCHEMA).sort("repeat", "fold", "scenario")
+
+
+def rows_in_fold(
+    splits: pl.DataFrame, scenarios: npt.NDArray[np.object_], repeat: int, fold: int
+) -> npt.NDArray[np.bool_]:
+    """Of each run, whether its scenario is tested in this fold; all others are trained on.
+
+    Raises
+    ------
+    BadInputError
+        If the fold tests none of these runs.
+    """
+    tested = splits.filter(pl.col("repeat") == repeat, pl.col("fold") == fold)["scenario"]
+    mask = np.isin(scenarios.astype(str), tested.to_numpy().astype(str))
+    if not mask.any():
+        raise BadInputError(
+            "splits",
+            "scenario",
+            f"repeat {repeat}, fold {fold} tests none of the runs.",
+            "Make the splits from the same scenarios as the features.",
+        )
+    return mask

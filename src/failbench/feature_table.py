@@ -1,0 +1,72 @@
+"""The feature table: one row a run, with the keys that studies group and split by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pandas as pd
+import polars as pl
+
+from failbench.features import extract
+from failbench.observables import observe
+from failbench.scenarios import Scenario
+from failbench.telemetry import Telemetry
+
+KEYS = ("run_id", "kind", "scenario", "category", "architecture", "optimizer", "scale", "seed")
+ERROR_TEXT = ("error_type", "error_message")
+
+
+def categories_of(scenarios: Iterable[Scenario]) -> pl.DataFrame:
+    """The category of each scenario, as a table to join: ``scenario``, ``category``."""
+    rows = [(one.id, one.category) for one in scenarios]
+    return pl.DataFrame(
+        rows, schema={"scenario": pl.String, "category": pl.String}, orient="row"
+    ).sort("scenario")
+
+
+def feature_table(
+    telemetry: Telemetry, scenarios: Iterable[Scenario], last_steps: pl.DataFrame | None = None
+) -> pl.DataFrame:
+    """Features of runs, keyed by ``run_id`` and sorted by it.
+
+    Parameters
+    ----------
+    telemetry
+        Recorded runs.
+    scenarios
+        Where the category of each run comes from; successful runs have none.
+    last_steps
+        ``run_id`` and ``last_step`` of the snapshots, one a run; by default every run at its
+        ``failure_step``.
+
+    Returns
+    -------
+    polars.DataFrame
+        The columns ``KEYS``, ``ERROR_TEXT`` as seen at the snapshot, and all features.
+    """
+    if last_steps is None:
+        last_steps = telemetry.runs.select("run_id", pl.col("failure_step").alias("last_step"))
+    observables, run_ids = observe(telemetry, last_steps)
+    features = extract(observables)
+    text = observables.runs.select("row", *ERROR_TEXT)
+    keys = telemetry.runs.join(categories_of(scenarios), on="scenario", how="left").select(KEYS)
+    return (
+        text.join(features, on="row", how="left", maintain_order="left")
+        .with_columns(pl.Series("run_id", run_ids, dtype=pl.String))
+        .drop("row")
+        .join(keys, on="run_id", how="left")
+        .select(*KEYS, pl.exclude(KEYS))
+        .sort("run_id")
+    )
+
+
+def to_frame(table: pl.DataFrame) -> pd.DataFrame:
+    """What a method receives: a frame indexed by ``run_id``, without any of the other keys.
+
+    Missing features are NaN; no error text is the empty string.
+    """
+    columns = table.with_columns(pl.col(ERROR_TEXT).fill_null("")).drop(KEYS[1:])
+    return pd.DataFrame(
+        {name: columns[name].to_numpy() for name in columns.columns if name != "run_id"},
+        index=pd.Index(columns["run_id"].to_list(), name="run_id"),
+    )

@@ -1,0 +1,68 @@
+"""What a method says of a failed run, and on what evidence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, Protocol, Self
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from failbench.scenarios import Category
+
+Answer = Category | Literal["abstain"]
+Labels = npt.NDArray[np.object_]
+Probabilities = npt.NDArray[np.float64]
+
+ABSTAIN: Answer = "abstain"
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """One signal that a diagnosis rests on.
+
+    Attributes
+    ----------
+    signal
+        A feature, or ``error_text``.
+    value
+        What was seen: a number, or the words that matched.
+    relation
+        ``above`` or ``below`` a threshold, or ``matches`` a pattern.
+    threshold
+        The number or the pattern that the value was held against.
+    """
+
+    signal: str
+    value: float | str
+    relation: Literal["above", "below", "matches"]
+    threshold: float | str
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """The cause that a method names, how sure it is (0 to 1), and why."""
+
+    category: Answer
+    confidence: float
+    evidence: tuple[Evidence, ...] = ()
+
+
+class Method(Protocol):
+    """A scikit-learn estimator over a frame of features and error text, indexed by run_id.
+
+    The columns of ``predict_proba`` are in the order of ``scenarios.CATEGORIES``.
+    """
+
+    def fit(self, X: pd.DataFrame, y: Labels, groups: Labels | None = None) -> Self:
+        """Learn from labelled runs; ``groups`` are their scenarios."""
+        ...
+
+    def predict(self, X: pd.DataFrame) -> Labels:
+        """Name a category a run, or ``"abstain"``."""
+        ...
+
+    def predict_proba(self, X: pd.DataFrame) -> Probabilities:
+        """Probabilities of shape ``[n_runs, n_categories]``."""
+        ...

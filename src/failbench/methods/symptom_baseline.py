@@ -1,0 +1,40 @@
+"""The symptom-only baseline: what can be told without reading a single measurement.
+
+It sees the type of the error, how many steps the run took and which features are missing. What a
+method scores above it is what the telemetry adds to the bare symptom.
+"""
+
+from __future__ import annotations
+
+from pydantic import Field
+from sklearn.compose import ColumnTransformer
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.impute import MissingIndicator
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import OneHotEncoder
+
+from failbench.features import FEATURE_SETS
+from failbench.methods.tuned_classifier import TunedClassifier
+from failbench.scenarios import Record
+
+PRIMARY_FEATURES = FEATURE_SETS["19"]
+
+
+class SymptomBaselineSettings(Record):
+    """Size of the forest; the section ``symptom_baseline`` of params.yaml."""
+
+    trees: int = Field(ge=1)
+
+
+def symptom_baseline(settings: SymptomBaselineSettings, seed: int) -> TunedClassifier:
+    """A random forest over error type, steps and missingness, with nothing tuned."""
+    symptoms = ColumnTransformer(
+        [
+            ("error_type", OneHotEncoder(handle_unknown="ignore"), ["error_type"]),
+            ("steps", "passthrough", ["steps_before_failure"]),
+            ("missing", MissingIndicator(features="all"), list(PRIMARY_FEATURES)),
+        ],
+        sparse_threshold=0.0,
+    )
+    forest = RandomForestClassifier(n_estimators=settings.trees, random_state=seed)
+    return TunedClassifier(Pipeline([("symptoms", symptoms), ("classify", forest)]), {}, seed=seed)

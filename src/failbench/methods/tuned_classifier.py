@@ -1,0 +1,89 @@
+"""A pipeline whose settings are chosen by cross-validation inside the training runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.compose import ColumnTransformer
+from sklearn.impute import SimpleImputer
+from sklearn.model_selection import GridSearchCV, StratifiedGroupKFold
+from sklearn.utils.validation import check_is_fitted
+
+from failbench.methods.diagnosis import Labels, Probabilities
+from failbench.scenarios import CATEGORIES
+
+Grid = Mapping[str, Sequence[Any]]
+
+
+class TunedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Chooses the settings of a pipeline, then fits it to all training runs.
+
+    The inner folds are stratified by category and grouped by scenario, so that the choice never
+    sees two runs of one scenario on both sides. Among settings of equal accuracy the first in the
+    grid's order is taken.
+
+    Parameters
+    ----------
+    pipeline
+        The scikit-learn pipeline to fit.
+    grid
+        Values to try of each of the pipeline's parameters; a grid of one setting is not searched.
+    inner_folds
+        Folds of the inner cross-validation.
+    seed
+        Seed of the inner folds. The pipeline's own seeds are its own affair.
+
+    Attributes
+    ----------
+    pipeline_ : sklearn.pipeline.Pipeline
+        The fitted pipeline with the chosen settings.
+    """
+
+    def __init__(self, pipeline: Any, grid: Grid, inner_folds: int = 3, seed: int = 0) -> None:
+        self.pipeline = pipeline
+        self.grid = grid
+        self.inner_folds = inner_folds
+        self.seed = seed
+
+    def fit(self, X: pd.DataFrame, y: Labels, groups: Labels | None = None) -> Self:
+        """Search the grid and fit; without ``groups`` every run is a scenario of its own."""
+        labels = np.asarray(y, dtype=str)
+        settings = {name: tuple(values) for name, values in self.grid.items()}
+        if all(len(values) == 1 for values in settings.values()):
+            single = {name: values[0] for name, values in settings.items()}
+            self.pipeline_ = clone(self.pipeline).set_params(**single).fit(X, labels)
+        else:
+            folds = StratifiedGroupKFold(self.inner_folds, shuffle=True, random_state=self.seed)
+            search = GridSearchCV(
+                self.pipeline, settings, cv=folds, scoring="accuracy", error_score="raise"
+            )
+            own = np.arange(len(X)) if groups is None else np.asarray(groups, dtype=str)
+            self.pipeline_ = search.fit(X, labels, groups=own).best_estimator_
+        self.classes_ = np.array(CATEGORIES, dtype=object)
+        return self
+
+    def predict(self, X: pd.DataFrame) -> Labels:
+        """The most probable category; the first in the order of categories among equals."""
+        answers: Labels = self.classes_[self.predict_proba(X).argmax(axis=1)]
+        return answers
+
+    def predict_proba(self, X: pd.DataFrame) -> Probabilities:
+        """Probabilities in the order of categories; zero for one that was not trained on."""
+        check_is_fitted(self)
+        found = self.pipeline_.predict_proba(X)
+        probabilities = np.zeros((len(X), len(CATEGORIES)))
+        probabilities[:, [CATEGORIES.index(one) for one in self.pipeline_.classes_]] = found
+        return probabilities
+
+
+def imputed(features: Sequence[str]) -> ColumnTransformer:
+    """Select features and replace what is missing by the median of the training runs.
+
+    A feature that no training run has becomes zero, so that the columns stay the same.
+    """
+    imputer = SimpleImputer(strategy="median", keep_empty_features=True)
+    return ColumnTransformer([("features", imputer, list(features))])

@@ -1,0 +1,130 @@
+"""Observables: the part of the telemetry that a diagnosis may see."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from failbench.errors import BadInputError
+from failbench.telemetry import STEP_SCHEMA, Telemetry
+
+ERROR_COLUMNS = ("error_type", "error_message", "error_traceback")
+"""What a run printed when it died; nobody has it before the run's end."""
+
+CONFIGURATION_COLUMNS = (
+    "capacity_bytes",
+    "parameters",
+    "width",
+    "layers",
+    "heads",
+    "model_vocabulary",
+    "tokenizer_vocabulary",
+    "schedule",
+)
+"""The effective configuration. Nominal values are left out: they are the twin's."""
+
+CORPUS_COLUMNS = (
+    "corpus_documents",
+    "corpus_tokens",
+    "corpus_distinct_tokens",
+    "corpus_unknown_rate",
+    "corpus_token_entropy",
+)
+
+RUN_COLUMNS = (*ERROR_COLUMNS, *CONFIGURATION_COLUMNS, *CORPUS_COLUMNS)
+STEP_COLUMNS = tuple(name for name in STEP_SCHEMA if name != "run_id")
+"""Lists of what is let through, so that a column added to telemetry stays hidden until named."""
+
+# A frame of a traceback is its "File" line, the source and marker lines below it, which Python
+# indents by four, and the line that says how often the frame above it was repeated.
+_PROJECT_FRAME = (
+    r'(?m)^  File "[^"\n]*\bfailbench/[^\n]*(?:\n|\z)'
+    r"(?:    [^\n]*(?:\n|\z))*"
+    r"(?:  \[Previous line repeated [^\n]*(?:\n|\z))?"
+)
+
+
+@dataclass(frozen=True)
+class Observables:
+    """What is known of some runs, each at a snapshot step.
+
+    Attributes
+    ----------
+    runs
+        One row a snapshot, keyed and sorted by ``row``: error text, effective configuration and
+        corpus statistics.
+    steps
+        One row a training step up to the snapshot, keyed and sorted by ``(row, step)``.
+    """
+
+    runs: pl.DataFrame
+    steps: pl.DataFrame
+
+
+def without_project_frames(traceback: pl.Expr) -> pl.Expr:
+    """Drop every frame whose file lies in ``failbench/``; messages stay verbatim.
+
+    Our own frames name the function that injects the fault, which would give the label away.
+    """
+    return traceback.str.replace_all(_PROJECT_FRAME, "")
+
+
+def observe(telemetry: Telemetry, last_steps: pl.DataFrame) -> tuple[Observables, tuple[str, ...]]:
+    """Cut runs at snapshot steps and keep what a diagnosis may see.
+
+    Error text is seen only where the snapshot is the last recorded step or later. A snapshot
+    before a run's end so equals the last snapshot of a run that was physically cut there.
+
+    Parameters
+    ----------
+    telemetry
+        Recorded runs.
+    last_steps
+        One row a snapshot: ``run_id`` and ``last_step``, the last step that is seen. A run may
+        occur several times. A null is allowed for runs that have no steps.
+
+    Returns
+    -------
+    observables
+        Keyed by ``row``, the position in ``last_steps``.
+    run_ids
+        The run of each row. They are returned apart because an id names the scenario.
+
+    Raises
+    ------
+    BadInputError
+        If a run is not in the telemetry, or a run with steps has a null ``last_step``.
+    """
+    snapshots = last_steps.select("run_id", "last_step").with_row_index("row")
+    ends = telemetry.steps.group_by("run_id").agg(pl.col("step").max().alias("end"))
+    keyed = snapshots.join(ends, on="run_id", how="left", maintain_order="left")
+    _refuse(
+        keyed.join(telemetry.runs, on="run_id", how="anti"),
+        "is not in the telemetry.",
+        "Take run_ids from the runs table.",
+    )
+    _refuse(
+        keyed.filter(pl.col("last_step").is_null() & pl.col("end").is_not_null()),
+        "has steps but no last step.",
+        "Give the step of the snapshot.",
+    )
+    sees_end = pl.col("end").is_null() | (pl.col("last_step") >= pl.col("end"))
+    runs = (
+        keyed.join(telemetry.runs, on="run_id", how="left", maintain_order="left")
+        .with_columns(without_project_frames(pl.col("error_traceback")))
+        .with_columns(pl.when(sees_end).then(pl.col(name)).alias(name) for name in ERROR_COLUMNS)
+        .select("row", *RUN_COLUMNS)
+    )
+    steps = (
+        keyed.join(telemetry.steps, on="run_id", how="inner")
+        .filter(pl.col("step") <= pl.col("last_step"))
+        .select("row", *STEP_COLUMNS)
+        .sort("row", "step")
+    )
+    return Observables(runs, steps), tuple(snapshots["run_id"])
+
+
+def _refuse(rows: pl.DataFrame, problem: str, remedy: str) -> None:
+    if rows.height:
+        raise BadInputError("last_steps", "run_id", f"{rows['run_id'][0]!r} {problem}", remedy)

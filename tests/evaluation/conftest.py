@@ -1,0 +1,52 @@
+"""A made-up feature table: five categories, a few scenarios each, some of them told by features."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+from failbench.feature_table import KEYS
+from failbench.features import FEATURES
+from failbench.scenarios import CATEGORIES
+
+
+def made_up_table(scenarios: int, seeds: int, kind: str = "failure") -> pl.DataFrame:
+    rng = np.random.default_rng(1)
+    rows = []
+    for index, category in enumerate(CATEGORIES):
+        for number in range(scenarios):
+            own = rng.normal(0, 0.8)
+            for seed in range(seeds):
+                values = {feature.name: rng.normal() for feature in FEATURES}
+                values["max_loss"] = index + own
+                scenario = f"{category}_{number}"
+                rows.append(
+                    {
+                        "run_id": f"{kind}-{scenario}-s{seed}",
+                        "kind": kind,
+                        "scenario": scenario if kind == "failure" else None,
+                        "category": category if kind == "failure" else None,
+                        "architecture": "transformer",
+                        "optimizer": "adamw",
+                        "scale": "small",
+                        "seed": seed,
+                        "error_type": None,
+                        "error_message": None,
+                        **values,
+                    }
+                )
+    table = pl.DataFrame(
+        rows, schema_overrides={"error_type": pl.String, "error_message": pl.String}
+    )
+    return table.select(*KEYS, pl.exclude(KEYS))
+
+
+@pytest.fixture(scope="session")
+def failures() -> pl.DataFrame:
+    return made_up_table(scenarios=6, seeds=2)
+
+
+@pytest.fixture(scope="session")
+def successes() -> pl.DataFrame:
+    return made_up_table(scenarios=2, seeds=1, kind="success")

@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+import importlib.util
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from pydantic import Field
+
+from failbench.errors import BadInputError
+from failbench.scenarios import Record
+
+
+@pytest.fixture(scope="module")
+def stage():
+    path = Path(__file__).parents[2] / "experiments" / "stage.py"
+    spec = importlib.util.spec_from_file_location("stage_under_test", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+class Settings(Record):
+    folds: int = Field(ge=2)
+    names: tuple[str, ...] = ()
+
+
+@pytest.fixture
+def params(tmp_path: Path):
+    def write(text: str) -> Path:
+        path = tmp_path / "params.yaml"
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return write
+
+
+def test_a_section_becomes_a_typed_record(stage, params):
+    path = params("study: {folds: 5, names: [a]}\nother: {x: 1}")
+    assert stage.read_section("study", Settings, path) == Settings(folds=5, names=("a",))
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("study: {folds: 5, fold: 3}", r"study\.fold: the key is unknown\. Known keys are folds"),
+        ("study: {folds: 1}", r"study\.folds: .*greater than or equal to 2 \(found 1\)"),
+        ("study: {folds: many}", r"study\.folds: .*valid integer.* \(found 'many'\)"),
+        ("study: {}", r"study\.folds: Field required"),
+        ("other: {folds: 5}", r"study: the section is missing or empty\. Give it the keys folds"),
+        ("study: 5", r"study: the section is missing or empty"),
+        ("study: [", r"\(file\): is not YAML"),
+    ],
+)
+def test_bad_parameters_are_refused_by_file_key_and_remedy(stage, params, text, complaint):
+    with pytest.raises(BadInputError, match=r"params\.yaml: " + complaint):
+        stage.read_section("study", Settings, params(text))
+
+
+def test_a_missing_file_says_where_to_run_from(stage, tmp_path):
+    with pytest.raises(BadInputError, match="from the repository's root"):
+        stage.read_section("study", Settings, tmp_path / "params.yaml")
+
+
+def test_metrics_are_sorted_and_rounded(stage, tmp_path):
+    path = tmp_path / "new" / "metrics.json"
+    stage.write_metrics(path, {"b": {"value": 1 / 3, "n": 76}, "a": True, "c": "pass"})
+    text = path.read_text(encoding="utf-8")
+    assert json.loads(text) == {"a": True, "b": {"n": 76, "value": 0.333333}, "c": "pass"}
+    assert text.index('"a"') < text.index('"b"') < text.index('"c"')
+
+
+@pytest.mark.parametrize("value", [None, [1, 2]])
+def test_metrics_must_be_scalars_because_dvc_does_not_show_others(stage, tmp_path, value):
+    with pytest.raises(TypeError, match="must be a scalar"):
+        stage.write_metrics(tmp_path / "metrics.json", {"a": value})
+
+
+def test_a_metric_that_is_not_a_number_is_refused(stage, tmp_path):
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        stage.write_metrics(tmp_path / "metrics.json", {"a": float("nan")})
+
+
+def test_workers_come_from_the_environment(stage, monkeypatch):
+    monkeypatch.setenv("FAILBENCH_WORKERS", "3")
+    assert stage.workers() == 3
+    monkeypatch.delenv("FAILBENCH_WORKERS")
+    assert stage.workers() >= 1
+
+
+@pytest.mark.parametrize("value", ["0", "-1", "two", ""])
+def test_workers_must_be_a_positive_number(stage, monkeypatch, value):
+    monkeypatch.setenv("FAILBENCH_WORKERS", value)
+    with pytest.raises(BadInputError, match="FAILBENCH_WORKERS"):
+        stage.workers()
+
+
+def test_an_output_that_is_not_there_names_the_command_that_makes_it(stage, tmp_path):
+    with pytest.raises(BadInputError, match="dvc repro"):
+        stage.read_output(tmp_path / "features.parquet")
+
+
+@pytest.mark.parametrize("script", ["features", "nested_cv"])
+def test_a_stage_ends_bad_input_with_one_line_and_status_two(repository, tmp_path, script):
+    path = repository / "experiments" / f"{script}.py"
+    arguments = ["random_forest"] if script == "nested_cv" else []
+    done = subprocess.run(
+        [sys.executable, path, *arguments],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.count("\n") == 1
+    assert done.stderr.startswith("params.yaml: (file): cannot be read.")

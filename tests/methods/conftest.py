@@ -1,0 +1,58 @@
+"""A frame of runs as methods receive it, and everything that a method is built with."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from failbench.features import FEATURE_SETS, FEATURES
+from failbench.methods.healthy_band import HealthyBand
+from failbench.methods.registry import METHODS, Context
+from failbench.methods.simple_rules import band_features
+from failbench.scenarios import CATEGORIES, Record
+
+SETTINGS: dict[str, dict[str, object]] = {
+    "simple_rules": {"gradient_norm": 1000, "perplexity": 10_000, "healthy_sds": 3},
+    "symptom_baseline": {"trees": 5},
+    "decision_tree": {"inner_folds": 2, "max_depth": [2, None], "min_samples_leaf": [1]},
+    "random_forest": {
+        "trees": 5,
+        "inner_folds": 2,
+        "max_features": ["sqrt", 1.0],
+        "min_samples_leaf": [1],
+    },
+}
+
+
+@pytest.fixture
+def settings_of():
+    def build(name: str) -> Record:
+        return METHODS[name].settings.model_validate(SETTINGS[name])
+
+    return build
+
+
+@pytest.fixture
+def context() -> Context:
+    """Healthy features have mean 1 and standard deviation 0.1."""
+    names = band_features()
+    band = HealthyBand(dict.fromkeys(names, 1.0), dict.fromkeys(names, 0.1))
+    return Context(FEATURE_SETS["19"], band, seed=0)
+
+
+@pytest.fixture
+def runs() -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
+    """Frame, labels and scenarios of 60 runs, two a scenario; the largest loss tells the label."""
+    rng = np.random.default_rng(0)
+    labels = np.repeat(np.array(CATEGORIES, dtype=object), 12)
+    groups = np.array([f"scenario_{index // 2}" for index in range(60)], dtype=object)
+    frame = pd.DataFrame(
+        {feature.name: rng.normal(size=60) for feature in FEATURES},
+        index=pd.Index([f"run_{index}" for index in range(60)], name="run_id"),
+    )
+    frame["max_loss"] = np.repeat(np.arange(5.0), 12) + rng.normal(0, 0.05, 60)
+    frame.loc[::7, "perplexity"] = np.nan
+    frame["error_type"] = np.where(labels == "model_software", "RuntimeError", "")
+    frame["error_message"] = ""
+    return frame, labels, groups

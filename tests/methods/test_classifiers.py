@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.model_selection import StratifiedGroupKFold
+
+from failbench.features import FEATURE_SETS
+from failbench.methods.registry import METHODS
+from failbench.methods.tuned_classifier import imputed
+
+
+def test_missing_values_become_the_median_of_training_runs():
+    train = pd.DataFrame({"a": [1.0, 2.0, 9.0], "b": [np.nan] * 3, "other": [7.0] * 3})
+    test = pd.DataFrame({"a": [np.nan], "b": [5.0], "other": [7.0]})
+    assert imputed(["a", "b"]).fit(train).transform(test).tolist() == [[2.0, 5.0]]
+
+
+def test_a_feature_that_no_training_run_has_keeps_its_column():
+    train = pd.DataFrame({"a": [1.0, 2.0], "b": [np.nan, np.nan]})
+    assert imputed(["a", "b"]).fit_transform(train).tolist() == [[1.0, 0.0], [2.0, 0.0]]
+
+
+def test_inner_folds_never_part_the_runs_of_a_scenario(context, settings_of, runs, monkeypatch):
+    frame, labels, groups = runs
+    parted: list[set[str]] = []
+    split = StratifiedGroupKFold.split
+
+    def watched(self, X, y=None, groups=None):
+        for train, test in split(self, X, y, groups):
+            parted.append(set(groups[train]) & set(groups[test]))
+            yield train, test
+
+    monkeypatch.setattr(StratifiedGroupKFold, "split", watched)
+    METHODS["decision_tree"].build(settings_of("decision_tree"), context).fit(frame, labels, groups)
+    assert parted == [set(), set()]
+
+
+def test_only_the_columns_of_the_feature_set_are_read(context, settings_of, runs):
+    frame, labels, groups = runs
+    method = METHODS["random_forest"].build(settings_of("random_forest"), context)
+    method.fit(frame, labels, groups)
+    changed = frame.copy()
+    others = [name for name in frame.columns if name not in FEATURE_SETS["19"]]
+    changed[others] = 1.0
+    assert method.predict_proba(changed).tolist() == method.predict_proba(frame).tolist()
+
+
+def test_the_grid_is_searched(context, runs):
+    """A stump cannot tell five categories apart; the deeper setting must be chosen."""
+    frame, labels, groups = runs
+    declaration = METHODS["decision_tree"]
+    settings = declaration.settings.model_validate(
+        {"inner_folds": 3, "max_depth": [1, 6], "min_samples_leaf": [1]}
+    )
+    method = declaration.build(settings, context).fit(frame, labels, groups)
+    assert method.pipeline_["classify"].max_depth == 6
+
+
+def test_the_symptom_baseline_reads_no_measurement(context, settings_of, runs):
+    frame, labels, groups = runs
+    method = METHODS["symptom_baseline"].build(settings_of("symptom_baseline"), context)
+    method.fit(frame, labels, groups)
+    measured = [name for name in FEATURE_SETS["19"] if name != "steps_before_failure"]
+    changed = frame.copy()
+    changed[measured] = frame[measured] * 100 + 3
+    assert method.predict_proba(changed).tolist() == method.predict_proba(frame).tolist()
+
+
+def test_the_symptom_baseline_reads_error_type_and_missingness(context, settings_of, runs):
+    frame, labels, groups = runs
+    labels = np.where(frame["perplexity"].isna(), "unknown", "optimization").astype(object)
+    labels[frame["error_type"] != ""] = "model_software"
+    frame = frame.assign(steps_before_failure=1.0)
+    method = METHODS["symptom_baseline"].build(settings_of("symptom_baseline"), context)
+    method.fit(frame, labels, groups)
+    assert (method.predict(frame) == labels).mean() == pytest.approx(1)

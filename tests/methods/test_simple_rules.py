@@ -1,0 +1,206 @@
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+from failbench.errors import BadInputError
+from failbench.features import FEATURES
+from failbench.methods.healthy_band import healthy_band
+from failbench.methods.rules import ErrorMatches
+from failbench.methods.simple_rules import FALLBACK, RULES, SimpleRules, band_features
+from failbench.scenarios import CATEGORIES
+
+
+def run(error_type: str = "", error_message: str = "", **features: float) -> pd.DataFrame:
+    """A run whose features are healthy (1, see the band of the fixture) unless given."""
+    row = {feature.name: 1.0 for feature in FEATURES} | {"memory_warning": 0.0} | features
+    row |= {"error_type": error_type, "error_message": error_message}
+    return pd.DataFrame([row], index=pd.Index(["a"], name="run_id"))
+
+
+@pytest.fixture
+def rules(context) -> SimpleRules:
+    return SimpleRules(context.band).fit(run(), np.array(["optimization"], dtype=object))
+
+
+def test_there_are_23_rules_with_names_of_their_own_and_a_source_each():
+    assert len(RULES) == 23
+    assert len({rule.name for rule in RULES}) == 23
+    assert all(rule.source and rule.category in CATEGORIES for rule in RULES)
+
+
+def test_a_run_that_no_rule_matches_is_called_optimization(rules):
+    assert rules.predict(run()).tolist() == [FALLBACK] == ["optimization"]
+    assert rules.diagnose(run())[0].evidence == ()
+
+
+@pytest.mark.parametrize(
+    ("error_type", "message", "category"),
+    [
+        ("torch.OutOfMemoryError", "CUDA out of memory. Tried to allocate", "memory_hardware"),
+        ("RuntimeError", "[enforce fail] DefaultCPUAllocator: can't alloc", "memory_hardware"),
+        ("MemoryError", "", "memory_hardware"),
+        ("RuntimeError", "CUDA error: device-side assert triggered", "data_pipeline"),
+        ("UnicodeDecodeError", "'utf-8' codec can't decode byte", "data_pipeline"),
+        ("JSONDecodeError", "Expecting value: line 1", "data_pipeline"),
+        ("ValueError", "embed_dim must be divisible by num_heads", "model_software"),
+        ("RuntimeError", "DataLoader worker (pid 7) is killed by signal: Killed.", "unknown"),
+    ],
+)
+def test_documented_wording_is_recognised(rules, error_type, message, category):
+    assert rules.predict(run(error_type, message)).tolist() == [category]
+
+
+def _embedding_past_its_end(torch):
+    torch.nn.Embedding(4, 2)(torch.tensor([4]))
+
+
+def _checkpoint_of_another_size(torch):
+    torch.nn.Linear(2, 3).load_state_dict(torch.nn.Linear(2, 4).state_dict())
+
+
+def _checkpoint_with_other_keys(torch):
+    torch.nn.Linear(2, 3).load_state_dict({"kernel": torch.ones(1)})
+
+
+def _matrices_that_do_not_fit(torch):
+    torch.ones(2, 3) @ torch.ones(4, 5)
+
+
+def _sizes_that_do_not_broadcast(torch):
+    torch.ones(2, 3) + torch.ones(2, 4)
+
+
+def _two_dtypes(torch):
+    torch.nn.Linear(2, 2)(torch.ones(1, 2, dtype=torch.float64))
+
+
+def _changed_in_place(torch):
+    x = torch.ones(2, requires_grad=True)
+    y = x.exp()
+    y.add_(1)
+    y.sum().backward()
+
+
+def _backward_twice(torch):
+    y = torch.ones(2, requires_grad=True).exp().sum()
+    y.backward()
+    y.backward()
+
+
+def _detached(torch):
+    torch.ones(2).sum().backward()
+
+
+def _ragged(torch):
+    torch.stack([torch.ones(2), torch.ones(3)])  # noqa: PD013
+
+
+def _more_memory_than_there_is(torch):
+    torch.empty(2**50)
+
+
+@pytest.mark.parametrize(
+    ("fail", "category"),
+    [
+        (_embedding_past_its_end, "data_pipeline"),
+        (_checkpoint_of_another_size, "model_software"),
+        (_checkpoint_with_other_keys, "model_software"),
+        (_matrices_that_do_not_fit, "model_software"),
+        (_sizes_that_do_not_broadcast, "model_software"),
+        (_two_dtypes, "model_software"),
+        (_changed_in_place, "model_software"),
+        (_backward_twice, "model_software"),
+        (_detached, "model_software"),
+        (_ragged, "data_pipeline"),
+        (_more_memory_than_there_is, "memory_hardware"),
+    ],
+)
+def test_what_pytorch_really_raises_is_recognised(rules, fail, category):
+    torch = pytest.importorskip("torch")
+    with pytest.raises((RuntimeError, IndexError)) as raised:
+        fail(torch)
+    failed = run(type(raised.value).__name__, str(raised.value))
+    assert rules.predict(failed).tolist() == [category]
+
+
+@pytest.mark.parametrize(
+    ("outside", "inside", "category"),
+    [
+        ({"max_gradient_norm": 1000.1}, {"max_gradient_norm": 1000.0}, "optimization"),
+        ({"perplexity": 10_001.0}, {"perplexity": 10_000.0}, "data_pipeline"),
+        ({"oov_rate": 1.31}, {"oov_rate": 1.29}, "data_pipeline"),
+        ({"vocabulary_coverage": 0.69}, {"vocabulary_coverage": 0.71}, "data_pipeline"),
+        (
+            {"memory_warning": 1.0, "memory_growth_rate": 1.31},
+            {"memory_warning": 1.0, "memory_growth_rate": 1.29},
+            "memory_hardware",
+        ),
+        ({"max_loss": 1.31}, {"max_loss": 1.29}, "optimization"),
+        ({"loss_trend": 1.31}, {"loss_trend": 1.29}, "optimization"),
+    ],
+)
+def test_a_metric_past_its_threshold_is_evidence_and_one_just_inside_is_not(
+    rules, outside, inside, category
+):
+    diagnosis = rules.diagnose(run(**outside))[0]
+    assert diagnosis.category == category
+    assert {one.signal: one.value for one in diagnosis.evidence} == outside
+    assert rules.diagnose(run(**inside))[0].evidence == ()
+
+
+def test_the_first_matching_rule_decides(rules):
+    both = run("RuntimeError", "size mismatch", max_gradient_norm=5000.0, perplexity=1e5)
+    assert rules.predict(both).tolist() == ["model_software"]
+    metrics = run(max_gradient_norm=5000.0, perplexity=1e5)
+    assert rules.predict(metrics).tolist() == ["optimization"]
+
+
+def test_missing_values_match_no_rule(rules):
+    missing = run(**{feature.name: np.nan for feature in FEATURES})
+    assert rules.diagnose(missing)[0].evidence == ()
+
+
+def test_evidence_quotes_the_words_that_matched(rules):
+    evidence = rules.diagnose(run("RuntimeError", "a size mismatch for b"))[0].evidence
+    assert [(one.value, one.relation) for one in evidence] == [("size mismatch", "matches")]
+
+
+def test_thresholds_follow_the_settings_and_the_healthy_runs(context):
+    strict = SimpleRules(context.band, gradient_norm=10, perplexity=50, healthy_sds=1)
+    strict.fit(run(), np.array(["unknown"], dtype=object))
+    assert strict.predict(run(perplexity=51.0)).tolist() == ["data_pipeline"]
+    assert strict.predict(run(oov_rate=1.11)).tolist() == ["data_pipeline"]
+
+
+def test_the_band_is_mean_and_sample_sd_of_healthy_runs():
+    successes = pd.DataFrame({"oov_rate": [1.0, 2.0, 3.0, np.nan]})
+    band = healthy_band(successes, ["oov_rate"])
+    assert band.upper("oov_rate", 3) == pytest.approx(2 + 3 * 1.0)
+    assert band.lower("oov_rate", 3) == pytest.approx(2 - 3 * 1.0)
+
+
+def test_a_band_needs_two_healthy_runs():
+    with pytest.raises(BadInputError, match="oov_rate: only 1 of 1 runs have it"):
+        healthy_band(pd.DataFrame({"oov_rate": [1.0]}), ["oov_rate"])
+
+
+def test_fitting_does_not_look_at_labelled_failures(context, runs):
+    frame, labels, _ = runs
+    one = SimpleRules(context.band).fit(frame, labels)
+    other = SimpleRules(context.band).fit(frame[::-1], np.roll(labels, 5))
+    assert one.rules_ == other.rules_
+
+
+def test_every_band_feature_is_a_feature_and_every_pattern_compiles():
+    assert set(band_features()) <= {feature.name for feature in FEATURES}
+    patterns = [one for rule in RULES for one in rule.conditions if isinstance(one, ErrorMatches)]
+    assert not any(pattern.holds(run("E", "")).any() for pattern in patterns)
+
+
+def test_an_unfitted_copy_refuses_to_predict(rules):
+    with pytest.raises(NotFittedError):
+        clone(rules).predict(run())
