@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from failbench.errors import BadInputError
 from failbench.evaluation.control_tables import (
     NOMINAL_COLUMNS,
     before_onset,
@@ -16,6 +17,7 @@ from failbench.evaluation.controls import (
     ControlSettings,
     label_control,
     permuted_labels_control,
+    run_controls,
     verdict,
 )
 from failbench.evaluation.permutation import (
@@ -185,6 +187,28 @@ def test_the_planted_leak_differs_from_the_nominal_configuration_in_one_column(
     assert list(tables) == [
         "permuted_labels", "before_onset", "twins", "nominal_configuration", "planted_leak",
     ]  # fmt: skip
+
+
+def test_a_control_without_a_category_is_refused_because_chance_would_differ():
+    whole = table_of(signal=0.0)
+    kept = np.array(whole.categories)[whole.members] != "unknown"
+    four = GroupedTable(
+        whole.matrix[kept],
+        whole.scenarios[:32],
+        whole.categories[:32],
+        whole.members[kept],
+    )
+    with pytest.raises(BadInputError, match=r"controls: twins: has no scenario of unknown\."):
+        run_controls({"twins": four}, SETTINGS)
+
+
+def test_the_permuted_labels_are_tested_by_their_mean_and_the_others_by_refitting():
+    table = table_of(signal=4.0)
+    results = run_controls({"permuted_labels": table, "planted_leak": table}, SETTINGS)
+    assert {name: one.verdict for name, one in results.items()} == {
+        "permuted_labels": "pass",
+        "planted_leak": "fail",
+    }
 
 
 @pytest.mark.long

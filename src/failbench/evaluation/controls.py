@@ -28,6 +28,7 @@ import polars as pl
 from pydantic import Field
 from scipy import stats
 
+from failbench.errors import BadInputError
 from failbench.evaluation.intervals import IntervalSettings, scenario_intervals
 from failbench.evaluation.metrics import OVERALL
 from failbench.evaluation.permutation import (
@@ -39,7 +40,7 @@ from failbench.evaluation.permutation import (
     permuted_scores,
 )
 from failbench.evaluation.scores import scenario_answers
-from failbench.scenarios import Architecture, Optimizer, Record
+from failbench.scenarios import CATEGORIES, Architecture, Optimizer, Record
 
 WILSON_FROM = 0.9
 """Where Wilson's interval takes over; only the planted leak can come near."""
@@ -162,7 +163,22 @@ def _scenario_interval(
 def run_controls(
     tables: dict[str, GroupedTable], settings: ControlSettings, workers: int = 1
 ) -> dict[str, ControlResult]:
-    """Run every control by name; see ``control_tables.control_tables`` for the tables."""
+    """Run every control by name; see ``control_tables.control_tables`` for the tables.
+
+    Raises
+    ------
+    BadInputError
+        If a table lacks a category: chance would not be one in five.
+    """
+    for name, table in tables.items():
+        missing = [category for category in CATEGORIES if category not in table.categories]
+        if missing:
+            raise BadInputError(
+                "controls",
+                name,
+                f"has no scenario of {missing[0]}.",
+                "Record scenarios of every category; chance is one in five only then.",
+            )
     return {
         name: (permuted_labels_control if name == "permuted_labels" else label_control)(
             table, settings, workers
