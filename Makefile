@@ -4,7 +4,7 @@ UV ?= uv
 
 VENV := .venv
 BIN := $(VENV)/bin
-INSTALL := PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install --quiet
+INSTALL := PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install -qq --no-compile
 # Stages call `python`: it must be the locked one.
 IN_VENV := PATH="$(CURDIR)/$(BIN):$$PATH"
 # Stamps: a second call installs nothing unless a lock or the package's declaration changed.
