@@ -10,6 +10,7 @@ from failbench.errors import BadInputError
 from failbench.evaluation.intervals import (
     BATCH,
     IntervalSettings,
+    _wilson,
     corrected_t,
     intervals_table,
     method_intervals,
@@ -143,6 +144,12 @@ def test_an_interval_holds_its_value_and_stays_within_zero_and_one():
     for accuracy in (0.0, 0.05, 0.5, 0.95, 1.0):
         for one in method_intervals(made_up_predictions(accuracy), SETTINGS).values():
             assert 0 <= one.ci_low <= one.value <= one.ci_high <= 1
+
+
+def test_rounding_errors_of_wilsons_closed_form_do_not_reach_the_interval():
+    for n in range(2, 200):
+        assert _wilson(1.0, n, 0.95)[1] == 1.0
+        assert _wilson(0.0, n, 0.95)[0] == 0.0
 
 
 def test_abstaining_is_never_right_not_even_on_unknown():

@@ -86,11 +86,10 @@ def scenario_intervals(
         n = len(answers.shares[metric.category]) if metric.category else answers.n
         wilson = value >= settings.wilson_from or bool(np.isnan(bca).any())
         low, high = _wilson(value, n, settings.confidence) if wilson else bca
-        # Wilson's closed form can miss 0 and 1, where the value lies, by a rounding error.
         intervals[metric.name] = Interval(
             value=value,
-            ci_low=min(max(float(low), 0.0), value),
-            ci_high=max(min(float(high), 1.0), value),
+            ci_low=float(low),
+            ci_high=float(high),
             n=n,
             method="Wilson" if wilson else "BCa bootstrap",
             resampling_unit="scenario",
@@ -137,7 +136,8 @@ def _bca(
 
 def _wilson(rate: float, n: int, confidence: float) -> tuple[float, float]:
     low, high = proportion_confint(rate * n, n, 1 - confidence, method="wilson")
-    return float(low), float(high)
+    # At 0 and 1 the closed form misses the rate itself by a rounding error.
+    return min(max(float(low), 0.0), rate), max(min(float(high), 1.0), rate)
 
 
 def _weights(indices: Indices, n: int) -> Array:
