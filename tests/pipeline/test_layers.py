@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 import pytest
+
 from pipeline import REPOSITORY
 
 PACKAGE = REPOSITORY / "src/failbench"
@@ -15,6 +16,7 @@ LAYERS = (
     ("telemetry",),
     ("detector",),
     ("recording",),
+    ("rules_of_validity",),
     ("validity",),
     ("keywords", "observables"),
     ("features",),
