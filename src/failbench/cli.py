@@ -1,0 +1,153 @@
+"""The command ``failbench``; the only module that reads command-line arguments."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import get_args
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+from rich.progress import Progress as Bar
+
+from failbench.detector import DetectorParams
+from failbench.errors import BadInputError
+from failbench.params import PARAMS, read_section
+from failbench.scenarios import Architecture, Optimizer, read_scenarios
+from failbench.telemetry import read_telemetry
+
+SCENARIOS = Path("data/scenarios")
+TELEMETRY = Path("data/telemetry")
+WORK = Path("data/.recording")
+INTERRUPTED = 130
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command; bad input ends it with one line on stderr and exit status 2."""
+    options = _parser().parse_args(arguments)
+    try:
+        return int(options.run(options))
+    except BadInputError as error:
+        print(error, file=sys.stderr)
+        return 2
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="failbench", description="A benchmark of transformer training failures."
+    )
+    commands = parser.add_subparsers(required=True, metavar="command")
+
+    record = commands.add_parser("record", help="record the runs that are missing or out of date")
+    record.add_argument("--architecture", choices=get_args(Architecture), default="transformer")
+    record.add_argument("--optimizer", choices=get_args(Optimizer), default="adamw")
+    record.add_argument("--scale", choices=("small", "paper"), default="small")
+    record.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
+    record.add_argument("--only", nargs="+", metavar="SCENARIO", help="record these alone")
+    record.add_argument("--seeds", type=int, help="seeds a scenario (default: params.yaml)")
+    record.add_argument("--again", nargs="+", metavar="RUN", default=[], help="though known")
+    record.add_argument("--workers", type=int, default=len(os.sched_getaffinity(0)))
+    record.add_argument("--minutes", type=float, help="stop cleanly after so long")
+    record.add_argument("--output", type=Path, default=TELEMETRY)
+    record.add_argument("--known", type=Path, help="telemetry to reuse (default: the output)")
+    record.set_defaults(run=_record)
+
+    check = commands.add_parser("check", help="check scenarios and telemetry against each other")
+    check.add_argument("--telemetry", type=Path, default=TELEMETRY)
+    check.add_argument("--scenarios", type=Path, default=SCENARIOS)
+    check.add_argument("--brief", action="store_true", help="leave out the runs that pass")
+    check.set_defaults(run=_check)
+    return parser
+
+
+def _record(options: argparse.Namespace) -> int:
+    from failbench.recording.sandbox import RecorderError, require_recording_extra
+
+    require_recording_extra()
+    from failbench.recording.archive import archive, read_known
+    from failbench.recording.campaign import Campaign, Progress, seconds_left
+    from failbench.recording.plan import RecordParams, Setting
+
+    scenarios = read_scenarios(SCENARIOS)
+    if options.only:
+        unknown = set(options.only) - {one.id for one in scenarios}
+        if unknown:
+            raise BadInputError(
+                SCENARIOS,
+                "id",
+                f"there is no scenario {min(unknown)!r}.",
+                "Name one that is there.",
+            )
+        scenarios = tuple(one for one in scenarios if one.id in options.only)
+    params = read_section("record", RecordParams, PARAMS)
+    if options.seeds is not None:
+        params = params.model_copy(update={"seeds": options.seeds})
+    setting = Setting(options.architecture, options.optimizer, options.scale, options.device)
+    journal = WORK / options.output.name / setting.name
+    campaign = Campaign(
+        setting,
+        scenarios,
+        params,
+        read_section("detector", DetectorParams, PARAMS),
+        journal,
+        (WORK / "corpus.json").resolve(),
+        known=read_known(options.known or options.output),
+        again=frozenset(options.again),
+    )
+    if options.minutes is not None:
+        threading.Timer(60 * options.minutes, campaign.stop.set).start()
+    signal.signal(signal.SIGINT, lambda *_: campaign.stop.set())
+    started = time.monotonic()
+    with Bar(
+        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), console=Console()
+    ) as bar:
+        task = bar.add_task("recording", total=None)
+        printed: list[str] = []
+
+        def show(progress: Progress) -> None:
+            left = seconds_left(started, progress)
+            bar.update(
+                task,
+                total=progress.planned,
+                completed=progress.done,
+                description=f"{setting.name}: {progress.kept} kept, {progress.as_expected} as "
+                f"expected, {len(progress.rejected)} rejected, {left / 60:.0f} min left",
+            )
+            for run_id in progress.rejected[len(printed) :]:
+                bar.console.print(f"rejected: {run_id}")
+                printed.append(run_id)
+
+        try:
+            entries = campaign.record(options.workers, show)
+        except RecorderError as error:
+            print(f"{error} What was recorded so far is kept.", file=sys.stderr)
+            return 1
+    if campaign.stop.is_set():
+        print(f"Stopped after {len(entries)} runs. The same command goes on where this stopped.")
+        return INTERRUPTED
+    whole = not options.only and options.seeds is None
+    archive(options.output, setting, campaign.tables(entries), whole)
+    return 0
+
+
+def _check(options: argparse.Namespace) -> int:
+    from failbench.recording.plan import RecordParams
+    from failbench.validity import check, report
+
+    checked = check(
+        read_scenarios(options.scenarios),
+        read_telemetry(options.telemetry),
+        read_section("record", RecordParams, PARAMS),
+        read_section("detector", DetectorParams, PARAMS),
+    )
+    print(report(checked, brief=options.brief))
+    return 0 if checked.passed else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

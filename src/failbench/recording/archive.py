@@ -1,0 +1,58 @@
+"""Putting recorded runs into the committed tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+
+from failbench.recording.plan import Setting
+from failbench.telemetry import STEP_SCHEMA, Telemetry, read_telemetry, write_atomically
+
+
+def read_known(folder: Path) -> Telemetry | None:
+    """What was recorded before, or None in an empty folder."""
+    return read_telemetry(folder) if (folder / "runs.parquet").exists() else None
+
+
+def of_setting(setting: Setting) -> pl.Expr:
+    """Whether a run belongs to a setting."""
+    return (
+        (pl.col("architecture") == setting.architecture)
+        & (pl.col("optimizer") == setting.optimizer)
+        & (pl.col("scale") == setting.scale)
+    )
+
+
+def archive(folder: Path, setting: Setting, recorded: Telemetry, whole: bool) -> Telemetry:
+    """Write recorded runs into ``folder`` beside what is there.
+
+    Parameters
+    ----------
+    whole
+        The recorded runs are all of the setting: others of it are dropped. Otherwise they replace
+        those of the same id.
+
+    Returns
+    -------
+    Telemetry
+        All that the folder holds now.
+    """
+    known = read_known(folder)
+    runs, steps = recorded.runs, recorded.steps
+    if known is not None:
+        replaced = (
+            of_setting(setting)
+            if whole
+            else pl.col("run_id").is_in(recorded.runs["run_id"].to_list())
+        )
+        kept = known.select(~replaced)
+        runs = pl.concat([kept.runs, runs]).sort("run_id")
+        steps = pl.concat([kept.steps, steps]).sort("run_id", "step")
+    mine = runs.filter(of_setting(setting)).select("run_id")
+    write_atomically(
+        pl.concat([STEP_SCHEMA.to_frame(), steps.join(mine, on="run_id", how="semi")]),
+        folder / "steps" / f"{setting.name}.parquet",
+    )
+    write_atomically(runs, folder / "runs.parquet")
+    return Telemetry(runs, steps)

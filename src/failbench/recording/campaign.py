@@ -1,0 +1,273 @@
+"""A campaign: record what is missing, keep what is there, and put it all into two tables."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import asdict, dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from platform import python_version
+from typing import Any
+
+import polars as pl
+
+from failbench.detector import DetectorParams, HealthyBand, detect, healthy_band, measure
+from failbench.recording.corpus import load_corpus
+from failbench.recording.fingerprint import fingerprint
+from failbench.recording.journal import JournalEntry, read_entry, write_entry
+from failbench.recording.plan import (
+    Pair,
+    PlannedRun,
+    RecordParams,
+    Setting,
+    order_for,
+    plan_pairs,
+    plan_successes,
+)
+from failbench.recording.sandbox import RunReport, execute, fork_server
+from failbench.scenarios import Scenario
+from failbench.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry
+
+CAPACITY_UNIT = 4 * 2**20
+"""Capacities are rounded up to this many bytes, so that noise in a peak seldom moves them."""
+
+
+@dataclass
+class Progress:
+    """How far a campaign is; handed to the display after every run."""
+
+    planned: int
+    done: int = 0
+    kept: int = 0
+    as_expected: int = 0
+    rejected: list[str] = field(default_factory=list)
+
+
+class Campaign:
+    """Records all runs of one setting.
+
+    Parameters
+    ----------
+    known
+        Telemetry recorded before: runs whose fingerprint still matches are kept, and capacities
+        are taken from it so that a run recorded again meets the same limit.
+    journal
+        Folder of the entries of this campaign.
+    again
+        Ids of runs to record although they are known.
+    """
+
+    def __init__(
+        self,
+        setting: Setting,
+        scenarios: tuple[Scenario, ...],
+        params: RecordParams,
+        detector: DetectorParams,
+        journal: Path,
+        corpus_cache: Path,
+        known: Telemetry | None = None,
+        again: frozenset[str] = frozenset(),
+    ) -> None:
+        self.setting = setting
+        self.params = params
+        self.detector = detector
+        self.journal = journal
+        self.corpus_cache = corpus_cache
+        corpus = load_corpus(corpus_cache)
+        slices = len(corpus.slices)
+        self.provenance = {
+            "corpus_sha256": corpus.sha256,
+            "python_version": python_version(),
+            "torch_version": version("torch"),
+            "transformers_version": version("transformers"),
+            "tokenizers_version": version("tokenizers"),
+        }
+        self.successes = plan_successes(setting, params, slices)
+        self.pairs = plan_pairs(setting, scenarios, params, slices)
+        self.again = again
+        self.known = known
+        self._known_rows: dict[str, dict[str, Any]] = {}
+        if known is not None:
+            self._known_rows = {row["run_id"]: row for row in known.runs.to_dicts()}
+        self._context = fork_server()
+        self.stop = threading.Event()
+
+    def record(self, workers: int, show: Callable[[Progress], None]) -> list[JournalEntry]:
+        """Record what is missing; return the entries of all runs that are done.
+
+        Setting :attr:`stop` ends the campaign after the runs under way.
+        """
+        progress = Progress(planned=len(self.successes) + 2 * len(self.pairs))
+        lock = threading.Lock()
+        entries: list[JournalEntry] = []
+        band: HealthyBand | None = None
+
+        def note(found: Iterable[tuple[PlannedRun, JournalEntry, bool]]) -> None:
+            with lock:
+                for planned, entry, kept in found:
+                    entries.append(entry)
+                    progress.done += 1
+                    progress.kept += kept
+                    if band is not None and self._as_expected(planned, entry, band):
+                        progress.as_expected += 1
+                    elif band is not None:
+                        progress.rejected.append(planned.run_id)
+                show(progress)
+
+        self._each(self.successes, lambda one: note([self._healthy(one)]), workers)
+        if self.stop.is_set() or not self.pairs:
+            return entries
+        band = self._band(entries)
+        self._each(self.pairs, lambda pair: note(self._pair(pair)), workers)
+        return entries
+
+    def _each(self, units: list[Any], action: Callable[[Any], None], workers: int) -> None:
+        """Do an action for each unit on some threads; the first error ends the campaign."""
+        waiting = iter(units)
+        with ThreadPoolExecutor(workers) as pool:
+            running: set[Future[None]] = set()
+            try:
+                while not self.stop.is_set():
+                    while len(running) < workers and (unit := next(waiting, None)) is not None:
+                        running.add(pool.submit(action, unit))
+                    if not running:
+                        return
+                    done, running = wait(running, return_when=FIRST_COMPLETED)
+                    for one in done:
+                        one.result()
+                for one in running:
+                    one.result()
+            except BaseException:
+                self.stop.set()
+                raise
+
+    def _pair(self, pair: Pair) -> list[tuple[PlannedRun, JournalEntry, bool]]:
+        twin = self._healthy(pair.twin)
+        kept = self._keep(pair.failure)
+        if kept is not None:
+            return [twin, (pair.failure, kept, True)]
+        capacity = twin[1].run["capacity_bytes"]
+        entry = self._execute(pair.failure, capacity, capacity)
+        return [twin, (pair.failure, entry, False)]
+
+    def _healthy(self, planned: PlannedRun) -> tuple[PlannedRun, JournalEntry, bool]:
+        kept = self._keep(planned)
+        if kept is not None:
+            return planned, kept, True
+        known = self._known_rows.get(planned.run_id, {})
+        same = known.get("fingerprint") == self._fingerprint(planned)
+        return (
+            planned,
+            self._execute(planned, None, known["capacity_bytes"] if same else None),
+            False,
+        )
+
+    def _fingerprint(self, planned: PlannedRun) -> str:
+        return fingerprint(self.params.nominal, planned.declaration, self.provenance)
+
+    def _keep(self, planned: PlannedRun) -> JournalEntry | None:
+        """The entry of a run that was recorded before by the same code."""
+        wanted = self._fingerprint(planned)
+        entry = read_entry(self.journal, planned.run_id)
+        if entry is not None and entry.run["fingerprint"] == wanted:
+            return entry
+        row = self._known_rows.get(planned.run_id)
+        if row is None or row["fingerprint"] != wanted or planned.run_id in self.again:
+            return None
+        assert self.known is not None
+        steps = self.known.steps.filter(pl.col("run_id") == planned.run_id).drop("run_id")
+        return JournalEntry(row, steps.to_dicts())
+
+    def _execute(
+        self, planned: PlannedRun, limit: int | None, capacity: int | None
+    ) -> JournalEntry:
+        order = order_for(planned, self.setting, limit, str(self.corpus_cache))
+        report = execute(
+            self._context, order, self.params.hang_seconds, self.params.wall_limit_seconds
+        )
+        if capacity is None:
+            peak = max((row["memory_bytes"] for row in report.steps), default=0)
+            units = math.ceil(peak * planned.nominal.capacity_multiple / CAPACITY_UNIT)
+            capacity = max(1, units) * CAPACITY_UNIT
+        row = self._row(planned, report, capacity)
+        entry = JournalEntry(row, report.steps)
+        write_entry(self.journal, entry)
+        return entry
+
+    def _row(self, planned: PlannedRun, report: RunReport, capacity: int) -> dict[str, Any]:
+        nominal = asdict(planned.nominal)
+        drawn = {
+            f"nominal_{name}": nominal[name]
+            for name in (
+                "batch_size",
+                "learning_rate",
+                "width",
+                "sequence_length",
+                "warmup_steps",
+                "clip_norm",
+                "corpus_slice",
+            )
+        }
+        return {
+            "run_id": planned.run_id,
+            "kind": planned.kind,
+            "scenario": planned.scenario.id if planned.scenario else None,
+            "twin_of": planned.twin_of,
+            **asdict(self.setting),
+            "seed": planned.seed,
+            "ending": report.ending,
+            "onset_step": planned.onset_step,
+            "steps": len(report.steps),
+            "exit_signal": report.exit_signal,
+            **drawn,
+            **{
+                name: nominal[name] for name in ("planned_steps", "capacity_multiple", "distractor")
+            },
+            "capacity_bytes": capacity,
+            **report.configuration,
+            **report.error,
+            **self.provenance,
+            "fingerprint": self._fingerprint(planned),
+            "wall_seconds": report.wall_seconds,
+        }
+
+    def _band(self, entries: list[JournalEntry]) -> HealthyBand:
+        healthy = [one for one in entries if one.run["kind"] == "success"]
+        measured = [measure(steps_frame(one), self.detector) for one in healthy]
+        return healthy_band(measured, self.detector)
+
+    def _as_expected(self, planned: PlannedRun, entry: JournalEntry, band: HealthyBand) -> bool:
+        found = detect(entry.run["ending"], steps_frame(entry), band, self.detector).outcome
+        failing = planned.declaration is not None and planned.scenario is not None
+        wanted = planned.scenario.expected_outcome if failing and planned.scenario else "completed"
+        return found == wanted
+
+    def tables(self, entries: list[JournalEntry]) -> Telemetry:
+        """The two tables of this setting, with the detector's verdict on every run."""
+        band = self._band(entries)
+        rows = []
+        for entry in entries:
+            found = detect(entry.run["ending"], steps_frame(entry), band, self.detector)
+            row = {name: entry.run.get(name) for name in RUN_SCHEMA}
+            rows.append({**row, "outcome": found.outcome, "failure_step": found.failure_step})
+        runs = pl.DataFrame(rows, schema=RUN_SCHEMA).sort("run_id")
+        steps = pl.concat([STEP_SCHEMA.to_frame(), *map(steps_frame, entries)])
+        return Telemetry(runs, steps.sort("run_id", "step"))
+
+
+def steps_frame(entry: JournalEntry) -> pl.DataFrame:
+    """The step rows of one entry as a table."""
+    rows = [{"run_id": entry.run["run_id"], **row} for row in entry.steps]
+    return pl.DataFrame(rows, schema=STEP_SCHEMA)
+
+
+def seconds_left(started: float, progress: Progress) -> float:
+    """Estimate from the runs that were really executed."""
+    executed = progress.done - progress.kept
+    if executed <= 0:
+        return math.nan
+    return (time.monotonic() - started) / executed * (progress.planned - progress.done)

@@ -1,0 +1,151 @@
+"""Fingerprints: what a recorded run depends on, as one hash.
+
+Computed from source text, so that the check needs no torch. Formatting, comments, docstrings and
+annotations do not count; what acts does.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from failbench.errors import BadInputError
+from failbench.recording.nominal import NominalRanges
+from failbench.scenarios import FaultDeclaration
+
+_PACKAGE = Path(__file__).parent
+_LOOP_MODULES = (
+    "architectures.py",
+    "child.py",
+    "corpus.py",
+    "loop.py",
+    "memory.py",
+    "nominal.py",
+    "paths.py",
+    "faults/registry.py",
+)
+PROVENANCE = (
+    "corpus_sha256",
+    "python_version",
+    "torch_version",
+    "transformers_version",
+    "tokenizers_version",
+)
+"""Run columns that say which corpus and which versions were used."""
+
+
+class _BehaviourOnly(ast.NodeTransformer):
+    """Drops what does not act: docstrings and type annotations."""
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        self.generic_visit(node)
+        body = getattr(node, "body", None)
+        if isinstance(body, list):
+            kept = [
+                one
+                for one in body
+                if not (
+                    isinstance(one, ast.Expr)
+                    and isinstance(one.value, ast.Constant)
+                    and isinstance(one.value.value, str)
+                )
+            ]
+            node.body = kept  # type: ignore[attr-defined]
+        if isinstance(node, ast.FunctionDef):
+            node.returns = None
+        elif isinstance(node, ast.arg):
+            node.annotation = None
+        elif isinstance(node, ast.AnnAssign):
+            node.annotation = ast.Constant(None)
+        return node
+
+
+def _dump(node: ast.AST) -> str:
+    return ast.dump(_BehaviourOnly().visit(node))
+
+
+def _module(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@cache
+def loop_code() -> str:
+    """Hash of the code that every run executes."""
+    dumps = [_dump(_module(_PACKAGE / name)) for name in _LOOP_MODULES]
+    return hashlib.sha256("\n".join(dumps).encode()).hexdigest()
+
+
+@cache
+def _fault_definitions() -> dict[str, tuple[str, frozenset[str]]]:
+    """Top-level definitions of the fault modules: code, and the names it mentions."""
+    found: dict[str, tuple[str, frozenset[str]]] = {}
+    for path in sorted((_PACKAGE / "faults").glob("*.py")):
+        for node in _module(path).body:
+            if isinstance(node, ast.FunctionDef | ast.ClassDef):
+                names = [node.name]
+            elif isinstance(node, ast.Assign):
+                names = [one.id for one in node.targets if isinstance(one, ast.Name)]
+            else:
+                continue
+            mentioned = frozenset(one.id for one in ast.walk(node) if isinstance(one, ast.Name))
+            code = _dump(node)
+            for name in names:
+                # A private name may occur in two modules; each mention counts both.
+                before = found.get(name, ("", frozenset[str]()))
+                found[name] = (before[0] + code, before[1] | mentioned)
+    return found
+
+
+@cache
+def fault_code(name: str) -> str:
+    """Hash of a fault's function and of everything in the fault modules that it calls.
+
+    Raises
+    ------
+    BadInputError
+        If there is no such fault.
+    """
+    definitions = _fault_definitions()
+    if name not in definitions:
+        raise BadInputError(
+            "data/scenarios",
+            "fault.name",
+            f"there is no fault {name!r}.",
+            "Use the name of a function marked with @fault in failbench.recording.faults.",
+        )
+    reached, waiting = set[str](), [name]
+    while waiting:
+        one = waiting.pop()
+        if one in definitions and one not in reached:
+            reached.add(one)
+            waiting.extend(definitions[one][1])
+    code = "\n".join(definitions[one][0] for one in sorted(reached))
+    return hashlib.sha256(code.encode()).hexdigest()
+
+
+def fingerprint(
+    ranges: NominalRanges, declaration: FaultDeclaration | None, provenance: dict[str, Any]
+) -> str:
+    """Fingerprint of a run.
+
+    Parameters
+    ----------
+    declaration
+        The fault that was switched on; None for twins and successful runs.
+    provenance
+        Values of the columns in :data:`PROVENANCE`.
+    """
+    parts: dict[str, Any] = {
+        "loop": loop_code(),
+        "ranges": ranges.model_dump(mode="json"),
+        "provenance": {name: provenance[name] for name in PROVENANCE},
+    }
+    if declaration is not None:
+        parts["fault"] = declaration.model_dump(mode="json")
+        parts["fault_code"] = fault_code(declaration.name)
+    text = json.dumps(parts, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -1,0 +1,75 @@
+"""The journal of a campaign: one atomic file a run, so that nothing recorded is ever lost."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from failbench.errors import BadInputError
+
+
+@dataclass(frozen=True)
+class JournalEntry:
+    """One recorded run: its row of the runs table, but for the verdict, and its steps."""
+
+    run: dict[str, Any]
+    steps: list[dict[str, Any]]
+
+
+def _path(folder: Path, run_id: str) -> Path:
+    return folder / f"{run_id}.json.gz"
+
+
+def write_entry(folder: Path, entry: JournalEntry) -> None:
+    """Write an entry so that it is there wholly or not at all.
+
+    Raises
+    ------
+    BadInputError
+        If there is no space left; entries that were there stay.
+    """
+    path = _path(folder, entry.run["run_id"])
+    partial = path.with_suffix(".partial")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        content = json.dumps({"run": entry.run, "steps": entry.steps}).encode()
+        with partial.open("wb") as out:
+            out.write(gzip.compress(content, compresslevel=3, mtime=0))
+            out.flush()
+            os.fsync(out.fileno())
+        partial.replace(path)
+    except OSError as error:
+        partial.unlink(missing_ok=True)
+        raise BadInputError(
+            path,
+            "(file)",
+            f"cannot be written ({error.strerror}).",
+            "Free space and start the campaign again; it goes on where it stopped.",
+        ) from error
+
+
+def read_entry(folder: Path, run_id: str) -> JournalEntry | None:
+    """Read an entry, or None if the run was not recorded here.
+
+    Raises
+    ------
+    BadInputError
+        If the file is not a journal entry.
+    """
+    path = _path(folder, run_id)
+    if not path.exists():
+        return None
+    try:
+        raw = json.loads(gzip.decompress(path.read_bytes()))
+        return JournalEntry(raw["run"], raw["steps"])
+    except (OSError, EOFError, ValueError, KeyError) as error:
+        raise BadInputError(
+            path,
+            "(file)",
+            f"is not a journal entry ({error}).",
+            "Delete it to record the run again.",
+        ) from error

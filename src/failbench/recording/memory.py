@@ -1,0 +1,40 @@
+"""Memory of the running process: how much it has, and how much it may have."""
+
+from __future__ import annotations
+
+import os
+import resource
+
+_PAGE = resource.getpagesize()
+_DATA_FIELD = 5  # of /proc/self/statm: data and stack, in pages; see proc(5)
+
+
+class MemoryMeter:
+    """Reads VmData above a baseline, the quantity that ``RLIMIT_DATA`` limits.
+
+    The baseline is what the process has when the meter is made.
+    """
+
+    def __init__(self) -> None:
+        self._file = os.open("/proc/self/statm", os.O_RDONLY)
+        self.baseline = 0
+        self.baseline = self.read()
+
+    def read(self) -> int:
+        """Bytes above the baseline."""
+        fields = os.pread(self._file, 128, 0).split()
+        return int(fields[_DATA_FIELD]) * _PAGE - self.baseline
+
+    def limit(self, capacity_bytes: int) -> None:
+        """Limit the process to a capacity above the baseline.
+
+        Only the soft limit is set: the process must be able to lift it to report its own death.
+        """
+        _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+        resource.setrlimit(resource.RLIMIT_DATA, (self.baseline + capacity_bytes, hard))
+
+    @staticmethod
+    def lift() -> None:
+        """Lift the soft limit."""
+        _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+        resource.setrlimit(resource.RLIMIT_DATA, (hard, hard))

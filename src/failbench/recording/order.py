@@ -1,0 +1,29 @@
+"""The order for one run: all that a child process needs to know."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from failbench.recording.nominal import Nominal, Seeds
+from failbench.scenarios import Architecture, FaultDeclaration, Optimizer
+
+
+@dataclass(frozen=True)
+class RunOrder:
+    """Everything a child needs to execute one run.
+
+    ``onset_step`` is None for a twin and for a successful run: the fault is never switched on.
+    ``capacity_bytes`` is None while a healthy run is measured.
+    """
+
+    run_id: str
+    architecture: Architecture
+    optimizer: Optimizer
+    scale: str
+    device: str
+    nominal: Nominal
+    seeds: Seeds
+    declaration: FaultDeclaration | None
+    onset_step: int | None
+    capacity_bytes: int | None
+    corpus_cache: str

@@ -1,0 +1,182 @@
+"""The parent's side of a run: start the child, listen, and decide when it is dead."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import signal
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
+from multiprocessing.context import ForkServerContext
+from typing import Any
+
+from failbench.errors import BadInputError
+from failbench.recording.order import RunOrder
+from failbench.telemetry import Ending
+
+_ENVIRONMENT = {
+    # One arena and fixed thresholds, so that VmData depends on the run's own allocations alone.
+    # Mapping every tensor anew would cost a page fault for each page: 1.7 times the step time.
+    "MALLOC_ARENA_MAX": "1",
+    "MALLOC_MMAP_THRESHOLD_": "4194304",
+    "MALLOC_TRIM_THRESHOLD_": "4194304",
+    "PYTHONHASHSEED": "0",
+    "OMP_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "TOKENIZERS_PARALLELISM": "false",
+    "HF_HUB_OFFLINE": "1",
+    "CUBLAS_WORKSPACE_CONFIG": ":4096:8",
+}
+CHILD_MODULE = "failbench.recording.child"
+
+
+@dataclass
+class RunReport:
+    """What was heard of one run until it ended."""
+
+    ending: Ending = "completed"
+    exit_signal: str | None = None
+    configuration: dict[str, Any] = field(default_factory=dict)
+    steps: list[dict[str, Any]] = field(default_factory=list)
+    error: dict[str, str] = field(default_factory=dict)
+    wall_seconds: float = 0.0
+
+
+class RecorderError(Exception):
+    """The recorder itself failed: a child vanished without a word, or would not end."""
+
+
+def fork_server() -> ForkServerContext:
+    """A fork server with torch imported, so that a run starts in well under a second."""
+    os.environ.update(_ENVIRONMENT)
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([CHILD_MODULE])
+    return context
+
+
+def train(order: RunOrder, channel: Connection) -> None:
+    """The child's side, imported there alone: the parent has no use for torch."""
+    from failbench.recording.child import main
+
+    main(order, channel)
+
+
+def execute(
+    context: ForkServerContext,
+    order: RunOrder,
+    hang_seconds: float,
+    wall_limit_seconds: float,
+    target: Callable[[RunOrder, Connection], None] = train,
+) -> RunReport:
+    """Execute one run in a child process and return what was heard of it.
+
+    Parameters
+    ----------
+    hang_seconds
+        A child that says nothing for so long is taken to hang, and is killed.
+    wall_limit_seconds
+        A child that talks on for longer than this never ends: an error of the recorder.
+    target
+        What the child calls with the order and its end of the channel.
+
+    Raises
+    ------
+    RecorderError
+        If the child ended without footer, error or signal, or passed the wall limit.
+    """
+    here, there = context.Pipe(duplex=True)
+    process = context.Process(target=target, args=(order, there))
+    report = RunReport()
+    finished = False
+    started = time.monotonic()
+    process.start()
+    there.close()
+    try:
+        while True:
+            if not here.poll(hang_seconds):
+                if not finished:
+                    report.ending, finished = "timeout", True
+                process.kill()
+                break
+            try:
+                kind, content = json.loads(here.recv_bytes())
+            except (EOFError, ConnectionResetError):
+                break
+            if kind == "hold":
+                _act(content, order, process.pid, here)
+            else:
+                finished |= _note(report, kind, content)
+            if time.monotonic() - started > wall_limit_seconds:
+                raise RecorderError(
+                    f"{order.run_id}: the child was still training after {wall_limit_seconds:g} "
+                    "seconds. Mend the fault that never ends, or raise record.wall_limit_seconds "
+                    "in params.yaml."
+                )
+    finally:
+        here.close()
+        process.join(timeout=hang_seconds)
+        if process.is_alive():
+            process.kill()
+            process.join()
+    report.wall_seconds = time.monotonic() - started
+    code = process.exitcode
+    if code is not None and code < 0:
+        if not finished:
+            report.ending, finished = "signal", True
+        if report.ending in ("signal", "timeout"):
+            report.exit_signal = signal.Signals(-code).name
+    if not finished:
+        raise RecorderError(
+            f"{order.run_id}: the child ended with exit code {code}, without a footer and without "
+            "a signal. Run it alone with `failbench record --only` and read its standard error."
+        )
+    return report
+
+
+def _note(report: RunReport, kind: str, content: dict[str, Any]) -> bool:
+    """Add one message to the report; True when it is the last word of the child."""
+    if kind in ("configuration", "built"):
+        report.configuration.update(content)
+    elif kind == "step":
+        report.steps.append(content)
+    elif kind == "error":
+        report.ending, report.error = "exception", content
+        return True
+    return kind == "completed"
+
+
+def _act(content: dict[str, Any], order: RunOrder, pid: int | None, channel: Connection) -> None:
+    """Do what an outside agent does to the waiting child.
+
+    ``operator`` kills it; ``memory_manager`` kills it if it has more memory than its capacity,
+    as a container's out-of-memory killer does, and lets it go on otherwise.
+    """
+    assert pid is not None
+    beyond = order.capacity_bytes is not None and content["memory_bytes"] > order.capacity_bytes
+    if content["agent"] == "operator" or beyond:
+        os.kill(pid, signal.SIGKILL)
+    else:
+        channel.send_bytes(b"go")
+
+
+def require_recording_extra() -> None:
+    """Refuse to record without the libraries that the extra ``record`` brings.
+
+    Raises
+    ------
+    BadInputError
+        Naming the library that is missing and the command that installs it.
+    """
+    for name in ("torch", "transformers", "tokenizers"):
+        try:
+            __import__(name)
+        except ImportError as error:
+            raise BadInputError(
+                "pyproject.toml",
+                "project.optional-dependencies.record",
+                f"recording needs {name}, which is not installed.",
+                "Run `make record`, which installs the extra first.",
+            ) from error

@@ -1,0 +1,226 @@
+"""Telemetry: a row a run, a row a step, and what of it a diagnosis may see.
+
+Two tables hold everything that was recorded:
+
+``runs.parquet``
+    One row a run, keyed by ``run_id``.
+``steps/<architecture>-<optimizer>.parquet``
+    One row a training step, keyed by ``(run_id, step)``. The step in which a run died has a row
+    too, with nulls for what it never reached.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, get_args
+
+import polars as pl
+
+from failbench.errors import BadInputError
+
+Kind = Literal["failure", "twin", "success"]
+Ending = Literal["completed", "exception", "signal", "timeout"]
+
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+RUN_SCHEMA = pl.Schema(
+    {
+        "run_id": pl.String,
+        "kind": pl.String,
+        "scenario": pl.String,  # null for successful runs
+        "twin_of": pl.String,  # of a twin: the run_id of its failing run
+        "architecture": pl.String,
+        "optimizer": pl.String,
+        "scale": pl.String,
+        "device": pl.String,
+        "seed": pl.Int32,
+        # what happened
+        "ending": pl.String,
+        "outcome": pl.String,  # "completed" or one of scenarios.Outcome; the detector's word
+        "onset_step": pl.Int32,  # null for twins and successful runs
+        "failure_step": pl.Int32,  # the step snapshots are taken back from; the last one if healthy
+        "steps": pl.Int32,  # rows in the steps table
+        "error_type": pl.String,
+        "error_message": pl.String,
+        "error_traceback": pl.String,
+        "exit_signal": pl.String,
+        # the nominal configuration: drawn for all categories alike, never seen by features
+        "nominal_batch_size": pl.Int32,
+        "nominal_learning_rate": pl.Float64,
+        "nominal_width": pl.Int32,
+        "nominal_sequence_length": pl.Int32,
+        "nominal_warmup_steps": pl.Int32,
+        "nominal_clip_norm": pl.Float64,  # null when clipping is off
+        "nominal_corpus_slice": pl.Int32,
+        "planned_steps": pl.Int32,
+        "capacity_multiple": pl.Float64,
+        "distractor": pl.String,
+        # the effective configuration, as the run logged it when its model was built
+        "capacity_bytes": pl.Int64,
+        "parameters": pl.Int64,
+        "width": pl.Int32,
+        "layers": pl.Int32,
+        "heads": pl.Int32,
+        "model_vocabulary": pl.Int32,
+        "tokenizer_vocabulary": pl.Int32,
+        "schedule": pl.String,
+        # corpus statistics of the slice that was trained on
+        "corpus_documents": pl.Int32,
+        "corpus_tokens": pl.Int64,
+        "corpus_distinct_tokens": pl.Int32,
+        "corpus_unknown_rate": pl.Float64,
+        "corpus_token_entropy": pl.Float64,  # nats, of the token frequencies
+        # provenance
+        "corpus_sha256": pl.String,
+        "python_version": pl.String,
+        "torch_version": pl.String,
+        "transformers_version": pl.String,
+        "tokenizers_version": pl.String,
+        "fingerprint": pl.String,
+        "wall_seconds": pl.Float64,
+    }
+)
+
+STEP_SCHEMA = pl.Schema(
+    {
+        "run_id": pl.String,
+        "step": pl.Int32,
+        "loss": pl.Float32,  # training loss as the run logged it; null if never reached
+        "gradient_norm": pl.Float32,  # before clipping
+        "learning_rate": pl.Float64,
+        "clip_norm": pl.Float32,  # null when clipping is off
+        "memory_bytes": pl.Int64,  # highest VmData above the baseline sampled within the step
+        "step_seconds": pl.Float32,
+        "sequences": pl.Int32,  # batch size in effect
+        "tokens": pl.Int32,  # without padding
+        "unknown_tokens": pl.Int32,
+        "covered_tokens": pl.Int32,  # known to the tokenizer and inside the model's vocabulary
+        "max_token_id": pl.Int64,
+        "mean_length": pl.Float32,
+        "max_length": pl.Int32,
+        "validation_loss": pl.Float32,  # null between validations
+    }
+)
+
+NOISY_RUN_COLUMNS = frozenset({"wall_seconds", "capacity_bytes"})
+NOISY_STEP_COLUMNS = frozenset({"step_seconds", "memory_bytes"})
+"""Columns that measure the machine and so differ when a run is recorded again."""
+
+
+@dataclass(frozen=True)
+class Telemetry:
+    """The two tables, sorted by key."""
+
+    runs: pl.DataFrame
+    steps: pl.DataFrame
+
+    def select(self, predicate: pl.Expr) -> Telemetry:
+        """Keep the runs that satisfy a predicate over the run columns, with their steps."""
+        runs = self.runs.filter(predicate)
+        return Telemetry(runs, self.steps.join(runs.select("run_id"), on="run_id", how="semi"))
+
+
+def read_table(path: Path, schema: pl.Schema) -> pl.DataFrame:
+    """Read a parquet file that must have exactly the columns and types of ``schema``.
+
+    Raises
+    ------
+    BadInputError
+        If the file is missing, truncated, not parquet, or has other columns or types.
+    """
+    try:
+        frame = pl.read_parquet(path)
+    except (OSError, pl.exceptions.PolarsError) as error:
+        first_line = (str(error).splitlines() or ["unreadable"])[0]
+        raise BadInputError(
+            path,
+            "(file)",
+            f"is not a readable parquet file ({first_line}).",
+            "Restore it with `git checkout -- data/telemetry`, or record it again.",
+        ) from error
+    for name, dtype in schema.items():
+        found = frame.schema.get(name)
+        if found != dtype:
+            raise BadInputError(
+                path,
+                name,
+                "the column is missing." if found is None else f"is {found} and must be {dtype}.",
+                "This is not failbench telemetry of this version; record it again.",
+            )
+    for name in frame.columns:
+        if name not in schema:
+            raise BadInputError(
+                path,
+                name,
+                "the column is unknown.",
+                "This is not failbench telemetry of this version; record it again.",
+            )
+    return frame
+
+
+def read_telemetry(folder: Path) -> Telemetry:
+    """Read ``runs.parquet`` and every file of ``steps/``.
+
+    Raises
+    ------
+    BadInputError
+        If a file is unreadable or foreign, a run occurs twice, a step row has no run, or a run that
+        reports steps has another number of rows.
+    """
+    runs_path = folder / "runs.parquet"
+    runs = read_table(runs_path, RUN_SCHEMA).sort("run_id")
+    repeated = runs.filter(pl.col("run_id").is_duplicated())
+    if repeated.height:
+        raise BadInputError(
+            runs_path, "run_id", f"{repeated['run_id'][0]!r} occurs twice.", "Record it again."
+        )
+    parts = []
+    for path in sorted((folder / "steps").glob("*.parquet")):
+        part = read_table(path, STEP_SCHEMA)
+        orphans = part.join(runs.select("run_id"), on="run_id", how="anti")
+        if orphans.height:
+            raise BadInputError(
+                path,
+                "run_id",
+                f"the step rows of {orphans['run_id'][0]!r} have no run in {runs_path.name}.",
+                "Restore both files from one commit, or record the run again.",
+            )
+        parts.append(part)
+    steps = pl.concat([STEP_SCHEMA.to_frame(), *parts]).sort("run_id", "step")
+    counted = runs.select("run_id", "steps").join(
+        steps.group_by("run_id").len(), on="run_id", how="left"
+    )
+    short = counted.filter(pl.col("steps") != pl.col("len").fill_null(0))
+    if short.height:
+        row = short.row(0, named=True)
+        raise BadInputError(
+            folder / "steps",
+            "run_id",
+            f"{row['run_id']!r} has {row['len'] or 0} step rows and reports {row['steps']}.",
+            "Restore the files from one commit, or record the run again.",
+        )
+    return Telemetry(runs, steps)
+
+
+def write_atomically(frame: pl.DataFrame, path: Path) -> None:
+    """Write parquet (zstd) so that a reader sees the old file or the whole new one.
+
+    Raises
+    ------
+    BadInputError
+        If the disk is full or the folder cannot be written; the old file stays as it was.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f".{path.name}.partial")
+    try:
+        frame.write_parquet(partial, compression="zstd", compression_level=19, statistics=False)
+        partial.replace(path)
+    except OSError as error:
+        partial.unlink(missing_ok=True)
+        raise BadInputError(
+            path,
+            "(file)",
+            f"cannot be written ({error.strerror or error}).",
+            "Free space or choose another folder; what was there is untouched.",
+        ) from error

@@ -1,0 +1,287 @@
+"""Is the benchmark valid: scenarios and telemetry checked against each other and the rules.
+
+Every failing run is checked by itself: did it fail as expected, did its twin complete in health,
+were the two equal before onset, and does the fingerprint match the code. Then the rules that hold
+over the whole benchmark are counted on what was measured.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+
+import polars as pl
+
+from failbench.detector import DetectorParams, HealthyBand, detect, healthy_band, measure
+from failbench.recording.fingerprint import PROVENANCE, fingerprint
+from failbench.recording.plan import RecordParams
+from failbench.rules_of_validity import RuleResult, check_rules
+from failbench.scenarios import Category, Scenario, missing_from_counts
+from failbench.telemetry import NOISY_STEP_COLUMNS, STEP_SCHEMA, Telemetry
+
+GPU_RELATIVE_TOLERANCE = 1e-3
+"""On a GPU kernels may add in another order, so run and twin agree to this, not bit for bit."""
+
+_SETTING = ("architecture", "optimizer", "scale")
+
+
+@dataclass(frozen=True)
+class RunCheck:
+    """What the check found of one failing run."""
+
+    run_id: str
+    scenario: str
+    expected: str
+    outcome: str
+    verdict_stands: bool
+    twin_healthy: bool
+    equal_before_onset: bool
+    fingerprint_matches: bool
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing is wrong with the run."""
+        return not self.faults
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """What is wrong with it, in words."""
+        found = []
+        if self.outcome != self.expected:
+            found.append(f"{self.outcome} where {self.expected} was expected")
+        if not self.verdict_stands:
+            found.append("the detector now says otherwise")
+        if not self.twin_healthy:
+            found.append("its twin did not complete in health")
+        if not self.equal_before_onset:
+            found.append("run and twin differ before onset")
+        if not self.fingerprint_matches:
+            found.append("its fingerprint does not match the code: record it again")
+        return tuple(found)
+
+
+@dataclass(frozen=True)
+class SettingCheck:
+    """What the check found of the runs of one architecture, optimizer and scale."""
+
+    name: str
+    runs: tuple[RunCheck, ...]
+    missing: tuple[str, ...]
+    not_applicable: dict[str, str]
+    successes: int
+    successes_wanted: int
+    successes_flagged: int
+    successes_out_of_date: int
+    rules: tuple[RuleResult, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether all runs are there and pass, and every rule holds."""
+        return (
+            all(run.passed for run in self.runs)
+            and not self.missing
+            and self.successes >= self.successes_wanted
+            and not self.successes_out_of_date
+            and all(rule.holds for rule in self.rules)
+        )
+
+
+@dataclass(frozen=True)
+class Checked:
+    """The whole check."""
+
+    scenarios: int
+    wrong_counts: dict[Category, int]
+    settings: tuple[SettingCheck, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether the benchmark is valid."""
+        return (
+            not self.wrong_counts
+            and bool(self.settings)
+            and all(setting.passed for setting in self.settings)
+        )
+
+
+def check(
+    scenarios: tuple[Scenario, ...],
+    telemetry: Telemetry,
+    record: RecordParams,
+    detector: DetectorParams,
+) -> Checked:
+    """Check all telemetry, a setting at a time."""
+    settings = telemetry.runs.select(_SETTING).unique().sort(_SETTING).rows()
+    checked = []
+    for key in settings:
+        of_setting = [pl.col(name) == value for name, value in zip(_SETTING, key, strict=True)]
+        part = telemetry.select(pl.all_horizontal(of_setting))
+        checked.append(_check_setting("-".join(key), scenarios, part, record, detector))
+    return Checked(len(scenarios), missing_from_counts(scenarios), tuple(checked))
+
+
+def _check_setting(
+    name: str,
+    scenarios: tuple[Scenario, ...],
+    telemetry: Telemetry,
+    record: RecordParams,
+    detector: DetectorParams,
+) -> SettingCheck:
+    steps = telemetry.steps.partition_by("run_id", as_dict=True, include_key=False)
+    empty = STEP_SCHEMA.to_frame().drop("run_id")
+    rows = {row["run_id"]: row for row in telemetry.runs.to_dicts()}
+    successes = [row for row in rows.values() if row["kind"] == "success"]
+    band = healthy_band([measure(steps[(row["run_id"],)], detector) for row in successes], detector)
+    twins = {row["twin_of"]: row for row in rows.values() if row["kind"] == "twin"}
+    different = _differing_pairs(telemetry)
+    by_id = {scenario.id: scenario for scenario in scenarios}
+
+    def stands(row: dict[str, object], band: HealthyBand) -> bool:
+        found = detect(row["ending"], steps.get((row["run_id"],), empty), band, detector)  # type: ignore[arg-type]
+        return (found.outcome, found.failure_step) == (row["outcome"], row["failure_step"])
+
+    def matches(row: dict[str, object], scenario: Scenario | None) -> bool:
+        declaration = scenario.fault if scenario is not None else None
+        provenance = {column: row[column] for column in PROVENANCE}
+        return fingerprint(record.nominal, declaration, provenance) == row["fingerprint"]
+
+    checks, strangers = [], []
+    for run_id, row in sorted(rows.items()):
+        if row["kind"] != "failure":
+            continue
+        scenario = by_id.get(row["scenario"])
+        if scenario is None:
+            strangers.append(f"{run_id} has no scenario file")
+            continue
+        twin = twins.get(run_id)
+        checks.append(
+            RunCheck(
+                run_id=run_id,
+                scenario=scenario.id,
+                expected=scenario.expected_outcome,
+                outcome=row["outcome"],
+                verdict_stands=stands(row, band) and (twin is None or stands(twin, band)),
+                twin_healthy=twin is not None and twin["outcome"] == "completed",
+                equal_before_onset=twin is not None and run_id not in different,
+                fingerprint_matches=matches(row, scenario)
+                and (twin is None or matches(twin, None)),
+            )
+        )
+    architecture = telemetry.runs["architecture"][0]
+    recorded = {(rows[one.run_id]["scenario"], rows[one.run_id]["seed"]) for one in checks}
+    missing = [
+        f"{scenario.id}, seed {seed}"
+        for scenario in scenarios
+        if architecture not in scenario.not_applicable
+        for seed in range(record.seeds)
+        if (scenario.id, seed) not in recorded
+    ]
+    return SettingCheck(
+        name=name,
+        runs=tuple(checks),
+        missing=tuple(missing + strangers),
+        not_applicable={
+            scenario.id: scenario.not_applicable[architecture]
+            for scenario in scenarios
+            if architecture in scenario.not_applicable
+        },
+        successes=len(successes),
+        successes_wanted=record.successes,
+        successes_flagged=sum(row["outcome"] != "completed" for row in successes),
+        successes_out_of_date=sum(not matches(row, None) for row in successes),
+        rules=check_rules(scenarios, telemetry, record),
+    )
+
+
+def _differing_pairs(telemetry: Telemetry) -> set[str]:
+    """Failing runs that differ from their twin in a deterministic column before onset."""
+    runs = telemetry.runs
+    failing = runs.filter(pl.col("kind") == "failure").select("run_id", "onset_step", "device")
+    columns = [name for name in STEP_SCHEMA if name not in NOISY_STEP_COLUMNS]
+    before = (
+        telemetry.steps.select(columns)
+        .join(failing, on="run_id")
+        .filter(pl.col("step") < pl.col("onset_step"))
+    )
+    twin_steps = (
+        telemetry.steps.select(columns)
+        .join(runs.select("run_id", "twin_of").drop_nulls(), on="run_id")
+        .drop("run_id")
+        .rename({"twin_of": "run_id"})
+    )
+    compared = [name for name in columns if name not in ("run_id", "step")]
+    joined = before.join(twin_steps, on=["run_id", "step"], how="left", suffix="_twin")
+    unequal = [
+        pl.when(pl.col("device") == "cpu")
+        .then(pl.col(name).ne_missing(pl.col(f"{name}_twin")))
+        .otherwise(
+            (pl.col(name) - pl.col(f"{name}_twin")).abs()
+            > GPU_RELATIVE_TOLERANCE * pl.col(f"{name}_twin").abs()
+        )
+        for name in compared
+    ]
+    different = joined.filter(pl.any_horizontal(unequal))["run_id"]
+    short = (
+        failing.filter(pl.col("onset_step") > 0)
+        .join(before.group_by("run_id").len(), on="run_id", how="left")
+        .filter(pl.col("len").fill_null(0) != pl.col("onset_step"))["run_id"]
+    )
+    return set(different) | set(short)
+
+
+def report(checked: Checked, brief: bool) -> str:
+    """The check as text: a line a run, then the rules, then the verdict."""
+    lines = [f"{checked.scenarios} scenarios"]
+    lines += [
+        f"  {category}: {count} too {'few' if count > 0 else 'many'}"
+        for category, count in checked.wrong_counts.items()
+    ]
+    for setting in checked.settings:
+        lines += ["", setting.name]
+        for run in setting.runs:
+            if run.passed and brief:
+                continue
+            state = "ok" if run.passed else "FAILED: " + "; ".join(run.faults)
+            lines.append(f"  {run.run_id:<58} {run.outcome:<9} {state}")
+        lines += [f"  missing: {one}" for one in setting.missing]
+        lines += [
+            f"  not applicable: {scenario}: {reason}"
+            for scenario, reason in setting.not_applicable.items()
+        ]
+        passed = sum(run.passed for run in setting.runs)
+        lines.append(f"  {passed} of {len(setting.runs)} failing runs pass with their twins")
+        lines.append(
+            f"  {setting.successes} successful runs of {setting.successes_wanted}, of which "
+            f"{setting.successes_flagged} leave the healthy band made of all of them and "
+            f"{setting.successes_out_of_date} are out of date"
+        )
+        for rule in setting.rules:
+            lines.append(f"  {'ok' if rule.holds else 'FAILED'}: {rule.sentence}")
+            lines += [f"      {detail}" for detail in rule.details]
+    lines += ["", "The check passes." if checked.passed else "The check FAILS."]
+    return "\n".join(lines)
+
+
+def metrics(checked: Checked) -> dict[str, object]:
+    """Counts for the metrics file, by setting."""
+    found: dict[str, object] = {}
+    for setting in checked.settings:
+        outcomes = Counter(run.outcome for run in setting.runs)
+        causes: dict[str, int] = defaultdict(int)
+        for run in setting.runs:
+            causes["as_expected"] += run.outcome == run.expected
+            causes["twins_healthy"] += run.twin_healthy
+            causes["equal_before_onset"] += run.equal_before_onset
+            causes["fingerprints_match"] += run.fingerprint_matches
+        found[setting.name] = {
+            "failing_runs": len(setting.runs),
+            "passed": sum(run.passed for run in setting.runs),
+            "missing": len(setting.missing),
+            "not_applicable": len(setting.not_applicable),
+            "successes": setting.successes,
+            "successes_outside_band": setting.successes_flagged,
+            "outcomes": dict(sorted(outcomes.items())),
+            **dict(causes),
+            "rules": {rule.name: {"holds": rule.holds, **rule.counts} for rule in setting.rules},
+        }
+    return found
