@@ -69,6 +69,14 @@ def test_gallery_shows_a_loss_beyond_the_limit_at_the_top_with_a_triangle(
     assert (triangle.get_xdata()[0], triangle.get_ydata()[0]) == (6, LOSS_LIMIT)
 
 
+def test_gallery_shows_no_triangle_for_the_step_a_crash_never_finished(
+    small_telemetry, small_scenarios
+):
+    figure = draw_gallery(small_telemetry, small_scenarios)
+    loss_axes = next(axes for axes in figure.axes if axes.get_title(loc="left") == "late_crash")
+    assert "^" not in {line.get_marker() for line in loss_axes.lines}
+
+
 def test_categories_are_told_apart_by_colours_of_their_own():
     assert set(CATEGORY_COLOURS) == set(CATEGORIES)
     assert len({*CATEGORY_COLOURS.values(), TWIN, MARK}) == len(CATEGORIES) + 2

@@ -9,6 +9,7 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.ticker import LogLocator
 
 from failbench.reporting.style import CATEGORY_COLOURS, LINE, MARK, TWIN
 from failbench.scenarios import CATEGORIES, Category
@@ -20,7 +21,7 @@ CELL_HEIGHT = 1.75
 HEADING_HEIGHT = 0.35
 """Heights on the gallery, in inches, of a run and of a category's name above its first row."""
 
-LOSS_LIMIT = 12.0
+LOSS_LIMIT = 10.0
 """Top of the gallery's loss axes, in nats; what lies above is drawn at the top."""
 
 
@@ -74,6 +75,9 @@ def dashboard(
         axes.set_ylabel(panel.unit)
         if panel.logarithmic:
             axes.set_yscale("log")
+            axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            axes.yaxis.set_major_formatter("{x:g}")
+            axes.yaxis.set_minor_formatter("")
         if panel.columns == ("memory",):
             axes.axhline(1.0, color=MARK, linewidth=0.6, linestyle=":")
             axes.set_ylim(0.0, 1.08)
@@ -123,16 +127,13 @@ def gallery(runs: pl.DataFrame, curves: pl.DataFrame, *, title: str) -> Figure:
             group = points.get((run["scenario"], role))
             if group is None:
                 continue
-            steps = group["step"].to_numpy()
-            _draw_loss(loss_axes, steps, group["loss"].to_numpy(), line_colour)
-            _line(memory_axes, steps, group["memory"].to_numpy(), line_colour)
+            _draw_loss(loss_axes, group.drop_nulls("loss"), line_colour)
+            _line(memory_axes, group["step"].to_numpy(), group["memory"].to_numpy(), line_colour)
         for axes in (loss_axes, memory_axes):
             _mark(axes, run["onset_step"], run["failure_step"])
             axes.set_xlim(-2, float(last_step) + 2)  # type: ignore[arg-type]
         loss_axes.set_title(run["scenario"], fontsize=6.5, pad=2)
-        memory_axes.text(
-            0.98, 0.05, run["outcome"], fontsize=6, ha="right", transform=memory_axes.transAxes
-        )
+        memory_axes.text(0.03, 0.06, run["outcome"], fontsize=6, transform=memory_axes.transAxes)
     return figure
 
 
@@ -163,7 +164,7 @@ def _add_cell(figure: Figure, column: int, top: float, *, labelled: bool) -> tup
     left, width = 0.03 + 0.97 * column / COLUMNS, 0.88 / COLUMNS
     loss_axes = figure.add_axes((left, 1.0 - (top + 0.85) / height, width, 0.85 / height))
     memory_axes = figure.add_axes((left, 1.0 - (top + 1.4) / height, width, 0.5 / height))
-    loss_axes.set(ylim=(0.0, LOSS_LIMIT), yticks=(0, 4, 8, 12), xticks=())
+    loss_axes.set(ylim=(0.0, LOSS_LIMIT), yticks=(0, 5, 10), xticks=())
     memory_axes.set(ylim=(0.0, 1.1), yticks=(0, 1), xticks=(0, 100, 200, 300))
     if column == 0:
         loss_axes.set_ylabel("loss", fontsize=6)
@@ -184,14 +185,13 @@ def _draw_signals(axes: Axes, points: pl.DataFrame, panel: Panel, colour: str) -
             _line(axes, steps, values, colour)
 
 
-def _draw_loss(axes: Axes, steps: np.ndarray, losses: np.ndarray, colour: str) -> None:
-    """The loss up to the limit; a triangle at the top where it is beyond, or no number."""
+def _draw_loss(axes: Axes, reached: pl.DataFrame, colour: str) -> None:
+    """The loss up to the limit; a triangle at the top where it first is beyond, or no number."""
+    steps, losses = reached["step"].to_numpy(), reached["loss"].to_numpy()
     _line(axes, steps, np.clip(losses, None, LOSS_LIMIT), colour)
-    beyond = ~(losses <= LOSS_LIMIT)
-    if beyond.any():
-        axes.plot(
-            steps[beyond][:1], [LOSS_LIMIT], marker="^", markersize=3, color=colour, clip_on=False
-        )
+    beyond = steps[~(losses <= LOSS_LIMIT)]
+    if len(beyond):
+        axes.plot(beyond[:1], [LOSS_LIMIT], marker="^", markersize=3, color=colour, clip_on=False)
 
 
 def _line(axes: Axes, steps: np.ndarray, values: np.ndarray, colour: str) -> None:
