@@ -36,13 +36,26 @@ class DetectorParams(Record):
 class Signals:
     """What the detector measures of one run that was not ended from without.
 
-    ``loss``, ``rise`` and ``gradient_norm`` are series over steps; missing and non-finite values
-    count as infinite. ``rise`` is the loss above the lowest trailing mean reached before.
+    The first three are series over steps, in which missing and non-finite values count as infinite.
+
+    Attributes
+    ----------
+    rise
+        The loss above the lowest trailing mean that was reached before.
+    smooth_rise
+        The highest that the trailing mean itself ever stood above a lower one before it.
+    final_validation
+        Mean of the last held-out losses.
+    worsening
+        ``final_validation`` minus the lowest such mean before; negative while a run improves.
+    slowdown
+        Mean seconds of the last steps over the median of the first.
     """
 
     loss: Series
     rise: Series
     gradient_norm: Series
+    smooth_rise: float
     final_validation: float
     worsening: float
     slowdown: float
@@ -80,22 +93,24 @@ def measure(steps: pl.DataFrame, params: DetectorParams) -> Signals:
     validation = _finite_or_infinite(
         steps["validation_loss"].drop_nulls().cast(pl.Float64).to_numpy()
     )
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore"):  # infinity minus infinity is no number, and counts as one
         smooth = sliding_window_view(loss, min(params.consecutive_steps, len(loss))).mean(-1)
         lowest = np.minimum.accumulate(smooth)
         # The trailing mean that ends at step t is known from step t + 1 on.
-        offset = len(loss) - len(lowest) + 1
+        known_from = len(loss) - len(lowest) + 1
         rise = np.zeros_like(loss)
-        rise[offset:] = loss[offset:] - lowest[:-1]
+        rise[known_from:] = loss[known_from:] - lowest[:-1]
         means = sliding_window_view(validation, min(params.validations, len(validation))).mean(-1)
-        worsening = float(means[-1] - means.min())
+        before = means[: -params.validations]
+        worsening = means[-1] - before.min() if len(before) else 0.0
     head = float(np.median(seconds[: params.head_steps]))
     return Signals(
         loss=loss,
         rise=_finite_or_infinite(rise),
         gradient_norm=_finite_or_infinite(norm),
+        smooth_rise=float(_finite_or_infinite(smooth - lowest).max()),
         final_validation=float(means[-1]),
-        worsening=worsening if np.isfinite(worsening) else np.inf,
+        worsening=float(worsening) if np.isfinite(worsening) else np.inf,
         slowdown=float(seconds[-params.tail_steps :].mean()) / head,
     )
 
@@ -111,7 +126,8 @@ def _held(series: Series, steps: int) -> Series:
 def healthy_band(runs: list[Signals], params: DetectorParams) -> HealthyBand:
     """Mean plus ``deviations`` standard deviations of each statistic over successful runs.
 
-    Of a series, the statistic is the highest level that it holds for ``consecutive_steps``.
+    Of loss and gradient norm the statistic is the highest value of the run, and of the rise that of
+    its trailing mean: single steps of a healthy run may leave the band, many in a row do not.
 
     Raises
     ------
@@ -129,14 +145,10 @@ def healthy_band(runs: list[Signals], params: DetectorParams) -> HealthyBand:
     def limit(values: list[float]) -> float:
         return float(np.mean(values) + params.deviations * np.std(values, ddof=1))
 
-    def held(name: str) -> float:
-        window = params.consecutive_steps
-        return limit([float(_held(getattr(run, name), window).max()) for run in runs])
-
     return HealthyBand(
-        loss=held("loss"),
-        rise=held("rise"),
-        gradient_norm=held("gradient_norm"),
+        loss=limit([float(run.loss.max()) for run in runs]),
+        rise=limit([run.smooth_rise for run in runs]),
+        gradient_norm=limit([float(run.gradient_norm.max()) for run in runs]),
         final_validation=limit([run.final_validation for run in runs]),
         worsening=limit([run.worsening for run in runs]),
         slowdown=max(params.slow_factor, limit([run.slowdown for run in runs])),

@@ -6,6 +6,7 @@ import base64
 import gzip
 import os
 from collections.abc import Callable
+from dataclasses import replace
 
 import torch
 from torch import Tensor
@@ -108,17 +109,10 @@ def padding_labelled_minus_one(run: TrainingRun) -> None:
 
 
 @fault("at_onset")
-def batches_of_padding(run: TrainingRun, *, every: int) -> None:
-    """Now and then a filter removes every token of a batch and leaves the padding."""
-    inner, first = run.encode, run.step
-
-    def encode(texts: list[str]) -> list[list[int]]:
-        sequences = inner(texts)
-        if (run.step - first) % every == every - 1:
-            return [[PAD] * len(one) for one in sequences]
-        return sequences
-
-    run.encode = encode
+def batches_of_padding(run: TrainingRun) -> None:
+    """A filter removes every token of every batch and leaves the padding."""
+    inner = run.encode
+    run.encode = lambda texts: [[PAD] * len(one) for one in inner(texts)]
 
 
 @fault("at_onset")
@@ -147,9 +141,10 @@ def batch_repeated(run: TrainingRun) -> None:
 
 
 @fault("at_onset")
-def sequences_truncated(run: TrainingRun, *, length: int) -> None:
-    """Every sequence is cut to its first few tokens."""
-    run.settings.sequence_length = length
+def single_document(run: TrainingRun) -> None:
+    """The shard index points every reader to the same document."""
+    longest = max(run.corpus.training, key=len)
+    run.corpus = replace(run.corpus, training=(longest,))
 
 
 @fault("at_onset")
@@ -193,19 +188,20 @@ def stalled_input(run: TrainingRun) -> None:
 
 
 @fault("at_onset")
-def duplicate_filter_rescans(run: TrainingRun, *, grams: int, threshold: float) -> None:
+def duplicate_filter_rescans(run: TrainingRun, *, threshold: float) -> None:
     """Every passage is compared with all passages seen before, to drop near duplicates."""
     inner = run.draw_texts
-    seen: list[frozenset[str]] = []
+    seen: list[str] = []
 
-    def shingles(text: str) -> frozenset[str]:
-        return frozenset(text[start : start + grams] for start in range(len(text)))
+    def overlap(words: set[str], other: str) -> float:
+        others = set(other.split())
+        return len(words & others) / max(1, len(words | others))
 
     def is_new(text: str) -> bool:
-        mine = shingles(text)
-        overlap = max((len(mine & other) / len(mine | other) for other in seen), default=0.0)
-        seen.append(mine)
-        return overlap < threshold
+        words = set(text.split())
+        closest = max((overlap(words, other) for other in seen), default=0.0)
+        seen.append(text)
+        return closest < threshold
 
     def draw(count: int) -> list[str]:
         texts = inner(count)
@@ -215,23 +211,21 @@ def duplicate_filter_rescans(run: TrainingRun, *, grams: int, threshold: float) 
 
 
 @fault("at_onset")
-def record_separator_lost(run: TrainingRun, *, every: int) -> None:
-    """The reader no longer finds where a record ends, so that its record grows and grows."""
-    inner, first = run.draw_texts, run.step
+def record_separator_lost(run: TrainingRun) -> None:
+    """The reader no longer finds where a record ends: one record of every batch grows and grows."""
+    inner = run.draw_texts
     longest = run.settings.size.positions - 2
     record = ""
 
     def draw(count: int) -> list[str]:
         nonlocal record
         texts = inner(count)
-        record += "\n".join(texts)
-        if (run.step - first) % every == every - 1:
-            record += record
+        record += texts[0] + "\n"
         return [record, *texts[1:]]
 
     run.draw_texts = draw
     run.encode = lambda texts: [
-        run.tokenize([texts[0]], longest)[0],
+        *run.tokenize(texts[:1], longest),
         *run.tokenize(texts[1:], run.settings.sequence_length),
     ]
     killed_beyond_capacity(run)

@@ -269,7 +269,7 @@ def thrashing(run: TrainingRun, *, share: float, passes: int) -> None:
 
 @fault("at_onset")
 def spill_file_grows(run: TrainingRun, *, step_bytes: int) -> None:
-    """Activations are spilled to disk; every step reads back all that was ever spilled."""
+    """Activations are spilled to disk; every step reads back, twice, all that was ever spilled."""
     path = run.scratch / "spill"
     block = bytearray(step_bytes)
 
@@ -277,8 +277,9 @@ def spill_file_grows(run: TrainingRun, *, step_bytes: int) -> None:
         with path.open("ab") as out:
             out.write(block)
             os.fsync(out.fileno())
-        with path.open("rb") as back:
-            while back.readinto(block):
-                pass
+        for _ in range(2):  # for the backward pass and for the update
+            with path.open("rb") as back:
+                while back.readinto(block):
+                    pass
 
     after_each_step(run, spill)

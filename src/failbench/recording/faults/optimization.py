@@ -89,15 +89,15 @@ def one_cycle_overrun(run: TrainingRun, *, steps: int) -> None:
 
 
 @fault("at_onset")
-def saturating_activations(run: TrainingRun, *, gain: float) -> None:
-    """Every layer ends in a steep tanh, which passes next to no gradient."""
+def saturating_activations(run: TrainingRun, *, shift: float) -> None:
+    """Every layer ends in a sigmoid far in its flat part, which passes next to no gradient."""
 
     def saturate(
         _: nn.Module, __: object, output: Tensor | tuple[Tensor, ...]
     ) -> Tensor | tuple[Tensor, ...]:
         if isinstance(output, Tensor):
-            return torch.tanh(gain * output)
-        return (torch.tanh(gain * output[0]), *output[1:])
+            return torch.sigmoid(output + shift)
+        return (torch.sigmoid(output[0] + shift), *output[1:])
 
     for layer in run.model.layers:
         layer.register_forward_hook(saturate)

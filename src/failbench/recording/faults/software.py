@@ -133,21 +133,22 @@ def runaway_broadcast(run: TrainingRun, *, weight: float) -> None:
 
 
 @fault("at_onset")
-def gradients_not_cleared(run: TrainingRun) -> None:
-    """Nobody calls ``zero_grad``: every gradient is added to all that came before."""
-    run.clear_gradients = lambda: None
+def optimizer_maximizes(run: TrainingRun) -> None:
+    """The optimizer is rebuilt with a flag that makes it climb the loss."""
+    for group in run.optimizer.param_groups:
+        group["maximize"] = True
 
 
 @fault("at_onset")
-def scaling_without_epsilon(run: TrainingRun, *, layer: int) -> None:
-    """A new layer takes the square root of a mean that is often zero."""
+def standardised_over_one(run: TrainingRun, *, layer: int) -> None:
+    """A new layer divides by a deviation over an axis that has only one element."""
 
-    def scale(_: nn.Module, __: object, output: LayerOutput) -> LayerOutput:
-        hidden = _first(output)
-        size = torch.relu(hidden.mean(-1, keepdim=True)).sqrt()
-        return _with_first(output, hidden * (1 + size))
+    def standardise(_: nn.Module, __: object, output: LayerOutput) -> LayerOutput:
+        hidden = _first(output).unsqueeze(1)
+        scaled = (hidden - hidden.mean(1, keepdim=True)) / hidden.std(1, keepdim=True)
+        return _with_first(output, scaled.squeeze(1))
 
-    run.model.layers[layer].register_forward_hook(scale)
+    run.model.layers[layer].register_forward_hook(standardise)
 
 
 @fault("at_onset")

@@ -1,0 +1,34 @@
+"""Stage check: do scenarios and telemetry keep the rules that make the benchmark valid."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from failbench.detector import DetectorParams
+from failbench.recording.plan import RecordParams
+from failbench.scenarios import read_scenarios
+from failbench.telemetry import read_telemetry
+from failbench.validity import check, metrics, report
+from stage import read_section, run, write_metrics
+
+SCENARIOS = Path("data/scenarios")
+TELEMETRY = Path("data/telemetry")
+METRICS = Path("data/metrics/check.json")
+
+
+def main() -> None:
+    checked = check(
+        read_scenarios(SCENARIOS),
+        read_telemetry(TELEMETRY),
+        read_section("record", RecordParams),
+        read_section("detector", DetectorParams),
+    )
+    write_metrics(METRICS, metrics(checked))
+    print(report(checked, brief=True))
+    if not checked.passed:
+        sys.exit("The recorded benchmark breaks a rule above; no study of it would be valid.")
+
+
+if __name__ == "__main__":
+    run(main)
