@@ -1,0 +1,229 @@
+"""Real campaigns, small: killed, started again, and recorded again where something changed."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import polars as pl
+import pytest
+import yaml
+from polars.testing import assert_frame_equal
+
+from failbench.recording.nominal import NominalRanges
+from failbench.telemetry import (
+    NOISY_RUN_COLUMNS,
+    NOISY_STEP_COLUMNS,
+    Telemetry,
+    read_telemetry,
+)
+
+SCENARIOS = ("loss_graph_retained", "killed_by_operator")
+SUCCESSES = 10
+RUNS = SUCCESSES + 2 * len(SCENARIOS)
+RECORD = [
+    sys.executable,
+    "-m",
+    "failbench.cli",
+    "record",
+    "--workers",
+    "2",
+    "--output",
+    "out",
+    "--only",
+    *SCENARIOS,
+]
+JOURNAL = Path("data/.recording/out/transformer-adamw")
+DETECTOR = {
+    "deviations": 3,
+    "consecutive_steps": 20,
+    "head_steps": 60,
+    "tail_steps": 20,
+    "validations": 3,
+    "slow_factor": 2.0,
+}
+PATIENCE = 300.0
+"""Seconds after which a test gives up; nothing should take nearly so long."""
+
+
+@pytest.fixture(scope="module")
+def make_project(
+    tmp_path_factory: pytest.TempPathFactory, ranges: NominalRanges, corpus_cache: Path
+) -> Callable[[], Path]:
+    """Makes folders to record in, with small ranges, the committed scenarios and a corpus."""
+    params = {
+        "record": {
+            "seeds": 1,
+            "successes": SUCCESSES,
+            "hang_seconds": 20,
+            "wall_limit_seconds": 120,
+            "nominal": ranges.model_dump(mode="json"),
+        },
+        "detector": DETECTOR,
+    }
+
+    def make() -> Path:
+        folder = tmp_path_factory.mktemp("project")
+        (folder / "params.yaml").write_text(yaml.safe_dump(params), encoding="utf-8")
+        shutil.copytree("data/scenarios", folder / "data" / "scenarios")
+        (folder / "data" / ".recording").mkdir()
+        shutil.copy(corpus_cache, folder / "data" / ".recording" / "corpus.json")
+        return folder
+
+    return make
+
+
+def record(folder: Path, *options: str) -> Telemetry:
+    done = subprocess.run(
+        [*RECORD, *options],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE,
+    )
+    assert done.returncode == 0, done.stderr
+    return read_telemetry(folder / "out")
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(make_project: Callable[[], Path]) -> tuple[Path, Telemetry]:
+    folder = make_project()
+    return folder, record(folder)
+
+
+@pytest.fixture
+def copy(uninterrupted: tuple[Path, Telemetry], tmp_path: Path) -> Path:
+    """The folder of the uninterrupted campaign, to change."""
+    return shutil.copytree(uninterrupted[0], tmp_path / "copy")
+
+
+def deterministic(telemetry: Telemetry) -> tuple[pl.DataFrame, pl.DataFrame]:
+    return telemetry.runs.drop(NOISY_RUN_COLUMNS), telemetry.steps.drop(NOISY_STEP_COLUMNS)
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def living_in_session(session: int) -> set[int]:
+    """Ids of the processes of a session that are neither dead nor zombies."""
+    found = set()
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            state, _, _, of_session = path.read_text().rpartition(")")[2].split()[:4]
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        if int(of_session) == session and state not in "ZX":
+            found.add(int(path.parent.name))
+    return found
+
+
+@pytest.fixture
+def start() -> Iterator[Callable[..., subprocess.Popen[bytes]]]:
+    """Starts a campaign in a session of its own, of which nothing survives the test."""
+    started: list[subprocess.Popen[bytes]] = []
+
+    def begin(folder: Path, *options: str) -> subprocess.Popen[bytes]:
+        process = subprocess.Popen(
+            [*RECORD, *options],
+            cwd=folder,
+            start_new_session=True,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        started.append(process)
+        return process
+
+    yield begin
+    for process in started:
+        for pid in living_in_session(process.pid):
+            os.kill(pid, signal.SIGKILL)
+        process.wait()
+
+
+def test_every_run_is_recorded_and_ends_as_declared(
+    uninterrupted: tuple[Path, Telemetry],
+) -> None:
+    _, telemetry = uninterrupted
+    assert telemetry.runs.height == RUNS
+    failing = telemetry.runs.filter(pl.col("kind") == "failure")
+    endings = dict(failing.select("scenario", "ending").rows())
+    assert endings == {"loss_graph_retained": "exception", "killed_by_operator": "signal"}
+    twins = telemetry.runs.filter(pl.col("kind") == "twin")
+    assert set(twins["ending"]) == {"completed"}
+    # The limit of a run is the one that was measured on its twin.
+    capacities = twins.join(failing, left_on="twin_of", right_on="run_id")
+    assert (capacities["capacity_bytes"] == capacities["capacity_bytes_right"]).all()
+
+
+def test_campaign_killed_half_way_and_started_again_gives_the_same(
+    uninterrupted: tuple[Path, Telemetry],
+    make_project: Callable[[], Path],
+    start: Callable[..., subprocess.Popen[bytes]],
+) -> None:
+    known, telemetry = uninterrupted
+    folder = make_project()
+    # Everything is recorded again, but against the capacities that were measured before.
+    options = ["--known", str(known / "out"), "--again", *telemetry.runs["run_id"]]
+    process = start(folder, *options)
+    wait_until(lambda: len(list((folder / JOURNAL).glob("*.gz"))) >= RUNS // 2)
+    assert process.poll() is None
+    assert living_in_session(process.pid) > {process.pid}
+    process.kill()
+    process.wait()
+    kept = {path.name: path.stat().st_mtime_ns for path in (folder / JOURNAL).glob("*.gz")}
+
+    wait_until(lambda: not living_in_session(process.pid))
+    assert len(kept) < RUNS
+    resumed = record(folder, *options)
+
+    for mine, theirs in zip(deterministic(resumed), deterministic(telemetry), strict=True):
+        assert_frame_equal(mine, theirs)
+    assert (resumed.runs["capacity_bytes"] == telemetry.runs["capacity_bytes"]).all()
+    assert (resumed.runs["wall_seconds"] != telemetry.runs["wall_seconds"]).all()
+    for name, modified in kept.items():
+        assert (folder / JOURNAL / name).stat().st_mtime_ns == modified
+
+
+@pytest.mark.parametrize("journal", ["kept", "lost"])
+def test_same_command_again_records_nothing(
+    uninterrupted: tuple[Path, Telemetry], copy: Path, journal: str
+) -> None:
+    _, telemetry = uninterrupted
+    if journal == "lost":
+        shutil.rmtree(copy / JOURNAL)
+    again = record(copy)
+    assert_frame_equal(again.runs, telemetry.runs)
+    assert_frame_equal(again.steps, telemetry.steps)
+    assert (copy / JOURNAL).exists() is (journal == "kept")
+
+
+def test_changed_scenario_is_recorded_again_without_its_twin_or_others(
+    uninterrupted: tuple[Path, Telemetry], copy: Path
+) -> None:
+    _, telemetry = uninterrupted
+    (path,) = (copy / "data" / "scenarios").glob("*/loss_graph_retained.json")
+    scenario = json.loads(path.read_text(encoding="utf-8"))
+    scenario["fault"]["parameters"]["every"] += 1
+    path.write_text(json.dumps(scenario), encoding="utf-8")
+
+    again = record(copy)
+
+    changed = again.runs.join(telemetry.runs, on=["run_id", "wall_seconds"], how="anti")
+    assert changed["run_id"].to_list() == ["loss_graph_retained-transformer-adamw-s0"]
+    before = telemetry.runs.join(changed, on="run_id", how="semi")
+    assert changed["fingerprint"][0] != before["fingerprint"][0]
+    assert changed["capacity_bytes"][0] == before["capacity_bytes"][0]
+    others = pl.col("run_id") != changed["run_id"][0]
+    assert_frame_equal(again.select(others).steps, telemetry.select(others).steps)

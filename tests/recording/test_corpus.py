@@ -1,0 +1,78 @@
+"""The corpus: real text in several slices, and a tokenizer that knows most of it."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from failbench.recording.corpus import (
+    MINIMUM_CHARACTERS,
+    PAD,
+    SLICES,
+    SPECIAL_TOKENS,
+    UNKNOWN,
+    VOCABULARY,
+    Corpus,
+    load_corpus,
+)
+
+
+@pytest.fixture(scope="module")
+def corpus(corpus_cache: Path) -> Corpus:
+    return load_corpus(corpus_cache)
+
+
+def test_every_slice_has_text_to_train_on_and_to_hold_out(corpus: Corpus) -> None:
+    assert len(corpus.slices) == SLICES
+    for part in corpus.slices:
+        held_out = len(part.validation) / (len(part.training) + len(part.validation))
+        assert held_out == pytest.approx(0.1, abs=0.01)
+        assert min(map(len, part.training + part.validation)) >= MINIMUM_CHARACTERS
+
+
+def test_slices_are_of_about_equal_length(corpus: Corpus) -> None:
+    lengths = [sum(map(len, part.training)) for part in corpus.slices]
+    assert max(lengths) < 2 * min(lengths)
+
+
+def test_slices_differ_in_subject(corpus: Corpus) -> None:
+    texts = [set(part.training) for part in corpus.slices]
+    for index, one in enumerate(texts):
+        for other in texts[:index]:
+            assert len(one & other) < 0.05 * min(len(one), len(other))
+
+
+def test_statistics_describe_the_slice(corpus: Corpus) -> None:
+    part = corpus.slices[0]
+    ids = [one.ids for one in corpus.tokenizer.encode_batch(list(part.training))]
+    tokens = [token for one in ids for token in one]
+    assert part.statistics["corpus_documents"] == len(part.training)
+    assert part.statistics["corpus_tokens"] == len(tokens)
+    assert part.statistics["corpus_distinct_tokens"] == len(set(tokens))
+    assert part.statistics["corpus_unknown_rate"] == tokens.count(UNKNOWN) / len(tokens)
+    assert 0 < part.statistics["corpus_token_entropy"] < 6.24  # ln 512, if all were as frequent
+
+
+def test_healthy_runs_meet_a_little_of_the_unknown_token(corpus: Corpus) -> None:
+    assert all(0 < one.statistics["corpus_unknown_rate"] < 0.05 for one in corpus.slices)
+
+
+def test_tokenizer_has_the_vocabulary_that_models_are_built_for(corpus: Corpus) -> None:
+    assert corpus.tokenizer.get_vocab_size() == VOCABULARY
+    assert [corpus.tokenizer.id_to_token(one) for one in range(3)] == list(SPECIAL_TOKENS)
+    ids = corpus.tokenizer.encode("a plain sentence \N{SNOWMAN}").ids
+    assert UNKNOWN in ids
+    assert PAD not in ids
+
+
+def test_corpus_is_loaded_from_its_cache_and_named_by_its_content(
+    corpus: Corpus, corpus_cache: Path, tmp_path: Path
+) -> None:
+    content = corpus_cache.read_bytes()
+    assert corpus.sha256 == hashlib.sha256(content).hexdigest()
+    copy = tmp_path / "corpus.json"
+    copy.write_bytes(content)
+    assert load_corpus(copy).slices == corpus.slices
+    assert copy.read_bytes() == content

@@ -1,0 +1,158 @@
+"""Fingerprints change with what acts, and with nothing else."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from failbench.errors import BadInputError
+from failbench.recording import fingerprint as module
+from failbench.recording.fingerprint import PROVENANCE, fault_code, fingerprint, loop_code
+from failbench.recording.nominal import NominalRanges
+from failbench.scenarios import FaultDeclaration
+
+FAULTS = '''
+import torch
+from failbench.recording.faults.registry import fault
+
+FACTOR = 3.0
+
+
+def double(value: float) -> float:
+    """Twice a value."""
+    return 2 * value
+
+
+def unrelated() -> int:
+    return 1
+
+
+@fault("at_onset")
+def rate_jump(run: "TrainingRun", factor: float = FACTOR) -> None:
+    """Raise the learning rate."""
+    raised: float = double(factor)
+    run.settings.learning_rate *= raised
+
+
+@fault("at_onset")
+def other_fault(run) -> None:
+    unrelated()
+'''
+Edit = Callable[[str, str], None]
+
+
+def _clear() -> None:
+    for cached in (loop_code, fault_code, module._fault_definitions):
+        cached.cache_clear()
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A copy of the recording package, with one small module of faults, in place of the real."""
+    copy = tmp_path / "recording"
+    shutil.copytree(module._PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    for path in (copy / "faults").glob("*.py"):
+        if path.name != "registry.py":
+            path.unlink()
+    (copy / "faults" / "few.py").write_text(FAULTS, encoding="utf-8")
+    monkeypatch.setattr(module, "_PACKAGE", copy)
+    _clear()
+    yield copy
+    _clear()
+
+
+@pytest.fixture
+def edit(package: Path) -> Edit:
+    """Replace a stretch of the faults' source."""
+
+    def replace(old: str, new: str) -> None:
+        path = package / "faults" / "few.py"
+        source = path.read_text(encoding="utf-8")
+        assert source.count(old) == 1
+        path.write_text(source.replace(old, new), encoding="utf-8")
+        _clear()
+
+    return replace
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('"""Raise the learning rate."""', '"""Raise it by much."""'),
+        ('    """Twice a value."""\n', ""),
+        ("return 2 * value", "return (2\n            * value)  # twice"),
+        ("factor: float = FACTOR) -> None", "factor = FACTOR)"),
+        ("raised: float = ", "raised: int = "),
+        ('run: "TrainingRun"', "run: object"),
+        ("return 1", "return 2"),
+        ("import torch", "import torch\nimport math"),
+    ],
+)
+def test_what_does_not_act_does_not_count(edit: Edit, old: str, new: str) -> None:
+    before = fault_code("rate_jump")
+    edit(old, new)
+    assert fault_code("rate_jump") == before
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("run.settings.learning_rate *= raised", "run.settings.learning_rate += raised"),
+        ('@fault("at_onset")\ndef rate_jump', '@fault("before_build")\ndef rate_jump'),
+        ("return 2 * value", "return 4 * value"),
+        ("FACTOR = 3.0", "FACTOR = 30.0"),
+    ],
+    ids=["its own code", "its moment", "a helper it calls", "a constant it names"],
+)
+def test_what_acts_counts_for_the_fault_that_uses_it_alone(edit: Edit, old: str, new: str) -> None:
+    before, other = fault_code("rate_jump"), fault_code("other_fault")
+    edit(old, new)
+    assert fault_code("rate_jump") != before
+    assert fault_code("other_fault") == other
+
+
+def test_helper_in_another_module_counts(package: Path, edit: Edit) -> None:
+    (package / "faults" / "shared.py").write_text("def treble(value):\n    return 3 * value\n")
+    edit("double(factor)", "treble(factor)")
+    before = fault_code("rate_jump")
+    (package / "faults" / "shared.py").write_text("def treble(value):\n    return 4 * value\n")
+    _clear()
+    assert fault_code("rate_jump") != before
+
+
+def test_unknown_fault_is_refused_by_name(package: Path) -> None:
+    complaint = r"data/scenarios: fault\.name: there is no fault 'gremlin'\. Use the name of"
+    with pytest.raises(BadInputError, match=complaint):
+        fault_code("gremlin")
+
+
+@pytest.mark.parametrize("name", module._LOOP_MODULES)
+def test_each_module_of_the_loop_counts_by_what_acts(package: Path, name: str) -> None:
+    before = loop_code()
+    path = package / name
+    source = path.read_text(encoding="utf-8")
+    path.write_text(source + "\n# A remark.\n", encoding="utf-8")
+    _clear()
+    assert loop_code() == before
+    path.write_text(source + "\nMORE = 1\n", encoding="utf-8")
+    _clear()
+    assert loop_code() != before
+
+
+def test_fingerprint_covers_ranges_declaration_and_provenance(ranges: NominalRanges) -> None:
+    provenance = dict.fromkeys(PROVENANCE, "one")
+    weak = FaultDeclaration(name="loss_graph_retained", parameters={"every": 5}, onset="mid_run")
+    strong = weak.model_copy(update={"parameters": {"every": 1}})
+    wider = ranges.model_copy(update={"width": (64,)})
+    found = [
+        fingerprint(ranges, None, provenance),
+        fingerprint(ranges, weak, provenance),
+        fingerprint(ranges, strong, provenance),
+        fingerprint(wider, None, provenance),
+        *(fingerprint(ranges, None, provenance | {name: "two"}) for name in PROVENANCE),
+    ]
+    assert len(set(found)) == len(found)
+    assert fingerprint(ranges, weak, provenance | {"seed": 1}) == found[1]

@@ -1,0 +1,46 @@
+"""The one rule for paths in error text."""
+
+from __future__ import annotations
+
+import pytest
+
+from failbench.recording.paths import package_relative
+
+
+@pytest.mark.parametrize(
+    ("text", "relative"),
+    [
+        (
+            'File "/home/ada/lib/python3.11/site-packages/torch/nn/modules/linear.py", line 1',
+            'File "torch/nn/modules/linear.py", line 1',
+        ),
+        ('File "/usr/lib/python3.11/json/decoder.py"', 'File "python3.11/json/decoder.py"'),
+        (
+            'File "/home/ada/project/src/failbench/recording/loop.py"',
+            'File "failbench/recording/loop.py"',
+        ),
+        (
+            "No such file: '/var/tmp/failbench-run-x1_y/shard.npy'",
+            "No such file: 'scratch/shard.npy'",
+        ),
+        (
+            "from /a/site-packages/b.py to /c/site-packages/d.py",
+            "from b.py to d.py",
+        ),
+    ],
+)
+def test_machine_paths_become_package_relative(text: str, relative: str) -> None:
+    assert package_relative(text) == relative
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "DefaultCPUAllocator: can't allocate memory: you tried to allocate 4096 bytes.",
+        "mat1 and mat2 shapes cannot be multiplied (16x48 and 64x512)",
+        "ratio 3/4, see https://pytorch.org/docs/stable/notes/autograd.html",
+        "scratch/shard.npy and torch/nn/functional.py",
+    ],
+)
+def test_nothing_else_is_changed(text: str) -> None:
+    assert package_relative(text) == text

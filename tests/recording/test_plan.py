@@ -1,0 +1,154 @@
+"""The plan: names, and nominal configurations that say nothing of the cause."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from pydantic import ValidationError
+
+from failbench.recording.nominal import NominalRanges, draw_nominal
+from failbench.recording.plan import RecordParams, Setting, order_for, plan_pairs, plan_successes
+from failbench.scenarios import Scenario, read_scenarios
+
+SLICES = 6
+ADAMW, SGD = Setting("transformer", "adamw"), Setting("transformer", "sgd")
+
+
+@pytest.fixture
+def params(ranges: NominalRanges) -> RecordParams:
+    return RecordParams(seeds=2, successes=12, hang_seconds=1, wall_limit_seconds=1, nominal=ranges)
+
+
+@pytest.fixture(scope="module")
+def scenarios() -> tuple[Scenario, ...]:
+    return read_scenarios(Path("data/scenarios"))
+
+
+def test_each_run_has_an_id_of_its_own_that_tells_its_place(
+    scenarios: tuple[Scenario, ...], params: RecordParams
+) -> None:
+    pairs = plan_pairs(ADAMW, scenarios, params, SLICES)
+    ids = [run.run_id for pair in pairs for run in (pair.failure, pair.twin)]
+    ids += [run.run_id for run in plan_successes(ADAMW, params, SLICES)]
+    assert len(set(ids)) == len(ids) == 2 * 2 * len(scenarios) + 12
+    assert {
+        "killed_by_operator-transformer-adamw-s1",
+        "killed_by_operator-transformer-adamw-s1-twin",
+        "success-transformer-adamw-s11",
+    } < set(ids)
+    assert Setting("t5", "sgd", "paper").name == "t5-sgd-paper"
+
+
+def test_twin_differs_from_its_run_in_the_fault_alone(
+    scenarios: tuple[Scenario, ...], params: RecordParams
+) -> None:
+    for pair in plan_pairs(ADAMW, scenarios, params, SLICES):
+        assert pair.twin.twin_of == pair.failure.run_id
+        failing = order_for(pair.failure, ADAMW, 4, "corpus.json")
+        healthy = order_for(pair.twin, ADAMW, 4, "corpus.json")
+        assert failing.declaration == pair.failure.scenario.fault
+        assert healthy == replace(
+            failing, run_id=pair.twin.run_id, declaration=None, onset_step=None
+        )
+
+
+def test_onset_is_drawn_for_mid_run_faults_and_zero_for_others(
+    scenarios: tuple[Scenario, ...], params: RecordParams
+) -> None:
+    low, high = params.nominal.onset_step
+    for pair in plan_pairs(ADAMW, scenarios, params, SLICES):
+        onset = pair.failure.onset_step
+        if pair.failure.scenario.fault.onset == "mid_run":
+            assert low <= onset <= high
+        else:
+            assert onset == 0
+
+
+def test_nominal_configuration_depends_on_nothing_but_id_and_seed(
+    scenarios: tuple[Scenario, ...], params: RecordParams
+) -> None:
+    relabelled = tuple(
+        one.model_copy(
+            update={
+                "category": "unknown",
+                "symptom_category": "unknown",
+                "difficulty": "easy",
+                "expected_outcome": "killed",
+                "fault": scenarios[0].fault,
+            }
+        )
+        for one in scenarios
+    )
+    drawn = [pair.failure.nominal for pair in plan_pairs(ADAMW, scenarios, params, SLICES)]
+    again = [pair.failure.nominal for pair in plan_pairs(ADAMW, relabelled, params, SLICES)]
+    assert drawn == again
+    alone = plan_pairs(ADAMW, scenarios[-1:], params, SLICES)
+    assert alone[0].failure.nominal == drawn[len(scenarios) - 1]
+    # The width of these ranges is one value, so that draws differ elsewhere.
+    assert len(set(drawn)) == len(drawn)
+
+
+def test_optimizer_changes_the_learning_rate_alone_and_keeps_its_quantile(
+    scenarios: tuple[Scenario, ...], params: RecordParams
+) -> None:
+    def quantile(setting: Setting, rate: float) -> float:
+        low, high = params.nominal.learning_rate[setting.optimizer]
+        return float(np.log(rate / low) / np.log(high / low))
+
+    pairs = zip(
+        plan_pairs(ADAMW, scenarios, params, SLICES),
+        plan_pairs(SGD, scenarios, params, SLICES),
+        strict=True,
+    )
+    for adamw, sgd in pairs:
+        one, other = adamw.failure.nominal, sgd.failure.nominal
+        assert replace(one, learning_rate=other.learning_rate) == other
+        assert 0 <= quantile(ADAMW, one.learning_rate) <= 1
+        assert quantile(ADAMW, one.learning_rate) == pytest.approx(
+            quantile(SGD, other.learning_rate)
+        )
+
+
+def test_scenario_is_not_planned_where_it_is_not_applicable(
+    scenarios: tuple[Scenario, ...], params: RecordParams
+) -> None:
+    reason = {"gru": "Nothing there has heads, says a test."}
+    changed = (scenarios[0].model_copy(update={"not_applicable": reason}), scenarios[1])
+    gru = plan_pairs(Setting("gru", "adamw"), changed, params, SLICES)
+    assert {pair.failure.scenario.id for pair in gru} == {scenarios[1].id}
+    assert len(plan_pairs(ADAMW, changed, params, SLICES)) == 4
+
+
+def test_draws_stay_in_their_ranges_and_reach_their_ends(ranges: NominalRanges) -> None:
+    generator = np.random.default_rng(0)
+    drawn = [draw_nominal(ranges, "adamw", SLICES, generator) for _ in range(300)]
+    assert {one.warmup_steps for one in drawn} == set(range(5, 11))
+    assert {one.planned_steps for one in drawn} == set(range(130, 136))
+    assert {one.onset_step for one in drawn} == set(range(10, 21))
+    assert {one.corpus_slice for one in drawn} == set(range(SLICES))
+    assert {one.distractor for one in drawn} == {"none", "loss_spike"}
+    assert all(1.6 <= one.capacity_multiple <= 2.0 for one in drawn)
+
+
+@pytest.mark.parametrize(
+    ("changes", "complaint"),
+    [
+        ({"warmup_steps": (10, 5)}, r"given as \[low, high\]"),
+        ({"onset_step": (0, 20)}, "must be positive"),
+        ({"capacity_multiple": (-1.0, 2.0)}, "must be positive"),
+        ({"learning_rate": {"adamw": (0.1, 0.01), "sgd": (0.1, 0.4)}}, r"\[low, high\]"),
+        ({"learning_rate": {"adamw": (0.01, 0.1)}}, "a range for each of adamw, sgd"),
+        ({"learning_rate": {"adamw": (0.01, 0.1), "lion": (0.1, 0.4)}}, "learning_rate.lion"),
+        ({"onset_step": (10, 31)}, "at least 100 steps before the shortest planned_steps"),
+        ({"batch_size": ()}, "batch_size"),
+        ({"colour": "red"}, "colour"),
+    ],
+)
+def test_ranges_that_make_no_sense_are_refused(
+    ranges: NominalRanges, changes: dict[str, object], complaint: str
+) -> None:
+    with pytest.raises(ValidationError, match=complaint):
+        NominalRanges.model_validate(ranges.model_dump() | changes)

@@ -1,0 +1,247 @@
+"""The command line: exit statuses, and one sentence on standard error for bad input."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+import yaml
+
+from failbench.cli import main
+from failbench.recording.fingerprint import PROVENANCE, fingerprint
+from failbench.recording.nominal import NominalRanges
+from failbench.scenarios import COUNTS, FaultDeclaration
+from failbench.telemetry import RUN_SCHEMA, STEP_SCHEMA, write_atomically
+
+PLANNED, ONSET = 225, 115
+PARAMS: dict[str, dict[str, object]] = {
+    "record": {
+        "seeds": 1,
+        "successes": 10,
+        "hang_seconds": 1,
+        "wall_limit_seconds": 1,
+        "nominal": {
+            "batch_size": [4],
+            "learning_rate": {"adamw": [0.1, 0.2], "sgd": [0.1, 0.2]},
+            "width": [8],
+            "sequence_length": [8],
+            "warmup_steps": [1, 2],
+            "clip_norm": [None],
+            "planned_steps": [PLANNED, PLANNED],
+            "onset_step": [ONSET, ONSET],
+            "capacity_multiple": [1.5, 2.0],
+            "distractor": ["none"],
+        },
+    },
+    "detector": {
+        "deviations": 3,
+        "consecutive_steps": 20,
+        "head_steps": 100,
+        "tail_steps": 50,
+        "validations": 3,
+        "slow_factor": 2.0,
+    },
+}
+FAULT = FaultDeclaration(name="loss_graph_retained", parameters={"every": 5}, onset="mid_run")
+RUNS = Path("data/telemetry/runs.parquet")
+
+
+def write_params(**changes: object) -> None:
+    """Write params.yaml, with other values in its section ``record``."""
+    params = PARAMS | {"record": PARAMS["record"] | changes}
+    Path("params.yaml").write_text(yaml.safe_dump(params), encoding="utf-8")
+
+
+def declare(category: str, index: int) -> tuple[str, FaultDeclaration]:
+    """Write one scenario that crashes, the first two of most categories at their start."""
+    name = f"{category}_{index}"
+    early = index < 2 and category != "unknown"
+    fault = FAULT.model_copy(update={"onset": "start_crash"}) if early else FAULT
+    difficulty = ("hard", "easy", "hard", "medium")[index % 4]
+    other = "optimization" if category != "optimization" else "data_pipeline"
+    content = {
+        "id": name,
+        "title": "A title of a test",
+        "category": category,
+        "root_cause": "A cause that a test made up.",
+        "difficulty": difficulty,
+        "symptom_category": other if difficulty == "hard" else category,
+        "fault": fault.model_dump(),
+        "expected_outcome": "crash",
+        "ambiguity": "truly_ambiguous" if category == "unknown" else None,
+        "remedy": "None is needed, it is a test.",
+        "rationale": "It takes so many of them.",
+    }
+    path = Path("data/scenarios") / category / f"{name}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(content), encoding="utf-8")
+    return name, fault
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a small benchmark that is valid by every rule, as working directory."""
+    monkeypatch.chdir(tmp_path)
+    write_params()
+    ranges = NominalRanges.model_validate(PARAMS["record"]["nominal"])  # type: ignore[index]
+    provenance = dict.fromkeys(PROVENANCE, "one")
+    common = provenance | {
+        "architecture": "transformer",
+        "optimizer": "adamw",
+        "scale": "small",
+        "device": "cpu",
+        "seed": 0,
+    }
+    well = {
+        "ending": "completed",
+        "outcome": "completed",
+        "failure_step": PLANNED - 1,
+        "steps": PLANNED,
+        "fingerprint": fingerprint(ranges, None, provenance),
+    }
+    rows = [
+        {"run_id": f"success-{one}", "kind": "success", **common, **well, "seed": one}
+        for one in range(10)
+    ]
+    for category, count in COUNTS.items():
+        for index in range(count):
+            name, fault = declare(category, index)
+            onset, last = (ONSET, PLANNED - 1) if fault.onset == "mid_run" else (0, 0)
+            crash = {
+                "ending": "exception",
+                "outcome": "crash",
+                "onset_step": onset,
+                "failure_step": last,
+                "steps": last + 1,
+                "error_type": "RuntimeError",
+                "fingerprint": fingerprint(ranges, fault, provenance),
+            }
+            rows.append({"run_id": name, "kind": "failure", "scenario": name, **common, **crash})
+            twin = {"run_id": f"{name}-twin", "kind": "twin", "scenario": name, "twin_of": name}
+            rows.append(twin | common | well)
+    step = pl.int_range(PLANNED)
+    loss = 2 + 4 * (-step / 20).exp()
+    healthy = pl.select(
+        step=step,
+        loss=loss,
+        gradient_norm=1.0,
+        step_seconds=0.1,
+        validation_loss=pl.when(step % 10 == 0).then(loss),
+    )
+    steps = [healthy[: row["steps"]].with_columns(run_id=pl.lit(row["run_id"])) for row in rows]
+    empty = STEP_SCHEMA.to_frame()
+    table = pl.concat([empty, *steps], how="diagonal_relaxed").cast(dict(STEP_SCHEMA))
+    write_atomically(pl.DataFrame(rows, schema=RUN_SCHEMA), RUNS)
+    write_atomically(table, Path("data/telemetry/steps/transformer-adamw.parquet"))
+    return tmp_path
+
+
+def test_check_of_a_valid_benchmark_ends_with_0(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["check", "--brief"]) == 0
+    said = capsys.readouterr()
+    assert "76 of 76 failing runs pass with their twins" in said.out
+    assert said.out.endswith("The check passes.\n")
+    assert said.err == ""
+
+
+def test_check_of_an_invalid_benchmark_ends_with_1_and_says_why(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spoilt = pl.when(pl.col("run_id") == "unknown_7").then(pl.lit("killed"))
+    write_atomically(
+        pl.read_parquet(RUNS).with_columns(spoilt.otherwise("outcome").alias("outcome")), RUNS
+    )
+    assert main(["check", "--brief"]) == 1
+    said = capsys.readouterr()
+    assert "killed where crash was expected" in said.out
+    assert said.out.endswith("The check FAILS.\n")
+    assert said.err == ""
+
+
+def test_scenario_file_that_is_missing_makes_the_benchmark_invalid(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("data/scenarios/unknown/unknown_7.json").unlink()
+    assert main(["check"]) == 1
+    said = capsys.readouterr().out
+    assert "unknown: 1 too few" in said
+    assert "missing: unknown_7 has no scenario file" in said
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"colour": "red"}, "params.yaml: record.colour: the key is unknown. Known keys are seeds"),
+        ({"successes": 9}, "params.yaml: record.successes: Input should be greater than or equal"),
+        (
+            {"nominal": PARAMS["record"]["nominal"] | {"onset_step": [115, 126]}},  # type: ignore[operator]
+            "params.yaml: record.nominal: Value error, onset_step must end at least 100 steps",
+        ),
+    ],
+)
+@pytest.mark.parametrize("command", ["check", "record"])
+def test_bad_parameters_end_with_2_and_one_line(
+    project: Path,
+    capsys: pytest.CaptureFixture[str],
+    command: str,
+    changes: dict[str, object],
+    sentence: str,
+) -> None:
+    if command == "record":
+        pytest.importorskip("torch", reason="recording needs the extra `record`")
+    write_params(**changes)
+    assert main([command]) == 2
+    said = capsys.readouterr()
+    assert said.err.startswith(sentence)
+    assert said.err.count("\n") == 1
+    assert said.out == ""
+
+
+def test_truncated_telemetry_ends_with_2_and_one_line(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    RUNS.write_bytes(RUNS.read_bytes()[:-50])
+    assert main(["check"]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"{RUNS}: (file): is not a readable parquet file")
+    assert said.count("\n") == 1
+
+
+def test_folders_are_taken_from_the_options(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["check", "--scenarios", "elsewhere"]) == 2
+    assert capsys.readouterr().err.startswith("elsewhere: (folder): holds no scenario files.")
+    assert main(["check", "--telemetry", "elsewhere"]) == 2
+    assert capsys.readouterr().err.startswith("elsewhere/runs.parquet: (file): ")
+
+
+def test_scenario_to_record_that_is_not_there_is_named(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("torch", reason="recording needs the extra `record`")
+    assert main(["record", "--only", "unknown_7", "gremlin"]) == 2
+    assert capsys.readouterr().err == (
+        "data/scenarios: id: there is no scenario 'gremlin'. Name one that is there.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        (["record", "--architecture", "mamba"], "invalid choice: 'mamba'"),
+        (["check", "--colour"], "unrecognized arguments: --colour"),
+        ([], "required: command"),
+    ],
+)
+def test_options_that_are_not_known_end_with_2(
+    options: list[str], complaint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(options)
+    assert caught.value.code == 2
+    assert complaint in capsys.readouterr().err

@@ -1,0 +1,140 @@
+"""Scenario files: what is refused, and what the committed ones hold."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from failbench.errors import BadInputError
+from failbench.scenarios import missing_from_counts, read_scenario, read_scenarios
+
+GOOD = {
+    "id": "rate_too_high",
+    "title": "The learning rate is too high",
+    "category": "optimization",
+    "root_cause": "Somebody typed one zero too few.",
+    "difficulty": "easy",
+    "symptom_category": "optimization",
+    "fault": {"name": "learning_rate_jump", "parameters": {"factor": 30.0}, "onset": "mid_run"},
+    "expected_outcome": "diverged",
+    "remedy": "Type the zero that is missing.",
+    "rationale": "Everybody has done this once.",
+}
+AFTER_THE_MODEL = "Correct it after the model failbench.scenarios.Scenario."
+
+
+def write(folder: Path, place: str = "optimization/rate_too_high", **changes: object) -> Path:
+    path = folder / f"{place}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(GOOD | changes), encoding="utf-8")
+    return path
+
+
+def test_good_scenario_is_read_as_it_was_written(tmp_path: Path) -> None:
+    scenario = read_scenario(write(tmp_path))
+    assert scenario.model_dump(exclude_defaults=True) == GOOD
+
+
+@pytest.mark.parametrize(
+    ("changes", "field", "problem"),
+    [
+        ({"colour": "red"}, "colour", "Extra inputs are not permitted"),
+        ({"category": "weather"}, "category", "Input should be 'memory_hardware'"),
+        ({"id": "Rate-Too-High"}, "id", "String should match pattern"),
+        ({"fault": {"name": "jump"}}, "fault.onset", "Field required"),
+        ({"fault": {"name": "jump", "onset": "later"}}, "fault.onset", "Input should be"),
+        ({"remedy": "No."}, "remedy", "at least 10 characters"),
+        ({"not_applicable": {"mamba": "It has no heads."}}, "not_applicable.mamba", "Input should"),
+        ({"difficulty": "hard"}, "(scenario)", "hard exactly when"),
+        ({"symptom_category": "data_pipeline"}, "(scenario)", "hard exactly when"),
+        ({"ambiguity": "truly_ambiguous"}, "(scenario)", "ambiguity must be given for unknown"),
+        (
+            {"category": "unknown", "symptom_category": "unknown"},
+            "(scenario)",
+            "ambiguity must be given for unknown",
+        ),
+        (
+            {"fault": {"name": "jump", "onset": "start_crash"}},
+            "(scenario)",
+            "must have the expected_outcome crash",
+        ),
+    ],
+)
+def test_bad_value_is_refused_by_file_field_and_remedy(
+    tmp_path: Path, changes: dict[str, object], field: str, problem: str
+) -> None:
+    path = write(tmp_path, **changes)
+    with pytest.raises(BadInputError) as caught:
+        read_scenario(path)
+    message = str(caught.value)
+    assert message.startswith(f"{path}: {field}")
+    assert problem in message
+    assert message.endswith(AFTER_THE_MODEL)
+
+
+@pytest.mark.parametrize("content", [b'{"id": ', b"\xff\xfe", b""])
+def test_file_that_is_not_json_is_refused_with_its_remedy(tmp_path: Path, content: bytes) -> None:
+    path = write(tmp_path)
+    path.write_bytes(content)
+    with pytest.raises(BadInputError, match=r"json: \(file\): is not JSON: .* Mend the syntax\."):
+        read_scenario(path)
+
+
+@pytest.mark.parametrize(
+    ("place", "field"),
+    [("data_pipeline/rate_too_high", "category"), ("optimization/rate", "id")],
+)
+def test_file_in_the_wrong_place_says_where_it_belongs(
+    tmp_path: Path, place: str, field: str
+) -> None:
+    path = write(tmp_path, place)
+    with pytest.raises(BadInputError) as caught:
+        read_scenario(path)
+    assert str(caught.value) == (
+        f"{path}: {field}: the file says optimization/rate_too_high.json but lies elsewhere. "
+        "Move the file, or correct its id and category."
+    )
+
+
+def test_id_that_two_categories_share_is_refused(tmp_path: Path) -> None:
+    write(tmp_path)
+    data = {"category": "data_pipeline", "symptom_category": "data_pipeline"}
+    write(tmp_path, "data_pipeline/rate_too_high", **data)
+    complaint = r"rate_too_high\.json: id: 'rate_too_high' is the id of a data_pipeline scenario\. "
+    with pytest.raises(BadInputError, match=complaint + r"Give each scenario an id of its own\."):
+        read_scenarios(tmp_path)
+
+
+def test_folder_without_scenarios_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadInputError, match=r"holds no scenario files\. Point to the folder data"):
+        read_scenarios(tmp_path)
+
+
+def test_scenarios_come_in_the_order_of_categories_then_ids(tmp_path: Path) -> None:
+    for name in ("b", "a"):
+        write(tmp_path, f"optimization/{name}", id=name)
+    memory = {"category": "memory_hardware", "symptom_category": "memory_hardware"}
+    write(tmp_path, "memory_hardware/c", id="c", **memory)
+    assert [one.id for one in read_scenarios(tmp_path)] == ["c", "a", "b"]
+
+
+def test_committed_scenarios_have_the_counts_of_the_paper(repository: Path) -> None:
+    scenarios = read_scenarios(repository / "data" / "scenarios")
+    assert Counter(one.category for one in scenarios) == {
+        "memory_hardware": 20,
+        "optimization": 15,
+        "data_pipeline": 18,
+        "model_software": 15,
+        "unknown": 8,
+    }
+    assert missing_from_counts(scenarios) == {}
+
+
+def test_counts_say_how_many_are_missing_or_too_many(repository: Path) -> None:
+    scenarios = read_scenarios(repository / "data" / "scenarios")
+    unknown = tuple(one for one in scenarios if one.category == "unknown")
+    changed = (*scenarios[1:], *unknown[:2])
+    assert missing_from_counts(changed) == {scenarios[0].category: 1, "unknown": -2}
