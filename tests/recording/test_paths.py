@@ -20,7 +20,7 @@ from failbench.recording.paths import package_relative
             'File "failbench/recording/loop.py"',
         ),
         (
-            "No such file: '/var/tmp/failbench-run-x1_y/shard.npy'",
+            "No such file: '/mnt/disk/failbench-run-x1_y/shard.npy'",
             "No such file: 'scratch/shard.npy'",
         ),
         (
