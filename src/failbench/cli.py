@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import signal
 import sys
 import threading
@@ -49,9 +50,9 @@ def _parser() -> argparse.ArgumentParser:
     record.add_argument("--scale", choices=("small", "paper"), default="small")
     record.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     record.add_argument("--only", nargs="+", metavar="SCENARIO", help="record these alone")
-    record.add_argument("--seeds", type=int, help="seeds a scenario (default: params.yaml)")
+    record.add_argument("--seeds", type=_positive, help="seeds a scenario (default: params.yaml)")
     record.add_argument("--again", nargs="+", metavar="RUN", default=[], help="though known")
-    record.add_argument("--workers", type=int, default=len(os.sched_getaffinity(0)))
+    record.add_argument("--workers", type=_positive, default=len(os.sched_getaffinity(0)))
     record.add_argument("--minutes", type=float, help="stop cleanly after so long")
     record.add_argument("--output", type=Path, default=TELEMETRY)
     record.add_argument("--known", type=Path, help="telemetry to reuse (default: the output)")
@@ -63,6 +64,13 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument("--brief", action="store_true", help="leave out the runs that pass")
     check.set_defaults(run=_check)
     return parser
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{number} is not positive")
+    return number
 
 
 def _record(options: argparse.Namespace) -> int:
@@ -89,6 +97,10 @@ def _record(options: argparse.Namespace) -> int:
         params = params.model_copy(update={"seeds": options.seeds})
     setting = Setting(options.architecture, options.optimizer, options.scale, options.device)
     journal = WORK / options.output.name / setting.name
+    if options.known is not None and not (options.known / "runs.parquet").exists():
+        raise BadInputError(
+            options.known, "--known", "holds no runs.parquet.", "Name a folder of telemetry."
+        )
     campaign = Campaign(
         setting,
         scenarios,
@@ -100,7 +112,9 @@ def _record(options: argparse.Namespace) -> int:
         again=frozenset(options.again),
     )
     if options.minutes is not None:
-        threading.Timer(60 * options.minutes, campaign.stop.set).start()
+        timer = threading.Timer(60 * options.minutes, campaign.stop.set)
+        timer.daemon = True  # a campaign that is done does not wait for it
+        timer.start()
     signal.signal(signal.SIGINT, lambda *_: campaign.stop.set())
     started = time.monotonic()
     with Bar(
@@ -132,6 +146,7 @@ def _record(options: argparse.Namespace) -> int:
         return INTERRUPTED
     whole = not options.only and options.seeds is None
     archive(options.output, setting, campaign.tables(entries), whole)
+    shutil.rmtree(journal)  # all of it is in the tables now
     return 0
 
 

@@ -150,7 +150,8 @@ def healthy_band(runs: list[Signals], params: DetectorParams) -> HealthyBand:
         rise=limit([run.smooth_rise for run in runs]),
         gradient_norm=limit([float(run.gradient_norm.max()) for run in runs]),
         final_validation=limit([run.final_validation for run in runs]),
-        worsening=limit([run.worsening for run in runs]),
+        # A held-out loss that stands still is no worse, however fast healthy runs improve.
+        worsening=max(0.0, limit([run.worsening for run in runs])),
         slowdown=max(params.slow_factor, limit([run.slowdown for run in runs])),
     )
 

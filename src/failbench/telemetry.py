@@ -35,6 +35,7 @@ RUN_SCHEMA = pl.Schema(
         "scale": pl.String,
         "device": pl.String,
         "seed": pl.Int32,
+        "draw": pl.Int32,  # how often the configuration was drawn anew for an unhealthy twin
         # what happened
         "ending": pl.String,
         "outcome": pl.String,  # "completed" or one of scenarios.Outcome; the detector's word
@@ -216,11 +217,11 @@ def write_atomically(frame: pl.DataFrame, path: Path) -> None:
     try:
         frame.write_parquet(partial, compression="zstd", compression_level=19, statistics=False)
         partial.replace(path)
-    except OSError as error:
+    except (OSError, pl.exceptions.PolarsError) as error:
         partial.unlink(missing_ok=True)
         raise BadInputError(
             path,
             "(file)",
-            f"cannot be written ({error.strerror or error}).",
+            f"cannot be written ({getattr(error, 'strerror', None) or error}).",
             "Free space or choose another folder; what was there is untouched.",
         ) from error

@@ -131,7 +131,8 @@ def _check_setting(
     empty = STEP_SCHEMA.to_frame().drop("run_id")
     rows = {row["run_id"]: row for row in telemetry.runs.to_dicts()}
     successes = [row for row in rows.values() if row["kind"] == "success"]
-    band = healthy_band([measure(steps[(row["run_id"],)], detector) for row in successes], detector)
+    healthy = [row for row in successes if row["ending"] == "completed"]
+    band = healthy_band([measure(steps[(row["run_id"],)], detector) for row in healthy], detector)
     twins = {row["twin_of"]: row for row in rows.values() if row["kind"] == "twin"}
     different = _differing_pairs(telemetry)
     by_id = {scenario.id: scenario for scenario in scenarios}
@@ -143,7 +144,8 @@ def _check_setting(
     def matches(row: dict[str, object], scenario: Scenario | None) -> bool:
         declaration = scenario.fault if scenario is not None else None
         provenance = {column: row[column] for column in PROVENANCE}
-        return fingerprint(record.nominal, declaration, provenance) == row["fingerprint"]
+        found = fingerprint(record.nominal, row["optimizer"], declaration, provenance)  # type: ignore[arg-type]
+        return found == row["fingerprint"]
 
     checks, strangers = [], []
     for run_id, row in sorted(rows.items()):
@@ -214,10 +216,7 @@ def _differing_pairs(telemetry: Telemetry) -> set[str]:
     unequal = [
         pl.when(pl.col("device") == "cpu")
         .then(pl.col(name).ne_missing(pl.col(f"{name}_twin")))
-        .otherwise(
-            (pl.col(name) - pl.col(f"{name}_twin")).abs()
-            > GPU_RELATIVE_TOLERANCE * pl.col(f"{name}_twin").abs()
-        )
+        .otherwise(_beyond_tolerance(pl.col(name), pl.col(f"{name}_twin")))
         for name in compared
     ]
     different = joined.filter(pl.any_horizontal(unequal))["run_id"]
@@ -227,6 +226,11 @@ def _differing_pairs(telemetry: Telemetry) -> set[str]:
         .filter(pl.col("len").fill_null(0) != pl.col("onset_step"))["run_id"]
     )
     return set(different) | set(short)
+
+
+def _beyond_tolerance(value: pl.Expr, twin: pl.Expr) -> pl.Expr:
+    apart = (value - twin).abs() > GPU_RELATIVE_TOLERANCE * twin.abs()
+    return apart.fill_null(False) | (value.is_null() != twin.is_null())
 
 
 def report(checked: Checked, brief: bool) -> str:

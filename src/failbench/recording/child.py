@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import ctypes
 import json
 import os
 import signal
 import sys
-import tempfile
+import threading
 import traceback
 from collections.abc import Mapping
 from multiprocessing.connection import Connection
@@ -21,27 +20,29 @@ from failbench.recording.corpus import load_corpus
 from failbench.recording.faults.registry import Fault, apply_fault, find_fault
 from failbench.recording.loop import TrainingRun, row_record
 from failbench.recording.memory import MemoryMeter
-from failbench.recording.order import RunOrder
+from failbench.recording.order import Line, RunOrder
 from failbench.recording.paths import package_relative
 
-_PR_SET_PDEATHSIG = 1  # of prctl(2)
 
-
-def main(order: RunOrder, channel: Connection) -> None:
+def main(order: RunOrder, line: Line) -> None:
     """Entry point of the child process; everything it learns goes through the channel."""
-    # A campaign that is killed must not leave children behind.
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    threading.Thread(target=_die_with_campaign, args=(line.lifeline,), daemon=True).start()
     # The campaign is interrupted by its own process; children end when it tells them to.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     torch.set_num_threads(1)
     meter = MemoryMeter()
-    with tempfile.TemporaryDirectory(prefix="failbench-run-") as scratch:
-        os.chdir(scratch)
-        try:
-            _execute(order, channel, meter, Path(scratch))
-        except BaseException as error:  # whatever ends the run is what is recorded
-            meter.lift()
-            _send(channel, "error", _describe(error))
+    os.chdir(line.scratch)
+    try:
+        _execute(order, line.channel, meter, Path(line.scratch))
+    except BaseException as error:  # whatever ends the run is what is recorded
+        meter.lift()
+        _send(line.channel, "error", _describe(error))
+
+
+def _die_with_campaign(lifeline: Connection) -> None:
+    """Wait for the campaign to vanish, and then end this process even if it hangs."""
+    lifeline.poll(None)
+    os.kill(os.getpid(), signal.SIGKILL)
 
 
 def _execute(order: RunOrder, channel: Connection, meter: MemoryMeter, scratch: Path) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 
 from failbench.errors import BadInputError
 from failbench.recording.nominal import NominalRanges
-from failbench.scenarios import FaultDeclaration
+from failbench.scenarios import FaultDeclaration, Optimizer
 
 _PACKAGE = Path(__file__).parent
 _LOOP_MODULES = (
@@ -29,13 +29,14 @@ _LOOP_MODULES = (
     "faults/registry.py",
 )
 PROVENANCE = (
+    "device",
     "corpus_sha256",
     "python_version",
     "torch_version",
     "transformers_version",
     "tokenizers_version",
 )
-"""Run columns that say which corpus and which versions were used."""
+"""Run columns that say on what device, on which corpus and with which versions a run was made."""
 
 
 class _BehaviourOnly(ast.NodeTransformer):
@@ -64,12 +65,22 @@ class _BehaviourOnly(ast.NodeTransformer):
         return node
 
 
-def _dump(node: ast.AST) -> str:
-    return ast.dump(_BehaviourOnly().visit(node))
+def _dump(node: object) -> str:
+    """A syntax tree as text, without empty fields: which of them exist differs between Pythons."""
+    if isinstance(node, list):
+        return "[" + ",".join(map(_dump, node)) + "]"
+    if not isinstance(node, ast.AST):
+        return repr(node)
+    fields = [
+        f"{name}={_dump(value)}" for name, value in ast.iter_fields(node) if value not in (None, [])
+    ]
+    return f"{type(node).__name__}({','.join(fields)})"
 
 
 def _module(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
+    module = ast.parse(path.read_text(encoding="utf-8"))
+    _BehaviourOnly().visit(module)  # in place
+    return module
 
 
 @cache
@@ -128,12 +139,17 @@ def fault_code(name: str) -> str:
 
 
 def fingerprint(
-    ranges: NominalRanges, declaration: FaultDeclaration | None, provenance: dict[str, Any]
+    ranges: NominalRanges,
+    optimizer: Optimizer,
+    declaration: FaultDeclaration | None,
+    provenance: dict[str, Any],
 ) -> str:
     """Fingerprint of a run.
 
     Parameters
     ----------
+    ranges, optimizer
+        What its nominal configuration was drawn from; of the learning rates only its optimizer's.
     declaration
         The fault that was switched on; None for twins and successful runs.
     provenance
@@ -141,7 +157,8 @@ def fingerprint(
     """
     parts: dict[str, Any] = {
         "loop": loop_code(),
-        "ranges": ranges.model_dump(mode="json"),
+        "ranges": ranges.model_dump(mode="json", exclude={"learning_rate"}),
+        "learning_rate": ranges.learning_rate[optimizer],
         "provenance": {name: provenance[name] for name in PROVENANCE},
     }
     if declaration is not None:

@@ -83,10 +83,13 @@ class Seeds:
     fault: int
 
 
-def seeds_of(name: str, seed: int) -> Seeds:
-    """Seeds of the run that is called ``name`` (a scenario's id, or ``success``)."""
+def seeds_of(name: str, seed: int, draw: int = 0) -> Seeds:
+    """Seeds of the run that is called ``name`` (a scenario's id, or ``success``).
+
+    ``draw`` counts how often the configuration was drawn anew because its twin was not healthy.
+    """
     digest = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big")
-    state = np.random.SeedSequence([digest, seed]).generate_state(5, np.uint32)
+    state = np.random.SeedSequence([digest, seed, draw]).generate_state(5, np.uint32)
     return Seeds(*(int(one) for one in state))
 
 

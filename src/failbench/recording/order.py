@@ -1,8 +1,9 @@
-"""The order for one run: all that a child process needs to know."""
+"""The order for one run, and the line that it is reported on."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from multiprocessing.connection import Connection
 
 from failbench.recording.nominal import Nominal, Seeds
 from failbench.scenarios import Architecture, FaultDeclaration, Optimizer
@@ -27,3 +28,22 @@ class RunOrder:
     onset_step: int | None
     capacity_bytes: int | None
     corpus_cache: str
+
+
+@dataclass(frozen=True)
+class Line:
+    """What connects a child with the campaign.
+
+    Attributes
+    ----------
+    channel
+        Reports go up; the answer to a hold comes down.
+    lifeline
+        Nothing is ever sent; it breaks when the campaign dies.
+    scratch
+        A folder of the run's own, which the campaign removes.
+    """
+
+    channel: Connection
+    lifeline: Connection
+    scratch: str

@@ -49,6 +49,7 @@ class PlannedRun:
     seed: int
     scenario: Scenario | None
     twin_of: str | None
+    draw: int
     nominal: Nominal
     seeds: Seeds
 
@@ -76,11 +77,11 @@ class Pair:
 
 
 def _draw(
-    name: str, seed: int, setting: Setting, ranges: NominalRanges, slices: int
-) -> tuple[Nominal, Seeds]:
-    seeds = seeds_of(name, seed)
+    name: str, seed: int, draw: int, setting: Setting, ranges: NominalRanges, slices: int
+) -> tuple[int, Nominal, Seeds]:
+    seeds = seeds_of(name, seed, draw)
     generator = np.random.default_rng(seeds.nominal)
-    return draw_nominal(ranges, setting.optimizer, slices, generator), seeds
+    return draw, draw_nominal(ranges, setting.optimizer, slices, generator), seeds
 
 
 def plan_successes(setting: Setting, params: RecordParams, slices: int) -> list[PlannedRun]:
@@ -92,7 +93,7 @@ def plan_successes(setting: Setting, params: RecordParams, slices: int) -> list[
             seed,
             None,
             None,
-            *_draw(SUCCESS, seed, setting, params.nominal, slices),
+            *_draw(SUCCESS, seed, 0, setting, params.nominal, slices),
         )
         for seed in range(params.successes)
     ]
@@ -102,20 +103,24 @@ def plan_pairs(
     setting: Setting, scenarios: tuple[Scenario, ...], params: RecordParams, slices: int
 ) -> list[Pair]:
     """A failing run and its twin for every seed and every scenario that applies here."""
-    pairs = []
-    for seed in range(params.seeds):
-        for scenario in scenarios:
-            if setting.architecture in scenario.not_applicable:
-                continue
-            drawn = _draw(scenario.id, seed, setting, params.nominal, slices)
-            run_id = f"{scenario.id}-{setting.name}-s{seed}"
-            pairs.append(
-                Pair(
-                    PlannedRun(run_id, "failure", seed, scenario, None, *drawn),
-                    PlannedRun(f"{run_id}-twin", "twin", seed, scenario, run_id, *drawn),
-                )
-            )
-    return pairs
+    return [
+        plan_pair(setting, scenario, seed, 0, params, slices)
+        for seed in range(params.seeds)
+        for scenario in scenarios
+        if setting.architecture not in scenario.not_applicable
+    ]
+
+
+def plan_pair(
+    setting: Setting, scenario: Scenario, seed: int, draw: int, params: RecordParams, slices: int
+) -> Pair:
+    """One failing run and its twin, with the configuration of the given draw."""
+    drawn = _draw(scenario.id, seed, draw, setting, params.nominal, slices)
+    run_id = f"{scenario.id}-{setting.name}-s{seed}"
+    return Pair(
+        PlannedRun(run_id, "failure", seed, scenario, None, *drawn),
+        PlannedRun(f"{run_id}-twin", "twin", seed, scenario, run_id, *drawn),
+    )
 
 
 def order_for(

@@ -6,6 +6,7 @@ import json
 import multiprocessing
 import os
 import signal
+import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -14,7 +15,7 @@ from multiprocessing.context import ForkServerContext
 from typing import Any
 
 from failbench.errors import BadInputError
-from failbench.recording.order import RunOrder
+from failbench.recording.order import Line, RunOrder
 from failbench.telemetry import Ending
 
 _ENVIRONMENT = {
@@ -53,15 +54,15 @@ def fork_server() -> ForkServerContext:
     """A fork server with torch imported, so that a run starts in well under a second."""
     os.environ.update(_ENVIRONMENT)
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload([CHILD_MODULE])
+    context.set_forkserver_preload([CHILD_MODULE, __name__])
     return context
 
 
-def train(order: RunOrder, channel: Connection) -> None:
+def train(order: RunOrder, line: Line) -> None:
     """The child's side, imported there alone: the parent has no use for torch."""
     from failbench.recording.child import main
 
-    main(order, channel)
+    main(order, line)
 
 
 def execute(
@@ -69,7 +70,7 @@ def execute(
     order: RunOrder,
     hang_seconds: float,
     wall_limit_seconds: float,
-    target: Callable[[RunOrder, Connection], None] = train,
+    target: Callable[[RunOrder, Line], None] = train,
 ) -> RunReport:
     """Execute one run in a child process and return what was heard of it.
 
@@ -80,7 +81,7 @@ def execute(
     wall_limit_seconds
         A child that talks on for longer than this never ends: an error of the recorder.
     target
-        What the child calls with the order and its end of the channel.
+        What the child calls with the order and its end of the line.
 
     Raises
     ------
@@ -88,13 +89,16 @@ def execute(
         If the child ended without footer, error or signal, or passed the wall limit.
     """
     here, there = context.Pipe(duplex=True)
-    process = context.Process(target=target, args=(order, there))
+    far_lifeline, near_lifeline = context.Pipe(duplex=False)
+    scratch = tempfile.TemporaryDirectory(prefix="failbench-run-", ignore_cleanup_errors=True)
+    process = context.Process(target=target, args=(order, Line(there, far_lifeline, scratch.name)))
     report = RunReport()
     finished = False
     started = time.monotonic()
-    process.start()
-    there.close()
     try:
+        process.start()
+        there.close()
+        far_lifeline.close()
         while True:
             if not here.poll(hang_seconds):
                 if not finished:
@@ -115,12 +119,13 @@ def execute(
                     "seconds. Mend the fault that never ends, or raise record.wall_limit_seconds "
                     "in params.yaml."
                 )
+        process.join(timeout=hang_seconds)
     finally:
         here.close()
-        process.join(timeout=hang_seconds)
-        if process.is_alive():
-            process.kill()
-            process.join()
+        near_lifeline.close()  # a child that still lives dies of it
+        process.kill()
+        process.join()
+        scratch.cleanup()
     report.wall_seconds = time.monotonic() - started
     code = process.exitcode
     if code is not None and code < 0:

@@ -80,11 +80,15 @@ def backward_twice(run: TrainingRun) -> None:
 
 
 @fault("at_onset")
-def only_biases_optimized(run: TrainingRun) -> None:
-    """The optimizer was given only the vectors (biases, norms) that a wrong filter left."""
-    vectors = [one for one in run.model.parameters() if one.dim() == 1]
-    group = run.optimizer.param_groups[0]
-    run.optimizer = type(run.optimizer)([{**group, "params": vectors}])
+def weights_frozen(run: TrainingRun) -> None:
+    """A filter made for fine-tuning freezes all that is not a bias."""
+    for name, weight in run.model.named_parameters():
+        weight.requires_grad_(name.rpartition(".")[2].startswith("bias"))
+    if not any(weight.requires_grad for weight in run.model.parameters()):
+        # T5 has no biases; there the filter leaves the scales of the norms.
+        for weight in run.model.parameters():
+            weight.requires_grad_(weight.dim() == 1)
+    run.optimizer = run.make_optimizer()
 
 
 @fault("at_onset")

@@ -1,0 +1,127 @@
+"""The parent's side: whatever a child does, it is recorded and hurts nobody."""
+
+from __future__ import annotations
+
+import builtins
+import json
+import os
+import signal
+import time
+
+import pytest
+
+from failbench.errors import BadInputError
+from failbench.recording.nominal import Nominal, Seeds
+from failbench.recording.order import Line, RunOrder
+from failbench.recording.sandbox import (
+    RecorderError,
+    RunReport,
+    execute,
+    fork_server,
+    require_recording_extra,
+)
+
+
+def say(line: Line, kind: str, **content: object) -> None:
+    line.channel.send_bytes(json.dumps([kind, content]).encode())
+
+
+def complete(order: RunOrder, line: Line) -> None:
+    say(line, "step", step=0)
+    say(line, "completed")
+
+
+def talk_for_ever(order: RunOrder, line: Line) -> None:
+    while True:
+        say(line, "step", step=0)
+        time.sleep(0.05)
+
+
+def leave_silently(order: RunOrder, line: Line) -> None:
+    say(line, "step", step=0)
+    os._exit(0)
+
+
+def hang(order: RunOrder, line: Line) -> None:
+    say(line, "step", step=0)
+    time.sleep(600)
+
+
+def abort(order: RunOrder, line: Line) -> None:
+    say(line, "step", step=0)
+    os.kill(os.getpid(), signal.SIGABRT)
+
+
+def complete_and_hang(order: RunOrder, line: Line) -> None:
+    say(line, "completed")
+    time.sleep(600)
+
+
+def be_managed(order: RunOrder, line: Line) -> None:
+    for step in range(10):
+        say(line, "step", step=step)
+        say(line, "hold", agent="memory_manager", memory_bytes=step * 100)
+        line.channel.recv_bytes()
+    say(line, "completed")
+
+
+@pytest.fixture
+def order(nominal: Nominal, seeds: Seeds) -> RunOrder:
+    return RunOrder(
+        "one", "gru", "adamw", "small", "cpu", nominal, seeds, None, None, 450, "corpus.json"
+    )
+
+
+def run(order: RunOrder, target: object, hang_seconds: float = 20.0) -> RunReport:
+    return execute(fork_server(), order, hang_seconds, 30.0, target)
+
+
+def test_complete_run_has_its_steps_and_no_signal(order: RunOrder) -> None:
+    report = run(order, complete)
+    assert (report.ending, report.exit_signal, len(report.steps)) == ("completed", None, 1)
+
+
+def test_child_that_never_ends_is_an_error_that_names_run_and_limit(order: RunOrder) -> None:
+    with pytest.raises(RecorderError, match=r"one: .*after 1 seconds.*wall_limit_seconds"):
+        execute(fork_server(), order, 20.0, 1.0, talk_for_ever)
+
+
+def test_child_without_footer_and_signal_is_an_error(order: RunOrder) -> None:
+    with pytest.raises(RecorderError, match="without a footer and without a signal"):
+        run(order, leave_silently)
+
+
+def test_silent_child_is_recorded_as_a_timeout_and_killed(order: RunOrder) -> None:
+    report = run(order, hang, hang_seconds=3.0)
+    assert (report.ending, report.exit_signal, len(report.steps)) == ("timeout", "SIGKILL", 1)
+
+
+def test_signal_of_a_child_is_recorded(order: RunOrder) -> None:
+    report = run(order, abort)
+    assert (report.ending, report.exit_signal) == ("signal", "SIGABRT")
+
+
+def test_child_that_hangs_after_its_footer_has_completed(order: RunOrder) -> None:
+    report = run(order, complete_and_hang, hang_seconds=3.0)
+    assert (report.ending, report.exit_signal) == ("completed", None)
+
+
+def test_memory_manager_kills_at_the_first_step_beyond_capacity(order: RunOrder) -> None:
+    report = run(order, be_managed)
+    assert (report.ending, report.exit_signal) == ("signal", "SIGKILL")
+    assert [row["step"] for row in report.steps] == [0, 1, 2, 3, 4, 5]
+
+
+def test_missing_torch_is_one_error_with_the_command_that_installs_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    real = builtins.__import__
+
+    def without_torch(name: str, *args: object, **kwargs: object) -> object:
+        if name == "torch":
+            raise ImportError(name)
+        return real(name, *args, **kwargs)
+
+    monkeypatch.setattr(builtins, "__import__", without_torch)
+    with pytest.raises(BadInputError, match=r"record: recording needs torch.*make record"):
+        require_recording_extra()
