@@ -86,7 +86,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     write_params()
     ranges = NominalRanges.model_validate(PARAMS["record"]["nominal"])  # type: ignore[index]
-    provenance = dict.fromkeys(PROVENANCE, "one")
+    provenance = dict.fromkeys(PROVENANCE, "one") | {"device": "cpu"}
     common = provenance | {
         "architecture": "transformer",
         "optimizer": "adamw",
@@ -99,7 +99,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "outcome": "completed",
         "failure_step": PLANNED - 1,
         "steps": PLANNED,
-        "fingerprint": fingerprint(ranges, None, provenance),
+        "fingerprint": fingerprint(ranges, "adamw", None, provenance),
     }
     rows = [
         {"run_id": f"success-{one}", "kind": "success", **common, **well, "seed": one}
@@ -116,7 +116,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
                 "failure_step": last,
                 "steps": last + 1,
                 "error_type": "RuntimeError",
-                "fingerprint": fingerprint(ranges, fault, provenance),
+                "fingerprint": fingerprint(ranges, "adamw", fault, provenance),
             }
             rows.append({"run_id": name, "kind": "failure", "scenario": name, **common, **crash})
             twin = {"run_id": f"{name}-twin", "kind": "twin", "scenario": name, "twin_of": name}

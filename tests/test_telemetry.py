@@ -108,8 +108,6 @@ def test_selection_keeps_the_steps_of_the_runs_it_keeps(small_telemetry: Telemet
     assert set(twins.steps["run_id"]) == set(twins.runs["run_id"])
 
 
-# To be unmarked once polars' own error for a full disk, which is no OSError, is caught as well.
-@pytest.mark.xfail(raises=pl.exceptions.ComputeError)
 def test_full_disk_is_one_error_and_keeps_the_old_file(folder: Path) -> None:
     path = folder / "runs.parquet"
     before = path.read_bytes()

@@ -38,7 +38,7 @@ DETECTOR = DetectorParams(
     deviations=3, consecutive_steps=5, head_steps=10, tail_steps=10, validations=2, slow_factor=2
 )
 PLANNED, ONSET, DIED = 40, 20, 30
-PROVENANCE_VALUES = dict.fromkeys(PROVENANCE, "one")
+PROVENANCE_VALUES = dict.fromkeys(PROVENANCE, "one") | {"device": "cpu"}
 RUN = "leak-transformer-adamw-s0"
 TWIN = f"{RUN}-twin"
 
@@ -84,7 +84,7 @@ def run_row(run_id: str, **values: object) -> dict[str, object]:
         "outcome": "completed",
         "failure_step": PLANNED - 1,
         "steps": PLANNED,
-        "fingerprint": fingerprint(RECORD.nominal, None, PROVENANCE_VALUES),
+        "fingerprint": fingerprint(RECORD.nominal, "adamw", None, PROVENANCE_VALUES),
     }
     return row | values
 
@@ -117,7 +117,7 @@ def telemetry() -> Telemetry:
             failure_step=DIED,
             steps=DIED + 1,
             error_type="RuntimeError",
-            fingerprint=fingerprint(RECORD.nominal, LEAK.fault, PROVENANCE_VALUES),
+            fingerprint=fingerprint(RECORD.nominal, "adamw", LEAK.fault, PROVENANCE_VALUES),
         ),
         run_row(TWIN, kind="twin", scenario="leak", twin_of=RUN),
         *(run_row(f"success-{one}", kind="success", seed=one) for one in range(10)),

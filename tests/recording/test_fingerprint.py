@@ -148,11 +148,11 @@ def test_fingerprint_covers_ranges_declaration_and_provenance(ranges: NominalRan
     strong = weak.model_copy(update={"parameters": {"every": 1}})
     wider = ranges.model_copy(update={"width": (64,)})
     found = [
-        fingerprint(ranges, None, provenance),
-        fingerprint(ranges, weak, provenance),
-        fingerprint(ranges, strong, provenance),
-        fingerprint(wider, None, provenance),
-        *(fingerprint(ranges, None, provenance | {name: "two"}) for name in PROVENANCE),
+        fingerprint(ranges, "adamw", None, provenance),
+        fingerprint(ranges, "adamw", weak, provenance),
+        fingerprint(ranges, "adamw", strong, provenance),
+        fingerprint(wider, "adamw", None, provenance),
+        *(fingerprint(ranges, "adamw", None, provenance | {name: "two"}) for name in PROVENANCE),
     ]
     assert len(set(found)) == len(found)
-    assert fingerprint(ranges, weak, provenance | {"seed": 1}) == found[1]
+    assert fingerprint(ranges, "adamw", weak, provenance | {"seed": 1}) == found[1]
