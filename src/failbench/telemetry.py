@@ -11,6 +11,7 @@ Two tables hold everything that was recorded:
 
 from __future__ import annotations
 
+import io
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
@@ -215,13 +216,16 @@ def write_atomically(frame: pl.DataFrame, path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.partial")
     try:
-        frame.write_parquet(partial, compression="zstd", compression_level=19, statistics=False)
+        # Through memory, because polars reports a full disk as a damaged file.
+        content = io.BytesIO()
+        frame.write_parquet(content, compression="zstd", compression_level=19, statistics=False)
+        partial.write_bytes(content.getvalue())
         partial.replace(path)
-    except (OSError, pl.exceptions.PolarsError) as error:
+    except OSError as error:
         partial.unlink(missing_ok=True)
         raise BadInputError(
             path,
             "(file)",
-            f"cannot be written ({getattr(error, 'strerror', None) or error}).",
+            f"cannot be written ({error.strerror}).",
             "Free space or choose another folder; what was there is untouched.",
         ) from error
