@@ -68,14 +68,19 @@ def test_healthy_run_completes_at_its_last_step(band: HealthyBand, level: float)
     assert verdict(band, columns(level)) == Detection("completed", STEPS - 1)
 
 
-@pytest.mark.parametrize("column", ["loss", "gradient_norm"])
 @pytest.mark.parametrize("value", [50.0, np.nan, np.inf])
 def test_run_that_leaves_the_band_diverged_at_the_first_step_outside(
-    band: HealthyBand, column: str, value: float
+    band: HealthyBand, value: float
 ) -> None:
     values = columns()
-    values[column][60:] = value
+    values["loss"][60:] = value
     assert verdict(band, values) == Detection("diverged", 60)
+
+
+def test_large_gradients_alone_are_no_failure(band: HealthyBand) -> None:
+    values = columns()
+    values["gradient_norm"][60:] = 50.0
+    assert verdict(band, values).outcome == "completed"
 
 
 @pytest.mark.parametrize(("length", "outcome"), [(19, "completed"), (20, "diverged")])
@@ -90,8 +95,8 @@ def test_excursion_counts_from_twenty_steps_on(
 
 def test_excursions_that_are_brief_do_not_add_up(band: HealthyBand) -> None:
     values = columns()
-    values["gradient_norm"][40:79] = 50.0
-    values["gradient_norm"][59] = 1.0
+    values["loss"][40:79] = 50.0
+    values["loss"][59] = values["loss"][39]
     assert verdict(band, values).outcome == "completed"
 
 
@@ -165,12 +170,10 @@ def test_missing_loss_of_the_fatal_step_hurts_nobody(band: HealthyBand) -> None:
 
 
 def test_band_is_the_mean_plus_k_standard_deviations_of_successful_runs() -> None:
-    norms = 1 + 0.02 * np.arange(10)
     signals = healthy_signals()
     for deviations in (1.0, 3.0):
         band = healthy_band(signals, PARAMS.model_copy(update={"deviations": deviations}))
-        assert band.gradient_norm == pytest.approx(norms.mean() + deviations * norms.std(ddof=1))
-        losses = norms + 5  # each is highest at its first step
+        losses = 6 + 0.02 * np.arange(10)  # each is highest at its first step
         assert band.loss == pytest.approx(losses.mean() + deviations * losses.std(ddof=1))
 
 

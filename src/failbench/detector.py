@@ -36,7 +36,9 @@ class DetectorParams(Record):
 class Signals:
     """What the detector measures of one run that was not ended from without.
 
-    The first three are series over steps, in which missing and non-finite values count as infinite.
+    The first two are series over steps, in which missing and non-finite values count as infinite.
+    A gradient norm is not among them: it may be large in a run that learns, and is evidence for a
+    diagnosis and no failure in itself.
 
     Attributes
     ----------
@@ -54,7 +56,6 @@ class Signals:
 
     loss: Series
     rise: Series
-    gradient_norm: Series
     smooth_rise: float
     final_validation: float
     worsening: float
@@ -67,7 +68,6 @@ class HealthyBand:
 
     loss: float
     rise: float
-    gradient_norm: float
     final_validation: float
     worsening: float
     slowdown: float
@@ -88,7 +88,6 @@ def _finite_or_infinite(values: Series) -> Series:
 def measure(steps: pl.DataFrame, params: DetectorParams) -> Signals:
     """Measure the signals of one run from its step rows (sorted by step)."""
     loss = _finite_or_infinite(steps["loss"].cast(pl.Float64).fill_null(np.nan).to_numpy())
-    norm = steps["gradient_norm"].cast(pl.Float64).fill_null(np.nan).to_numpy()
     seconds = steps["step_seconds"].cast(pl.Float64).to_numpy()
     validation = _finite_or_infinite(
         steps["validation_loss"].drop_nulls().cast(pl.Float64).to_numpy()
@@ -107,7 +106,6 @@ def measure(steps: pl.DataFrame, params: DetectorParams) -> Signals:
     return Signals(
         loss=loss,
         rise=_finite_or_infinite(rise),
-        gradient_norm=_finite_or_infinite(norm),
         smooth_rise=float(_finite_or_infinite(smooth - lowest).max()),
         final_validation=float(means[-1]),
         worsening=float(worsening) if np.isfinite(worsening) else np.inf,
@@ -126,8 +124,8 @@ def _held(series: Series, steps: int) -> Series:
 def healthy_band(runs: list[Signals], params: DetectorParams) -> HealthyBand:
     """Mean plus ``deviations`` standard deviations of each statistic over successful runs.
 
-    Of loss and gradient norm the statistic is the highest value of the run, and of the rise that of
-    its trailing mean: single steps of a healthy run may leave the band, many in a row do not.
+    Of the loss the statistic is the highest value of the run, and of the rise that of its trailing
+    mean: single steps of a healthy run may leave the band, many in a row do not.
 
     Raises
     ------
@@ -148,7 +146,6 @@ def healthy_band(runs: list[Signals], params: DetectorParams) -> HealthyBand:
     return HealthyBand(
         loss=limit([float(run.loss.max()) for run in runs]),
         rise=limit([run.smooth_rise for run in runs]),
-        gradient_norm=limit([float(run.gradient_norm.max()) for run in runs]),
         final_validation=limit([run.final_validation for run in runs]),
         # A held-out loss that stands still is no worse, however fast healthy runs improve.
         worsening=max(0.0, limit([run.worsening for run in runs])),
@@ -172,11 +169,7 @@ def detect(
         return Detection(ended[ending], last)
     signals = measure(steps, params)
     window = params.consecutive_steps
-    outside = (
-        (_held(signals.loss, window) > band.loss)
-        | (_held(signals.rise, window) > band.rise)
-        | (_held(signals.gradient_norm, window) > band.gradient_norm)
-    )
+    outside = (_held(signals.loss, window) > band.loss) | (_held(signals.rise, window) > band.rise)
     if outside.any():
         return Detection("diverged", int(steps["step"][int(outside.argmax())]))
     if signals.worsening > band.worsening:

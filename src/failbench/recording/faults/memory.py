@@ -119,14 +119,14 @@ def loss_graph_retained(run: TrainingRun, *, every: int) -> None:
 
 @fault("at_onset")
 def hidden_states_cached(run: TrainingRun) -> None:
-    """Every layer's output is appended to a cache that nobody empties."""
+    """The output of every layer and of the head is appended to a cache that nobody empties."""
     cache: list[Tensor] = []
 
     def remember(_: nn.Module, __: object, output: Tensor | tuple[Tensor, ...]) -> None:
         hidden = output if isinstance(output, Tensor) else output[0]
         cache.append(hidden.detach().clone())
 
-    for layer in run.model.layers:
+    for layer in (*run.model.layers, run.model.head):
         layer.register_forward_hook(remember)
 
 
