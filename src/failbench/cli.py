@@ -146,7 +146,7 @@ def _record(options: argparse.Namespace) -> int:
         return INTERRUPTED
     whole = not options.only and options.seeds is None
     archive(options.output, setting, campaign.tables(entries), whole)
-    shutil.rmtree(journal)  # all of it is in the tables now
+    shutil.rmtree(journal, ignore_errors=True)  # what there was of it is in the tables now
     return 0
 
 

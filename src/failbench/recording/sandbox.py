@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import multiprocessing
 import os
@@ -31,6 +32,7 @@ _ENVIRONMENT = {
     "HF_HUB_OFFLINE": "1",
     "CUBLAS_WORKSPACE_CONFIG": ":4096:8",
 }
+_ADDR_NO_RANDOMIZE = 0x0040000  # of personality(2)
 CHILD_MODULE = "failbench.recording.child"
 
 
@@ -53,6 +55,9 @@ class RecorderError(Exception):
 def fork_server() -> ForkServerContext:
     """A fork server with torch imported, so that a run starts in well under a second."""
     os.environ.update(_ENVIRONMENT)
+    # Where the heap begins moves a reading of memory by some MiB. Where the system does not let a
+    # process fix it (some containers), readings are a little noisier and all else is the same.
+    ctypes.CDLL(None).personality(_ADDR_NO_RANDOMIZE)
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload([CHILD_MODULE, __name__])
     return context

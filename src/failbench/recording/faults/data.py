@@ -158,10 +158,10 @@ def collation_without_padding(run: TrainingRun) -> None:
 
 
 @fault("at_onset")
-def truncated_shard(run: TrainingRun, *, documents: int, share: float) -> None:
+def truncated_shard(run: TrainingRun, *, batches: int, share: float) -> None:
     """The next shard is a compressed file that was cut off when it was copied."""
     path = run.scratch / "shard-00001.txt.gz"
-    texts = run.draw_texts(documents)
+    texts = run.draw_texts(batches * run.settings.batch_size)
     whole = gzip.compress("\n".join(text.replace("\n", " ") for text in texts).encode(), mtime=0)
     path.write_bytes(whole[: int(len(whole) * share)])
     lines = gzip.open(path, "rt", encoding="utf-8")  # noqa: SIM115 - read until it breaks

@@ -271,11 +271,12 @@ def thrashing(run: TrainingRun, *, share: float, passes: int) -> None:
 def spill_file_grows(run: TrainingRun, *, step_bytes: int) -> None:
     """Activations are spilled to disk; every step reads back, twice, all that was ever spilled."""
     path = run.scratch / "spill"
-    block = bytearray(step_bytes)
+    block = bytearray(2**18)
 
     def spill() -> None:
         with path.open("ab") as out:
-            out.write(block)
+            for _ in range(step_bytes // len(block)):
+                out.write(block)
             os.fsync(out.fileno())
         for _ in range(2):  # for the backward pass and for the update
             with path.open("rb") as back:
