@@ -6,7 +6,10 @@ import builtins
 import json
 import os
 import signal
+import subprocess
+import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -63,6 +66,33 @@ def be_managed(order: RunOrder, line: Line) -> None:
         say(line, "hold", agent="memory_manager", memory_bytes=step * 100)
         line.channel.recv_bytes()
     say(line, "completed")
+
+
+HANGS_AFTER = 5.0
+"""Seconds in which a child surely has reached its first step, and hangs in it."""
+
+HANGING_CAMPAIGN = """
+import sys
+from pathlib import Path
+from failbench.recording import sandbox
+from failbench.recording.order import RunOrder
+from failbench.recording.nominal import Nominal, Seeds
+from failbench.scenarios import FaultDeclaration
+
+nominal = Nominal(4, 0.006, 32, 20, 10, 1.0, 1, 160, 0, 1.8, "none", 5, 0.2)
+order = RunOrder(
+    "hung", "gru", "adamw", "small", "cpu", nominal, Seeds(1, 2, 3, 4, 5),
+    FaultDeclaration(name="logger_deadlock", onset="mid_run"), 0, 2**30, "CORPUS",
+)
+context = sandbox.fork_server()
+real = context.Process.start
+def start(process):
+    real(process)
+    Path(sys.argv[1] + ".part").write_text(str(process.pid))
+    Path(sys.argv[1] + ".part").rename(sys.argv[1])
+context.Process.start = start
+sandbox.execute(context, order, 600.0, 600.0)
+"""
 
 
 @pytest.fixture
@@ -125,3 +155,30 @@ def test_missing_torch_is_one_error_with_the_command_that_installs_it(
     monkeypatch.setattr(builtins, "__import__", without_torch)
     with pytest.raises(BadInputError, match=r"record: recording needs torch.*make record"):
         require_recording_extra()
+
+
+def test_hung_child_dies_with_its_campaign(tmp_path: Path, corpus_cache: Path) -> None:
+    # The campaign is a process of its own, that is killed while its child hangs.
+    campaign = subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            HANGING_CAMPAIGN.replace("CORPUS", str(corpus_cache)),
+            str(tmp_path / "pid"),
+        ],
+        cwd=Path(__file__).parents[2],
+    )
+    deadline = time.monotonic() + 60
+    while not (tmp_path / "pid").exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    child = int((tmp_path / "pid").read_text())
+    time.sleep(HANGS_AFTER)
+    campaign.kill()
+    campaign.wait()
+    while Path(f"/proc/{child}/stat").exists():
+        state = Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()[0]
+        if state == "Z":
+            break
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
