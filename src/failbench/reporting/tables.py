@@ -36,8 +36,8 @@ CAPTION = (
 def percent(value: float) -> str:
     """A fraction as percent with one decimal, without the sign.
 
-    >>> percent(0.5714)
-    '57.1'
+    >>> percent(0.1254)
+    '12.5'
     """
     return f"{100 * value:.1f}"
 
@@ -45,8 +45,8 @@ def percent(value: float) -> str:
 def with_interval(value: float, low: float, high: float) -> str:
     """A fraction and its interval, in percent.
 
-    >>> with_interval(0.571, 0.352, 0.79)
-    '57.1 [35.2, 79.0]'
+    >>> with_interval(0.125, 0.1, 0.2)
+    '12.5 [10.0, 20.0]'
     """
     return f"{percent(value)} [{percent(low)}, {percent(high)}]"
 
