@@ -109,20 +109,29 @@ class EncoderDecoder(SequenceModel):
         super().__init__()
         self.embedding = nn.Embedding(size.vocabulary, size.width, padding_idx=PAD)
         self.positions = nn.Embedding(size.positions, size.width)
-        self.core = nn.Transformer(
+        layer = nn.TransformerEncoderLayer(
             d_model=size.width,
             nhead=size.heads,
-            num_encoder_layers=size.layers,
-            num_decoder_layers=size.layers,
             dim_feedforward=4 * size.width,
             dropout=size.dropout,
             batch_first=True,
             norm_first=True,
         )
-        self.core.encoder.enable_nested_tensor = False
+        # PyTorch cannot nest tensors of a pre-norm encoder, and warns when it builds one itself.
+        encoder = nn.TransformerEncoder(
+            layer, size.layers, nn.LayerNorm(size.width), enable_nested_tensor=False
+        )
+        self.core = nn.Transformer(
+            d_model=size.width,
+            nhead=size.heads,
+            num_decoder_layers=size.layers,
+            dim_feedforward=4 * size.width,
+            dropout=size.dropout,
+            custom_encoder=encoder,
+            batch_first=True,
+            norm_first=True,
+        )
         self.project = nn.Linear(size.width, size.vocabulary)
-        for table in (self.embedding, self.positions):
-            nn.init.normal_(table.weight, std=0.02)
         self._name_parts(
             self.embedding,
             self.positions,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import signal
@@ -9,7 +10,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Mapping
-from multiprocessing.connection import Connection
+from multiprocessing.connection import Connection, wait
 from pathlib import Path
 
 import tokenizers
@@ -25,10 +26,23 @@ from failbench.recording.paths import package_relative
 
 
 def main(order: RunOrder, line: Line) -> None:
-    """Entry point of the child process; everything it learns goes through the channel."""
-    threading.Thread(target=_die_with_campaign, args=(line.lifeline,), daemon=True).start()
+    """Entry point of the child process; everything it learns goes through the channel.
+
+    Training has a thread of its own, and so a heap of its own. The main thread's heap is a copy of
+    the fork server's, whose holes differ from campaign to campaign, and readings with them by MiB.
+    """
     # The campaign is interrupted by its own process; children end when it tells them to.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    gc.collect()  # here, as the training thread would use again what it frees
+    ended, end = os.pipe()
+    training = threading.Thread(target=_train, args=(order, line, end), daemon=True)
+    training.start()
+    if line.lifeline in wait([line.lifeline, ended]):  # the campaign has vanished
+        os.kill(os.getpid(), signal.SIGKILL)
+    training.join()
+
+
+def _train(order: RunOrder, line: Line, end: int) -> None:
     torch.set_num_threads(1)
     meter = MemoryMeter()
     os.chdir(line.scratch)
@@ -37,12 +51,8 @@ def main(order: RunOrder, line: Line) -> None:
     except BaseException as error:  # whatever ends the run is what is recorded
         meter.lift()
         _send(line.channel, "error", _describe(error))
-
-
-def _die_with_campaign(lifeline: Connection) -> None:
-    """Wait for the campaign to vanish, and then end this process even if it hangs."""
-    lifeline.poll(None)
-    os.kill(os.getpid(), signal.SIGKILL)
+    finally:
+        os.close(end)
 
 
 def _execute(order: RunOrder, channel: Connection, meter: MemoryMeter, scratch: Path) -> None:

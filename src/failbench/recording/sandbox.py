@@ -20,9 +20,10 @@ from failbench.recording.order import Line, RunOrder
 from failbench.telemetry import Ending
 
 _ENVIRONMENT = {
-    # One arena and fixed thresholds, so that VmData depends on the run's own allocations alone.
-    # Mapping every tensor anew would cost a page fault for each page: 1.7 times the step time.
-    "MALLOC_ARENA_MAX": "1",
+    # An arena for the main thread, one for training, and fixed thresholds, so that VmData depends
+    # on the run's own allocations alone. Mapping every tensor anew would cost a page fault for each
+    # page: 1.7 times the step time.
+    "MALLOC_ARENA_MAX": "2",
     "MALLOC_MMAP_THRESHOLD_": "4194304",
     "MALLOC_TRIM_THRESHOLD_": "4194304",
     "PYTHONHASHSEED": "0",
@@ -55,8 +56,8 @@ class RecorderError(Exception):
 def fork_server() -> ForkServerContext:
     """A fork server with torch imported, so that a run starts in well under a second."""
     os.environ.update(_ENVIRONMENT)
-    # Where the heap begins moves a reading of memory by some MiB. Where the system does not let a
-    # process fix it (some containers), readings are a little noisier and all else is the same.
+    # Where small objects lie moves a reading of memory by some hundred KiB. Where the system does
+    # not let a process fix it (some containers), readings are noisier and all else is the same.
     ctypes.CDLL(None).personality(_ADDR_NO_RANDOMIZE)
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload([CHILD_MODULE, __name__])
