@@ -10,7 +10,7 @@ from pydantic import Field
 from failbench.evaluation.splits import make_splits
 from failbench.feature_table import feature_table
 from failbench.scenarios import Record, read_scenarios
-from failbench.telemetry import read_telemetry, write_atomically
+from failbench.telemetry import read_telemetry, write_parquet
 from stage import print_table, read_section, run
 
 SCENARIOS = Path("data/scenarios")
@@ -38,8 +38,8 @@ def main() -> None:
         parameters.repeats,
         parameters.seed,
     )
-    write_atomically(table, FEATURES)
-    write_atomically(splits, SPLITS)
+    write_parquet(table, FEATURES)
+    write_parquet(splits, SPLITS)
     counts = (
         table.group_by("kind")
         .agg(pl.len(), pl.col("scenario").drop_nulls().n_unique())

@@ -12,7 +12,7 @@ from failbench.evaluation.nested_cv import nested_cv
 from failbench.features import FEATURE_SETS
 from failbench.methods.registry import method_named
 from failbench.scenarios import Architecture, Optimizer, Record
-from failbench.telemetry import write_atomically
+from failbench.telemetry import write_parquet
 from stage import print_table, read_output, read_section, run, workers
 
 FEATURES = Path("data/features/features.parquet")
@@ -49,7 +49,7 @@ def main() -> None:
         parameters.seed,
         workers(),
     )
-    write_atomically(predictions, PREDICTIONS / f"{method.name}.parquet")
+    write_parquet(predictions, PREDICTIONS / f"{method.name}.parquet")
     summary = (
         predictions.group_by("feature_set")
         .agg(

@@ -13,7 +13,7 @@ from failbench.cli import main
 from failbench.recording.fingerprint import PROVENANCE, fingerprint
 from failbench.recording.nominal import NominalRanges
 from failbench.scenarios import COUNTS, FaultDeclaration
-from failbench.telemetry import RUN_SCHEMA, STEP_SCHEMA, write_atomically
+from failbench.telemetry import RUN_SCHEMA, STEP_SCHEMA, write_parquet
 
 PLANNED, ONSET = 225, 115
 PARAMS: dict[str, dict[str, object]] = {
@@ -133,8 +133,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     steps = [healthy[: row["steps"]].with_columns(run_id=pl.lit(row["run_id"])) for row in rows]
     empty = STEP_SCHEMA.to_frame()
     table = pl.concat([empty, *steps], how="diagonal_relaxed").cast(dict(STEP_SCHEMA))
-    write_atomically(pl.DataFrame(rows, schema=RUN_SCHEMA), RUNS)
-    write_atomically(table, Path("data/telemetry/steps/transformer-adamw.parquet"))
+    write_parquet(pl.DataFrame(rows, schema=RUN_SCHEMA), RUNS)
+    write_parquet(table, Path("data/telemetry/steps/transformer-adamw.parquet"))
     return tmp_path
 
 
@@ -152,7 +152,7 @@ def test_check_of_an_invalid_benchmark_ends_with_1_and_says_why(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     spoilt = pl.when(pl.col("run_id") == "unknown_7").then(pl.lit("killed"))
-    write_atomically(
+    write_parquet(
         pl.read_parquet(RUNS).with_columns(spoilt.otherwise("outcome").alias("outcome")), RUNS
     )
     assert main(["check", "--brief"]) == 1

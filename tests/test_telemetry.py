@@ -10,7 +10,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from failbench.errors import BadInputError
-from failbench.telemetry import RUN_SCHEMA, Telemetry, read_table, read_telemetry, write_atomically
+from failbench.telemetry import RUN_SCHEMA, Telemetry, read_table, read_telemetry, write_parquet
 
 Change = Callable[[pl.DataFrame], pl.DataFrame]
 RECORD_AGAIN = r"This is not failbench telemetry of this version; record it again\."
@@ -18,13 +18,13 @@ RECORD_AGAIN = r"This is not failbench telemetry of this version; record it agai
 
 @pytest.fixture
 def folder(tmp_path: Path, small_telemetry: Telemetry) -> Path:
-    write_atomically(small_telemetry.runs, tmp_path / "runs.parquet")
-    write_atomically(small_telemetry.steps, tmp_path / "steps" / "transformer-adamw.parquet")
+    write_parquet(small_telemetry.runs, tmp_path / "runs.parquet")
+    write_parquet(small_telemetry.steps, tmp_path / "steps" / "transformer-adamw.parquet")
     return tmp_path
 
 
 def rewrite(path: Path, change: Change) -> None:
-    write_atomically(change(pl.read_parquet(path)), path)
+    write_parquet(change(pl.read_parquet(path)), path)
 
 
 def test_telemetry_comes_back_as_it_was_written(folder: Path, small_telemetry: Telemetry) -> None:
@@ -37,8 +37,8 @@ def test_steps_of_all_files_are_read_sorted(folder: Path, small_telemetry: Telem
     whole = folder / "steps" / "transformer-adamw.parquet"
     steps = pl.read_parquet(whole).reverse()
     last = pl.col("run_id") == steps["run_id"][0]
-    write_atomically(steps.filter(last), folder / "steps" / "a.parquet")
-    write_atomically(steps.filter(~last), whole)
+    write_parquet(steps.filter(last), folder / "steps" / "a.parquet")
+    write_parquet(steps.filter(~last), whole)
     assert_frame_equal(read_telemetry(folder).steps, small_telemetry.steps)
 
 
@@ -74,7 +74,7 @@ def test_foreign_columns_are_refused_by_name(folder: Path, change: Change, compl
 
 
 def test_foreign_steps_are_refused_by_file(folder: Path) -> None:
-    write_atomically(pl.DataFrame({"x": [1]}), folder / "steps" / "gru-adamw.parquet")
+    write_parquet(pl.DataFrame({"x": [1]}), folder / "steps" / "gru-adamw.parquet")
     complaint = r"gru-adamw\.parquet: run_id: the column is missing\. "
     with pytest.raises(BadInputError, match=complaint + RECORD_AGAIN):
         read_telemetry(folder)
@@ -115,7 +115,7 @@ def test_full_disk_is_one_error_and_keeps_the_old_file(folder: Path) -> None:
     partial.symlink_to("/dev/full")
     complaint = r"runs\.parquet: \(file\): cannot be written \(.*No space left.*\)\. Free space"
     with pytest.raises(BadInputError, match=complaint):
-        write_atomically(pl.read_parquet(path), path)
+        write_parquet(pl.read_parquet(path), path)
     assert path.read_bytes() == before
     assert not partial.is_symlink()
 

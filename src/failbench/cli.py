@@ -66,6 +66,12 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _journal(output: Path) -> Path:
+    """A folder for journals that no other output folder shares."""
+    place = output.resolve()
+    return WORK / place.relative_to(Path.cwd() if place.is_relative_to(Path.cwd()) else "/")
+
+
 def _positive(text: str) -> int:
     number = int(text)
     if number < 1:
@@ -96,7 +102,7 @@ def _record(options: argparse.Namespace) -> int:
     if options.seeds is not None:
         params = params.model_copy(update={"seeds": options.seeds})
     setting = Setting(options.architecture, options.optimizer, options.scale, options.device)
-    journal = WORK / options.output.name / setting.name
+    journal = _journal(options.output) / setting.name
     if options.known is not None and not (options.known / "runs.parquet").exists():
         raise BadInputError(
             options.known, "--known", "holds no runs.parquet.", "Name a folder of telemetry."

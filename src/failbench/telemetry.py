@@ -19,6 +19,7 @@ from typing import Literal, get_args
 import polars as pl
 
 from failbench.errors import BadInputError
+from failbench.files import write_atomically
 
 Kind = Literal["failure", "twin", "success"]
 Ending = Literal["completed", "exception", "signal", "timeout"]
@@ -205,7 +206,7 @@ def read_telemetry(folder: Path) -> Telemetry:
     return Telemetry(runs, steps)
 
 
-def write_atomically(frame: pl.DataFrame, path: Path) -> None:
+def write_parquet(frame: pl.DataFrame, path: Path) -> None:
     """Write parquet (zstd) so that a reader sees the old file or the whole new one.
 
     Raises
@@ -213,19 +214,8 @@ def write_atomically(frame: pl.DataFrame, path: Path) -> None:
     BadInputError
         If the disk is full or the folder cannot be written; the old file stays as it was.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.partial")
-    try:
-        # Through memory, because polars reports a full disk as a damaged file.
-        content = io.BytesIO()
-        frame.write_parquet(content, compression="zstd", compression_level=19, statistics=False)
-        partial.write_bytes(content.getvalue())
-        partial.replace(path)
-    except OSError as error:
-        partial.unlink(missing_ok=True)
-        raise BadInputError(
-            path,
-            "(file)",
-            f"cannot be written ({error.strerror}).",
-            "Free space or choose another folder; what was there is untouched.",
-        ) from error
+    # Through memory, because polars reports a full disk as a damaged file.
+    content = io.BytesIO()
+    frame.write_parquet(content, compression="zstd", compression_level=19, statistics=False)
+    remedy = "Free space or choose another folder; what was there is untouched."
+    write_atomically(path, content.getvalue(), remedy)

@@ -26,7 +26,7 @@ def test_run_that_was_not_recorded_has_no_entry(tmp_path: Path) -> None:
 def test_full_disk_is_one_error_and_keeps_the_old_entry(tmp_path: Path) -> None:
     write_entry(tmp_path, ENTRY)
     before = (tmp_path / "one.json.gz").read_bytes()
-    (tmp_path / "one.json.partial").symlink_to("/dev/full")
+    (tmp_path / ".one.json.gz.partial").symlink_to("/dev/full")
     with pytest.raises(BadInputError, match=r"No space left on device.*Free space"):
         write_entry(tmp_path, ENTRY)
     assert (tmp_path / "one.json.gz").read_bytes() == before

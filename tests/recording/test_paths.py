@@ -11,12 +11,12 @@ from failbench.recording.paths import package_relative
     ("text", "relative"),
     [
         (
-            'File "/home/ada/lib/python3.11/site-packages/torch/nn/modules/linear.py", line 1',
+            'File "/opt/env/lib/python3.11/site-packages/torch/nn/modules/linear.py", line 1',
             'File "torch/nn/modules/linear.py", line 1',
         ),
         ('File "/usr/lib/python3.11/json/decoder.py"', 'File "python3.11/json/decoder.py"'),
         (
-            'File "/home/ada/project/src/failbench/recording/loop.py"',
+            'File "/opt/project/src/failbench/recording/loop.py"',
             'File "failbench/recording/loop.py"',
         ),
         (

@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from failbench.recording.plan import Setting
-from failbench.telemetry import STEP_SCHEMA, Telemetry, read_telemetry, write_atomically
+from failbench.telemetry import STEP_SCHEMA, Telemetry, read_telemetry, write_parquet
 
 
 def read_known(folder: Path) -> Telemetry | None:
@@ -50,9 +50,9 @@ def archive(folder: Path, setting: Setting, recorded: Telemetry, whole: bool) ->
         runs = pl.concat([kept.runs, runs]).sort("run_id")
         steps = pl.concat([kept.steps, steps]).sort("run_id", "step")
     mine = runs.filter(of_setting(setting)).select("run_id")
-    write_atomically(
+    write_parquet(
         pl.concat([STEP_SCHEMA.to_frame(), steps.join(mine, on="run_id", how="semi")]),
         folder / "steps" / f"{setting.name}.parquet",
     )
-    write_atomically(runs, folder / "runs.parquet")
+    write_parquet(runs, folder / "runs.parquet")
     return Telemetry(runs, steps)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from failbench.errors import BadInputError
+from failbench.files import write_atomically
 
 
 @dataclass(frozen=True)
@@ -32,24 +32,12 @@ def write_entry(folder: Path, entry: JournalEntry) -> None:
     BadInputError
         If there is no space left; entries that were there stay.
     """
-    path = _path(folder, entry.run["run_id"])
-    partial = path.with_suffix(".partial")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        content = json.dumps({"run": entry.run, "steps": entry.steps}).encode()
-        with partial.open("wb") as out:
-            out.write(gzip.compress(content, compresslevel=3, mtime=0))
-            out.flush()
-            os.fsync(out.fileno())
-        partial.replace(path)
-    except OSError as error:
-        partial.unlink(missing_ok=True)
-        raise BadInputError(
-            path,
-            "(file)",
-            f"cannot be written ({error.strerror}).",
-            "Free space and start the campaign again; it goes on where it stopped.",
-        ) from error
+    content = json.dumps({"run": entry.run, "steps": entry.steps}).encode()
+    write_atomically(
+        _path(folder, entry.run["run_id"]),
+        gzip.compress(content, compresslevel=3, mtime=0),
+        "Free space and start the campaign again; it goes on where it stopped.",
+    )
 
 
 def read_entry(folder: Path, run_id: str) -> JournalEntry | None:
