@@ -12,6 +12,7 @@ PACKAGE = REPOSITORY / "src/failbench"
 
 LAYERS = (
     ("errors",),
+    ("files",),
     ("scenarios", "params"),
     ("telemetry",),
     ("detector",),
