@@ -42,6 +42,7 @@ PARAMS: dict[str, dict[str, object]] = {
         "tail_steps": 50,
         "validations": 3,
         "slow_factor": 2.0,
+        "worse_nats": 0.05,
     },
 }
 FAULT = FaultDeclaration(name="loss_graph_retained", parameters={"every": 5}, onset="mid_run")

@@ -22,7 +22,13 @@ from failbench.errors import BadInputError
 from failbench.telemetry import STEP_SCHEMA, Ending
 
 PARAMS = DetectorParams(
-    deviations=3, consecutive_steps=20, head_steps=40, tail_steps=20, validations=3, slow_factor=2.0
+    deviations=3,
+    consecutive_steps=20,
+    head_steps=40,
+    tail_steps=20,
+    validations=3,
+    slow_factor=2.0,
+    worse_nats=0.05,
 )
 STEPS = 120
 SEEN = ("step", "loss", "gradient_norm", "step_seconds", "validation_loss")
@@ -179,6 +185,16 @@ def test_band_is_the_mean_plus_k_standard_deviations_of_successful_runs() -> Non
 
 def test_band_tolerates_the_slow_factor_even_if_healthy_runs_never_vary() -> None:
     assert healthy_band(healthy_signals(), PARAMS).slowdown == PARAMS.slow_factor
+
+
+@pytest.mark.parametrize(("uphill", "outcome"), [(0.04, "stalled"), (0.06, "degraded")])
+def test_plateau_that_wavers_by_less_than_the_floor_is_stalled(
+    band: HealthyBand, uphill: float, outcome: str
+) -> None:
+    values = columns()
+    values["validation_loss"] = np.where(values["step"] % 10 == 0, 5.0, np.nan)
+    values["validation_loss"][-3 * 10 :] += uphill
+    assert verdict(band, values) == Detection(outcome, STEPS - 1)
 
 
 def test_fewer_than_ten_successful_runs_are_refused() -> None:

@@ -35,7 +35,13 @@ RECORD = RecordParams(
     ),
 )
 DETECTOR = DetectorParams(
-    deviations=3, consecutive_steps=5, head_steps=10, tail_steps=10, validations=2, slow_factor=2
+    deviations=3,
+    consecutive_steps=5,
+    head_steps=10,
+    tail_steps=10,
+    validations=2,
+    slow_factor=2,
+    worse_nats=0.05,
 )
 PLANNED, ONSET, DIED = 40, 20, 30
 PROVENANCE_VALUES = dict.fromkeys(PROVENANCE, "one") | {"device": "cpu"}

@@ -30,6 +30,7 @@ class DetectorParams(Record):
     tail_steps: int = Field(gt=1)
     validations: int = Field(gt=0)
     slow_factor: float = Field(gt=1)
+    worse_nats: float = Field(ge=0)
 
 
 @dataclass(frozen=True)
@@ -147,8 +148,8 @@ def healthy_band(runs: list[Signals], params: DetectorParams) -> HealthyBand:
         loss=limit([float(run.loss.max()) for run in runs]),
         rise=limit([run.smooth_rise for run in runs]),
         final_validation=limit([run.final_validation for run in runs]),
-        # A held-out loss that stands still is no worse, however fast healthy runs improve.
-        worsening=max(0.0, limit([run.worsening for run in runs])),
+        # A held-out loss that all but stands still is no worse, however fast healthy runs improve.
+        worsening=max(params.worse_nats, limit([run.worsening for run in runs])),
         slowdown=max(params.slow_factor, limit([run.slowdown for run in runs])),
     )
 
