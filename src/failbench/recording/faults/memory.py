@@ -15,6 +15,8 @@ from failbench.recording.faults.registry import fault
 from failbench.recording.loop import TrainingRun
 
 _MEBIBYTE = 2**20
+_STAGED = 8 * _MEBIBYTE
+"""Bytes to stage a batch in: more than the allocator keeps, so that the system is asked each time."""
 
 
 def headroom(run: TrainingRun) -> int:
@@ -218,12 +220,13 @@ def second_model_loaded(run: TrainingRun, *, wider: int) -> None:
 
 @fault("at_onset")
 def neighbour_takes_memory(run: TrainingRun, *, steps: int) -> None:
-    """Another process takes the memory: what is left for this one shrinks to nothing."""
+    """Another process takes the memory, until there is no room to stage the next batch in."""
     first, share = run.step, headroom(run) / steps
 
     def shrink() -> None:
         taken = int((run.step - first + 1) * share)
         run.meter.limit(max(_MEBIBYTE, run.capacity_bytes - taken))
+        torch.empty(_STAGED, dtype=torch.uint8)
 
     after_each_step(run, shrink)
 
