@@ -16,7 +16,7 @@ from failbench.recording.loop import TrainingRun
 
 _MEBIBYTE = 2**20
 _STAGED = 8 * _MEBIBYTE
-"""Bytes to stage a batch in: more than the allocator keeps, so that the system is asked each time."""
+"""Bytes to stage a batch in: more than an allocator keeps, so that the system is asked for them."""
 
 
 def headroom(run: TrainingRun) -> int:
