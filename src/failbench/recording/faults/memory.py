@@ -95,7 +95,10 @@ def optimizer_state_too_large(run: TrainingRun, *, share: float) -> None:
     def add_side_vectors(_: nn.Module, inputs: tuple[Tensor], output: Tensor) -> Tensor:
         return output + table(inputs[0] % rows)
 
-    run.model.token_embedding.register_forward_hook(add_side_vectors)
+    tokens = run.model.token_embedding.weight
+    for module in run.model.modules():  # T5 has several around one table
+        if isinstance(module, nn.Embedding) and module.weight is tokens:
+            module.register_forward_hook(add_side_vectors)
     run.optimizer = run.make_optimizer()
 
 
