@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from failbench.evaluation.leak_test import leak_test
-from failbench.evaluation.nested_cv import PREDICTION_SCHEMA, confidence, nested_cv
+from failbench.evaluation.nested_cv import PREDICTION_SCHEMA, nested_cv
 from failbench.evaluation.splits import make_splits
 from failbench.features import FEATURE_SETS
 from failbench.methods.classifiers import RandomForestSettings
@@ -107,9 +107,3 @@ def test_the_leak_test_finds_a_harness_that_trains_on_tested_runs(
         harness, "rows_in_fold", lambda *arguments: honest(*arguments).view(_TestsButTrainsOnAll)
     )
     assert not leak_test(failures, successes, splits, seed=0).identical_predictions
-
-
-def test_the_confidence_of_an_abstention_is_what_was_not_acted_on():
-    answers = np.array(["unknown", "abstain"], dtype=object)
-    probabilities = np.array([[0.1, 0.2, 0.3, 0.2, 0.2], [0.1, 0.4, 0.3, 0.1, 0.1]])
-    assert confidence(answers, probabilities).tolist() == [0.2, 0.4]

@@ -12,7 +12,7 @@ import polars as pl
 from failbench.evaluation.splits import rows_in_fold
 from failbench.evaluation.workers import parallel_map
 from failbench.feature_table import to_frame
-from failbench.methods.diagnosis import ABSTAIN, Labels, Probabilities
+from failbench.methods.diagnosis import Diagnosis, Labels
 from failbench.methods.healthy_band import HealthyBand, healthy_band
 from failbench.methods.registry import Context, method_named
 from failbench.methods.simple_rules import band_features
@@ -37,10 +37,17 @@ PREDICTION_SCHEMA = pl.Schema(
         "seed": pl.Int32,
         "prediction": pl.String,
         "confidence": pl.Float64,
+        "reason": pl.String,
+        "route": pl.String,
+        "conditions": pl.Int32,
         **{f"p_{category}": pl.Float64 for category in CATEGORIES},
     }
 )
-"""Columns of a predictions file; the first six are its key."""
+"""Columns of a predictions file; the first six are its key.
+
+``reason`` is null but for abstentions, ``route`` but for hybrids, and ``conditions`` where a method
+gives a reader nothing to check; see :class:`failbench.methods.diagnosis.Diagnosis`.
+"""
 
 
 @dataclass(frozen=True)
@@ -125,7 +132,7 @@ def _predict_fold(
     context = Context(columns, band, fold_seed(seed, repeat, fold))
     estimator = method_named(method).build(settings, context)
     estimator.fit(runs.frame[~tested], runs.labels[~tested], groups=runs.groups[~tested])
-    answers = estimator.predict(runs.frame[tested])
+    diagnoses = estimator.diagnose(runs.frame[tested])
     probabilities = estimator.predict_proba(runs.frame[tested])
     return (
         runs.table.filter(pl.Series(tested))
@@ -135,8 +142,11 @@ def _predict_fold(
             method=pl.lit(method),
             repeat=pl.lit(repeat),
             fold=pl.lit(fold),
-            prediction=pl.Series(answers.astype(str), dtype=pl.String),
-            confidence=pl.Series(confidence(answers, probabilities)).round(DECIMALS),
+            prediction=_column(diagnoses, "category", pl.String()),
+            confidence=_column(diagnoses, "confidence", pl.Float64()).round(DECIMALS),
+            reason=_column(diagnoses, "reason", pl.String()),
+            route=_column(diagnoses, "route", pl.String()),
+            conditions=_column(diagnoses, "conditions", pl.Int32()),
             **{
                 f"p_{category}": pl.Series(probabilities[:, position]).round(DECIMALS)
                 for position, category in enumerate(CATEGORIES)
@@ -147,13 +157,10 @@ def _predict_fold(
     )
 
 
+def _column(diagnoses: tuple[Diagnosis, ...], name: str, dtype: pl.DataType) -> pl.Series:
+    return pl.Series(name, [getattr(one, name) for one in diagnoses], dtype=dtype)
+
+
 def fold_seed(seed: int, repeat: int, fold: int) -> int:
     """Seed of one fit, a function of the study's seed, the repeat and the fold alone."""
     return int(np.random.SeedSequence([seed, repeat, fold]).generate_state(1)[0])
-
-
-def confidence(answers: Labels, probabilities: Probabilities) -> Probabilities:
-    """Probability of the answer given; of an abstention, the largest that was not acted on."""
-    chosen = answers[:, None] == np.array(CATEGORIES, dtype=object)[None, :]
-    given = np.where(chosen, probabilities, 0.0).sum(axis=1)
-    return np.asarray(np.where(answers == ABSTAIN, probabilities.max(axis=1), given))

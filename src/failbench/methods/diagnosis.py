@@ -15,6 +15,11 @@ Answer = Category | Literal["abstain"]
 Labels = npt.NDArray[np.object_]
 Probabilities = npt.NDArray[np.float64]
 
+Reason = Literal["missing", "conflict", "low_confidence"]
+"""Why a method abstained."""
+Route = Literal["rules", "classifier", "human"]
+"""Who answered, in a method that hands runs on."""
+
 ABSTAIN: Answer = "abstain"
 
 
@@ -42,11 +47,32 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """The cause that a method names, how sure it is (0 to 1), and why."""
+    """The cause that a method names, and why.
+
+    Attributes
+    ----------
+    category
+        The cause, or ``"abstain"``.
+    confidence
+        How sure the method is, from 0 to 1; of an abstention, what was not enough to act on.
+    evidence
+        The signals that the answer rests on.
+    conditions
+        How many conditions a reader must check to verify the answer (Freitas, 2014, "Comprehensible
+        classification models", takes the conditions on the path for trees and rules; what each
+        method counts is said where it is built). None where there is nothing to read.
+    reason
+        Why the method abstained.
+    route
+        Who answered, in a method that hands runs on.
+    """
 
     category: Answer
     confidence: float
     evidence: tuple[Evidence, ...] = ()
+    conditions: int | None = None
+    reason: Reason | None = None
+    route: Route | None = None
 
 
 class Method(Protocol):
@@ -65,4 +91,8 @@ class Method(Protocol):
 
     def predict_proba(self, X: pd.DataFrame) -> Probabilities:
         """Probabilities of shape ``[n_runs, n_categories]``."""
+        ...
+
+    def diagnose(self, X: pd.DataFrame) -> tuple[Diagnosis, ...]:
+        """Each run's answer, the same as that of ``predict``, with what it rests on."""
         ...

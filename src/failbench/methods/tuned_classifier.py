@@ -13,7 +13,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.model_selection import GridSearchCV, StratifiedGroupKFold
 from sklearn.utils.validation import check_is_fitted
 
-from failbench.methods.diagnosis import Labels, Probabilities
+from failbench.methods.diagnosis import Diagnosis, Labels, Probabilities
 from failbench.scenarios import CATEGORIES
 
 Grid = Mapping[str, Sequence[Any]]
@@ -78,6 +78,15 @@ class TunedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         probabilities = np.zeros((len(X), len(CATEGORIES)))
         probabilities[:, [CATEGORIES.index(one) for one in self.pipeline_.classes_]] = found
         return probabilities
+
+    def diagnose(self, X: pd.DataFrame) -> tuple[Diagnosis, ...]:
+        """The most probable category of each run, with its probability."""
+        probabilities = self.predict_proba(X)
+        answers = self.classes_[probabilities.argmax(axis=1)]
+        return tuple(
+            Diagnosis(answer, float(probability))
+            for answer, probability in zip(answers, probabilities.max(axis=1), strict=True)
+        )
 
 
 def imputed(features: Sequence[str]) -> ColumnTransformer:

@@ -1,0 +1,1 @@
+"""The tests; a package, because an installed distribution ships a package of the same name."""
