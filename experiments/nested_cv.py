@@ -13,7 +13,7 @@ from failbench.features import FEATURE_SETS
 from failbench.methods.registry import method_named
 from failbench.scenarios import Architecture, Optimizer, Record
 from failbench.telemetry import write_parquet
-from stage import print_table, read_output, read_section, run, workers
+from stage import print_accuracy, read_output, read_section, run, workers
 
 FEATURES = Path("data/features/features.parquet")
 SPLITS = Path("data/features/splits.parquet")
@@ -50,15 +50,7 @@ def main() -> None:
         workers(),
     )
     write_parquet(predictions, PREDICTIONS / f"{method.name}.parquet")
-    summary = (
-        predictions.group_by("feature_set")
-        .agg(
-            pl.col("run_id").n_unique().alias("runs"),
-            (pl.col("prediction") == pl.col("category")).mean().alias("accuracy"),
-        )
-        .sort("feature_set")
-    )
-    print_table(("features", "runs", "accuracy"), summary.rows())
+    print_accuracy(predictions)
 
 
 if __name__ == "__main__":

@@ -100,7 +100,7 @@ class _TestsButTrainsOnAll(np.ndarray):
 def test_the_leak_test_finds_a_harness_that_trains_on_tested_runs(
     failures, successes, splits, monkeypatch
 ):
-    from failbench.evaluation import nested_cv as harness
+    from failbench.evaluation import fold_plans as harness
 
     honest = harness.rows_in_fold
     monkeypatch.setattr(
