@@ -82,7 +82,7 @@ def _positive(text: str) -> int:
 def _record(options: argparse.Namespace) -> int:
     from failbench.recording.sandbox import RecorderError, require_recording_extra
 
-    require_recording_extra()
+    require_recording_extra(options.device)
     from failbench.recording.archive import archive, read_known
     from failbench.recording.campaign import Campaign, Progress, seconds_left
     from failbench.recording.plan import RecordParams, Setting
