@@ -18,8 +18,7 @@ from failbench.telemetry import RUN_SCHEMA, STEP_SCHEMA, write_parquet
 PLANNED, ONSET = 225, 115
 PARAMS: dict[str, dict[str, object]] = {
     "record": {
-        "seeds": 1,
-        "successes": 10,
+        "settings": {"transformer-adamw": {"seeds": 1, "successes": 10}},
         "hang_seconds": 1,
         "wall_limit_seconds": 1,
         "nominal": {
@@ -176,8 +175,14 @@ def test_scenario_file_that_is_missing_makes_the_benchmark_invalid(
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"colour": "red"}, "params.yaml: record.colour: the key is unknown. Known keys are seeds"),
-        ({"successes": 9}, "params.yaml: record.successes: Input should be greater than or equal"),
+        (
+            {"colour": "red"},
+            "params.yaml: record.colour: the key is unknown. Known keys are settings",
+        ),
+        (
+            {"settings": {"transformer-adamw": {"seeds": 1, "successes": 9}}},
+            "params.yaml: record.settings.transformer-adamw.successes: Input should be greater",
+        ),
         (
             {"nominal": PARAMS["record"]["nominal"] | {"onset_step": [115, 126]}},  # type: ignore[operator]
             "params.yaml: record.nominal: Value error, onset_step must end at least 100 steps",

@@ -199,7 +199,7 @@ def test_plateau_that_wavers_by_less_than_the_floor_is_stalled(
 
 def test_fewer_than_ten_successful_runs_are_refused() -> None:
     assert healthy_band(healthy_signals(10), PARAMS)
-    complaint = r"kind: there are 9 successful runs .* it takes 10\. Record more: raise"
+    complaint = r"kind: there are 9 successful runs .* it takes 10\. Raise its successes"
     with pytest.raises(BadInputError, match=complaint):
         healthy_band(healthy_signals(9), PARAMS)
 

@@ -8,17 +8,17 @@ import polars as pl
 import pytest
 
 from failbench.detector import DetectorParams
+from failbench.errors import BadInputError
 from failbench.recording.fingerprint import PROVENANCE, fingerprint
 from failbench.recording.nominal import NominalRanges
-from failbench.recording.plan import RecordParams
+from failbench.recording.plan import RecordParams, RunsWanted, Setting
 from failbench.rules_of_validity import RuleResult, check_rules
 from failbench.scenarios import CATEGORIES, Category, Scenario
 from failbench.telemetry import NOISY_STEP_COLUMNS, RUN_SCHEMA, STEP_SCHEMA, Telemetry
 from failbench.validity import SettingCheck, check, metrics, report
 
 RECORD = RecordParams(
-    seeds=1,
-    successes=10,
+    settings={"transformer-adamw": {"seeds": 1, "successes": 10}},
     hang_seconds=1,
     wall_limit_seconds=1,
     nominal=NominalRanges(
@@ -172,6 +172,12 @@ def without_step(run_id: str, step: int) -> Change:
     return lambda telemetry: Telemetry(telemetry.runs, telemetry.steps.filter(~mine))
 
 
+def naming(setting: str, successes: int = 10) -> RecordParams:
+    """Parameters that name another setting too."""
+    wanted = RunsWanted(seeds=1, successes=successes)
+    return RECORD.model_copy(update={"settings": {**RECORD.settings, setting: wanted}})
+
+
 def check_leak(
     telemetry: Telemetry, scenarios: tuple[Scenario, ...] = (LEAK,), record: RecordParams = RECORD
 ) -> SettingCheck:
@@ -182,7 +188,7 @@ def check_leak(
 def test_good_pair_passes(telemetry: Telemetry) -> None:
     setting = check_leak(telemetry)
     assert [(run.run_id, run.faults) for run in setting.runs] == [(RUN, ())]
-    assert (setting.name, setting.missing) == ("transformer-adamw-small", ())
+    assert (setting.name, setting.missing) == ("transformer-adamw", ())
     assert (setting.successes, setting.successes_flagged, setting.successes_out_of_date) == (
         10,
         0,
@@ -276,7 +282,7 @@ def test_changed_ranges_make_everything_out_of_date(telemetry: Telemetry) -> Non
 
 
 def test_missing_seeds_and_strange_runs_are_listed(telemetry: Telemetry) -> None:
-    record = RECORD.model_copy(update={"seeds": 2})
+    record = RECORD.with_seeds(Setting("transformer", "adamw"), 2)
     assert check_leak(telemetry, record=record).missing == ("leak, seed 1",)
     assert check_leak(telemetry, (scenario("drip"),)).missing == (
         "drip, seed 0",
@@ -289,6 +295,8 @@ def test_scenario_that_is_not_applicable_is_not_missing(telemetry: Telemetry) ->
     drip = scenario("drip").model_copy(update={"not_applicable": {"transformer": reason}})
     setting = check_leak(telemetry, (LEAK, drip))
     assert (setting.missing, setting.not_applicable) == ((), {"drip": reason})
+    said = report(check((LEAK, drip), telemetry, RECORD, DETECTOR), True)
+    assert f"not applicable: drip: {reason}" in said
 
 
 def test_each_setting_is_checked_by_itself(telemetry: Telemetry) -> None:
@@ -302,15 +310,35 @@ def test_each_setting_is_checked_by_itself(telemetry: Telemetry) -> None:
     both = Telemetry(
         pl.concat([telemetry.runs, spoilt.runs]), pl.concat([telemetry.steps, spoilt.steps])
     )
-    gru, transformer = check((LEAK,), both, RECORD, DETECTOR).settings
-    assert (gru.name, gru.runs[0].passed) == ("gru-adamw-small", False)
-    assert (transformer.name, transformer.runs[0].passed) == ("transformer-adamw-small", True)
+    gru, transformer = check((LEAK,), both, naming("gru-adamw", successes=11), DETECTOR).settings
+    assert (gru.name, gru.runs[0].passed) == ("gru-adamw", False)
+    assert (transformer.name, transformer.runs[0].passed) == ("transformer-adamw", True)
+    assert (gru.successes_wanted, transformer.successes_wanted) == (11, 10)
+
+
+def test_setting_that_was_not_recorded_is_missing_and_fails_the_check(
+    telemetry: Telemetry,
+) -> None:
+    checked = check((LEAK,), telemetry, naming("gru-adamw-paper"), DETECTOR)
+    assert checked.absent == (Setting("gru", "adamw", "paper"),)
+    assert not checked.passed
+    assert (
+        "missing: gru-adamw-paper, of which nothing is recorded: run `failbench record "
+        "--architecture gru --optimizer adamw --scale paper`" in report(checked, True)
+    )
+
+
+def test_setting_that_was_recorded_but_is_not_named_is_an_error(telemetry: Telemetry) -> None:
+    other = RECORD.model_copy(update={"settings": {"gru-adamw": RunsWanted(seeds=1, successes=10)}})
+    complaint = r"record\.settings: transformer-adamw is not among the settings\. Name it there"
+    with pytest.raises(BadInputError, match=complaint):
+        check((LEAK,), telemetry, other, DETECTOR)
 
 
 def test_metrics_count_what_passed(telemetry: Telemetry) -> None:
     spoilt = with_run(RUN, failure_step=0)(telemetry)
     for given, passed in ((telemetry, 1), (spoilt, 0)):
-        found = metrics(check((LEAK,), given, RECORD, DETECTOR))["transformer-adamw-small"]
+        found = metrics(check((LEAK,), given, RECORD, DETECTOR))["transformer-adamw"]
         assert isinstance(found, dict)
         assert (found["failing_runs"], found["passed"], found["missing"]) == (1, passed, 0)
         assert found["outcomes"] == {"crash": 1}

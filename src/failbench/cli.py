@@ -99,9 +99,9 @@ def _record(options: argparse.Namespace) -> int:
             )
         scenarios = tuple(one for one in scenarios if one.id in options.only)
     params = read_section("record", RecordParams, PARAMS)
-    if options.seeds is not None:
-        params = params.model_copy(update={"seeds": options.seeds})
     setting = Setting(options.architecture, options.optimizer, options.scale, options.device)
+    if options.seeds is not None:
+        params = params.with_seeds(setting, options.seeds)
     journal = _journal(options.output) / setting.name
     if options.known is not None and not (options.known / "runs.parquet").exists():
         raise BadInputError(

@@ -138,7 +138,7 @@ def healthy_band(runs: list[Signals], params: DetectorParams) -> HealthyBand:
             "data/telemetry/runs.parquet",
             "kind",
             f"there are {len(runs)} successful runs to learn the healthy band from; it takes 10.",
-            "Record more: raise record.successes in params.yaml and run `make record`.",
+            "Raise its successes in record.settings of params.yaml, and run `failbench record`.",
         )
 
     def limit(values: list[float]) -> float:

@@ -14,7 +14,7 @@ import polars as pl
 
 from failbench.detector import DetectorParams, HealthyBand, detect, healthy_band, measure
 from failbench.recording.fingerprint import PROVENANCE, fingerprint
-from failbench.recording.plan import RecordParams
+from failbench.recording.plan import SETTINGS, RecordParams, Setting
 from failbench.rules_of_validity import RuleResult, check_rules
 from failbench.scenarios import Category, Scenario, missing_from_counts
 from failbench.telemetry import NOISY_STEP_COLUMNS, STEP_SCHEMA, Telemetry
@@ -92,6 +92,7 @@ class Checked:
 
     scenarios: int
     wrong_counts: dict[Category, int]
+    absent: tuple[Setting, ...]
     settings: tuple[SettingCheck, ...]
 
     @property
@@ -99,7 +100,7 @@ class Checked:
         """Whether the benchmark is valid."""
         return (
             not self.wrong_counts
-            and bool(self.settings)
+            and not self.absent
             and all(setting.passed for setting in self.settings)
         )
 
@@ -110,23 +111,33 @@ def check(
     record: RecordParams,
     detector: DetectorParams,
 ) -> Checked:
-    """Check all telemetry, a setting at a time."""
-    settings = telemetry.runs.select(_SETTING).unique().sort(_SETTING).rows()
-    checked = []
-    for key in settings:
+    """Check all telemetry, a setting at a time.
+
+    Raises
+    ------
+    BadInputError
+        If a setting was recorded that the parameters do not name: how many of its runs are missing
+        could not be said.
+    """
+    checked, found = [], set()
+    for key in telemetry.runs.select(_SETTING).unique().sort(_SETTING).rows():
+        setting = Setting(*key)
         of_setting = [pl.col(name) == value for name, value in zip(_SETTING, key, strict=True)]
         part = telemetry.select(pl.all_horizontal(of_setting))
-        checked.append(_check_setting("-".join(key), scenarios, part, record, detector))
-    return Checked(len(scenarios), missing_from_counts(scenarios), tuple(checked))
+        checked.append(_check_setting(setting, scenarios, part, record, detector))
+        found.add(setting.name)
+    absent = tuple(SETTINGS[name] for name in record.settings if name not in found)
+    return Checked(len(scenarios), missing_from_counts(scenarios), absent, tuple(checked))
 
 
 def _check_setting(
-    name: str,
+    setting: Setting,
     scenarios: tuple[Scenario, ...],
     telemetry: Telemetry,
     record: RecordParams,
     detector: DetectorParams,
 ) -> SettingCheck:
+    wanted = record.wanted(setting)
     steps = telemetry.steps.partition_by("run_id", as_dict=True, include_key=False)
     empty = STEP_SCHEMA.to_frame().drop("run_id")
     rows = {row["run_id"]: row for row in telemetry.runs.to_dicts()}
@@ -169,17 +180,17 @@ def _check_setting(
                 and (twin is None or matches(twin, None)),
             )
         )
-    architecture = telemetry.runs["architecture"][0]
+    architecture = setting.architecture
     recorded = {(rows[one.run_id]["scenario"], rows[one.run_id]["seed"]) for one in checks}
     missing = [
         f"{scenario.id}, seed {seed}"
         for scenario in scenarios
         if architecture not in scenario.not_applicable
-        for seed in range(record.seeds)
+        for seed in range(wanted.seeds)
         if (scenario.id, seed) not in recorded
     ]
     return SettingCheck(
-        name=name,
+        name=setting.name,
         runs=tuple(checks),
         missing=tuple(missing + strangers),
         not_applicable={
@@ -188,7 +199,7 @@ def _check_setting(
             if architecture in scenario.not_applicable
         },
         successes=len(successes),
-        successes_wanted=record.successes,
+        successes_wanted=wanted.successes,
         successes_flagged=sum(row["outcome"] != "completed" for row in successes),
         successes_out_of_date=sum(not matches(row, None) for row in successes),
         rules=check_rules(scenarios, telemetry, record),
@@ -239,6 +250,12 @@ def report(checked: Checked, brief: bool) -> str:
     lines += [
         f"  {category}: {count} too {'few' if count > 0 else 'many'}"
         for category, count in checked.wrong_counts.items()
+    ]
+    lines += [
+        f"  missing: {setting.name}, of which nothing is recorded: run `failbench record "
+        f"--architecture {setting.architecture} --optimizer {setting.optimizer} "
+        f"--scale {setting.scale}`"
+        for setting in checked.absent
     ]
     for setting in checked.settings:
         lines += ["", setting.name]

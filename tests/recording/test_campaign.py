@@ -65,8 +65,7 @@ def make_project(
     """Makes folders to record in, with small ranges, the committed scenarios and a corpus."""
     params = {
         "record": {
-            "seeds": 1,
-            "successes": SUCCESSES,
+            "settings": {"transformer-adamw": {"seeds": 1, "successes": SUCCESSES}},
             "hang_seconds": 20,
             "wall_limit_seconds": 120,
             "nominal": ranges.model_dump(mode="json"),

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
+from failbench.errors import BadInputError
 from failbench.recording.nominal import NominalRanges, draw_nominal
 from failbench.recording.plan import RecordParams, Setting, order_for, plan_pairs, plan_successes
 from failbench.scenarios import Scenario, read_scenarios
@@ -19,7 +20,12 @@ ADAMW, SGD = Setting("transformer", "adamw"), Setting("transformer", "sgd")
 
 @pytest.fixture
 def params(ranges: NominalRanges) -> RecordParams:
-    return RecordParams(seeds=2, successes=12, hang_seconds=1, wall_limit_seconds=1, nominal=ranges)
+    wanted = {
+        "transformer-adamw": {"seeds": 2, "successes": 12},
+        "transformer-sgd": {"seeds": 2, "successes": 12},
+        "gru-adamw": {"seeds": 1, "successes": 10},
+    }
+    return RecordParams(settings=wanted, hang_seconds=1, wall_limit_seconds=1, nominal=ranges)
 
 
 @pytest.fixture(scope="module")
@@ -40,6 +46,37 @@ def test_each_run_has_an_id_of_its_own_that_tells_its_place(
         "success-transformer-adamw-s11",
     } < set(ids)
     assert Setting("t5", "sgd", "paper").name == "t5-sgd-paper"
+
+
+def test_each_setting_has_its_own_number_of_seeds_and_successes(
+    scenarios: tuple[Scenario, ...], params: RecordParams
+) -> None:
+    gru = Setting("gru", "adamw", device="cuda")
+    applicable = [one for one in scenarios if "gru" not in one.not_applicable]
+    assert len(plan_pairs(gru, scenarios, params, SLICES)) == len(applicable)
+    assert len(plan_successes(gru, params, SLICES)) == 10
+    more = params.with_seeds(gru, 3)
+    assert len(plan_pairs(gru, scenarios, more, SLICES)) == 3 * len(applicable)
+    assert len(plan_pairs(ADAMW, scenarios, more, SLICES)) == 2 * len(scenarios)
+
+
+def test_setting_that_the_parameters_do_not_name_is_not_planned(params: RecordParams) -> None:
+    complaint = (
+        r"params\.yaml: record\.settings: t5-adamw is not among the settings\. Name it there"
+    )
+    for plan in (
+        lambda: plan_successes(Setting("t5", "adamw"), params, SLICES),
+        lambda: params.with_seeds(Setting("t5", "adamw"), 2),
+    ):
+        with pytest.raises(BadInputError, match=complaint):
+            plan()
+
+
+@pytest.mark.parametrize("name", ["gpt-adamw", "gru", "gru-lion", "gru-adamw-small", "adamw-gru"])
+def test_name_that_is_no_setting_is_refused(params: RecordParams, name: str) -> None:
+    settings = {name: {"seeds": 1, "successes": 10}}
+    with pytest.raises(ValidationError, match=f"{name} is no setting"):
+        RecordParams.model_validate(params.model_dump() | {"settings": settings})
 
 
 def test_twin_differs_from_its_run_in_the_fault_alone(

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, field_validator
 
+from failbench.errors import BadInputError
 from failbench.recording.nominal import Nominal, NominalRanges, Seeds, draw_nominal, seeds_of
 from failbench.recording.order import RunOrder
-from failbench.scenarios import Architecture, FaultDeclaration, Optimizer, Record, Scenario
+from failbench.scenarios import (
+    ARCHITECTURES,
+    OPTIMIZERS,
+    Architecture,
+    FaultDeclaration,
+    Optimizer,
+    Record,
+    Scenario,
+)
 
 SUCCESS = "success"
-
-
-class RecordParams(Record):
-    """The section ``record`` of params.yaml."""
-
-    seeds: int = Field(gt=0)
-    successes: int = Field(ge=10)
-    hang_seconds: float = Field(gt=0)
-    wall_limit_seconds: float = Field(gt=0)
-    nominal: NominalRanges
+SCALES = ("small", "paper")
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,62 @@ class Setting:
         """How its files are called."""
         suffix = "" if self.scale == "small" else f"-{self.scale}"
         return f"{self.architecture}-{self.optimizer}{suffix}"
+
+
+SETTINGS = {
+    setting.name: setting
+    for setting in (Setting(*key) for key in product(ARCHITECTURES, OPTIMIZERS, SCALES))
+}
+"""Every setting that can be recorded, by name."""
+
+
+class RunsWanted(Record):
+    """How many runs a setting has."""
+
+    seeds: int = Field(gt=0)
+    successes: int = Field(ge=10)
+
+
+class RecordParams(Record):
+    """The section ``record`` of params.yaml; ``settings`` has the name of each as key."""
+
+    settings: Mapping[str, RunsWanted] = Field(min_length=1)
+    hang_seconds: float = Field(gt=0)
+    wall_limit_seconds: float = Field(gt=0)
+    nominal: NominalRanges
+
+    @field_validator("settings")
+    @classmethod
+    def _are_settings(cls, settings: Mapping[str, RunsWanted]) -> Mapping[str, RunsWanted]:
+        unknown = sorted(set(settings) - set(SETTINGS))
+        if unknown:
+            raise ValueError(
+                f"{unknown[0]} is no setting, which is called <architecture>-<optimizer>, and "
+                "-paper after it at that scale"
+            )
+        return settings
+
+    def wanted(self, setting: Setting) -> RunsWanted:
+        """How many runs a setting should have.
+
+        Raises
+        ------
+        BadInputError
+            If the setting is not named.
+        """
+        if setting.name not in self.settings:
+            raise BadInputError(
+                "params.yaml",
+                "record.settings",
+                f"{setting.name} is not among the settings.",
+                "Name it there, with its seeds and successes.",
+            )
+        return self.settings[setting.name]
+
+    def with_seeds(self, setting: Setting, seeds: int) -> RecordParams:
+        """The same, with another number of seeds for one setting."""
+        changed = self.wanted(setting).model_copy(update={"seeds": seeds})
+        return self.model_copy(update={"settings": {**self.settings, setting.name: changed}})
 
 
 @dataclass(frozen=True)
@@ -95,7 +153,7 @@ def plan_successes(setting: Setting, params: RecordParams, slices: int) -> list[
             None,
             *_draw(SUCCESS, seed, 0, setting, params.nominal, slices),
         )
-        for seed in range(params.successes)
+        for seed in range(params.wanted(setting).successes)
     ]
 
 
@@ -105,7 +163,7 @@ def plan_pairs(
     """A failing run and its twin for every seed and every scenario that applies here."""
     return [
         plan_pair(setting, scenario, seed, 0, params, slices)
-        for seed in range(params.seeds)
+        for seed in range(params.wanted(setting).seeds)
         for scenario in scenarios
         if setting.architecture not in scenario.not_applicable
     ]
