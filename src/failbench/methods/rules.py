@@ -59,7 +59,9 @@ class Crosses:
         values = runs[self.feature].to_numpy(dtype=float)
         elsewhere = ~(self.holds(runs) | np.isnan(values))
         return [
-            Evidence(self.feature, value, OPPOSITE[self.side] if other else self.side, self.threshold)
+            Evidence(
+                self.feature, value, OPPOSITE[self.side] if other else self.side, self.threshold
+            )
             for value, other in zip(values.tolist(), elsewhere.tolist(), strict=True)
         ]
 
