@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from failbench.errors import BadInputError
+from failbench.methods.boosting_machine import EbmSettings, ebm
 from failbench.methods.classifiers import (
     DecisionTreeSettings,
+    LightgbmSettings,
+    LogisticRegressionSettings,
     RandomForestSettings,
     decision_tree,
+    lightgbm,
+    logistic_regression,
     random_forest,
 )
 from failbench.methods.diagnosis import Method
 from failbench.methods.healthy_band import HealthyBand
 from failbench.methods.simple_rules import SimpleRules, SimpleRulesSettings
+from failbench.methods.simulated_human import SimulatedHuman, SimulatedHumanSettings
 from failbench.methods.symptom_baseline import SymptomBaselineSettings, symptom_baseline
 from failbench.scenarios import Record
 
@@ -32,20 +38,36 @@ class Context:
         Healthy band of successful runs, none of which is ever tested on.
     seed
         Seed of everything random in the method.
+    answers
+        True categories by ``run_id``, for simulations of people; empty for all that diagnose.
     """
 
     features: tuple[str, ...]
     band: HealthyBand
     seed: int
+    answers: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class MethodDeclaration:
-    """A method's settings (its section of params.yaml) and how to build it from them."""
+    """A method's settings and how to build it from them.
+
+    Attributes
+    ----------
+    name
+        Its name, and that of its section of params.yaml.
+    settings
+        The record of that section.
+    build
+        From settings and context to the method, unfitted.
+    simulation
+        Whether it simulates people and so is handed the answers.
+    """
 
     name: str
     settings: type[Record]
     build: Callable[[Any, Context], Method]
+    simulation: bool = False
 
 
 def _simple_rules(settings: SimpleRulesSettings, context: Context) -> Method:
@@ -64,13 +86,35 @@ def _random_forest(settings: RandomForestSettings, context: Context) -> Method:
     return random_forest(settings, context.features, context.seed)
 
 
+def _logistic_regression(settings: LogisticRegressionSettings, context: Context) -> Method:
+    return logistic_regression(settings, context.features, context.seed)
+
+
+def _lightgbm(settings: LightgbmSettings, context: Context) -> Method:
+    return lightgbm(settings, context.features, context.seed)
+
+
+def _ebm(settings: EbmSettings, context: Context) -> Method:
+    return ebm(settings, context.features, context.seed)
+
+
+def _simulated_human(settings: SimulatedHumanSettings, context: Context) -> Method:
+    return SimulatedHuman(context.answers, settings.levels, context.seed)
+
+
 METHODS: dict[str, MethodDeclaration] = {
     declaration.name: declaration
     for declaration in (
         MethodDeclaration("simple_rules", SimpleRulesSettings, _simple_rules),
         MethodDeclaration("symptom_baseline", SymptomBaselineSettings, _symptom_baseline),
+        MethodDeclaration("logistic_regression", LogisticRegressionSettings, _logistic_regression),
         MethodDeclaration("decision_tree", DecisionTreeSettings, _decision_tree),
         MethodDeclaration("random_forest", RandomForestSettings, _random_forest),
+        MethodDeclaration("lightgbm", LightgbmSettings, _lightgbm),
+        MethodDeclaration("ebm", EbmSettings, _ebm),
+        MethodDeclaration(
+            "simulated_human", SimulatedHumanSettings, _simulated_human, simulation=True
+        ),
     )
 }
 
