@@ -8,12 +8,23 @@ import pytest
 
 from failbench.features import FEATURE_SETS, FEATURES
 from failbench.methods.healthy_band import HealthyBand
-from failbench.methods.registry import METHODS, Context
-from failbench.methods.simple_rules import band_features
+from failbench.methods.registry import METHODS, Context, band_features
 from failbench.scenarios import CATEGORIES, Record
 
 SETTINGS: dict[str, dict[str, object]] = {
     "simple_rules": {"gradient_norm": 1000, "perplexity": 10_000, "healthy_sds": 3},
+    "improved_rules": {
+        "tau": 0.6,
+        "catastrophic_perplexity": 400,
+        "gradient_norm": 1000,
+        "healthy_sds": 3,
+    },
+    "learned_rules": {
+        "max_depth": 5,
+        "inner_folds": 2,
+        "max_leaf_nodes": [8, 25],
+        "min_samples_leaf": [1],
+    },
     "symptom_baseline": {"trees": 5},
     "decision_tree": {"inner_folds": 2, "max_depth": [2, None], "min_samples_leaf": [1]},
     "random_forest": {

@@ -14,8 +14,7 @@ from failbench.evaluation.workers import parallel_map
 from failbench.feature_table import to_frame
 from failbench.methods.diagnosis import Diagnosis, Labels
 from failbench.methods.healthy_band import HealthyBand, healthy_band
-from failbench.methods.registry import Context, method_named
-from failbench.methods.simple_rules import band_features
+from failbench.methods.registry import Context, band_features, method_named
 from failbench.scenarios import CATEGORIES, Record
 
 STUDY = "nested_cv"

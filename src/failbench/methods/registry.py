@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from failbench.errors import BadInputError
+from failbench.methods import improved_tree, simple_rules
 from failbench.methods.boosting_machine import EbmSettings, ebm
 from failbench.methods.classifiers import (
     DecisionTreeSettings,
@@ -20,6 +21,8 @@ from failbench.methods.classifiers import (
 )
 from failbench.methods.diagnosis import Method
 from failbench.methods.healthy_band import HealthyBand
+from failbench.methods.improved_rules import ImprovedRules, ImprovedRulesSettings
+from failbench.methods.learned_rules import LearnedRulesSettings, learned_rules
 from failbench.methods.simple_rules import SimpleRules, SimpleRulesSettings
 from failbench.methods.simulated_human import SimulatedHuman, SimulatedHumanSettings
 from failbench.methods.symptom_baseline import SymptomBaselineSettings, symptom_baseline
@@ -74,6 +77,14 @@ def _simple_rules(settings: SimpleRulesSettings, context: Context) -> Method:
     return SimpleRules(context.band, **settings.model_dump())
 
 
+def _improved_rules(settings: ImprovedRulesSettings, context: Context) -> Method:
+    return ImprovedRules(context.band, **settings.model_dump())
+
+
+def _learned_rules(settings: LearnedRulesSettings, context: Context) -> Method:
+    return learned_rules(settings, context.features, context.seed)
+
+
 def _symptom_baseline(settings: SymptomBaselineSettings, context: Context) -> Method:
     return symptom_baseline(settings, context.seed)
 
@@ -106,6 +117,8 @@ METHODS: dict[str, MethodDeclaration] = {
     declaration.name: declaration
     for declaration in (
         MethodDeclaration("simple_rules", SimpleRulesSettings, _simple_rules),
+        MethodDeclaration("improved_rules", ImprovedRulesSettings, _improved_rules),
+        MethodDeclaration("learned_rules", LearnedRulesSettings, _learned_rules),
         MethodDeclaration("symptom_baseline", SymptomBaselineSettings, _symptom_baseline),
         MethodDeclaration("logistic_regression", LogisticRegressionSettings, _logistic_regression),
         MethodDeclaration("decision_tree", DecisionTreeSettings, _decision_tree),
@@ -117,6 +130,11 @@ METHODS: dict[str, MethodDeclaration] = {
         ),
     )
 }
+
+
+def band_features() -> tuple[str, ...]:
+    """Features whose healthy band some method needs, sorted."""
+    return tuple(sorted({*simple_rules.band_features(), *improved_tree.band_features()}))
 
 
 def method_named(name: str) -> MethodDeclaration:
