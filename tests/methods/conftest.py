@@ -65,6 +65,14 @@ SETTINGS: dict[str, dict[str, object]] = {
 }
 
 
+SETTINGS["hybrid_two_way"] = {name: SETTINGS[name] for name in ("improved_rules", "random_forest")}
+SETTINGS["hybrid"] = {
+    **SETTINGS["hybrid_two_way"],
+    "simulated_human": SETTINGS["simulated_human"],
+    "hybrid": {"rules_from": 0.85, "classifier_from": 0.6},
+}
+
+
 @pytest.fixture
 def settings_of():
     def build(name: str) -> Record:

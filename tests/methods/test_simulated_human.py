@@ -109,5 +109,6 @@ def test_a_population_must_be_whole_and_better_than_chance(novice):
         SimulatedHumanSettings.model_validate({"levels": {**LEVELS, "novice": novice}})
 
 
-def test_only_simulations_of_people_are_told_the_answers():
-    assert [name for name, one in METHODS.items() if one.simulation] == ["simulated_human"]
+def test_only_methods_with_a_simulated_person_are_told_the_answers():
+    told = [name for name, one in METHODS.items() if one.simulation]
+    assert told == ["simulated_human", "hybrid"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from failbench.errors import BadInputError
@@ -21,6 +21,7 @@ from failbench.methods.classifiers import (
 )
 from failbench.methods.diagnosis import Method
 from failbench.methods.healthy_band import HealthyBand
+from failbench.methods.hybrid import Hybrid, HybridSettings, HybridTwoWay
 from failbench.methods.improved_rules import ImprovedRules, ImprovedRulesSettings
 from failbench.methods.learned_rules import LearnedRulesSettings, learned_rules
 from failbench.methods.simple_rules import SimpleRules, SimpleRulesSettings
@@ -51,6 +52,26 @@ class Context:
     answers: Mapping[str, str] = field(default_factory=dict)
 
 
+class Sections(Record):
+    """Settings of a method that is made of others: a field a section of params.yaml."""
+
+
+class HybridSections(Sections):
+    """What the three-way hybrid reads."""
+
+    hybrid: HybridSettings
+    improved_rules: ImprovedRulesSettings
+    random_forest: RandomForestSettings
+    simulated_human: SimulatedHumanSettings
+
+
+class HybridTwoWaySections(Sections):
+    """What the two-way hybrid reads; where it hands on is where the rules abstain."""
+
+    improved_rules: ImprovedRulesSettings
+    random_forest: RandomForestSettings
+
+
 @dataclass(frozen=True)
 class MethodDeclaration:
     """A method's settings and how to build it from them.
@@ -58,9 +79,9 @@ class MethodDeclaration:
     Attributes
     ----------
     name
-        Its name, and that of its section of params.yaml.
+        Its name; but for a method that is made of others, also that of its section of params.yaml.
     settings
-        The record of that section.
+        The record of that section, or :class:`Sections` with the records of several.
     build
         From settings and context to the method, unfitted.
     simulation
@@ -71,6 +92,23 @@ class MethodDeclaration:
     settings: type[Record]
     build: Callable[[Any, Context], Method]
     simulation: bool = False
+
+    @property
+    def sections(self) -> dict[str, type[Record]]:
+        """Sections of params.yaml that the settings are made of, each with its record."""
+        if not issubclass(self.settings, Sections):
+            return {self.name: self.settings}
+        return {
+            name: record
+            for name, one in self.settings.model_fields.items()
+            if (record := one.annotation) is not None
+        }
+
+    def assemble(self, sections: Mapping[str, Record]) -> Record:
+        """The settings that ``build`` takes, from the records of :attr:`sections`."""
+        if not issubclass(self.settings, Sections):
+            return sections[self.name]
+        return self.settings.model_validate(dict(sections))
 
 
 def _simple_rules(settings: SimpleRulesSettings, context: Context) -> Method:
@@ -113,6 +151,23 @@ def _simulated_human(settings: SimulatedHumanSettings, context: Context) -> Meth
     return SimulatedHuman(context.answers, settings.levels, context.seed)
 
 
+def _hybrid(settings: HybridSections, context: Context) -> Method:
+    blind = replace(context, answers={})  # the answers are for the simulated human alone
+    return Hybrid(
+        _improved_rules(settings.improved_rules, blind),
+        _random_forest(settings.random_forest, blind),
+        _simulated_human(settings.simulated_human, context),
+        **settings.hybrid.model_dump(),
+    )
+
+
+def _hybrid_two_way(settings: HybridTwoWaySections, context: Context) -> Method:
+    return HybridTwoWay(
+        _improved_rules(settings.improved_rules, context),
+        _random_forest(settings.random_forest, context),
+    )
+
+
 METHODS: dict[str, MethodDeclaration] = {
     declaration.name: declaration
     for declaration in (
@@ -128,6 +183,8 @@ METHODS: dict[str, MethodDeclaration] = {
         MethodDeclaration(
             "simulated_human", SimulatedHumanSettings, _simulated_human, simulation=True
         ),
+        MethodDeclaration("hybrid", HybridSections, _hybrid, simulation=True),
+        MethodDeclaration("hybrid_two_way", HybridTwoWaySections, _hybrid_two_way),
     )
 }
 
