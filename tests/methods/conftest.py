@@ -91,6 +91,18 @@ def context() -> Context:
 
 
 @pytest.fixture
+def run():
+    """Builds a frame of one run; features are healthy (1, see ``context``) unless given."""
+
+    def build(error_type: str = "", error_message: str = "", **features: float) -> pd.DataFrame:
+        row = {feature.name: 1.0 for feature in FEATURES} | {"memory_warning": 0.0} | features
+        row |= {"error_type": error_type, "error_message": error_message}
+        return pd.DataFrame([row], index=pd.Index(["a"], name="run_id"))
+
+    return build
+
+
+@pytest.fixture
 def runs() -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
     """Frame, labels and scenarios of 60 runs, two a scenario; the largest loss tells the label."""
     rng = np.random.default_rng(0)
