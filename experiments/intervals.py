@@ -9,7 +9,7 @@ import yaml
 
 from failbench.evaluation.intervals import IntervalSettings, intervals_table, nested_metrics
 from failbench.reporting.tables import methods_table
-from stage import DECIMALS, print_table, read_output, read_section, run, write_metrics
+from stage import DECIMALS, print_table, read_output, read_section, run, workers, write_metrics
 
 PREDICTIONS = Path("data/predictions/nested_cv")
 REPORTED = Path("data/reported/paper.yaml")
@@ -21,7 +21,7 @@ TABLE = Path("paper/tables/methods.md")
 def main() -> None:
     settings = read_section("intervals", IntervalSettings)
     predictions = pl.concat(read_output(path) for path in sorted(PREDICTIONS.glob("*.parquet")))
-    table = intervals_table(predictions, settings)
+    table = intervals_table(predictions, settings, workers())
     metrics = nested_metrics(table)
     write_metrics(METRICS, metrics)
     for path in (POINTS, TABLE):

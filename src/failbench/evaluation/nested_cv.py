@@ -128,8 +128,12 @@ def _predict_fold(
     fold: int,
 ) -> pl.DataFrame:
     tested = rows_in_fold(splits, runs.groups, repeat, fold)
-    context = Context(columns, band, fold_seed(seed, repeat, fold))
-    estimator = method_named(method).build(settings, context)
+    declaration = method_named(method)
+    key = dict(zip(runs.frame.index[tested], runs.labels[tested], strict=True))
+    context = Context(
+        columns, band, fold_seed(seed, repeat, fold), key if declaration.simulation else {}
+    )
+    estimator = declaration.build(settings, context)
     estimator.fit(runs.frame[~tested], runs.labels[~tested], groups=runs.groups[~tested])
     diagnoses = estimator.diagnose(runs.frame[tested])
     probabilities = estimator.predict_proba(runs.frame[tested])

@@ -91,6 +91,7 @@ class TunedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: pd.DataFrame) -> Labels:
         """The most probable category; the first in the order of categories among equals."""
+        check_is_fitted(self)
         answers: Labels = self.classes_[self.predict_proba(X).argmax(axis=1)]
         return answers
 
