@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, cast
 
 from failbench.errors import BadInputError
 from failbench.methods import improved_tree, simple_rules
@@ -98,11 +98,8 @@ class MethodDeclaration:
         """Sections of params.yaml that the settings are made of, each with its record."""
         if not issubclass(self.settings, Sections):
             return {self.name: self.settings}
-        return {
-            name: record
-            for name, one in self.settings.model_fields.items()
-            if (record := one.annotation) is not None
-        }
+        fields = self.settings.model_fields
+        return {name: cast("type[Record]", one.annotation) for name, one in fields.items()}
 
     def assemble(self, sections: Mapping[str, Record]) -> Record:
         """The settings that ``build`` takes, from the records of :attr:`sections`."""
