@@ -15,6 +15,7 @@ GREEN: Final = "#009E73"
 BLUE: Final = "#0072B2"
 VERMILLION: Final = "#D55E00"
 PURPLE: Final = "#CC79A7"
+SKY: Final = "#56B4E9"
 GREY: Final = "#999999"
 """The palette of Okabe and Ito (2008), "Color Universal Design", and a grey for what is healthy."""
 
