@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
-from typing import Literal
 
 import baycomp
 import polars as pl
@@ -17,14 +16,13 @@ from pydantic import Field
 from statsmodels.stats.multitest import multipletests
 
 from failbench.errors import BadInputError
+from failbench.evaluation.comparison import Comparison
 from failbench.evaluation.corrected_t import resampled_mean
 from failbench.evaluation.difference_intervals import Bounds, difference_bounds
 from failbench.evaluation.equivalence import detectable_effect, equivalence
 from failbench.evaluation.paired import Pair, PairedScores, paired_scores
 from failbench.evaluation.paired_tests import cohens_d, discordant, paired_t
 from failbench.scenarios import Record
-
-Family = Literal["contrast", "exploratory"]
 
 
 class SignificanceSettings(Record):
@@ -43,72 +41,6 @@ class SignificanceSettings(Record):
     def alpha(self) -> float:
         """Level of every test."""
         return 1 - self.confidence
-
-
-class Comparison(Record):
-    """Two methods on one feature set; differences are ``left`` less ``right``, as fractions.
-
-    Attributes
-    ----------
-    family
-        ``contrast`` for those named beforehand, whose p values are adjusted for one another;
-        ``exploratory`` for all others, whose p values are not.
-    n, folds
-        Scenarios, and folds over all repeats.
-    difference
-        Of the accuracies over scenarios, which are means over repeats.
-    ci_low, ci_high
-        BCa bounds of it over scenarios; None where all resamples agree, and so say nothing.
-    t, df, p
-        Corrected resampled t test of the fold differences.
-    p_holm
-        ``p`` adjusted by Holm's method over the contrasts; None for other pairs.
-    p_left, p_rope, p_right
-        Posterior probabilities that left is better by more than the region of practical
-        equivalence, that neither is, and that right is.
-    left_only, right_only, p_mcnemar
-        Scenarios that only one method has right in the first repeat, and McNemar's exact p.
-    legacy_t, legacy_p
-        The paper's paired t test over the folds of the first repeat, kept for comparison with it:
-        folds share training runs, which it ignores.
-    cohens_d
-        Mean over standard deviation of the differences of scenarios.
-    p_equivalence, equivalent, smallest_margin
-        Two one-sided tests with the corrected variance, their verdict, and the margin from which
-        on it would have been positive.
-    detectable_difference
-        The smallest true difference that this study finds with the power of the settings, at the
-        level before adjustment; None where all folds agree.
-    """
-
-    feature_set: str
-    left: str
-    right: str
-    family: Family
-    n: int
-    folds: int
-    accuracy_left: float
-    accuracy_right: float
-    difference: float
-    ci_low: float | None
-    ci_high: float | None
-    t: float
-    df: int
-    p: float
-    p_holm: float | None = None
-    p_left: float
-    p_rope: float
-    p_right: float
-    left_only: int
-    right_only: int
-    p_mcnemar: float
-    legacy_t: float
-    legacy_p: float
-    cohens_d: float
-    p_equivalence: float
-    equivalent: bool
-    smallest_margin: float
-    detectable_difference: float | None
 
 
 def compare_all(
