@@ -10,12 +10,12 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 from pydantic import Field
-from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
 from failbench.errors import BadInputError
 from failbench.evaluation.bootstrap import BootstrapSettings, Interval, IntervalMethod, resample
 from failbench.evaluation.calibration import calibration_floor
+from failbench.evaluation.corrected_t import resampled_mean
 from failbench.evaluation.metrics import Metric, ValueMetric, metrics_for, value_metrics
 from failbench.evaluation.scores import Array, ScenarioAnswers, Weights, scenario_answers
 from failbench.evaluation.workers import parallel_map
@@ -124,10 +124,7 @@ def _wilson(rate: float, n: float, confidence: float) -> tuple[float, float]:
 
 
 def corrected_t(predictions: pl.DataFrame, confidence: float) -> Interval:
-    """Mean fold accuracy with the corrected resampled t interval of Nadeau and Bengio (2003).
-
-    The variance over the k r folds is multiplied by 1 / (k r) + n_test / n_train, because folds
-    share training runs; k r - 1 degrees of freedom. Both n are counted in scenarios.
+    """Mean fold accuracy with the interval of :func:`corrected_t.resampled_mean`.
 
     Raises
     ------
@@ -148,19 +145,12 @@ def corrected_t(predictions: pl.DataFrame, confidence: float) -> Interval:
         )
     n = predictions["scenario"].n_unique()
     tested = float(folds["tested"].to_numpy().mean())
-    accuracies = folds["accuracy"].to_numpy()
-    value = float(accuracies.mean())
-    variance = accuracies.var(ddof=1) * (1 / len(accuracies) + tested / (n - tested))
-    if variance == 0:
-        low = high = value
-    else:
-        low, high = stats.t.interval(
-            confidence, len(accuracies) - 1, loc=value, scale=np.sqrt(variance)
-        )
+    found = resampled_mean(folds["accuracy"].to_numpy(), tested, n - tested)
+    low, high = found.interval(confidence)
     return Interval(
-        value=value,
-        ci_low=max(float(low), 0.0),
-        ci_high=min(float(high), 1.0),
+        value=found.mean,
+        ci_low=max(low, 0.0),
+        ci_high=min(high, 1.0),
         n=n,
         method="corrected t",
         resampling_unit="fold",
