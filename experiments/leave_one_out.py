@@ -18,7 +18,8 @@ PREDICTIONS = Path("data/predictions/leave_one_out")
 def main() -> None:
     method = method_named(sys.argv[1] if len(sys.argv) == 2 else "(none)")
     study = read_section("leave_one_out", AcrossArchitectures)
-    settings = read_section(method.name, method.settings)
+    sections = {name: read_section(name, record) for name, record in method.sections.items()}
+    settings = method.assemble(sections)
     predictions = leave_one_out_study(
         read_output(FEATURES), read_output(SPLITS), method.name, settings, study, workers()
     )

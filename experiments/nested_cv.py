@@ -33,7 +33,7 @@ class NestedCvParameters(Record):
 def main() -> None:
     method = method_named(sys.argv[1] if len(sys.argv) == 2 else "(none)")
     parameters = read_section("nested_cv", NestedCvParameters)
-    settings = read_section(method.name, method.settings)
+    sections = {name: read_section(name, record) for name, record in method.sections.items()}
     features = read_output(FEATURES).filter(
         pl.col("architecture") == parameters.architecture,
         pl.col("optimizer") == parameters.optimizer,
@@ -44,7 +44,7 @@ def main() -> None:
         features.filter(pl.col("kind") == "success"),
         read_output(SPLITS),
         method.name,
-        settings,
+        method.assemble(sections),
         FEATURE_SETS,
         parameters.seed,
         workers(),

@@ -18,7 +18,8 @@ PREDICTIONS = Path("data/predictions/pooled")
 def main() -> None:
     method = method_named(sys.argv[1] if len(sys.argv) == 2 else "(none)")
     study = read_section("pooled", AcrossArchitectures)
-    settings = read_section(method.name, method.settings)
+    sections = {name: read_section(name, record) for name, record in method.sections.items()}
+    settings = method.assemble(sections)
     predictions = pooled_study(
         read_output(FEATURES), read_output(SPLITS), method.name, settings, study, workers()
     )

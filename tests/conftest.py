@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import matplotlib as mpl
@@ -9,6 +10,7 @@ import polars as pl
 import pytest
 from hypothesis import settings
 
+from failbench.evaluation.comparison import Comparison
 from failbench.scenarios import Scenario
 from failbench.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry
 
@@ -122,3 +124,42 @@ def small_scenarios() -> tuple[Scenario, ...]:
             ("no_start", "model_software", "start_crash", "crash"),
         ]
     )
+
+
+@pytest.fixture
+def compared() -> Callable[..., Comparison]:
+    """A made-up comparison; whatever a test is about it names."""
+
+    def make(left: str, right: str, **values: object) -> Comparison:
+        facts: dict[str, object] = {
+            "feature_set": "19",
+            "left": left,
+            "right": right,
+            "family": "exploratory",
+            "n": 76,
+            "folds": 50,
+            "accuracy_left": 0.7,
+            "accuracy_right": 0.6,
+            "difference": 0.1,
+            "ci_low": 0.0125,
+            "ci_high": 0.2,
+            "t": 2.5,
+            "df": 49,
+            "p": 0.0159,
+            "p_left": 0.8,
+            "p_rope": 0.19,
+            "p_right": 0.01,
+            "left_only": 12,
+            "right_only": 4,
+            "p_mcnemar": 0.0768,
+            "legacy_t": 3.5,
+            "legacy_p": 0.0249,
+            "cohens_d": 0.31,
+            "p_equivalence": 0.5,
+            "equivalent": False,
+            "smallest_margin": 0.167,
+            "detectable_difference": 0.115,
+        }
+        return Comparison.model_validate(facts | values)
+
+    return make

@@ -9,6 +9,7 @@ import signal
 import sys
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
@@ -19,7 +20,8 @@ from rich.progress import Progress as Bar
 from failbench.detector import DetectorParams
 from failbench.errors import BadInputError
 from failbench.params import PARAMS, read_section
-from failbench.scenarios import Architecture, Optimizer, read_scenarios
+from failbench.recording.plan import RecordParams, Setting
+from failbench.scenarios import Architecture, Optimizer, Scenario, read_scenarios
 from failbench.telemetry import read_telemetry
 
 SCENARIOS = Path("data/scenarios")
@@ -45,8 +47,8 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="command")
 
     record = commands.add_parser("record", help="record the runs that are missing or out of date")
-    record.add_argument("--architecture", choices=get_args(Architecture), default="transformer")
-    record.add_argument("--optimizer", choices=get_args(Optimizer), default="adamw")
+    record.add_argument("--architecture", choices=get_args(Architecture), help="this one alone")
+    record.add_argument("--optimizer", choices=get_args(Optimizer), help="this one alone")
     record.add_argument("--scale", choices=("small", "paper"), default="small")
     record.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     record.add_argument("--only", nargs="+", metavar="SCENARIO", help="record these alone")
@@ -80,13 +82,9 @@ def _positive(text: str) -> int:
 
 
 def _record(options: argparse.Namespace) -> int:
-    from failbench.recording.sandbox import RecorderError, require_recording_extra
+    from failbench.recording.sandbox import require_recording_extra
 
-    require_recording_extra()
-    from failbench.recording.archive import archive, read_known
-    from failbench.recording.campaign import Campaign, Progress, seconds_left
-    from failbench.recording.plan import RecordParams, Setting
-
+    require_recording_extra(options.device)
     scenarios = read_scenarios(SCENARIOS)
     if options.only:
         unknown = set(options.only) - {one.id for one in scenarios}
@@ -99,14 +97,49 @@ def _record(options: argparse.Namespace) -> int:
             )
         scenarios = tuple(one for one in scenarios if one.id in options.only)
     params = read_section("record", RecordParams, PARAMS)
-    setting = Setting(options.architecture, options.optimizer, options.scale, options.device)
-    if options.seeds is not None:
-        params = params.with_seeds(setting, options.seeds)
-    journal = _journal(options.output) / setting.name
+    settings = [
+        replace(setting, device=options.device)
+        for setting in params.planned()
+        if setting.scale == options.scale
+        and options.architecture in (None, setting.architecture)
+        and options.optimizer in (None, setting.optimizer)
+    ]
+    if not settings:
+        raise BadInputError(
+            "params.yaml",
+            "record.settings",
+            "names no setting of this architecture, optimizer and scale.",
+            "Name it there, with its seeds and successes.",
+        )
     if options.known is not None and not (options.known / "runs.parquet").exists():
         raise BadInputError(
             options.known, "--known", "holds no runs.parquet.", "Name a folder of telemetry."
         )
+    stop = threading.Event()
+    if options.minutes is not None:
+        timer = threading.Timer(60 * options.minutes, stop.set)
+        timer.daemon = True  # a campaign that is done does not wait for it
+        timer.start()
+    signal.signal(signal.SIGINT, lambda *_: stop.set())
+    codes = (_record_setting(one, scenarios, params, options, stop) for one in settings)
+    return next((code for code in codes if code != 0), 0)
+
+
+def _record_setting(
+    setting: Setting,
+    scenarios: tuple[Scenario, ...],
+    params: RecordParams,
+    options: argparse.Namespace,
+    stop: threading.Event,
+) -> int:
+    """Record what is missing of one setting."""
+    from failbench.recording.archive import archive, read_known
+    from failbench.recording.campaign import Campaign, Progress, seconds_left
+    from failbench.recording.sandbox import RecorderError
+
+    if options.seeds is not None:
+        params = params.with_seeds(setting, options.seeds)
+    journal = _journal(options.output) / setting.name
     campaign = Campaign(
         setting,
         scenarios,
@@ -116,12 +149,8 @@ def _record(options: argparse.Namespace) -> int:
         (WORK / "corpus.json").resolve(),
         known=read_known(options.known or options.output),
         again=frozenset(options.again),
+        stop=stop,
     )
-    if options.minutes is not None:
-        timer = threading.Timer(60 * options.minutes, campaign.stop.set)
-        timer.daemon = True  # a campaign that is done does not wait for it
-        timer.start()
-    signal.signal(signal.SIGINT, lambda *_: campaign.stop.set())
     started = time.monotonic()
     with Bar(
         TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), console=Console()
@@ -157,7 +186,6 @@ def _record(options: argparse.Namespace) -> int:
 
 
 def _check(options: argparse.Namespace) -> int:
-    from failbench.recording.plan import RecordParams
     from failbench.validity import check, report
 
     checked = check(

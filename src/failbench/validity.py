@@ -14,7 +14,7 @@ import polars as pl
 
 from failbench.detector import DetectorParams, HealthyBand, detect, healthy_band, measure
 from failbench.recording.fingerprint import PROVENANCE, fingerprint
-from failbench.recording.plan import SETTINGS, RecordParams, Setting
+from failbench.recording.plan import RecordParams, Setting
 from failbench.rules_of_validity import RuleResult, check_rules
 from failbench.scenarios import Category, Scenario, missing_from_counts
 from failbench.telemetry import NOISY_STEP_COLUMNS, STEP_SCHEMA, Telemetry
@@ -126,7 +126,7 @@ def check(
         part = telemetry.select(pl.all_horizontal(of_setting))
         checked.append(_check_setting(setting, scenarios, part, record, detector))
         found.add(setting.name)
-    absent = tuple(SETTINGS[name] for name in record.settings if name not in found)
+    absent = tuple(one for one in record.planned() if one.name not in found)
     return Checked(len(scenarios), missing_from_counts(scenarios), absent, tuple(checked))
 
 

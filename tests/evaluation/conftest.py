@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import product
 
 import numpy as np
 import polars as pl
 import pytest
 
+from failbench.evaluation.splits import make_splits
 from failbench.feature_table import KEYS
 from failbench.features import FEATURES
-from failbench.scenarios import CATEGORIES
+from failbench.scenarios import CATEGORIES, COUNTS
 
 
 def made_up_table(
@@ -70,3 +72,40 @@ def runs_of_three_architectures() -> pl.DataFrame:
         ],
         how="vertical_relaxed",
     )
+
+
+def made_up_answers(
+    rates: dict[str, float], repeats: int = 10, runs: int = 1, feature_set: str = "19"
+) -> pl.DataFrame:
+    """Predictions of methods with these rates on the study's 76 scenarios; wrong is abstaining."""
+    scenarios = pl.DataFrame(
+        [
+            {"scenario": f"{category}_{number}", "category": category}
+            for category, count in COUNTS.items()
+            for number in range(count)
+        ]
+    )
+    rows = (
+        make_splits(scenarios, folds=5, repeats=repeats, seed=0)
+        .join(scenarios, on="scenario", maintain_order="left")
+        .join(pl.DataFrame({"run": range(runs)}), how="cross", maintain_order="left")
+        .with_columns(
+            run_id=pl.format("{}-s{}", "scenario", "run"), feature_set=pl.lit(feature_set)
+        )
+    )
+    rng = np.random.default_rng(0)
+    return pl.concat(
+        rows.with_columns(
+            method=pl.lit(method),
+            prediction=pl.when(pl.Series(rng.random(rows.height) < rate))
+            .then("category")
+            .otherwise(pl.lit("abstain")),
+        )
+        for method, rate in rates.items()
+    )
+
+
+@pytest.fixture(scope="session")
+def answers() -> Callable[..., pl.DataFrame]:
+    """Made-up predictions of several methods, by their rates."""
+    return made_up_answers

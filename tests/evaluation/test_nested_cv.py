@@ -1,14 +1,20 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
 
+from failbench.evaluation import fold_plans
+from failbench.evaluation import nested_cv as harness
 from failbench.evaluation.leak_test import leak_test
 from failbench.evaluation.nested_cv import PREDICTION_SCHEMA, nested_cv
 from failbench.evaluation.splits import make_splits
 from failbench.features import FEATURE_SETS
 from failbench.methods.classifiers import RandomForestSettings
+from failbench.methods.registry import METHODS, Context
+from failbench.methods.simulated_human import SimulatedHumanSettings
 
 FOREST = RandomForestSettings(
     trees=5, inner_folds=2, max_features=("sqrt", 1.0), min_samples_leaf=(1,)
@@ -100,10 +106,54 @@ class _TestsButTrainsOnAll(np.ndarray):
 def test_the_leak_test_finds_a_harness_that_trains_on_tested_runs(
     failures, successes, splits, monkeypatch
 ):
-    from failbench.evaluation import fold_plans as harness
-
-    honest = harness.rows_in_fold
+    honest = fold_plans.rows_in_fold
     monkeypatch.setattr(
-        harness, "rows_in_fold", lambda *arguments: honest(*arguments).view(_TestsButTrainsOnAll)
+        fold_plans, "rows_in_fold", lambda *arguments: honest(*arguments).view(_TestsButTrainsOnAll)
     )
     assert not leak_test(failures, successes, splits, seed=0).identical_predictions
+
+
+@pytest.fixture
+def contexts(monkeypatch):
+    """What methods are built with in a cross-validation, in turn."""
+    seen: list[Context] = []
+
+    def watched(name):
+        def build(settings, context):
+            seen.append(context)
+            return METHODS[name].build(settings, context)
+
+        return replace(METHODS[name], build=build)
+
+    monkeypatch.setattr(harness, "method_named", watched)
+    return seen
+
+
+def test_a_simulation_is_handed_the_answers_of_the_runs_it_is_asked_about(
+    failures, successes, splits, contexts
+):
+    levels = {"expert": {"share": 1.0, "accuracy": 1.0}}
+    settings = SimulatedHumanSettings.model_validate({"levels": levels})
+    found = nested_cv(
+        failures, successes, splits, "simulated_human", settings, FEATURE_SETS, seed=5
+    )
+    assert (found["prediction"] == found["category"]).all()
+    truth = dict(failures.select("run_id", "category").iter_rows())
+    asked = [set(one.answers) for one in contexts]
+    assert all(one.answers.items() <= truth.items() for one in contexts)
+    assert sum(map(len, asked)) == len(truth) * 2 * len(FEATURE_SETS)
+
+
+@pytest.mark.parametrize("name", [name for name, one in METHODS.items() if not one.simulation])
+def test_no_method_that_diagnoses_is_handed_answers(name, failures, successes, splits, monkeypatch):
+    class BuiltError(Exception):
+        """Ends the study once the method is to be built: only its context matters here."""
+
+    def build(settings, context):
+        raise BuiltError(dict(context.answers))
+
+    declaration = replace(METHODS[name], build=build)
+    monkeypatch.setattr(harness, "method_named", lambda _: declaration)
+    with pytest.raises(BuiltError) as stopped:
+        nested_cv(failures, successes, splits, name, FOREST, FEATURE_SETS, seed=5)
+    assert stopped.value.args == ({},)

@@ -8,12 +8,23 @@ import pytest
 
 from failbench.features import FEATURE_SETS, FEATURES
 from failbench.methods.healthy_band import HealthyBand
-from failbench.methods.registry import METHODS, Context
-from failbench.methods.simple_rules import band_features
+from failbench.methods.registry import METHODS, Context, band_features
 from failbench.scenarios import CATEGORIES, Record
 
 SETTINGS: dict[str, dict[str, object]] = {
     "simple_rules": {"gradient_norm": 1000, "perplexity": 10_000, "healthy_sds": 3},
+    "improved_rules": {
+        "tau": 0.6,
+        "catastrophic_perplexity": 400,
+        "gradient_norm": 1000,
+        "healthy_sds": 3,
+    },
+    "learned_rules": {
+        "max_depth": 5,
+        "inner_folds": 2,
+        "max_leaf_nodes": [8, 25],
+        "min_samples_leaf": [1],
+    },
     "symptom_baseline": {"trees": 5},
     "decision_tree": {"inner_folds": 2, "max_depth": [2, None], "min_samples_leaf": [1]},
     "random_forest": {
@@ -22,6 +33,43 @@ SETTINGS: dict[str, dict[str, object]] = {
         "max_features": ["sqrt", 1.0],
         "min_samples_leaf": [1],
     },
+    "logistic_regression": {
+        "inner_folds": 2,
+        "inverse_penalty": [0.1, 10.0],
+        "max_iterations": 1000,
+    },
+    "lightgbm": {
+        "trees": 20,
+        "learning_rate": 0.1,
+        "inner_folds": 2,
+        "leaves": [7],
+        "min_samples_leaf": [2, 5],
+    },
+    "ebm": {
+        "inner_folds": 2,
+        "learning_rate": [0.08],
+        "interactions": 0,
+        "outer_bags": 2,
+        "max_rounds": 100,
+        "min_samples_leaf": 2,
+        "max_bins": 16,
+        "early_stopping_rounds": 10,
+    },
+    "simulated_human": {
+        "levels": {
+            "novice": {"share": 0.3, "accuracy": 0.5},
+            "intermediate": {"share": 0.5, "accuracy": 0.75},
+            "expert": {"share": 0.2, "accuracy": 0.9},
+        }
+    },
+}
+
+
+SETTINGS["hybrid_two_way"] = {name: SETTINGS[name] for name in ("improved_rules", "random_forest")}
+SETTINGS["hybrid"] = {
+    **SETTINGS["hybrid_two_way"],
+    "simulated_human": SETTINGS["simulated_human"],
+    "hybrid": {"rules_from": 0.85, "classifier_from": 0.6},
 }
 
 
@@ -35,10 +83,23 @@ def settings_of():
 
 @pytest.fixture
 def context() -> Context:
-    """Healthy features have mean 1 and standard deviation 0.1."""
+    """Healthy features have mean 1 and standard deviation 0.1; simulations know ``runs``."""
     names = band_features()
     band = HealthyBand(dict.fromkeys(names, 1.0), dict.fromkeys(names, 0.1))
-    return Context(FEATURE_SETS["19"], band, seed=0)
+    answers = {f"run_{index}": CATEGORIES[index // 12] for index in range(60)}
+    return Context(FEATURE_SETS["19"], band, seed=0, answers=answers)
+
+
+@pytest.fixture
+def run():
+    """Builds a frame of one run; features are healthy (1, see ``context``) unless given."""
+
+    def build(error_type: str = "", error_message: str = "", **features: float) -> pd.DataFrame:
+        row = {feature.name: 1.0 for feature in FEATURES} | {"memory_warning": 0.0} | features
+        row |= {"error_type": error_type, "error_message": error_message}
+        return pd.DataFrame([row], index=pd.Index(["a"], name="run_id"))
+
+    return build
 
 
 @pytest.fixture

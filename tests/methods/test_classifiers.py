@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import pickle
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,6 +11,7 @@ from sklearn.model_selection import StratifiedGroupKFold
 from failbench.features import FEATURE_SETS
 from failbench.methods.registry import METHODS
 from failbench.methods.tuned_classifier import imputed
+from failbench.params import read_section
 
 
 def test_missing_values_become_the_median_of_training_runs():
@@ -75,3 +79,38 @@ def test_the_symptom_baseline_reads_error_type_and_missingness(context, settings
     method = METHODS["symptom_baseline"].build(settings_of("symptom_baseline"), context)
     method.fit(frame, labels, groups)
     assert (method.predict(frame) == labels).mean() == pytest.approx(1)
+
+
+def test_logistic_regression_converges_whatever_the_columns_are(context, runs, repository):
+    """Constant, missing and huge columns, at the settings of the study."""
+    frame, labels, groups = runs
+    frame = frame.assign(
+        batch_size=16.0, oov_rate=np.nan, gradient_norm_variance=10.0 ** (np.arange(60) % 13)
+    )
+    declaration = METHODS["logistic_regression"]
+    settings = read_section("logistic_regression", declaration.settings, repository / "params.yaml")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        method = declaration.build(settings, context).fit(frame, labels, groups)
+        probabilities = method.predict_proba(frame)
+    assert np.isfinite(probabilities).all()
+
+
+@pytest.mark.parametrize("name", ["lightgbm", "ebm"])
+def test_boosting_says_nothing_while_it_fits_and_answers(name, context, settings_of, runs, capfd):
+    frame, labels, groups = runs
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        method = METHODS[name].build(settings_of(name), context).fit(frame, labels, groups)
+        method.diagnose(frame)
+    captured = capfd.readouterr()
+    assert captured.out + captured.err == ""
+
+
+@pytest.mark.parametrize(
+    "name", ["logistic_regression", "decision_tree", "random_forest", "lightgbm", "ebm"]
+)
+def test_a_fitted_classifier_explains_alike_after_pickling(name, context, settings_of, runs):
+    frame, labels, groups = runs
+    method = METHODS[name].build(settings_of(name), context).fit(frame, labels, groups)
+    assert pickle.loads(pickle.dumps(method)).diagnose(frame) == method.diagnose(frame)

@@ -8,7 +8,9 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from failbench.errors import BadInputError
-from failbench.methods.registry import METHODS, method_named
+from failbench.methods import improved_tree, simple_rules
+from failbench.methods.diagnosis import ABSTAIN
+from failbench.methods.registry import METHODS, band_features, method_named
 from failbench.scenarios import CATEGORIES
 
 every_method = pytest.mark.parametrize("name", METHODS)
@@ -30,8 +32,18 @@ def test_probabilities_are_in_the_order_of_categories_and_sum_to_one(name, fitte
     probabilities = method.predict_proba(frame)
     assert probabilities.shape == (len(frame), len(CATEGORIES))
     assert probabilities.sum(axis=1) == pytest.approx(1)
-    answers = np.array(CATEGORIES)[probabilities.argmax(axis=1)]
-    assert answers.tolist() == method.predict(frame).tolist()
+    answers, likeliest = method.predict(frame), np.array(CATEGORIES)[probabilities.argmax(axis=1)]
+    committed = answers != ABSTAIN
+    assert likeliest[committed].tolist() == answers[committed].tolist()
+
+
+@every_method
+def test_diagnoses_name_what_is_predicted_and_why_it_is_not(name, fitted, runs):
+    method, frame = fitted(name), runs[0]
+    diagnoses = method.diagnose(frame)
+    assert [one.category for one in diagnoses] == method.predict(frame).tolist()
+    assert all((one.reason is not None) == (one.category == ABSTAIN) for one in diagnoses)
+    assert all(0 <= one.confidence <= 1 for one in diagnoses)
 
 
 @every_method
@@ -57,10 +69,10 @@ def test_runs_with_nothing_but_missing_values_are_answered(name, fitted, runs):
     frame = runs[0].copy()
     features = [column for column in frame.columns if not column.startswith("error_")]
     frame[features] = np.nan
-    assert set(fitted(name).predict(frame)) <= set(CATEGORIES)
+    assert set(fitted(name).predict(frame)) <= {*CATEGORIES, ABSTAIN}
 
 
-@pytest.mark.parametrize("name", ["decision_tree", "random_forest"])
+@pytest.mark.parametrize("name", ["learned_rules", "decision_tree", "random_forest"])
 def test_classifiers_learn_a_feature_that_tells_the_label(name, fitted, runs):
     frame, labels, _ = runs
     assert (fitted(name).predict(frame) == labels).mean() > 0.9
@@ -75,3 +87,8 @@ def test_a_category_that_was_not_trained_on_has_probability_zero(name, fitted, r
 def test_an_unknown_method_is_refused_with_the_known_ones():
     with pytest.raises(BadInputError, match=r"'magic' is unknown\. Choose one of simple_rules"):
         method_named("magic")
+
+
+def test_the_band_holds_what_simple_and_improved_rules_need():
+    assert set(band_features()) == {*simple_rules.band_features(), *improved_tree.band_features()}
+    assert list(band_features()) == sorted(band_features())

@@ -14,15 +14,8 @@ from failbench.methods.simple_rules import FALLBACK, RULES, SimpleRules, band_fe
 from failbench.scenarios import CATEGORIES
 
 
-def run(error_type: str = "", error_message: str = "", **features: float) -> pd.DataFrame:
-    """A run whose features are healthy (1, see the band of the fixture) unless given."""
-    row = {feature.name: 1.0 for feature in FEATURES} | {"memory_warning": 0.0} | features
-    row |= {"error_type": error_type, "error_message": error_message}
-    return pd.DataFrame([row], index=pd.Index(["a"], name="run_id"))
-
-
 @pytest.fixture
-def rules(context) -> SimpleRules:
+def rules(context, run) -> SimpleRules:
     return SimpleRules(context.band).fit(run(), np.array(["optimization"], dtype=object))
 
 
@@ -32,7 +25,7 @@ def test_there_are_23_rules_with_names_of_their_own_and_a_source_each():
     assert all(rule.source and rule.category in CATEGORIES for rule in RULES)
 
 
-def test_a_run_that_no_rule_matches_is_called_optimization(rules):
+def test_a_run_that_no_rule_matches_is_called_optimization(rules, run):
     assert rules.predict(run()).tolist() == [FALLBACK] == ["optimization"]
     assert rules.diagnose(run())[0].evidence == ()
 
@@ -50,7 +43,7 @@ def test_a_run_that_no_rule_matches_is_called_optimization(rules):
         ("RuntimeError", "DataLoader worker (pid 7) is killed by signal: Killed.", "unknown"),
     ],
 )
-def test_documented_wording_is_recognised(rules, error_type, message, category):
+def test_documented_wording_is_recognised(rules, run, error_type, message, category):
     assert rules.predict(run(error_type, message)).tolist() == [category]
 
 
@@ -119,7 +112,7 @@ def _more_memory_than_there_is(torch):
         (_more_memory_than_there_is, "memory_hardware"),
     ],
 )
-def test_what_pytorch_really_raises_is_recognised(rules, fail, category):
+def test_what_pytorch_really_raises_is_recognised(rules, run, fail, category):
     torch = pytest.importorskip("torch")
     with pytest.raises((RuntimeError, IndexError)) as raised:
         fail(torch)
@@ -144,7 +137,7 @@ def test_what_pytorch_really_raises_is_recognised(rules, fail, category):
     ],
 )
 def test_a_metric_past_its_threshold_is_evidence_and_one_just_inside_is_not(
-    rules, outside, inside, category
+    rules, run, outside, inside, category
 ):
     diagnosis = rules.diagnose(run(**outside))[0]
     assert diagnosis.category == category
@@ -152,24 +145,24 @@ def test_a_metric_past_its_threshold_is_evidence_and_one_just_inside_is_not(
     assert rules.diagnose(run(**inside))[0].evidence == ()
 
 
-def test_the_first_matching_rule_decides(rules):
+def test_the_first_matching_rule_decides(rules, run):
     both = run("RuntimeError", "size mismatch", max_gradient_norm=5000.0, perplexity=1e5)
     assert rules.predict(both).tolist() == ["model_software"]
     metrics = run(max_gradient_norm=5000.0, perplexity=1e5)
     assert rules.predict(metrics).tolist() == ["optimization"]
 
 
-def test_missing_values_match_no_rule(rules):
+def test_missing_values_match_no_rule(rules, run):
     missing = run(**{feature.name: np.nan for feature in FEATURES})
     assert rules.diagnose(missing)[0].evidence == ()
 
 
-def test_evidence_quotes_the_words_that_matched(rules):
+def test_evidence_quotes_the_words_that_matched(rules, run):
     evidence = rules.diagnose(run("RuntimeError", "a size mismatch for b"))[0].evidence
     assert [(one.value, one.relation) for one in evidence] == [("size mismatch", "matches")]
 
 
-def test_thresholds_follow_the_settings_and_the_healthy_runs(context):
+def test_thresholds_follow_the_settings_and_the_healthy_runs(context, run):
     strict = SimpleRules(context.band, gradient_norm=10, perplexity=50, healthy_sds=1)
     strict.fit(run(), np.array(["unknown"], dtype=object))
     assert strict.predict(run(perplexity=51.0)).tolist() == ["data_pipeline"]
@@ -195,12 +188,24 @@ def test_fitting_does_not_look_at_labelled_failures(context, runs):
     assert one.rules_ == other.rules_
 
 
-def test_every_band_feature_is_a_feature_and_every_pattern_compiles():
+def test_every_band_feature_is_a_feature_and_every_pattern_compiles(run):
     assert set(band_features()) <= {feature.name for feature in FEATURES}
     patterns = [one for rule in RULES for one in rule.conditions if isinstance(one, ErrorMatches)]
     assert not any(pattern.holds(run("E", "")).any() for pattern in patterns)
 
 
-def test_an_unfitted_copy_refuses_to_predict(rules):
+def test_an_unfitted_copy_refuses_to_predict(rules, run):
     with pytest.raises(NotFittedError):
         clone(rules).predict(run())
+
+
+def test_a_reader_checks_the_rule_that_matched_and_one_condition_of_each_before_it(rules, run):
+    leak = rules.diagnose(run(memory_warning=1.0, memory_growth_rate=2.0))[0]
+    position = [rule.name for rule in RULES].index("memory_leak")
+    assert len(leak.evidence) == 2
+    assert leak.conditions == position + 2
+    assert rules.diagnose(run("MemoryError"))[0].conditions == 3
+
+
+def test_a_reader_of_the_fallback_checks_one_condition_of_every_rule(rules, run):
+    assert rules.diagnose(run())[0].conditions == len(RULES)

@@ -7,62 +7,52 @@ corrected-variance t interval states how much the method itself varies with its 
 
 from __future__ import annotations
 
-import warnings
-from typing import Literal
-
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 from pydantic import Field
-from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
 from failbench.errors import BadInputError
-from failbench.evaluation.metrics import Metric, metrics_for
-from failbench.evaluation.scores import Array, ScenarioAnswers, scenario_answers
-from failbench.scenarios import Record
-
-Indices = npt.NDArray[np.intp]
-
-BATCH = 1000
-"""Resamples held in memory at once."""
-
-SPREAD = 1e-12
-"""A standard error below this is rounding: the resamples agree."""
-
-IntervalMethod = Literal["BCa bootstrap", "Wilson", "corrected t"]
+from failbench.evaluation.bootstrap import BootstrapSettings, Interval, IntervalMethod, resample
+from failbench.evaluation.calibration import calibration_floor
+from failbench.evaluation.corrected_t import resampled_mean
+from failbench.evaluation.metrics import Metric, ValueMetric, metrics_for, value_metrics
+from failbench.evaluation.scores import Array, ScenarioAnswers, Weights, scenario_answers
+from failbench.evaluation.workers import parallel_map
 
 
-class IntervalSettings(Record):
+class IntervalSettings(BootstrapSettings):
     """How intervals are made; the section ``intervals`` of params.yaml."""
 
-    resamples: int = Field(ge=1000)
-    confidence: float = Field(gt=0.5, lt=1)
     wilson_from: float = Field(gt=0.5, le=1)
-    seed: int = Field(ge=0)
-
-
-class Interval(Record):
-    """One figure with its interval, and what both mean."""
-
-    value: float
-    ci_low: float
-    ci_high: float
-    n: int
-    method: IntervalMethod
-    resampling_unit: str
-    estimand: str
+    calibration_bins: int = Field(default=10, ge=2)
+    floor_draws: int = Field(default=1000, ge=100)
 
 
 def scenario_intervals(
-    answers: ScenarioAnswers, metrics: tuple[Metric, ...], settings: IntervalSettings
+    answers: ScenarioAnswers,
+    metrics: tuple[Metric, ...],
+    settings: IntervalSettings,
+    values: tuple[ValueMetric, ...] = (),
 ) -> dict[str, Interval]:
     """Values of metrics with BCa intervals over scenarios, or Wilson's where BCa fails.
 
-    BCa (Efron, 1987, as in `scipy.stats.bootstrap`) has no answer when all resamples agree, and
-    covers too little near one; from ``settings.wilson_from`` upwards, and for degenerate data,
-    Wilson's interval (1927) with n = scenarios takes its place. For a score that is no plain
-    proportion that is an approximation.
+    BCa has no answer when all resamples agree, and covers too little near one; from
+    ``settings.wilson_from`` upwards, and for degenerate data, Wilson's interval (1927) with n =
+    scenarios takes its place. For a score that is no plain proportion that is an approximation; for
+    a ratio of two shares of scenarios, n is the second share. What is no proportion at all never
+    gets Wilson's interval: see :meth:`failbench.evaluation.bootstrap.Resampled.number`.
+
+    Parameters
+    ----------
+    answers
+        What was answered, from which ``metrics`` are computed.
+    metrics
+        Scores of the confusions.
+    settings
+        Resamples, confidence, and the seed that all metrics share.
+    values
+        Further figures of the same scenarios.
 
     Raises
     ------
@@ -78,81 +68,63 @@ def scenario_intervals(
                 "An interval needs at least two scenarios a category.",
             )
     categories = tuple(answers.shares)
+
+    def statistic(weights: Weights) -> Array:
+        confusion = answers.confusion(weights)
+        scores = (metric.score(confusion, categories) for metric in metrics)
+        return np.stack([*scores, *(one.score(one.values.sums(weights)) for one in values)])
+
+    resampled = resample(answers.sizes, statistic, settings)
     confusion = answers.confusion()
-    bounds = _bca(answers, metrics, settings)
     intervals = {}
-    for metric, bca in zip(metrics, bounds, strict=True):
+    for position, metric in enumerate(metrics):
         value = float(metric.score(confusion, categories))
         n = len(answers.shares[metric.category]) if metric.category else answers.n
-        wilson = value >= settings.wilson_from or bool(np.isnan(bca).any())
-        low, high = _wilson(value, n, settings.confidence) if wilson else bca
-        intervals[metric.name] = Interval(
-            value=value,
-            ci_low=float(low),
-            ci_high=float(high),
-            n=n,
-            method="Wilson" if wilson else "BCa bootstrap",
-            resampling_unit="scenario",
-            estimand=metric.estimand,
-        )
+        bounds = _rate(value, n, resampled.bca[position], settings)
+        intervals[metric.name] = _over_scenarios(value, bounds, n, metric.estimand)
+    for position, figure in enumerate(values, start=len(metrics)):
+        sums = figure.values.sums()
+        value = float(figure.score(sums))
+        if figure.proportion:
+            bounds = _rate(value, float(sums[1]), resampled.bca[position], settings)
+        else:
+            bounds = resampled.number(position, value)
+        intervals[figure.name] = _over_scenarios(value, bounds, answers.n, figure.estimand)
     return intervals
 
 
-def _bca(
-    answers: ScenarioAnswers, metrics: tuple[Metric, ...], settings: IntervalSettings
-) -> Array:
-    """BCa bounds ``[n_metrics, 2]``, NaN where the resamples of a metric all agree."""
-    categories = tuple(answers.shares)
-    shares = tuple(answers.shares.values())
-
-    def statistic(*indices: Indices, axis: int) -> Array:  # noqa: ARG001 - always the last axis
-        confusion = np.stack(
-            [
-                np.tensordot(_weights(index, len(one)), one, axes=1)
-                for index, one in zip(indices, shares, strict=True)
-            ],
-            axis=-2,
-        )  # [..., n_repeats, n_categories, n_answers]
-        # The bias correction counts ties with the observed value; rounding keeps them ties.
-        return np.stack([metric.score(confusion, categories) for metric in metrics]).round(12)
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", stats.DegenerateDataWarning)
-        warnings.filterwarnings("ignore", "invalid value encountered", RuntimeWarning)
-        # One sample a category: scenarios are resampled within categories.
-        result = stats.bootstrap(
-            tuple(np.arange(len(one)) for one in shares),
-            statistic,
-            n_resamples=settings.resamples,
-            batch=BATCH,
-            vectorized=True,
-            confidence_level=settings.confidence,
-            method="BCa",
-            rng=np.random.default_rng(settings.seed),
-        )
-    bounds = np.stack(result.confidence_interval, axis=-1)
-    return np.where(result.standard_error[:, None] > SPREAD, bounds, np.nan)
+def _over_scenarios(
+    value: float, bounds: tuple[float, float, IntervalMethod], n: int, estimand: str
+) -> Interval:
+    low, high, method = bounds
+    return Interval(
+        value=value,
+        ci_low=low,
+        ci_high=high,
+        n=n,
+        method=method,
+        resampling_unit="scenario",
+        estimand=estimand,
+    )
 
 
-def _wilson(rate: float, n: int, confidence: float) -> tuple[float, float]:
+def _rate(
+    rate: float, n: float, bca: Array, settings: IntervalSettings
+) -> tuple[float, float, IntervalMethod]:
+    """Bounds of a proportion: BCa, or Wilson's where that fails."""
+    if rate >= settings.wilson_from or np.isnan(bca).any():
+        return *_wilson(rate, n, settings.confidence), "Wilson"
+    return float(bca[0]), float(bca[1]), "BCa bootstrap"
+
+
+def _wilson(rate: float, n: float, confidence: float) -> tuple[float, float]:
     low, high = proportion_confint(rate * n, n, 1 - confidence, method="wilson")
     # At 0 and 1 the closed form misses the rate itself by a rounding error.
     return min(max(float(low), 0.0), rate), max(min(float(high), 1.0), rate)
 
 
-def _weights(indices: Indices, n: int) -> Array:
-    """How often each of n scenarios was drawn: ``[..., n]``."""
-    flat = indices.reshape(-1, indices.shape[-1])
-    offsets = n * np.arange(len(flat))[:, None]
-    counts = np.bincount((flat + offsets).ravel(), minlength=n * len(flat))
-    return counts.reshape(*indices.shape[:-1], n).astype(np.float64)
-
-
 def corrected_t(predictions: pl.DataFrame, confidence: float) -> Interval:
-    """Mean fold accuracy with the corrected resampled t interval of Nadeau and Bengio (2003).
-
-    The variance over the k r folds is multiplied by 1 / (k r) + n_test / n_train, because folds
-    share training runs; k r - 1 degrees of freedom. Both n are counted in scenarios.
+    """Mean fold accuracy with the interval of :func:`corrected_t.resampled_mean`.
 
     Raises
     ------
@@ -173,19 +145,12 @@ def corrected_t(predictions: pl.DataFrame, confidence: float) -> Interval:
         )
     n = predictions["scenario"].n_unique()
     tested = float(folds["tested"].to_numpy().mean())
-    accuracies = folds["accuracy"].to_numpy()
-    value = float(accuracies.mean())
-    variance = accuracies.var(ddof=1) * (1 / len(accuracies) + tested / (n - tested))
-    if variance == 0:
-        low = high = value
-    else:
-        low, high = stats.t.interval(
-            confidence, len(accuracies) - 1, loc=value, scale=np.sqrt(variance)
-        )
+    found = resampled_mean(folds["accuracy"].to_numpy(), tested, n - tested)
+    low, high = found.interval(confidence)
     return Interval(
-        value=value,
-        ci_low=max(float(low), 0.0),
-        ci_high=min(float(high), 1.0),
+        value=found.mean,
+        ci_low=max(low, 0.0),
+        ci_high=min(high, 1.0),
         n=n,
         method="corrected t",
         resampling_unit="fold",
@@ -204,28 +169,76 @@ def method_intervals(predictions: pl.DataFrame, settings: IntervalSettings) -> d
         Resamples, confidence, and the seed that all metrics share.
     """
     answers = scenario_answers(predictions)
-    intervals = scenario_intervals(answers, metrics_for(tuple(answers.shares)), settings)
+    values = value_metrics(predictions, settings.calibration_bins)
+    metrics = metrics_for(tuple(answers.shares))
+    intervals = scenario_intervals(answers, metrics, settings, values)
+    if "calibration_error" in intervals:
+        intervals["calibration_floor"] = floor_interval(predictions, settings)
     intervals["accuracy_over_training_sets"] = corrected_t(predictions, settings.confidence)
     return intervals
 
 
-def intervals_table(predictions: pl.DataFrame, settings: IntervalSettings) -> pl.DataFrame:
-    """Intervals of every (feature_set, method) in a table of predictions, one row a figure."""
+def floor_interval(predictions: pl.DataFrame, settings: IntervalSettings) -> Interval:
+    """Calibration error of a perfectly calibrated method: its mean, and the range it stays in.
+
+    Not an interval of an estimate: the central share ``settings.confidence`` of simulated errors.
+    """
+    errors = calibration_floor(
+        predictions,
+        settings.calibration_bins,
+        settings.floor_draws,
+        np.random.default_rng(settings.seed),
+    )
+    tail = (1 - settings.confidence) / 2
+    low, high = np.quantile(errors, (tail, 1 - tail))
+    return Interval(
+        value=float(errors.mean()),
+        ci_low=float(low),
+        ci_high=float(high),
+        n=predictions["scenario"].n_unique(),
+        method="simulation",
+        resampling_unit="scenario",
+        estimand="calibration error that the same confidences would show in a sample of this size, "
+        "were they the probabilities of being right",
+    )
+
+
+def intervals_table(
+    predictions: pl.DataFrame, settings: IntervalSettings, workers: int = 1
+) -> pl.DataFrame:
+    """Intervals of every (feature_set, method) in a table of predictions, one row a figure.
+
+    The result does not depend on the number of workers.
+    """
+    tasks = [
+        (feature_set, method, part, settings)
+        for (feature_set, method), part in predictions.sort("feature_set", "method").group_by(
+            "feature_set", "method", maintain_order=True
+        )
+    ]
+    return pl.concat(parallel_map(_table_of_one, tasks, workers))
+
+
+def _table_of_one(
+    feature_set: str, method: str, predictions: pl.DataFrame, settings: IntervalSettings
+) -> pl.DataFrame:
+    return interval_rows(feature_set, method, method_intervals(predictions, settings))
+
+
+def interval_rows(feature_set: str, method: str, intervals: dict[str, Interval]) -> pl.DataFrame:
+    """Named figures of one method on one feature set as a table, one row a figure."""
     rows = []
-    for (feature_set, method), part in predictions.sort("feature_set", "method").group_by(
-        "feature_set", "method", maintain_order=True
-    ):
-        for name, interval in method_intervals(part, settings).items():
-            record = interval.model_dump()
-            rows.append(
-                {
-                    "feature_set": feature_set,
-                    "method": method,
-                    "metric": name,
-                    "interval": record.pop("method"),
-                    **record,
-                }
-            )
+    for name, interval in intervals.items():
+        record = interval.model_dump()
+        rows.append(
+            {
+                "feature_set": feature_set,
+                "method": method,
+                "metric": name,
+                "interval": record.pop("method"),
+                **record,
+            }
+        )
     return pl.DataFrame(rows)
 
 

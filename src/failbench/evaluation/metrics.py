@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import get_args
+
+import polars as pl
 
 from failbench.evaluation import scores
-from failbench.evaluation.scores import Score
+from failbench.evaluation.calibration import calibration_error, calibration_gaps
+from failbench.evaluation.scenario_values import (
+    ScenarioValues,
+    over_committed,
+    over_scenarios,
+    ratio,
+    right,
+    right_or_abstaining_on_unknown,
+    squared_error,
+    surprise,
+)
+from failbench.evaluation.scores import Array, Score
+from failbench.methods.diagnosis import ABSTAIN, Reason, Route
 
 
 @dataclass(frozen=True)
@@ -29,6 +45,31 @@ class Metric:
     score: Score
     estimand: str
     category: str | None = None
+
+
+@dataclass(frozen=True)
+class ValueMetric:
+    """A figure to report that is no score of the confusions.
+
+    Attributes
+    ----------
+    name
+        Its key in the metrics file.
+    values
+        What it sums over scenarios.
+    estimand
+        What the value estimates, in words.
+    score
+        Function of the sums: from ``[..., *trailing]`` to ``[...]``.
+    proportion
+        Whether it is a share of scenarios: the sums are then the two of a ratio.
+    """
+
+    name: str
+    values: ScenarioValues
+    estimand: str
+    score: Callable[[Array], Array] = ratio
+    proportion: bool = False
 
 
 OVERALL: tuple[Metric, ...] = (
@@ -76,3 +117,82 @@ def metrics_for(categories: tuple[str, ...]) -> tuple[Metric, ...]:
         for category in categories
     )
     return (*OVERALL, *recalls, *f1_scores)
+
+
+def value_metrics(predictions: pl.DataFrame, bins: int) -> tuple[ValueMetric, ...]:
+    """What is reported of a method beside its confusions; what a method has not is left out.
+
+    Parameters
+    ----------
+    predictions
+        Rows of ``nested_cv.PREDICTION_SCHEMA`` of one method and one feature set.
+    bins
+        Of confidence, for the calibration error.
+    """
+    found = [
+        ValueMetric(
+            "accuracy_abstaining_on_unknown",
+            over_scenarios(predictions, right_or_abstaining_on_unknown()),
+            "accuracy, were an abstention on an unknown scenario right",
+            proportion=True,
+        ),
+        ValueMetric(
+            "brier",
+            over_scenarios(predictions, squared_error()),
+            "mean squared error of the probabilities of a new scenario, summed over categories "
+            "(0 to 2)",
+        ),
+        ValueMetric(
+            "log_loss",
+            over_scenarios(predictions, surprise()),
+            "mean of minus the natural logarithm of the probability of a new scenario's cause",
+        ),
+    ]
+    if (predictions["prediction"] != ABSTAIN).any():
+        found += [
+            ValueMetric(
+                "accuracy_when_committed",
+                over_committed(predictions, right()),
+                "ratio of two probabilities: that a new scenario is diagnosed right, over that it "
+                "is diagnosed at all",
+                proportion=True,
+            ),
+            ValueMetric(
+                "calibration_error",
+                calibration_gaps(predictions, bins),
+                "distance of accuracy from confidence in a sample of this size, whatever is "
+                "committed on; read it beside its floor",
+                calibration_error,
+            ),
+        ]
+    if predictions["conditions"].is_not_null().any():
+        found.append(
+            ValueMetric(
+                "conditions_to_read",
+                over_scenarios(predictions, pl.col("conditions")),
+                "conditions to check in order to verify the diagnosis of a new scenario, where "
+                "there are any",
+            )
+        )
+    return (
+        *found,
+        *_shares(predictions, "reason", get_args(Reason), "abstained", "left undecided as"),
+        *_shares(predictions, "route", get_args(Route), "route", "answered by"),
+    )
+
+
+def _shares(
+    predictions: pl.DataFrame, column: str, values: tuple[str, ...], prefix: str, words: str
+) -> tuple[ValueMetric, ...]:
+    """Share of each value of a column among all predictions, if the method fills the column."""
+    if predictions[column].is_null().all():
+        return ()
+    return tuple(
+        ValueMetric(
+            f"{prefix}_{value}",
+            over_scenarios(predictions, pl.col(column).eq_missing(pl.lit(value))),
+            f"probability that a new scenario is {words} {value.replace('_', ' ')}",
+            proportion=True,
+        )
+        for value in values
+    )

@@ -14,8 +14,7 @@ from failbench.evaluation.workers import parallel_map
 from failbench.feature_table import to_frame
 from failbench.methods.diagnosis import Diagnosis, Labels
 from failbench.methods.healthy_band import HealthyBand, healthy_band
-from failbench.methods.registry import Context, method_named
-from failbench.methods.simple_rules import band_features
+from failbench.methods.registry import Context, band_features, method_named
 from failbench.scenarios import CATEGORIES, Record
 
 DECIMALS = 6
@@ -143,8 +142,11 @@ def _predict_fold(
     plan: FoldPlan,
 ) -> pl.DataFrame:
     tested, trained = plan.rows(splits, runs.table)
-    context = Context(columns, band, fold_seed(seed, plan.repeat, plan.fold))
-    estimator = method_named(method).build(settings, context)
+    declaration = method_named(method)
+    key = dict(zip(runs.frame.index[tested], runs.labels[tested], strict=True))
+    own_seed = fold_seed(seed, plan.repeat, plan.fold)
+    context = Context(columns, band, own_seed, key if declaration.simulation else {})
+    estimator = declaration.build(settings, context)
     estimator.fit(runs.frame[trained], runs.labels[trained], groups=runs.groups[trained])
     diagnoses = estimator.diagnose(runs.frame[tested])
     probabilities = estimator.predict_proba(runs.frame[tested])

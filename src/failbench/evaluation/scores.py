@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +15,8 @@ from failbench.scenarios import CATEGORIES
 Array = npt.NDArray[np.float64]
 Score = Callable[[Array, tuple[str, ...]], Array]
 """From confusions ``[..., n_repeats, n_categories, n_answers]`` and the categories to ``[...]``."""
+Weights = Sequence[Array]
+"""How often each scenario counts, a category each: ``[..., n_scenarios]``."""
 
 ANSWERS: tuple[str, ...] = (*CATEGORIES, ABSTAIN)
 
@@ -37,9 +39,23 @@ class ScenarioAnswers:
         """Number of scenarios."""
         return sum(len(one) for one in self.shares.values())
 
-    def confusion(self) -> Array:
-        """Sums of shares over scenarios: ``[n_repeats, n_categories, n_answers]``."""
-        return np.stack([self.shares[category].sum(axis=0) for category in self.shares], axis=-2)
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Number of scenarios of each category."""
+        return tuple(len(one) for one in self.shares.values())
+
+    def confusion(self, weights: Weights | None = None) -> Array:
+        """Sums of shares over scenarios: ``[..., n_repeats, n_categories, n_answers]``.
+
+        Each scenario counts once where no weights are given.
+        """
+        parts = self.shares.values()
+        if weights is None:
+            return np.stack([one.sum(axis=0) for one in parts], axis=-2)
+        sums = [
+            np.tensordot(weight, one, axes=1) for weight, one in zip(weights, parts, strict=True)
+        ]
+        return np.stack(sums, axis=-2)
 
 
 def scenario_answers(predictions: pl.DataFrame) -> ScenarioAnswers:

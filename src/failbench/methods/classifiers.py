@@ -4,16 +4,31 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
+from lightgbm import LGBMClassifier
 from pydantic import Field
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
+from failbench.methods.contributions import explain_boosted, explain_linear
+from failbench.methods.forest_paths import explain_forest
+from failbench.methods.tree_paths import ExplainTree
 from failbench.methods.tuned_classifier import TunedClassifier, imputed
 from failbench.scenarios import Record
 
 Share = Annotated[float, Field(gt=0, le=1)]
 Count = Annotated[int, Field(ge=1)]
+Positive = Annotated[float, Field(gt=0)]
+
+
+class LogisticRegressionSettings(Record):
+    """Grid of logistic regression; the section ``logistic_regression`` of params.yaml."""
+
+    inner_folds: int = Field(ge=2)
+    inverse_penalty: tuple[Positive, ...] = Field(min_length=1)
+    max_iterations: int = Field(ge=1)
 
 
 class DecisionTreeSettings(Record):
@@ -33,6 +48,35 @@ class RandomForestSettings(Record):
     min_samples_leaf: tuple[Count, ...] = Field(min_length=1)
 
 
+class LightgbmSettings(Record):
+    """Size and grid of boosted trees; the section ``lightgbm`` of params.yaml."""
+
+    trees: int = Field(ge=1)
+    learning_rate: Positive
+    inner_folds: int = Field(ge=2)
+    leaves: tuple[Annotated[int, Field(ge=2)], ...] = Field(min_length=1)
+    min_samples_leaf: tuple[Count, ...] = Field(min_length=1)
+
+
+def logistic_regression(
+    settings: LogisticRegressionSettings, features: tuple[str, ...], seed: int
+) -> TunedClassifier:
+    """Multinomial logistic regression (the paper's section 4.4), tuned over its L2 penalty.
+
+    Features are standardised, without which one penalty would not fit all of them and the solver
+    would not converge. Nothing in the fit is random: the seed is that of the inner folds.
+    """
+    pipeline = Pipeline(
+        [
+            ("impute", imputed(features)),
+            ("scale", StandardScaler()),
+            ("classify", LogisticRegression(max_iter=settings.max_iterations)),
+        ]
+    )
+    grid = {"classify__C": settings.inverse_penalty}
+    return TunedClassifier(pipeline, grid, settings.inner_folds, seed, explain_linear)
+
+
 def decision_tree(
     settings: DecisionTreeSettings, features: tuple[str, ...], seed: int
 ) -> TunedClassifier:
@@ -44,7 +88,7 @@ def decision_tree(
         "classify__max_depth": settings.max_depth,
         "classify__min_samples_leaf": settings.min_samples_leaf,
     }
-    return TunedClassifier(pipeline, grid, settings.inner_folds, seed)
+    return TunedClassifier(pipeline, grid, settings.inner_folds, seed, ExplainTree(features))
 
 
 def random_forest(
@@ -57,4 +101,24 @@ def random_forest(
         "classify__max_features": settings.max_features,
         "classify__min_samples_leaf": settings.min_samples_leaf,
     }
-    return TunedClassifier(pipeline, grid, settings.inner_folds, seed)
+    return TunedClassifier(pipeline, grid, settings.inner_folds, seed, explain_forest)
+
+
+def lightgbm(settings: LightgbmSettings, features: tuple[str, ...], seed: int) -> TunedClassifier:
+    """Gradient boosting by LightGBM (the paper's section 4.4), tuned over the size of trees."""
+    boosting = LGBMClassifier(
+        n_estimators=settings.trees,
+        learning_rate=settings.learning_rate,
+        # The same bytes on every machine: histograms are built one way, by one thread.
+        deterministic=True,
+        force_row_wise=True,
+        n_jobs=1,
+        verbosity=-1,
+        random_state=seed,
+    )
+    pipeline = Pipeline([("impute", imputed(features)), ("classify", boosting)])
+    grid = {
+        "classify__num_leaves": settings.leaves,
+        "classify__min_child_samples": settings.min_samples_leaf,
+    }
+    return TunedClassifier(pipeline, grid, settings.inner_folds, seed, explain_boosted)

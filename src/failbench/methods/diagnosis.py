@@ -32,7 +32,7 @@ class Evidence:
     signal
         A feature, or ``error_text``.
     value
-        What was seen: a number, or the words that matched.
+        What was seen: a number (NaN where it is missing), or the words that matched (none: empty).
     relation
         ``above`` or ``below`` a threshold, or ``matches`` a pattern.
     threshold

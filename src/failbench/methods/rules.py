@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -16,6 +17,8 @@ from failbench.scenarios import Category
 
 Side = Literal["above", "below"]
 
+OPPOSITE: dict[Side, Side] = {"above": "below", "below": "above"}
+
 
 @dataclass(frozen=True)
 class ErrorMatches:
@@ -28,10 +31,13 @@ class ErrorMatches:
         found = error_text(runs).str.contains(self.pattern, regex=True)
         return np.asarray(found, dtype=bool)
 
-    def evidence(self, run: pd.DataFrame) -> Evidence:
-        """What matched in a frame of one run."""
-        match = re.search(self.pattern, error_text(run).iloc[0])
-        return Evidence("error_text", match.group(0) if match else "", "matches", self.pattern)
+    def evidence(self, runs: pd.DataFrame) -> list[Evidence]:
+        """Of each run, the words that matched; empty where none did."""
+        found = [re.search(self.pattern, text) for text in error_text(runs)]
+        return [
+            Evidence("error_text", match.group(0) if match else "", "matches", self.pattern)
+            for match in found
+        ]
 
 
 @dataclass(frozen=True)
@@ -48,9 +54,16 @@ class Crosses:
         beyond = values > self.threshold if self.side == "above" else values < self.threshold
         return np.asarray(beyond)
 
-    def evidence(self, run: pd.DataFrame) -> Evidence:
-        """The value in a frame of one run."""
-        return Evidence(self.feature, float(run[self.feature].iloc[0]), self.side, self.threshold)
+    def evidence(self, runs: pd.DataFrame) -> list[Evidence]:
+        """Of each run, the value and the side it lies on; of a missing one, the side asked for."""
+        values = runs[self.feature].to_numpy(dtype=float)
+        elsewhere = ~(self.holds(runs) | np.isnan(values))
+        return [
+            Evidence(
+                self.feature, value, OPPOSITE[self.side] if other else self.side, self.threshold
+            )
+            for value, other in zip(values.tolist(), elsewhere.tolist(), strict=True)
+        ]
 
 
 @dataclass(frozen=True)
@@ -67,6 +80,19 @@ class LeavesBand:
 
 
 @dataclass(frozen=True)
+class StaysInBand:
+    """A feature is known and does not leave the healthy band on one side."""
+
+    feature: str
+    side: Side
+
+    def resolve(self, band: HealthyBand, sds: float) -> Crosses:
+        """The same condition with its number filled in: inside the edge of that side."""
+        leaves = LeavesBand(self.feature, self.side).resolve(band, sds)
+        return Crosses(self.feature, OPPOSITE[self.side], leaves.threshold)
+
+
+@dataclass(frozen=True)
 class PassesLimit:
     """A feature lies above a limit that a setting of the method gives by name."""
 
@@ -75,7 +101,7 @@ class PassesLimit:
 
 
 Condition = ErrorMatches | Crosses
-Declared = ErrorMatches | Crosses | LeavesBand | PassesLimit
+Declared = ErrorMatches | Crosses | LeavesBand | StaysInBand | PassesLimit
 
 
 @dataclass(frozen=True)
@@ -102,19 +128,63 @@ class ResolvedRule:
         return np.asarray(np.logical_and.reduce(holds))
 
 
+class Readings:
+    """Conditions held against the same runs, each worked out once however often it is asked for.
+
+    Parameters
+    ----------
+    runs
+        Features and error text, a row a run.
+    """
+
+    def __init__(self, runs: pd.DataFrame) -> None:
+        self.runs = runs
+        self._holds: dict[Condition, npt.NDArray[np.bool_]] = {}
+        self._evidence: dict[Condition, list[Evidence]] = {}
+
+    def holds(self, condition: Condition) -> npt.NDArray[np.bool_]:
+        """Of each run, whether the condition holds."""
+        if condition not in self._holds:
+            self._holds[condition] = condition.holds(self.runs)
+        return self._holds[condition]
+
+    def all_hold(self, conditions: Iterable[Condition]) -> npt.NDArray[np.bool_]:
+        """Of each run, whether every condition holds; where there is none, all do."""
+        every = np.ones(len(self.runs), dtype=bool)
+        for condition in conditions:
+            every &= self.holds(condition)
+        return every
+
+    def evidence(self, condition: Condition) -> list[Evidence]:
+        """Of each run, what was seen where the condition looked."""
+        if condition not in self._evidence:
+            self._evidence[condition] = condition.evidence(self.runs)
+        return self._evidence[condition]
+
+
+def resolve_condition(
+    condition: Declared, band: HealthyBand, sds: float, limits: dict[str, float]
+) -> Condition:
+    """Fill in the number of a condition: a band edge, or a limit by name of setting."""
+    match condition:
+        case LeavesBand() | StaysInBand():
+            return condition.resolve(band, sds)
+        case PassesLimit():
+            return Crosses(condition.feature, "above", limits[condition.setting])
+        case _:
+            return condition
+
+
 def resolve(rule: Rule, band: HealthyBand, sds: float, limits: dict[str, float]) -> ResolvedRule:
-    """Fill in the numbers of a rule: band edges, and limits by name of setting."""
-    conditions: list[Condition] = []
-    for condition in rule.conditions:
-        match condition:
-            case LeavesBand():
-                conditions.append(condition.resolve(band, sds))
-            case PassesLimit():
-                limit = limits[condition.setting]
-                conditions.append(Crosses(condition.feature, "above", limit))
-            case _:
-                conditions.append(condition)
+    """Fill in the numbers of a rule."""
+    conditions = (resolve_condition(one, band, sds, limits) for one in rule.conditions)
     return ResolvedRule(rule.name, rule.category, tuple(conditions))
+
+
+def features_of_band(conditions: Iterable[Declared]) -> tuple[str, ...]:
+    """Features whose healthy band the conditions need, sorted."""
+    needed = {one.feature for one in conditions if isinstance(one, LeavesBand | StaysInBand)}
+    return tuple(sorted(needed))
 
 
 def error_text(runs: pd.DataFrame) -> pd.Series[str]:

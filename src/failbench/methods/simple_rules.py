@@ -20,12 +20,13 @@ from failbench.methods.diagnosis import Diagnosis, Labels, Probabilities
 from failbench.methods.healthy_band import HealthyBand
 from failbench.methods.rules import (
     Crosses,
-    Declared,
     ErrorMatches,
     LeavesBand,
     PassesLimit,
+    Readings,
     ResolvedRule,
     Rule,
+    features_of_band,
     resolve,
 )
 from failbench.scenarios import CATEGORIES, Category, Record
@@ -184,8 +185,7 @@ FALLBACK: Category = "optimization"
 
 def band_features(rules: tuple[Rule, ...] = RULES) -> tuple[str, ...]:
     """Features whose healthy band some rule needs."""
-    conditions: list[Declared] = [one for rule in rules for one in rule.conditions]
-    return tuple(sorted({one.feature for one in conditions if isinstance(one, LeavesBand)}))
+    return features_of_band(one for rule in rules for one in rule.conditions)
 
 
 class SimpleRulesSettings(Record):
@@ -252,17 +252,22 @@ class SimpleRules(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.asarray(chosen, dtype=np.float64)
 
     def diagnose(self, X: pd.DataFrame) -> tuple[Diagnosis, ...]:
-        """Each run's category with the signals that its rule rests on; the fallback has none."""
+        """Each run's category with the signals that its rule rests on; the fallback has none.
+
+        A reader checks the conditions of that rule, and one of each earlier rule: a single
+        condition that fails shows that the rule did not match.
+        """
         check_is_fitted(self)
+        readings = Readings(X)
         diagnoses = []
-        for position, rule_index in enumerate(self._first_match(X)):
-            run = X.iloc[[position]]
+        for position, rule_index in enumerate(self._first_match(X).tolist()):
             if rule_index == len(self.rules_):
-                diagnoses.append(Diagnosis(FALLBACK, 1.0))
+                diagnoses.append(Diagnosis(FALLBACK, 1.0, conditions=rule_index))
                 continue
             rule = self.rules_[rule_index]
-            evidence = tuple(condition.evidence(run) for condition in rule.conditions)
-            diagnoses.append(Diagnosis(rule.category, 1.0, evidence))
+            evidence = tuple(readings.evidence(one)[position] for one in rule.conditions)
+            conditions = rule_index + len(rule.conditions)
+            diagnoses.append(Diagnosis(rule.category, 1.0, evidence, conditions))
         return tuple(diagnoses)
 
     def _first_match(self, X: pd.DataFrame) -> npt.NDArray[np.intp]:

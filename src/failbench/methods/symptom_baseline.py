@@ -14,6 +14,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 from failbench.features import FEATURE_SETS
+from failbench.methods.forest_paths import explain_forest
 from failbench.methods.tuned_classifier import TunedClassifier
 from failbench.scenarios import Record
 
@@ -35,6 +36,8 @@ def symptom_baseline(settings: SymptomBaselineSettings, seed: int) -> TunedClass
             ("missing", MissingIndicator(features="all"), list(PRIMARY_FEATURES)),
         ],
         sparse_threshold=0.0,
+        verbose_feature_names_out=False,
     )
     forest = RandomForestClassifier(n_estimators=settings.trees, random_state=seed)
-    return TunedClassifier(Pipeline([("symptoms", symptoms), ("classify", forest)]), {}, seed=seed)
+    pipeline = Pipeline([("symptoms", symptoms), ("classify", forest)])
+    return TunedClassifier(pipeline, {}, seed=seed, explain=explain_forest)

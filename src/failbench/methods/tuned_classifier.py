@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
 import pandas as pd
+from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.model_selection import GridSearchCV, StratifiedGroupKFold
+from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import check_is_fitted
 
-from failbench.methods.diagnosis import Diagnosis, Labels, Probabilities
+from failbench.methods.diagnosis import Diagnosis, Evidence, Labels, Probabilities
 from failbench.scenarios import CATEGORIES
 
 Grid = Mapping[str, Sequence[Any]]
+Reading = tuple[tuple[Evidence, ...], int]
+"""The evidence of one answer, and how many conditions a reader must check to verify it."""
+Explain = Callable[[Any, pd.DataFrame, Labels], list[Reading]]
+"""From a fitted pipeline, runs and the answer to each of them to a reading a run."""
 
 
 class TunedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -24,7 +30,8 @@ class TunedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     The inner folds are stratified by category and grouped by scenario, so that the choice never
     sees two runs of one scenario on both sides. Among settings of equal accuracy the first in the
-    grid's order is taken.
+    grid's order is taken. A step of the pipeline that requests ``groups`` receives the scenarios
+    of the runs it is fitted to, in the inner folds and in the final fit.
 
     Parameters
     ----------
@@ -36,6 +43,10 @@ class TunedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Folds of the inner cross-validation.
     seed
         Seed of the inner folds. The pipeline's own seeds are its own affair.
+    explain
+        Gives the evidence of answers and what it takes to verify them. It must be a function of a
+        module or a frozen dataclass, as the classifier is cloned and pickled with it. Without it
+        diagnoses carry no evidence.
 
     Attributes
     ----------
@@ -43,31 +54,44 @@ class TunedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         The fitted pipeline with the chosen settings.
     """
 
-    def __init__(self, pipeline: Any, grid: Grid, inner_folds: int = 3, seed: int = 0) -> None:
+    def __init__(
+        self,
+        pipeline: Any,
+        grid: Grid,
+        inner_folds: int = 3,
+        seed: int = 0,
+        explain: Explain | None = None,
+    ) -> None:
         self.pipeline = pipeline
         self.grid = grid
         self.inner_folds = inner_folds
         self.seed = seed
+        self.explain = explain
 
     def fit(self, X: pd.DataFrame, y: Labels, groups: Labels | None = None) -> Self:
         """Search the grid and fit; without ``groups`` every run is a scenario of its own."""
         labels = np.asarray(y, dtype=str)
+        own = np.arange(len(X)) if groups is None else np.asarray(groups, dtype=str)
         settings = {name: tuple(values) for name, values in self.grid.items()}
-        if all(len(values) == 1 for values in settings.values()):
-            single = {name: values[0] for name, values in settings.items()}
-            self.pipeline_ = clone(self.pipeline).set_params(**single).fit(X, labels)
-        else:
-            folds = StratifiedGroupKFold(self.inner_folds, shuffle=True, random_state=self.seed)
-            search = GridSearchCV(
-                self.pipeline, settings, cv=folds, scoring="accuracy", error_score="raise"
-            )
-            own = np.arange(len(X)) if groups is None else np.asarray(groups, dtype=str)
-            self.pipeline_ = search.fit(X, labels, groups=own).best_estimator_
+        # Routing is what carries groups through a search and a pipeline to the step that asks.
+        with config_context(enable_metadata_routing=True):
+            if all(len(values) == 1 for values in settings.values()):
+                single = {name: values[0] for name, values in settings.items()}
+                pipeline = clone(self.pipeline).set_params(**single)
+                requested = get_routing_for_object(pipeline).consumes("fit", ["groups"])
+                self.pipeline_ = pipeline.fit(X, labels, **dict.fromkeys(requested, own))
+            else:
+                folds = StratifiedGroupKFold(self.inner_folds, shuffle=True, random_state=self.seed)
+                search = GridSearchCV(
+                    self.pipeline, settings, cv=folds, scoring="accuracy", error_score="raise"
+                )
+                self.pipeline_ = search.fit(X, labels, groups=own).best_estimator_
         self.classes_ = np.array(CATEGORIES, dtype=object)
         return self
 
     def predict(self, X: pd.DataFrame) -> Labels:
         """The most probable category; the first in the order of categories among equals."""
+        check_is_fitted(self)
         answers: Labels = self.classes_[self.predict_proba(X).argmax(axis=1)]
         return answers
 
@@ -80,19 +104,27 @@ class TunedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return probabilities
 
     def diagnose(self, X: pd.DataFrame) -> tuple[Diagnosis, ...]:
-        """The most probable category of each run, with its probability."""
+        """The most probable category of each run, with its probability and what it rests on."""
         probabilities = self.predict_proba(X)
         answers = self.classes_[probabilities.argmax(axis=1)]
+        readings: Sequence[tuple[tuple[Evidence, ...], int | None]] = [((), None)] * len(X)
+        if self.explain is not None:
+            readings = self.explain(self.pipeline_, X, answers)
         return tuple(
-            Diagnosis(answer, float(probability))
-            for answer, probability in zip(answers, probabilities.max(axis=1), strict=True)
+            Diagnosis(answer, float(probability), evidence, conditions)
+            for answer, probability, (evidence, conditions) in zip(
+                answers, probabilities.max(axis=1), readings, strict=True
+            )
         )
 
 
 def imputed(features: Sequence[str]) -> ColumnTransformer:
     """Select features and replace what is missing by the median of the training runs.
 
-    A feature that no training run has becomes zero, so that the columns stay the same.
+    A feature that no training run has becomes zero, so that the columns stay the same; they keep
+    the names of the features.
     """
     imputer = SimpleImputer(strategy="median", keep_empty_features=True)
-    return ColumnTransformer([("features", imputer, list(features))])
+    return ColumnTransformer(
+        [("features", imputer, list(features))], verbose_feature_names_out=False
+    )

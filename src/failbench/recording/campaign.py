@@ -63,6 +63,8 @@ class Campaign:
         Folder of the entries of this campaign.
     again
         Ids of runs to record although they are known.
+    stop
+        Ends the campaign after the runs under way when it is set.
     """
 
     def __init__(
@@ -75,6 +77,7 @@ class Campaign:
         corpus_cache: Path,
         known: Telemetry | None = None,
         again: frozenset[str] = frozenset(),
+        stop: threading.Event | None = None,
     ) -> None:
         self.setting = setting
         self.params = params
@@ -99,13 +102,10 @@ class Campaign:
         if known is not None:
             self._known_rows = {row["run_id"]: row for row in known.runs.to_dicts()}
         self._context = fork_server()
-        self.stop = threading.Event()
+        self.stop = stop or threading.Event()
 
     def record(self, workers: int, show: Callable[[Progress], None]) -> list[JournalEntry]:
-        """Record what is missing; return the entries of all runs that are done.
-
-        Setting :attr:`stop` ends the campaign after the runs under way.
-        """
+        """Record what is missing; return the entries of all runs that are done."""
         progress = Progress(planned=len(self.successes) + 2 * len(self.pairs))
         lock = threading.Lock()
         entries: list[JournalEntry] = []

@@ -28,6 +28,7 @@ _LOOP_MODULES = (
     "paths.py",
     "faults/registry.py",
 )
+_GPU_MODULES = (*_LOOP_MODULES, "gpu.py")
 PROVENANCE = (
     "device",
     "corpus_sha256",
@@ -84,9 +85,10 @@ def _module(path: Path) -> ast.Module:
 
 
 @cache
-def loop_code() -> str:
-    """Hash of the code that every run executes."""
-    dumps = [_dump(_module(_PACKAGE / name)) for name in _LOOP_MODULES]
+def loop_code(device: str = "cpu") -> str:
+    """Hash of the code that every run on a device executes."""
+    modules = _GPU_MODULES if device == "cuda" else _LOOP_MODULES
+    dumps = [_dump(_module(_PACKAGE / name)) for name in modules]
     return hashlib.sha256("\n".join(dumps).encode()).hexdigest()
 
 
@@ -156,7 +158,7 @@ def fingerprint(
         Values of the columns in :data:`PROVENANCE`.
     """
     parts: dict[str, Any] = {
-        "loop": loop_code(),
+        "loop": loop_code(provenance["device"]),
         "ranges": ranges.model_dump(mode="json", exclude={"learning_rate"}),
         "learning_rate": ranges.learning_rate[optimizer],
         "provenance": {name: provenance[name] for name in PROVENANCE},

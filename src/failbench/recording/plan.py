@@ -75,6 +75,10 @@ class RecordParams(Record):
             )
         return settings
 
+    def planned(self) -> tuple[Setting, ...]:
+        """The settings that are named, in their order."""
+        return tuple(SETTINGS[name] for name in self.settings)
+
     def wanted(self, setting: Setting) -> RunsWanted:
         """How many runs a setting should have.
 

@@ -73,7 +73,10 @@ def fork_server() -> ForkServerContext:
 
 def train(order: RunOrder, line: Line) -> None:
     """The child's side, imported there alone: the parent has no use for torch."""
-    from failbench.recording.child import main
+    if order.device == "cuda":
+        from failbench.recording.gpu import main
+    else:
+        from failbench.recording.child import main
 
     main(order, line)
 
@@ -180,13 +183,14 @@ def _act(content: dict[str, Any], order: RunOrder, pid: int | None, channel: Con
         channel.send_bytes(b"go")
 
 
-def require_recording_extra() -> None:
-    """Refuse to record without the libraries that the extra ``record`` brings.
+def require_recording_extra(device: str = "cpu") -> None:
+    """Refuse to record without the libraries that the extra ``record`` brings, or the device.
 
     Raises
     ------
     BadInputError
-        Naming the library that is missing and the command that installs it.
+        Naming the library that is missing and the command that installs it, or saying that there
+        is no GPU: every run would fail for that reason, and be recorded as if it had failed.
     """
     for name in ("torch", "transformers", "tokenizers"):
         try:
@@ -198,3 +202,14 @@ def require_recording_extra() -> None:
                 f"recording needs {name}, which is not installed.",
                 "Run `make record`, which installs the extra first.",
             ) from error
+    if device == "cuda":
+        import torch
+
+        if not torch.cuda.is_available():
+            raise BadInputError(
+                "command line",
+                "--device",
+                f"PyTorch {torch.__version__} finds no CUDA device here.",
+                "Record with --device cpu, or install a CUDA build of PyTorch on a machine with a "
+                "GPU.",
+            )

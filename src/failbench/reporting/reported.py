@@ -13,6 +13,7 @@ from failbench.scenarios import CATEGORIES, Architecture, Category
 Fraction = Annotated[float, Field(ge=0.0, le=1.0)]
 Drop = Annotated[float, Field(ge=-1.0, le=0.0)]
 Interval = tuple[Fraction, Fraction]
+Score = Annotated[float, Field(ge=0.0, le=100.0)]
 Place = Annotated[str, Field(pattern=r"^(Abstract|Sections? \d|Table \d|Figure \d)")]
 
 
@@ -129,6 +130,36 @@ class ReportedTables(Record):
     importance: ImportanceTable
 
 
+class ReportedTradeoff(Record):
+    """A method in the paper's Figure 2: its accuracy, and how interpretable it is held to be.
+
+    ``interpretability`` is a score from 0 to 100, as lowest and highest where the paper gives a
+    range.
+    """
+
+    accuracy: Fraction
+    interpretability: tuple[Score, Score]
+
+    @model_validator(mode="after")
+    def _is_in_order(self) -> Self:
+        if self.interpretability[0] > self.interpretability[1]:
+            raise ValueError("the lowest score must come first")
+        return self
+
+
+class TradeoffFigure(Record):
+    """Figure 2, by method."""
+
+    place: Place
+    rows: dict[str, ReportedTradeoff]
+
+
+class ReportedFigures(Record):
+    """The figures whose points the paper gives as numbers."""
+
+    tradeoff: TradeoffFigure
+
+
 class Claim(Record):
     """A number in the text or in a caption; a list where the paper gives an interval or series.
 
@@ -152,6 +183,7 @@ class Reported(Record):
     """Everything that the paper prints about its study."""
 
     tables: ReportedTables
+    figures: ReportedFigures
     claims: dict[str, Claim]
 
 
@@ -182,3 +214,24 @@ def validate_reported(
             f"{first['msg']}.",
             "Correct it after the records in failbench.reporting.reported.",
         ) from error
+
+
+def reported_number(
+    reported: Reported, claim: str, place: str = "data/reported/paper.yaml"
+) -> float:
+    """The value of a claim that is a single number.
+
+    Raises
+    ------
+    BadInputError
+        If there is no such claim, or its value is a list.
+    """
+    found = reported.claims.get(claim)
+    if found is None or isinstance(found.value, tuple):
+        raise BadInputError(
+            place,
+            f"claims.{claim}",
+            "is missing or is not a single number.",
+            "Restore it from the paper.",
+        )
+    return found.value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -15,6 +16,7 @@ GREEN: Final = "#009E73"
 BLUE: Final = "#0072B2"
 VERMILLION: Final = "#D55E00"
 PURPLE: Final = "#CC79A7"
+SKY: Final = "#56B4E9"
 GREY: Final = "#999999"
 """The palette of Okabe and Ito (2008), "Color Universal Design", and a grey for what is healthy."""
 
@@ -25,6 +27,46 @@ CATEGORY_COLOURS: Final[dict[Category, str]] = {
     "model_software": PURPLE,
     "unknown": VERMILLION,
 }
+
+
+@dataclass(frozen=True)
+class MethodStyle:
+    """How every figure shows one method.
+
+    Attributes
+    ----------
+    label
+        Its name in legends.
+    colour
+        One for all methods of a kind.
+    line, marker
+        Which of them it is, for eyes and printers without colours: no two have the same marker.
+    """
+
+    label: str
+    colour: str
+    line: str
+    marker: str
+
+
+METHOD_STYLES: Final[dict[str, MethodStyle]] = {
+    "simple_rules": MethodStyle("Simple rules", BLUE, "-", "o"),
+    "improved_rules": MethodStyle("Improved rules", BLUE, "--", "s"),
+    "learned_rules": MethodStyle("Learned rules", BLUE, ":", "^"),
+    "logistic_regression": MethodStyle("Logistic regression", SKY, "-", "D"),
+    "decision_tree": MethodStyle("Decision tree", ORANGE, "-", "v"),
+    "random_forest": MethodStyle("Random forest", VERMILLION, "-", "P"),
+    "lightgbm": MethodStyle("LightGBM", VERMILLION, "--", "X"),
+    "ebm": MethodStyle("EBM", SKY, "--", "*"),
+    "simulated_human": MethodStyle("Simulated human", PURPLE, "-", "<"),
+    "hybrid": MethodStyle("Hybrid, three-way", GREEN, "-", ">"),
+    "hybrid_two_way": MethodStyle("Hybrid, two-way", GREEN, "--", "p"),
+    "symptom_baseline": MethodStyle("Symptom baseline", GREY, ":", "h"),
+}
+"""Methods in the order in which legends name them.
+
+Blue is a list of rules, sky a sum of terms, orange one tree, vermillion many; green hands runs on.
+"""
 
 TWIN: Final = GREY
 LINE: Final = BLUE

@@ -1,36 +1,27 @@
-"""Tables: markdown in which reported numbers stand beside measured ones."""
+"""Tables: reported numbers beside measured ones, for the README and for a paper."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 
-from failbench.reporting.reported import Reported, ReportedMethod, validate_reported
+from failbench.reporting.markup import Column, Table
+from failbench.reporting.method_labels import METHOD_LABELS, method_label
+from failbench.reporting.reported import Reported, reported_number, validate_reported
 
 Estimate = Mapping[str, float]
 """``value``, ``ci_low``, ``ci_high`` and ``n``."""
 Measured = Mapping[str, Mapping[str, Mapping[str, Estimate]]]
 """Estimates by feature set, method and metric: the content of ``data/metrics/intervals.json``."""
 
-METRICS = {
-    "accuracy": "Accuracy",
-    "balanced_accuracy": "Balanced accuracy",
-    "macro_f1": "Macro-F1",
-}
-"""Metrics that the methods table shows, with their headings."""
-
-FEATURE_SETS = {"19": "19", "19+keywords": "19 + keywords"}
-"""Feature sets that the methods table shows, in this order, with their headings."""
+PRIMARY = "19"
+FEATURE_SETS = {PRIMARY: "19", "19+keywords": "19 + keywords"}
+"""Feature sets that the tables show, in this order, with their headings."""
 
 ABSENT = "–"
 
-CAPTION = (
-    "Percent, with 95 % intervals in brackets. Measured: the category predicted for n recorded "
-    "failures, one a scenario, each by a model that never saw its scenario (nested "
-    "cross-validation, repeated); intervals by resampling scenarios within categories. "
-    "19: the paper's features; 19 + keywords: with the presence of words in the error text. "
-    "Reported: the paper's own figures, on its own scenarios."
-)
-"""What the methods table says above itself."""
+REPORTED_HYBRIDS = {"hybrid": "hybrid_accuracy_figure", "hybrid_two_way": "hybrid_accuracy"}
+"""Claims of the paper with the accuracies of methods that its Table 1 has not."""
 
 
 def percent(value: float) -> str:
@@ -42,35 +33,93 @@ def percent(value: float) -> str:
     return f"{100 * value:.1f}"
 
 
-def with_interval(value: float, low: float, high: float) -> str:
-    """A fraction and its interval, in percent.
+def one_decimal(value: float) -> str:
+    """A number with one decimal.
+
+    >>> one_decimal(3.14)
+    '3.1'
+    """
+    return f"{value:.1f}"
+
+
+def three_decimals(value: float) -> str:
+    """A number with three decimals.
+
+    >>> three_decimals(0.12345)
+    '0.123'
+    """
+    return f"{value:.3f}"
+
+
+def with_interval(
+    value: float, low: float, high: float, form: Callable[[float], str] = percent
+) -> str:
+    """A number and its interval, as percent or in another form.
 
     >>> with_interval(0.125, 0.1, 0.2)
     '12.5 [10.0, 20.0]'
     """
-    return f"{percent(value)} [{percent(low)}, {percent(high)}]"
+    return f"{form(value)} [{form(low)}, {form(high)}]"
 
 
-def markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A markdown table: first column left-aligned, the others right-aligned, cells padded."""
-    lines = [header, *rows]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
-    padded = [
-        [
-            cell.ljust(width) if column == 0 else cell.rjust(width)
-            for column, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ]
-        for line in lines
-    ]
-    rule = [
-        "-" * width if column == 0 else "-" * (width - 1) + ":"
-        for column, width in enumerate(widths)
-    ]
-    return "\n".join(f"| {' | '.join(line)} |" for line in [padded[0], rule, *padded[1:]])
+@dataclass(frozen=True)
+class Quantity:
+    """A metric that a table shows: its key, its heading and how its numbers are written."""
+
+    metric: str
+    heading: str
+    form: Callable[[float], str] = percent
 
 
-def methods_table(measured: Measured, reported: Mapping[str, object]) -> str:
-    """The results of every method, measured beside reported.
+PRIMARY_QUANTITIES = (
+    Quantity("accuracy", "Accuracy"),
+    Quantity("abstention_rate", "Abstention"),
+    Quantity("accuracy_when_committed", "Accuracy when committed"),
+    Quantity("macro_f1", "Macro-F1"),
+    Quantity("conditions_to_read", "Conditions to read", one_decimal),
+)
+"""What the methods table shows of the paper's features; of other feature sets, accuracy alone."""
+
+SCORE_QUANTITIES = (
+    Quantity("balanced_accuracy", "Balanced accuracy"),
+    Quantity("accuracy_abstaining_on_unknown", "Accuracy if abstaining on unknown is right"),
+    Quantity("brier", "Brier score", three_decimals),
+    Quantity("log_loss", "Log loss", three_decimals),
+    Quantity("calibration_error", "Calibration error", three_decimals),
+    Quantity("calibration_floor", "Its floor", three_decimals),
+)
+"""What the table of scores shows of every feature set."""
+
+MEASURED_NOTE = (
+    "Measured: the category named for n recorded failures, one a scenario, each by a model that "
+    "never saw its scenario (nested cross-validation, repeated; an abstention is never right), "
+    "with {interval:g} % intervals by resampling scenarios within categories. 19: the paper's "
+    "features; 19 + keywords: with the presence of words in the error text."
+)
+CONDITIONS_NOTE = (
+    "Conditions to read: how many a reader must check to verify a diagnosis, on average. Rules "
+    "and single trees: the tests on the path to the answer, and one for each rule of a list that "
+    "was passed over. Logistic regression and EBM: the fewest terms that make 95 % of the "
+    "answer's score. Forests and boosted trees: the tests on the paths through all trees. "
+    "Hybrids: those of whoever answered, if it was no person."
+)
+REPORTED_NOTE = (
+    "Reported: the paper's own figures, on its own scenarios, with its 95 % intervals (Table 1; "
+    "the hybrids from Section 6.2 and Figure 8); ± is a standard deviation; interpretable and "
+    "quality (of explanations, 1 to 5) as the paper judges them. –: not measured, or not reported."
+)
+SCORES_NOTE = (
+    "Brier score: squared error summed over categories, from 0 to 2. Log loss: in nats. "
+    "Calibration error: between the confidence of answers and how often they are right, in ten "
+    "bins; its floor is what a perfectly calibrated method with the same confidences would show "
+    "at this n. –: not measured."
+)
+
+
+def methods_table(
+    measured: Measured, reported: Mapping[str, object], *, confidence: float
+) -> Table:
+    """The results of every method, reported beside measured.
 
     Parameters
     ----------
@@ -78,65 +127,146 @@ def methods_table(measured: Measured, reported: Mapping[str, object]) -> str:
         Estimates by feature set, method and metric, as in ``data/metrics/intervals.json``.
     reported
         The parsed ``data/reported/paper.yaml``.
+    confidence
+        Of the measured intervals, as a fraction.
 
     Returns
     -------
-    str
-        A paragraph that says what was measured on what, and a markdown table with a row a method:
-        first those of the paper in its order, then those that it does not have.
+    Table
+        A row a method: first all those of the paper's Table 1 in its order, measured or not, then
+        those that it has not.
 
     Raises
     ------
     BadInputError
-        If ``reported`` is not as :class:`failbench.reporting.reported.Reported` says.
+        If ``reported`` is not as :class:`failbench.reporting.reported.Reported` says, or a method
+        was measured that has no label.
     """
     paper = validate_reported(reported)
-    feature_sets = [name for name in FEATURE_SETS if name in measured]
-    header = [
-        "Method",
-        f"Accuracy reported ({paper.tables.methods.place})",
+    others = [name for name in FEATURE_SETS if name != PRIMARY]
+    columns = (
+        Column("Method", align="left"),
         *(
-            f"{heading} ({FEATURE_SETS[name]})"
-            for name in feature_sets
-            for heading in METRICS.values()
+            Column(one, "reported")
+            for one in ("Accuracy", "Abstention", "Interpretable", "Quality")
         ),
-        "n",
-    ]
+        *(Column(one.heading, FEATURE_SETS[PRIMARY]) for one in PRIMARY_QUANTITIES),
+        *(Column(PRIMARY_QUANTITIES[0].heading, FEATURE_SETS[name]) for name in others),
+        Column("n"),
+    )
     rows = []
     for method in _in_order(measured, paper):
         row = paper.tables.methods.rows.get(method)
-        estimates = [
-            measured[name].get(method, {}).get(metric)
-            for name in feature_sets
-            for metric in METRICS
-        ]
-        sizes = sorted({int(one["n"]) for one in estimates if one is not None})
+        primary = _estimates(measured, PRIMARY, method)
         rows.append(
-            [
-                method.replace("_", " ").capitalize() if row is None else row.label,
-                _reported_accuracy(row),
-                *(_estimate(one) for one in estimates),
-                " / ".join(str(size) for size in sizes),
-            ]
+            (
+                method_label(method),
+                _reported_accuracy(method, paper),
+                ABSENT if row is None or row.abstention is None else percent(row.abstention),
+                ABSENT if row is None else row.interpretable,
+                ABSENT if row is None or row.quality is None else one_decimal(row.quality),
+                *(_cell(primary, one) for one in PRIMARY_QUANTITIES),
+                *(
+                    _cell(_estimates(measured, name, method), PRIMARY_QUANTITIES[0])
+                    for name in others
+                ),
+                _size(_estimates(measured, name, method) for name in FEATURE_SETS),
+            )
         )
-    return f"{CAPTION}\n\n{markdown(header, rows)}\n"
+    return Table(
+        "methods",
+        columns,
+        tuple(rows),
+        "How often each method names the right cause, and what a reader must check to verify it.",
+        (
+            f"Percent, but for conditions and quality. {_measured_note(confidence)}",
+            CONDITIONS_NOTE,
+            REPORTED_NOTE,
+        ),
+    )
+
+
+def scores_table(measured: Measured, *, confidence: float) -> Table:
+    """What the methods table leaves out: balance over categories, probabilities, calibration.
+
+    Parameters
+    ----------
+    measured
+        Estimates by feature set, method and metric, as in ``data/metrics/intervals.json``.
+    confidence
+        Of the measured intervals, as a fraction.
+
+    Returns
+    -------
+    Table
+        A row a measured method and feature set.
+
+    Raises
+    ------
+    BadInputError
+        If a method was measured that has no label.
+    """
+    rows = []
+    for method in _labelled(measured):
+        for name, heading in FEATURE_SETS.items():
+            estimates = _estimates(measured, name, method)
+            if estimates:
+                cells = (_cell(estimates, one) for one in SCORE_QUANTITIES)
+                rows.append((METHOD_LABELS[method], heading, *cells, _size([estimates])))
+    return Table(
+        "scores",
+        (
+            Column("Method", align="left"),
+            Column("Features", align="left"),
+            *(Column(one.heading) for one in SCORE_QUANTITIES),
+            Column("n"),
+        ),
+        tuple(rows),
+        "How well each method does over categories of any size, and what its confidence is worth.",
+        (f"Percent in the first two. {_measured_note(confidence)}", SCORES_NOTE),
+    )
+
+
+def _labelled(measured: Measured) -> list[str]:
+    """The measured methods, in the order of their labels."""
+    found = {method for methods in measured.values() for method in methods}
+    for method in sorted(found):
+        method_label(method)
+    return [method for method in METHOD_LABELS if method in found]
 
 
 def _in_order(measured: Measured, paper: Reported) -> list[str]:
-    found = {method for methods in measured.values() for method in methods}
-    in_paper = [method for method in paper.tables.methods.rows if method in found]
-    return [*in_paper, *sorted(found - set(in_paper))]
+    in_paper = list(paper.tables.methods.rows)
+    return [*in_paper, *(method for method in _labelled(measured) if method not in in_paper)]
 
 
-def _reported_accuracy(row: ReportedMethod | None) -> str:
-    if row is None:
+def _estimates(measured: Measured, feature_set: str, method: str) -> Mapping[str, Estimate]:
+    return measured.get(feature_set, {}).get(method, {})
+
+
+def _cell(estimates: Mapping[str, Estimate], quantity: Quantity) -> str:
+    one = estimates.get(quantity.metric)
+    if one is None:
         return ABSENT
+    return with_interval(one["value"], one["ci_low"], one["ci_high"], quantity.form)
+
+
+def _size(measurements: Iterable[Mapping[str, Estimate]]) -> str:
+    sizes = {int(one["accuracy"]["n"]) for one in measurements if "accuracy" in one}
+    return " / ".join(str(size) for size in sorted(sizes)) or ABSENT
+
+
+def _reported_accuracy(method: str, paper: Reported) -> str:
+    row = paper.tables.methods.rows.get(method)
+    if row is None:
+        claim = REPORTED_HYBRIDS.get(method)
+        return ABSENT if claim is None else percent(reported_number(paper, claim))
     if row.interval is not None:
         return with_interval(row.accuracy, *row.interval)
+    if row.standard_deviation is not None:
+        return f"{percent(row.accuracy)} ± {percent(row.standard_deviation)}"
     return percent(row.accuracy)
 
 
-def _estimate(estimate: Estimate | None) -> str:
-    if estimate is None:
-        return ABSENT
-    return with_interval(estimate["value"], estimate["ci_low"], estimate["ci_high"])
+def _measured_note(confidence: float) -> str:
+    return MEASURED_NOTE.format(interval=100 * confidence)

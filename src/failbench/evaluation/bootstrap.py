@@ -1,0 +1,144 @@
+"""Bootstrap over scenarios: what every interval rests on.
+
+Scenarios are drawn with replacement within categories, all runs and repeats of a scenario moving
+together. A resample is a weight a scenario, how often it was drawn, so that any figure that is a
+function of weighted sums over scenarios is computed for a thousand resamples at once.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import Field
+from scipy import stats
+
+from failbench.evaluation.scores import Array, Weights
+from failbench.scenarios import Record
+
+Indices = npt.NDArray[np.intp]
+Statistic = Callable[[Weights], Array]
+"""From the weights of the scenarios of each category ``[..., n_scenarios]`` to figures
+``[n_figures, ...]``."""
+
+BATCH = 1000
+"""Resamples held in memory at once."""
+
+SPREAD = 1e-12
+"""A standard error below this is rounding: the resamples agree."""
+
+IntervalMethod = Literal[
+    "BCa bootstrap", "percentile bootstrap", "point", "Wilson", "corrected t", "simulation"
+]
+
+
+class BootstrapSettings(Record):
+    """How scenarios are resampled."""
+
+    resamples: int = Field(ge=1000)
+    confidence: float = Field(gt=0.5, lt=1)
+    seed: int = Field(ge=0)
+
+
+class Interval(Record):
+    """One figure with its interval, and what both mean; n counts the units of the sample."""
+
+    value: float
+    ci_low: float
+    ci_high: float
+    n: int
+    method: IntervalMethod
+    resampling_unit: str
+    estimand: str
+
+
+@dataclass(frozen=True)
+class Resampled:
+    """Bounds of several figures, all from the same resamples.
+
+    Attributes
+    ----------
+    bca
+        ``[n_figures, 2]``; NaN where BCa has no answer.
+    percentile
+        ``[n_figures, 2]``: quantiles of the resamples.
+    agree
+        ``[n_figures]``: whether all resamples of a figure are the same.
+    """
+
+    bca: Array
+    percentile: Array
+    agree: npt.NDArray[np.bool_]
+
+    def number(self, position: int, value: float) -> tuple[float, float, IntervalMethod]:
+        """Bounds of a figure that is not a proportion, and how they were found.
+
+        Data whose resamples all agree give the value itself: nothing else is known of a figure
+        that is no proportion. BCa has no answer either when every resample lies on one side of the
+        value, as can be with an error that resampling biases upwards; quantiles take its place. For
+        the same reason bounds that miss the value are moved to it.
+        """
+        if self.agree[position]:
+            return value, value, "point"
+        bca = self.bca[position]
+        unanswered = bool(np.isnan(bca).any())
+        low, high = self.percentile[position] if unanswered else bca
+        method: IntervalMethod = "percentile bootstrap" if unanswered else "BCa bootstrap"
+        return min(float(low), value), max(float(high), value), method
+
+
+def resample(sizes: Sequence[int], statistic: Statistic, settings: BootstrapSettings) -> Resampled:
+    """Resample scenarios within categories.
+
+    Parameters
+    ----------
+    sizes
+        Scenarios of each category, at least two of each.
+    statistic
+        The figures as a function of the weights of scenarios.
+    settings
+        All figures share the resamples that the seed gives.
+
+    Returns
+    -------
+    Resampled
+        BCa bounds (Efron, 1987, "Better bootstrap confidence intervals", as in
+        `scipy.stats.bootstrap`), NaN where the resamples of a figure all agree.
+    """
+
+    def of_indices(*indices: Indices, axis: int) -> Array:  # noqa: ARG001 - always the last axis
+        weights = tuple(_weights(index, n) for index, n in zip(indices, sizes, strict=True))
+        # The bias correction counts ties with the observed value; rounding keeps them ties.
+        return statistic(weights).round(12)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", stats.DegenerateDataWarning)
+        warnings.filterwarnings("ignore", "invalid value encountered", RuntimeWarning)
+        # One sample a category: scenarios are resampled within categories.
+        result = stats.bootstrap(
+            tuple(np.arange(n) for n in sizes),
+            of_indices,
+            n_resamples=settings.resamples,
+            batch=BATCH,
+            vectorized=True,
+            confidence_level=settings.confidence,
+            method="BCa",
+            rng=np.random.default_rng(settings.seed),
+        )
+    bounds = np.stack(result.confidence_interval, axis=-1)
+    agree = ~(result.standard_error > SPREAD)
+    tail = (1 - settings.confidence) / 2
+    quantiles = np.quantile(result.bootstrap_distribution, (tail, 1 - tail), axis=-1)
+    return Resampled(np.where(agree[:, None], np.nan, bounds), quantiles.T, agree)
+
+
+def _weights(indices: Indices, n: int) -> Array:
+    """How often each of n scenarios was drawn: ``[..., n]``."""
+    flat = indices.reshape(-1, indices.shape[-1])
+    offsets = n * np.arange(len(flat))[:, None]
+    counts = np.bincount((flat + offsets).ravel(), minlength=n * len(flat))
+    return counts.reshape(*indices.shape[:-1], n).astype(np.float64)

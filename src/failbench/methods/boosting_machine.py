@@ -1,0 +1,102 @@
+"""The explainable boosting machine (the paper's section 6.3), bagged over whole scenarios."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Annotated, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+from interpret.glassbox import ExplainableBoostingClassifier
+from pydantic import Field
+from sklearn.model_selection import StratifiedGroupKFold
+from sklearn.pipeline import Pipeline
+
+from failbench.methods.contributions import explain_additive
+from failbench.methods.diagnosis import Labels
+from failbench.methods.tuned_classifier import TunedClassifier, imputed
+from failbench.scenarios import Record
+
+TRAINED, VALIDATED = 1, -1
+"""Marks of a run in a bag, as the library defines them."""
+
+
+class EbmSettings(Record):
+    """Size and grid of the boosting machine; the section ``ebm`` of params.yaml."""
+
+    inner_folds: int = Field(ge=2)
+    learning_rate: tuple[Annotated[float, Field(gt=0, le=1)], ...] = Field(min_length=1)
+    interactions: int = Field(ge=0)
+    outer_bags: int = Field(ge=2)
+    max_rounds: int = Field(ge=1)
+    min_samples_leaf: int = Field(ge=1)
+    max_bins: int = Field(ge=3)
+    early_stopping_rounds: int = Field(ge=1)
+
+
+class GroupBaggedBoosting(ExplainableBoostingClassifier):  # type: ignore[misc]
+    """A boosting machine whose bags hold whole scenarios.
+
+    The library draws the runs that a bag stops early on one by one, so that two runs of a scenario
+    lie on both sides: boosting then stops when it knows the scenario, not the category. Here the
+    runs of a scenario stay together, and each scenario is validated on in exactly one bag.
+    Parameters are those of the library; ``validation_size`` follows from the number of bags.
+    """
+
+    __metadata_request__fit: ClassVar = {"groups": True}
+
+    def fit(
+        self, X: npt.NDArray[np.float64], y: Labels, groups: npt.NDArray[np.generic] | None = None
+    ) -> Self:
+        """Fit; without ``groups`` every run is a scenario of its own."""
+        own = np.arange(len(y)) if groups is None else groups
+        super().fit(X, y, bags=group_bags(y, own, self.outer_bags, self.random_state))
+        return self
+
+
+def group_bags(
+    labels: Labels, groups: npt.NDArray[np.generic], bags: int, seed: int
+) -> npt.NDArray[np.int8]:
+    """Which runs each bag trains and which it validates on, stratified by label.
+
+    Parameters
+    ----------
+    labels, groups
+        Category and scenario of each run.
+    bags
+        At least two.
+    seed
+        Seed of the folds of scenarios.
+
+    Returns
+    -------
+    numpy.ndarray
+        ``[n_runs, n_bags]`` of 1 (trained on) and -1 (validated on).
+    """
+    marks = np.full((len(labels), bags), TRAINED, dtype=np.int8)
+    folds = StratifiedGroupKFold(bags, shuffle=True, random_state=seed)
+    with warnings.catch_warnings():
+        # A category may have fewer runs than there are bags; some bags then validate on none of it.
+        warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+        for bag, (_, validated) in enumerate(folds.split(labels, labels, groups)):
+            marks[validated, bag] = VALIDATED
+    return marks
+
+
+def ebm(settings: EbmSettings, features: tuple[str, ...], seed: int) -> TunedClassifier:
+    """A boosting machine over single features, tuned over its learning rate."""
+    machine = GroupBaggedBoosting(
+        # Without this a feature of two values would be a category, which has no edges to read.
+        feature_types=["continuous"] * len(features),
+        interactions=settings.interactions,
+        outer_bags=settings.outer_bags,
+        max_rounds=settings.max_rounds,
+        min_samples_leaf=settings.min_samples_leaf,
+        max_bins=settings.max_bins,
+        early_stopping_rounds=settings.early_stopping_rounds,
+        n_jobs=1,
+        random_state=seed,
+    )
+    pipeline = Pipeline([("impute", imputed(features)), ("classify", machine)])
+    grid = {"classify__learning_rate": settings.learning_rate}
+    return TunedClassifier(pipeline, grid, settings.inner_folds, seed, explain_additive)

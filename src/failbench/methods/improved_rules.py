@@ -1,0 +1,226 @@
+"""Improved rules: a tree that asks several signals to confirm a category, and else abstains."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from pydantic import Field
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from failbench.methods.diagnosis import ABSTAIN, Diagnosis, Labels, Probabilities
+from failbench.methods.healthy_band import HealthyBand
+from failbench.methods.improved_tree import TREE
+from failbench.methods.rule_tree import (
+    Abstention,
+    Confirmation,
+    RuleTree,
+    conditions_on_path,
+    resolve_tree,
+    route,
+)
+from failbench.methods.rules import Condition, Readings, resolve_condition
+from failbench.scenarios import CATEGORIES, Record
+
+PRIOR = 0.5
+"""Right and wrong runs that a weight starts from, half of each: Jeffreys' prior of a proportion."""
+
+Weights = npt.NDArray[np.float64]
+
+
+class ImprovedRulesSettings(Record):
+    """Limits of the rules; the section ``improved_rules`` of params.yaml."""
+
+    tau: float = Field(ge=0, le=1)
+    catastrophic_perplexity: float = Field(gt=1)
+    gradient_norm: float = Field(gt=0)
+    healthy_sds: float = Field(gt=0)
+
+
+@dataclass(frozen=True)
+class _Verdicts:
+    """Of each run: the leaf it reaches, C(x), and why it is abstained on (None: it is not)."""
+
+    leaves: npt.NDArray[np.intp]
+    confidence: npt.NDArray[np.float64]
+    reasons: Labels
+
+
+class ImprovedRules(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    r"""A tree of 47 nodes with leaves that several signals must confirm (section 4.2).
+
+    The confidence is equation 3 of the paper, with S(x) the signals of the leaf that a run reaches:
+
+    .. math:: C(x) = \min_{i \in S(x)} w_i \cdot 1[\text{signal}_i \text{ holds}]
+
+    It is zero when one of them is absent, and at leaves without any. Of a run that reaches a leaf
+    with a category the method abstains, in this order, if a metric among S(x) is ``missing``, if a
+    signal of an incompatible category holds as well (``conflict``), or if C(x) is below ``tau``
+    (``low_confidence``). The other leaves abstain for a reason of their own.
+
+    The weight w_i is the precision of the signal for the leaf's category among the training runs
+    that reach the leaf and show it; where none does, among all training runs that show it. It is
+    the posterior mean under Jeffreys' prior, (right + 1/2) / (all + 1) (Brown, Cai and DasGupta,
+    2001, "Interval estimation for a binomial proportion", Statistical Science 16), so that a leaf
+    that few runs support is not certain. What is counted are scenarios: the runs of a scenario
+    weigh one in all. Nothing else is learned.
+
+    Parameters
+    ----------
+    band
+        Healthy band of at least the features that ``improved_tree.band_features`` names.
+    tau
+        Least confidence to act on.
+    catastrophic_perplexity, gradient_norm
+        Limits of these two signals.
+    healthy_sds
+        Standard deviations between the healthy mean and a threshold.
+
+    Attributes
+    ----------
+    tree_ : RuleTree
+        The tree with its numbers.
+    weights_ : tuple of ndarray
+        Of each leaf, the weights of its signals in their order; empty for leaves without any.
+    """
+
+    def __init__(
+        self,
+        band: HealthyBand,
+        tau: float = 0.60,
+        catastrophic_perplexity: float = 400.0,
+        gradient_norm: float = 1000.0,
+        healthy_sds: float = 3.0,
+    ) -> None:
+        self.band = band
+        self.tau = tau
+        self.catastrophic_perplexity = catastrophic_perplexity
+        self.gradient_norm = gradient_norm
+        self.healthy_sds = healthy_sds
+
+    def fit(self, X: pd.DataFrame, y: Labels, groups: Labels | None = None) -> Self:
+        """Fill in the thresholds and measure the weights of the signals.
+
+        Without ``groups`` every run is a scenario of its own.
+        """
+        limits = {
+            "catastrophic_perplexity": self.catastrophic_perplexity,
+            "gradient_norm": self.gradient_norm,
+        }
+        self.tree_: RuleTree[Condition] = resolve_tree(
+            TREE, lambda one: resolve_condition(one, self.band, self.healthy_sds, limits)
+        )
+        readings = Readings(X)
+        reached = route(self.tree_, readings)
+        shares = _shares(len(X), groups)
+        labels = np.asarray(y, dtype=object)
+        self.weights_: tuple[Weights, ...] = tuple(
+            _weights(leaf, reached == position, labels == leaf.category, shares, readings)
+            if isinstance(leaf, Confirmation)
+            else np.empty(0)
+            for position, leaf in enumerate(self.tree_.leaves)
+        )
+        self.classes_ = np.array(CATEGORIES, dtype=object)
+        return self
+
+    def predict(self, X: pd.DataFrame) -> Labels:
+        """The category of the leaf that each run reaches, or ``"abstain"``."""
+        check_is_fitted(self)
+        return self._answers(self._judge(Readings(X)))
+
+    def predict_proba(self, X: pd.DataFrame) -> Probabilities:
+        """C(x) for the category of the leaf, the rest in equal parts for all five categories.
+
+        Of an abstention too; a leaf without category gives each the same.
+        """
+        check_is_fitted(self)
+        verdicts = self._judge(Readings(X))
+        named = self._categories()[verdicts.leaves]
+        confidence = verdicts.confidence[:, None]
+        chosen = named[:, None] == self.classes_[None, :]
+        return np.asarray(confidence * chosen + (1 - confidence) / len(CATEGORIES))
+
+    def diagnose(self, X: pd.DataFrame) -> tuple[Diagnosis, ...]:
+        """Each run's answer with every condition that was checked on its way and at its leaf.
+
+        The evidence says what was seen, whether or not the condition held; its length is what a
+        reader must check.
+        """
+        check_is_fitted(self)
+        readings = Readings(X)
+        verdicts = self._judge(readings)
+        answers = self._answers(verdicts)
+        diagnoses = []
+        for run, leaf in enumerate(verdicts.leaves.tolist()):
+            checked = conditions_on_path(self.tree_, leaf, readings, run)
+            evidence = tuple(readings.evidence(one)[run] for one in checked)
+            diagnoses.append(
+                Diagnosis(
+                    answers[run],
+                    float(verdicts.confidence[run]),
+                    evidence,
+                    len(evidence),
+                    verdicts.reasons[run],
+                )
+            )
+        return tuple(diagnoses)
+
+    def _answers(self, verdicts: _Verdicts) -> Labels:
+        named = self._categories()[verdicts.leaves]
+        answers: Labels = np.where(pd.isna(verdicts.reasons), named, ABSTAIN)
+        return answers
+
+    def _categories(self) -> Labels:
+        leaves = self.tree_.leaves
+        found = [leaf.category if isinstance(leaf, Confirmation) else None for leaf in leaves]
+        return np.array(found, dtype=object)
+
+    def _judge(self, readings: Readings) -> _Verdicts:
+        reached = route(self.tree_, readings)
+        confidence = np.zeros(len(reached))
+        reasons: Labels = np.full(len(reached), None, dtype=object)
+        for position, (leaf, weights) in enumerate(
+            zip(self.tree_.leaves, self.weights_, strict=True)
+        ):
+            here = reached == position
+            if isinstance(leaf, Abstention):
+                reasons[here] = leaf.reason
+                continue
+            holds = np.array([readings.holds(one) for one in leaf.confirms])  # [n_signals, n_runs]
+            confidence[here] = (weights[:, None] * holds).min(axis=0)[here]
+            against = [readings.holds(one.condition) for one in leaf.against]
+            # the last that applies stays, so that the first reason is written last
+            reasons[here & (confidence < self.tau)] = "low_confidence"
+            reasons[here & np.logical_or.reduce(against)] = "conflict"
+            reasons[here & readings.runs[leaf.critical].isna().any(axis=1).to_numpy()] = "missing"
+        return _Verdicts(reached, confidence, reasons)
+
+
+def _shares(n_runs: int, groups: Labels | None) -> Weights:
+    if groups is None:
+        return np.ones(n_runs)
+    _, scenario, counts = np.unique(
+        np.asarray(groups, dtype=str), return_inverse=True, return_counts=True
+    )
+    return np.asarray(1 / counts[scenario])
+
+
+def _weights(
+    leaf: Confirmation[Condition],
+    here: npt.NDArray[np.bool_],
+    right: npt.NDArray[np.bool_],
+    shares: Weights,
+    readings: Readings,
+) -> Weights:
+    weights = []
+    for signal in leaf.confirms:
+        shown = readings.holds(signal)
+        counted = shown & here if (shown & here).any() else shown
+        weights.append(
+            (shares[counted & right].sum() + PRIOR) / (shares[counted].sum() + 2 * PRIOR)
+        )
+    return np.array(weights)

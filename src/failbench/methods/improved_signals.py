@@ -1,0 +1,73 @@
+"""The signals that the improved rules look at, by name.
+
+The wording of errors is that of the simple rules. The limits are the paper's, the edges those of
+the healthy band; what memory, loss or gradient norm is unusual is decided by healthy runs alone.
+"""
+
+from __future__ import annotations
+
+from failbench.methods.rule_tree import Indicator
+from failbench.methods.rules import (
+    Crosses,
+    Declared,
+    ErrorMatches,
+    LeavesBand,
+    PassesLimit,
+    StaysInBand,
+)
+from failbench.methods.simple_rules import RULES
+from failbench.scenarios import Category
+
+
+def _wording(*names: str) -> ErrorMatches:
+    patterns = {rule.name: rule.conditions[0] for rule in RULES}
+    found = [one.pattern for name in names if isinstance(one := patterns[name], ErrorMatches)]
+    return ErrorMatches("|".join(found))
+
+
+ANY_ERROR = ErrorMatches(r"^[^:]+")
+"""Its words are the type of the error."""
+OUT_OF_MEMORY = _wording("cuda_out_of_memory", "cpu_allocator", "python_out_of_memory")
+TOKEN_INDEX = _wording("index_out_of_range")
+PROGRAM = _wording(
+    "state_dict_size_mismatch",
+    "state_dict_keys",
+    "inplace_autograd",
+    "backward_twice",
+    "detached_loss",
+)
+SHAPES = _wording("matrix_shapes", "dtypes", "head_count")
+READING = _wording("decoding", "collation", "corrupt_file")
+KILLED = _wording("killed")
+
+FIRST_BATCH = Crosses("steps_before_failure", "below", 2)
+"""Section 7.3.2: 'training crashes at the first batch', before anything could be observed."""
+AFTER_FIRST_BATCH = Crosses("steps_before_failure", "above", 1)
+"""An untrained model has the perplexity of chance, which is no sign of the data."""
+NEAR_CAPACITY = Crosses("memory_warning", "above", 0.5)
+MEMORY_GROWS = LeavesBand("memory_growth_rate", "above")
+MEMORY_USUAL = StaysInBand("peak_memory", "above")
+GRADIENT_EXPLODES = PassesLimit("max_gradient_norm", "gradient_norm")
+GRADIENT_UNUSUAL = LeavesBand("max_gradient_norm", "above")
+GRADIENT_USUAL = StaysInBand("max_gradient_norm", "above")
+GRADIENT_VOLATILE = LeavesBand("gradient_norm_variance", "above")
+LOSS_EXPLODES = LeavesBand("max_loss", "above")
+LOSS_STAGNATES = LeavesBand("loss_trend", "above")
+CATASTROPHIC = PassesLimit("perplexity", "catastrophic_perplexity")
+PERPLEXITY_UNUSUAL = LeavesBand("perplexity", "above")
+UNKNOWN_TOKENS = LeavesBand("oov_rate", "above")
+LOW_COVERAGE = LeavesBand("vocabulary_coverage", "below")
+LENGTHS_DIFFER = LeavesBand("sequence_length_spread", "above")
+
+
+def against(category: Category, *conditions: Declared) -> tuple[Indicator[Declared], ...]:
+    """Signals that speak for a category that a leaf is incompatible with."""
+    return tuple(Indicator(category, one) for one in conditions)
+
+
+NOT_MEMORY = against("memory_hardware", NEAR_CAPACITY)
+NOT_A_LEAK = against("memory_hardware", MEMORY_GROWS)
+NOT_SHAPES = against("model_software", SHAPES)
+NOT_VOCABULARY = against("data_pipeline", UNKNOWN_TOKENS, LOW_COVERAGE)
+NOT_LENGTHS = against("data_pipeline", LENGTHS_DIFFER)
+NOT_EXPLOSION = against("optimization", GRADIENT_EXPLODES)

@@ -1,0 +1,119 @@
+"""Learned rules: a small decision tree, written out as a list that a person can read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+from pydantic import Field
+from sklearn.pipeline import Pipeline
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.validation import check_is_fitted
+
+from failbench.methods.classifiers import Count
+from failbench.methods.rules import Side
+from failbench.methods.tree_paths import ExplainTree, leaf_bounds
+from failbench.methods.tuned_classifier import TunedClassifier, imputed
+from failbench.scenarios import CATEGORIES, Category, Record
+
+MOST_RULES = 25
+"""The paper's section 4.3: a decision list of at most 25 rules."""
+
+Leaves = Annotated[int, Field(ge=2, le=MOST_RULES)]
+
+SIGNS: dict[Side, str] = {"above": ">", "below": "<="}
+
+
+class LearnedRulesSettings(Record):
+    """Depth and grid of the tree; the section ``learned_rules`` of params.yaml."""
+
+    max_depth: int = Field(ge=1)
+    inner_folds: int = Field(ge=2)
+    max_leaf_nodes: tuple[Leaves, ...] = Field(min_length=1)
+    min_samples_leaf: tuple[Count, ...] = Field(min_length=1)
+
+
+@dataclass(frozen=True)
+class LearnedRule:
+    """A leaf of the tree as a rule: all tests together mean the category.
+
+    Attributes
+    ----------
+    tests
+        Feature, side and threshold; ``below`` includes the threshold. No tests always hold.
+    share
+        Share of the category among the training runs that the rule holds for.
+    runs
+        How many these are.
+    """
+
+    tests: tuple[tuple[str, Side, float], ...]
+    category: Category
+    share: float
+    runs: int
+
+    def __str__(self) -> str:
+        """The rule in words, with four digits of each threshold."""
+        tests = [f"{name} {SIGNS[side]} {edge:.4g}" for name, side, edge in self.tests]
+        found = f"{self.category} ({self.share:.2f}, n={self.runs})"
+        return f"if {' and '.join(tests) or 'true'} then {found}"
+
+
+def learned_rules(
+    settings: LearnedRulesSettings, features: tuple[str, ...], seed: int
+) -> TunedClassifier:
+    """A CART tree of limited depth and size (the paper's section 4.3), tuned over both sizes."""
+    tree = DecisionTreeClassifier(max_depth=settings.max_depth, random_state=seed)
+    pipeline = Pipeline([("impute", imputed(features)), ("classify", tree)])
+    grid = {
+        "classify__max_leaf_nodes": settings.max_leaf_nodes,
+        "classify__min_samples_leaf": settings.min_samples_leaf,
+    }
+    return TunedClassifier(
+        pipeline, grid, settings.inner_folds, seed, explain=ExplainTree(features)
+    )
+
+
+def rule_list(method: TunedClassifier) -> tuple[LearnedRule, ...]:
+    """The leaves of fitted learned rules, left to right; exactly one holds for each run.
+
+    They are over features as the tree receives them: what is missing is the median of the training
+    runs.
+    """
+    check_is_fitted(method)
+    tree = method.pipeline_["classify"]
+    names = method.pipeline_["impute"].get_feature_names_out()
+    order = [CATEGORIES.index(one) for one in tree.classes_]
+    rules = []
+    for leaf, bounds in leaf_bounds(tree).items():
+        shares = np.zeros(len(CATEGORIES))
+        shares[order] = tree.tree_.value[leaf, 0]
+        # the first category among equals, as TunedClassifier.predict takes it
+        named = int(shares.argmax())
+        tests = tuple((str(names[one.column]), one.side, one.threshold) for one in bounds)
+        runs = int(tree.tree_.n_node_samples[leaf])
+        rules.append(LearnedRule(tests, CATEGORIES[named], float(shares[named]), runs))
+    return tuple(rules)
+
+
+def readable_rules(method: TunedClassifier) -> tuple[str, ...]:
+    """Fitted learned rules in words, such as ``if max_loss > 8.1 then optimization (0.92, n=13)``.
+
+    The number is the share of the category among the n training runs that the rule holds for.
+    """
+    return tuple(str(rule) for rule in rule_list(method))
+
+
+def top_signals(method: TunedClassifier) -> tuple[str, ...]:
+    """Features that fitted learned rules test at the root and at its children, in that order.
+
+    The paper's section 4.3 finds the saturation of memory and the volatility of the gradient norm
+    there. A feature is named once; a child that is a leaf tests nothing.
+    """
+    check_is_fitted(method)
+    nodes = method.pipeline_["classify"].tree_
+    names = method.pipeline_["impute"].get_feature_names_out()
+    top = [0, int(nodes.children_left[0]), int(nodes.children_right[0])]
+    tested = [int(nodes.feature[node]) for node in top if node >= 0]
+    return tuple(dict.fromkeys(str(names[column]) for column in tested if column >= 0))

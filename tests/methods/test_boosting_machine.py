@@ -1,0 +1,72 @@
+"""Bags over whole scenarios, and the machine that is boosted in them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from interpret.glassbox import ExplainableBoostingClassifier
+
+from failbench.methods.boosting_machine import TRAINED, VALIDATED, group_bags
+from failbench.methods.registry import METHODS
+from failbench.scenarios import CATEGORIES
+
+
+@pytest.fixture
+def received(monkeypatch):
+    """The bags that the library was given, fit by fit."""
+    bags: list[np.ndarray] = []
+    fit = ExplainableBoostingClassifier.fit
+
+    def watched(self, *arguments, **named):
+        bags.append(named["bags"])
+        return fit(self, *arguments, **named)
+
+    monkeypatch.setattr(ExplainableBoostingClassifier, "fit", watched)
+    return bags
+
+
+def test_bags_never_part_the_runs_of_a_scenario(runs):
+    _, labels, groups = runs
+    bags = group_bags(labels, groups, 4, seed=0)
+    for scenario in np.unique(groups):
+        assert len(np.unique(bags[groups == scenario], axis=0)) == 1
+
+
+def test_each_scenario_is_validated_on_in_one_bag_and_trained_in_the_others(runs):
+    _, labels, groups = runs
+    bags = group_bags(labels, groups, 4, seed=0)
+    assert (bags == VALIDATED).sum(axis=1).tolist() == [1] * 60
+    assert (bags == TRAINED).sum(axis=1).tolist() == [3] * 60
+
+
+def test_every_bag_validates_on_every_category(runs):
+    _, labels, groups = runs
+    for bag in group_bags(labels, groups, 4, seed=0).T:
+        assert set(labels[bag == VALIDATED]) == set(CATEGORIES)
+
+
+def test_bags_follow_the_seed(runs):
+    _, labels, groups = runs
+    first, again, other = (group_bags(labels, groups, 4, seed) for seed in (0, 0, 1))
+    assert (first == again).all()
+    assert (first != other).any()
+
+
+def test_scenarios_stay_together_in_the_bags_of_every_fit_of_the_search(
+    context, runs, settings_of, received
+):
+    frame, labels, groups = runs
+    settings = settings_of("ebm").model_copy(update={"learning_rate": (0.02, 0.08)})
+    METHODS["ebm"].build(settings, context).fit(frame, labels, groups)
+    assert [len(bags) for bags in received] == [30, 30, 30, 30, 60]
+    for bags in received:
+        # The made-up runs of a scenario stand next to one another, and folds keep their order.
+        assert (bags[0::2] == bags[1::2]).all()
+
+
+def test_a_feature_that_never_varies_is_no_evidence(context, settings_of, runs):
+    frame, labels, groups = runs
+    frame = frame.assign(batch_size=16.0)
+    method = METHODS["ebm"].build(settings_of("ebm"), context).fit(frame, labels, groups)
+    signals = {one.signal for diagnosis in method.diagnose(frame) for one in diagnosis.evidence}
+    assert "batch_size" not in signals

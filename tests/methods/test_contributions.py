@@ -1,0 +1,181 @@
+"""The terms that carry an answer, against the scores of the models themselves."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from failbench.methods.contributions import (
+    additive_contributions,
+    boosted_contributions,
+    boosted_path_lengths,
+    leading_terms,
+    linear_contributions,
+)
+from failbench.methods.registry import METHODS
+
+ADDITIVE = ("logistic_regression", "lightgbm", "ebm")
+two_or_more = pytest.mark.parametrize("categories", [2, 5])
+
+
+@pytest.fixture
+def fitted(context, settings_of, runs):
+    """A pipeline fitted to the first runs, one of two or of all five categories."""
+
+    def build(name: str, categories: int = 5):
+        frame, labels, groups = (part[: 12 * categories] for part in runs)
+        method = METHODS[name].build(settings_of(name), context).fit(frame, labels, groups)
+        answers = method.predict(frame)
+        return method.pipeline_, frame, answers, np.searchsorted(method.pipeline_.classes_, answers)
+
+    return build
+
+
+def of_answers(scores, positions):
+    """The score of each run's answer; of two categories libraries score the second alone."""
+    scores = np.asarray(scores).reshape(len(positions), -1)
+    if scores.shape[1] == 1:
+        return np.where(positions == 1, scores[:, 0], -scores[:, 0])
+    return scores[np.arange(len(scores)), positions]
+
+
+def repeated(intercepts, runs):
+    return np.tile(np.ravel(intercepts), (runs, 1))
+
+
+def test_the_fewest_terms_reach_the_share_largest_first():
+    contributions = np.array([[1.0, -6.0, 3.0, 0.0], [5.0, 0.0, 0.0, 0.0], [1.0, 1.0, 1.0, 1.0]])
+    assert [terms.tolist() for terms in leading_terms(contributions, 0.9)] == [
+        [1, 2],
+        [0],
+        [0, 1, 2, 3],
+    ]
+
+
+def test_a_share_that_is_reached_exactly_needs_no_further_term():
+    assert [len(terms) for terms in leading_terms(np.array([[19.0, 1.0]]), 0.95)] == [1]
+    assert [len(terms) for terms in leading_terms(np.full((1, 10), 0.1), 0.3)] == [3]
+
+
+def test_a_run_to_which_nothing_contributes_has_no_terms():
+    assert [terms.tolist() for terms in leading_terms(np.zeros((1, 3)))] == [[]]
+
+
+@two_or_more
+@pytest.mark.parametrize(
+    ("name", "contributions"),
+    [("logistic_regression", linear_contributions), ("ebm", additive_contributions)],
+)
+def test_terms_and_intercept_add_up_to_the_score(fitted, name, contributions, categories):
+    pipeline, frame, answers, positions = fitted(name, categories)
+    intercepts = repeated(pipeline["classify"].intercept_, len(frame))
+    total = contributions(pipeline, frame, answers).sum(axis=1) + of_answers(intercepts, positions)
+    assert total == pytest.approx(of_answers(pipeline.decision_function(frame), positions))
+
+
+@two_or_more
+def test_contributions_of_boosted_trees_add_up_to_the_raw_score(fitted, categories):
+    pipeline, frame, answers, positions = fitted("lightgbm", categories)
+    classifier, values = pipeline["classify"], pipeline["impute"].transform(frame)
+    found = classifier.predict(values, pred_contrib=True)
+    expected = found.reshape(len(values), -1, values.shape[1] + 1)[:, :, -1]
+    terms = boosted_contributions(pipeline, frame, answers)
+    raw = of_answers(classifier.predict(values, raw_score=True), positions)
+    assert terms.sum(axis=1) + of_answers(expected, positions) == pytest.approx(raw)
+
+
+@two_or_more
+def test_path_lengths_of_boosted_trees_are_those_that_the_library_reports(fitted, categories):
+    pipeline, frame, answers, positions = fitted("lightgbm", categories)
+    classifier = pipeline["classify"]
+    table = classifier.booster_.trees_to_dataframe()
+    leaves = table[table["split_feature"].isna()]
+    depth = {
+        (row.tree_index, int(row.node_index.split("L")[1] if "-L" in row.node_index else 0)): (
+            row.node_depth - 1
+        )
+        for row in leaves.itertuples()
+    }
+    found = classifier.predict(pipeline["impute"].transform(frame), pred_leaf=True)
+    turns = 1 if categories == 2 else categories
+    expected = [
+        sum(
+            depth.get((tree, leaf), 0)
+            for tree, leaf in enumerate(row)
+            if tree % turns == position % turns
+        )
+        for row, position in zip(found, positions, strict=True)
+    ]
+    assert boosted_path_lengths(pipeline, frame, answers).tolist() == expected
+    assert min(expected) > 0
+
+
+@pytest.mark.parametrize("name", ADDITIVE)
+def test_the_feature_that_tells_the_label_leads_the_evidence_most_often(
+    name, context, settings_of, runs
+):
+    frame, labels, groups = runs
+    method = METHODS[name].build(settings_of(name), context).fit(frame, labels, groups)
+    leading = Counter(one.evidence[0].signal for one in method.diagnose(frame))
+    assert leading.most_common(1)[0][0] == "max_loss"
+
+
+@pytest.mark.parametrize("name", ADDITIVE)
+def test_evidence_lies_on_the_side_it_says(name, context, settings_of, runs):
+    frame, labels, groups = runs
+    method = METHODS[name].build(settings_of(name), context).fit(frame, labels, groups)
+    for diagnosis in method.diagnose(frame):
+        signals = [one.signal for one in diagnosis.evidence]
+        assert len(signals) == len(set(signals))
+        for one in diagnosis.evidence:
+            assert (one.value > one.threshold) == (one.relation == "above")
+
+
+@pytest.mark.parametrize("name", ["logistic_regression", "ebm"])
+def test_a_reader_of_an_additive_score_checks_its_terms(name, context, settings_of, runs):
+    frame, labels, groups = runs
+    method = METHODS[name].build(settings_of(name), context).fit(frame, labels, groups)
+    for diagnosis in method.diagnose(frame):
+        assert diagnosis.conditions == len(diagnosis.evidence) > 0
+
+
+def test_linear_evidence_is_held_against_the_training_mean(context, settings_of, runs):
+    frame, labels, groups = runs
+    method = METHODS["logistic_regression"].build(settings_of("logistic_regression"), context)
+    method.fit(frame, labels, groups)
+    mean = frame["max_loss"].mean()
+    thresholds = {
+        one.threshold
+        for diagnosis in method.diagnose(frame)
+        for one in diagnosis.evidence
+        if one.signal == "max_loss"
+    }
+    assert list(thresholds) == [pytest.approx(mean)]
+
+
+def test_boosted_evidence_is_held_against_the_training_median(context, settings_of, runs):
+    frame, labels, groups = runs
+    method = METHODS["lightgbm"].build(settings_of("lightgbm"), context).fit(frame, labels, groups)
+    thresholds = {
+        one.threshold
+        for diagnosis in method.diagnose(frame)
+        for one in diagnosis.evidence
+        if one.signal == "max_loss"
+    }
+    assert thresholds == {frame["max_loss"].median()}
+
+
+def test_evidence_of_the_boosting_machine_is_held_against_an_edge_of_its_own_bin(
+    context, settings_of, runs
+):
+    frame, labels, groups = runs
+    method = METHODS["ebm"].build(settings_of("ebm"), context).fit(frame, labels, groups)
+    names = list(method.pipeline_["impute"].get_feature_names_out())
+    bins = method.pipeline_["classify"].bins_
+    for diagnosis in method.diagnose(frame):
+        for one in diagnosis.evidence:
+            edges = bins[names.index(one.signal)][0]
+            above = int(np.searchsorted(edges, one.value))
+            assert one.threshold in edges[max(above - 1, 0) : above + 1]

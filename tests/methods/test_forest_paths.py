@@ -1,0 +1,69 @@
+"""What the trees of a forest tested, against the paths that scikit-learn reports of each."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from failbench.methods.forest_paths import TESTS
+from failbench.methods.registry import METHODS
+
+
+@pytest.fixture
+def forest(context, settings_of, runs):
+    frame, labels, groups = runs
+    return (
+        METHODS["random_forest"]
+        .build(settings_of("random_forest"), context)
+        .fit(frame, labels, groups)
+    )
+
+
+def test_conditions_are_the_tests_on_the_paths_through_all_trees(forest, runs):
+    values = forest.pipeline_["impute"].transform(runs[0])
+    lengths = sum(
+        np.asarray(tree.decision_path(values).sum(axis=1)).ravel() - 1
+        for tree in forest.pipeline_["classify"].estimators_
+    )
+    assert [one.conditions for one in forest.diagnose(runs[0])] == lengths.tolist()
+
+
+def test_evidence_is_the_tests_that_trees_of_the_answer_made_most_often(forest, runs):
+    values = forest.pipeline_["impute"].transform(runs[0])
+    names = forest.pipeline_["impute"].get_feature_names_out()
+    classes = forest.pipeline_.classes_
+    for row, diagnosis in zip(values, forest.diagnose(runs[0]), strict=True):
+        counts: dict[tuple[str, str], float] = {}
+        for tree in forest.pipeline_["classify"].estimators_:
+            votes = tree.predict_proba(row[None])[0][list(classes).index(diagnosis.category)]
+            for node in tree.decision_path(row[None]).indices:
+                feature = tree.tree_.feature[node]
+                if feature >= 0:
+                    above = np.float32(row[feature]) > tree.tree_.threshold[node]
+                    test = (names[feature], "above" if above else "below")
+                    counts[test] = counts.get(test, 0.0) + votes
+        made = [counts[(one.signal, one.relation)] for one in diagnosis.evidence]
+        assert made == pytest.approx(sorted(counts.values(), reverse=True)[: len(made)])
+        assert min(made) > 0
+        assert len(made) == min(TESTS, sum(count > 0 for count in counts.values()))
+
+
+def test_values_lie_on_the_side_that_the_evidence_says(forest, runs):
+    for diagnosis in forest.diagnose(runs[0]):
+        for one in diagnosis.evidence:
+            assert (one.value > one.threshold) == (one.relation == "above")
+
+
+def test_symptoms_are_named_by_what_they_are(context, settings_of, runs):
+    frame, labels, groups = runs
+    method = METHODS["symptom_baseline"].build(settings_of("symptom_baseline"), context)
+    diagnoses = method.fit(frame, labels, groups).diagnose(frame)
+    signals = {one.signal for diagnosis in diagnoses for one in diagnosis.evidence}
+    assert {"error_type_RuntimeError", "steps_before_failure"} <= signals
+
+
+def test_a_tree_is_read_along_its_path(context, settings_of, runs):
+    frame, labels, groups = runs
+    method = METHODS["decision_tree"].build(settings_of("decision_tree"), context)
+    diagnoses = method.fit(frame, labels, groups).diagnose(frame)
+    assert all(one.conditions == len(one.evidence) > 0 for one in diagnoses)

@@ -1,0 +1,114 @@
+"""The simulation of people: how often they are right, and what they do not see."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pandas as pd
+import pytest
+from pydantic import ValidationError
+
+from failbench.errors import BadInputError
+from failbench.methods.registry import METHODS
+from failbench.methods.simulated_human import SimulatedHuman, SimulatedHumanSettings
+from failbench.scenarios import CATEGORIES
+
+LEVELS = {
+    "novice": {"share": 0.3, "accuracy": 0.5},
+    "intermediate": {"share": 0.5, "accuracy": 0.75},
+    "expert": {"share": 0.2, "accuracy": 0.9},
+}
+RUNS = 4000
+
+
+@pytest.fixture(scope="module")
+def answers() -> dict[str, str]:
+    return {f"run_{index}": CATEGORIES[index % 5] for index in range(RUNS)}
+
+
+@pytest.fixture(scope="module")
+def frame(answers) -> pd.DataFrame:
+    return pd.DataFrame(index=pd.Index(list(answers), name="run_id"))
+
+
+@pytest.fixture(scope="module")
+def human(answers, frame) -> SimulatedHuman:
+    levels = SimulatedHumanSettings.model_validate({"levels": LEVELS}).levels
+    return SimulatedHuman(answers, levels, seed=0).fit(frame, np.array([]))
+
+
+@pytest.fixture(scope="module")
+def told(human, frame):
+    return human.diagnose(frame)
+
+
+def test_the_mixture_is_right_as_often_as_its_mean_skill(told, answers):
+    """0.3 x 0.50 + 0.5 x 0.75 + 0.2 x 0.90 = 0.705, within four standard errors."""
+    right = np.mean(
+        [one.category == truth for one, truth in zip(told, answers.values(), strict=True)]
+    )
+    assert right == pytest.approx(0.705, abs=4 * np.sqrt(0.705 * 0.295 / RUNS))
+
+
+@pytest.mark.parametrize(("share", "accuracy"), [(0.3, 0.5), (0.5, 0.75), (0.2, 0.9)])
+def test_each_level_has_its_share_and_its_accuracy(told, answers, share, accuracy):
+    right = [
+        one.category == truth
+        for one, truth in zip(told, answers.values(), strict=True)
+        if one.confidence == accuracy
+    ]
+    assert len(right) / RUNS == pytest.approx(share, abs=4 * np.sqrt(share * (1 - share) / RUNS))
+    error = 4 * np.sqrt(accuracy * (1 - accuracy) / len(right))
+    assert np.mean(right) == pytest.approx(accuracy, abs=error)
+
+
+def test_who_is_wrong_names_the_other_categories_alike(told, answers):
+    wrong = Counter(
+        one.category
+        for one, truth in zip(told, answers.values(), strict=True)
+        if truth == "unknown" != one.category
+    )
+    quarter = sum(wrong.values()) / 4
+    assert set(wrong) == set(CATEGORIES) - {"unknown"}
+    assert all(abs(count - quarter) < 4 * np.sqrt(quarter) for count in wrong.values())
+
+
+def test_neither_the_order_nor_the_company_of_runs_matters(human, frame):
+    everyone = dict(zip(frame.index, human.predict(frame), strict=True))
+    some = frame[::-7]
+    assert human.predict(some).tolist() == [everyone[run_id] for run_id in some.index]
+
+
+def test_another_seed_draws_other_people(human, frame, answers):
+    other = SimulatedHuman(answers, human.levels, seed=1).fit(frame, np.array([]))
+    assert (other.predict(frame) != human.predict(frame)).mean() > 0.2
+
+
+def test_probabilities_claim_the_own_skill_for_the_answer(human, frame, told):
+    for row, one in zip(human.predict_proba(frame), told, strict=True):
+        assert row[CATEGORIES.index(one.category)] == one.confidence
+        assert sorted(row)[:4] == pytest.approx([(1 - one.confidence) / 4] * 4)
+
+
+def test_a_person_cites_nothing(told):
+    assert {(one.evidence, one.conditions, one.reason) for one in told} == {((), None, None)}
+
+
+def test_a_run_without_an_answer_is_refused(human):
+    unknown = pd.DataFrame(index=pd.Index(["run_x"], name="run_id"))
+    with pytest.raises(BadInputError, match="run_x: is not in the answer key"):
+        human.predict(unknown)
+
+
+@pytest.mark.parametrize(
+    "novice", [{"share": 0.4, "accuracy": 0.5}, {"share": 0.3, "accuracy": 0.2}]
+)
+def test_a_population_must_be_whole_and_better_than_chance(novice):
+    with pytest.raises(ValidationError):
+        SimulatedHumanSettings.model_validate({"levels": {**LEVELS, "novice": novice}})
+
+
+def test_only_methods_with_a_simulated_person_are_told_the_answers():
+    told = [name for name, one in METHODS.items() if one.simulation]
+    assert told == ["simulated_human", "hybrid"]
