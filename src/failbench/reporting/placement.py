@@ -102,9 +102,9 @@ def place_labels(
     """
     figure = axes.get_figure(root=True)
     assert figure is not None
-    renderer = FigureCanvasAgg(figure).get_renderer()
+    renderer = FigureCanvasAgg(figure).get_renderer()  # type: ignore[no-untyped-call]
     pixel = figure.dpi / 72
-    frame = axes.get_window_extent(renderer).extents
+    frame = np.array(axes.get_window_extent(renderer).extents)
     obstacles = np.array([box.extents for box in drawn]).reshape(-1, 4)
     notes = [
         axes.annotate(
@@ -123,7 +123,7 @@ def place_labels(
     choices = [
         _choices(
             points[number],
-            note.get_window_extent(renderer).size,
+            np.array(note.get_window_extent(renderer).size),
             np.delete(points, number, axis=0),
             frame,
             obstacles,
@@ -228,7 +228,8 @@ def _overlaps(boxes: Array, others: Array) -> Array:
     """Areas that boxes share, of shape ``[n_boxes, n_others]``."""
     one, other = boxes[:, np.newaxis], others[np.newaxis]
     low, high = np.maximum(one[..., :2], other[..., :2]), np.minimum(one[..., 2:], other[..., 2:])
-    return np.prod(np.clip(high - low, 0.0, None), axis=2)
+    areas: Array = np.prod(np.clip(high - low, 0.0, None), axis=2)
+    return areas
 
 
 def _crosses(start: Array, ends: Array, boxes: Array) -> npt.NDArray[np.bool_]:
