@@ -101,7 +101,7 @@ class MethodDeclaration:
         return {
             name: record
             for name, one in self.settings.model_fields.items()
-            if (record := one.annotation) is not None
+            if isinstance(record := one.annotation, type) and issubclass(record, Record)
         }
 
     def assemble(self, sections: Mapping[str, Record]) -> Record:
