@@ -42,6 +42,8 @@ KILLED = _wording("killed")
 
 FIRST_BATCH = Crosses("steps_before_failure", "below", 2)
 """Section 7.3.2: 'training crashes at the first batch', before anything could be observed."""
+AFTER_FIRST_BATCH = Crosses("steps_before_failure", "above", 1)
+"""An untrained model has the perplexity of chance, which is no sign of the data."""
 NEAR_CAPACITY = Crosses("memory_warning", "above", 0.5)
 MEMORY_GROWS = LeavesBand("memory_growth_rate", "above")
 MEMORY_USUAL = StaysInBand("peak_memory", "above")

@@ -8,6 +8,7 @@ root.
 from __future__ import annotations
 
 from failbench.methods.improved_signals import (
+    AFTER_FIRST_BATCH,
     CATASTROPHIC,
     FIRST_BATCH,
     GRADIENT_EXPLODES,
@@ -109,7 +110,7 @@ ON_MEMORY = Refine(
 
 ON_PERPLEXITY = Refine(
     "catastrophic_perplexity",
-    (CATASTROPHIC,),
+    (CATASTROPHIC, AFTER_FIRST_BATCH),
     (
         Confirm(
             "perplexity_of_uncovered_text",

@@ -1,0 +1,198 @@
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from failbench.methods.improved_rules import ImprovedRules
+from failbench.methods.improved_tree import TREE
+from failbench.methods.registry import METHODS
+from failbench.scenarios import CATEGORIES
+
+OOM = ("RuntimeError", "DefaultCPUAllocator: can't allocate memory")
+FULL = {"memory_warning": 1.0}
+EXPLODES = {"max_gradient_norm": 1500.0, "max_loss": 2.0, "steps_before_failure": 200.0}
+VOLATILE = EXPLODES | {"gradient_norm_variance": 2.0}
+"""Reach the leaf whose signals are the limit of the norm, its variance and the loss."""
+
+
+def weights_of(method: ImprovedRules, name: str) -> list[float]:
+    names = [leaf.name for leaf in TREE.leaves]
+    return method.weights_[names.index(name)].tolist()
+
+
+@pytest.fixture
+def fit(context, run):
+    """Fits the rules to runs given as (category, scenario, error text, features)."""
+
+    def build(*rows, grouped: bool = True, **settings: float) -> ImprovedRules:
+        frames = [run(*text, **features) for _, _, text, features in rows]
+        labels = np.array([category for category, *_ in rows], dtype=object)
+        groups = np.array([scenario for _, scenario, *_ in rows], dtype=object)
+        method = ImprovedRules(context.band, **settings)
+        return method.fit(pd.concat(frames), labels, groups if grouped else None)
+
+    return build
+
+
+@pytest.fixture
+def explosions(fit) -> ImprovedRules:
+    """Five scenarios explode, one of them not for its optimization; three are volatile."""
+    return fit(
+        ("optimization", "a", (), VOLATILE),
+        ("optimization", "b", (), VOLATILE),
+        ("optimization", "c", (), VOLATILE),
+        ("optimization", "d", (), EXPLODES),
+        ("data_pipeline", "e", (), EXPLODES),
+    )
+
+
+def test_a_weight_is_the_precision_at_the_leaf_under_jeffreys_prior(explosions):
+    # norm and loss: 4 of 5 right; variance: 3 of 3
+    expected = [4.5 / 6, 3.5 / 4, 4.5 / 6]
+    assert weights_of(explosions, "explosion_that_the_loss_follows") == pytest.approx(expected)
+
+
+def test_confidence_is_the_smallest_weight_of_the_signals_of_the_leaf(explosions, run):
+    (diagnosis,) = explosions.diagnose(run(**VOLATILE))
+    assert (diagnosis.category, diagnosis.reason) == ("optimization", None)
+    assert diagnosis.confidence == pytest.approx(4.5 / 6)
+
+
+def test_confidence_is_zero_when_one_signal_is_absent(explosions, run):
+    (diagnosis,) = explosions.diagnose(run(**EXPLODES))
+    assert (diagnosis.category, diagnosis.reason) == ("abstain", "low_confidence")
+    assert diagnosis.confidence == 0
+
+
+def test_the_runs_of_a_scenario_weigh_one_in_all(fit):
+    rows = [("data_pipeline", "a", OOM, FULL)] * 3
+    rows += [("memory_hardware", "b", OOM, FULL), ("memory_hardware", "c", OOM, FULL)]
+    name = "out_of_memory_near_capacity"
+    assert weights_of(fit(*rows), name) == pytest.approx([2.5 / 4] * 2)
+    assert weights_of(fit(*rows, grouped=False), name) == pytest.approx([2.5 / 6] * 2)
+
+
+def test_where_no_training_run_reaches_a_leaf_its_signals_are_weighed_wherever_they_hold(fit):
+    rules = fit(
+        ("memory_hardware", "a", OOM, {"steps_before_failure": 1.0}),
+        ("model_software", "b", OOM, {"steps_before_failure": 1.0}),
+        ("memory_hardware", "c", (), FULL),
+    )
+    # OUT_OF_MEMORY: 1 of 2 right; NEAR_CAPACITY: 1 of 1
+    expected = [1.5 / 3, 1.5 / 2]
+    assert weights_of(rules, "out_of_memory_near_capacity") == pytest.approx(expected)
+
+
+def test_a_signal_that_was_never_seen_is_as_likely_wrong_as_right(fit):
+    rules = fit(("unknown", "a", (), {}))
+    assert weights_of(rules, "memory_grows_to_capacity") == [0.5, 0.5]
+
+
+def test_abstains_below_tau_and_not_at_it(fit, run):
+    rows = [("memory_hardware", "a", OOM, FULL)]  # weights 1.5 / 2
+    assert fit(*rows, tau=0.75).predict(run(*OOM, **FULL)).tolist() == ["memory_hardware"]
+    (diagnosis,) = fit(*rows, tau=0.76).diagnose(run(*OOM, **FULL))
+    assert (diagnosis.category, diagnosis.reason) == ("abstain", "low_confidence")
+    assert diagnosis.confidence == 0.75
+
+
+def test_abstains_when_a_signal_of_an_incompatible_category_holds(explosions, run):
+    (diagnosis,) = explosions.diagnose(run(**VOLATILE, oov_rate=2.0))
+    assert (diagnosis.category, diagnosis.reason) == ("abstain", "conflict")
+    assert diagnosis.confidence == pytest.approx(4.5 / 6)
+
+
+def test_abstains_when_a_metric_of_the_leaf_is_missing_whatever_else_speaks(explosions, run):
+    missing = VOLATILE | {"gradient_norm_variance": np.nan}
+    (diagnosis,) = explosions.diagnose(run(**missing, oov_rate=2.0))
+    assert (diagnosis.category, diagnosis.reason) == ("abstain", "missing")
+    assert diagnosis.confidence == 0
+
+
+def test_conflict_is_named_before_low_confidence(explosions, run):
+    (diagnosis,) = explosions.diagnose(run(**EXPLODES, oov_rate=2.0))
+    assert (diagnosis.confidence, diagnosis.reason) == (0, "conflict")
+
+
+def test_a_missing_metric_that_the_leaf_does_not_ask_for_is_no_reason(explosions, run):
+    unasked = VOLATILE | {"learning_rate_at_failure": np.nan, "peak_memory": np.nan}
+    assert explosions.predict(run(**unasked)).tolist() == ["optimization"]
+
+
+@pytest.mark.parametrize(
+    ("text", "features", "reason"),
+    [
+        ((), {"steps_before_failure": 1.0}, "missing"),
+        (OOM, {"steps_before_failure": 200.0}, "conflict"),
+        (("KeyError", "'x'"), {"steps_before_failure": 200.0}, "low_confidence"),
+    ],
+)
+def test_a_leaf_without_category_abstains_for_its_own_reason(
+    explosions, run, text, features, reason
+):
+    frame = run(*text, **features)
+    (diagnosis,) = explosions.diagnose(frame)
+    assert (diagnosis.category, diagnosis.reason) == ("abstain", reason)
+    assert diagnosis.confidence == 0
+    assert explosions.predict_proba(frame).tolist() == [[0.2] * 5]
+
+
+def test_probabilities_spread_what_the_confidence_leaves_over_all_categories(explosions, run):
+    (probabilities,) = explosions.predict_proba(run(**VOLATILE))
+    expected = dict.fromkeys(CATEGORIES, 0.25 / 5) | {"optimization": 0.75 + 0.25 / 5}
+    assert dict(zip(CATEGORIES, probabilities, strict=True)) == pytest.approx(expected)
+
+
+def test_the_category_of_an_abstention_for_conflict_keeps_its_probability(explosions, run):
+    (probabilities,) = explosions.predict_proba(run(**VOLATILE, oov_rate=2.0))
+    assert probabilities[CATEGORIES.index("optimization")] == pytest.approx(0.8)
+
+
+def test_evidence_lists_every_condition_checked_with_what_was_seen(fit, run):
+    rules = fit(("memory_hardware", "a", OOM, FULL))
+    (diagnosis,) = rules.diagnose(run(*OOM, **FULL, steps_before_failure=200.0))
+    seen = [(one.signal, one.value, one.relation) for one in diagnosis.evidence]
+    assert seen == [
+        ("error_text", "RuntimeError", "matches"),
+        ("error_text", "DefaultCPUAllocator", "matches"),
+        ("steps_before_failure", 200.0, "above"),  # not at the first batch
+        ("memory_growth_rate", 1.0, "below"),  # does not grow
+        ("memory_warning", 1.0, "above"),
+        ("error_text", "", "matches"),  # no words of wrong shapes
+        ("sequence_length_spread", 1.0, "below"),
+    ]
+    assert diagnosis.conditions == 7
+    assert diagnosis.evidence[3].threshold == pytest.approx(1.3)
+
+
+def test_runs_without_error_text_check_that_only_once(explosions, run):
+    (diagnosis,) = explosions.diagnose(run(**VOLATILE))
+    assert sum(one.signal == "error_text" for one in diagnosis.evidence) == 1
+
+
+def test_a_missing_value_is_shown_as_missing(explosions, run):
+    missing = VOLATILE | {"gradient_norm_variance": np.nan}
+    values = {one.signal: one.value for one in explosions.diagnose(run(**missing))[0].evidence}
+    assert np.isnan(values["gradient_norm_variance"])
+
+
+def test_perplexity_is_catastrophic_above_400_once_there_was_training(fit, run):
+    later = {"steps_before_failure": 200.0}
+    rules = fit(("data_pipeline", "a", (), {"perplexity": 401.0} | later))
+    assert rules.predict(run(perplexity=400.1, **later)).tolist() == ["data_pipeline"]
+    assert rules.predict(run(perplexity=400.0, **later)).tolist() == ["abstain"]
+    assert rules.diagnose(run(perplexity=400.1))[0].reason == "missing"
+
+
+def test_thresholds_come_from_healthy_runs_and_settings_and_not_from_failures(explosions, fit):
+    other = fit(("unknown", "z", (), {"max_loss": 77.0}))
+    assert explosions.tree_ == other.tree_
+    assert fit(("unknown", "z", (), {}), healthy_sds=2).tree_ != other.tree_
+
+
+def test_the_settings_of_the_registry_reach_the_rules(context):
+    settings = {"tau": 0.5, "catastrophic_perplexity": 300, "gradient_norm": 9, "healthy_sds": 2}
+    declaration = METHODS["improved_rules"]
+    method = declaration.build(declaration.settings.model_validate(settings), context)
+    assert {name: method.get_params()[name] for name in settings} == settings

@@ -1,0 +1,163 @@
+"""The tree of the improved rules as data: its size, its sources, and a run for each leaf."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from failbench.features import FEATURES
+from failbench.methods.improved_tree import TREE, band_features
+from failbench.methods.rule_tree import (
+    Abstention,
+    Confirmation,
+    Refinement,
+    RuleTree,
+    conditions_on_path,
+    resolve_tree,
+    route,
+)
+from failbench.methods.rules import Readings, resolve_condition
+from failbench.scenarios import CATEGORIES
+
+LEAVES = {leaf.name: position for position, leaf in enumerate(TREE.leaves)}
+CONFIRMATIONS = [leaf for leaf in TREE.leaves if isinstance(leaf, Confirmation)]
+
+OOM = ("RuntimeError", "DefaultCPUAllocator: can't allocate memory: you tried to allocate 8 bytes")
+INDEX = ("IndexError", "index out of range in self")
+STATE = ("RuntimeError", "Missing key(s) in state_dict: 'weight'.")
+SHAPE = ("RuntimeError", "mat1 and mat2 shapes cannot be multiplied (2x3 and 4x5)")
+DECODE = ("UnicodeDecodeError", "'utf-8' codec can't decode byte 0xff in position 0")
+KILLED = ("RuntimeError", "DataLoader worker (pid 7) is killed by signal: Killed.")
+OTHER = ("ZeroDivisionError", "division by zero")
+NO_ERROR = ("", "")
+
+USUAL = {"steps_before_failure": 200.0}
+AT_ONCE = {"steps_before_failure": 1.0}
+FULL = USUAL | {"memory_warning": 1.0}
+GROWS = USUAL | {"memory_growth_rate": 2.0}
+RAGGED = USUAL | {"sequence_length_spread": 2.0}
+UNKNOWN = USUAL | {"oov_rate": 2.0}
+UNCOVERED = USUAL | {"vocabulary_coverage": 0.5}
+LOSS = USUAL | {"max_loss": 2.0}
+EXPLODES = USUAL | {"max_gradient_norm": 1001.0}
+CATASTROPHE = USUAL | {"perplexity": 401.0}
+
+RUNS = {
+    "out_of_memory_at_once": (OOM, AT_ONCE),
+    "out_of_memory_after_growth": (OOM, GROWS),
+    "out_of_memory_near_capacity": (OOM, FULL),
+    "out_of_memory_while_it_was_free": (OOM, USUAL),
+    "index_outside_the_vocabulary": (INDEX, UNCOVERED),
+    "index_at_the_first_batch": (INDEX, AT_ONCE),
+    "index_past_the_positions": (INDEX, RAGGED),
+    "index_in_usual_training": (INDEX, USUAL),
+    "program_fails_at_once": (STATE, AT_ONCE),
+    "program_fails_in_usual_training": (STATE, USUAL),
+    "shapes_differ_at_once": (SHAPE, AT_ONCE),
+    "shapes_follow_the_lengths": (SHAPE, RAGGED),
+    "shapes_differ_in_usual_training": (SHAPE, USUAL),
+    "reading_fails_at_once": (DECODE, AT_ONCE),
+    "reading_fails_in_usual_training": (DECODE, USUAL),
+    "killed_near_capacity": (KILLED, FULL),
+    "killed_with_memory_free": (KILLED, USUAL),
+    "other_error_at_once": (OTHER, AT_ONCE),
+    "other_error_later": (OTHER, USUAL),
+    "explosion_that_the_loss_follows": (NO_ERROR, EXPLODES | LOSS),
+    "explosion_that_the_loss_survives": (NO_ERROR, EXPLODES),
+    "loss_explodes_on_unknown_tokens": (NO_ERROR, LOSS | UNKNOWN),
+    "loss_explodes_with_the_gradient": (NO_ERROR, LOSS | {"max_gradient_norm": 2.0}),
+    "loss_explodes_alone": (NO_ERROR, LOSS),
+    "memory_grows_to_capacity": (NO_ERROR, FULL | GROWS),
+    "memory_is_high_and_steady": (NO_ERROR, FULL),
+    "perplexity_of_uncovered_text": (NO_ERROR, CATASTROPHE | UNCOVERED),
+    "perplexity_of_a_loss_that_stagnates": (NO_ERROR, CATASTROPHE | {"loss_trend": 2.0}),
+    "perplexity_of_usual_training": (NO_ERROR, CATASTROPHE),
+    "nothing_was_measured": (NO_ERROR, AT_ONCE),
+    "memory_leaks_slowly": (NO_ERROR, GROWS),
+    "text_became_unknown": (NO_ERROR, UNKNOWN),
+    "loss_stagnates": (NO_ERROR, USUAL | {"loss_trend": 2.0}),
+    "everything_looks_usual": (NO_ERROR, USUAL),
+}
+
+
+@pytest.fixture
+def tree(context):
+    limits = {"catastrophic_perplexity": 400.0, "gradient_norm": 1000.0}
+    return resolve_tree(TREE, lambda one: resolve_condition(one, context.band, 3.0, limits))
+
+
+def test_the_tree_has_47_nodes_in_three_levels():
+    assert len(TREE.nodes) == 47
+    levels = [[TREE], list(TREE.refinements), [one for n in TREE.refinements for one in n.leaves]]
+    assert [len(level) for level in levels] == [1, 12, 34]
+    assert isinstance(TREE, RuleTree)
+    assert all(isinstance(node, Refinement) for node in levels[1])
+    assert all(isinstance(node, Confirmation | Abstention) for node in levels[2])
+
+
+def test_every_node_has_a_name_of_its_own_and_a_source():
+    assert len({node.name for node in TREE.nodes}) == 47
+    assert all(len(node.source) > 10 for node in TREE.nodes)
+
+
+def test_every_leaf_names_a_category_or_a_reason_to_abstain():
+    assert {leaf.category for leaf in CONFIRMATIONS} == set(CATEGORIES)
+    reasons = {leaf.reason for leaf in TREE.leaves if isinstance(leaf, Abstention)}
+    assert reasons == {"missing", "conflict", "low_confidence"}
+
+
+def test_a_category_is_confirmed_by_several_signals():
+    assert all(len(set(leaf.confirms)) >= 2 for leaf in CONFIRMATIONS)
+
+
+def test_what_speaks_against_a_leaf_is_of_another_category_and_no_signal_of_its_own():
+    for leaf in CONFIRMATIONS:
+        assert leaf.category not in {one.category for one in leaf.against}
+        assert not {one.condition for one in leaf.against} & set(leaf.confirms)
+
+
+def test_only_the_last_child_takes_every_run():
+    for children in (TREE.refinements, *(node.leaves for node in TREE.refinements)):
+        assert [bool(child.when) for child in children] == [True] * (len(children) - 1) + [False]
+
+
+def test_the_band_features_are_features():
+    assert set(band_features()) <= {feature.name for feature in FEATURES}
+
+
+@pytest.mark.parametrize("name", LEAVES)
+def test_every_leaf_can_be_reached(name, tree, run):
+    text, features = RUNS[name]
+    (reached,) = route(tree, Readings(run(*text, **features)))
+    assert TREE.leaves[reached].name == name
+
+
+def test_runs_are_routed_together_as_they_are_alone(tree, run):
+    frame = pd.concat([run(*text, **features) for text, features in RUNS.values()])
+    assert route(tree, Readings(frame)).tolist() == [LEAVES[name] for name in RUNS]
+
+
+def test_missing_metrics_hold_for_no_condition(tree, run):
+    nothing = dict.fromkeys((feature.name for feature in FEATURES), np.nan)
+    (reached,) = route(tree, Readings(run(*OOM, **nothing)))
+    assert TREE.leaves[reached].name == "out_of_memory_while_it_was_free"
+
+
+def test_the_path_shows_that_each_child_passed_over_fails_and_each_taken_holds(tree, run):
+    frame = pd.concat([run(*text, **features) for text, features in RUNS.values()])
+    readings = Readings(frame)
+    for row, leaf in enumerate(route(tree, readings).tolist()):
+        checked = conditions_on_path(tree, leaf, readings, row)
+        assert len(set(checked)) == len(checked)
+        held = {one for one in checked if readings.holds(one)[row]}
+        before = 0
+        for node in tree.refinements:
+            if leaf < before + len(node.leaves):
+                break
+            assert set(node.when) & (set(checked) - held)
+            before += len(node.leaves)
+        assert set(node.when) <= held
+        for sibling in node.leaves[: leaf - before]:
+            assert set(sibling.when) & (set(checked) - held)
+        assert set(tree.leaves[leaf].when) <= held

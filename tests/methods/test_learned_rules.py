@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from pydantic import ValidationError
+
+from failbench.methods.learned_rules import (
+    LearnedRulesSettings,
+    learned_rules,
+    readable_rules,
+    rule_list,
+    top_signals,
+)
+from failbench.scenarios import CATEGORIES
+
+FEATURES = tuple("abcdef")
+SETTINGS = {
+    "max_depth": 5,
+    "inner_folds": 2,
+    "max_leaf_nodes": [25],
+    "min_samples_leaf": [1],
+}
+
+
+def fitted(frame: pd.DataFrame, labels: np.ndarray, **changes: object):
+    settings = LearnedRulesSettings.model_validate(SETTINGS | changes)
+    return learned_rules(settings, tuple(frame.columns), seed=0).fit(frame, labels)
+
+
+def noise(seed: int, n_runs: int = 150) -> tuple[pd.DataFrame, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(rng.normal(size=(n_runs, 6)), columns=list(FEATURES))
+    frame[rng.random(frame.shape) < 0.1] = np.nan
+    return frame, rng.choice(np.array(CATEGORIES, dtype=object), n_runs)
+
+
+@pytest.fixture
+def steps():
+    """Memory parts two categories from the rest, and the gradient norm parts three of these."""
+    frame = pd.DataFrame(
+        {
+            "memory": np.repeat([0.0, 1.0], [40, 20]),
+            "gradient": np.repeat([0.0, 1.0, 2.0, 0.0], [20, 10, 10, 20]),
+            "nothing": 0.0,
+        }
+    )
+    names = ["optimization", "data_pipeline", "model_software", "memory_hardware"]
+    return frame, np.repeat(np.array(names, dtype=object), [20, 10, 10, 20])
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_list_reproduces_every_prediction_in_at_most_25_rules(seed):
+    frame, labels = noise(seed)
+    method = fitted(frame, labels, max_depth=12)  # so that the number of rules is what limits
+    rules = rule_list(method)
+    assert len(rules) == 25
+    assert len(readable_rules(method)) == len(rules)
+    fresh = noise(seed + 100)[0]
+    for runs in (frame, fresh):
+        matrix = runs.fillna(frame.median())
+        holds = np.ones((len(rules), len(matrix)), dtype=bool)
+        for position, rule in enumerate(rules):
+            for name, side, edge in rule.tests:
+                above = (matrix[name] > edge).to_numpy()
+                holds[position] &= above if side == "above" else ~above
+        assert set(holds.sum(axis=0)) == {1}
+        answers = [rules[position].category for position in holds.argmax(axis=0)]
+        assert answers == method.predict(runs).tolist()
+
+
+def test_no_rule_has_more_tests_than_the_depth_allows():
+    frame, labels = noise(0)
+    assert max(len(rule.tests) for rule in rule_list(fitted(frame, labels))) <= 5
+    shallow = rule_list(fitted(frame, labels, max_depth=1))
+    assert [len(rule.tests) for rule in shallow] == [1, 1]
+
+
+def test_rules_count_the_training_runs_that_they_hold_for():
+    frame, labels = noise(1)
+    rules = rule_list(fitted(frame, labels))
+    assert sum(rule.runs for rule in rules) == len(frame)
+    right = sum(rule.runs * rule.share for rule in rules)
+    assert right == pytest.approx((fitted(frame, labels).predict(frame) == labels).sum())
+
+
+def test_rules_read_as_sentences(steps):
+    assert readable_rules(fitted(*steps)) == (
+        "if memory <= 0.5 and gradient <= 0.5 then optimization (1.00, n=20)",
+        "if memory <= 0.5 and gradient > 0.5 and gradient <= 1.5 then data_pipeline (1.00, n=10)",
+        "if memory <= 0.5 and gradient > 1.5 then model_software (1.00, n=10)",
+        "if memory > 0.5 then memory_hardware (1.00, n=20)",
+    )
+
+
+def test_a_tree_without_a_split_is_one_rule_without_a_test():
+    frame = pd.DataFrame({"a": [1.0, 2.0, 3.0]})
+    method = fitted(frame, np.array(["unknown"] * 3, dtype=object))
+    assert readable_rules(method) == ("if true then unknown (1.00, n=3)",)
+    assert top_signals(method) == ()
+
+
+def test_top_signals_are_those_of_the_root_and_its_children_in_that_order(steps):
+    assert top_signals(fitted(*steps)) == ("memory", "gradient")
+
+
+def test_a_signal_that_is_tested_again_is_at_the_top_once():
+    frame = pd.DataFrame({"a": np.repeat([1.0, 2.0, 3.0, 4.0], 5)})
+    method = fitted(frame, np.repeat(np.array(CATEGORIES[:4], dtype=object), 5))
+    assert top_signals(method) == ("a",)
+
+
+def test_a_diagnosis_rests_on_the_tests_of_its_rule(steps):
+    frame, labels = steps
+    method = fitted(frame, labels)
+    diagnosis = method.diagnose(frame.iloc[[20]])[0]
+    assert diagnosis.category == "data_pipeline"
+    assert [(one.signal, one.relation, one.threshold, one.value) for one in diagnosis.evidence] == [
+        ("memory", "below", 0.5, 0.0),
+        ("gradient", "above", 0.5, 1.0),
+        ("gradient", "below", 1.5, 1.0),
+    ]
+    assert diagnosis.conditions == 3
+
+
+@pytest.mark.parametrize("leaves", [1, 26])
+def test_more_than_25_rules_and_fewer_than_two_are_refused(leaves):
+    with pytest.raises(ValidationError, match="max_leaf_nodes"):
+        LearnedRulesSettings.model_validate(SETTINGS | {"max_leaf_nodes": [leaves]})
