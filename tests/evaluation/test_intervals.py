@@ -7,8 +7,8 @@ from scipy import stats
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, f1_score
 
 from failbench.errors import BadInputError
+from failbench.evaluation.bootstrap import BATCH
 from failbench.evaluation.intervals import (
-    BATCH,
     IntervalSettings,
     _wilson,
     corrected_t,
@@ -20,36 +20,9 @@ from failbench.evaluation.intervals import (
 from failbench.evaluation.metrics import OVERALL
 from failbench.evaluation.scores import scenario_answers
 from failbench.scenarios import CATEGORIES, COUNTS
+from made_up import made_up_predictions
 
 SETTINGS = IntervalSettings(resamples=2000, confidence=0.95, wilson_from=0.9, seed=0)
-
-
-def made_up_predictions(
-    accuracy: float = 0.7, repeats: int = 3, scenarios: int = 12, runs: int = 1, seed: int = 0
-) -> pl.DataFrame:
-    """Scenarios differ in how often they are diagnosed right; wrong answers are any category."""
-    rng = np.random.default_rng(seed)
-    rows = []
-    for category in CATEGORIES:
-        for number in range(scenarios):
-            own = rng.beta(4 * accuracy, 4 * (1 - accuracy)) if 0 < accuracy < 1 else accuracy
-            for repeat in range(repeats):
-                for run in range(runs):
-                    right = rng.random() < own
-                    wrong = rng.choice([one for one in CATEGORIES if one != category])
-                    rows.append(
-                        {
-                            "feature_set": "19",
-                            "method": "made_up",
-                            "repeat": repeat,
-                            "fold": number % 3,
-                            "run_id": f"{category}_{number}_{run}",
-                            "scenario": f"{category}_{number}",
-                            "category": category,
-                            "prediction": category if right else wrong,
-                        }
-                    )
-    return pl.DataFrame(rows)
 
 
 def width(predictions: pl.DataFrame, metric: str = "accuracy") -> float:
@@ -130,7 +103,7 @@ def test_four_times_the_scenarios_give_a_narrower_interval(metric: str):
 
 def test_repeating_the_same_answers_narrows_nothing():
     once = made_up_predictions(repeats=1)
-    again = pl.concat([once, once.with_columns(repeat=pl.lit(1, pl.Int64))])
+    again = pl.concat([once, once.with_columns(repeat=pl.lit(1, pl.Int32))])
     assert width(again) == pytest.approx(width(once))
 
 
@@ -140,10 +113,11 @@ def test_more_seeds_with_the_same_answers_narrow_nothing():
     assert width(more) == pytest.approx(width(once))
 
 
-def test_an_interval_holds_its_value_and_stays_within_zero_and_one():
+def test_an_interval_holds_its_value_and_a_rate_stays_within_zero_and_one():
+    top = {"brier": 2.0, "log_loss": 13.9, "conditions_to_read": 9.0}
     for accuracy in (0.0, 0.05, 0.5, 0.95, 1.0):
-        for one in method_intervals(made_up_predictions(accuracy), SETTINGS).values():
-            assert 0 <= one.ci_low <= one.value <= one.ci_high <= 1
+        for name, one in method_intervals(made_up_predictions(accuracy), SETTINGS).items():
+            assert 0 <= one.ci_low <= one.value <= one.ci_high <= top.get(name, 1.0)
 
 
 def test_rounding_errors_of_wilsons_closed_form_do_not_reach_the_interval():
@@ -190,7 +164,7 @@ def test_the_corrected_t_interval_of_equal_folds_is_a_point():
 
 
 def test_one_fold_has_no_corrected_t_interval():
-    one = made_up_predictions(repeats=1).with_columns(fold=pl.lit(0))
+    one = made_up_predictions(repeats=1).with_columns(fold=pl.lit(0, pl.Int32))
     with pytest.raises(BadInputError, match="single fold"):
         corrected_t(one, 0.95)
 
@@ -201,7 +175,18 @@ def test_the_metrics_file_nests_four_scalars_a_figure():
     assert set(nested["19"]["made_up"]["accuracy"]) == {"value", "ci_low", "ci_high", "n"}
     assert nested["19"]["made_up"]["accuracy"]["n"] == 60
     assert set(table["resampling_unit"]) == {"scenario", "fold"}
+    assert "calibration_floor" in nested["19"]["made_up"]
     assert table["estimand"].str.len_chars().min() > 10
+
+
+def test_intervals_do_not_depend_on_the_number_of_workers():
+    both = pl.concat(
+        made_up_predictions(seed=seed).with_columns(method=pl.lit(f"method_{seed}"))
+        for seed in (0, 1)
+    )
+    one, two = (intervals_table(both, SETTINGS, workers) for workers in (1, 2))
+    assert one["method"].unique(maintain_order=True).to_list() == ["method_0", "method_1"]
+    assert one.equals(two)
 
 
 @pytest.mark.long

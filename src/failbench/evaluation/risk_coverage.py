@@ -40,8 +40,8 @@ class RiskCoverage:
     Attributes
     ----------
     curves
-        Keyed by (``feature_set``, ``method``, ``coverage``): the share of wrong answers (``risk``) among the ``coverage`` of
-        runs that a method is most confident of, both fractions.
+        Keyed by (``feature_set``, ``method``, ``coverage``): ``risk``, the share of wrong answers
+        among the share ``coverage`` of runs that a method is most confident of.
     areas
         As :func:`failbench.evaluation.intervals.intervals_table` returns figures, a row a curve.
     """
