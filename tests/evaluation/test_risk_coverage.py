@@ -15,7 +15,7 @@ from failbench.evaluation.risk_coverage import (
     risk_coverage,
     risk_curve,
 )
-from failbench.scenarios import CATEGORIES
+from failbench.scenarios import CATEGORIES, COUNTS
 from made_up import made_up_predictions, small_predictions
 
 SETTINGS = RiskCoverageSettings(resamples=1000, confidence=0.95, seed=0, points=20)
@@ -188,3 +188,27 @@ def test_curves_do_not_depend_on_the_number_of_workers():
     one, two = (risk_coverage(both, SETTINGS, workers) for workers in (1, 2))
     assert one.curves.equals(two.curves)
     assert one.areas.equals(two.areas)
+
+
+@pytest.mark.long
+def test_bca_covers_the_area_that_many_scenarios_have():
+    """200 studies of 76 scenarios whose confidence is the probability of being right."""
+    rng = np.random.default_rng(0)
+    truth = plain_area(*_calibrated(rng, 20_000))
+    category = [name for name, count in COUNTS.items() for _ in range(count)]
+    other = dict(zip(CATEGORIES, (*CATEGORIES[1:], CATEGORIES[0]), strict=True))
+    covered = []
+    for _ in range(200):
+        confidence, wrong = _calibrated(rng, 76)
+        answers = [other[name] if one else name for name, one in zip(category, wrong, strict=True)]
+        predictions = small_predictions(
+            category=category, prediction=answers, confidence=confidence
+        )
+        found = risk_coverage(predictions, SETTINGS).areas.row(0, named=True)
+        covered.append(found["ci_low"] <= truth <= found["ci_high"])
+    assert 0.90 <= np.mean(covered) <= 0.99
+
+
+def _calibrated(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
+    confidence = rng.uniform(0.3, 1.0, n)
+    return confidence, rng.random(n) >= confidence

@@ -241,7 +241,7 @@ def test_bca_covers_the_true_committed_accuracy():
             rows, schema=["repeat", "scenario", "category", "prediction"], orient="row"
         )
         committed = ValueMetric(
-            "committed", over_committed(predictions, right_answer()), "", proportion=True
+            "committed", over_committed(predictions, right_answer()), "", kind="proportion"
         )
         found = scenario_intervals(scenario_answers(predictions), (), SETTINGS, (committed,))
         covered.append(found["committed"].ci_low <= truth <= found["committed"].ci_high)

@@ -52,7 +52,7 @@ SETTINGS: dict[str, dict[str, object]] = {
         "outer_bags": 2,
         "max_rounds": 100,
         "min_samples_leaf": 2,
-        "max_bins": 16,
+        "max_bins": 64,
         "early_stopping_rounds": 10,
     },
     "simulated_human": {

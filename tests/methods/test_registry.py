@@ -13,6 +13,14 @@ from failbench.methods.diagnosis import ABSTAIN
 from failbench.methods.registry import METHODS, band_features, method_named
 from failbench.scenarios import CATEGORIES
 
+CLASSIFIERS = (
+    "learned_rules",
+    "logistic_regression",
+    "decision_tree",
+    "random_forest",
+    "lightgbm",
+    "ebm",
+)
 every_method = pytest.mark.parametrize("name", METHODS)
 
 
@@ -72,13 +80,13 @@ def test_runs_with_nothing_but_missing_values_are_answered(name, fitted, runs):
     assert set(fitted(name).predict(frame)) <= {*CATEGORIES, ABSTAIN}
 
 
-@pytest.mark.parametrize("name", ["learned_rules", "decision_tree", "random_forest"])
+@pytest.mark.parametrize("name", CLASSIFIERS)
 def test_classifiers_learn_a_feature_that_tells_the_label(name, fitted, runs):
     frame, labels, _ = runs
     assert (fitted(name).predict(frame) == labels).mean() > 0.9
 
 
-@pytest.mark.parametrize("name", ["decision_tree", "random_forest", "symptom_baseline"])
+@pytest.mark.parametrize("name", [*CLASSIFIERS, "symptom_baseline"])
 def test_a_category_that_was_not_trained_on_has_probability_zero(name, fitted, runs):
     method = fitted(name, slice(12, None))
     assert set(method.predict_proba(runs[0])[:, 0]) == {0.0}

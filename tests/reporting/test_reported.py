@@ -5,21 +5,15 @@ from __future__ import annotations
 import copy
 
 import pytest
-import yaml
 
 from failbench.errors import BadInputError
-from failbench.reporting.reported import validate_reported
+from failbench.reporting.reported import reported_number, validate_reported
 from failbench.scenarios import ARCHITECTURES, CATEGORIES, COUNTS
 
 
 @pytest.fixture(scope="module")
-def raw(repository):
-    return yaml.safe_load((repository / "data/reported/paper.yaml").read_text(encoding="utf-8"))
-
-
-@pytest.fixture(scope="module")
-def reported(raw):
-    return validate_reported(raw)
+def reported(raw_reported):
+    return validate_reported(raw_reported)
 
 
 def test_every_interval_is_in_order_and_holds_its_value(reported):
@@ -68,18 +62,44 @@ def test_accuracies_in_the_text_agree_with_table_1_as_printed(reported):
         (("tables", "methods", "rows", "ebm", "acuracy"), 0.5),
         (("tables", "ablation", "rows", "full", "accuracy"), 61.8),
         (("tables", "confusion", "rows", "unknown"), [1, 2, 3]),
+        (("figures", "tradeoff", "rows", "ebm", "accuracy"), 95.7),
+        (("figures", "tradeoff", "rows", "ebm", "interpretability"), [85, 101]),
+        (("figures", "tradeoff", "rows", "decision_tree", "interpretability"), [80, 60]),
         (("claims", "gap", "value"), 38.6),
         (("claims", "gap", "place"), "somewhere"),
         (("claims", "gap", "colour"), "red"),
     ],
 )
-def test_a_wrong_entry_is_refused_with_its_path(raw, path, value):
-    wrong = copy.deepcopy(raw)
+def test_a_wrong_entry_is_refused_with_its_path(raw_reported, path, value):
+    wrong = copy.deepcopy(raw_reported)
     entry = wrong
     for key in path[:-1]:
         entry = entry[key]
     entry[path[-1]] = value
     with pytest.raises(BadInputError) as caught:
         validate_reported(wrong)
-    assert caught.value.field.startswith(".".join(path[: 3 if path[0] == "tables" else 2]))
+    assert caught.value.field.startswith(".".join(path[: 2 if path[0] == "claims" else 3]))
     assert caught.value.place == "data/reported/paper.yaml"
+
+
+def test_accuracies_of_figure_2_agree_with_the_table_and_the_text(reported):
+    rows = reported.tables.methods.rows
+    for method, point in reported.figures.tradeoff.rows.items():
+        if method in rows:
+            assert point.accuracy == rows[method].accuracy
+    hybrid = reported.figures.tradeoff.rows["hybrid_two_way"].accuracy
+    assert hybrid == reported_number(reported, "hybrid_accuracy")
+
+
+def test_scores_of_figure_2_are_those_listed_among_the_claims(reported):
+    scores = {
+        score
+        for point in reported.figures.tradeoff.rows.values()
+        for score in point.interpretability
+    }
+    assert scores == set(reported.claims["interpretability_scores"].value)
+
+
+def test_a_claim_with_several_numbers_is_not_taken_for_one(reported):
+    with pytest.raises(BadInputError, match=r"claims\.human_skills"):
+        reported_number(reported, "human_skills")

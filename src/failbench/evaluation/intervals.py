@@ -41,7 +41,7 @@ def scenario_intervals(
     ``settings.wilson_from`` upwards, and for degenerate data, Wilson's interval (1927) with n =
     scenarios takes its place. For a score that is no plain proportion that is an approximation; for
     a ratio of two shares of scenarios, n is the second share. What is no proportion at all never
-    gets Wilson's interval: see :meth:`failbench.evaluation.bootstrap.Resampled.number`.
+    gets Wilson's interval: see :class:`failbench.evaluation.bootstrap.Resampled`.
 
     Parameters
     ----------
@@ -85,8 +85,10 @@ def scenario_intervals(
     for position, figure in enumerate(values, start=len(metrics)):
         sums = figure.values.sums()
         value = float(figure.score(sums))
-        if figure.proportion:
+        if figure.kind == "proportion":
             bounds = _rate(value, float(sums[1]), resampled.bca[position], settings)
+        elif figure.kind == "distance":
+            bounds = resampled.distance(position, value)
         else:
             bounds = resampled.number(position, value)
         intervals[figure.name] = _over_scenarios(value, bounds, answers.n, figure.estimand)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import get_args
+from typing import Literal, get_args
 
 import polars as pl
 
@@ -61,15 +61,16 @@ class ValueMetric:
         What the value estimates, in words.
     score
         Function of the sums: from ``[..., *trailing]`` to ``[...]``.
-    proportion
-        Whether it is a share of scenarios: the sums are then the two of a ratio.
+    kind
+        Which interval it gets: a ``proportion`` is a share of scenarios, its sums the two of a
+        ratio; a ``distance`` is from 0 to 1 and biased upwards; a ``number`` is anything else.
     """
 
     name: str
     values: ScenarioValues
     estimand: str
     score: Callable[[Array], Array] = ratio
-    proportion: bool = False
+    kind: Literal["proportion", "distance", "number"] = "number"
 
 
 OVERALL: tuple[Metric, ...] = (
@@ -134,7 +135,7 @@ def value_metrics(predictions: pl.DataFrame, bins: int) -> tuple[ValueMetric, ..
             "accuracy_abstaining_on_unknown",
             over_scenarios(predictions, right_or_abstaining_on_unknown()),
             "accuracy, were an abstention on an unknown scenario right",
-            proportion=True,
+            kind="proportion",
         ),
         ValueMetric(
             "brier",
@@ -155,14 +156,15 @@ def value_metrics(predictions: pl.DataFrame, bins: int) -> tuple[ValueMetric, ..
                 over_committed(predictions, right()),
                 "ratio of two probabilities: that a new scenario is diagnosed right, over that it "
                 "is diagnosed at all",
-                proportion=True,
+                kind="proportion",
             ),
             ValueMetric(
                 "calibration_error",
                 calibration_gaps(predictions, bins),
-                "distance of accuracy from confidence in a sample of this size, whatever is "
-                "committed on; read it beside its floor",
+                "mean distance of accuracy from confidence in samples of this size, abstentions "
+                "left out; read it beside its floor",
                 calibration_error,
+                "distance",
             ),
         ]
     if predictions["conditions"].is_not_null().any():
@@ -192,7 +194,7 @@ def _shares(
             f"{prefix}_{value}",
             over_scenarios(predictions, pl.col(column).eq_missing(pl.lit(value))),
             f"probability that a new scenario is {words} {value.replace('_', ' ')}",
-            proportion=True,
+            kind="proportion",
         )
         for value in values
     )

@@ -47,14 +47,14 @@ def difference_map(comparisons: Sequence[Comparison], alpha: float) -> Figure:
     matrix = points[:, None] - points[None, :]
     figure = Figure(figsize=(WIDTH, 1.9 + 0.36 * len(methods)), layout="constrained")
     axes = figure.subplots()
-    limit = HEADROOM * max(float(np.abs(matrix).max()), 1.0)
+    largest = max(float(np.abs(matrix).max()), 1.0)
     seaborn.heatmap(
         matrix,
         ax=axes,
         cmap=PALETTE,
         center=0,
-        vmin=-limit,
-        vmax=limit,
+        vmin=-HEADROOM * largest,
+        vmax=HEADROOM * largest,
         mask=np.eye(len(methods), dtype=bool),
         annot=_annotations(matrix, methods, comparisons, alpha),
         fmt="",
@@ -67,6 +67,9 @@ def difference_map(comparisons: Sequence[Comparison], alpha: float) -> Figure:
         ],
         cbar_kws={"label": "percentage points, row less column", "shrink": 0.8},
     )
+    bar = axes.collections[0].colorbar
+    assert bar is not None  # seaborn has just drawn it
+    bar.ax.set_ylim(-largest, largest)
     for one in comparisons:
         if one.family == "contrast":
             corner = (methods.index(one.right), methods.index(one.left))

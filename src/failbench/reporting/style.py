@@ -8,6 +8,7 @@ from typing import Final
 
 from matplotlib.figure import Figure
 
+from failbench.reporting.method_labels import METHOD_LABELS
 from failbench.scenarios import Category
 
 BLACK: Final = "#000000"
@@ -49,19 +50,23 @@ class MethodStyle:
     marker: str
 
 
+def _style(method: str, colour: str, line: str, marker: str) -> MethodStyle:
+    return MethodStyle(METHOD_LABELS[method], colour, line, marker)
+
+
 METHOD_STYLES: Final[dict[str, MethodStyle]] = {
-    "simple_rules": MethodStyle("Simple rules", BLUE, "-", "o"),
-    "improved_rules": MethodStyle("Improved rules", BLUE, "--", "s"),
-    "learned_rules": MethodStyle("Learned rules", BLUE, ":", "^"),
-    "logistic_regression": MethodStyle("Logistic regression", SKY, "-", "D"),
-    "decision_tree": MethodStyle("Decision tree", ORANGE, "-", "v"),
-    "random_forest": MethodStyle("Random forest", VERMILLION, "-", "P"),
-    "lightgbm": MethodStyle("LightGBM", VERMILLION, "--", "X"),
-    "ebm": MethodStyle("EBM", SKY, "--", "*"),
-    "simulated_human": MethodStyle("Simulated human", PURPLE, "-", "<"),
-    "hybrid": MethodStyle("Hybrid, three-way", GREEN, "-", ">"),
-    "hybrid_two_way": MethodStyle("Hybrid, two-way", GREEN, "--", "p"),
-    "symptom_baseline": MethodStyle("Symptom baseline", GREY, ":", "h"),
+    "simple_rules": _style("simple_rules", BLUE, "-", "o"),
+    "improved_rules": _style("improved_rules", BLUE, "--", "s"),
+    "learned_rules": _style("learned_rules", BLUE, ":", "^"),
+    "logistic_regression": _style("logistic_regression", SKY, "-", "D"),
+    "decision_tree": _style("decision_tree", ORANGE, "-", "v"),
+    "random_forest": _style("random_forest", VERMILLION, "-", "P"),
+    "lightgbm": _style("lightgbm", VERMILLION, "--", "X"),
+    "ebm": _style("ebm", SKY, "--", "*"),
+    "simulated_human": _style("simulated_human", PURPLE, "-", "<"),
+    "hybrid": _style("hybrid", GREEN, "-", ">"),
+    "hybrid_two_way": _style("hybrid_two_way", GREEN, "--", "p"),
+    "symptom_baseline": _style("symptom_baseline", GREY, ":", "h"),
 }
 """Methods in the order in which legends name them.
 
