@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from failbench.errors import BadInputError
@@ -75,3 +76,18 @@ def test_a_stage_ends_bad_input_with_one_line_and_status_two(repository, tmp_pat
     assert done.stdout == ""
     assert done.stderr.count("\n") == 1
     assert done.stderr.startswith("params.yaml: (file): cannot be read.")
+
+
+def test_accuracies_are_printed_by_study_and_feature_set(stage, capsys):
+    rows = [
+        ("pooled", "19", "a", "unknown", "unknown"),
+        ("pooled", "19", "b", "unknown", "abstain"),
+        ("nested_cv", "19", "a", "unknown", "unknown"),
+    ]
+    columns = ["study", "feature_set", "run_id", "category", "prediction"]
+    stage.print_accuracy(pl.DataFrame(rows, schema=columns, orient="row"))
+    assert [line.split() for line in capsys.readouterr().out.splitlines()] == [
+        ["study", "features", "runs", "accuracy"],
+        ["nested_cv", "19", "1", "1.000"],
+        ["pooled", "19", "2", "0.500"],
+    ]
