@@ -7,11 +7,11 @@ from pathlib import Path
 import polars as pl
 
 from failbench.evaluation.rule_signals import learned_signals
+from failbench.evaluation.studies import ReferenceStudy
 from failbench.features import FEATURE_SETS
 from failbench.methods.learned_rules import LearnedRulesSettings
 from failbench.reporting.learned_rules import rules_table, signals_table
 from failbench.reporting.markup import write_table
-from nested_cv import NestedCvParameters
 from stage import DECIMALS, print_table, read_output, read_section, run, workers, write_metrics
 
 FEATURES = Path("data/features/features.parquet")
@@ -19,13 +19,13 @@ SPLITS = Path("data/features/splits.parquet")
 METRICS = Path("data/metrics/learned_rules.json")
 POINTS = Path("data/plots/learned_rules.csv")
 TABLES = Path("paper/tables")
+SHARES = ("at_root", "on_top")
 
 
 def main() -> None:
-    study = read_section("nested_cv", NestedCvParameters)
-    failures = study.runs(read_output(FEATURES)).filter(pl.col("kind") == "failure")
+    study = read_section("nested_cv", ReferenceStudy)
     found = learned_signals(
-        failures,
+        study.failures(read_output(FEATURES)),
         read_output(SPLITS),
         read_section("learned_rules", LearnedRulesSettings),
         FEATURE_SETS["19"],
@@ -45,8 +45,6 @@ def main() -> None:
     columns = ("signal", "group", *SHARES)
     print_table(columns, shares.select(columns).rows())
 
-
-SHARES = ("at_root", "on_top")
 
 if __name__ == "__main__":
     run(main)

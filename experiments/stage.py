@@ -16,6 +16,7 @@ from failbench.params import PARAMS, read_section
 __all__ = [
     "DECIMALS",
     "PARAMS",
+    "print_accuracy",
     "print_table",
     "read_output",
     "read_section",
@@ -90,6 +91,19 @@ def print_table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> None
     for row in cells:
         line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
         print(line.rstrip())
+
+
+def print_accuracy(predictions: pl.DataFrame) -> None:
+    """Print the share of right answers of each study and feature set in a table of predictions."""
+    summary = (
+        predictions.group_by("study", "feature_set")
+        .agg(
+            pl.col("run_id").n_unique().alias("runs"),
+            (pl.col("prediction") == pl.col("category")).mean().alias("accuracy"),
+        )
+        .sort("study", "feature_set")
+    )
+    print_table(("study", "features", "runs", "accuracy"), summary.rows())
 
 
 def run(main: Callable[[], None]) -> None:

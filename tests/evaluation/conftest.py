@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 
 import numpy as np
 import polars as pl
@@ -14,23 +15,28 @@ from failbench.features import FEATURES
 from failbench.scenarios import CATEGORIES, COUNTS
 
 
-def made_up_table(scenarios: int, seeds: int, kind: str = "failure") -> pl.DataFrame:
+def made_up_table(
+    scenarios: int,
+    seeds: int,
+    kind: str = "failure",
+    architectures: tuple[str, ...] = ("transformer",),
+) -> pl.DataFrame:
     rng = np.random.default_rng(1)
     rows = []
     for index, category in enumerate(CATEGORIES):
         for number in range(scenarios):
             own = rng.normal(0, 0.8)
-            for seed in range(seeds):
+            for architecture, seed in product(architectures, range(seeds)):
                 values = {feature.name: rng.normal() for feature in FEATURES}
                 values["max_loss"] = index + own
                 scenario = f"{category}_{number}"
                 rows.append(
                     {
-                        "run_id": f"{kind}-{scenario}-s{seed}",
+                        "run_id": f"{kind}-{scenario}-{architecture}-s{seed}",
                         "kind": kind,
                         "scenario": scenario if kind == "failure" else None,
                         "category": category if kind == "failure" else None,
-                        "architecture": "transformer",
+                        "architecture": architecture,
                         "optimizer": "adamw",
                         "scale": "small",
                         "seed": seed,
@@ -53,6 +59,19 @@ def failures() -> pl.DataFrame:
 @pytest.fixture(scope="session")
 def successes() -> pl.DataFrame:
     return made_up_table(scenarios=2, seeds=1, kind="success")
+
+
+@pytest.fixture(scope="session")
+def runs_of_three_architectures() -> pl.DataFrame:
+    """Failing and successful runs of three architectures, two seeds a scenario."""
+    architectures = ("bert", "gru", "lstm")
+    return pl.concat(
+        [
+            made_up_table(scenarios=4, seeds=2, architectures=architectures),
+            made_up_table(scenarios=2, seeds=1, kind="success", architectures=architectures),
+        ],
+        how="vertical_relaxed",
+    )
 
 
 def made_up_answers(

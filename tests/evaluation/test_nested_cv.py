@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from failbench.evaluation import fold_plans
 from failbench.evaluation import nested_cv as harness
 from failbench.evaluation.leak_test import leak_test
 from failbench.evaluation.nested_cv import PREDICTION_SCHEMA, nested_cv
@@ -105,9 +106,9 @@ class _TestsButTrainsOnAll(np.ndarray):
 def test_the_leak_test_finds_a_harness_that_trains_on_tested_runs(
     failures, successes, splits, monkeypatch
 ):
-    honest = harness.rows_in_fold
+    honest = fold_plans.rows_in_fold
     monkeypatch.setattr(
-        harness, "rows_in_fold", lambda *arguments: honest(*arguments).view(_TestsButTrainsOnAll)
+        fold_plans, "rows_in_fold", lambda *arguments: honest(*arguments).view(_TestsButTrainsOnAll)
     )
     assert not leak_test(failures, successes, splits, seed=0).identical_predictions
 

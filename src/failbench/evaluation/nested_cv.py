@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 import polars as pl
 
-from failbench.evaluation.splits import rows_in_fold
+from failbench.evaluation.fold_plans import NESTED_CV, FoldPlan, by_scenario
 from failbench.evaluation.workers import parallel_map
 from failbench.feature_table import to_frame
 from failbench.methods.diagnosis import Diagnosis, Labels
@@ -17,7 +17,6 @@ from failbench.methods.healthy_band import HealthyBand, healthy_band
 from failbench.methods.registry import Context, band_features, method_named
 from failbench.scenarios import CATEGORIES, Record
 
-STUDY = "nested_cv"
 DECIMALS = 6
 
 PREDICTION_SCHEMA = pl.Schema(
@@ -79,8 +78,9 @@ def nested_cv(
     feature_sets: Mapping[str, tuple[str, ...]],
     seed: int,
     workers: int = 1,
+    plans: Sequence[FoldPlan] | None = None,
 ) -> pl.DataFrame:
-    """Predict every run in the fold that tests its scenario, in every repeat.
+    """Predict every run by a fit of each repeat that has not learnt from it.
 
     Parameters
     ----------
@@ -88,15 +88,20 @@ def nested_cv(
         Feature table of the failing runs of the study.
     successes
         Feature table of successful runs, from which thresholds are taken. They have no scenario
-        and so are never tested on.
+        and so are never tested on; where an architecture is left out, so are its successful runs.
     splits
-        Repeats and folds to run; a scenario that a fold does not test is trained on.
+        Which scenarios each fold of each repeat tests.
     method, settings
         Name in ``methods.registry.METHODS`` and its settings.
     feature_sets
         Columns by name of feature set; all are run.
     seed
         With repeat and fold it gives the seed of each fit, whatever the number of workers.
+    workers
+        Processes to fit in.
+    plans
+        The fits. By default those of the main study: one a fold of the splits, trained on every
+        scenario that it does not test.
 
     Returns
     -------
@@ -104,15 +109,25 @@ def nested_cv(
         Rows of ``PREDICTION_SCHEMA``, sorted by its key; probabilities have six decimals.
     """
     runs = LabelledRuns.from_table(failures)
-    band = healthy_band(to_frame(successes), band_features())
-    folds = splits.select("repeat", "fold").unique().sort("repeat", "fold").rows()
+    if plans is None:
+        plans = by_scenario(NESTED_CV, splits)
+    bands = {
+        left_out: healthy_band(to_frame(_without(successes, left_out)), band_features())
+        for left_out in {plan.left_out for plan in plans}
+    }
     tasks = [
-        (runs, band, splits, method, settings, name, tuple(columns), seed, repeat, fold)
+        (runs, bands[plan.left_out], splits, method, settings, name, tuple(columns), seed, plan)
         for name, columns in feature_sets.items()
-        for repeat, fold in folds
+        for plan in plans
     ]
     parts = parallel_map(_predict_fold, tasks, workers)
     return pl.concat(parts).sort(PREDICTION_SCHEMA.names()[:6])
+
+
+def _without(successes: pl.DataFrame, architecture: str | None) -> pl.DataFrame:
+    if architecture is None:
+        return successes
+    return successes.filter(pl.col("architecture") != architecture)
 
 
 def _predict_fold(
@@ -124,27 +139,25 @@ def _predict_fold(
     feature_set: str,
     columns: tuple[str, ...],
     seed: int,
-    repeat: int,
-    fold: int,
+    plan: FoldPlan,
 ) -> pl.DataFrame:
-    tested = rows_in_fold(splits, runs.groups, repeat, fold)
+    tested, trained = plan.rows(splits, runs.table)
     declaration = method_named(method)
     key = dict(zip(runs.frame.index[tested], runs.labels[tested], strict=True))
-    context = Context(
-        columns, band, fold_seed(seed, repeat, fold), key if declaration.simulation else {}
-    )
+    own_seed = fold_seed(seed, plan.repeat, plan.fold)
+    context = Context(columns, band, own_seed, key if declaration.simulation else {})
     estimator = declaration.build(settings, context)
-    estimator.fit(runs.frame[~tested], runs.labels[~tested], groups=runs.groups[~tested])
+    estimator.fit(runs.frame[trained], runs.labels[trained], groups=runs.groups[trained])
     diagnoses = estimator.diagnose(runs.frame[tested])
     probabilities = estimator.predict_proba(runs.frame[tested])
     return (
         runs.table.filter(pl.Series(tested))
         .with_columns(
-            study=pl.lit(STUDY),
+            study=pl.lit(plan.study),
             feature_set=pl.lit(feature_set),
             method=pl.lit(method),
-            repeat=pl.lit(repeat),
-            fold=pl.lit(fold),
+            repeat=pl.lit(plan.repeat),
+            fold=pl.lit(plan.fold),
             prediction=_column(diagnoses, "category", pl.String()),
             confidence=_column(diagnoses, "confidence", pl.Float64()).round(DECIMALS),
             reason=_column(diagnoses, "reason", pl.String()),

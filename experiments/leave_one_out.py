@@ -1,0 +1,31 @@
+"""Stage leave_one_out: predictions of one method for architectures that it never saw."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from failbench.evaluation.studies import AcrossArchitectures, leave_one_out_study
+from failbench.methods.registry import method_named
+from failbench.telemetry import write_parquet
+from stage import print_accuracy, read_output, read_section, run, workers
+
+FEATURES = Path("data/features/features.parquet")
+SPLITS = Path("data/features/splits.parquet")
+PREDICTIONS = Path("data/predictions/leave_one_out")
+
+
+def main() -> None:
+    method = method_named(sys.argv[1] if len(sys.argv) == 2 else "(none)")
+    study = read_section("leave_one_out", AcrossArchitectures)
+    sections = {name: read_section(name, record) for name, record in method.sections.items()}
+    settings = method.assemble(sections)
+    predictions = leave_one_out_study(
+        read_output(FEATURES), read_output(SPLITS), method.name, settings, study, workers()
+    )
+    write_parquet(predictions, PREDICTIONS / f"{method.name}.parquet")
+    print_accuracy(predictions)
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,117 @@
+"""Fold plans: which runs each fit of a study is tested on, and which it learns from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from failbench.errors import BadInputError
+from failbench.evaluation.splits import rows_in_fold
+
+NESTED_CV = "nested_cv"
+POOLED = "pooled"
+LEFT_OUT = "leave_one_architecture_out"
+KNOWN_SCENARIOS = "known_scenarios"
+"""Names of the studies, as the predictions carry them."""
+
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class FoldPlan:
+    """What one fit is tested on; what it is tested on it never learns from.
+
+    Attributes
+    ----------
+    study
+        Name of the study that the predictions belong to.
+    repeat, fold
+        Number of the fit in its study; they are part of the key of its predictions.
+    split
+        The fold, in the splits of this repeat, whose scenarios are tested and not trained on. None
+        tests all scenarios, and trains on all of them in the other architectures.
+    left_out
+        The architecture that is tested alone and not trained on. None tests and trains on all.
+    """
+
+    study: str
+    repeat: int
+    fold: int
+    split: int | None = None
+    left_out: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a plan that keeps nothing back: it would test what it has learnt."""
+        if self.split is None and self.left_out is None:
+            raise ValueError("A fold plan keeps back scenarios, an architecture, or both.")
+
+    def rows(self, splits: pl.DataFrame, table: pl.DataFrame) -> tuple[Mask, Mask]:
+        """Of each run, whether it is tested, and whether it is trained on; it may be neither.
+
+        Parameters
+        ----------
+        splits
+            As :func:`failbench.evaluation.splits.make_splits` returns them.
+        table
+            A row a run, with ``scenario`` and ``architecture``.
+
+        Raises
+        ------
+        BadInputError
+            If nothing is tested, or nothing is left to train on.
+        """
+        tested, trained = np.ones((2, table.height), dtype=np.bool_)
+        if self.split is not None:
+            scenarios = table["scenario"].to_numpy().astype(object)
+            held = rows_in_fold(splits, scenarios, self.repeat, self.split)
+            tested, trained = tested & held, trained & ~held
+        if self.left_out is not None:
+            held = (table["architecture"] == self.left_out).to_numpy()
+            tested, trained = tested & held, trained & ~held
+        for mask, what in ((tested, "test"), (trained, "train on")):
+            if not mask.any():
+                raise BadInputError(
+                    "features",
+                    "architecture",
+                    f"repeat {self.repeat}, fold {self.fold} of {self.study} has no run to {what}.",
+                    "Record every scenario in every architecture of the study.",
+                )
+        return tested, trained
+
+
+def by_scenario(study: str, splits: pl.DataFrame) -> tuple[FoldPlan, ...]:
+    """One fit a fold of the splits: tested scenarios are new, their architectures are not."""
+    return tuple(FoldPlan(study, repeat, fold, split=fold) for repeat, fold in _folds(splits))
+
+
+def by_architecture(splits: pl.DataFrame, architectures: Iterable[str]) -> tuple[FoldPlan, ...]:
+    """Two studies that leave one architecture out at a time, one with new scenarios, one without.
+
+    In ``leave_one_architecture_out`` neither the architecture nor the scenario of a tested run was
+    trained on: one fit a fold and architecture. In ``known_scenarios`` the architecture was not,
+    but all scenarios were, in the other architectures: one fit an architecture. The difference
+    between the two says how much a method relies on having met the cause before. It is an upper
+    bound, as the fits that know all scenarios learn from more of them: with five folds, a quarter.
+    """
+    names = sorted(set(architectures))
+    folds = _folds(splits)
+    width = 1 + max(fold for _, fold in folds)
+    new = [
+        FoldPlan(LEFT_OUT, repeat, width * number + fold, split=fold, left_out=name)
+        for number, name in enumerate(names)
+        for repeat, fold in folds
+    ]
+    known = [
+        FoldPlan(KNOWN_SCENARIOS, repeat, number, left_out=name)
+        for number, name in enumerate(names)
+        for repeat in sorted({repeat for repeat, _ in folds})
+    ]
+    return (*new, *known)
+
+
+def _folds(splits: pl.DataFrame) -> list[tuple[int, int]]:
+    return splits.select("repeat", "fold").unique().sort("repeat", "fold").rows()

@@ -1,0 +1,170 @@
+"""Studies: the reference architecture, all of them pooled, and one at a time left out."""
+
+from __future__ import annotations
+
+import polars as pl
+from pydantic import Field, field_validator
+
+from failbench.errors import BadInputError
+from failbench.evaluation.fold_plans import POOLED, FoldPlan, by_architecture, by_scenario
+from failbench.evaluation.nested_cv import nested_cv
+from failbench.features import FEATURE_SETS
+from failbench.scenarios import Architecture, Optimizer, Record
+
+
+class ReferenceStudy(Record):
+    """The runs that methods are compared on, one a scenario; the section ``nested_cv``."""
+
+    architecture: Architecture
+    optimizer: Optimizer
+    scale: str
+    run_seed: int = Field(ge=0)
+    seed: int = Field(ge=0)
+
+    def failures(self, features: pl.DataFrame) -> pl.DataFrame:
+        """The failing runs of the study, from the feature table of all runs."""
+        of_seed = pl.col("seed") == self.run_seed
+        return self._slice(features).filter(pl.col("kind") == "failure", of_seed)
+
+    def successes(self, features: pl.DataFrame) -> pl.DataFrame:
+        """The successful runs of the same setting, of every seed."""
+        return self._slice(features).filter(pl.col("kind") == "success")
+
+    def _slice(self, features: pl.DataFrame) -> pl.DataFrame:
+        return features.filter(
+            pl.col("architecture") == self.architecture,
+            pl.col("optimizer") == self.optimizer,
+            pl.col("scale") == self.scale,
+        )
+
+
+class AcrossArchitectures(Record):
+    """Which runs a study takes, and how; a section of params.yaml."""
+
+    optimizer: Optimizer
+    scale: str
+    repeats: int = Field(ge=1)
+    feature_sets: tuple[str, ...] = Field(min_length=1)
+    seed: int = Field(ge=0)
+
+    @field_validator("feature_sets")
+    @classmethod
+    def _are_feature_sets(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        unknown = [name for name in names if name not in FEATURE_SETS]
+        if unknown:
+            raise ValueError(f"{unknown[0]!r} is none of {', '.join(map(repr, FEATURE_SETS))}")
+        return names
+
+
+def pooled_study(
+    features: pl.DataFrame,
+    splits: pl.DataFrame,
+    method: str,
+    settings: Record,
+    study: AcrossArchitectures,
+    workers: int = 1,
+) -> pl.DataFrame:
+    """Predict the runs of all architectures and seeds, each by a fit that never saw its scenario.
+
+    Parameters
+    ----------
+    features
+        The feature table of all runs, of any architecture, optimizer and scale.
+    splits
+        Repeats and folds; those that the study does not want are left out.
+    method, settings
+        Name in ``methods.registry.METHODS`` and its settings.
+    study
+        Which runs to take, and how.
+    workers
+        Processes; results do not depend on it.
+
+    Returns
+    -------
+    polars.DataFrame
+        Rows of ``nested_cv.PREDICTION_SCHEMA``, of the study ``pooled``.
+
+    Raises
+    ------
+    BadInputError
+        If the splits have fewer repeats than the study wants.
+    """
+    taken = _slice(features, study)
+    folds = _repeats(splits, study)
+    return _predictions(taken, folds, by_scenario(POOLED, folds), method, settings, study, workers)
+
+
+def leave_one_out_study(
+    features: pl.DataFrame,
+    splits: pl.DataFrame,
+    method: str,
+    settings: Record,
+    study: AcrossArchitectures,
+    workers: int = 1,
+) -> pl.DataFrame:
+    """Predict the runs of each architecture by fits that never saw it.
+
+    Parameters and errors are those of :func:`pooled_study`.
+
+    Returns
+    -------
+    polars.DataFrame
+        Rows of ``nested_cv.PREDICTION_SCHEMA``, of the studies ``leave_one_architecture_out`` and
+        ``known_scenarios``; see :func:`failbench.evaluation.fold_plans.by_architecture`.
+
+    Raises
+    ------
+    BadInputError
+        If only one architecture was recorded: without it there is nothing to train on.
+    """
+    taken = _slice(features, study)
+    architectures = taken["architecture"].unique().to_list()
+    if len(architectures) < 2:
+        raise BadInputError(
+            "features",
+            "architecture",
+            f"{len(architectures)} architecture was recorded with {study.optimizer} at scale "
+            f"{study.scale}; leaving one out takes two.",
+            "Run `failbench record` for another architecture.",
+        )
+    folds = _repeats(splits, study)
+    plans = by_architecture(folds, architectures)
+    return _predictions(taken, folds, plans, method, settings, study, workers)
+
+
+def _slice(features: pl.DataFrame, study: AcrossArchitectures) -> pl.DataFrame:
+    return features.filter(pl.col("optimizer") == study.optimizer, pl.col("scale") == study.scale)
+
+
+def _repeats(splits: pl.DataFrame, study: AcrossArchitectures) -> pl.DataFrame:
+    found = splits["repeat"].n_unique()
+    if found < study.repeats:
+        raise BadInputError(
+            "splits",
+            "repeat",
+            f"there are {found} repeats, and the study wants {study.repeats}.",
+            "Raise features.repeats in params.yaml, or take fewer.",
+        )
+    return splits.filter(pl.col("repeat") < study.repeats)
+
+
+def _predictions(
+    taken: pl.DataFrame,
+    splits: pl.DataFrame,
+    plans: tuple[FoldPlan, ...],
+    method: str,
+    settings: Record,
+    study: AcrossArchitectures,
+    workers: int,
+) -> pl.DataFrame:
+    return nested_cv(
+        taken.filter(pl.col("kind") == "failure"),
+        taken.filter(pl.col("kind") == "success"),
+        splits,
+        method,
+        settings,
+        {name: FEATURE_SETS[name] for name in study.feature_sets},
+        study.seed,
+        workers,
+        plans,
+    )

@@ -1,0 +1,189 @@
+"""Generalization: methods on other architectures and on scenarios that they know, as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import polars as pl
+
+from failbench.evaluation.fold_plans import KNOWN_SCENARIOS, LEFT_OUT, NESTED_CV, POOLED
+from failbench.evaluation.generalization import GAIN
+from failbench.reporting.markup import Column, Table
+from failbench.reporting.method_labels import METHOD_LABELS, method_label
+from failbench.reporting.reported import ReportedArchitecture, validate_reported
+from failbench.reporting.tables import ABSENT, FEATURE_SETS, percent, with_interval
+from failbench.scenarios import ARCHITECTURES, Architecture
+
+ARCHITECTURE_LABELS: Mapping[Architecture, str] = {
+    "transformer": "Transformer",
+    "t5": "T5",
+    "distilbert": "DistilBERT",
+    "bert": "BERT",
+    "lstm": "LSTM",
+    "gru": "GRU",
+}
+
+STUDY_COLUMNS = {
+    NESTED_CV: Column("Reference architecture", "new scenarios"),
+    POOLED: Column("All architectures", "new scenarios"),
+    LEFT_OUT: Column("Architecture left out", "new scenarios"),
+    KNOWN_SCENARIOS: Column("Architecture left out", "known scenarios"),
+}
+"""The studies in the order of the table."""
+
+STUDIES_NOTE = (
+    "Accuracy in percent, and the gain in points, with {interval:g} % intervals by resampling "
+    "scenarios within categories: all runs of a scenario move together. Reference architecture: "
+    "the main study, one run a scenario. All architectures: trained and tested on all of them, "
+    "with several runs a scenario, none of which was trained on. Architecture left out: trained on "
+    "the other architectures alone, their successful runs included, and tested on this one. Known "
+    "scenarios: the tested scenarios were trained on in the other architectures. Gain: what that "
+    "is worth, an upper bound, as the training also had more scenarios. –: not measured."
+)
+ARCHITECTURES_NOTE = (
+    "Accuracy in percent on new scenarios (feature set 19), with {interval:g} % intervals by "
+    "resampling the scenarios that the architecture has; nothing of the architecture was trained "
+    "on, its successful runs included. Range: points between the highest and the lowest, which is "
+    "above zero by chance alone. Reported: the paper's improved rules on its own scenarios and "
+    "larger models ({place})."
+)
+
+
+def studies_table(table: pl.DataFrame, *, confidence: float) -> Table:
+    """Accuracy of every method in every study.
+
+    Parameters
+    ----------
+    table
+        As :func:`failbench.evaluation.generalization.generalization_table` returns it.
+    confidence
+        Of the intervals, as a fraction.
+
+    Returns
+    -------
+    Table
+        A row a method and feature set.
+
+    Raises
+    ------
+    BadInputError
+        If a method has no label.
+    """
+    rows = []
+    for method in _methods(table):
+        for name, heading in FEATURE_SETS.items():
+            mine = table.filter(pl.col("method") == method, pl.col("feature_set") == name)
+            overall = mine.filter(pl.col("metric") == "accuracy")
+            if mine.height:
+                rows.append(
+                    (
+                        method_label(method),
+                        heading,
+                        *(_cell(mine, study, "accuracy") for study in STUDY_COLUMNS),
+                        _cell(mine, KNOWN_SCENARIOS, GAIN),
+                        _sizes(overall["n"]),
+                        _sizes(overall["runs"]),
+                    )
+                )
+    return Table(
+        "generalization",
+        (
+            Column("Method", align="left"),
+            Column("Features", align="left"),
+            *STUDY_COLUMNS.values(),
+            Column("Gain of knowing"),
+            Column("Scenarios"),
+            Column("Runs"),
+        ),
+        tuple(rows),
+        "What each method is worth on architectures and on scenarios that it has not seen.",
+        (STUDIES_NOTE.format(interval=100 * confidence),),
+    )
+
+
+def architectures_table(
+    table: pl.DataFrame, reported: Mapping[str, object], *, confidence: float
+) -> Table:
+    """Accuracy of every method on each architecture when it is left out, reported above measured.
+
+    Parameters
+    ----------
+    table
+        As :func:`failbench.evaluation.generalization.generalization_table` returns it.
+    reported
+        The parsed ``data/reported/paper.yaml``.
+    confidence
+        Of the intervals, as a fraction.
+
+    Returns
+    -------
+    Table
+        A row for the paper and one a method; a column an architecture that was recorded.
+
+    Raises
+    ------
+    BadInputError
+        If ``reported`` is not as :class:`failbench.reporting.reported.Reported` says, or a method
+        has no label.
+    """
+    paper = validate_reported(reported).tables.architectures
+    left_out = table.filter(pl.col("study") == LEFT_OUT, pl.col("feature_set") == "19")
+    metrics = set(left_out["metric"])
+    architectures = [name for name in ARCHITECTURES if f"accuracy_{name}" in metrics]
+    rows = [_reported_row(architectures, paper.rows)]
+    for method in _methods(left_out):
+        mine = left_out.filter(pl.col("method") == method)
+        by_architecture = mine.filter(pl.col("metric").str.starts_with("accuracy_"))
+        rows.append(
+            (
+                method_label(method),
+                *(_cell(mine, LEFT_OUT, f"accuracy_{name}") for name in architectures),
+                _range(by_architecture["value"]),
+            )
+        )
+    return Table(
+        "architectures",
+        (
+            Column("Method", align="left"),
+            *(Column(ARCHITECTURE_LABELS[name]) for name in architectures),
+            Column("Range"),
+        ),
+        tuple(rows),
+        "How often each method names the right cause in an architecture that it has not seen.",
+        (ARCHITECTURES_NOTE.format(interval=100 * confidence, place=paper.place),),
+    )
+
+
+def _methods(table: pl.DataFrame) -> list[str]:
+    """The methods of a table in the order of their labels."""
+    found = set(table["method"])
+    unlabelled = sorted(found - set(METHOD_LABELS))
+    return [*(name for name in METHOD_LABELS if name in found), *unlabelled]
+
+
+def _cell(table: pl.DataFrame, study: str, metric: str) -> str:
+    found = table.filter(pl.col("study") == study, pl.col("metric") == metric)
+    if found.is_empty():
+        return ABSENT
+    row = found.row(0, named=True)
+    return with_interval(row["value"], row["ci_low"], row["ci_high"])
+
+
+def _sizes(sizes: Iterable[int]) -> str:
+    return " / ".join(str(size) for size in sorted(set(sizes)))
+
+
+def _range(accuracies: Iterable[float]) -> str:
+    values = list(accuracies)
+    return percent(max(values) - min(values))
+
+
+def _reported_row(
+    architectures: Iterable[Architecture], rows: Mapping[Architecture, ReportedArchitecture]
+) -> tuple[str, ...]:
+    found = [rows.get(name) for name in architectures]
+    return (
+        "Improved rules, reported",
+        *(ABSENT if one is None else with_interval(one.accuracy, *one.interval) for one in found),
+        _range(one.accuracy for one in found if one is not None),
+    )

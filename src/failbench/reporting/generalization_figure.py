@@ -1,0 +1,88 @@
+"""The figure of generalization: a dot a method and study, drawn from its published points."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import polars as pl
+from matplotlib.figure import Figure
+
+from failbench.evaluation.fold_plans import KNOWN_SCENARIOS, LEFT_OUT, NESTED_CV, POOLED
+from failbench.reporting.method_labels import METHOD_LABELS, method_label
+from failbench.reporting.style import BLACK, BLUE, ORANGE, VERMILLION
+from failbench.reporting.tables import PRIMARY
+
+WIDTH = 3.4
+"""Inches: that of one column, so that no letter shrinks below its size."""
+
+FONT = 6.5
+ROW_HEIGHT = 0.36
+"""Inches a method."""
+
+SPREAD = 0.62
+"""Share of a row that the dots of its studies take."""
+
+
+@dataclass(frozen=True)
+class StudyMark:
+    """How a study is called and drawn; markers differ, for eyes and printers without colours."""
+
+    label: str
+    colour: str
+    marker: str
+
+
+MARKS: Final[dict[str, StudyMark]] = {
+    NESTED_CV: StudyMark("reference architecture, new scenarios", BLACK, "o"),
+    POOLED: StudyMark("all architectures, new scenarios", BLUE, "s"),
+    LEFT_OUT: StudyMark("architecture left out, new scenarios", VERMILLION, "D"),
+    KNOWN_SCENARIOS: StudyMark("architecture left out, known scenarios", ORANGE, "^"),
+}
+
+
+def draw_generalization(points: pl.DataFrame) -> Figure:
+    """Accuracy on the paper's features with its interval, a row a method and a mark a study.
+
+    Parameters
+    ----------
+    points
+        As :func:`failbench.evaluation.generalization.generalization_table` returns them.
+
+    Raises
+    ------
+    BadInputError
+        If a method has no label.
+    """
+    drawn = points.filter(pl.col("feature_set") == PRIMARY, pl.col("metric") == "accuracy")
+    labels = {method: method_label(method) for method in sorted(set(drawn["method"]))}
+    methods = [method for method in METHOD_LABELS if method in labels]
+    figure = Figure(figsize=(WIDTH, 1.2 + ROW_HEIGHT * len(methods)), layout="constrained")
+    axes = figure.subplots()
+    offsets = np.linspace(-SPREAD / 2, SPREAD / 2, len(MARKS))
+    for (study, mark), offset in zip(MARKS.items(), offsets, strict=True):
+        of_study = drawn.filter(pl.col("study") == study).sort("method")
+        accuracy, low, high = (of_study[name].to_numpy() for name in ("value", "ci_low", "ci_high"))
+        rows = np.array([methods.index(method) for method in of_study["method"]], dtype=float)
+        axes.errorbar(
+            accuracy,
+            rows + offset,
+            xerr=(accuracy - low, high - accuracy),
+            color=mark.colour,
+            marker=mark.marker,
+            linestyle="none",
+            markersize=3.2,
+            elinewidth=0.8,
+            label=mark.label,
+        )
+    for boundary in range(1, len(methods)):
+        axes.axhline(boundary - 0.5, color=BLACK, linewidth=0.2)
+    axes.set_yticks(range(len(methods)), [labels[method] for method in methods], fontsize=FONT)
+    axes.set_ylim(len(methods) - 0.5, -0.5)
+    axes.tick_params(axis="y", length=0)
+    axes.tick_params(axis="x", labelsize=FONT)
+    axes.set_xlim(0.0, 1.0)
+    axes.set_xlabel("accuracy", fontsize=FONT)
+    figure.legend(loc="outside upper left", fontsize=FONT, handletextpad=0.3)
+    return figure

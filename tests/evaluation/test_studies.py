@@ -1,0 +1,171 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import polars as pl
+import pytest
+from pydantic import ValidationError
+
+from failbench.errors import BadInputError
+from failbench.evaluation import nested_cv as harness
+from failbench.evaluation.fold_plans import (
+    KNOWN_SCENARIOS,
+    LEFT_OUT,
+    POOLED,
+    by_architecture,
+)
+from failbench.evaluation.nested_cv import PREDICTION_SCHEMA, nested_cv
+from failbench.evaluation.splits import make_splits
+from failbench.evaluation.studies import AcrossArchitectures, leave_one_out_study, pooled_study
+from failbench.features import FEATURE_SETS
+from failbench.methods.classifiers import DecisionTreeSettings
+
+TREE = DecisionTreeSettings(inner_folds=2, max_depth=(4,), min_samples_leaf=(1,))
+STUDY = AcrossArchitectures(
+    optimizer="adamw", scale="small", repeats=1, feature_sets=("19",), seed=3
+)
+KEY = PREDICTION_SCHEMA.names()[:6]
+
+Study = Callable[..., pl.DataFrame]
+
+
+@pytest.fixture(scope="module")
+def features(runs_of_three_architectures: pl.DataFrame) -> pl.DataFrame:
+    """The runs that the studies take, and the same again with what they leave alone."""
+    table = runs_of_three_architectures
+    others = [
+        table.with_columns(pl.lit(value).alias(column), run_id=pl.format("{}-" + value, "run_id"))
+        for column, value in (("optimizer", "sgd"), ("scale", "paper"))
+    ]
+    return pl.concat([table, *others])
+
+
+@pytest.fixture(scope="module")
+def splits(features: pl.DataFrame) -> pl.DataFrame:
+    return make_splits(features.select("scenario", "category").drop_nulls().unique(), 2, 2, seed=0)
+
+
+@pytest.fixture(scope="module")
+def pooled(features: pl.DataFrame, splits: pl.DataFrame) -> pl.DataFrame:
+    return pooled_study(features, splits, "decision_tree", TREE, STUDY)
+
+
+@pytest.fixture(scope="module")
+def left_out(features: pl.DataFrame, splits: pl.DataFrame) -> pl.DataFrame:
+    return leave_one_out_study(features, splits, "decision_tree", TREE, STUDY)
+
+
+def failing(table: pl.DataFrame) -> set[str]:
+    return set(table.filter(pl.col("kind") == "failure")["run_id"])
+
+
+def test_pooled_study_predicts_each_failing_run_of_its_slice_once(
+    pooled, runs_of_three_architectures
+):
+    assert pooled.schema == PREDICTION_SCHEMA
+    assert set(pooled["study"]) == {POOLED}
+    assert sorted(pooled["run_id"]) == sorted(failing(runs_of_three_architectures))
+
+
+def test_leaving_out_predicts_each_run_once_with_new_and_once_with_known_scenarios(
+    left_out, runs_of_three_architectures
+):
+    assert not left_out.select(KEY).is_duplicated().any()
+    for study in (LEFT_OUT, KNOWN_SCENARIOS):
+        found = left_out.filter(pl.col("study") == study)["run_id"]
+        assert sorted(found) == sorted(failing(runs_of_three_architectures))
+
+
+def test_two_workers_give_the_bytes_of_one(features, splits, left_out):
+    parallel = leave_one_out_study(features, splits, "decision_tree", TREE, STUDY, workers=2)
+    assert parallel.write_csv() == left_out.write_csv()
+
+
+def test_repeats_and_feature_sets_are_those_of_the_study(features, splits):
+    wider = STUDY.model_copy(update={"repeats": 2, "feature_sets": ("19", "19+keywords")})
+    found = pooled_study(features, splits, "decision_tree", TREE, wider)
+    key = found.select("feature_set", "repeat").unique().sort("feature_set", "repeat")
+    assert key.rows() == [("19", 0), ("19", 1), ("19+keywords", 0), ("19+keywords", 1)]
+
+
+def test_pooling_one_architecture_is_the_main_study_over_its_seeds(features, splits):
+    one = features.filter(pl.col("architecture") == "gru")
+    pooled = pooled_study(one, splits, "decision_tree", TREE, STUDY)
+    mine = one.filter(pl.col("optimizer") == "adamw", pl.col("scale") == "small")
+    main = nested_cv(
+        mine.filter(pl.col("kind") == "failure"),
+        mine.filter(pl.col("kind") == "success"),
+        splits.filter(pl.col("repeat") == 0),
+        "decision_tree",
+        TREE,
+        {"19": FEATURE_SETS["19"]},
+        STUDY.seed,
+    )
+    assert pooled.drop("study").equals(main.drop("study"))
+    assert set(main["study"]) == {"nested_cv"}
+
+
+def test_thresholds_never_come_from_the_architecture_that_is_left_out(
+    features, splits, monkeypatch
+):
+    """Successful runs say whose they are, and bands are watched as methods receive them."""
+    marks = {"bert": 1e3, "gru": 1e6, "lstm": 1e9}
+    marked = features.with_columns(
+        oov_rate=pl.when(pl.col("kind") == "success")
+        .then(pl.col("architecture").replace_strict(marks, return_dtype=pl.Float64))
+        .otherwise("oov_rate")
+    )
+    bands: list[float] = []
+    build = harness.Context
+
+    def note(*arguments, **options):
+        context = build(*arguments, **options)
+        bands.append(context.band.mean["oov_rate"])
+        return context
+
+    monkeypatch.setattr(harness, "Context", note)
+    found = leave_one_out_study(marked, splits, "decision_tree", TREE, STUDY)
+    assert found.height == 2 * len(failing(features)) / 3
+    expected = [
+        np.mean([mark for name, mark in marks.items() if name != plan.left_out])
+        for plan in by_architecture(splits.filter(pl.col("repeat") == 0), marks)
+    ]
+    assert bands == pytest.approx(expected)
+
+
+def test_methods_learn_nothing_from_a_tested_run_but_do_from_its_scenario_elsewhere(
+    features, splits
+):
+    """A column that names the scenario tells nothing of a new one, and everything of a known."""
+    values = dict.fromkeys(FEATURE_SETS["19"], pl.lit(0.0))
+    values["max_loss"] = pl.col("scenario").rank("dense").cast(pl.Float64)
+    failed = pl.col("kind") == "failure"
+    told = features.with_columns(
+        pl.when(failed).then(value).otherwise(name).alias(name) for name, value in values.items()
+    )
+    deep = TREE.model_copy(update={"max_depth": (None,)})
+    found = leave_one_out_study(told, splits, "decision_tree", deep, STUDY)
+    right = found.with_columns(right=pl.col("prediction") == pl.col("category"))
+    accuracy = dict(right.group_by("study").agg(pl.col("right").mean()).rows())
+    assert accuracy[KNOWN_SCENARIOS] == 1
+    assert accuracy[LEFT_OUT] < 1
+
+
+def test_single_architecture_cannot_be_left_out(features, splits):
+    one = features.filter(pl.col("architecture") == "gru")
+    complaint = r"1 architecture was recorded with adamw at scale small; leaving one out takes two"
+    with pytest.raises(BadInputError, match=complaint):
+        leave_one_out_study(one, splits, "decision_tree", TREE, STUDY)
+
+
+@pytest.mark.parametrize("study", [pooled_study, leave_one_out_study])
+def test_more_repeats_than_there_are_splits_are_refused(study: Study, features, splits):
+    more = STUDY.model_copy(update={"repeats": 3})
+    with pytest.raises(BadInputError, match="there are 2 repeats, and the study wants 3"):
+        study(features, splits, "decision_tree", TREE, more)
+
+
+def test_feature_set_that_does_not_exist_is_refused():
+    with pytest.raises(ValidationError, match=r"'20' is none of '19', '19\+keywords'"):
+        AcrossArchitectures.model_validate(STUDY.model_dump() | {"feature_sets": ["20"]})
