@@ -57,7 +57,7 @@ def learned_signals(
     seed: int,
     workers: int = 1,
 ) -> LearnedSignals:
-    """Learn the rules from all runs, and once more in each fold as the nested cross-validation does.
+    """Learn the rules from all runs, and in each fold as the nested cross-validation does.
 
     Parameters
     ----------

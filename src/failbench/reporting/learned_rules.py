@@ -10,6 +10,17 @@ from failbench.methods.learned_rules import SIGNS, LearnedRule
 from failbench.reporting.markup import Column, Table
 from failbench.reporting.tables import percent
 
+RULES_NOTE = (
+    "Share: percent of the category among the training runs that the rule holds for; runs: how many "
+    "these are. Both are of the training runs, and say nothing of new scenarios. A feature that a "
+    "run lacks counts as the median of the training runs."
+)
+SIGNALS_NOTE = (
+    "The paper (Section 4.3) reports the saturation of memory and the volatility of the gradient "
+    "norm as the top-level branches. Fits share training runs, so that the shares are descriptions "
+    "and no estimates."
+)
+
 
 def rules_table(rules: Sequence[LearnedRule]) -> Table:
     """The list of rules, one a row; exactly one of them holds for each run."""
@@ -34,11 +45,7 @@ def rules_table(rules: Sequence[LearnedRule]) -> Table:
         ),
         rows,
         "The rules learned from all runs of the study, in the order of the tree's leaves.",
-        (
-            "Share: percent of the training runs that the rule holds for which are of the category; "
-            "runs: how many these are. Both are of the training runs, and say nothing of new "
-            "scenarios. A feature that a run lacks counts as the median of the training runs.",
-        ),
+        (RULES_NOTE,),
     )
 
 
@@ -70,9 +77,5 @@ def signals_table(signals: pl.DataFrame) -> Table:
         ),
         rows,
         f"What the learned rules ask first: percent of {fits} fits, one a fold and repeat.",
-        (
-            "The paper (Section 4.3) reports the saturation of memory and the volatility of the "
-            "gradient norm as the top-level branches. Fits share training runs, so that the shares "
-            "are descriptions and no estimates.",
-        ),
+        (SIGNALS_NOTE,),
     )
