@@ -11,9 +11,9 @@ from failbench.reporting.markup import Column, Table
 from failbench.reporting.tables import percent
 
 RULES_NOTE = (
-    "Share: percent of the category among the training runs that the rule holds for; runs: how many "
-    "these are. Both are of the training runs, and say nothing of new scenarios. A feature that a "
-    "run lacks counts as the median of the training runs."
+    "Share: percent of the category among the training runs that the rule holds for; runs: how "
+    "many these are. Both are of the training runs, and say nothing of new scenarios. A feature "
+    "that a run lacks counts as the median of the training runs."
 )
 SIGNALS_NOTE = (
     "The paper (Section 4.3) reports the saturation of memory and the volatility of the gradient "
