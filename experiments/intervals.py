@@ -7,6 +7,7 @@ from pathlib import Path
 import polars as pl
 import yaml
 
+from failbench.evaluation.costs import UnitCosts
 from failbench.evaluation.intervals import IntervalSettings, intervals_table, nested_metrics
 from failbench.reporting.markup import write_table
 from failbench.reporting.tables import methods_table, scores_table
@@ -22,7 +23,8 @@ TABLES = Path("paper/tables")
 def main() -> None:
     settings = read_section("intervals", IntervalSettings)
     predictions = pl.concat(read_output(path) for path in sorted(PREDICTIONS.glob("*.parquet")))
-    table = intervals_table(predictions, settings, workers())
+    costs = read_section("costs", UnitCosts)
+    table = intervals_table(predictions, settings, workers(), costs)
     metrics = nested_metrics(table)
     write_metrics(METRICS, metrics)
     POINTS.parent.mkdir(parents=True, exist_ok=True)

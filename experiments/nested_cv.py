@@ -5,13 +5,10 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-import polars as pl
-from pydantic import Field
-
 from failbench.evaluation.nested_cv import nested_cv
+from failbench.evaluation.studies import ReferenceStudy
 from failbench.features import FEATURE_SETS
 from failbench.methods.registry import method_named
-from failbench.scenarios import Architecture, Optimizer, Record
 from failbench.telemetry import write_parquet
 from stage import print_accuracy, read_output, read_section, run, workers
 
@@ -20,33 +17,19 @@ SPLITS = Path("data/features/splits.parquet")
 PREDICTIONS = Path("data/predictions/nested_cv")
 
 
-class NestedCvParameters(Record):
-    """The section ``nested_cv`` of params.yaml."""
-
-    architecture: Architecture
-    optimizer: Optimizer
-    scale: str
-    run_seed: int = Field(ge=0)
-    seed: int = Field(ge=0)
-
-
 def main() -> None:
     method = method_named(sys.argv[1] if len(sys.argv) == 2 else "(none)")
-    parameters = read_section("nested_cv", NestedCvParameters)
+    study = read_section("nested_cv", ReferenceStudy)
     sections = {name: read_section(name, record) for name, record in method.sections.items()}
-    features = read_output(FEATURES).filter(
-        pl.col("architecture") == parameters.architecture,
-        pl.col("optimizer") == parameters.optimizer,
-        pl.col("scale") == parameters.scale,
-    )
+    features = read_output(FEATURES)
     predictions = nested_cv(
-        features.filter(pl.col("kind") == "failure", pl.col("seed") == parameters.run_seed),
-        features.filter(pl.col("kind") == "success"),
+        study.failures(features),
+        study.successes(features),
         read_output(SPLITS),
         method.name,
         method.assemble(sections),
         FEATURE_SETS,
-        parameters.seed,
+        study.seed,
         workers(),
     )
     write_parquet(predictions, PREDICTIONS / f"{method.name}.parquet")

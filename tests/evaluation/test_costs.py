@@ -5,12 +5,17 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from failbench.errors import BadInputError
-from failbench.evaluation.costs import UnitCosts, cost_per_run, hybrid_cost
-from failbench.evaluation.intervals import IntervalSettings
+from failbench.evaluation.costs import UnitCosts, cost_metrics, cost_per_run
+from failbench.evaluation.intervals import IntervalSettings, scenario_intervals
+from failbench.evaluation.scores import scenario_answers
 
 COSTS = UnitCosts(rules=0.0, classifier=0.1, human=1.0)
 SETTINGS = IntervalSettings(resamples=2000, confidence=0.95, wilson_from=0.9, seed=0)
+
+
+def hybrid_cost(predictions, costs, settings):
+    metrics = cost_metrics(predictions, costs)
+    return scenario_intervals(scenario_answers(predictions), (), settings, metrics)["cost_per_run"]
 
 
 def answered(routes: dict[str, list[str]]) -> pl.DataFrame:
@@ -80,5 +85,4 @@ def test_a_cost_above_one_is_no_proportion():
 
 
 def test_a_method_that_is_no_hybrid_has_no_cost():
-    with pytest.raises(BadInputError, match="route: is not given"):
-        hybrid_cost(answered({"unknown": [None, None]}), COSTS, SETTINGS)
+    assert cost_metrics(answered({"unknown": [None, None]}), COSTS) == ()

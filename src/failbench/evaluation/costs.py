@@ -7,12 +7,8 @@ from collections.abc import Mapping
 import polars as pl
 from pydantic import Field
 
-from failbench.errors import BadInputError
-from failbench.evaluation.bootstrap import Interval
-from failbench.evaluation.intervals import IntervalSettings, scenario_intervals
 from failbench.evaluation.metrics import ValueMetric
 from failbench.evaluation.scenario_values import over_scenarios
-from failbench.evaluation.scores import scenario_answers
 from failbench.methods.diagnosis import Route
 from failbench.scenarios import Record
 
@@ -46,36 +42,25 @@ def cost_per_run(shares: Mapping[Route, float], costs: UnitCosts) -> float:
     return sum(share * units[route] for route, share in shares.items())
 
 
-def hybrid_cost(
-    predictions: pl.DataFrame, costs: UnitCosts, settings: IntervalSettings
-) -> Interval:
-    """Mean cost of a diagnosis of a hybrid, with a BCa interval over scenarios.
+def cost_metrics(predictions: pl.DataFrame, costs: UnitCosts) -> tuple[ValueMetric, ...]:
+    """Mean cost of a diagnosis of a hybrid; nothing where predictions do not say who answered.
 
-    The interval is about who answers; the unit costs are taken as given.
+    Its interval is about who answers; the unit costs are taken as given.
 
     Parameters
     ----------
     predictions
-        Rows of ``nested_cv.PREDICTION_SCHEMA`` of one hybrid and one feature set.
+        Rows of ``nested_cv.PREDICTION_SCHEMA`` of one method and one feature set.
     costs
         Cost of one answer of each route.
-    settings
-        How the interval is made.
-
-    Raises
-    ------
-    BadInputError
-        If a prediction does not say who answered.
     """
     if predictions["route"].is_null().any():
-        raise BadInputError(
-            "predictions", "route", "is not given.", "Only hybrids say who answered; choose one."
-        )
+        return ()
     cost = pl.col("route").replace_strict(costs.by_route(), return_dtype=pl.Float64)
-    metric = ValueMetric(
-        "cost_per_run",
-        over_scenarios(predictions, cost),
-        "expected cost of a diagnosis of a new scenario, in units of the assumed costs",
+    return (
+        ValueMetric(
+            "cost_per_run",
+            over_scenarios(predictions, cost),
+            "expected cost of a diagnosis of a new scenario, in units of the assumed costs",
+        ),
     )
-    answers = scenario_answers(predictions)
-    return scenario_intervals(answers, (), settings, (metric,))["cost_per_run"]

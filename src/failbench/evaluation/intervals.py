@@ -16,6 +16,7 @@ from failbench.errors import BadInputError
 from failbench.evaluation.bootstrap import BootstrapSettings, Interval, IntervalMethod, resample
 from failbench.evaluation.calibration import calibration_floor
 from failbench.evaluation.corrected_t import resampled_mean
+from failbench.evaluation.costs import UnitCosts, cost_metrics
 from failbench.evaluation.metrics import Metric, ValueMetric, metrics_for, value_metrics
 from failbench.evaluation.scores import Array, ScenarioAnswers, Weights, scenario_answers
 from failbench.evaluation.workers import parallel_map
@@ -160,7 +161,9 @@ def corrected_t(predictions: pl.DataFrame, confidence: float) -> Interval:
     )
 
 
-def method_intervals(predictions: pl.DataFrame, settings: IntervalSettings) -> dict[str, Interval]:
+def method_intervals(
+    predictions: pl.DataFrame, settings: IntervalSettings, costs: UnitCosts | None = None
+) -> dict[str, Interval]:
     """Every reported figure of one method on one feature set, by name.
 
     Parameters
@@ -169,9 +172,13 @@ def method_intervals(predictions: pl.DataFrame, settings: IntervalSettings) -> d
         Rows of ``nested_cv.PREDICTION_SCHEMA`` of one method and one feature set.
     settings
         Resamples, confidence, and the seed that all metrics share.
+    costs
+        What answers cost; without them no hybrid's cost is reported.
     """
     answers = scenario_answers(predictions)
     values = value_metrics(predictions, settings.calibration_bins)
+    if costs is not None:
+        values += cost_metrics(predictions, costs)
     metrics = metrics_for(tuple(answers.shares))
     intervals = scenario_intervals(answers, metrics, settings, values)
     if "calibration_error" in intervals:
@@ -206,14 +213,17 @@ def floor_interval(predictions: pl.DataFrame, settings: IntervalSettings) -> Int
 
 
 def intervals_table(
-    predictions: pl.DataFrame, settings: IntervalSettings, workers: int = 1
+    predictions: pl.DataFrame,
+    settings: IntervalSettings,
+    workers: int = 1,
+    costs: UnitCosts | None = None,
 ) -> pl.DataFrame:
     """Intervals of every (feature_set, method) in a table of predictions, one row a figure.
 
     The result does not depend on the number of workers.
     """
     tasks = [
-        (feature_set, method, part, settings)
+        (feature_set, method, part, settings, costs)
         for (feature_set, method), part in predictions.sort("feature_set", "method").group_by(
             "feature_set", "method", maintain_order=True
         )
@@ -222,9 +232,13 @@ def intervals_table(
 
 
 def _table_of_one(
-    feature_set: str, method: str, predictions: pl.DataFrame, settings: IntervalSettings
+    feature_set: str,
+    method: str,
+    predictions: pl.DataFrame,
+    settings: IntervalSettings,
+    costs: UnitCosts | None,
 ) -> pl.DataFrame:
-    return interval_rows(feature_set, method, method_intervals(predictions, settings))
+    return interval_rows(feature_set, method, method_intervals(predictions, settings, costs))
 
 
 def interval_rows(feature_set: str, method: str, intervals: dict[str, Interval]) -> pl.DataFrame:

@@ -1,4 +1,4 @@
-"""Studies over several architectures: all of them pooled, and one at a time left out."""
+"""Studies: the reference architecture, all of them pooled, and one at a time left out."""
 
 from __future__ import annotations
 
@@ -9,7 +9,33 @@ from failbench.errors import BadInputError
 from failbench.evaluation.fold_plans import POOLED, FoldPlan, by_architecture, by_scenario
 from failbench.evaluation.nested_cv import nested_cv
 from failbench.features import FEATURE_SETS
-from failbench.scenarios import Optimizer, Record
+from failbench.scenarios import Architecture, Optimizer, Record
+
+
+class ReferenceStudy(Record):
+    """The runs that methods are compared on, one a scenario; the section ``nested_cv``."""
+
+    architecture: Architecture
+    optimizer: Optimizer
+    scale: str
+    run_seed: int = Field(ge=0)
+    seed: int = Field(ge=0)
+
+    def failures(self, features: pl.DataFrame) -> pl.DataFrame:
+        """The failing runs of the study, from the feature table of all runs."""
+        of_seed = pl.col("seed") == self.run_seed
+        return self._slice(features).filter(pl.col("kind") == "failure", of_seed)
+
+    def successes(self, features: pl.DataFrame) -> pl.DataFrame:
+        """The successful runs of the same setting, of every seed."""
+        return self._slice(features).filter(pl.col("kind") == "success")
+
+    def _slice(self, features: pl.DataFrame) -> pl.DataFrame:
+        return features.filter(
+            pl.col("architecture") == self.architecture,
+            pl.col("optimizer") == self.optimizer,
+            pl.col("scale") == self.scale,
+        )
 
 
 class AcrossArchitectures(Record):
