@@ -21,7 +21,7 @@ from failbench.scenarios import COUNTS
 
 pytestmark = pytest.mark.long
 
-STUDIES = 1000
+STUDIES = 500
 REPEATS = 10
 CORRELATION = 0.5
 BASE = 0.65

@@ -41,14 +41,20 @@ SCENARIOS = pl.DataFrame(
 )
 
 
+def fold_masks(seed: int) -> npt.NDArray[np.bool_]:
+    """Whether a fold tests a scenario, ``[n_repeats * n_folds, n_scenarios]``."""
+    splits = make_splits(SCENARIOS, FOLDS, REPEATS, seed)
+    masks = np.zeros((REPEATS, FOLDS, len(CATEGORY)), dtype=bool)
+    masks[splits["repeat"], splits["fold"], splits["scenario"].cast(pl.Int64)] = True
+    return masks.reshape(-1, len(CATEGORY))
+
+
 def fold_accuracies(
-    features: npt.NDArray[np.float64], splits: pl.DataFrame, name: str
+    features: npt.NDArray[np.float64], masks: npt.NDArray[np.bool_], name: str
 ) -> npt.NDArray[np.float64]:
     accuracies = []
-    for _, fold in splits.group_by("repeat", "fold", maintain_order=True):
-        tested = fold["scenario"].cast(pl.Int64).to_numpy()
-        trained = np.setdiff1d(np.arange(len(CATEGORY)), tested)
-        classifier = CLASSIFIERS[name]().fit(features[trained], CATEGORY[trained])
+    for tested in masks:
+        classifier = CLASSIFIERS[name]().fit(features[~tested], CATEGORY[~tested])
         accuracies.append(np.mean(classifier.predict(features[tested]) == CATEGORY[tested]))
     return np.array(accuracies)
 
@@ -56,11 +62,11 @@ def fold_accuracies(
 def p_values(name: str, seed: int) -> tuple[float, float, float]:
     """Corrected p, the p of a plain t test over all folds, and the first classifier's accuracy."""
     rng = np.random.default_rng(seed)
-    splits = make_splits(SCENARIOS, FOLDS, REPEATS, seed)
+    masks = fold_masks(seed)
     # The category means are the same in both blocks, so that neither is easier.
     means = rng.normal(0, SEPARATION, (len(COUNTS), FEATURES))
     blocks = [means[CATEGORY] + rng.normal(size=(len(CATEGORY), FEATURES)) for _ in range(2)]
-    left, right = (fold_accuracies(block, splits, name) for block in blocks)
+    left, right = (fold_accuracies(block, masks, name) for block in blocks)
     tested = len(CATEGORY) / FOLDS
     corrected = resampled_mean(left - right, tested, len(CATEGORY) - tested)
     return corrected.p_value, float(stats.ttest_rel(left, right).pvalue), float(left.mean())
