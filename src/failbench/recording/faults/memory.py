@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import mmap
 import os
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,7 +17,7 @@ from failbench.recording.loop import TrainingRun
 
 _MEBIBYTE = 2**20
 _STAGED = 8 * _MEBIBYTE
-"""Bytes to stage a batch in: more than an allocator keeps, so that the system is asked for them."""
+"""Bytes to stage a batch in."""
 
 
 def headroom(run: TrainingRun) -> int:
@@ -229,7 +230,8 @@ def neighbour_takes_memory(run: TrainingRun, *, steps: int) -> None:
     def shrink() -> None:
         taken = int((run.step - first + 1) * share)
         run.meter.limit(max(_MEBIBYTE, run.capacity_bytes - taken))
-        torch.empty(_STAGED, dtype=torch.uint8)
+        # Fresh pages: the heap would hand out again what the last step has freed, and never fail.
+        mmap.mmap(-1, _STAGED, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS).close()
 
     after_each_step(run, shrink)
 
