@@ -5,8 +5,9 @@ UV ?= uv
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install -qq --no-compile
-# Stages call `python`: it must be the locked one.
-IN_VENV := PATH="$(CURDIR)/$(BIN):$$PATH"
+# Stages call `python`: it must be the locked one. Some environments forbid it to keep what it compiles,
+# and all stages together would compile the same libraries some eighty times.
+IN_VENV := PYTHONDONTWRITEBYTECODE= PATH="$(CURDIR)/$(BIN):$$PATH"
 # Stamps: a second call installs nothing unless a lock or the package's declaration changed.
 STUDY := $(VENV)/.study-installed
 RECORDER := $(VENV)/.recorder-installed
