@@ -125,8 +125,8 @@ def _gain(predictions: pl.DataFrame, settings: IntervalSettings) -> Interval:
         method="point" if bounds is None else "BCa bootstrap",
         resampling_unit="scenario",
         estimand="how much more probable a right diagnosis is of a scenario that was trained on in "
-        "other architectures; an upper bound, as more was trained on, and as runs of a scenario and "
-        "seed share their nominal configuration",
+        "other architectures; an upper bound, as more was trained on, and as runs of a scenario "
+        "and seed share their nominal configuration",
     )
 
 
