@@ -62,7 +62,7 @@ lint: $(STUDY)  ## check style and types
 	@$(BIN)/ruff format --check $(CODE)
 	@$(BIN)/mypy
 
-record: $(RECORDER)  ## record the telemetry again (about an hour on 2 cores)
+record: $(RECORDER)  ## record what is missing or out of date (a setting takes half an hour on 2 cores)
 	@$(IN_VENV) failbench record
 
 paper: $(STUDY)  ## regenerate the paper's tables, and say where they are
