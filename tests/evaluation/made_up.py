@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import polars as pl
@@ -79,3 +79,33 @@ def small_predictions(**columns: object) -> pl.DataFrame:
         fold=pl.int_range(pl.len()) % 2,
     )
     return completed(table.with_columns(run_id="scenario"))
+
+
+def over_resampled_rows(
+    predictions: pl.DataFrame, figure: Callable[[np.ndarray, np.ndarray], float]
+) -> Callable[..., float]:
+    """A figure of confidences and right answers over rows that were really drawn again.
+
+    It takes the indices of the scenarios drawn in each category, and averages over repeats.
+    """
+    numbers = [
+        [
+            (rows["confidence"].to_numpy(), (rows["prediction"] == category).to_numpy())
+            for _, rows in predictions.filter(pl.col("category") == category)
+            .sort("scenario", "repeat")
+            .group_by("scenario", maintain_order=True)
+        ]
+        for category in CATEGORIES
+    ]
+
+    def plain(*indices):
+        drawn = [
+            scenarios[number]
+            for scenarios, index in zip(numbers, indices, strict=True)
+            for number in index
+        ]
+        confidence, right = (np.stack(one) for one in zip(*drawn, strict=True))
+        repeats = range(confidence.shape[1])
+        return np.mean([figure(confidence[:, r], right[:, r]) for r in repeats])
+
+    return plain

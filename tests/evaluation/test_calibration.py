@@ -14,7 +14,7 @@ from failbench.evaluation.calibration import (
 )
 from failbench.evaluation.intervals import IntervalSettings, floor_interval, method_intervals
 from failbench.scenarios import CATEGORIES, COUNTS
-from made_up import completed, made_up_predictions, small_predictions
+from made_up import completed, made_up_predictions, over_resampled_rows, small_predictions
 
 SETTINGS = IntervalSettings(resamples=1000, confidence=0.95, wilson_from=0.9, seed=0)
 BINS = 10
@@ -108,24 +108,7 @@ def test_a_method_that_commits_to_nothing_has_no_calibration():
 
 def test_the_interval_of_the_error_is_the_value_and_the_spread_of_resampled_rows():
     predictions = made_up_predictions(repeats=2, scenarios=6)
-    numbers = {
-        category: [
-            (part["confidence"].to_numpy(), (part["prediction"] == category).to_numpy())
-            for _, part in predictions.filter(pl.col("category") == category)
-            .sort("scenario", "repeat")
-            .group_by("scenario", maintain_order=True)
-        ]
-        for category in CATEGORIES
-    }
-
-    def plain(*indices):
-        drawn = [
-            numbers[category][number]
-            for category, index in zip(CATEGORIES, indices, strict=True)
-            for number in index
-        ]
-        confidence, right = (np.stack(one) for one in zip(*drawn, strict=True))
-        return np.mean([plain_error(confidence[:, r], right[:, r]) for r in (0, 1)])
+    plain = over_resampled_rows(predictions, plain_error)
 
     error = stats.bootstrap(
         [np.arange(6)] * 5,

@@ -16,7 +16,7 @@ from failbench.evaluation.risk_coverage import (
     risk_curve,
 )
 from failbench.scenarios import CATEGORIES, COUNTS
-from made_up import made_up_predictions, small_predictions
+from made_up import made_up_predictions, over_resampled_rows, small_predictions
 
 SETTINGS = RiskCoverageSettings(resamples=1000, confidence=0.95, seed=0, points=20)
 
@@ -131,24 +131,7 @@ def test_a_repeat_more_of_the_same_and_a_run_more_of_a_scenario_leave_the_area()
 
 def test_the_interval_equals_scipy_over_resampled_rows():
     predictions = made_up_predictions(repeats=2, scenarios=5)
-    numbers = {
-        category: [
-            (part["confidence"].to_numpy(), (part["prediction"] != category).to_numpy())
-            for _, part in predictions.filter(pl.col("category") == category)
-            .sort("scenario", "repeat")
-            .group_by("scenario", maintain_order=True)
-        ]
-        for category in CATEGORIES
-    }
-
-    def plain(*indices):
-        drawn = [
-            numbers[category][number]
-            for category, index in zip(CATEGORIES, indices, strict=True)
-            for number in index
-        ]
-        confidence, wrong = (np.stack(one) for one in zip(*drawn, strict=True))
-        return np.mean([plain_area(confidence[:, r], wrong[:, r]) for r in (0, 1)])
+    plain = over_resampled_rows(predictions, lambda sure, right: plain_area(sure, ~right))
 
     expected = stats.bootstrap(
         [np.arange(5)] * 5,
