@@ -135,6 +135,7 @@ def _record_setting(
     """Record what is missing of one setting."""
     from failbench.recording.archive import archive, read_known
     from failbench.recording.campaign import Campaign, Progress, seconds_left
+    from failbench.recording.corpus_cache import corpus_cache
     from failbench.recording.sandbox import RecorderError
 
     if options.seeds is not None:
@@ -146,7 +147,7 @@ def _record_setting(
         params,
         read_section("detector", DetectorParams, PARAMS),
         journal,
-        (WORK / "corpus.json").resolve(),
+        corpus_cache(WORK).resolve(),
         known=read_known(options.known or options.output),
         again=frozenset(options.again),
         stop=stop,

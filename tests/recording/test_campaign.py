@@ -18,6 +18,7 @@ import pytest
 import yaml
 from polars.testing import assert_frame_equal
 
+from failbench.recording.corpus_cache import corpus_cache as kept_corpus
 from failbench.recording.nominal import NominalRanges
 from failbench.telemetry import (
     NOISY_RUN_COLUMNS,
@@ -78,7 +79,7 @@ def make_project(
         (folder / "params.yaml").write_text(yaml.safe_dump(params), encoding="utf-8")
         shutil.copytree("data/scenarios", folder / "data" / "scenarios")
         (folder / "data" / ".recording").mkdir()
-        shutil.copy(corpus_cache, folder / "data" / ".recording" / "corpus.json")
+        shutil.copy(corpus_cache, kept_corpus(folder / "data" / ".recording"))
         return folder
 
     return make

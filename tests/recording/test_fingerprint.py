@@ -10,7 +10,14 @@ import pytest
 
 from failbench.errors import BadInputError
 from failbench.recording import fingerprint as module
-from failbench.recording.fingerprint import PROVENANCE, fault_code, fingerprint, loop_code
+from failbench.recording.corpus_cache import corpus_cache
+from failbench.recording.fingerprint import (
+    PROVENANCE,
+    corpus_code,
+    fault_code,
+    fingerprint,
+    loop_code,
+)
 from failbench.recording.nominal import NominalRanges
 from failbench.scenarios import FaultDeclaration
 
@@ -45,7 +52,7 @@ Edit = Callable[[str, str], None]
 
 
 def _clear() -> None:
-    for cached in (loop_code, fault_code, module._fault_definitions):
+    for cached in (loop_code, corpus_code, fault_code, module._fault_definitions):
         cached.cache_clear()
 
 
@@ -140,6 +147,27 @@ def test_each_module_of_the_loop_counts_by_what_acts(package: Path, name: str) -
     path.write_text(source + "\nMORE = 1\n", encoding="utf-8")
     _clear()
     assert loop_code() != before
+
+
+def test_a_corpus_made_by_other_code_is_kept_elsewhere(package: Path, tmp_path: Path) -> None:
+    kept = corpus_cache(tmp_path)
+    path = package / "loop.py"
+    path.write_text(path.read_text(encoding="utf-8") + "\nMORE = 1\n", encoding="utf-8")
+    _clear()
+    assert corpus_cache(tmp_path) == kept
+    path = package / "corpus.py"
+    source = path.read_text(encoding="utf-8")
+    path.write_text(source.replace('"[BOS]")', '"[BOS]", "[MASK]")'), encoding="utf-8")
+    _clear()
+    assert corpus_cache(tmp_path) != kept
+
+
+def test_a_corpus_of_another_tokenizer_library_is_kept_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = corpus_cache(tmp_path)
+    monkeypatch.setattr("failbench.recording.corpus_cache.version", lambda _: "0.0.1")
+    assert corpus_cache(tmp_path) != kept
 
 
 def test_fingerprint_covers_ranges_declaration_and_provenance(ranges: NominalRanges) -> None:

@@ -87,7 +87,16 @@ def _module(path: Path) -> ast.Module:
 @cache
 def loop_code(device: str = "cpu") -> str:
     """Hash of the code that every run on a device executes."""
-    modules = _GPU_MODULES if device == "cuda" else _LOOP_MODULES
+    return _code_of(_GPU_MODULES if device == "cuda" else _LOOP_MODULES)
+
+
+@cache
+def corpus_code() -> str:
+    """Hash of the code that makes the corpus, for the name of the file that keeps it."""
+    return _code_of(("corpus.py",))
+
+
+def _code_of(modules: tuple[str, ...]) -> str:
     dumps = [_dump(_module(_PACKAGE / name)) for name in modules]
     return hashlib.sha256("\n".join(dumps).encode()).hexdigest()
 
