@@ -18,8 +18,7 @@ from stage import DECIMALS, print_table, read_output, read_section, run, write_m
 
 STUDIES = (
     Path("data/predictions/nested_cv"),
-    Path("data/predictions/pooled"),
-    Path("data/predictions/leave_one_out"),
+    Path("data/predictions/across_architectures"),
 )
 REPORTED = Path("data/reported/paper.yaml")
 METRICS = Path("data/metrics/generalization.json")

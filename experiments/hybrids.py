@@ -14,8 +14,7 @@ from stage import print_table, read_output, read_section, run
 ROUTES = ("rules", "classifier", "human")
 STUDIES = (
     Path("data/predictions/nested_cv"),
-    Path("data/predictions/pooled"),
-    Path("data/predictions/leave_one_out"),
+    Path("data/predictions/across_architectures"),
 )
 
 

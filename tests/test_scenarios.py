@@ -61,6 +61,12 @@ def test_good_scenario_is_read_as_it_was_written(tmp_path: Path) -> None:
             "(scenario)",
             "must have the expected_outcome crash",
         ),
+        (
+            {"other_outcomes": {"diverged": "By chance alone."}},
+            "(scenario)",
+            "must leave out the expected_outcome",
+        ),
+        ({"other_outcomes": {"completed": "By chance alone."}}, "other_outcomes.comp", "Input sh"),
     ],
 )
 def test_bad_value_is_refused_by_file_field_and_remedy(

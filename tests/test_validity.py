@@ -196,6 +196,21 @@ def test_good_pair_passes(telemetry: Telemetry) -> None:
     )
 
 
+def test_run_that_ends_in_another_declared_outcome_passes_and_is_counted_apart(
+    telemetry: Telemetry,
+) -> None:
+    may_be_killed = LEAK.model_copy(update={"other_outcomes": {"killed": "By chance alone."}})
+    ended = with_run(RUN, ending="signal", outcome="killed")(telemetry)
+    checked = check((may_be_killed,), ended, RECORD, DETECTOR)
+    assert checked.settings[0].runs[0].faults == ()
+    counts = metrics(checked)["transformer-adamw"]
+    assert isinstance(counts, dict)
+    assert (counts["as_expected"], counts["other_outcome"]) == (0, 1)
+    hung = with_run(RUN, ending="timeout", outcome="hung")(telemetry)
+    faults = check_leak(hung, (may_be_killed,)).runs[0].faults
+    assert "hung where crash or killed was expected" in faults
+
+
 @pytest.mark.parametrize(
     ("change", "fault"),
     [

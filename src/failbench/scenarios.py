@@ -66,7 +66,9 @@ class Scenario(Record):
 
     ``symptom_category`` is the category that the surface of the failure suggests; a scenario is
     *hard* exactly when that is not the category of the cause. ``not_applicable`` names the
-    architectures in which the cause has no realisation, each with its reason.
+    architectures in which the cause has no realisation, each with its reason. ``other_outcomes``
+    are ends that some runs of the cause come to instead of the expected one, each with what decides
+    between them.
     """
 
     id: Identifier
@@ -77,6 +79,7 @@ class Scenario(Record):
     symptom_category: Category
     fault: FaultDeclaration
     expected_outcome: Outcome
+    other_outcomes: dict[Outcome, Sentence] = Field(default_factory=dict)
     ambiguity: Ambiguity | None = None
     not_applicable: dict[Architecture, Sentence] = Field(default_factory=dict)
     remedy: Sentence
@@ -90,9 +93,16 @@ class Scenario(Record):
             )
         if (self.category == "unknown") != (self.ambiguity is not None):
             raise ValueError("ambiguity must be given for unknown scenarios and for no others")
-        if self.fault.onset == "start_crash" and self.expected_outcome != "crash":
-            raise ValueError("a start_crash fault must have the expected_outcome crash")
+        if self.fault.onset == "start_crash" and self.outcomes != ("crash",):
+            raise ValueError("a start_crash fault must have the expected_outcome crash, no other")
+        if self.expected_outcome in self.other_outcomes:
+            raise ValueError("other_outcomes must leave out the expected_outcome")
         return self
+
+    @property
+    def outcomes(self) -> tuple[Outcome, ...]:
+        """Every outcome that a run of the cause may have, the expected one first."""
+        return (self.expected_outcome, *self.other_outcomes)
 
 
 def read_scenario(path: Path) -> Scenario:

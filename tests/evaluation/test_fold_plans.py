@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -32,13 +33,13 @@ def splits() -> pl.DataFrame:
 def runs() -> pl.DataFrame:
     """Two seeds a scenario and architecture; one scenario has no form in one of them."""
     rows = [
-        (scenario, architecture)
+        (scenario, architecture, seed)
         for scenario in SCENARIOS
         for architecture in ARCHITECTURES
-        for _ in range(2)
+        for seed in range(2)
         if (scenario, architecture) != ("unknown_0", "gru")
     ]
-    return pl.DataFrame(rows, schema=["scenario", "architecture"], orient="row")
+    return pl.DataFrame(rows, schema=["scenario", "architecture", "seed"], orient="row")
 
 
 def sides(
@@ -59,7 +60,7 @@ def test_by_scenario_tested_scenarios_are_new_and_all_others_are_trained_on(spli
 
 
 def test_left_out_architectures_and_their_tested_scenarios_were_never_trained_on(splits, runs):
-    plans = [one for one in by_architecture(splits, ARCHITECTURES) if one.study == LEFT_OUT]
+    plans = [one for one in by_architecture(splits, ARCHITECTURES, 0) if one.study == LEFT_OUT]
     assert len(plans) == len(ARCHITECTURES) * FOLDS * REPEATS
     for plan in plans:
         tested, trained = sides(plan, splits, runs)
@@ -70,27 +71,38 @@ def test_left_out_architectures_and_their_tested_scenarios_were_never_trained_on
         assert set(trained["scenario"]) == set(SCENARIOS) - set(of_fold["scenario"])
 
 
-def test_known_scenarios_are_trained_on_in_the_other_architectures_alone(splits, runs):
-    plans = [one for one in by_architecture(splits, ARCHITECTURES) if one.study == KNOWN_SCENARIOS]
+def test_known_scenarios_are_trained_on_in_other_architectures_and_seeds_alone(splits, runs):
+    plans = by_architecture(splits, ARCHITECTURES, seed=1)
+    plans = tuple(one for one in plans if one.study == KNOWN_SCENARIOS)
     assert len(plans) == len(ARCHITECTURES) * REPEATS
     for plan in plans:
         tested, trained = sides(plan, splits, runs)
         assert set(tested["architecture"]) == {plan.left_out}
         assert plan.left_out not in set(trained["architecture"])
         assert set(tested["scenario"]) <= set(trained["scenario"]) == set(SCENARIOS)
+        assert set(tested["seed"]) == {1}
+        assert set(trained["seed"]) == {0}
 
 
 @pytest.mark.parametrize("study", [LEFT_OUT, KNOWN_SCENARIOS])
 def test_each_run_is_tested_once_a_repeat_and_each_fit_has_a_number_of_its_own(study, splits, runs):
-    plans = [one for one in by_architecture(splits, ARCHITECTURES) if one.study == study]
+    plans = [one for one in by_architecture(splits, ARCHITECTURES, 0) if one.study == study]
     assert len({(plan.repeat, plan.fold) for plan in plans}) == len(plans)
+    wanted = np.ones(runs.height) if study == LEFT_OUT else (runs["seed"] == 0).to_numpy()
     for repeat in range(REPEATS):
         masks = [plan.rows(splits, runs)[0] for plan in plans if plan.repeat == repeat]
-        assert (sum(mask.astype(int) for mask in masks) == 1).all()
+        assert (sum(mask.astype(int) for mask in masks) == wanted).all()
+
+
+def test_a_seed_apart_is_tested_alone_and_not_trained_on(splits, runs):
+    tested, trained = sides(FoldPlan(NESTED_CV, 0, 0, seed=0), splits, runs)
+    assert set(tested["seed"]) == {0}
+    assert set(trained["seed"]) == {1}
+    assert tested.height + trained.height == runs.height
 
 
 def test_plan_that_keeps_nothing_back_is_refused():
-    with pytest.raises(ValueError, match="keeps back scenarios, an architecture, or both"):
+    with pytest.raises(ValueError, match="keeps back scenarios, an architecture or a seed"):
         FoldPlan(NESTED_CV, 0, 0)
 
 

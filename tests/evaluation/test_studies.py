@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import polars as pl
 import pytest
@@ -14,20 +12,19 @@ from failbench.evaluation.fold_plans import (
     LEFT_OUT,
     POOLED,
     by_architecture,
+    by_scenario,
 )
 from failbench.evaluation.nested_cv import PREDICTION_SCHEMA, nested_cv
 from failbench.evaluation.splits import make_splits
-from failbench.evaluation.studies import AcrossArchitectures, leave_one_out_study, pooled_study
+from failbench.evaluation.studies import AcrossArchitectures, across_architectures
 from failbench.features import FEATURE_SETS
 from failbench.methods.classifiers import DecisionTreeSettings
 
 TREE = DecisionTreeSettings(inner_folds=2, max_depth=(4,), min_samples_leaf=(1,))
 STUDY = AcrossArchitectures(
-    optimizer="adamw", scale="small", repeats=1, feature_sets=("19",), seed=3
+    optimizer="adamw", scale="small", known_seed=0, repeats=1, feature_sets=("19",), seed=3
 )
 KEY = PREDICTION_SCHEMA.names()[:6]
-
-Study = Callable[..., pl.DataFrame]
 
 
 @pytest.fixture(scope="module")
@@ -47,54 +44,57 @@ def splits(features: pl.DataFrame) -> pl.DataFrame:
 
 
 @pytest.fixture(scope="module")
-def pooled(features: pl.DataFrame, splits: pl.DataFrame) -> pl.DataFrame:
-    return pooled_study(features, splits, "decision_tree", TREE, STUDY)
+def predictions(features: pl.DataFrame, splits: pl.DataFrame) -> pl.DataFrame:
+    return across_architectures(features, splits, "decision_tree", TREE, STUDY)
 
 
-@pytest.fixture(scope="module")
-def left_out(features: pl.DataFrame, splits: pl.DataFrame) -> pl.DataFrame:
-    return leave_one_out_study(features, splits, "decision_tree", TREE, STUDY)
+def failing(table: pl.DataFrame) -> pl.DataFrame:
+    return table.filter(pl.col("kind") == "failure")
 
 
-def failing(table: pl.DataFrame) -> set[str]:
-    return set(table.filter(pl.col("kind") == "failure")["run_id"])
+def of(predictions: pl.DataFrame, study: str) -> pl.DataFrame:
+    return predictions.filter(pl.col("study") == study)
 
 
-def test_pooled_study_predicts_each_failing_run_of_its_slice_once(
-    pooled, runs_of_three_architectures
+@pytest.mark.parametrize("study", [POOLED, LEFT_OUT])
+def test_each_failing_run_of_the_slice_is_predicted_once(
+    study, predictions, runs_of_three_architectures
 ):
-    assert pooled.schema == PREDICTION_SCHEMA
-    assert set(pooled["study"]) == {POOLED}
-    assert sorted(pooled["run_id"]) == sorted(failing(runs_of_three_architectures))
+    expected = failing(runs_of_three_architectures)["run_id"]
+    assert sorted(of(predictions, study)["run_id"]) == sorted(expected)
 
 
-def test_leaving_out_predicts_each_run_once_with_new_and_once_with_known_scenarios(
-    left_out, runs_of_three_architectures
+def test_known_scenarios_are_predicted_on_the_runs_of_one_seed(
+    predictions, runs_of_three_architectures
 ):
-    assert not left_out.select(KEY).is_duplicated().any()
-    for study in (LEFT_OUT, KNOWN_SCENARIOS):
-        found = left_out.filter(pl.col("study") == study)["run_id"]
-        assert sorted(found) == sorted(failing(runs_of_three_architectures))
+    expected = failing(runs_of_three_architectures).filter(pl.col("seed") == STUDY.known_seed)
+    assert sorted(of(predictions, KNOWN_SCENARIOS)["run_id"]) == sorted(expected["run_id"])
 
 
-def test_two_workers_give_the_bytes_of_one(features, splits, left_out):
-    parallel = leave_one_out_study(features, splits, "decision_tree", TREE, STUDY, workers=2)
-    assert parallel.write_csv() == left_out.write_csv()
+def test_predictions_have_the_schema_and_no_key_twice(predictions):
+    assert predictions.schema == PREDICTION_SCHEMA
+    assert set(predictions["study"]) == {POOLED, LEFT_OUT, KNOWN_SCENARIOS}
+    assert not predictions.select(KEY).is_duplicated().any()
+
+
+def test_two_workers_give_the_bytes_of_one(features, splits, predictions):
+    parallel = across_architectures(features, splits, "decision_tree", TREE, STUDY, workers=2)
+    assert parallel.write_csv() == predictions.write_csv()
 
 
 def test_repeats_and_feature_sets_are_those_of_the_study(features, splits):
     wider = STUDY.model_copy(update={"repeats": 2, "feature_sets": ("19", "19+keywords")})
-    found = pooled_study(features, splits, "decision_tree", TREE, wider)
+    found = of(across_architectures(features, splits, "decision_tree", TREE, wider), POOLED)
     key = found.select("feature_set", "repeat").unique().sort("feature_set", "repeat")
     assert key.rows() == [("19", 0), ("19", 1), ("19+keywords", 0), ("19+keywords", 1)]
 
 
-def test_pooling_one_architecture_is_the_main_study_over_its_seeds(features, splits):
-    one = features.filter(pl.col("architecture") == "gru")
-    pooled = pooled_study(one, splits, "decision_tree", TREE, STUDY)
-    mine = one.filter(pl.col("optimizer") == "adamw", pl.col("scale") == "small")
+def test_pooling_is_the_main_study_over_all_architectures_and_seeds(
+    predictions, runs_of_three_architectures, splits
+):
+    mine = runs_of_three_architectures
     main = nested_cv(
-        mine.filter(pl.col("kind") == "failure"),
+        failing(mine),
         mine.filter(pl.col("kind") == "success"),
         splits.filter(pl.col("repeat") == 0),
         "decision_tree",
@@ -102,7 +102,7 @@ def test_pooling_one_architecture_is_the_main_study_over_its_seeds(features, spl
         {"19": FEATURE_SETS["19"]},
         STUDY.seed,
     )
-    assert pooled.drop("study").equals(main.drop("study"))
+    assert of(predictions, POOLED).drop("study").equals(main.drop("study"))
     assert set(main["study"]) == {"nested_cv"}
 
 
@@ -125,11 +125,11 @@ def test_thresholds_never_come_from_the_architecture_that_is_left_out(
         return context
 
     monkeypatch.setattr(harness, "Context", note)
-    found = leave_one_out_study(marked, splits, "decision_tree", TREE, STUDY)
-    assert found.height == 2 * len(failing(features)) / 3
+    across_architectures(marked, splits, "decision_tree", TREE, STUDY)
+    folds = splits.filter(pl.col("repeat") == 0)
+    plans = (*by_scenario(POOLED, folds), *by_architecture(folds, marks, STUDY.known_seed))
     expected = [
-        np.mean([mark for name, mark in marks.items() if name != plan.left_out])
-        for plan in by_architecture(splits.filter(pl.col("repeat") == 0), marks)
+        np.mean([mark for name, mark in marks.items() if name != plan.left_out]) for plan in plans
     ]
     assert bands == pytest.approx(expected)
 
@@ -145,7 +145,7 @@ def test_methods_learn_nothing_from_a_tested_run_but_do_from_its_scenario_elsewh
         pl.when(failed).then(value).otherwise(name).alias(name) for name, value in values.items()
     )
     deep = TREE.model_copy(update={"max_depth": (None,)})
-    found = leave_one_out_study(told, splits, "decision_tree", deep, STUDY)
+    found = across_architectures(told, splits, "decision_tree", deep, STUDY)
     right = found.with_columns(right=pl.col("prediction") == pl.col("category"))
     accuracy = dict(right.group_by("study").agg(pl.col("right").mean()).rows())
     assert accuracy[KNOWN_SCENARIOS] == 1
@@ -156,14 +156,13 @@ def test_single_architecture_cannot_be_left_out(features, splits):
     one = features.filter(pl.col("architecture") == "gru")
     complaint = r"1 architecture was recorded with adamw at scale small; leaving one out takes two"
     with pytest.raises(BadInputError, match=complaint):
-        leave_one_out_study(one, splits, "decision_tree", TREE, STUDY)
+        across_architectures(one, splits, "decision_tree", TREE, STUDY)
 
 
-@pytest.mark.parametrize("study", [pooled_study, leave_one_out_study])
-def test_more_repeats_than_there_are_splits_are_refused(study: Study, features, splits):
+def test_more_repeats_than_there_are_splits_are_refused(features, splits):
     more = STUDY.model_copy(update={"repeats": 3})
     with pytest.raises(BadInputError, match="there are 2 repeats, and the study wants 3"):
-        study(features, splits, "decision_tree", TREE, more)
+        across_architectures(features, splits, "decision_tree", TREE, more)
 
 
 def test_feature_set_that_does_not_exist_is_refused():

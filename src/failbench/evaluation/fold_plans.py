@@ -36,6 +36,9 @@ class FoldPlan:
         tests all scenarios, and trains on all of them in the other architectures.
     left_out
         The architecture that is tested alone and not trained on. None tests and trains on all.
+    seed
+        The seed whose runs are tested alone and not trained on, in any architecture. None tests
+        and trains on all.
     """
 
     study: str
@@ -43,21 +46,25 @@ class FoldPlan:
     fold: int
     split: int | None = None
     left_out: str | None = None
+    seed: int | None = None
 
     def __post_init__(self) -> None:
         """Refuse a plan that keeps nothing back: it would test what it has learnt."""
-        if self.split is None and self.left_out is None:
-            raise ValueError("A fold plan keeps back scenarios, an architecture, or both.")
+        if self.split is None and self.left_out is None and self.seed is None:
+            raise ValueError("A fold plan keeps back scenarios, an architecture or a seed.")
 
     def rows(self, splits: pl.DataFrame, table: pl.DataFrame) -> tuple[Mask, Mask]:
         """Of each run, whether it is tested, and whether it is trained on; it may be neither.
+
+        A run is tested that all of ``split``, ``left_out`` and ``seed`` hold back, and trained on
+        that none of them does.
 
         Parameters
         ----------
         splits
             As :func:`failbench.evaluation.splits.make_splits` returns them.
         table
-            A row a run, with ``scenario`` and ``architecture``.
+            A row a run, with ``scenario``, ``architecture`` and ``seed``.
 
         Raises
         ------
@@ -69,16 +76,17 @@ class FoldPlan:
             scenarios = table["scenario"].to_numpy().astype(object)
             held = rows_in_fold(splits, scenarios, self.repeat, self.split)
             tested, trained = tested & held, trained & ~held
-        if self.left_out is not None:
-            held = (table["architecture"] == self.left_out).to_numpy()
-            tested, trained = tested & held, trained & ~held
+        for column, value in (("architecture", self.left_out), ("seed", self.seed)):
+            if value is not None:
+                held = (table[column] == value).to_numpy()
+                tested, trained = tested & held, trained & ~held
         for mask, what in ((tested, "test"), (trained, "train on")):
             if not mask.any():
                 raise BadInputError(
                     "features",
                     "architecture",
                     f"repeat {self.repeat}, fold {self.fold} of {self.study} has no run to {what}.",
-                    "Record every scenario in every architecture of the study.",
+                    "Record every scenario in every architecture of the study, with several seeds.",
                 )
         return tested, trained
 
@@ -88,14 +96,26 @@ def by_scenario(study: str, splits: pl.DataFrame) -> tuple[FoldPlan, ...]:
     return tuple(FoldPlan(study, repeat, fold, split=fold) for repeat, fold in _folds(splits))
 
 
-def by_architecture(splits: pl.DataFrame, architectures: Iterable[str]) -> tuple[FoldPlan, ...]:
+def by_architecture(
+    splits: pl.DataFrame, architectures: Iterable[str], seed: int
+) -> tuple[FoldPlan, ...]:
     """Two studies that leave one architecture out at a time, one with new scenarios, one without.
 
     In ``leave_one_architecture_out`` neither the architecture nor the scenario of a tested run was
     trained on: one fit a fold and architecture. In ``known_scenarios`` the architecture was not,
     but all scenarios were, in the other architectures: one fit an architecture. The difference
-    between the two says how much a method relies on having met the cause before. It is an upper
-    bound, as the fits that know all scenarios learn from more of them: with five folds, a quarter.
+    between the two says how much a method relies on having met the cause before.
+
+    Parameters
+    ----------
+    splits
+        Folds of the repeats to take.
+    architectures
+        Those to leave out, each in turn.
+    seed
+        Of the runs that ``known_scenarios`` tests; it trains on the other seeds. The runs of a
+        scenario with one seed have one nominal configuration in all architectures, onset included,
+        so that a fit that met them would know the cause by what is no symptom of it.
     """
     names = sorted(set(architectures))
     folds = _folds(splits)
@@ -106,7 +126,7 @@ def by_architecture(splits: pl.DataFrame, architectures: Iterable[str]) -> tuple
         for repeat, fold in folds
     ]
     known = [
-        FoldPlan(KNOWN_SCENARIOS, repeat, number, left_out=name)
+        FoldPlan(KNOWN_SCENARIOS, repeat, number, left_out=name, seed=seed)
         for number, name in enumerate(names)
         for repeat in sorted({repeat for repeat, _ in folds})
     ]

@@ -1,4 +1,4 @@
-"""Studies: the reference architecture, all of them pooled, and one at a time left out."""
+"""Studies: the reference architecture, and all of them: pooled, and one at a time left out."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import polars as pl
 from pydantic import Field, field_validator
 
 from failbench.errors import BadInputError
-from failbench.evaluation.fold_plans import POOLED, FoldPlan, by_architecture, by_scenario
+from failbench.evaluation.fold_plans import POOLED, by_architecture, by_scenario
 from failbench.evaluation.nested_cv import nested_cv
 from failbench.features import FEATURE_SETS
 from failbench.scenarios import Architecture, Optimizer, Record
@@ -39,10 +39,11 @@ class ReferenceStudy(Record):
 
 
 class AcrossArchitectures(Record):
-    """Which runs a study takes, and how; a section of params.yaml."""
+    """Which runs the studies of all architectures take; the section ``across_architectures``."""
 
     optimizer: Optimizer
     scale: str
+    known_seed: int = Field(ge=0)
     repeats: int = Field(ge=1)
     feature_sets: tuple[str, ...] = Field(min_length=1)
     seed: int = Field(ge=0)
@@ -56,7 +57,7 @@ class AcrossArchitectures(Record):
         return names
 
 
-def pooled_study(
+def across_architectures(
     features: pl.DataFrame,
     splits: pl.DataFrame,
     method: str,
@@ -64,7 +65,7 @@ def pooled_study(
     study: AcrossArchitectures,
     workers: int = 1,
 ) -> pl.DataFrame:
-    """Predict the runs of all architectures and seeds, each by a fit that never saw its scenario.
+    """Predict the runs of all architectures, by fits that saw all of them and by fits that did not.
 
     Parameters
     ----------
@@ -82,42 +83,19 @@ def pooled_study(
     Returns
     -------
     polars.DataFrame
-        Rows of ``nested_cv.PREDICTION_SCHEMA``, of the study ``pooled``.
+        Rows of ``nested_cv.PREDICTION_SCHEMA``. In the study ``pooled`` each run is predicted by a
+        fit to all architectures that never saw its scenario; for the studies
+        ``leave_one_architecture_out`` and ``known_scenarios`` see
+        :func:`failbench.evaluation.fold_plans.by_architecture`.
 
     Raises
     ------
     BadInputError
-        If the splits have fewer repeats than the study wants.
+        If only one architecture was recorded, as without it there is nothing to train on; or if
+        the splits have fewer repeats than the study wants.
     """
-    taken = _slice(features, study)
-    folds = _repeats(splits, study)
-    return _predictions(taken, folds, by_scenario(POOLED, folds), method, settings, study, workers)
-
-
-def leave_one_out_study(
-    features: pl.DataFrame,
-    splits: pl.DataFrame,
-    method: str,
-    settings: Record,
-    study: AcrossArchitectures,
-    workers: int = 1,
-) -> pl.DataFrame:
-    """Predict the runs of each architecture by fits that never saw it.
-
-    Parameters and errors are those of :func:`pooled_study`.
-
-    Returns
-    -------
-    polars.DataFrame
-        Rows of ``nested_cv.PREDICTION_SCHEMA``, of the studies ``leave_one_architecture_out`` and
-        ``known_scenarios``; see :func:`failbench.evaluation.fold_plans.by_architecture`.
-
-    Raises
-    ------
-    BadInputError
-        If only one architecture was recorded: without it there is nothing to train on.
-    """
-    taken = _slice(features, study)
+    of_study = (pl.col("optimizer") == study.optimizer, pl.col("scale") == study.scale)
+    taken = features.filter(*of_study)
     architectures = taken["architecture"].unique().to_list()
     if len(architectures) < 2:
         raise BadInputError(
@@ -128,12 +106,17 @@ def leave_one_out_study(
             "Run `failbench record` for another architecture.",
         )
     folds = _repeats(splits, study)
-    plans = by_architecture(folds, architectures)
-    return _predictions(taken, folds, plans, method, settings, study, workers)
-
-
-def _slice(features: pl.DataFrame, study: AcrossArchitectures) -> pl.DataFrame:
-    return features.filter(pl.col("optimizer") == study.optimizer, pl.col("scale") == study.scale)
+    return nested_cv(
+        taken.filter(pl.col("kind") == "failure"),
+        taken.filter(pl.col("kind") == "success"),
+        folds,
+        method,
+        settings,
+        {name: FEATURE_SETS[name] for name in study.feature_sets},
+        study.seed,
+        workers,
+        (*by_scenario(POOLED, folds), *by_architecture(folds, architectures, study.known_seed)),
+    )
 
 
 def _repeats(splits: pl.DataFrame, study: AcrossArchitectures) -> pl.DataFrame:
@@ -146,25 +129,3 @@ def _repeats(splits: pl.DataFrame, study: AcrossArchitectures) -> pl.DataFrame:
             "Raise features.repeats in params.yaml, or take fewer.",
         )
     return splits.filter(pl.col("repeat") < study.repeats)
-
-
-def _predictions(
-    taken: pl.DataFrame,
-    splits: pl.DataFrame,
-    plans: tuple[FoldPlan, ...],
-    method: str,
-    settings: Record,
-    study: AcrossArchitectures,
-    workers: int,
-) -> pl.DataFrame:
-    return nested_cv(
-        taken.filter(pl.col("kind") == "failure"),
-        taken.filter(pl.col("kind") == "success"),
-        splits,
-        method,
-        settings,
-        {name: FEATURE_SETS[name] for name in study.feature_sets},
-        study.seed,
-        workers,
-        plans,
-    )

@@ -1,26 +1,26 @@
-"""Stage pooled: out-of-fold predictions of one method on all architectures and seeds together."""
+"""Stage across_architectures: predictions of one method on all architectures and seeds."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
 
-from failbench.evaluation.studies import AcrossArchitectures, pooled_study
+from failbench.evaluation.studies import AcrossArchitectures, across_architectures
 from failbench.methods.registry import method_named
 from failbench.telemetry import write_parquet
 from stage import print_accuracy, read_output, read_section, run, workers
 
 FEATURES = Path("data/features/features.parquet")
 SPLITS = Path("data/features/splits.parquet")
-PREDICTIONS = Path("data/predictions/pooled")
+PREDICTIONS = Path("data/predictions/across_architectures")
 
 
 def main() -> None:
     method = method_named(sys.argv[1] if len(sys.argv) == 2 else "(none)")
-    study = read_section("pooled", AcrossArchitectures)
+    study = read_section("across_architectures", AcrossArchitectures)
     sections = {name: read_section(name, record) for name, record in method.sections.items()}
     settings = method.assemble(sections)
-    predictions = pooled_study(
+    predictions = across_architectures(
         read_output(FEATURES), read_output(SPLITS), method.name, settings, study, workers()
     )
     write_parquet(predictions, PREDICTIONS / f"{method.name}.parquet")
