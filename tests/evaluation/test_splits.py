@@ -41,6 +41,26 @@ def test_each_scenario_is_tested_once_a_repeat_and_categories_are_spread_evenly(
     assert spread["range"].max() <= 1
 
 
+def test_scenarios_of_a_group_are_tested_together_and_each_once_a_repeat():
+    table = scenarios_of({"unknown": 8, "optimization": 8}).with_columns(
+        fault=pl.when(pl.col("scenario").is_in(["unknown_1", "unknown_5", "unknown_6"]))
+        .then(pl.lit("shared"))
+        .otherwise("scenario")
+    )
+    splits = make_splits(table, 4, 3, seed=0, group="fault").join(table, on="scenario")
+    assert splits.filter(pl.col("fault") == "shared").group_by("repeat").agg(
+        pl.col("fold").n_unique()
+    )["fold"].to_list() == [1, 1, 1]
+    for _, part in splits.group_by("repeat"):
+        assert sorted(part["scenario"]) == sorted(table["scenario"])
+        assert set(part["fold"]) == set(range(4))
+    folds = [
+        tuple(part.sort("scenario")["fold"])
+        for _, part in splits.group_by("repeat", maintain_order=True)
+    ]
+    assert len(set(folds)) == 3
+
+
 def test_the_main_study_tests_15_or_16_of_76_scenarios_a_fold():
     splits = make_splits(scenarios_of(dict(COUNTS)), 5, 10, seed=0)
     sizes = splits.group_by("repeat", "fold").len()["len"]

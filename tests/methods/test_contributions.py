@@ -179,3 +179,19 @@ def test_evidence_of_the_boosting_machine_is_held_against_an_edge_of_its_own_bin
             edges = bins[names.index(one.signal)][0]
             above = int(np.searchsorted(edges, one.value))
             assert one.threshold in edges[max(above - 1, 0) : above + 1]
+
+
+def test_a_term_of_two_features_is_two_conditions_and_each_feature_is_evidence_once(
+    context, settings_of, runs
+):
+    frame, labels, groups = runs
+    settings = settings_of("ebm").model_copy(update={"interactions": 3, "max_rounds": 20})
+    method = METHODS["ebm"].build(settings, context).fit(frame, labels, groups)
+    members = method.pipeline_["classify"].term_features_
+    assert sum(len(one) == 2 for one in members) == 3
+    terms = leading_terms(additive_contributions(method.pipeline_, frame, method.predict(frame)))
+    names = method.pipeline_["impute"].get_feature_names_out()
+    for diagnosis, leading in zip(method.diagnose(frame), terms, strict=True):
+        read = [names[feature] for term in leading for feature in members[term]]
+        assert diagnosis.conditions == len(read)
+        assert [one.signal for one in diagnosis.evidence] == list(dict.fromkeys(read))

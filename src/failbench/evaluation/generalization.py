@@ -6,7 +6,6 @@ import polars as pl
 
 from failbench.errors import BadInputError
 from failbench.evaluation.bootstrap import Interval
-from failbench.evaluation.difference_intervals import difference_bounds
 from failbench.evaluation.fold_plans import KNOWN_SCENARIOS, LEFT_OUT, NESTED_CV, POOLED
 from failbench.evaluation.intervals import (
     IntervalSettings,
@@ -15,8 +14,8 @@ from failbench.evaluation.intervals import (
     scenario_intervals,
 )
 from failbench.evaluation.metrics import OVERALL, Metric
-from failbench.evaluation.paired import paired_scores
 from failbench.evaluation.scores import scenario_answers
+from failbench.evaluation.study_difference import study_difference
 
 STUDIES = {
     NESTED_CV: "in the one architecture that it was trained on",
@@ -29,6 +28,10 @@ STUDIES = {
 
 ACCURACY = tuple(metric for metric in OVERALL if metric.name == "accuracy")
 GAIN = "gain_of_known_scenarios"
+GAIN_ESTIMAND = (
+    "how much more probable a right diagnosis is of a scenario that was trained on in other "
+    "architectures and with other seeds"
+)
 
 Key = tuple[object, ...]
 """Study, feature set and method."""
@@ -79,7 +82,8 @@ def generalization_table(predictions: pl.DataFrame, settings: IntervalSettings) 
         ]
     left_out = predictions.filter(pl.col("study").is_in([LEFT_OUT, KNOWN_SCENARIOS]))
     for one, part in left_out.sort(key).group_by(key[1:], maintain_order=True):
-        parts.append(_rows((KNOWN_SCENARIOS, *one), part, {GAIN: _gain(part, settings)}))
+        gain = study_difference(part, KNOWN_SCENARIOS, LEFT_OUT, settings, GAIN_ESTIMAND)
+        parts.append(_rows((KNOWN_SCENARIOS, *one), part, {GAIN: gain}))
     return pl.concat(parts)
 
 
@@ -105,30 +109,6 @@ def _rates(
         for name, one in intervals.items()
     }
     return _rows(key, predictions, named)
-
-
-def _gain(predictions: pl.DataFrame, settings: IntervalSettings) -> Interval:
-    """Paired over scenarios, on the runs that both studies predict."""
-    known_runs = predictions.filter(pl.col("study") == KNOWN_SCENARIOS).select("run_id").unique()
-    shared = predictions.join(known_runs, on="run_id", how="semi")
-    studies = shared.with_columns(method="study", fold=pl.lit(0))
-    scores = paired_scores(studies)
-    pair = (KNOWN_SCENARIOS, LEFT_OUT)
-    known, new = (float(scores.scenario_scores(study).mean()) for study in pair)
-    (bounds,) = difference_bounds(
-        scores, [pair], settings.resamples, settings.confidence, settings.seed
-    )
-    low, high = (known - new, known - new) if bounds is None else bounds
-    return Interval(
-        value=known - new,
-        ci_low=low,
-        ci_high=high,
-        n=scores.n,
-        method="point" if bounds is None else "BCa bootstrap",
-        resampling_unit="scenario",
-        estimand="how much more probable a right diagnosis is of a scenario that was trained on in "
-        "other architectures and with other seeds",
-    )
 
 
 def _rows(key: Key, predictions: pl.DataFrame, intervals: dict[str, Interval]) -> pl.DataFrame:

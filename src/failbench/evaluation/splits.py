@@ -5,14 +5,16 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-from sklearn.model_selection import RepeatedStratifiedKFold
+from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedGroupKFold
 
 from failbench.errors import BadInputError
 
 SPLIT_SCHEMA = pl.Schema({"repeat": pl.Int32, "fold": pl.Int32, "scenario": pl.String})
 
 
-def make_splits(categories: pl.DataFrame, folds: int, repeats: int, seed: int) -> pl.DataFrame:
+def make_splits(
+    categories: pl.DataFrame, folds: int, repeats: int, seed: int, group: str | None = None
+) -> pl.DataFrame:
     """Assign each scenario to one test fold a repeat, stratified by category.
 
     The unit is the scenario, so that its seeds, architectures and twin move together.
@@ -25,6 +27,9 @@ def make_splits(categories: pl.DataFrame, folds: int, repeats: int, seed: int) -
         5 and 10 in the main study.
     seed
         Seed of the shuffling before each repeat.
+    group
+        A further column: scenarios that have the same value there are tested in the same fold. The
+        folds are then stratified as far as the groups allow.
 
     Returns
     -------
@@ -36,7 +41,8 @@ def make_splits(categories: pl.DataFrame, folds: int, repeats: int, seed: int) -
     BadInputError
         If a scenario occurs twice, or a category has fewer scenarios than there are folds.
     """
-    table = categories.select("scenario", "category").sort("scenario")
+    table = categories.select("scenario", "category", *(() if group is None else (group,)))
+    table = table.sort("scenario")
     if table["scenario"].is_duplicated().any():
         raise BadInputError(
             "scenarios", "scenario", "an id occurs twice.", "Give one row a scenario."
@@ -49,9 +55,17 @@ def make_splits(categories: pl.DataFrame, folds: int, repeats: int, seed: int) -
             f"{rarest['category']} has {rarest['count']} scenarios, fewer than {folds} folds.",
             "Use fewer folds, or record more scenarios.",
         )
-    splitter = RepeatedStratifiedKFold(n_splits=folds, n_repeats=repeats, random_state=seed)
-    scenarios = table["scenario"].to_numpy()
-    parts = splitter.split(scenarios, table["category"].to_numpy())
+    scenarios, labels = table["scenario"].to_numpy(), table["category"].to_numpy()
+    if group is None:
+        splitter = RepeatedStratifiedKFold(n_splits=folds, n_repeats=repeats, random_state=seed)
+        parts = list(splitter.split(scenarios, labels))
+    else:
+        grouped = [
+            StratifiedGroupKFold(folds, shuffle=True, random_state=seed + repeat)
+            for repeat in range(repeats)
+        ]
+        groups = table[group].to_numpy()
+        parts = [part for one in grouped for part in one.split(scenarios, labels, groups)]
     rows = [
         pl.DataFrame(
             {"repeat": index // folds, "fold": index % folds, "scenario": scenarios[tested]},

@@ -50,7 +50,10 @@ class GroupBaggedBoosting(ExplainableBoostingClassifier):  # type: ignore[misc]
     ) -> Self:
         """Fit; without ``groups`` every run is a scenario of its own."""
         own = np.arange(len(y)) if groups is None else groups
-        super().fit(X, y, bags=group_bags(y, own, self.outer_bags, self.random_state))
+        with warnings.catch_warnings():
+            # Surfaces of several categories are not drawn here, which the library cannot do.
+            warnings.filterwarnings("ignore", "For multiclass we cannot currently visualize pairs")
+            super().fit(X, y, bags=group_bags(y, own, self.outer_bags, self.random_state))
         return self
 
 

@@ -76,7 +76,7 @@ def boosted_contributions(pipeline: Any, X: pd.DataFrame, answers: Labels) -> Fl
 
 
 def additive_contributions(pipeline: Any, X: pd.DataFrame, answers: Labels) -> Floats:
-    """What the shape function of each feature adds, ``[n_runs, n_features]``.
+    """What the shape function of each feature, or of a pair of them, adds, ``[n_runs, n_terms]``.
 
     Nori et al. (2019, "InterpretML: a unified framework for machine learning interpretability");
     with the intercept they add up to the raw score of the answer.
@@ -114,7 +114,8 @@ def explain_boosted(pipeline: Any, X: pd.DataFrame, answers: Labels) -> list[Rea
 def explain_additive(pipeline: Any, X: pd.DataFrame, answers: Labels) -> list[Reading]:
     """Terms of an additive score, each held against the nearer edge of the bin it fell into.
 
-    Within its bin a value adds the same whatever it is; the nearer edge is where that changes.
+    Within its bin a value adds the same whatever it is; the nearer edge is where that changes. A
+    term of two features is two conditions to read, one on each axis of its surface.
     """
     terms = leading_terms(additive_contributions(pipeline, X, answers))
     values = pipeline["impute"].transform(X)
@@ -122,7 +123,12 @@ def explain_additive(pipeline: Any, X: pd.DataFrame, answers: Labels) -> list[Re
     nearest = np.column_stack(
         [_nearer_edge(column, cuts) for column, cuts in zip(values.T, edges, strict=True)]
     )
-    return _readings(pipeline, terms, values, nearest)
+    members = pipeline["classify"].term_features_  # the features of each term, one or two
+    read = [[feature for term in leading for feature in members[term]] for leading in terms]
+    # A feature is evidence once, however many of the terms it is in.
+    named = (np.array(list(dict.fromkeys(one)), dtype=np.intp) for one in read)
+    readings = _readings(pipeline, named, values, nearest)
+    return [(evidence, len(one)) for (evidence, _), one in zip(readings, read, strict=True)]
 
 
 def boosted_path_lengths(pipeline: Any, X: pd.DataFrame, answers: Labels) -> Positions:
@@ -182,7 +188,7 @@ def _nearer_edge(values: Floats, cuts: Floats) -> Floats:
 def _readings(
     pipeline: Any, terms: Iterable[Positions], values: Floats, thresholds: Floats
 ) -> list[Reading]:
-    """Evidence of the leading terms of each run; a value at its threshold counts as below."""
+    """Evidence of the leading features of each run; a value at its threshold counts as below."""
     names = pipeline["impute"].get_feature_names_out()
     readings: list[Reading] = []
     for run, leading in enumerate(terms):
