@@ -17,8 +17,8 @@ NOTE = (
     "Accuracy in percent and difference in points to the same repeats of the main study, with "
     "{interval:g} % intervals by resampling scenarios within categories (feature set 19). Folds by "
     "fault: scenarios that inject one fault, in whatever strength, are never on both sides. Terms "
-    "of pairs: {interactions} pairs of features have a term of their own in the boosting machine, a "
-    "surface a category, which a reader would have to see drawn."
+    "of pairs: {interactions} pairs of features have a term of their own in the boosting machine, "
+    "a surface a category, which a reader would have to see drawn."
 )
 
 
