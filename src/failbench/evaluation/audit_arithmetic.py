@@ -198,7 +198,7 @@ class Same(Check):
     def finding(self, settings: AuditSettings) -> Finding:
         """Whether each pair of quotations agrees over its rounding."""
         agree = all(
-            one.agrees(other.low, other.high)
+            one.overlaps(other)
             for left, right in combinations(self.values, 2)
             for one, other in zip(left, right, strict=True)
         )

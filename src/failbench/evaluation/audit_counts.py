@@ -90,10 +90,10 @@ class Granularity(Check):
             if chance >= 1:
                 computed = f"every such figure is possible for {self.n}"
                 return Finding("cannot be checked", computed, value, n=self.n)
-            computed = f"{counts} of {self.n} (so are {chance:.0%} of such figures)"
-            return Finding("consistent", computed.replace("%", " %"), value, n=self.n)
+            computed = f"{counts} of {self.n}; {100 * chance:.0f} % of such figures would pass"
+            return Finding("consistent", computed, value, n=self.n)
         wrong = [one for one, ks in zip(self.values, found, strict=True) if len(ks) == 0]
-        near = "; ".join(_neighbours(one, self.n) for one in wrong)
+        near = "; ".join(dict.fromkeys(_neighbours(one, self.n) for one in wrong))
         fits = "no n below 1000 fits" if implied is None else f"the smallest n that fits: {implied}"
         return Finding("inconsistent", f"{near}; {fits}", value, n=self.n, implied_n=implied)
 
@@ -114,7 +114,7 @@ class FoldAccuracy(Check):
         sizes = ", ".join(str(size) for size in self.folds)
         if len(pooled) > 0:
             return Finding("consistent", f"{pooled[0]} of {n}", self.value.value, n=n)
-        if self.value.agrees(nearest, nearest):
+        if self.value.covers(nearest):
             return Finding("consistent", f"a mean over folds of {sizes}", self.value.value, n=n)
         implied = smallest_denominator((self.value,))
         computed = (

@@ -29,7 +29,7 @@ class FScore(Check):
             (right, alarms): 2 * right / (right + alarms + self.support)
             for right in numerators(self.recall, self.support)
             for alarms in range(self.support + 1)
-            if right and self.precision.agrees(*2 * (right / (right + alarms),))
+            if right > 0 and self.precision.covers(right / (right + alarms))
         }
         if not scores:
             return Finding("inconsistent", "no counts give this precision and recall")
@@ -110,26 +110,33 @@ class Ties(Check):
         tied = [
             f"{left} and {right}"
             for (left, one), (right, other) in combinations(self.values.items(), 2)
-            if one.agrees(other.low, other.high)
+            if one.overlaps(other)
         ]
         computed = f"equal as printed: {', '.join(tied)}" if tied else "no two are equal"
         return Finding(verdict(not tied), computed, n=self.n)
 
 
-class AboveChance(Check):
-    """A rate of n scenarios that is said to be significantly above chance."""
+class Binomial(Check):
+    """A rate of n scenarios that is said to be above another, or to be that other."""
 
-    kind: Literal["above_chance"]
+    kind: Literal["binomial"]
     value: Figure
     n: int = Field(ge=2)
-    chance: Figure
+    relation: Literal["above", "equal"]
+    rate: Figure
 
     def finding(self, settings: AuditSettings) -> Finding:
-        """Whether the exact binomial test finds it."""
+        """Whether the exact binomial test finds it above, or does not find it different."""
         right = round(self.value.value * self.n)
-        p = float(stats.binomtest(right, self.n, self.chance.value, "greater").pvalue)
+        side = "greater" if self.relation == "above" else "two-sided"
+        p = float(stats.binomtest(right, self.n, self.rate.value, side).pvalue)
+        found = p < settings.alpha
         shown_p = "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
-        return Finding(verdict(p < settings.alpha), f"{right} of {self.n}: {shown_p}", n=self.n)
+        return Finding(
+            verdict(found if self.relation == "above" else not found),
+            f"{right} of {self.n} against {100 * self.rate.value:.1f} %: {shown_p}",
+            n=self.n,
+        )
 
 
 def cohens_d(means: tuple[Printed, Printed], deviations: list[float]) -> tuple[float, float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Annotated
 
 import polars as pl
@@ -40,7 +40,7 @@ from failbench.evaluation.audit_counts import (
     Granularity,
     Recalls,
 )
-from failbench.evaluation.audit_effects import AboveChance, EffectSize, FScore, PairedT, Ties
+from failbench.evaluation.audit_effects import Binomial, EffectSize, FScore, PairedT, Ties
 from failbench.evaluation.audit_intervals import (
     DeviationInterval,
     Disjoint,
@@ -85,7 +85,7 @@ AnyCheck = (
     | EffectSize
     | PairedT
     | Ties
-    | AboveChance
+    | Binomial
     | Unverifiable
 )
 """Every kind of test; a claim names one by its ``kind``."""
@@ -96,6 +96,7 @@ AUDIT_SCHEMA = pl.Schema(
         "place": pl.String,
         "against": pl.String,
         "quantity": pl.String,
+        "label": pl.String,
         "printed": pl.String,
         "kind": pl.String,
         "computed": pl.String,
@@ -128,6 +129,8 @@ class AuditedClaim(Record):
         The test and the figures that go into it.
     note
         What else a reader should know, above all a reading that would excuse the claim.
+    label
+        What a figure calls it.
     """
 
     quantity: str = Field(min_length=5)
@@ -136,6 +139,7 @@ class AuditedClaim(Record):
     against: str = ""
     check: Annotated[AnyCheck, Field(discriminator="kind")]
     note: str = ""
+    label: str = ""
 
 
 class AuditedPaper(Record):
@@ -210,15 +214,15 @@ def audit_metrics(audit: pl.DataFrame) -> dict[str, dict[str, dict[str, dict[str
     """
     return {
         "all": {"claims": _shares(audit)},
-        "kind": _by(audit, audit["kind"].unique().sort()),
-        "place": _by(audit, audit["place"].unique().sort()),
+        "kind": _by(audit, "kind"),
+        "place": _by(audit, "place"),
     }
 
 
-def _by(audit: pl.DataFrame, names: Iterable[str]) -> dict[str, dict[str, dict[str, float]]]:
+def _by(audit: pl.DataFrame, column: str) -> dict[str, dict[str, dict[str, float]]]:
+    parts = audit.partition_by(column, as_dict=True)
     return {
-        name: _shares(audit.filter((pl.col("place") == name) | (pl.col("kind") == name)))
-        for name in names
+        str(name).lower().replace(" ", "_"): _shares(part) for (name,), part in parts.items()
     }
 
 

@@ -54,6 +54,16 @@ class Printed:
         """Whether some number between ``low`` and ``high`` would be printed so."""
         return self.low <= high + TOLERANCE and low <= self.high + TOLERANCE
 
+    def overlaps(self, other: Printed) -> bool:
+        """Whether both may be of one number; roundings of two that only touch are of neighbours."""
+        shared = min(self.high, other.high) - max(self.low, other.low)
+        rounded = self.half_unit > 0 and other.half_unit > 0
+        return shared > TOLERANCE if rounded else shared >= -TOLERANCE
+
+    def covers(self, number: float) -> bool:
+        """Whether a number would be printed so."""
+        return self.agrees(number, number)
+
     def text(self, number: float) -> str:
         """Another number in the unit of this one, with a digit more than it has."""
         if not self.percent:
