@@ -14,25 +14,25 @@ from typing import Literal, Self
 import numpy as np
 from pydantic import Field, model_validator
 
-from failbench.evaluation.audit_check import AuditSettings, Check, Finding, of_range, verdict
+from failbench.evaluation.audit_check import Comparison, Finding, of_range, verdict
 from failbench.evaluation.printed import TOLERANCE, Figure, Printed, over_rounding, shown
 
 Numbers = Sequence[float]
 
 
-class Sum(Check):
+class Sum(Comparison):
     """A total and its parts."""
 
     kind: Literal["sum"]
     value: Figure
     parts: tuple[Figure, ...] = Field(min_length=2)
 
-    def finding(self, settings: AuditSettings) -> Finding:
+    def compare(self) -> Finding:
         """Whether the parts add up to the total."""
         return of_range(self.value, *over_rounding(sum, self.parts))
 
 
-class Difference(Check):
+class Difference(Comparison):
     """The difference of two figures."""
 
     kind: Literal["difference"]
@@ -40,13 +40,13 @@ class Difference(Check):
     minuend: Figure
     subtrahend: Figure
 
-    def finding(self, settings: AuditSettings) -> Finding:
+    def compare(self) -> Finding:
         """Whether it is that of the two."""
         figures = (self.minuend, self.subtrahend)
         return of_range(self.value, *over_rounding(lambda pair: pair[0] - pair[1], figures))
 
 
-class Ratio(Check):
+class Ratio(Comparison):
     """A share or a ratio, and what is divided."""
 
     kind: Literal["ratio"]
@@ -54,13 +54,13 @@ class Ratio(Check):
     numerator: Figure
     denominator: Figure
 
-    def finding(self, settings: AuditSettings) -> Finding:
+    def compare(self) -> Finding:
         """Whether it is the quotient."""
         figures = (self.numerator, self.denominator)
         return of_range(self.value, *over_rounding(lambda pair: pair[0] / pair[1], figures))
 
 
-class RelativeGain(Check):
+class RelativeGain(Comparison):
     """How much higher one figure is than another, as a share of the other."""
 
     kind: Literal["relative_gain"]
@@ -68,13 +68,13 @@ class RelativeGain(Check):
     higher: Figure
     lower: Figure
 
-    def finding(self, settings: AuditSettings) -> Finding:
+    def compare(self) -> Finding:
         """Whether the share is that of the two."""
         figures = (self.higher, self.lower)
         return of_range(self.value, *over_rounding(lambda pair: pair[0] / pair[1] - 1, figures))
 
 
-class _Weighted(Check):
+class _Weighted(Comparison):
     """A figure of a mixture: as many weights as values."""
 
     value: Figure
@@ -93,7 +93,7 @@ class WeightedMean(_Weighted):
 
     kind: Literal["weighted_mean"]
 
-    def finding(self, settings: AuditSettings) -> Finding:
+    def compare(self) -> Finding:
         """Whether shares and values give it."""
         figures = (*self.weights, *self.values)
         mean = _mean_of([one.value for one in figures])
@@ -105,7 +105,7 @@ class MixtureDeviation(_Weighted):
 
     kind: Literal["mixture_deviation"]
 
-    def finding(self, settings: AuditSettings) -> Finding:
+    def compare(self) -> Finding:
         """Whether shares and values, which are taken as exact, give it."""
         weights = np.array([one.value for one in self.weights])
         values = np.array([one.value for one in self.values])
@@ -126,7 +126,7 @@ class MissingMember(_Weighted):
             raise ValueError("there must be one weight more than values")
         return self
 
-    def finding(self, settings: AuditSettings) -> Finding:
+    def compare(self) -> Finding:
         """Whether the mean asks for it."""
 
         def member(numbers: Numbers) -> float:
@@ -139,28 +139,28 @@ class MissingMember(_Weighted):
         return of_range(self.value, low, high, self.value.text(middle))
 
 
-class Exponential(Check):
+class Exponential(Comparison):
     """A perplexity and the loss in nats of which it is the exponential."""
 
     kind: Literal["exponential"]
     value: Figure
     exponent: Figure
 
-    def finding(self, settings: AuditSettings) -> Finding:
+    def compare(self) -> Finding:
         """Whether it is the exponential."""
         low, high = over_rounding(lambda one: math.exp(one[0]), (self.exponent,))
         computed = f"{shown(math.exp(self.exponent.value))}; {shown(self.value.value)} is exp of "
         return of_range(self.value, low, high, computed + shown(math.log(self.value.value)))
 
 
-class Span(Check):
+class Span(Comparison):
     """The distance from the lowest to the highest of several figures."""
 
     kind: Literal["span"]
     value: Figure
     values: tuple[Figure, ...] = Field(min_length=2)
 
-    def finding(self, settings: AuditSettings) -> Finding:
+    def compare(self) -> Finding:
         """Whether it is that distance."""
         highest, lowest = (choose(one.value for one in self.values) for choose in (max, min))
         least = max(one.low for one in self.values) - min(one.high for one in self.values)
@@ -168,14 +168,14 @@ class Span(Check):
         return of_range(self.value, max(least, 0.0), most, self.value.text(highest - lowest))
 
 
-class Deviation(Check):
+class Deviation(Comparison):
     """The standard deviation of several figures."""
 
     kind: Literal["deviation"]
     value: Figure
     values: tuple[Figure, ...] = Field(min_length=2)
 
-    def finding(self, settings: AuditSettings) -> Finding:
+    def compare(self) -> Finding:
         """Whether it is that of the figures, taken as exact, by n or by n - 1."""
         values = [one.value for one in self.values]
         low, high = float(np.std(values)), float(np.std(values, ddof=1))
@@ -183,7 +183,7 @@ class Deviation(Check):
         return of_range(self.value, low, high, f"{text(low)} (by n) or {text(high)} (by n - 1)")
 
 
-class Same(Check):
+class Same(Comparison):
     """One quantity that is printed several times, each time as one figure or as several."""
 
     kind: Literal["same"]
@@ -195,20 +195,20 @@ class Same(Check):
             raise ValueError("each quotation must have as many figures as the others")
         return self
 
-    def finding(self, settings: AuditSettings) -> Finding:
+    def compare(self) -> Finding:
         """Whether each pair of quotations agrees over its rounding."""
         agree = all(
             one.overlaps(other)
             for left, right in combinations(self.values, 2)
             for one, other in zip(left, right, strict=True)
         )
-        texts = [" to ".join(_as_printed(one) for one in quotation) for quotation in self.values]
+        texts = [" to ".join(map(str, quotation)) for quotation in self.values]
         if agree:
             return Finding(verdict(agree), "one quantity, within rounding")
         return Finding(verdict(agree), " against ".join(texts))
 
 
-class Bound(Check):
+class Bound(Comparison):
     """A figure that is said to be above, below or at least a sum of others."""
 
     kind: Literal["bound"]
@@ -216,18 +216,18 @@ class Bound(Check):
     relation: Literal["above", "below", "at_least", "at_most"]
     parts: tuple[Figure, ...] = Field(min_length=1)
 
-    def finding(self, settings: AuditSettings) -> Finding:
+    def compare(self) -> Finding:
         """Whether it can be, over the rounding of all; equality is neither above nor below."""
         low, high = over_rounding(sum, self.parts)
         total = sum(one.value for one in self.parts)
-        gap = self.value.high - low if self.relation in {"above", "at_least"} else high - self.value.low
-        strict = self.relation in {"above", "below"}
-        fits = gap > TOLERANCE if strict else gap > -TOLERANCE
-        computed = f"{_as_printed(self.value)} against {self.value.text(total)}"
+        upwards = self.relation in {"above", "at_least"}
+        room = self.value.high - low if upwards else high - self.value.low
+        fits = room > (TOLERANCE if self.relation in {"above", "below"} else -TOLERANCE)
+        computed = f"{self.value} against {self.value.text(total)}"
         return Finding(verdict(fits), computed, value=self.value.value, low=low, high=high)
 
 
-class Largest(Check):
+class Largest(Comparison):
     """The one that is said to be the largest of several figures by name."""
 
     kind: Literal["largest"]
@@ -240,47 +240,46 @@ class Largest(Check):
             raise ValueError("name must be that of one of the values")
         return self
 
-    def finding(self, settings: AuditSettings) -> Finding:
+    def compare(self) -> Finding:
         """Whether no other is as large."""
         own = self.values[self.name]
         others = {name: one for name, one in self.values.items() if name != self.name}
         rivals = [name for name, one in others.items() if one.low >= own.high - TOLERANCE]
-        listed = ", ".join(f"{name} {_as_printed(one)}" for name, one in self.values.items())
+        listed = ", ".join(f"{name} {one}" for name, one in self.values.items())
         return Finding(verdict(not rivals), listed)
 
 
-class Within(Check):
+class Within(Comparison):
     """Figures that are said to lie in a range."""
 
     kind: Literal["within"]
     values: tuple[Figure, ...] = Field(min_length=1)
     range: tuple[Figure, Figure]
 
-    def finding(self, settings: AuditSettings) -> Finding:
+    def compare(self) -> Finding:
         """Whether each does, over the rounding of all."""
         first, last = self.range
         outside = [one for one in self.values if not one.agrees(first.low, last.high)]
-        ends = f"{_as_printed(first)} to {_as_printed(last)}"
+        ends = f"{first} to {last}"
         if not outside:
             return Finding("consistent", f"all within {ends}")
-        listed = ", ".join(_as_printed(one) for one in outside)
+        listed = ", ".join(map(str, outside))
         return Finding("inconsistent", f"{listed} beyond {ends}")
 
 
-class Ascending(Check):
+class Ascending(Comparison):
     """Figures of which each is said to be above the one before."""
 
     kind: Literal["ascending"]
     values: tuple[Figure, ...] = Field(min_length=2)
 
-    def finding(self, settings: AuditSettings) -> Finding:
+    def compare(self) -> Finding:
         """Whether each can be, over the rounding of both."""
         rises = all(right.high - left.low > TOLERANCE for left, right in pairwise(self.values))
-        return Finding(verdict(rises), " < ".join(map(_as_printed, self.values)) if rises else
-                       "not in this order: " + ", ".join(map(_as_printed, self.values)))
+        return Finding(verdict(rises), f"given: {', '.join(map(str, self.values))}")
 
 
-class Orders(Check):
+class Orders(Comparison):
     """How many orders of magnitude one figure is above another."""
 
     kind: Literal["orders"]
@@ -288,20 +287,20 @@ class Orders(Check):
     higher: Figure
     lower: Figure
 
-    def finding(self, settings: AuditSettings) -> Finding:
+    def compare(self) -> Finding:
         """Whether the decimal logarithm of their ratio rounds to it."""
         orders = math.log10(self.higher.value / self.lower.value)
         return of_range(Printed(self.value, 0.5), orders, orders, f"{orders:.1f} orders")
 
 
-class Members(Check):
+class Members(Comparison):
     """Things that are said to be among a list."""
 
     kind: Literal["members"]
     names: tuple[str, ...] = Field(min_length=1)
     of: tuple[str, ...] = Field(min_length=1)
 
-    def finding(self, settings: AuditSettings) -> Finding:
+    def compare(self) -> Finding:
         """Whether all are."""
         missing = [name for name in self.names if name not in self.of]
         if not missing:
@@ -309,7 +308,7 @@ class Members(Check):
         return Finding("inconsistent", f"not among the {len(self.of)}: {', '.join(missing)}")
 
 
-class Variance(Check):
+class Variance(Comparison):
     """A variance beside the mean and the range of the same numbers."""
 
     kind: Literal["variance"]
@@ -318,7 +317,7 @@ class Variance(Check):
     lowest: Figure
     highest: Figure
 
-    def finding(self, settings: AuditSettings) -> Finding:
+    def compare(self) -> Finding:
         """Whether it is at most (highest - mean)(mean - lowest).
 
         The bound of Bhatia and Davis (2000, "A better bound on the variance", The American
@@ -329,7 +328,7 @@ class Variance(Check):
         return of_range(self.value, 0.0, most, f"at most {shown(most)}")
 
 
-class SigmaThreshold(Check):
+class SigmaThreshold(Comparison):
     """A threshold of mean plus some standard deviations, and the range of what it is taken from."""
 
     kind: Literal["sigma_threshold"]
@@ -338,7 +337,7 @@ class SigmaThreshold(Check):
     highest: Figure
     sigmas: float = Field(gt=0)
 
-    def finding(self, settings: AuditSettings) -> Finding:
+    def compare(self) -> Finding:
         """Whether numbers of that range can have it, by the bound of Bhatia and Davis (2000).
 
         With all numbers at the two ends, the share p at the upper one, mean plus s standard
@@ -350,13 +349,13 @@ class SigmaThreshold(Check):
         return of_range(self.value, lowest, most, f"at most {shown(most)}")
 
 
-class Unverifiable(Check):
+class Unverifiable(Comparison):
     """A figure with which nothing else in the paper can be compared."""
 
     kind: Literal["unverifiable"]
     missing: str = Field(min_length=5)
 
-    def finding(self, settings: AuditSettings) -> Finding:
+    def compare(self) -> Finding:
         """That it cannot be checked, and what it would take."""
         return Finding("cannot be checked", f"not given: {self.missing}")
 
@@ -365,11 +364,3 @@ def _mean_of(numbers: Numbers) -> float:
     """Sum of products of the first half of the numbers, the weights, with the second half."""
     half = len(numbers) // 2
     return float(np.dot(numbers[:half], numbers[half:]))
-
-
-def _as_printed(figure: Printed) -> str:
-    """A figure with as many digits as it is printed with."""
-    if not figure.percent:
-        return shown(figure.value)
-    decimals = max(0, round(-math.log10(200 * figure.half_unit)))
-    return f"{100 * figure.value:.{decimals}f} %"

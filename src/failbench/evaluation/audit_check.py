@@ -61,6 +61,18 @@ class Check(Record, ABC):
         """Test the claim."""
 
 
+class Comparison(Check):
+    """A test that its figures settle alone: at no level, and without draws."""
+
+    def finding(self, settings: AuditSettings) -> Finding:  # noqa: ARG002 - as every check is called
+        """Test the claim."""
+        return self.compare()
+
+    @abstractmethod
+    def compare(self) -> Finding:
+        """Test the claim."""
+
+
 def verdict(fits: bool) -> Verdict:
     """The verdict of a test that could be made."""
     return "consistent" if fits else "inconsistent"

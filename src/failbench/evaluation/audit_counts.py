@@ -16,7 +16,7 @@ from typing import Literal, Self
 import numpy as np
 from pydantic import Field, model_validator
 
-from failbench.evaluation.audit_check import AuditSettings, Check, Finding, of_range, verdict
+from failbench.evaluation.audit_check import Comparison, Finding, of_range, verdict
 from failbench.evaluation.printed import TOLERANCE, Figure, Printed
 from failbench.evaluation.scores import Array
 
@@ -72,14 +72,14 @@ def fold_accuracies(folds: tuple[int, ...]) -> Array:
     return outcomes
 
 
-class Granularity(Check):
+class Granularity(Comparison):
     """Percentages that are said to be of the same n."""
 
     kind: Literal["granularity"]
     values: tuple[Figure, ...] = Field(min_length=1)
     n: int = Field(ge=1)
 
-    def finding(self, settings: AuditSettings) -> Finding:
+    def compare(self) -> Finding:
         """Whether each is a whole number of n-ths; a test that any figure passes tells nothing."""
         found = [numerators(figure, self.n) for figure in self.values]
         chance = passing_by_chance(self.values[0], self.n)
@@ -98,14 +98,14 @@ class Granularity(Check):
         return Finding("inconsistent", f"{near}; {fits}", value, n=self.n, implied_n=implied)
 
 
-class FoldAccuracy(Check):
+class FoldAccuracy(Comparison):
     """An accuracy under cross-validation: over all scenarios, or the mean over folds."""
 
     kind: Literal["fold_accuracy"]
     value: Figure
     folds: tuple[int, ...] = Field(min_length=2)
 
-    def finding(self, settings: AuditSettings) -> Finding:
+    def compare(self) -> Finding:
         """Whether any outcome of the folds gives it in either way."""
         n = sum(self.folds)
         pooled = numerators(self.value, n)
@@ -124,7 +124,7 @@ class FoldAccuracy(Check):
         return Finding("inconsistent", computed, self.value.value, n=n, implied_n=implied)
 
 
-class FoldDeviation(Check):
+class FoldDeviation(Comparison):
     """The standard deviation of accuracies over folds, beside their mean."""
 
     kind: Literal["fold_deviation"]
@@ -132,7 +132,7 @@ class FoldDeviation(Check):
     deviation: Figure
     folds: tuple[int, ...] = Field(min_length=2)
 
-    def finding(self, settings: AuditSettings) -> Finding:
+    def compare(self) -> Finding:
         """Whether an outcome whose mean is within half a scenario of the printed one has it."""
         accuracies = fold_accuracies(self.folds)
         slack = self.mean.half_unit + 0.5 / sum(self.folds)
@@ -142,7 +142,7 @@ class FoldDeviation(Check):
         return of_range(self.deviation, low, high, f"from {text(low)} to {text(high)}")
 
 
-class Recalls(Check):
+class Recalls(Comparison):
     """An accuracy beside the recall and the number of scenarios of each category."""
 
     kind: Literal["recalls"]
@@ -156,10 +156,12 @@ class Recalls(Check):
             raise ValueError("there must be as many counts as recalls")
         return self
 
-    def finding(self, settings: AuditSettings) -> Finding:
+    def compare(self) -> Finding:
         """Whether the scenarios that the recalls make right are as many as the accuracy says."""
         n = sum(self.counts)
-        right = [numerators(one, count) for one, count in zip(self.recalls, self.counts, strict=True)]
+        right = [
+            numerators(one, count) for one, count in zip(self.recalls, self.counts, strict=True)
+        ]
         if any(len(one) == 0 for one in right):
             return Finding("inconsistent", "a recall is no share of its category", n=n)
         low, high = sum(one[0] for one in right), sum(one[-1] for one in right)
@@ -168,20 +170,20 @@ class Recalls(Check):
         return of_range(self.value, low / n, high / n, computed)
 
 
-class ConfusionRows(Check):
+class ConfusionRows(Comparison):
     """A confusion matrix beside the number of scenarios of each category."""
 
     kind: Literal["confusion_rows"]
     rows: tuple[tuple[int, ...], ...]
     counts: tuple[int, ...]
 
-    def finding(self, settings: AuditSettings) -> Finding:
+    def compare(self) -> Finding:
         """Whether its rows add up to them."""
         sums = tuple(sum(row) for row in self.rows)
         return Finding(verdict(sums == self.counts), f"rows sum to {', '.join(map(str, sums))}")
 
 
-class ConfusionShare(Check):
+class ConfusionShare(Comparison):
     """A rate beside a confusion matrix whose last column, and last row, is ``unknown``.
 
     ``right`` is the diagonal. The last column merges abstentions with the label: ``abstained`` is
@@ -193,7 +195,7 @@ class ConfusionShare(Check):
     rows: tuple[tuple[int, ...], ...]
     share: Literal["right", "abstained", "right_of_committed"]
 
-    def finding(self, settings: AuditSettings) -> Finding:
+    def compare(self) -> Finding:
         """Whether the cells give the rate."""
         matrix = np.array(self.rows)
         n, last = int(matrix.sum()), int(matrix[:, -1].sum())

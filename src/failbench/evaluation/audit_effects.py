@@ -9,12 +9,19 @@ from typing import Literal
 from pydantic import Field
 from scipy import stats
 
-from failbench.evaluation.audit_check import AuditSettings, Check, Finding, of_range, verdict
+from failbench.evaluation.audit_check import (
+    AuditSettings,
+    Check,
+    Comparison,
+    Finding,
+    of_range,
+    verdict,
+)
 from failbench.evaluation.audit_counts import numerators
 from failbench.evaluation.printed import Figure, Printed, over_rounding
 
 
-class FScore(Check):
+class FScore(Comparison):
     """An F1 score beside precision and recall, of a category of a known number of scenarios."""
 
     kind: Literal["f_score"]
@@ -23,7 +30,7 @@ class FScore(Check):
     recall: Figure
     support: int = Field(ge=1)
 
-    def finding(self, settings: AuditSettings) -> Finding:
+    def compare(self) -> Finding:
         """Whether counts that give precision and recall give the score."""
         scores = {
             (right, alarms): 2 * right / (right + alarms + self.support)
@@ -40,7 +47,7 @@ class FScore(Check):
         return of_range(self.value, min(scores.values()), max(scores.values()), computed)
 
 
-class EffectSize(Check):
+class EffectSize(Comparison):
     """Cohen's d of the difference of two accuracies, with their deviations where printed."""
 
     kind: Literal["effect_size"]
@@ -48,7 +55,7 @@ class EffectSize(Check):
     means: tuple[Figure, Figure]
     deviations: tuple[Figure, Figure] | None = None
 
-    def finding(self, settings: AuditSettings) -> Finding:
+    def compare(self) -> Finding:
         """Whether d (Cohen, 1988) fits scenarios, or folds with the printed deviations.
 
         Over scenarios the deviation of an accuracy p is sqrt(p (1 - p)). Over folds d is of the
@@ -98,14 +105,14 @@ class PairedT(Check):
         return Finding(verdict(low < settings.alpha), computed, n=self.n)
 
 
-class Ties(Check):
+class Ties(Comparison):
     """Accuracies by name of which every pair is said to differ significantly."""
 
     kind: Literal["ties"]
     values: dict[str, Figure] = Field(min_length=2)
     n: int = Field(ge=2)
 
-    def finding(self, settings: AuditSettings) -> Finding:
+    def compare(self) -> Finding:
         """Whether every pair differs by a scenario at least, without which no test finds it."""
         tied = [
             f"{left} and {right}"

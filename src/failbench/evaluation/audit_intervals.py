@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from itertools import combinations
 from typing import Literal, Self
 
@@ -11,14 +12,22 @@ from pydantic import Field, model_validator
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
-from failbench.evaluation.audit_check import AuditSettings, Check, Finding, of_range, verdict
+from failbench.evaluation.audit_check import (
+    AuditSettings,
+    Check,
+    Comparison,
+    Finding,
+    of_range,
+    verdict,
+)
 from failbench.evaluation.printed import TOLERANCE, Figure, Printed, over_rounding
+from failbench.scenarios import Record
 
 Ends = tuple[float, float]
 
 
-class PrintedInterval(Check):
-    """A test of one printed interval."""
+class PrintedInterval(Record):
+    """What tests of one printed interval share."""
 
     interval: tuple[Figure, Figure]
 
@@ -36,7 +45,7 @@ class PrintedInterval(Check):
         )
 
 
-class RateInterval(PrintedInterval):
+class RateInterval(PrintedInterval, Check):
     """The interval of a rate of n scenarios."""
 
     kind: Literal["rate_interval"]
@@ -49,8 +58,9 @@ class RateInterval(PrintedInterval):
         Usual are those of Wald, of Wilson (1927, Journal of the American Statistical Association
         22) and of Clopper and Pearson (1934, Biometrika 26), by statsmodels, and the percentiles of
         the bootstrap, which for a rate are those of the binomial distribution (Efron and
-        Tibshirani, 1993). The n that the interval implies is that of a Wald interval with the longer
-        of its two sides, because the other may have been cut off at one.
+        Tibshirani, 1993, "An introduction to the bootstrap"). The n that the interval implies is
+        that of a Wald interval with the longer of its two sides: the other may have been cut off
+        at one.
         """
         right = round(self.value.value * self.n)
         level = settings.confidence
@@ -78,7 +88,7 @@ class RateInterval(PrintedInterval):
         )
 
 
-class DeviationInterval(PrintedInterval):
+class DeviationInterval(PrintedInterval, Check):
     """An interval beside the standard deviation over folds that it may be made of."""
 
     kind: Literal["deviation_interval"]
@@ -89,11 +99,12 @@ class DeviationInterval(PrintedInterval):
     def finding(self, settings: AuditSettings) -> Finding:
         """Whether it reaches as far as that of a mean over folds, by the normal or by t."""
 
-        def multiple(numbers: tuple[float, float, float]) -> float:
+        def multiple(numbers: Sequence[float]) -> float:
             return (numbers[1] - numbers[0]) / 2 / numbers[2]
 
-        low, high = over_rounding(multiple, (*self.interval, self.deviation))  # type: ignore[arg-type]
-        middle = multiple((self.interval[0].value, self.interval[1].value, self.deviation.value))
+        figures = (*self.interval, self.deviation)
+        low, high = over_rounding(multiple, figures)
+        middle = multiple([one.value for one in figures])
         tail = (1 - settings.confidence) / 2
         normal = float(stats.norm.isf(tail)) / math.sqrt(self.folds)
         student = float(stats.t.isf(tail, self.folds - 1)) / math.sqrt(self.folds)
@@ -105,14 +116,14 @@ class DeviationInterval(PrintedInterval):
         )
 
 
-class GapInterval(PrintedInterval):
+class GapInterval(PrintedInterval, Comparison):
     """The interval of a difference, beside those of the two figures."""
 
     kind: Literal["gap_interval"]
     first: tuple[Figure, Figure, Figure]
     second: tuple[Figure, Figure, Figure]
 
-    def finding(self, settings: AuditSettings) -> Finding:
+    def compare(self) -> Finding:
         """Whether any correlation of the two estimates gives it its width.
 
         A standard error of a difference lies between the difference and the sum of the two
@@ -122,16 +133,16 @@ class GapInterval(PrintedInterval):
         least, most = abs(reaches[0] - reaches[1]), sum(reaches)
         half = Printed(
             (self.interval[1].value - self.interval[0].value) / 2,
-            # each of six ends is rounded
-            3 * self.interval[0].half_unit,
-            percent=True,
+            # its own two ends count half, and the two figures of either reach in full
+            5 * self.interval[0].half_unit,
+            unit="points",
         )
         text = half.text
         computed = f"± {text(half.value)}; from ± {text(least)} to ± {text(most)} is possible"
         return of_range(half, least, most, computed)
 
 
-class ScoreInterval(PrintedInterval):
+class ScoreInterval(PrintedInterval, Check):
     """The interval of an F1 score, beside the counts that the score implies."""
 
     kind: Literal["score_interval"]
@@ -165,14 +176,14 @@ class ScoreInterval(PrintedInterval):
         )
 
 
-class Disjoint(Check):
-    """Intervals by name of which none is said to overlap the next."""
+class Disjoint(Comparison):
+    """Intervals by name of which none is said to overlap another."""
 
     kind: Literal["disjoint"]
     intervals: dict[str, tuple[Figure, Figure]] = Field(min_length=2)
 
-    def finding(self, settings: AuditSettings) -> Finding:
-        """Whether neighbours, in the order of their lower ends, lie apart."""
+    def compare(self) -> Finding:
+        """Whether all lie apart."""
         pairs = combinations(self.intervals.items(), 2)
         overlapping = [
             f"{left} and {right}"

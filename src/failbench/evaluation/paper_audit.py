@@ -221,9 +221,7 @@ def audit_metrics(audit: pl.DataFrame) -> dict[str, dict[str, dict[str, dict[str
 
 def _by(audit: pl.DataFrame, column: str) -> dict[str, dict[str, dict[str, float]]]:
     parts = audit.partition_by(column, as_dict=True)
-    return {
-        str(name).lower().replace(" ", "_"): _shares(part) for (name,), part in parts.items()
-    }
+    return {str(name).lower().replace(" ", "_"): _shares(part) for (name,), part in parts.items()}
 
 
 def _shares(audit: pl.DataFrame) -> dict[str, dict[str, float]]:

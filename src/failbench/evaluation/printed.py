@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BeforeValidator
+
+Unit = Literal["", "%", "points"]
 
 TOLERANCE = 1e-9
 """Differences below this are those of floating-point arithmetic."""
 
 FIGURE = re.compile(
     r"(?P<digits>[+-]?\d+(?:\.(?P<decimals>\d+))?)"
-    r"(?:e(?P<exponent>[+-]?\d+))?(?:±(?P<slack>\d+(?:\.\d+)?))?(?P<percent>%)?"
+    r"(?:e(?P<exponent>[+-]?\d+))?(?:±(?P<slack>\d+(?:\.\d+)?))?(?P<unit>%| points)?"
 )
 FRACTION = re.compile(r"\d+/[1-9]\d*")
 
@@ -32,13 +35,13 @@ class Printed:
     half_unit
         How far the number that was rounded may lie from it, half a unit of the last digit; 0 for a
         count or an exact fraction.
-    percent
-        Whether it is printed in percent.
+    unit
+        ``%``, or ``points`` for a difference of percentages; empty for what is neither.
     """
 
     value: float
     half_unit: float = 0.0
-    percent: bool = False
+    unit: Unit = ""
 
     @property
     def low(self) -> float:
@@ -66,10 +69,17 @@ class Printed:
 
     def text(self, number: float) -> str:
         """Another number in the unit of this one, with a digit more than it has."""
-        if not self.percent:
+        if not self.unit:
             return shown(number)
         decimals = 1 if self.half_unit > 0.0004 else 2
-        return f"{100 * number:.{decimals}f} %"
+        return f"{100 * number:.{decimals}f} {self.unit}"
+
+    def __str__(self) -> str:
+        """The figure with as many digits as it is printed with."""
+        if not self.unit:
+            return shown(self.value)
+        decimals = max(0, round(-math.log10(200 * self.half_unit)))
+        return f"{100 * self.value:.{decimals}f} {self.unit}"
 
 
 def shown(number: float) -> str:
@@ -83,9 +93,9 @@ def read_printed(raw: object) -> Printed:
     Parameters
     ----------
     raw
-        A whole number, which is exact; or a text such as ``"57.1%"``, ``"2.3e11"``, ``"20/76"``
-        (exact), or ``"87±1%"`` for a figure that is said to be about right, with what that is
-        taken to allow.
+        A whole number, which is exact; or a text such as ``"57.1%"``, ``"38.6 points"``,
+        ``"2.3e11"``, ``"20/76"`` (exact), or ``"87±1%"`` for a figure that is said to be about
+        right, with what that is taken to allow.
 
     Raises
     ------
@@ -101,10 +111,11 @@ def read_printed(raw: object) -> Printed:
     found = FIGURE.fullmatch(raw) if isinstance(raw, str) else None
     if found is None:
         raise ValueError(f'{raw!r} is no printed figure: write "57.1%", "0.62", 76 or "20/76"')
-    scale = 10.0 ** int(found["exponent"] or 0) / (100 if found["percent"] else 1)
-    unit = 10.0 ** -len(found["decimals"] or "")
-    half_unit = float(found["slack"]) if found["slack"] else unit / 2
-    return Printed(float(found["digits"]) * scale, half_unit * scale, found["percent"] is not None)
+    unit: Unit = "%" if found["unit"] == "%" else "points" if found["unit"] else ""
+    scale = 10.0 ** int(found["exponent"] or 0) / (100 if unit else 1)
+    last_digit = 10.0 ** -len(found["decimals"] or "")
+    half_unit = float(found["slack"]) if found["slack"] else last_digit / 2
+    return Printed(float(found["digits"]) * scale, half_unit * scale, unit)
 
 
 Figure = Annotated[Printed, BeforeValidator(read_printed)]

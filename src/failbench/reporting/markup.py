@@ -85,7 +85,6 @@ class Table:
             if any("\n" in cell for cell in row):
                 raise ValueError(f"Row {number} of the table {self.name} has a line break in it.")
 
-
     @property
     def spans_pages(self) -> bool:
         """Whether it is made of sentences, and so may be too long for a page."""

@@ -59,10 +59,11 @@ NOTE = (
     "A figure fits if some numbers that round to the printed ones give it, so that rounding is "
     "never held against it. Granularity: of n scenarios a rate is a whole number of n-ths (Brown "
     "and Heathers, 2017), n being 76 where nothing else is said; the accuracy of a classifier may "
-    "also be a mean over five folds. Intervals are at {confidence:g} %. Inconsistent says that two "
-    "of the paper's figures exclude each other, or that one cannot arise as stated; it does not say "
-    "which is wrong, nor why. The claims are those that could be found to test, and no sample of "
-    "all: their shares say nothing of the rest of the paper."
+    "also be a mean over five folds. Intervals are at {confidence:g} %. Inconsistent says that "
+    "figures of the paper exclude each other, or that one cannot arise as stated; it does not say "
+    "which is wrong, nor why, and one cause may show in several rows. The claims are those that "
+    "could be found to test, and no sample of all: their shares say nothing of the rest of the "
+    "paper."
 )
 
 

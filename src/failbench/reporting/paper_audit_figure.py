@@ -41,7 +41,16 @@ def draw_paper_audit(points: pl.DataFrame) -> Figure:
         100 * drawn[name].to_numpy()
         for name in ("value", "low", "high", "printed_low", "printed_high")
     )
-    axes.hlines(rows, low, high, color=GREY, linewidth=5, alpha=0.6, label="Wilson, of its own n")
+    sizes = " / ".join(str(n) for n in drawn["n"].unique().sort())
+    axes.hlines(
+        rows,
+        low,
+        high,
+        color=GREY,
+        linewidth=5,
+        alpha=0.6,
+        label=f"Wilson interval of {sizes} scenarios",
+    )
     for one, colour in COLOURS.items():
         mine = (drawn["verdict"] == one).to_numpy()
         axes.errorbar(
@@ -54,7 +63,7 @@ def draw_paper_audit(points: pl.DataFrame) -> Figure:
             markersize=2.8,
             elinewidth=1.1,
             capsize=1.8,
-            label=f"printed, {one} with it",
+            label=f"printed, {one} with {sizes} scenarios",
         )
     _name_rows(axes, drawn)
     axes.set_xlim(30.0, 101.0)
