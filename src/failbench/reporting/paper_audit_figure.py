@@ -9,7 +9,7 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from failbench.reporting.style import BLUE, GREY, VERMILLION
+from failbench.reporting.style import BLACK, BLUE, GREY, VERMILLION
 
 WIDTH: Final = 3.4
 """Inches: that of one column, so that no letter shrinks below its size."""
@@ -17,6 +17,9 @@ WIDTH: Final = 3.4
 FONT: Final = 6.5
 ROW_HEIGHT: Final = 0.21
 """Inches an interval."""
+
+LEFT: Final = 30.0
+"""Left end of the axis, in percent."""
 
 COLOURS: Final = {"inconsistent": VERMILLION, "consistent": BLUE}
 MARKERS: Final = {"inconsistent": "D", "consistent": "o"}
@@ -66,7 +69,7 @@ def draw_paper_audit(points: pl.DataFrame) -> Figure:
             label=f"printed, {one} with {sizes} scenarios",
         )
     _name_rows(axes, drawn)
-    axes.set_xlim(30.0, 101.0)
+    axes.set_xlim(LEFT, 101.0)
     axes.set_xlabel("accuracy with 95 % interval (%)", fontsize=FONT)
     axes.tick_params(axis="x", labelsize=FONT)
     figure.legend(loc="outside upper left", fontsize=FONT, handletextpad=0.4)
@@ -87,6 +90,9 @@ def _name_rows(axes: Axes, drawn: pl.DataFrame) -> None:
     right.tick_params(axis="y", length=0)
     right.spines["right"].set_visible(False)
     places = drawn["place"].to_list()
-    for boundary in range(1, drawn.height):
-        if places[boundary] != places[boundary - 1]:
-            axes.axhline(boundary - 0.5, color=GREY, linewidth=0.4)
+    for row, (place, following) in enumerate(zip(places, [*places[1:], None], strict=True)):
+        if place != following:
+            # no interval reaches the left edge in the last row of its place
+            axes.text(LEFT + 1, row, place, fontsize=FONT - 0.5, color=BLACK, va="center")
+        if following not in {place, None}:
+            axes.axhline(row + 0.5, color=GREY, linewidth=0.4)
