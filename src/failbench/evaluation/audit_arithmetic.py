@@ -1,4 +1,4 @@
-"""Arithmetic between printed figures: sums, differences, means, formulas, orders and sets.
+"""Arithmetic between printed figures: sums, quotients, means, deviations and formulas.
 
 A claim fits when some numbers that would be printed as the given figures yield one that would be
 printed as the claimed figure: rounding alone is never held against it.
@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from itertools import combinations, pairwise
 from typing import Literal, Self
 
 import numpy as np
 from pydantic import Field, model_validator
 
-from failbench.evaluation.audit_check import Comparison, Finding, of_range, verdict
-from failbench.evaluation.printed import TOLERANCE, Figure, Printed, over_rounding, shown
+from failbench.evaluation.audit_check import Comparison, Finding, of_range
+from failbench.evaluation.printed import Figure, Printed, over_rounding, shown
 
 Numbers = Sequence[float]
 
@@ -183,102 +182,6 @@ class Deviation(Comparison):
         return of_range(self.value, low, high, f"{text(low)} (by n) or {text(high)} (by n - 1)")
 
 
-class Same(Comparison):
-    """One quantity that is printed several times, each time as one figure or as several."""
-
-    kind: Literal["same"]
-    values: tuple[tuple[Figure, ...], ...] = Field(min_length=2)
-
-    @model_validator(mode="after")
-    def _is_of_one_length(self) -> Self:
-        if len({len(one) for one in self.values}) > 1:
-            raise ValueError("each quotation must have as many figures as the others")
-        return self
-
-    def compare(self) -> Finding:
-        """Whether each pair of quotations agrees over its rounding."""
-        agree = all(
-            one.overlaps(other)
-            for left, right in combinations(self.values, 2)
-            for one, other in zip(left, right, strict=True)
-        )
-        texts = [" to ".join(map(str, quotation)) for quotation in self.values]
-        if agree:
-            return Finding(verdict(agree), "one quantity, within rounding")
-        return Finding(verdict(agree), " against ".join(texts))
-
-
-class Bound(Comparison):
-    """A figure that is said to be above, below or at least a sum of others."""
-
-    kind: Literal["bound"]
-    value: Figure
-    relation: Literal["above", "below", "at_least", "at_most"]
-    parts: tuple[Figure, ...] = Field(min_length=1)
-
-    def compare(self) -> Finding:
-        """Whether it can be, over the rounding of all; equality is neither above nor below."""
-        low, high = over_rounding(sum, self.parts)
-        total = sum(one.value for one in self.parts)
-        upwards = self.relation in {"above", "at_least"}
-        room = self.value.high - low if upwards else high - self.value.low
-        fits = room > (TOLERANCE if self.relation in {"above", "below"} else -TOLERANCE)
-        computed = f"{self.value} against {self.value.text(total)}"
-        return Finding(verdict(fits), computed, value=self.value.value, low=low, high=high)
-
-
-class Largest(Comparison):
-    """The one that is said to be the largest of several figures by name."""
-
-    kind: Literal["largest"]
-    name: str
-    values: dict[str, Figure] = Field(min_length=2)
-
-    @model_validator(mode="after")
-    def _is_one_of_them(self) -> Self:
-        if self.name not in self.values:
-            raise ValueError("name must be that of one of the values")
-        return self
-
-    def compare(self) -> Finding:
-        """Whether no other is as large."""
-        own = self.values[self.name]
-        others = {name: one for name, one in self.values.items() if name != self.name}
-        rivals = [name for name, one in others.items() if one.low >= own.high - TOLERANCE]
-        listed = ", ".join(f"{name} {one}" for name, one in self.values.items())
-        return Finding(verdict(not rivals), listed)
-
-
-class Within(Comparison):
-    """Figures that are said to lie in a range."""
-
-    kind: Literal["within"]
-    values: tuple[Figure, ...] = Field(min_length=1)
-    range: tuple[Figure, Figure]
-
-    def compare(self) -> Finding:
-        """Whether each does, over the rounding of all."""
-        first, last = self.range
-        outside = [one for one in self.values if not one.agrees(first.low, last.high)]
-        ends = f"{first} to {last}"
-        if not outside:
-            return Finding("consistent", f"all within {ends}")
-        listed = ", ".join(map(str, outside))
-        return Finding("inconsistent", f"{listed} beyond {ends}")
-
-
-class Ascending(Comparison):
-    """Figures of which each is said to be above the one before."""
-
-    kind: Literal["ascending"]
-    values: tuple[Figure, ...] = Field(min_length=2)
-
-    def compare(self) -> Finding:
-        """Whether each can be, over the rounding of both."""
-        rises = all(right.high - left.low > TOLERANCE for left, right in pairwise(self.values))
-        return Finding(verdict(rises), f"given: {', '.join(map(str, self.values))}")
-
-
 class Orders(Comparison):
     """How many orders of magnitude one figure is above another."""
 
@@ -291,21 +194,6 @@ class Orders(Comparison):
         """Whether the decimal logarithm of their ratio rounds to it."""
         orders = math.log10(self.higher.value / self.lower.value)
         return of_range(Printed(self.value, 0.5), orders, orders, f"{orders:.1f} orders")
-
-
-class Members(Comparison):
-    """Things that are said to be among a list."""
-
-    kind: Literal["members"]
-    names: tuple[str, ...] = Field(min_length=1)
-    of: tuple[str, ...] = Field(min_length=1)
-
-    def compare(self) -> Finding:
-        """Whether all are."""
-        missing = [name for name in self.names if name not in self.of]
-        if not missing:
-            return Finding("consistent", f"all among the {len(self.of)}")
-        return Finding("inconsistent", f"not among the {len(self.of)}: {', '.join(missing)}")
 
 
 class Variance(Comparison):
@@ -347,17 +235,6 @@ class SigmaThreshold(Comparison):
         lowest, highest = self.lowest.value, self.highest.value
         most = lowest + (highest - lowest) * (1 + math.sqrt(1 + self.sigmas**2)) / 2
         return of_range(self.value, lowest, most, f"at most {shown(most)}")
-
-
-class Unverifiable(Comparison):
-    """A figure with which nothing else in the paper can be compared."""
-
-    kind: Literal["unverifiable"]
-    missing: str = Field(min_length=5)
-
-    def compare(self) -> Finding:
-        """That it cannot be checked, and what it would take."""
-        return Finding("cannot be checked", f"not given: {self.missing}")
 
 
 def _mean_of(numbers: Numbers) -> float:

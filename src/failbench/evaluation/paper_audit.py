@@ -10,26 +10,19 @@ from pydantic import Field, ValidationError
 
 from failbench.errors import BadInputError
 from failbench.evaluation.audit_arithmetic import (
-    Ascending,
-    Bound,
     Deviation,
     Difference,
     Exponential,
-    Largest,
-    Members,
     MissingMember,
     MixtureDeviation,
     Orders,
     Ratio,
     RelativeGain,
-    Same,
     SigmaThreshold,
     Span,
     Sum,
-    Unverifiable,
     Variance,
     WeightedMean,
-    Within,
 )
 from failbench.evaluation.audit_check import VERDICTS, AuditSettings
 from failbench.evaluation.audit_counts import (
@@ -47,6 +40,15 @@ from failbench.evaluation.audit_intervals import (
     GapInterval,
     RateInterval,
     ScoreInterval,
+)
+from failbench.evaluation.audit_relations import (
+    Ascending,
+    Bound,
+    Largest,
+    Members,
+    Same,
+    Unverifiable,
+    Within,
 )
 from failbench.scenarios import Record
 
