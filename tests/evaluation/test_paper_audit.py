@@ -146,6 +146,7 @@ def test_metrics_count_every_claim_once_by_verdict_place_and_kind(audit):
     for group in ("place", "kind"):
         assert sum(one["consistent"]["n"] for one in metrics[group].values()) == audit.height
     assert metrics["place"]["table_4"]["consistent"]["n"] == 5
+    assert "section_3_2" in metrics["place"]
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Annotated
 
@@ -222,8 +223,9 @@ def audit_metrics(audit: pl.DataFrame) -> dict[str, dict[str, dict[str, dict[str
 
 
 def _by(audit: pl.DataFrame, column: str) -> dict[str, dict[str, dict[str, float]]]:
+    # a dot in a name would read as one level more where metrics are compared
     parts = audit.partition_by(column, as_dict=True)
-    return {str(name).lower().replace(" ", "_"): _shares(part) for (name,), part in parts.items()}
+    return {re.sub(r"\W", "_", str(name).lower()): _shares(part) for (name,), part in parts.items()}
 
 
 def _shares(audit: pl.DataFrame) -> dict[str, dict[str, float]]:
