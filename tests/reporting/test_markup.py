@@ -176,3 +176,51 @@ def test_the_three_files_of_a_table_bear_its_name(tmp_path):
     found = {path.name: path.read_text(encoding="utf-8") for path in (tmp_path / "new").iterdir()}
     assert found == {f"small.{suffix}": text for suffix, text in render(SMALL).items()}
     assert set(found) == {"small.md", "small.tex", "small.typ"}
+
+
+SENTENCES = Table(
+    "sentences",
+    (Column("Claim", align="left", width=0.6), Column("n")),
+    (("It is so_long.", "76"),),
+    "Caption.",
+    ("A note.",),
+)
+
+
+def test_a_table_of_sentences_may_span_pages_in_latex():
+    assert latex(SENTENCES) == "\n".join(
+        [
+            "% Needs the packages array, booktabs and longtable.",
+            r"{\footnotesize",
+            r"\begin{longtable}{>{\raggedright\arraybackslash}p{0.6\linewidth}r}",
+            r"\caption{Caption. A note.}\label{tab:sentences}\\",
+            r"\toprule",
+            r"Claim & n \\",
+            r"\midrule",
+            r"\endhead",
+            r"It is so\_long. & 76 \\",
+            r"\bottomrule",
+            r"\end{longtable}}",
+            "",
+        ]
+    )
+
+
+def test_a_table_of_sentences_may_span_pages_in_typst():
+    lines = typst(SENTENCES).splitlines()
+    assert lines[:2] == ["#[", "#show figure: set block(breakable: true)"]
+    assert lines[-1] == "]"
+    assert "    columns: (60%, auto,)," in lines
+    assert "breakable" not in typst(SMALL)
+
+
+def test_markdown_knows_no_widths():
+    assert markdown(SENTENCES) == markdown(
+        Table(
+            "x",
+            (Column("Claim", align="left"), Column("n")),
+            SENTENCES.rows,
+            "Caption.",
+            ("A note.",),
+        )
+    )

@@ -41,11 +41,15 @@ class Column:
         markdown, whose headings cannot span columns, behind each heading.
     align
         The side that its cells keep to.
+    width
+        The share of a line that it takes, its cells being broken into lines of their own; as wide
+        as its widest cell where there is none. A table with such a column may span pages.
     """
 
     heading: str
     group: str = ""
     align: Alignment = "right"
+    width: float | None = None
 
 
 @dataclass(frozen=True)
@@ -80,6 +84,11 @@ class Table:
                 )
             if any("\n" in cell for cell in row):
                 raise ValueError(f"Row {number} of the table {self.name} has a line break in it.")
+
+    @property
+    def spans_pages(self) -> bool:
+        """Whether it is made of sentences, and so may be too long for a page."""
+        return any(column.width is not None for column in self.columns)
 
 
 def render(table: Table) -> dict[str, str]:
@@ -119,13 +128,17 @@ def markdown(table: Table) -> str:
 
 
 def latex(table: Table) -> str:
-    """A floating LaTeX table for the packages booktabs and adjustbox, never wider than a line."""
-    caption = " ".join(_escape_latex(text) for text in (table.caption, *table.notes))
+    """A LaTeX table for the package booktabs, never wider than a line.
+
+    It floats, by adjustbox; one that may span pages is a longtable with array and does not.
+    """
+    if table.spans_pages:
+        return _latex_pages(table)
     lines = [
         "% Needs the packages booktabs and adjustbox.",
         r"\begin{table}",
         r"\centering",
-        rf"\caption{{{caption}}}",
+        rf"\caption{{{_latex_caption(table)}}}",
         rf"\label{{tab:{table.name}}}",
         r"\begin{adjustbox}{max width=\linewidth}",
         rf"\begin{{tabular}}{{{''.join(column.align[0] for column in table.columns)}}}",
@@ -145,10 +158,13 @@ def latex(table: Table) -> str:
 def typst(table: Table) -> str:
     """A typst figure with a table; texts are strings, in which typst sees no markup."""
     aligned = ", ".join(column.align for column in table.columns)
-    lines = [
+    widths = ", ".join(
+        "auto" if column.width is None else f"{100 * column.width:g}%" for column in table.columns
+    )
+    figure = [
         "#figure(",
         "  table(",
-        f"    columns: {len(table.columns)},",
+        f"    columns: {f'({widths},)' if table.spans_pages else len(table.columns)},",
         f"    align: ({aligned},),",
         "    stroke: none,",
         "    table.hline(),",
@@ -163,7 +179,9 @@ def typst(table: Table) -> str:
         f"  caption: {_typst_string(' '.join((table.caption, *table.notes)))},",
         f") <tab-{table.name}>",
     ]
-    return "\n".join(lines) + "\n"
+    # the rule holds inside the brackets alone
+    breakable = ["#[", "#show figure: set block(breakable: true)", *figure, "]"]
+    return "\n".join(breakable if table.spans_pages else figure) + "\n"
 
 
 def _escape_markdown(text: str) -> str:
@@ -183,6 +201,35 @@ def _escape_latex(text: str) -> str:
     # LaTeX would join neighbours to a longer dash
     apart = re.sub("[-–](?=[-–])", r"\g<0>{}", escaped)
     return apart.replace("–", "--")
+
+
+def _latex_caption(table: Table) -> str:
+    return " ".join(_escape_latex(text) for text in (table.caption, *table.notes))
+
+
+def _latex_pages(table: Table) -> str:
+    """A table whose heading is repeated on every page."""
+    columns = "".join(
+        column.align[0]
+        if column.width is None
+        else rf">{{\raggedright\arraybackslash}}p{{{column.width:g}\linewidth}}"
+        for column in table.columns
+    )
+    lines = [
+        "% Needs the packages array, booktabs and longtable.",
+        r"{\footnotesize",
+        rf"\begin{{longtable}}{{{columns}}}",
+        rf"\caption{{{_latex_caption(table)}}}\label{{tab:{table.name}}}\\",
+        r"\toprule",
+        *_latex_groups(table.columns),
+        _latex_row([column.heading for column in table.columns]),
+        r"\midrule",
+        r"\endhead",
+        *(_latex_row(row) for row in table.rows),
+        r"\bottomrule",
+        r"\end{longtable}}",
+    ]
+    return "\n".join(lines) + "\n"
 
 
 def _latex_row(cells: Sequence[str]) -> str:

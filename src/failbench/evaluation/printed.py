@@ -1,0 +1,139 @@
+"""Printed figures: a number with the rounding that its digits imply."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator
+
+Unit = Literal["", "%", "points"]
+
+TOLERANCE = 1e-9
+"""Differences below this are those of floating-point arithmetic."""
+
+FIGURE = re.compile(
+    r"(?P<digits>[+-]?\d+(?:\.(?P<decimals>\d+))?)"
+    r"(?:e(?P<exponent>[+-]?\d+))?(?:±(?P<slack>\d+(?:\.\d+)?))?(?P<unit>%| points)?"
+)
+FRACTION = re.compile(r"\d+/[1-9]\d*")
+
+
+@dataclass(frozen=True)
+class Printed:
+    """A figure as it stands in print.
+
+    Attributes
+    ----------
+    value
+        The number, a fraction where it is printed in percent.
+    half_unit
+        How far the number that was rounded may lie from it, half a unit of the last digit; 0 for a
+        count or an exact fraction.
+    unit
+        ``%``, or ``points`` for a difference of percentages; empty for what is neither.
+    """
+
+    value: float
+    half_unit: float = 0.0
+    unit: Unit = ""
+
+    @property
+    def low(self) -> float:
+        """The smallest number that would be printed so."""
+        return self.value - self.half_unit
+
+    @property
+    def high(self) -> float:
+        """The largest number that would be printed so."""
+        return self.value + self.half_unit
+
+    def agrees(self, low: float, high: float) -> bool:
+        """Whether some number between ``low`` and ``high`` would be printed so."""
+        return self.low <= high + TOLERANCE and low <= self.high + TOLERANCE
+
+    def overlaps(self, other: Printed) -> bool:
+        """Whether both may be of one number; roundings of two that only touch are of neighbours."""
+        shared = min(self.high, other.high) - max(self.low, other.low)
+        rounded = self.half_unit > 0 and other.half_unit > 0
+        return shared > TOLERANCE if rounded else shared >= -TOLERANCE
+
+    def covers(self, number: float) -> bool:
+        """Whether a number would be printed so."""
+        return self.agrees(number, number)
+
+    def text(self, number: float) -> str:
+        """Another number in the unit of this one, with a digit more than it has."""
+        if not self.unit:
+            return shown(number)
+        decimals = 1 if self.half_unit > 0.0004 else 2
+        return f"{100 * number:.{decimals}f} {self.unit}"
+
+    def __str__(self) -> str:
+        """The figure with as many digits as it is printed with."""
+        if not self.unit:
+            return shown(self.value)
+        decimals = max(0, round(-math.log10(200 * self.half_unit)))
+        return f"{100 * self.value:.{decimals}f} {self.unit}"
+
+
+def shown(number: float) -> str:
+    """A number that is no share, with four digits that say something."""
+    return f"{number:.0f}" if 10_000 <= abs(number) < 1e6 else f"{number:.4g}"
+
+
+def read_printed(raw: object) -> Printed:
+    """Read a figure from its digits.
+
+    Parameters
+    ----------
+    raw
+        A whole number, which is exact; or a text such as ``"57.1%"``, ``"38.6 points"``,
+        ``"2.3e11"``, ``"20/76"`` (exact), or ``"87±1%"`` for a figure that is said to be about
+        right, with what that is taken to allow.
+
+    Raises
+    ------
+    ValueError
+        If it is a number with decimals, whose last zeros would be lost, or no figure at all.
+    """
+    if isinstance(raw, Printed):
+        return raw
+    if isinstance(raw, int) and not isinstance(raw, bool):
+        return Printed(float(raw))
+    if isinstance(raw, str) and FRACTION.fullmatch(raw):
+        return Printed(float(Fraction(raw)))
+    found = FIGURE.fullmatch(raw) if isinstance(raw, str) else None
+    if found is None:
+        raise ValueError(f'{raw!r} is no printed figure: write "57.1%", "0.62", 76 or "20/76"')
+    unit: Unit = "%" if found["unit"] == "%" else "points" if found["unit"] else ""
+    scale = 10.0 ** int(found["exponent"] or 0) / (100 if unit else 1)
+    last_digit = 10.0 ** -len(found["decimals"] or "")
+    half_unit = float(found["slack"]) if found["slack"] else last_digit / 2
+    return Printed(float(found["digits"]) * scale, half_unit * scale, unit)
+
+
+Figure = Annotated[Printed, BeforeValidator(read_printed)]
+"""A field of a record that holds a printed figure."""
+
+
+def over_rounding(
+    function: Callable[[Sequence[float]], float], figures: Iterable[Printed]
+) -> tuple[float, float]:
+    """Smallest and largest value of a function of numbers that would be printed as these.
+
+    Parameters
+    ----------
+    function
+        Monotone in each number, so that its extremes lie at corners of the box of roundings.
+    figures
+        Printed figures; each that is not exact doubles the corners.
+    """
+    ends = [sorted({figure.low, figure.high}) for figure in figures]
+    values = [function(corner) for corner in product(*ends)]
+    return min(values), max(values)
