@@ -57,13 +57,7 @@ def main() -> None:
     points = ablation_points(results)
     POINTS.parent.mkdir(parents=True, exist_ok=True)
     points.with_columns(pl.selectors.float().round(DECIMALS)).write_csv(POINTS)
-    tables = ablation_tables(
-        points,
-        reported,
-        repeats=settings.repeats,
-        confidence=settings.confidence,
-        power=settings.power,
-    )
+    tables = ablation_tables(points, reported, settings)
     measured = [each for one in results for each in one.interactions]
     together = interactions_table(
         [*surplus, *measured], settings.superadditive, confidence=settings.confidence

@@ -7,7 +7,7 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from failbench.errors import BadInputError
-from failbench.evaluation.ablation import subsets
+from failbench.evaluation.ablation import AblationSettings, subsets
 from failbench.evaluation.signal_groups import SIGNAL_GROUPS
 from failbench.reporting.ablation import (
     VARIANTS,
@@ -22,7 +22,18 @@ from failbench.reporting.markup import render
 from failbench.reporting.style import save_svg
 
 KEPT = (("perplexity",), ("memory",), ("vocabulary",), ("memory", "perplexity"))
-POWER = {"repeats": 5, "confidence": 0.95, "power": 0.8}
+SETTINGS = AblationSettings(
+    repeats=5,
+    kept=KEPT,
+    superadditive=("memory", "perplexity"),
+    resamples=1000,
+    confidence=0.95,
+    wilson_from=0.9,
+    practical_equivalence=0.05,
+    equivalence_margin=0.1,
+    power=0.8,
+    seed=0,
+)
 
 
 def row(method: str, feature_set: str, subset: str, metric: str, value: float) -> dict[str, object]:
@@ -40,6 +51,7 @@ def row(method: str, feature_set: str, subset: str, metric: str, value: float) -
         "difference_low": value - 0.6 if tested and subset != "memory" else None,
         "difference_high": value - 0.4 if tested and subset != "memory" else None,
         "p_holm": 0.0123 if tested else None,
+        "smallest_margin": 0.175 if tested else None,
         "detectable_difference": 0.15 if tested and subset != "memory" else None,
     }
 
@@ -69,7 +81,7 @@ def test_subsets_come_in_the_order_of_the_groups_and_all_signals_last(points):
 
 
 def test_the_papers_figures_stand_beside_the_rules_and_not_beside_the_forest(points, raw_reported):
-    kept, left_out = ablation_tables(points, raw_reported, **POWER)
+    kept, left_out = ablation_tables(points, raw_reported, SETTINGS)
     cells = {(line[0], line[2]): line[3:5] for line in kept.rows}
     assert cells["Improved rules", "memory"] == ("26.3", "−35.5")
     assert cells["Improved rules, reduced tree", "memory + perplexity"] == ("47.4", "−14.4")
@@ -79,7 +91,7 @@ def test_the_papers_figures_stand_beside_the_rules_and_not_beside_the_forest(poi
 
 
 def test_a_row_has_the_rate_the_difference_and_what_could_have_been_seen(points, raw_reported):
-    kept, _ = ablation_tables(points, raw_reported, **POWER)
+    kept, _ = ablation_tables(points, raw_reported, SETTINGS)
     line = next(one for one in kept.rows if one[2] == "perplexity")
     assert line[5:] == (
         "22.0 [12.0, 32.0]",
@@ -87,12 +99,13 @@ def test_a_row_has_the_rate_the_difference_and_what_could_have_been_seen(points,
         "−28.0 [−38.0, −18.0]",
         "0.012",
         "15.0",
+        "17.5",
         "76",
     )
 
 
 def test_a_difference_that_no_resample_questions_has_no_interval(points, raw_reported):
-    kept, _ = ablation_tables(points, raw_reported, **POWER)
+    kept, _ = ablation_tables(points, raw_reported, SETTINGS)
     line = next(one for one in kept.rows if one[2] == "memory")
     assert (line[7], line[9]) == ("−26.0", "–")
 

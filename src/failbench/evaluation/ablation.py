@@ -121,7 +121,7 @@ class View:
     signals: tuple[str, ...]
 
     def frame(self, runs: pd.DataFrame) -> pd.DataFrame:
-        """The runs as the method receives them; it alone is blind that would look at the rest."""
+        """The runs as the method receives them; what the improved rules must not see is missing."""
         if self.method != RULES:
             return runs
         hidden = [one for one in FEATURE_SETS["19"] if one not in self.signals]

@@ -7,7 +7,7 @@ from typing import Final
 
 import polars as pl
 
-from failbench.evaluation.ablation import ALL, FOREST, REDUCED, RULES
+from failbench.evaluation.ablation import ALL, FOREST, REDUCED, RULES, AblationSettings
 from failbench.evaluation.signal_groups import SIGNAL_GROUPS
 from failbench.evaluation.superadditivity import Interaction, reported_interactions
 from failbench.reporting.heat_maps import signed
@@ -55,6 +55,7 @@ COLUMNS = (
     Column("Less all", "measured"),
     Column("p, Holm", "measured"),
     Column("Detectable", "measured"),
+    Column("Smallest margin", "measured"),
     Column("n"),
 )
 
@@ -64,7 +65,8 @@ NOTE = (
     "folds, the same for all rows. p: corrected resampled t, with Holm's adjustment over all "
     "subsets of the method on its features ({tests} tests for the rules). Detectable: the smallest "
     "true difference from all signals found with a power of {power:g} % before adjustment; –: no "
-    "fold differs, so that it cannot be told."
+    "fold differs, so that it cannot be told. Smallest margin: from which on two one-sided tests "
+    "would show equivalence to all signals; the margin of the study is {margin:g} points."
 )
 READINGS_NOTE = (
     "Improved rules: signals of other groups are missing from the runs, in training too, and a "
@@ -142,10 +144,7 @@ def left_out_subsets(points: pl.DataFrame) -> list[str]:
 def ablation_tables(
     points: pl.DataFrame,
     reported: Mapping[str, object],
-    *,
-    repeats: int,
-    confidence: float,
-    power: float,
+    settings: AblationSettings,
 ) -> tuple[Table, Table]:
     """With some groups of signals only, reported beside measured; and without one group.
 
@@ -155,7 +154,7 @@ def ablation_tables(
         As :func:`failbench.evaluation.ablation_table.ablation_points` returns them.
     reported
         The parsed ``data/reported/paper.yaml``.
-    repeats, confidence, power
+    settings
         Of the study.
 
     Raises
@@ -167,10 +166,11 @@ def ablation_tables(
     of_rules = points.filter(pl.col("method") == RULES, pl.col("metric") == "accuracy")
     notes = (
         NOTE.format(
-            confidence=100 * confidence,
-            repeats=repeats,
+            confidence=100 * settings.confidence,
+            repeats=settings.repeats,
             tests=of_rules["subset"].n_unique() - 1,
-            power=100 * power,
+            power=100 * settings.power,
+            margin=100 * settings.equivalence_margin,
         ),
         READINGS_NOTE,
     )
@@ -219,6 +219,7 @@ def _rows(
                     _difference(one),
                     ABSENT if one["p_holm"] is None else three_decimals(one["p_holm"]),
                     _percent_or_absent(one["detectable_difference"]),
+                    _percent_or_absent(one["smallest_margin"]),
                     str(one["n"]),
                 )
             )
