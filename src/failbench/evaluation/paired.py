@@ -81,18 +81,31 @@ def paired_scores(predictions: pl.DataFrame) -> PairedScores:
         If there is a single method, or the methods were not all tested in the same folds on the
         same scenarios.
     """
-    methods = tuple(predictions["method"].unique().sort().to_list())
+    correct = (pl.col("prediction") == pl.col("category")).cast(pl.Float64)
+    return paired_shares(predictions.with_columns(correct=correct))
+
+
+def paired_shares(answers: pl.DataFrame) -> PairedScores:
+    """Line up several methods of whose answers no more is known than how far they are right.
+
+    Parameters
+    ----------
+    answers
+        ``method``, ``repeat``, ``fold``, ``category``, ``scenario`` and ``correct``, from 0 to 1.
+
+    Raises
+    ------
+    BadInputError
+        As :func:`paired_scores` does.
+    """
+    methods = tuple(answers["method"].unique().sort().to_list())
     if len(methods) < 2:
         raise BadInputError(
             "predictions", "method", "there is a single method.", "Predict with at least two."
         )
     keys = ["repeat", "fold", "category", "scenario"]
-    wide = (
-        predictions.with_columns(
-            correct=(pl.col("prediction") == pl.col("category")).cast(pl.Float64)
-        )
-        .pivot("method", index=keys, values="correct", aggregate_function="mean")
-        .sort(keys)
+    wide = answers.pivot("method", index=keys, values="correct", aggregate_function="mean").sort(
+        keys
     )
     for method in methods:
         if wide[method].null_count():

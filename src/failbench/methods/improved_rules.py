@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from failbench.methods.diagnosis import ABSTAIN, Diagnosis, Labels, Probabilities
 from failbench.methods.healthy_band import HealthyBand
 from failbench.methods.improved_tree import TREE
+from failbench.methods.reduced_tree import reduced_tree
 from failbench.methods.rule_tree import (
     Abstention,
     Confirmation,
@@ -79,6 +80,9 @@ class ImprovedRules(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Limits of these two signals.
     healthy_sds
         Standard deviations between the healthy mean and a threshold.
+    signals
+        Features, and ``error_text``, that conditions may look at: others are taken out of the tree,
+        as :func:`failbench.methods.reduced_tree.reduced_tree` says. By default none is.
 
     Attributes
     ----------
@@ -95,12 +99,14 @@ class ImprovedRules(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         catastrophic_perplexity: float = 400.0,
         gradient_norm: float = 1000.0,
         healthy_sds: float = 3.0,
+        signals: tuple[str, ...] | None = None,
     ) -> None:
         self.band = band
         self.tau = tau
         self.catastrophic_perplexity = catastrophic_perplexity
         self.gradient_norm = gradient_norm
         self.healthy_sds = healthy_sds
+        self.signals = signals
 
     def fit(self, X: pd.DataFrame, y: Labels, groups: Labels | None = None) -> Self:
         """Fill in the thresholds and measure the weights of the signals.
@@ -111,8 +117,9 @@ class ImprovedRules(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             "catastrophic_perplexity": self.catastrophic_perplexity,
             "gradient_norm": self.gradient_norm,
         }
+        declared = TREE if self.signals is None else reduced_tree(TREE, self.signals)
         self.tree_: RuleTree[Condition] = resolve_tree(
-            TREE, lambda one: resolve_condition(one, self.band, self.healthy_sds, limits)
+            declared, lambda one: resolve_condition(one, self.band, self.healthy_sds, limits)
         )
         readings = Readings(X)
         reached = route(self.tree_, readings)

@@ -1,0 +1,128 @@
+"""The figure of the ablation: a mark a method, with some signals only and without one group."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import numpy as np
+import polars as pl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from failbench.evaluation.ablation import FOREST, REDUCED, RULES
+from failbench.reporting.ablation import (
+    REPORTED_ROWS,
+    VARIANTS,
+    kept_subsets,
+    left_out_subsets,
+    subset_label,
+)
+from failbench.reporting.reported import validate_reported
+from failbench.reporting.style import BLACK, BLUE, GREY, ORANGE, SKY, VERMILLION
+from failbench.reporting.tables import PRIMARY
+from failbench.scenarios import CATEGORIES
+
+WIDTH = 6.9
+"""Inches: the width of a page with two columns."""
+
+FONT = 7
+ROW_HEIGHT = 0.42
+"""Inches a subset."""
+
+CHANCE = 1 / len(CATEGORIES)
+
+SPREAD = 0.6
+"""Share of a row that the marks of its methods take."""
+
+MARKS: Final[dict[tuple[str, str], tuple[str, str]]] = {
+    (RULES, PRIMARY): (BLUE, "s"),
+    (REDUCED, PRIMARY): (SKY, "D"),
+    (FOREST, PRIMARY): (VERMILLION, "P"),
+    (FOREST, "19+keywords"): (ORANGE, "X"),
+}
+"""Colour and marker of each method and feature set."""
+
+
+def draw_ablation(points: pl.DataFrame, reported: Mapping[str, object]) -> Figure:
+    """Accuracy with each subset of the signals, the paper's beside it.
+
+    Parameters
+    ----------
+    points
+        As :func:`failbench.evaluation.ablation_table.ablation_points` returns them.
+    reported
+        The parsed ``data/reported/paper.yaml``.
+
+    Raises
+    ------
+    BadInputError
+        If ``reported`` is not as :class:`failbench.reporting.reported.Reported` says.
+    """
+    drawn = points.filter(pl.col("metric") == "accuracy")
+    panels = (kept_subsets(drawn), left_out_subsets(drawn))
+    height = 1.1 + ROW_HEIGHT * max(map(len, panels))
+    figure = Figure(figsize=(WIDTH, height), layout="constrained")
+    left, right = figure.subplots(1, 2, sharex=True)
+    for axes, subsets, title in zip(
+        (left, right), panels, ("These signals only", "All signals but one group"), strict=True
+    ):
+        _panel(axes, drawn, subsets)
+        axes.set_title(title)
+    rows = validate_reported(reported).tables.ablation.rows
+    found = [
+        (rows[REPORTED_ROWS[name]].accuracy, position)
+        for position, name in enumerate(panels[0])
+        if name in REPORTED_ROWS
+    ]
+    left.plot(
+        *zip(*found, strict=True),
+        color=BLACK,
+        marker="|",
+        markersize=12,
+        markeredgewidth=1.4,
+        linestyle="none",
+        label="Improved rules, reported",
+    )
+    left.plot([], [], color=GREY, linewidth=0.8, linestyle=":", label=f"chance, {CHANCE:g}")
+    handles, labels = left.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper left", ncols=3, fontsize=FONT)
+    return figure
+
+
+def _panel(axes: Axes, drawn: pl.DataFrame, subsets: Sequence[str]) -> None:
+    axes.axvline(CHANCE, color=GREY, linewidth=0.8, linestyle=":")
+    offsets = np.linspace(-SPREAD / 2, SPREAD / 2, len(MARKS))
+    for ((method, feature_set), (colour, marker)), offset in zip(
+        MARKS.items(), offsets, strict=True
+    ):
+        mine = drawn.filter(
+            pl.col("method") == method,
+            pl.col("feature_set") == feature_set,
+            pl.col("subset").is_in(subsets),
+        )
+        value, low, high = (mine[name].to_numpy() for name in ("value", "ci_low", "ci_high"))
+        places = np.array([subsets.index(name) for name in mine["subset"]], dtype=float)
+        axes.errorbar(
+            value,
+            places + offset,
+            xerr=(value - low, high - value),
+            color=colour,
+            marker=marker,
+            linestyle="none",
+            markersize=3.6,
+            elinewidth=0.8,
+            label=", ".join(VARIANTS[method, feature_set]),
+        )
+    for boundary in range(1, len(subsets)):
+        last = boundary == len(subsets) - 1  # below it are all signals, which the others lack
+        axes.axhline(boundary - 0.5, color=BLACK, linewidth=0.8 if last else 0.2)
+    axes.set_yticks(
+        range(len(subsets)),
+        [subset_label(name) for name in subsets],
+        fontsize=FONT,
+    )
+    axes.set_ylim(len(subsets) - 0.5, -0.5)
+    axes.tick_params(axis="y", length=0)
+    axes.set_xlim(-0.02, 1.0)
+    axes.set_xlabel(f"accuracy (n = {drawn['n'][0]} scenarios)", fontsize=FONT)

@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from failbench.features import FEATURE_SETS
+from failbench.methods.improved_rules import ImprovedRules
+from failbench.methods.improved_tree import TREE
+from failbench.methods.reduced_tree import ERROR_TEXT, reduced_tree, signal_of
+from failbench.methods.rule_tree import Abstention, Confirmation
+
+EVERYTHING = (*FEATURE_SETS["19"], ERROR_TEXT)
+MEMORY = ("peak_memory", "memory_at_failure", "memory_growth_rate", "memory_warning")
+CATASTROPHE = {"perplexity": 401.0, "steps_before_failure": 200.0}
+
+
+def leaves(*signals: str):
+    return {leaf.name: leaf for leaf in reduced_tree(TREE, signals).leaves}
+
+
+def test_with_every_signal_it_is_the_whole_tree():
+    assert reduced_tree(TREE, EVERYTHING) == TREE
+
+
+@pytest.mark.parametrize("signals", [MEMORY, ("perplexity",), (ERROR_TEXT,), ("oov_rate",)])
+def test_no_condition_looks_at_anything_else(signals):
+    assert {signal_of(one) for one in reduced_tree(TREE, signals).conditions()} <= set(signals)
+
+
+def test_what_only_hidden_signals_lead_to_is_taken_out():
+    found = leaves(*MEMORY)
+    assert "memory_grows_to_capacity" in found
+    assert not {"out_of_memory_at_once", "explosion_that_the_loss_follows"} & set(found)
+
+
+def test_a_leaf_is_content_with_the_signals_it_keeps():
+    whole = next(leaf for leaf in TREE.leaves if leaf.name == "perplexity_of_usual_training")
+    found = leaves("perplexity")["perplexity_of_usual_training"]
+    assert isinstance(whole, Confirmation)
+    assert isinstance(found, Confirmation)
+    assert found.confirms == whole.confirms[:1]
+    assert found.against == ()
+
+
+def test_a_leaf_that_keeps_no_signal_abstains_as_missing():
+    found = leaves("oov_rate")["everything_looks_usual"]
+    assert isinstance(found, Abstention)
+    assert found.reason == "missing"
+
+
+def test_with_no_signal_at_all_every_run_is_abstained_on():
+    assert all(isinstance(leaf, Abstention) for leaf in reduced_tree(TREE, ()).leaves)
+
+
+def test_every_tree_takes_every_run_somewhere():
+    for signals in (MEMORY, ("perplexity",), (), (ERROR_TEXT,)):
+        tree = reduced_tree(TREE, signals)
+        assert tree.refinements[-1].when == ()
+        assert all(node.leaves[-1].when == () for node in tree.refinements)
+
+
+def answers(context, run, signals, *shown) -> list[str]:
+    """Answers of rules that learned from a catastrophe, with missing or with reduced signals."""
+    frame = pd.concat([run(**CATASTROPHE)] * 4)
+    method = ImprovedRules(context.band, signals=signals)
+    method.fit(frame, np.array(["data_pipeline"] * 4, dtype=object))
+    return method.predict(pd.concat(shown)).tolist()
+
+
+def test_the_whole_tree_wants_confirmation_that_perplexity_alone_cannot_give(context, run):
+    alone = run(**CATASTROPHE)
+    others = [column for column in FEATURE_SETS["19"] if column != "perplexity"]
+    blind = alone.assign(**dict.fromkeys(others, np.nan))
+    assert answers(context, run, None, alone) == ["data_pipeline"]
+    assert answers(context, run, None, blind) == ["abstain"]
+    assert answers(context, run, ("perplexity",), blind) == ["data_pipeline"]
