@@ -1,7 +1,7 @@
 """The rules that hold over the whole benchmark, counted on what was recorded.
 
 Each scenario counts by all of its seeds: it fails early if any seed does, and slowly if the median
-of its seeds does. A rule that asked all seeds to be slow would be the stricter the more are recorded.
+of its seeds does: a rule that asked all seeds to be slow would grow stricter with their number.
 """
 
 from __future__ import annotations
