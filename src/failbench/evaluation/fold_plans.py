@@ -36,6 +36,8 @@ class FoldPlan:
         tests all scenarios, and trains on all of them in the other architectures.
     left_out
         The architecture that is tested alone and not trained on. None tests and trains on all.
+    aside
+        A further fold of this repeat, whose scenarios are neither tested nor trained on.
     """
 
     study: str
@@ -43,6 +45,7 @@ class FoldPlan:
     fold: int
     split: int | None = None
     left_out: str | None = None
+    aside: int | None = None
 
     def __post_init__(self) -> None:
         """Refuse a plan that keeps nothing back: it would test what it has learnt."""
@@ -69,6 +72,10 @@ class FoldPlan:
             scenarios = table["scenario"].to_numpy().astype(object)
             held = rows_in_fold(splits, scenarios, self.repeat, self.split)
             tested, trained = tested & held, trained & ~held
+        if self.aside is not None:
+            scenarios = table["scenario"].to_numpy().astype(object)
+            held = rows_in_fold(splits, scenarios, self.repeat, self.aside)
+            tested, trained = tested & ~held, trained & ~held
         if self.left_out is not None:
             held = (table["architecture"] == self.left_out).to_numpy()
             tested, trained = tested & held, trained & ~held
@@ -86,6 +93,24 @@ class FoldPlan:
 def by_scenario(study: str, splits: pl.DataFrame) -> tuple[FoldPlan, ...]:
     """One fit a fold of the splits: tested scenarios are new, their architectures are not."""
     return tuple(FoldPlan(study, repeat, fold, split=fold) for repeat, fold in _folds(splits))
+
+
+def within_training(study: str, splits: pl.DataFrame) -> tuple[FoldPlan, ...]:
+    """One fit a pair of folds of a repeat: the second is tested, and the first is not seen at all.
+
+    Together the fits of one first fold predict all scenarios that the main study trains on when it
+    tests that fold, each out of fold and without anything of the tested scenarios: what is chosen
+    from them may be judged on those. The number of a fit is the first fold times the number of
+    folds, plus the second.
+    """
+    folds = _folds(splits)
+    width = 1 + max(fold for _, fold in folds)
+    return tuple(
+        FoldPlan(study, repeat, width * aside + fold, split=fold, aside=aside)
+        for repeat, aside in folds
+        for other, fold in folds
+        if other == repeat and fold != aside
+    )
 
 
 def by_architecture(splits: pl.DataFrame, architectures: Iterable[str]) -> tuple[FoldPlan, ...]:

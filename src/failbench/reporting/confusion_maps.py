@@ -71,7 +71,6 @@ def draw_confusions(confusions: pl.DataFrame) -> Figure:
 def _draw_panel(axes: Axes, confusions: pl.DataFrame) -> None:
     shares = {row[:2]: row[2] for row in confusions.select("category", "answer", "share").rows()}
     matrix = np.array([[shares.get((row, one), 0.0) for one in ANSWERS] for row in CATEGORIES])
-    texts = np.array([[f"{100 * one:.0f}" if one >= 0.005 else "" for one in r] for r in matrix])
     seaborn.heatmap(
         matrix,
         ax=axes,
@@ -88,7 +87,7 @@ def _draw_panel(axes: Axes, confusions: pl.DataFrame) -> None:
         axes.text(
             column + 0.5,
             row + 0.5,
-            texts[row, column],
+            f"{100 * share:.0f}" if share >= 0.005 else "",
             ha="center",
             va="center",
             fontsize=SMALLEST_FONT,
