@@ -5,7 +5,7 @@ import pytest
 
 from failbench.evaluation import abstention
 from failbench.evaluation.abstention import AbstentionSettings, study_abstentions
-from failbench.evaluation.fold_plans import NESTED_CV, within_training
+from failbench.evaluation.fold_plans import NESTED_CV, by_tested_fold, within_training
 from failbench.evaluation.intervals import IntervalSettings, method_intervals
 from failbench.evaluation.nested_cv import nested_cv
 from failbench.evaluation.splits import make_splits
@@ -62,18 +62,27 @@ def found(study):
     return study()
 
 
-def test_an_inner_fit_sees_neither_the_scenarios_that_it_predicts_nor_those_set_aside(
-    table, splits
-):
+def test_an_inner_fit_sees_nothing_of_either_fold_that_it_predicts(table, splits):
     plans = within_training(NESTED_CV, splits)
-    assert len(plans) == len({(plan.repeat, plan.fold) for plan in plans}) == 6
+    assert len({(plan.repeat, plan.fold) for plan in plans}) == len(plans) == 3
     folds = {row["scenario"]: row["fold"] for row in splits.rows(named=True)}
     of_run = table["scenario"].replace_strict(folds).to_numpy()
     for plan in plans:
         tested, trained = plan.rows(splits, table)
-        assert plan.fold // 3 == plan.aside != plan.split
-        assert set(of_run[tested]) == {plan.split}
-        assert set(of_run[trained]) == {0, 1, 2} - {plan.split, plan.aside}
+        assert set(of_run[tested]) == {plan.split, plan.also}
+        assert set(of_run[trained]) == {0, 1, 2} - {plan.split, plan.also}
+
+
+def test_every_training_scenario_of_a_fold_is_predicted_for_it_once(table, successes, splits):
+    plans = within_training(NESTED_CV, splits)
+    features = {"19": FEATURE_SETS["19"]}
+    pairs = nested_cv(table, successes, splits, "improved_rules", RULES, features, 5, plans=plans)
+    found = by_tested_fold(pairs, splits)
+    runs = table.select("scenario", "run_id")
+    for fold in range(3):
+        trained = splits.filter(pl.col("fold") != fold).select("scenario")
+        expected = runs.join(trained, on="scenario")["run_id"].sort()
+        assert found.filter(pl.col("fold") == fold)["run_id"].sort().equals(expected)
 
 
 def test_the_figures_of_the_study_itself_are_those_of_the_main_study(found, predictions):

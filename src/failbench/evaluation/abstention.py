@@ -10,7 +10,7 @@ import polars as pl
 from pydantic import Field
 
 from failbench.evaluation.bootstrap import Interval
-from failbench.evaluation.fold_plans import within_training
+from failbench.evaluation.fold_plans import by_tested_fold, within_training
 from failbench.evaluation.intervals import IntervalSettings, interval_rows, scenario_intervals
 from failbench.evaluation.metrics import OVERALL, ValueMetric
 from failbench.evaluation.nested_cv import nested_cv
@@ -94,9 +94,8 @@ def study_abstentions(
     own = predictions.filter(pl.col("feature_set") == settings.feature_set)
     columns = {settings.feature_set: FEATURE_SETS[settings.feature_set]}
     plans = within_training(INNER, splits)
-    inner = nested_cv(
-        failures, successes, splits, RULES, rules, columns, seed, workers, plans
-    ).with_columns(fold=pl.col("fold") // splits["fold"].n_unique())
+    pairs = nested_cv(failures, successes, splits, RULES, rules, columns, seed, workers, plans)
+    inner = by_tested_fold(pairs, splits)
     chosen = lowest_thresholds(inner, settings.taus, settings.precision, ("repeat", "fold"))
     judged = own.join(chosen.select("repeat", "fold", "tau"), on=("repeat", "fold"), how="left")
     # a confidence is never above one, so that a tau above it abstains from everything
