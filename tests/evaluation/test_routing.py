@@ -123,8 +123,15 @@ def test_the_price_is_the_cost_of_the_routes_and_of_the_mistakes(grid):
     assert more == pytest.approx(3 * shares[WRONG])
 
 
-def test_thresholds_between_the_steps_are_refused(grid):
-    with pytest.raises(BadInputError, match=r"no step ends at 0\.6 and 0\.85"):
+def test_thresholds_between_the_steps_are_added_and_others_are_not_there(grid):
+    further = routed_grid(made_up_rules(), made_up_members(), 0.25, (0.6, 0.85))
+    assert (
+        further.classifier_from[further.position(0.6, 0.85)],
+        further.rules_from[further.position(0.6, 0.85)],
+    ) == (0.6, 0.85)
+    same = further.position(0.5, 0.75), grid.position(0.5, 0.75)
+    assert further.shares()[:, same[0]] == pytest.approx(grid.shares()[:, same[1]])
+    with pytest.raises(ValueError, match=r"no pair 0\.6, 0\.85"):
         grid.position(0.6, 0.85)
 
 

@@ -92,7 +92,8 @@ def study_hybrids(
     rules, members
         Predictions that the three-way hybrid is made of.
     thresholds
-        Those of the main study.
+        Those of the main study; ``rules_from`` not below the tau of the rules, or the rules would
+        name more on the grid than they did.
     costs
         What answers cost; the human's is varied.
     settings
@@ -112,6 +113,7 @@ def study_hybrids(
         own_rules,
         {route: member.filter(own) for route, member in members.items()},
         settings.step,
+        (thresholds.classifier_from, thresholds.rules_from),
     )
     measured = grid.position(thresholds.classifier_from, thresholds.rules_from)
     person_alone = grid.position(1.0, 1.0)

@@ -6,7 +6,7 @@ predictions tell every hybrid of every pair of thresholds at once.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,19 +56,14 @@ class RoutedGrid:
 
         Raises
         ------
-        BadInputError
+        ValueError
             If the grid does not have it.
         """
         near = np.isclose(self.classifier_from, classifier_from) & np.isclose(
             self.rules_from, rules_from
         )
         if not near.any():
-            raise BadInputError(
-                "params.yaml",
-                "routing.step",
-                f"no step ends at {classifier_from:g} and {rules_from:g}, the hybrid's thresholds.",
-                "Take a step that both are multiples of.",
-            )
+            raise ValueError(f"The grid has no pair {classifier_from:g}, {rules_from:g}.")
         return int(np.flatnonzero(near)[0])
 
     def shares(self, weights: Weights | None = None) -> Array:
@@ -104,16 +99,28 @@ def price(shares: Array, costs: UnitCosts, wrong: float) -> Array:
     return np.asarray(np.tensordot(shares, units, axes=(-2, 0)))
 
 
-def pairs_of_thresholds(step: float) -> tuple[Array, Array]:
-    """Every pair of multiples of a step from 0 to 1, the first not above the second."""
-    levels = np.round(np.arange(round(1 / step), -1, -1) * step, 6)
+def pairs_of_thresholds(step: float, further: Sequence[float] = ()) -> tuple[Array, Array]:
+    """Every pair of multiples of a step from 0 to 1, the first not above the second.
+
+    Parameters
+    ----------
+    step
+        Distance between thresholds; a whole number of steps makes one.
+    further
+        Thresholds between the steps.
+    """
+    steps = np.arange(round(1 / step) + 1) * step
+    levels = np.unique(np.round([*steps, *further], 6))[::-1]
     pairs = [(low, high) for high in levels for low in levels if low <= high]
     classifier_from, rules_from = np.array(pairs).T
     return classifier_from, rules_from
 
 
 def routed_grid(
-    rules: pl.DataFrame, members: Mapping[Route, pl.DataFrame], step: float
+    rules: pl.DataFrame,
+    members: Mapping[Route, pl.DataFrame],
+    step: float,
+    further: Sequence[float] = (),
 ) -> RoutedGrid:
     """Route every run at every pair of thresholds, as ``methods.hybrid.Hybrid`` would.
 
@@ -126,15 +133,15 @@ def routed_grid(
         Rows of ``nested_cv.PREDICTION_SCHEMA`` of the rules, on one feature set.
     members
         The same of those that the rules hand on to, by route: the classifier and the human.
-    step
-        Distance between thresholds.
+    step, further
+        Thresholds, as :func:`pairs_of_thresholds` takes them.
 
     Raises
     ------
     BadInputError
         If a member lacks a run.
     """
-    classifier_from, rules_from = pairs_of_thresholds(step)
+    classifier_from, rules_from = pairs_of_thresholds(step, further)
     table = at_threshold(rules, ROUNDING).select(
         *KEY,
         "category",

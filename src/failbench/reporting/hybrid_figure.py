@@ -191,7 +191,7 @@ def _draw_map(axes: Axes, grid: pl.DataFrame, thresholds: HybridSettings) -> Non
         marker="X",
         markersize=5,
         linestyle="none",
-        label="the paper's thresholds",
+        label="thresholds as measured",
     )
     bar = axes.figure.colorbar(mesh, ax=axes, shrink=0.9, aspect=25, pad=0.02)
     bar.ax.tick_params(labelsize=FONT)
