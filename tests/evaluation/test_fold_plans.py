@@ -106,6 +106,11 @@ def test_plan_that_keeps_nothing_back_is_refused():
         FoldPlan(NESTED_CV, 0, 0)
 
 
+def test_a_second_fold_without_a_first_is_refused():
+    with pytest.raises(ValueError, match="a second fold only beside a first"):
+        FoldPlan(LEFT_OUT, 0, 0, left_out="bert", also=1)
+
+
 def test_architecture_that_was_not_recorded_cannot_be_tested(splits, runs):
     plan = FoldPlan(LEFT_OUT, 0, 0, split=0, left_out="t5")
     with pytest.raises(BadInputError, match="fold 0 of leave_one_architecture_out has no run to t"):

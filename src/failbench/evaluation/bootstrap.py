@@ -39,6 +39,7 @@ IntervalMethod = Literal[
     "Wilson",
     "corrected t",
     "simulation",
+    "range",
 ]
 
 

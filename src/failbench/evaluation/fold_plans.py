@@ -39,6 +39,8 @@ class FoldPlan:
     seed
         The seed whose runs are tested alone and not trained on, in any architecture. None tests
         and trains on all.
+    also
+        A second fold of this repeat that is tested with the first, and not trained on either.
     """
 
     study: str
@@ -47,11 +49,14 @@ class FoldPlan:
     split: int | None = None
     left_out: str | None = None
     seed: int | None = None
+    also: int | None = None
 
     def __post_init__(self) -> None:
         """Refuse a plan that keeps nothing back: it would test what it has learnt."""
         if self.split is None and self.left_out is None and self.seed is None:
             raise ValueError("A fold plan keeps back scenarios, an architecture or a seed.")
+        if self.split is None and self.also is not None:
+            raise ValueError("A fold plan has a second fold only beside a first.")
 
     def rows(self, splits: pl.DataFrame, table: pl.DataFrame) -> tuple[Mask, Mask]:
         """Of each run, whether it is tested, and whether it is trained on; it may be neither.
@@ -75,6 +80,8 @@ class FoldPlan:
         if self.split is not None:
             scenarios = table["scenario"].to_numpy().astype(object)
             held = rows_in_fold(splits, scenarios, self.repeat, self.split)
+            if self.also is not None:
+                held = held | rows_in_fold(splits, scenarios, self.repeat, self.also)
             tested, trained = tested & held, trained & ~held
         for column, value in (("architecture", self.left_out), ("seed", self.seed)):
             if value is not None:
@@ -94,6 +101,45 @@ class FoldPlan:
 def by_scenario(study: str, splits: pl.DataFrame) -> tuple[FoldPlan, ...]:
     """One fit a fold of the splits: tested scenarios are new, their architectures are not."""
     return tuple(FoldPlan(study, repeat, fold, split=fold) for repeat, fold in _folds(splits))
+
+
+def within_training(study: str, splits: pl.DataFrame) -> tuple[FoldPlan, ...]:
+    """One fit a pair of folds of a repeat, trained on neither and tested on both.
+
+    When the main study tests one fold of a pair, it trains on the other: there this fit predicts
+    training scenarios, out of fold and without anything of the tested ones. What is chosen from
+    these predictions may be judged on the tested fold. See :func:`by_tested_fold`.
+    """
+    folds = _folds(splits)
+    width = 1 + max(fold for _, fold in folds)
+    return tuple(
+        FoldPlan(study, repeat, width * first + second, split=first, also=second)
+        for repeat, first in folds
+        for other, second in folds
+        if other == repeat and first < second
+    )
+
+
+def by_tested_fold(predictions: pl.DataFrame, splits: pl.DataFrame) -> pl.DataFrame:
+    """Predictions by :func:`within_training`, with the fold of the pair that they serve.
+
+    Parameters
+    ----------
+    predictions
+        With ``repeat``, ``scenario``, and the number of the fit as ``fold``.
+    splits
+        Those of the plans.
+
+    Returns
+    -------
+    polars.DataFrame
+        The same rows; ``fold`` is the one whose training side the scenario belongs to.
+    """
+    width = 1 + max(fold for _, fold in _folds(splits))
+    own = splits.select("repeat", "scenario", own="fold")
+    pair = pl.col("fold") // width + pl.col("fold") % width
+    joined = predictions.join(own, on=("repeat", "scenario"), how="left")
+    return joined.with_columns(fold=pair - pl.col("own")).drop("own")
 
 
 def by_architecture(

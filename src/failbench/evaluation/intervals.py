@@ -26,6 +26,7 @@ class IntervalSettings(BootstrapSettings):
     """How intervals are made; the section ``intervals`` of params.yaml."""
 
     wilson_from: float = Field(gt=0.5, le=1)
+    wilson_below: int = Field(default=0, ge=0)
     calibration_bins: int = Field(default=10, ge=2)
     floor_draws: int = Field(default=1000, ge=100)
 
@@ -43,6 +44,11 @@ def scenario_intervals(
     scenarios takes its place. For a score that is no plain proportion that is an approximation; for
     a ratio of two shares of scenarios, n is the second share. What is no proportion at all never
     gets Wilson's interval: see :class:`failbench.evaluation.bootstrap.Resampled`.
+
+    Where the answers decide how many scenarios a share is of (a precision, a ratio of two shares),
+    and these are fewer than ``settings.wilson_below``, Wilson's interval takes its place, too: a
+    resample may hold none of them, and a share of nothing has no value. With ten among many that
+    happens about once in e^10 resamples, or 22,000.
 
     Parameters
     ----------
@@ -80,14 +86,19 @@ def scenario_intervals(
     intervals = {}
     for position, metric in enumerate(metrics):
         value = float(metric.score(confusion, categories))
-        n = len(answers.shares[metric.category]) if metric.category else answers.n
-        bounds = _rate(value, n, resampled.bca[position], settings)
+        if metric.size is None:
+            n = len(answers.shares[metric.category]) if metric.category else answers.n
+            bounds = _rate(value, n, resampled.bca[position], settings)
+        else:
+            size = max(float(metric.size(confusion, categories)), 1.0)
+            bounds = _conditional(value, size, resampled.bca[position], settings)
+            n = round(size)
         intervals[metric.name] = _over_scenarios(value, bounds, n, metric.estimand)
     for position, figure in enumerate(values, start=len(metrics)):
         sums = figure.values.sums()
         value = float(figure.score(sums))
         if figure.kind == "proportion":
-            bounds = _rate(value, float(sums[1]), resampled.bca[position], settings)
+            bounds = _conditional(value, float(sums[1]), resampled.bca[position], settings)
         elif figure.kind == "distance":
             bounds = resampled.distance(position, value)
         else:
@@ -118,6 +129,15 @@ def _rate(
     if rate >= settings.wilson_from or np.isnan(bca).any():
         return *_wilson(rate, n, settings.confidence), "Wilson"
     return float(bca[0]), float(bca[1]), "BCa bootstrap"
+
+
+def _conditional(
+    rate: float, size: float, bca: Array, settings: IntervalSettings
+) -> tuple[float, float, IntervalMethod]:
+    """Bounds of a proportion of so many scenarios as the answers decide."""
+    if size < settings.wilson_below:
+        return *_wilson(rate, size, settings.confidence), "Wilson"
+    return _rate(rate, size, bca, settings)
 
 
 def _wilson(rate: float, n: float, confidence: float) -> tuple[float, float]:

@@ -39,12 +39,16 @@ class Metric:
         What the value estimates, in words.
     category
         The one category whose scenarios it is about, if any.
+    size
+        How many scenarios it is a share of, a function of the confusions too, where the answers
+        decide that.
     """
 
     name: str
     score: Score
     estimand: str
     category: str | None = None
+    size: Score | None = None
 
 
 @dataclass(frozen=True)
@@ -118,6 +122,19 @@ def metrics_for(categories: tuple[str, ...]) -> tuple[Metric, ...]:
         for category in categories
     )
     return (*OVERALL, *recalls, *f1_scores)
+
+
+def precision_metrics(categories: tuple[str, ...]) -> tuple[Metric, ...]:
+    """The precision of each category; of one that is never named there is none to ask for."""
+    return tuple(
+        Metric(
+            f"precision_{category}",
+            partial(scores.category_precision, category=category),
+            f"probability that a new scenario is {category}, given that the method says so",
+            size=partial(scores.category_named, category=category),
+        )
+        for category in categories
+    )
 
 
 def value_metrics(predictions: pl.DataFrame, bins: int) -> tuple[ValueMetric, ...]:

@@ -71,8 +71,15 @@ def over_committed(predictions: pl.DataFrame, value: pl.Expr) -> ScenarioValues:
 
     A scenario counts as often as it is committed on, a share of its runs and repeats.
     """
-    committed = pl.col("prediction") != ABSTAIN
-    return _collect(predictions, (value & committed).mean(), committed.mean())
+    return over_those(predictions, value, pl.col("prediction") != ABSTAIN)
+
+
+def over_those(predictions: pl.DataFrame, value: pl.Expr, those: pl.Expr) -> ScenarioValues:
+    """Sums whose ratio is the share of ``value`` among some predictions, ``[n_scenarios, 2]``.
+
+    A scenario counts as often as it is among those, a share of its runs and repeats.
+    """
+    return _collect(predictions, (value & those).mean(), those.mean())
 
 
 def _collect(predictions: pl.DataFrame, part: pl.Expr, whole: pl.Expr) -> ScenarioValues:

@@ -132,6 +132,25 @@ def category_f1(confusion: Array, categories: tuple[str, ...], category: str) ->
     return _over_repeats(f1_scores(confusion, categories)[..., categories.index(category)])
 
 
+def category_precision(confusion: Array, categories: tuple[str, ...], category: str) -> Array:
+    """Share of a category among those that it is named for, computed per repeat and averaged.
+
+    Over the repeats that name it at all; zero where none does.
+    """
+    own = own_answer(confusion, categories)[..., categories.index(category)]
+    named = _named(confusion, category)
+    return _ratio(_ratio(own, named).sum(axis=-1), (named > 0).sum(axis=-1))
+
+
+def category_named(confusion: Array, categories: tuple[str, ...], category: str) -> Array:  # noqa: ARG001
+    """Scenarios for which a category is named, of any category, mean over repeats."""
+    return _over_repeats(_named(confusion, category))
+
+
+def _named(confusion: Array, category: str) -> Array:
+    return np.asarray(confusion[..., ANSWERS.index(category)].sum(axis=-1), dtype=np.float64)
+
+
 def _over_repeats(values: Array) -> Array:
     return np.asarray(values.mean(axis=-1), dtype=np.float64)
 
