@@ -7,6 +7,8 @@ corrected-variance t interval states how much the method itself varies with its 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import polars as pl
 from pydantic import Field
@@ -20,6 +22,9 @@ from failbench.evaluation.costs import UnitCosts, cost_metrics
 from failbench.evaluation.metrics import Metric, ValueMetric, metrics_for, value_metrics
 from failbench.evaluation.scores import Array, ScenarioAnswers, Weights, scenario_answers
 from failbench.evaluation.workers import parallel_map
+
+LEAVES = ("value", "ci_low", "ci_high", "n")
+"""What a metrics file holds of an interval."""
 
 
 class IntervalSettings(BootstrapSettings):
@@ -263,5 +268,15 @@ def nested_metrics(table: pl.DataFrame) -> dict[str, dict[str, dict[str, dict[st
     nested: dict[str, dict[str, dict[str, dict[str, float]]]] = {}
     for row in table.iter_rows(named=True):
         metrics = nested.setdefault(row["feature_set"], {}).setdefault(row["method"], {})
-        metrics[row["metric"]] = {key: row[key] for key in ("value", "ci_low", "ci_high", "n")}
+        metrics[row["metric"]] = {key: row[key] for key in LEAVES}
     return nested
+
+
+def grouped_metrics(
+    groups: Mapping[str, Mapping[str, Interval]],
+) -> dict[str, dict[str, dict[str, float]]]:
+    """Intervals as ``{group: {name: {value, ci_low, ci_high, n}}}``."""
+    return {
+        group: {name: one.model_dump(include={*LEAVES}) for name, one in intervals.items()}
+        for group, intervals in groups.items()
+    }
