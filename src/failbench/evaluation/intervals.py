@@ -121,11 +121,12 @@ def _rate(
 ) -> tuple[float, float, IntervalMethod]:
     """Bounds of a proportion: BCa, or Wilson's where that fails."""
     if rate >= settings.wilson_from or np.isnan(bca).any():
-        return *_wilson(rate, n, settings.confidence), "Wilson"
+        return *wilson(rate, n, settings.confidence), "Wilson"
     return float(bca[0]), float(bca[1]), "BCa bootstrap"
 
 
-def _wilson(rate: float, n: float, confidence: float) -> tuple[float, float]:
+def wilson(rate: float, n: float, confidence: float) -> tuple[float, float]:
+    """Wilson's interval (1927) of a rate over n scenarios; it always holds the rate."""
     low, high = proportion_confint(rate * n, n, 1 - confidence, method="wilson")
     # At 0 and 1 the closed form misses the rate itself by a rounding error.
     return min(max(float(low), 0.0), rate), max(min(float(high), 1.0), rate)
