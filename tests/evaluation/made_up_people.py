@@ -62,7 +62,8 @@ def hybrid_predictions() -> pl.DataFrame:
     repeats = pl.DataFrame({"repeat": [0, 1], "feature_set": ["19", "19"]})
     human = (pl.col("ease") == 0) | ((pl.col("ease") == 0.2) & (pl.col("repeat") == 0))
     return points.join(repeats, how="cross").with_columns(
-        route=pl.when(human).then(pl.lit("human")).otherwise(pl.lit("rules"))
+        route=pl.when(human).then(pl.lit("human")).otherwise(pl.lit("rules")),
+        prediction="category",
     )
 
 

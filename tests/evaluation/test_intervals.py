@@ -11,6 +11,7 @@ from failbench.evaluation.bootstrap import BATCH
 from failbench.evaluation.intervals import (
     IntervalSettings,
     corrected_t,
+    grouped_metrics,
     intervals_table,
     method_intervals,
     nested_metrics,
@@ -209,3 +210,19 @@ def test_bca_over_scenarios_covers_the_true_accuracy():
         found = scenario_intervals(answers, OVERALL[:1], settings)["accuracy"]
         covered.append(found.ci_low <= truth <= found.ci_high)
     assert 0.90 <= np.mean(covered) <= 0.99
+
+
+def test_grouped_metrics_hold_four_scalars_of_each_interval():
+    found = method_intervals(made_up_predictions(), SETTINGS)
+    metrics = grouped_metrics({"one": {"accuracy": found["accuracy"]}})
+    one = found["accuracy"]
+    assert metrics == {
+        "one": {
+            "accuracy": {
+                "value": one.value,
+                "ci_low": one.ci_low,
+                "ci_high": one.ci_high,
+                "n": one.n,
+            }
+        }
+    }

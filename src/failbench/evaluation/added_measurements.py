@@ -146,7 +146,7 @@ def added_value(
     renamed = predictions.with_columns(
         method=pl.col("feature_set"), feature_set=pl.lit(settings.feature_set)
     )
-    return contrasts_of(compare_all(renamed, settings))
+    return tuple(contrasts_of(compare_all(renamed, settings)))
 
 
 def sign_test(predictions: pl.DataFrame, name: str, alpha: float) -> SignTest:

@@ -18,7 +18,7 @@ from failbench.evaluation.difficulty import (
 )
 from failbench.evaluation.intervals import scenario_intervals
 from failbench.evaluation.metrics import OVERALL, Metric, ValueMetric, metrics_for
-from failbench.evaluation.scenario_values import ScenarioValues
+from failbench.evaluation.scenario_values import ScenarioValues, weighted_mean
 from failbench.evaluation.scores import ANSWERS, ScenarioAnswers
 from failbench.scenarios import CATEGORIES, Scenario
 
@@ -123,12 +123,10 @@ def _reference_and_others(cells: pl.DataFrame, reference: str) -> pl.DataFrame:
 
 def _answers(table: pl.DataFrame) -> ScenarioAnswers:
     """All methods taken as one, whose answer to a scenario is spread over their answers."""
-    groups = table.partition_by("category", as_dict=True)
     return ScenarioAnswers(
         {
-            str(category): groups[(category,)].select(ANSWERS).to_numpy()[:, None, :]
-            for category in CATEGORIES
-            if (category,) in groups
+            category: part.select(ANSWERS).to_numpy()[:, None, :]
+            for category, part in _by_category(table)
         }
     )
 
@@ -182,7 +180,7 @@ def _figures(table: pl.DataFrame) -> tuple[ValueMetric, ...]:
     square = (-1, len(LEVELS), len(LEVELS))
     return (
         *(
-            ValueMetric(name, _values(table, part, whole), estimand, kind="proportion")
+            ValueMetric(name, weighted_mean(table, part, whole), estimand, kind="proportion")
             for name, part, whole, estimand in shares
         ),
         ValueMetric(
@@ -191,18 +189,6 @@ def _figures(table: pl.DataFrame) -> tuple[ValueMetric, ...]:
             "quadratically weighted kappa of the declared and the measured level",
             weighted_kappa,
         ),
-    )
-
-
-def _values(table: pl.DataFrame, part: pl.Expr, whole: pl.Expr) -> ScenarioValues:
-    """Sums whose ratio is a mean of ``part`` over the scenarios where ``whole`` is one."""
-    counts = whole.cast(pl.Float64)
-    columns = ((part.cast(pl.Float64) * counts).alias("part"), counts.alias("whole"))
-    return ScenarioValues(
-        {
-            category: one.with_columns(columns).select("part", "whole").to_numpy()
-            for category, one in _by_category(table)
-        }
     )
 
 

@@ -24,8 +24,8 @@ from failbench.evaluation.human_studies import (
 )
 from failbench.evaluation.intervals import IntervalSettings, scenario_intervals
 from failbench.evaluation.metrics import ValueMetric
-from failbench.evaluation.scenario_values import ScenarioValues
-from failbench.evaluation.scores import ANSWERS, Array, ScenarioAnswers
+from failbench.evaluation.scenario_values import weighted_mean
+from failbench.evaluation.scores import ScenarioAnswers, scenario_answers
 from failbench.methods.simulated_human import SkillLevel
 from failbench.scenarios import CATEGORIES
 
@@ -125,7 +125,8 @@ def human_baseline(
     BadInputError
         If a scenario has no measured difficulty, or the hybrid hands nothing to people.
     """
-    scenarios = _scenarios(points, hybrid.filter(pl.col("feature_set") == settings.feature_set))
+    handed = hybrid.filter(pl.col("feature_set") == settings.feature_set)
+    scenarios = _scenarios(points, handed)
     views = points.filter(pl.col("view") != "all").group_by("view").agg(pl.col("name").n_unique())
     difficulty = difficulties(scenarios["ease"].to_numpy(), int(views["name"].product()))
     size = StudySize(max(scenarios.height // settings.folds, 1), settings.panel)
@@ -143,7 +144,10 @@ def human_baseline(
         float(np.mean(accuracies)),
         skill_spread(anyone),
         studies,
-        {coupling: _by_group(one, scenarios, settings) for coupling, one in people.items()},
+        {
+            coupling: _by_group(one, scenarios, scenario_answers(handed), settings)
+            for coupling, one in people.items()
+        },
         pl.concat(
             scenarios.select(
                 pl.lit(coupling).alias("coupling"),
@@ -245,7 +249,10 @@ def _simulated(value: float, bounds: tuple[float, ...], n: int, estimand: str) -
 
 
 def _by_group(
-    people: Population, scenarios: pl.DataFrame, settings: HumanBaselineSettings
+    people: Population,
+    scenarios: pl.DataFrame,
+    answers: ScenarioAnswers,
+    settings: HumanBaselineSettings,
 ) -> dict[str, Interval]:
     """Accuracy of people over groups of scenarios, resampled by scenario.
 
@@ -261,31 +268,12 @@ def _by_group(
     metrics = tuple(
         ValueMetric(
             name,
-            _weighted(table, weight),
+            weighted_mean(table, pl.col("right"), weight),
             f"probability that a person drawn at random is right on a new scenario ({name})",
         )
         for name, weight in members.items()
         if table.select(weight.sum()).item() > 0
     )
-    found = scenario_intervals(_no_answers(table), (), settings, metrics)
+    found = scenario_intervals(answers, (), settings, metrics)
     counts = {name: table.filter(weight > 0).height for name, weight in members.items()}
     return {name: one.model_copy(update={"n": counts[name]}) for name, one in found.items()}
-
-
-def _weighted(table: pl.DataFrame, weight: pl.Expr) -> ScenarioValues:
-    sums = table.with_columns((pl.col("right") * weight).alias("part"), weight.alias("whole"))
-    return ScenarioValues(
-        {
-            str(category): part.select("part", "whole").to_numpy()
-            for (category,), part in sums.group_by("category", maintain_order=True)
-        }
-    )
-
-
-def _no_answers(table: pl.DataFrame) -> ScenarioAnswers:
-    """The scenarios of each category; people's answers are probabilities and no confusions."""
-    sizes = table.group_by("category", maintain_order=True).len()
-    nothing: dict[str, Array] = {
-        str(category): np.zeros((count, 1, len(ANSWERS))) for category, count in sizes.rows()
-    }
-    return ScenarioAnswers(nothing)

@@ -1,8 +1,9 @@
 """The anatomy of unknown scenarios: what is said of them, their look-alikes, what would settle it.
 
-The paper's section 6.12 names what was not measured: input and output waits, swap activity, the
-kernel's log. No recorder of a training process has them. What this one has beyond the features,
-the seconds of each step and the way a run ended, is added here, to see what such a claim is worth.
+The paper's section 6.12 names what was not measured: waits for input and output, swap activity and
+other knowledge of the system. That is not recorded here either. What is recorded beyond the
+features, the seconds of each step and the way a run ended, is added to them, to see what such a
+claim is worth.
 """
 
 from __future__ import annotations

@@ -7,11 +7,11 @@ from typing import Any
 
 import polars as pl
 
-from failbench.evaluation.bootstrap import Interval
 from failbench.evaluation.difficulty import LEVELS, DifficultySettings
 from failbench.evaluation.difficulty_study import DifficultyStudy
+from failbench.reporting.cells import interval_cell, two_decimals, words
 from failbench.reporting.markup import Column, Table
-from failbench.reporting.tables import ABSENT, percent, with_interval
+from failbench.reporting.tables import ABSENT, percent
 
 ALL = "all"
 """The view of points that every method and architecture is part of."""
@@ -82,7 +82,7 @@ def _levels_table(study: DifficultyStudy, settings: DifficultySettings) -> Table
         mine = scenarios if declared == ALL else scenarios.filter(declared=declared)
         found = ease[ALL if declared == ALL else f"declared_{declared}"]
         counts = (mine.filter(measured=level).height for level in LEVELS)
-        rows.append((declared, *map(str, counts), _interval(found), str(found.n)))
+        rows.append((declared, *map(str, counts), interval_cell(found), str(found.n)))
     agreement = study.intervals["agreement"]
     note = LEVELS_NOTE.format(
         methods=_names(study, "method"),
@@ -90,11 +90,11 @@ def _levels_table(study: DifficultyStudy, settings: DifficultySettings) -> Table
         hard=percent(settings.hard_below),
         easy=percent(settings.easy_from),
         interval=100 * settings.confidence,
-        kappa=_number(agreement["kappa"]),
-        declared=_number(agreement["tau_declared"]),
-        architectures=_number(agreement["tau_architectures"]),
+        kappa=interval_cell(agreement["kappa"], two_decimals),
+        declared=interval_cell(agreement["tau_declared"], two_decimals),
+        architectures=interval_cell(agreement["tau_architectures"], two_decimals),
         neighbours=settings.neighbours,
-        near=_number(agreement["tau_neighbours"]),
+        near=interval_cell(agreement["tau_neighbours"], two_decimals),
     )
     return Table(
         "difficulty",
@@ -134,8 +134,8 @@ def _hardest_table(
             HARDEST_NOTE.format(
                 count=settings.neighbours,
                 hard=explained["surface"].n,
-                surface=_interval(explained["surface"]),
-                neighbours=_interval(explained["neighbours"]),
+                surface=interval_cell(explained["surface"]),
+                neighbours=interval_cell(explained["neighbours"]),
             ),
         ),
     )
@@ -144,13 +144,13 @@ def _hardest_table(
 def _hardest_row(row: Mapping[str, Any], count: int) -> tuple[str, ...]:
     misled = [name for name in ("surface", "neighbours") if row[f"by_{name}"]]
     return (
-        _words(row["scenario"]),
-        _words(row["category"]),
+        words(row["scenario"]),
+        words(row["category"]),
         str(row["declared"]),
         percent(row["ease"]),
-        _words(row["instead"]),
+        words(row["instead"]),
         percent(row["instead_share"]),
-        _words(row["symptom_category"]),
+        words(row["symptom_category"]),
         *(_of(row[name], count) for name in ("neighbours_own", "neighbours_instead")),
         " and ".join(misled) or ABSENT,
     )
@@ -166,8 +166,8 @@ def _reasons_table(hardest: pl.DataFrame) -> Table:
         ),
         tuple(
             (
-                _words(row["scenario"]),
-                f"{_words(row['nearest'])} ({_words(row['nearest_category'])})",
+                words(row["scenario"]),
+                f"{words(row['nearest'])} ({words(row['nearest_category'])})",
                 str(row["rationale"]),
             )
             for row in hardest.iter_rows(named=True)
@@ -182,17 +182,5 @@ def _names(study: DifficultyStudy, view: str) -> int:
     return study.difficulty.cells.filter(view=view)["name"].n_unique()
 
 
-def _words(name: str) -> str:
-    return name.replace("_", " ")
-
-
 def _of(share: float, count: int) -> str:
     return f"{round(share * count)} of {count}"
-
-
-def _interval(one: Interval) -> str:
-    return with_interval(one.value, one.ci_low, one.ci_high)
-
-
-def _number(one: Interval) -> str:
-    return with_interval(one.value, one.ci_low, one.ci_high, "{:.2f}".format)

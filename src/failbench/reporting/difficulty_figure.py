@@ -11,6 +11,7 @@ from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 
+from failbench.reporting.cells import words
 from failbench.reporting.generalization import ARCHITECTURE_LABELS
 from failbench.reporting.method_labels import METHOD_LABELS, method_label
 from failbench.reporting.style import BLACK, CATEGORY_COLOURS
@@ -123,13 +124,13 @@ def _draw_panel(
             )
         ticks += [(top + row, CATEGORY_COLOURS[category]) for row in range(order.height)]
         labels += [
-            f"{scenario.replace('_', ' ')}  {declared[0]}"
+            f"{words(scenario)}  {declared[0]}"
             for scenario, declared in order.select("scenario", "declared").iter_rows()
         ]
         axes.text(
             _column(len(names) - 1, methods) + 0.75,
             top + (order.height - 1) / 2,
-            category.replace("_", " "),
+            words(category),
             color=BLACK,
             fontsize=FONT,
             rotation=270,

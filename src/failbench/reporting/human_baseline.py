@@ -15,9 +15,10 @@ from failbench.evaluation.human_baseline import (
     SimulatedStudies,
 )
 from failbench.evaluation.human_studies import Design
+from failbench.reporting.cells import interval_cell
 from failbench.reporting.markup import Column, Table
 from failbench.reporting.reported import Reported, reported_number, validate_reported
-from failbench.reporting.tables import ABSENT, percent, with_interval
+from failbench.reporting.tables import ABSENT, percent
 
 DESIGN_LABELS: Mapping[Design, str] = {
     "person_a_scenario": "a person a scenario",
@@ -167,7 +168,7 @@ def _study_row(one: SimulatedStudies) -> tuple[str, ...]:
         percent(one.accuracy.value),
         f"[{percent(one.accuracy.ci_low)}, {percent(one.accuracy.ci_high)}]",
         percent(one.formula),
-        with_interval(deviation.value, deviation.ci_low, deviation.ci_high),
+        interval_cell(deviation),
         percent(one.reaching),
     )
 
@@ -177,7 +178,7 @@ def _groups_table(found: HumanBaseline, settings: HumanBaselineSettings, paper: 
     for name in GROUPS:
         cells = [by_group[name] for by_group in found.groups.values() if name in by_group]
         if cells:
-            shown = (with_interval(one.value, one.ci_low, one.ci_high) for one in cells)
+            shown = map(interval_cell, cells)
             rows.append((GROUP_LABELS[name], *shown, str(cells[0].n)))
     return Table(
         "human_difficulty",

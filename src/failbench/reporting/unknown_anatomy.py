@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import polars as pl
 
 from failbench.evaluation.added_measurements import ADDED, BASE
-from failbench.evaluation.bootstrap import Interval
 from failbench.evaluation.unknown_anatomy import UnknownAnatomy, UnknownAnatomySettings
 from failbench.methods.diagnosis import ABSTAIN, Answer
+from failbench.reporting.cells import interval_cell, two_decimals, words
 from failbench.reporting.markup import Column, Table
 from failbench.reporting.method_labels import METHOD_LABELS, method_label
 from failbench.reporting.reported import Reported, reported_number, validate_reported
@@ -127,7 +127,7 @@ def _answers_table(found: UnknownAnatomy) -> Table:
             *(Column(method_label(method), align="left") for method in methods),
         ),
         tuple(
-            (_words(scenario), *(cells[scenario, method] for method in methods))
+            (words(scenario), *(cells[scenario, method] for method in methods))
             for scenario in scenarios
         ),
         f"What every method says of the {len(scenarios)} unknown scenarios.",
@@ -155,8 +155,11 @@ def _methods_table(
             (
                 method_label(method),
                 f"{told[method]:.0f} of 8" if method in told else ABSENT,
-                *(ABSENT if figures is None else _rate(figures[name]) for name in names),
-                *(ABSENT if figures is None else _number(figures[name]) for name in scores),
+                *(ABSENT if figures is None else interval_cell(figures[name]) for name in names),
+                *(
+                    ABSENT if figures is None else interval_cell(figures[name], two_decimals)
+                    for name in scores
+                ),
             )
         )
     return Table(
@@ -187,7 +190,7 @@ def _scenarios_table(
     for scenario, ambiguity in found.scenarios.select("scenario", "ambiguity").iter_rows():
         settles, instead = SETTLING[ambiguity]
         cells = (right[scenario, name] for name in SET_LABELS)
-        rows.append((_words(scenario), _words(ambiguity), settles, instead, *cells))
+        rows.append((words(scenario), words(ambiguity), settles, instead, *cells))
     shares = {
         kind: f"{percent(reported_number(paper, f'unknown_{kind}'))} and "
         f"{percent(found.scenarios.filter(ambiguity=kind).height / found.scenarios.height)}"
@@ -222,14 +225,14 @@ def _neighbours_table(found: UnknownAnatomy) -> Table:
         same = found.partners.filter(scenario=scenario)
         rows.append(
             (
-                _words(scenario),
+                words(scenario),
                 ", ".join(
-                    f"{_words(row['neighbour'])} ({LETTERS[row['neighbour_category']]}, "
+                    f"{words(row['neighbour'])} ({LETTERS[row['neighbour_category']]}, "
                     f"{row['distance']:.2f})"
                     for row in near.iter_rows(named=True)
                 ),
                 ", ".join(
-                    f"{_words(row['partner'])} ({LETTERS[row['partner_category']]})"
+                    f"{words(row['partner'])} ({LETTERS[row['partner_category']]})"
                     for row in same.iter_rows(named=True)
                 )
                 or ABSENT,
@@ -253,7 +256,7 @@ def _measurements_table(found: UnknownAnatomy, settings: UnknownAnatomySettings)
     rows = []
     for name, label in SET_LABELS.items():
         rates = found.rates[name]
-        cells = [label, _rate(rates["recall_unknown"])]
+        cells = [label, interval_cell(rates["recall_unknown"])]
         if name in ADDED:
             sign, one = found.signs[name], contrasts[name]
             difference = f"{100 * one.difference:.1f}"
@@ -261,12 +264,12 @@ def _measurements_table(found: UnknownAnatomy, settings: UnknownAnatomySettings)
                 difference = with_interval(one.difference, one.ci_low, one.ci_high)
             cells += [str(sign.better), str(sign.worse), three_decimals(sign.p)]
             tests = (one.p, one.p_holm, one.p_equivalence)
-            cells += [_rate(rates["accuracy"]), difference]
+            cells += [interval_cell(rates["accuracy"]), difference]
             cells += [ABSENT if p is None else three_decimals(p) for p in tests]
             detectable = one.detectable_difference
             cells.append(ABSENT if detectable is None else percent(detectable))
         else:
-            cells += [ABSENT] * 3 + [_rate(rates["accuracy"])] + [ABSENT] * 5
+            cells += [ABSENT] * 3 + [interval_cell(rates["accuracy"])] + [ABSENT] * 5
         rows.append(tuple(cells))
     first = next(iter(found.signs.values()))
     some = found.contrasts[0]
@@ -305,18 +308,6 @@ def _in_order(methods: Mapping[str, object]) -> list[str]:
     """Methods in the order of their labels; those without a label are refused by their label."""
     known = [method for method in METHOD_LABELS if method in methods]
     return [*known, *sorted(set(methods) - set(METHOD_LABELS))]
-
-
-def _words(name: str) -> str:
-    return name.replace("_", " ")
-
-
-def _rate(one: Interval) -> str:
-    return with_interval(one.value, one.ci_low, one.ci_high)
-
-
-def _number(one: Interval) -> str:
-    return with_interval(one.value, one.ci_low, one.ci_high, "{:.2f}".format)
 
 
 def anatomy_points(found: UnknownAnatomy) -> pl.DataFrame:

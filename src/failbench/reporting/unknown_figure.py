@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import Patch
 
 from failbench.evaluation.added_measurements import BASE
+from failbench.reporting.cells import words
 from failbench.reporting.style import BLACK, CATEGORY_COLOURS
-from failbench.scenarios import CATEGORIES
+from failbench.scenarios import CATEGORIES, Category
 
 WIDTH = 3.4
 """Inches: that of one column, so that no letter shrinks below its size."""
@@ -40,7 +42,7 @@ def draw_unknown_anatomy(points: pl.DataFrame) -> Figure:
     axes = figure.subplots()
     labels, ticks, top = [], [], 0.0
     for (ambiguity,), group in scenarios.group_by("ambiguity", maintain_order=True):
-        axes.text(0.0, top - 0.62, str(ambiguity).replace("_", " "), fontsize=FONT, style="italic")
+        axes.text(0.0, top - 0.62, words(str(ambiguity)), fontsize=FONT, style="italic")
         for scenario in group["scenario"]:
             for place, name in zip((-0.5, 0.5), SHOWN, strict=True):
                 _draw_bar(
@@ -62,10 +64,8 @@ def draw_unknown_anatomy(points: pl.DataFrame) -> Figure:
         fontsize=FONT,
     )
     axes.spines["left"].set_visible(False)
-    handles = axes.containers[: len(CATEGORIES)]
     figure.legend(
-        handles,
-        [category.replace("_", " ") for category in CATEGORIES],
+        handles=[Patch(**_look(one), label=words(one)) for one in CATEGORIES],
         loc="outside upper center",
         ncols=3,
         fontsize=FONT,
@@ -85,18 +85,25 @@ def _draw_bar(axes: Axes, points: pl.DataFrame, place: float) -> None:
             share,
             height=BAR * 0.94,
             left=start,
-            color=CATEGORY_COLOURS[category],
-            edgecolor="white",
-            linewidth=0.4,
-            hatch="////" if category == "unknown" else None,
+            **_look(category),
         )
     axes.text(
         1.01, place, f"{row['right']:.1f}", fontsize=FONT, va="center", color=BLACK, clip_on=False
     )
 
 
+def _look(category: Category) -> dict[str, Any]:
+    """How a category is filled; what is right is hatched, for eyes and printers without colours."""
+    return {
+        "facecolor": CATEGORY_COLOURS[category],
+        "edgecolor": "white",
+        "linewidth": 0.4,
+        "hatch": "////" if category == "unknown" else None,
+    }
+
+
 def _wrapped(scenario: str) -> str:
     """A name on two lines where it has three words or more."""
-    words = scenario.split("_")
-    half = (len(words) + 1) // 2
-    return "\n".join(" ".join(part) for part in (words[:half], words[half:]) if part)
+    parts = scenario.split("_")
+    half = (len(parts) + 1) // 2
+    return "\n".join(" ".join(part) for part in (parts[:half], parts[half:]) if part)
