@@ -4,12 +4,12 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from failbench.evaluation.added_measurements import MEASURED_SETS
+from failbench.reporting.added_measurements import SET_LABELS
 from failbench.reporting.markup import markdown
 from failbench.reporting.style import save_svg
 from failbench.reporting.tables import percent
 from failbench.reporting.unknown_anatomy import (
     LETTERS,
-    SET_LABELS,
     anatomy_points,
     anatomy_tables,
 )

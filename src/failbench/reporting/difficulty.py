@@ -24,8 +24,9 @@ LEVELS_NOTE = (
     "right; easy: {easy} % or more. Brackets: {interval:g} % intervals by resampling scenarios "
     "within categories. Agreement of declared and measured levels: weighted kappa {kappa}, "
     "Kendall's tau-b with the share itself {declared}. The same share in the reference "
-    "architecture and in the others: tau-b {architectures}. Share and how many of the "
-    "{neighbours} nearest runs have the same cause: tau-b {near}."
+    "architecture and in the others: tau-b {architectures}, to which it adds that one fit answers "
+    "for a scenario in all of them. Share and how many of the {neighbours} nearest runs have the "
+    "same cause: tau-b {near}."
 )
 REPORTED_NOTE = (
     "Reported: the paper takes the difficulty of a scenario from how many of its annotators were "
