@@ -19,6 +19,7 @@ __all__ = [
     "print_accuracy",
     "print_table",
     "read_output",
+    "read_points",
     "read_section",
     "run",
     "workers",
@@ -43,6 +44,25 @@ def read_output(path: Path) -> pl.DataFrame:
             path,
             "(file)",
             "is missing or is not a parquet file.",
+            "Run `dvc repro` for the stage that writes it.",
+        ) from error
+
+
+def read_points(path: Path) -> pl.DataFrame:
+    """Read the CSV of points that an earlier stage wrote.
+
+    Raises
+    ------
+    BadInputError
+        If it is not there or not CSV.
+    """
+    try:
+        return pl.read_csv(path)
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise BadInputError(
+            path,
+            "(file)",
+            "is missing or is not a CSV file.",
             "Run `dvc repro` for the stage that writes it.",
         ) from error
 

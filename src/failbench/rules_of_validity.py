@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
+from failbench.partners import partners
 from failbench.recording.plan import RecordParams
 from failbench.scenarios import CATEGORIES, Scenario
 from failbench.telemetry import Telemetry
@@ -183,24 +184,15 @@ def _shared_symptoms(failing: pl.DataFrame, column: str) -> RuleResult:
 
 def _partners(failing: pl.DataFrame) -> RuleResult:
     """Labelled scenarios that look like an unknown one in outcome, error text and exit signal."""
-    surface = ["outcome", "has_error", "exit_signal"]
-    looks = (
-        failing.with_columns(has_error=pl.col("error_type").is_not_null())
-        .select("scenario", "category", "ambiguity", *surface)
-        .unique()
-    )
-    unknown = looks.filter(pl.col("category") == "unknown")
-    known = looks.filter(pl.col("category") != "unknown")
+    found = partners(failing)
     details, short = [], 0
-    for scenario in unknown["scenario"].unique().sort():
-        mine = unknown.filter(pl.col("scenario") == scenario)
-        found = known.join(mine.select(surface), on=surface, how="semi", nulls_equal=True)
-        partners = _scenarios(found).sort("category", "scenario")
-        short += partners.height < PARTNERS or partners["category"].n_unique() < PARTNERS
-        names = ", ".join(
-            f"{row[0]} ({row[1]})" for row in partners.select("scenario", "category").rows()
-        )
-        details.append(f"{scenario} ({mine['ambiguity'][0]}): {names or 'none'}")
+    unknown = failing.filter(pl.col("category") == "unknown").select("scenario", "ambiguity")
+    for scenario, ambiguity in unknown.unique().sort("scenario").rows():
+        own = found.filter(pl.col("scenario") == scenario)
+        short += own.height < PARTNERS or own["partner_category"].n_unique() < PARTNERS
+        pairs = own.select("partner", "partner_category").rows()
+        names = ", ".join(f"{name} ({category})" for name, category in pairs)
+        details.append(f"{scenario} ({ambiguity}): {names or 'none'}")
     return RuleResult(
         "unknown_partners",
         short == 0,

@@ -10,12 +10,13 @@ from failbench.errors import BadInputError
 from failbench.evaluation.bootstrap import BATCH
 from failbench.evaluation.intervals import (
     IntervalSettings,
-    _wilson,
     corrected_t,
+    grouped_metrics,
     intervals_table,
     method_intervals,
     nested_metrics,
     scenario_intervals,
+    wilson,
 )
 from failbench.evaluation.metrics import OVERALL
 from failbench.evaluation.scores import scenario_answers
@@ -122,8 +123,8 @@ def test_an_interval_holds_its_value_and_a_rate_stays_within_zero_and_one():
 
 def test_rounding_errors_of_wilsons_closed_form_do_not_reach_the_interval():
     for n in range(2, 200):
-        assert _wilson(1.0, n, 0.95)[1] == 1.0
-        assert _wilson(0.0, n, 0.95)[0] == 0.0
+        assert wilson(1.0, n, 0.95)[1] == 1.0
+        assert wilson(0.0, n, 0.95)[0] == 0.0
 
 
 def test_abstaining_is_never_right_not_even_on_unknown():
@@ -209,3 +210,19 @@ def test_bca_over_scenarios_covers_the_true_accuracy():
         found = scenario_intervals(answers, OVERALL[:1], settings)["accuracy"]
         covered.append(found.ci_low <= truth <= found.ci_high)
     assert 0.90 <= np.mean(covered) <= 0.99
+
+
+def test_grouped_metrics_hold_four_scalars_of_each_interval():
+    found = method_intervals(made_up_predictions(), SETTINGS)
+    metrics = grouped_metrics({"one": {"accuracy": found["accuracy"]}})
+    one = found["accuracy"]
+    assert metrics == {
+        "one": {
+            "accuracy": {
+                "value": one.value,
+                "ci_low": one.ci_low,
+                "ci_high": one.ci_high,
+                "n": one.n,
+            }
+        }
+    }

@@ -15,6 +15,7 @@ from failbench.evaluation.scenario_values import (
     over_committed,
     over_scenarios,
     ratio,
+    weighted_mean,
 )
 from failbench.evaluation.scenario_values import right as right_answer
 from failbench.evaluation.scores import scenario_answers
@@ -246,3 +247,13 @@ def test_bca_covers_the_true_committed_accuracy():
         found = scenario_intervals(scenario_answers(predictions), (), SETTINGS, (committed,))
         covered.append(found["committed"].ci_low <= truth <= found["committed"].ci_high)
     assert 0.90 <= np.mean(covered) <= 0.99
+
+
+def test_a_weighted_mean_is_that_of_numpy_whatever_the_order_of_scenarios():
+    rows = [("unknown", "b", 0.2, 1.0), ("optimization", "a", 0.8, 3.0), ("unknown", "c", 0.5, 0.0)]
+    table = pl.DataFrame(rows, schema=["category", "scenario", "value", "weight"], orient="row")
+    for one in (table, table.reverse()):
+        sums = weighted_mean(one, pl.col("value"), pl.col("weight")).sums()
+        assert ratio(sums) == pytest.approx(np.average([0.2, 0.8, 0.5], weights=[1, 3, 0]))
+    chosen = weighted_mean(table, pl.col("value") > 0.4, pl.col("scenario") != "a").sums()
+    assert chosen.tolist() == [1.0, 2.0]

@@ -91,3 +91,11 @@ def test_accuracies_are_printed_by_study_and_feature_set(stage, capsys):
         ["nested_cv", "19", "1", "1.000"],
         ["pooled", "19", "2", "0.500"],
     ]
+
+
+def test_points_are_read_and_their_absence_says_which_stage_to_run(stage, tmp_path):
+    path = tmp_path / "points.csv"
+    pl.DataFrame({"a": [1, 2]}).write_csv(path)
+    assert stage.read_points(path)["a"].to_list() == [1, 2]
+    with pytest.raises(BadInputError, match="Run `dvc repro` for the stage that writes it"):
+        stage.read_points(tmp_path / "absent.csv")

@@ -7,6 +7,8 @@ corrected-variance t interval states how much the method itself varies with its 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import polars as pl
 from pydantic import Field
@@ -20,6 +22,9 @@ from failbench.evaluation.costs import UnitCosts, cost_metrics
 from failbench.evaluation.metrics import Metric, ValueMetric, metrics_for, value_metrics
 from failbench.evaluation.scores import Array, ScenarioAnswers, Weights, scenario_answers
 from failbench.evaluation.workers import parallel_map
+
+LEAVES = ("value", "ci_low", "ci_high", "n")
+"""What a metrics file holds of an interval."""
 
 
 class IntervalSettings(BootstrapSettings):
@@ -127,7 +132,7 @@ def _rate(
 ) -> tuple[float, float, IntervalMethod]:
     """Bounds of a proportion: BCa, or Wilson's where that fails."""
     if rate >= settings.wilson_from or np.isnan(bca).any():
-        return *_wilson(rate, n, settings.confidence), "Wilson"
+        return *wilson(rate, n, settings.confidence), "Wilson"
     return float(bca[0]), float(bca[1]), "BCa bootstrap"
 
 
@@ -136,11 +141,12 @@ def _conditional(
 ) -> tuple[float, float, IntervalMethod]:
     """Bounds of a proportion of so many scenarios as the answers decide."""
     if size < settings.wilson_below:
-        return *_wilson(rate, size, settings.confidence), "Wilson"
+        return *wilson(rate, size, settings.confidence), "Wilson"
     return _rate(rate, size, bca, settings)
 
 
-def _wilson(rate: float, n: float, confidence: float) -> tuple[float, float]:
+def wilson(rate: float, n: float, confidence: float) -> tuple[float, float]:
+    """Wilson's interval (1927) of a rate over n scenarios; it always holds the rate."""
     low, high = proportion_confint(rate * n, n, 1 - confidence, method="wilson")
     # At 0 and 1 the closed form misses the rate itself by a rounding error.
     return min(max(float(low), 0.0), rate), max(min(float(high), 1.0), rate)
@@ -283,5 +289,15 @@ def nested_metrics(table: pl.DataFrame) -> dict[str, dict[str, dict[str, dict[st
     nested: dict[str, dict[str, dict[str, dict[str, float]]]] = {}
     for row in table.iter_rows(named=True):
         metrics = nested.setdefault(row["feature_set"], {}).setdefault(row["method"], {})
-        metrics[row["metric"]] = {key: row[key] for key in ("value", "ci_low", "ci_high", "n")}
+        metrics[row["metric"]] = {key: row[key] for key in LEAVES}
     return nested
+
+
+def grouped_metrics(
+    groups: Mapping[str, Mapping[str, Interval]],
+) -> dict[str, dict[str, dict[str, float]]]:
+    """Intervals as ``{group: {name: {value, ci_low, ci_high, n}}}``."""
+    return {
+        group: {name: one.model_dump(include={*LEAVES}) for name, one in intervals.items()}
+        for group, intervals in groups.items()
+    }

@@ -82,6 +82,20 @@ def over_those(predictions: pl.DataFrame, value: pl.Expr, those: pl.Expr) -> Sce
     return _collect(predictions, (value & those).mean(), those.mean())
 
 
+def weighted_mean(table: pl.DataFrame, value: pl.Expr, weight: pl.Expr) -> ScenarioValues:
+    """Sums whose ratio is a weighted mean over scenarios, ``[n_scenarios, 2]``.
+
+    Parameters
+    ----------
+    table
+        A row a scenario, with ``category`` and ``scenario``.
+    value, weight
+        A number or a truth value a scenario, and how much it counts.
+    """
+    counts = weight.cast(pl.Float64)
+    return _collect(table, (value.cast(pl.Float64) * counts).first(), counts.first())
+
+
 def _collect(predictions: pl.DataFrame, part: pl.Expr, whole: pl.Expr) -> ScenarioValues:
     table = (
         predictions.group_by("category", "scenario")

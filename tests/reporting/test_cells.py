@@ -1,0 +1,19 @@
+from __future__ import annotations
+
+from failbench.evaluation.bootstrap import Interval
+from failbench.reporting.cells import interval_cell, two_decimals, words
+
+
+def test_a_name_is_written_in_words_and_a_figure_with_its_bounds():
+    one = Interval(
+        value=0.5,
+        ci_low=0.25,
+        ci_high=0.625,
+        n=8,
+        method="Wilson",
+        resampling_unit="scenario",
+        estimand="a share",
+    )
+    assert words("memory_hardware") == "memory hardware"
+    assert interval_cell(one) == "50.0 [25.0, 62.5]"
+    assert interval_cell(one, two_decimals) == "0.50 [0.25, 0.62]"
