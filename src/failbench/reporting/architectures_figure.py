@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -124,7 +124,7 @@ def _of(rules: pl.DataFrame, thresholds: str, noise: float) -> pl.DataFrame:
     return rules.filter(pl.col("thresholds") == thresholds, pl.col("noise") == noise)
 
 
-def _draw(axes: Axes, drawn: pl.DataFrame, names: list[str], mark: Mark, offset: float) -> None:
+def _draw(axes: Axes, drawn: pl.DataFrame, names: Sequence[str], mark: Mark, offset: float) -> None:
     value, low, high = (drawn[name].to_numpy() for name in ("value", "ci_low", "ci_high"))
     rows = np.array([names.index(name) for name in drawn["architecture"]], dtype=float)
     axes.errorbar(
