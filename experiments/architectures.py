@@ -8,11 +8,8 @@ import matplotlib as mpl
 import polars as pl
 import yaml
 
-from failbench.evaluation.architecture_rates import (
-    ArchitectureInputs,
-    architecture_metrics,
-    architectures_study,
-)
+from failbench.evaluation.architecture_metrics import architecture_metrics
+from failbench.evaluation.architecture_rates import ArchitectureInputs, architectures_study
 from failbench.evaluation.architectures import ArchitecturesSettings
 from failbench.evaluation.intervals import IntervalSettings
 from failbench.evaluation.studies import ReferenceStudy

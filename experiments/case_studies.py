@@ -8,7 +8,8 @@ import matplotlib as mpl
 import polars as pl
 import yaml
 
-from failbench.evaluation.case_studies import CaseStudiesSettings, case_metrics, case_studies
+from failbench.evaluation.case_studies import case_metrics, case_studies
+from failbench.evaluation.cases import CaseStudiesSettings
 from failbench.evaluation.studies import ReferenceStudy
 from failbench.methods.boosting_machine import EbmSettings
 from failbench.methods.classifiers import (

@@ -10,13 +10,13 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from failbench.errors import BadInputError
+from failbench.evaluation.architecture_metrics import architecture_metrics
 from failbench.evaluation.architecture_rates import (
     AGAINST_OTHERS,
     ALL,
     OVER_LOGS,
     RULES,
     SPREAD,
-    architecture_metrics,
     architecture_rates,
 )
 from failbench.evaluation.architectures import (

@@ -10,12 +10,11 @@ import polars as pl
 import pytest
 
 from failbench.errors import BadInputError
-from failbench.evaluation.case_studies import (
+from failbench.evaluation.case_studies import case_diagnoses, case_facts
+from failbench.evaluation.cases import (
     EXPLOSION,
     MISMATCH,
     CaseStudiesSettings,
-    case_diagnoses,
-    case_facts,
     pick_cases,
     recordings_of,
 )

@@ -5,7 +5,8 @@ import math
 import polars as pl
 import pytest
 
-from failbench.evaluation.case_studies import EXPLOSION, MISMATCH, Case, CaseDiagnosis, CaseStudies
+from failbench.evaluation.case_studies import CaseDiagnosis, CaseStudies
+from failbench.evaluation.cases import EXPLOSION, MISMATCH, Case
 from failbench.methods.diagnosis import Diagnosis, Evidence
 from failbench.reporting.case_studies import (
     FACTS,

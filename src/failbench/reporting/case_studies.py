@@ -9,13 +9,8 @@ from typing import Final
 
 import polars as pl
 
-from failbench.evaluation.case_studies import (
-    EXPLOSION,
-    MISMATCH,
-    Case,
-    CaseDiagnosis,
-    CaseStudies,
-)
+from failbench.evaluation.case_studies import CaseDiagnosis, CaseStudies
+from failbench.evaluation.cases import EXPLOSION, MISMATCH, Case
 from failbench.methods.diagnosis import Evidence
 from failbench.reporting.markup import Column, Table
 from failbench.reporting.method_labels import method_label

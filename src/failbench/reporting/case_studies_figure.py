@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullLocator
 
-from failbench.evaluation.case_studies import Case
+from failbench.evaluation.cases import Case
 from failbench.reporting.case_studies import CASE_LABELS, in_order, role_label
 from failbench.reporting.figures import PANELS, draw_panels
 from failbench.reporting.style import BLACK, GREEN, LINE, ORANGE, PURPLE, SKY, TWIN
