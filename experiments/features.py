@@ -30,7 +30,9 @@ class FeaturesParameters(Record):
 def main() -> None:
     parameters = read_section("features", FeaturesParameters)
     telemetry = read_telemetry(TELEMETRY)
-    table = feature_table(telemetry, read_scenarios(SCENARIOS))
+    # Runs with a remedy are neither failures nor healthy: no study but the case studies knows them.
+    studied = telemetry.select(pl.col("kind") != "remedy")
+    table = feature_table(studied, read_scenarios(SCENARIOS))
     failures = table.filter(pl.col("kind") == "failure")
     splits = make_splits(
         failures.select("scenario", "category").unique(),

@@ -6,11 +6,10 @@ from pathlib import Path
 
 import matplotlib as mpl
 import polars as pl
-import yaml
 
 from failbench.evaluation.generalization import generalization_metrics, generalization_table
 from failbench.evaluation.intervals import IntervalSettings
-from failbench.reporting.generalization import architectures_table, studies_table
+from failbench.reporting.generalization import studies_table
 from failbench.reporting.generalization_figure import draw_generalization
 from failbench.reporting.markup import write_table
 from failbench.reporting.style import save_svg
@@ -20,7 +19,6 @@ STUDIES = (
     Path("data/predictions/nested_cv"),
     Path("data/predictions/across_architectures"),
 )
-REPORTED = Path("data/reported/paper.yaml")
 METRICS = Path("data/metrics/generalization.json")
 POINTS = Path("data/plots/generalization.csv")
 TABLES = Path("paper/tables")
@@ -36,9 +34,7 @@ def main() -> None:
     points = table.with_columns(pl.selectors.float().round(DECIMALS))
     POINTS.parent.mkdir(parents=True, exist_ok=True)
     points.write_csv(POINTS)
-    reported = yaml.safe_load(REPORTED.read_text(encoding="utf-8"))
     write_table(studies_table(table, confidence=settings.confidence), TABLES)
-    write_table(architectures_table(table, reported, confidence=settings.confidence), TABLES)
     save_svg(draw_generalization(points), FIGURE)
     columns = ("study", "feature_set", "method", "value", "ci_low", "ci_high", "n", "runs")
     print_table(columns, table.filter(pl.col("metric") == "accuracy").select(columns).rows())

@@ -11,7 +11,7 @@ from failbench.detector import DetectorParams
 from failbench.errors import BadInputError
 from failbench.recording.fingerprint import PROVENANCE, fingerprint
 from failbench.recording.nominal import NominalRanges
-from failbench.recording.plan import RecordParams, RunsWanted, Setting
+from failbench.recording.plan import RecordParams, Remedy, RunsWanted, Setting
 from failbench.rules_of_validity import RuleResult, check_rules
 from failbench.scenarios import CATEGORIES, Category, Scenario
 from failbench.telemetry import NOISY_STEP_COLUMNS, RUN_SCHEMA, STEP_SCHEMA, Telemetry
@@ -209,6 +209,35 @@ def test_run_that_ends_in_another_declared_outcome_passes_and_is_counted_apart(
     hung = with_run(RUN, ending="timeout", outcome="hung")(telemetry)
     faults = check_leak(hung, (may_be_killed,)).runs[0].faults
     assert "hung where crash or killed was expected" in faults
+
+
+REMEDY = Remedy(run=RUN, clip_norm=1.0)
+REMEDIED = RECORD.model_copy(update={"remedies": {"clipped": REMEDY}})
+
+
+def with_remedy(telemetry: Telemetry, **values: object) -> Telemetry:
+    """The failing run once more, with a remedy that changes every step of it."""
+    changes = REMEDY.model_dump(mode="json")
+    fault = fingerprint(RECORD.nominal, "adamw", LEAK.fault, PROVENANCE_VALUES, changes)
+    row = run_row(f"{RUN}-clipped", kind="remedy", scenario="leak", twin_of=RUN, fingerprint=fault)
+    steps = step_rows(f"{RUN}-clipped", PLANNED).with_columns(pl.col("loss") + 1)
+    runs = pl.DataFrame([row | values], schema=RUN_SCHEMA)
+    return Telemetry(pl.concat([telemetry.runs, runs]), pl.concat([telemetry.steps, steps]))
+
+
+def test_run_with_a_remedy_is_no_twin_and_no_failing_run(telemetry: Telemetry) -> None:
+    setting = check_leak(with_remedy(telemetry), record=REMEDIED)
+    assert [(run.run_id, run.faults) for run in setting.runs] == [(RUN, ())]
+    assert setting.remedies_wanting == ()
+
+
+def test_remedy_that_is_missing_or_out_of_date_is_named(telemetry: Telemetry) -> None:
+    for part in (telemetry, with_remedy(telemetry, fingerprint="0" * 16)):
+        setting = check_leak(part, record=REMEDIED)
+        assert setting.remedies_wanting == (f"{RUN}-clipped",)
+        assert not setting.passed
+        text = report(check((LEAK,), part, REMEDIED, DETECTOR), brief=True)
+        assert f"missing or out of date: {RUN}-clipped, a run with a remedy" in text
 
 
 @pytest.mark.parametrize(

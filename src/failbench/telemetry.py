@@ -21,7 +21,7 @@ import polars as pl
 from failbench.errors import BadInputError
 from failbench.files import write_atomically
 
-Kind = Literal["failure", "twin", "success"]
+Kind = Literal["failure", "twin", "success", "remedy"]
 Ending = Literal["completed", "exception", "signal", "timeout"]
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -31,7 +31,7 @@ RUN_SCHEMA = pl.Schema(
         "run_id": pl.String,
         "kind": pl.String,
         "scenario": pl.String,  # null for successful runs
-        "twin_of": pl.String,  # of a twin: the run_id of its failing run
+        "twin_of": pl.String,  # of a twin or a remedy: the run_id of its failing run
         "architecture": pl.String,
         "optimizer": pl.String,
         "scale": pl.String,

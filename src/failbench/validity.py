@@ -14,7 +14,7 @@ import polars as pl
 
 from failbench.detector import DetectorParams, HealthyBand, detect, healthy_band, measure
 from failbench.recording.fingerprint import PROVENANCE, fingerprint
-from failbench.recording.plan import RecordParams, Setting
+from failbench.recording.plan import RecordParams, Remedy, Setting
 from failbench.rules_of_validity import RuleResult, check_rules
 from failbench.scenarios import Category, Scenario, missing_from_counts
 from failbench.telemetry import NOISY_STEP_COLUMNS, STEP_SCHEMA, Telemetry
@@ -73,6 +73,7 @@ class SettingCheck:
     successes_flagged: int
     successes_out_of_date: int
     rules: tuple[RuleResult, ...]
+    remedies_wanting: tuple[str, ...] = ()
 
     @property
     def passed(self) -> bool:
@@ -82,6 +83,7 @@ class SettingCheck:
             and not self.missing
             and self.successes >= self.successes_wanted
             and not self.successes_out_of_date
+            and not self.remedies_wanting
             and all(rule.holds for rule in self.rules)
         )
 
@@ -152,11 +154,21 @@ def _check_setting(
         found = detect(row["ending"], steps.get((row["run_id"],), empty), band, detector)  # type: ignore[arg-type]
         return (found.outcome, found.failure_step) == (row["outcome"], row["failure_step"])
 
-    def matches(row: dict[str, object], scenario: Scenario | None) -> bool:
+    def matches(
+        row: dict[str, object], scenario: Scenario | None, remedy: Remedy | None = None
+    ) -> bool:
         declaration = scenario.fault if scenario is not None else None
+        if declaration is not None and remedy is not None and remedy.fault is not None:
+            declaration = declaration.model_copy(update={"name": remedy.fault})
         provenance = {column: row[column] for column in PROVENANCE}
-        found = fingerprint(record.nominal, row["optimizer"], declaration, provenance)  # type: ignore[arg-type]
+        changes = None if remedy is None else remedy.model_dump(mode="json")
+        found = fingerprint(record.nominal, row["optimizer"], declaration, provenance, changes)  # type: ignore[arg-type]
         return found == row["fingerprint"]
+
+    def remedy_stands(name: str, remedy: Remedy) -> bool:
+        row = rows.get(f"{remedy.run}-{name}")
+        scenario = None if row is None else by_id.get(row["scenario"])
+        return row is not None and scenario is not None and matches(row, scenario, remedy)
 
     checks, strangers = [], []
     for run_id, row in sorted(rows.items()):
@@ -202,6 +214,11 @@ def _check_setting(
         successes_wanted=wanted.successes,
         successes_flagged=sum(row["outcome"] != "completed" for row in successes),
         successes_out_of_date=sum(not matches(row, None) for row in successes),
+        remedies_wanting=tuple(
+            f"{remedy.run}-{name}"
+            for name, remedy in record.remedies.items()
+            if remedy.run in rows and not remedy_stands(name, remedy)
+        ),
         rules=check_rules(scenarios, telemetry, record),
     )
 
@@ -218,7 +235,7 @@ def _differing_pairs(telemetry: Telemetry) -> set[str]:
     )
     twin_steps = (
         telemetry.steps.select(columns)
-        .join(runs.select("run_id", "twin_of").drop_nulls(), on="run_id")
+        .join(runs.filter(pl.col("kind") == "twin").select("run_id", "twin_of"), on="run_id")
         .drop("run_id")
         .rename({"twin_of": "run_id"})
     )
@@ -265,6 +282,10 @@ def report(checked: Checked, brief: bool) -> str:
             state = "ok" if run.passed else "FAILED: " + "; ".join(run.faults)
             lines.append(f"  {run.run_id:<58} {run.outcome:<9} {state}")
         lines += [f"  missing: {one}" for one in setting.missing]
+        lines += [
+            f"  missing or out of date: {run_id}, a run with a remedy"
+            for run_id in setting.remedies_wanting
+        ]
         lines += [
             f"  not applicable: {scenario}: {reason}"
             for scenario, reason in setting.not_applicable.items()

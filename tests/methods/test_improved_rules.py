@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from failbench.methods.healthy_band import HealthyBand
 from failbench.methods.improved_rules import ImprovedRules
 from failbench.methods.improved_tree import TREE
 from failbench.methods.registry import METHODS
@@ -196,3 +197,14 @@ def test_the_settings_of_the_registry_reach_the_rules(context):
     declaration = METHODS["improved_rules"]
     method = declaration.build(declaration.settings.model_validate(settings), context)
     assert {name: method.get_params()[name] for name in settings} == settings
+
+
+def test_recalibrated_rules_keep_their_weights_and_take_other_thresholds(explosions, context, run):
+    wider = HealthyBand(context.band.mean, dict.fromkeys(context.band.sd, 10.0))
+    changed = explosions.recalibrated(wider, gradient_norm=1200.0)
+    assert changed.weights_ is explosions.weights_
+    assert explosions.gradient_norm == 1000
+    assert changed.predict(run(**VOLATILE)).tolist() == ["abstain"]  # inside the wider band
+    same = explosions.recalibrated(context.band, gradient_norm=1000.0)
+    assert same.tree_ == explosions.tree_
+    assert same.predict(run(**VOLATILE)).tolist() == explosions.predict(run(**VOLATILE)).tolist()

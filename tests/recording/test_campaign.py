@@ -240,3 +240,26 @@ def test_changed_scenario_is_recorded_again_without_its_twin_or_others(
     assert changed["capacity_bytes"][0] == before["capacity_bytes"][0]
     others = pl.col("run_id") != changed["run_id"][0]
     assert_frame_equal(again.select(others).steps, telemetry.select(others).steps)
+
+
+def test_remedies_are_recorded_beside_the_run_they_name_and_kept(
+    uninterrupted: tuple[Path, Telemetry], copy: Path
+) -> None:
+    _, telemetry = uninterrupted
+    failing = "loss_graph_retained-transformer-adamw-s0"
+    params = yaml.safe_load((copy / "params.yaml").read_text(encoding="utf-8"))
+    params["record"]["remedies"] = {"clipped": {"run": failing, "clip_norm": 0.25}}
+    (copy / "params.yaml").write_text(yaml.safe_dump(params), encoding="utf-8")
+
+    again = record(copy)
+
+    others = pl.col("kind") != "remedy"
+    assert_frame_equal(again.select(others).runs, telemetry.runs)
+    (remedied,) = again.runs.filter(~others).iter_rows(named=True)
+    assert (remedied["run_id"], remedied["twin_of"]) == (f"{failing}-clipped", failing)
+    before = telemetry.runs.row(by_predicate=pl.col("run_id") == failing, named=True)
+    assert remedied["nominal_clip_norm"] == 0.25
+    for name in ("capacity_bytes", "nominal_learning_rate", "onset_step", "draw"):
+        assert remedied[name] == before[name]
+    assert remedied["fingerprint"] != before["fingerprint"]
+    assert_frame_equal(record(copy).runs, again.runs)

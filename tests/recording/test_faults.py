@@ -82,6 +82,17 @@ def test_fault_ends_as_declared_and_equals_its_twin_before_onset(
         assert slow or deterministic(after) != deterministic(healthy)
 
 
+def test_rows_for_added_tokens_let_the_run_complete_with_them(bench: Bench) -> None:
+    (tokens,) = (one for one in SCENARIOS if one.id == "added_tokens")
+    remedy = tokens.fault.model_copy(update={"name": "added_tokens_with_rows"})
+    report = bench.run(remedy, bench.capacity)
+    vocabulary = report.configuration["tokenizer_vocabulary"]
+    added = [row["step"] for row in report.steps if row["max_token_id"] >= vocabulary]
+    assert report.ending == "completed"
+    assert report.configuration["model_vocabulary"] == vocabulary + 16
+    assert min(added) >= bench.nominal.onset_step
+
+
 def test_twin_is_the_same_when_recorded_again(bench: Bench) -> None:
     again = bench.run(None, None)
     assert deterministic(again.steps) == deterministic(bench.twin.steps)

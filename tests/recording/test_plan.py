@@ -11,7 +11,15 @@ from pydantic import ValidationError
 
 from failbench.errors import BadInputError
 from failbench.recording.nominal import NominalRanges, draw_nominal
-from failbench.recording.plan import RecordParams, Setting, order_for, plan_pairs, plan_successes
+from failbench.recording.plan import (
+    RecordParams,
+    Setting,
+    order_for,
+    plan_pair,
+    plan_pairs,
+    plan_remedies,
+    plan_successes,
+)
 from failbench.scenarios import Scenario, read_scenarios
 
 SLICES = 6
@@ -189,3 +197,50 @@ def test_ranges_that_make_no_sense_are_refused(
 ) -> None:
     with pytest.raises(ValidationError, match=complaint):
         NominalRanges.model_validate(ranges.model_dump() | changes)
+
+
+def with_remedies(params: RecordParams, **remedies: dict[str, object]) -> RecordParams:
+    return RecordParams.model_validate(params.model_dump() | {"remedies": remedies})
+
+
+def test_a_run_with_a_remedy_differs_from_the_failing_run_in_what_the_remedy_says(
+    scenarios: tuple[Scenario, ...], params: RecordParams
+) -> None:
+    (jump,) = (one for one in scenarios if one.id == "learning_rate_jump")
+    failure = plan_pair(ADAMW, jump, 0, 0, params, SLICES).failure
+    remedies = with_remedies(
+        params,
+        calmer={"run": failure.run_id, "clip_norm": 0.25, "learning_rate_factor": 0.5},
+        elsewhere={"run": "another-transformer-adamw-s0"},
+    )
+    (planned,) = plan_remedies(failure, remedies)
+    assert (planned.run_id, planned.kind) == (f"{failure.run_id}-calmer", "remedy")
+    assert planned.twin_of == failure.run_id
+    failing, remedied = (order_for(one, ADAMW, 4, "corpus.json") for one in (failure, planned))
+    calmer = replace(
+        failure.nominal, learning_rate=failure.nominal.learning_rate / 2, clip_norm=0.25
+    )
+    assert remedied == replace(failing, run_id=planned.run_id, nominal=calmer)
+
+
+def test_a_remedy_may_take_the_place_of_the_fault_with_its_parameters(
+    scenarios: tuple[Scenario, ...], params: RecordParams
+) -> None:
+    (tokens,) = (one for one in scenarios if one.id == "added_tokens")
+    failure = plan_pair(ADAMW, tokens, 0, 0, params, SLICES).failure
+    fault = {"run": failure.run_id, "fault": "added_tokens_with_rows"}
+    (planned,) = plan_remedies(failure, with_remedies(params, rows=fault))
+    assert planned.declaration is not None
+    assert planned.declaration.name == "added_tokens_with_rows"
+    assert planned.declaration.parameters == tokens.fault.parameters
+    assert (planned.onset_step, planned.nominal) == (failure.onset_step, failure.nominal)
+
+
+@pytest.mark.parametrize(
+    "remedy", [{"run": "a", "clip_norm": 0.0}, {"run": "a", "learning_rate_factor": -1}, {}]
+)
+def test_remedy_that_makes_no_sense_is_refused(
+    params: RecordParams, remedy: dict[str, object]
+) -> None:
+    with pytest.raises(ValidationError, match=r"remedies\.bad"):
+        with_remedies(params, bad=remedy)

@@ -2,13 +2,12 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
-import yaml
 
 from failbench.errors import BadInputError
-from failbench.evaluation.fold_plans import LEFT_OUT, POOLED
+from failbench.evaluation.fold_plans import POOLED
 from failbench.evaluation.generalization import generalization_table
 from failbench.evaluation.intervals import IntervalSettings
-from failbench.reporting.generalization import architectures_table, studies_table
+from failbench.reporting.generalization import studies_table
 from failbench.reporting.generalization_figure import FONT, MARKS, WIDTH, draw_generalization
 from failbench.reporting.markup import markdown
 from failbench.reporting.style import save_svg
@@ -25,11 +24,6 @@ def table() -> pl.DataFrame:
     wider = predictions.filter(pl.col("study") == POOLED)
     more = wider.with_columns(feature_set=pl.lit("19+keywords"))
     return generalization_table(pl.concat([predictions, more]), SETTINGS)
-
-
-@pytest.fixture(scope="module")
-def reported(repository) -> dict[str, object]:
-    return yaml.safe_load((repository / "data/reported/paper.yaml").read_text(encoding="utf-8"))
 
 
 def shown(table: pl.DataFrame, study: str, metric: str, method: str = "random_forest") -> str:
@@ -58,30 +52,6 @@ def test_studies_stand_side_by_side_with_scenarios_and_runs(table):
     assert (scenarios, runs) == ("40", "80 / 240")
     assert rows["Random forest", "19 + keywords"][0] == "–"
     assert "95 % intervals" in markdown(found)
-
-
-def test_architectures_have_the_papers_figures_above_the_measured_ones(table, reported):
-    found = architectures_table(table, reported, confidence=0.95)
-    assert [column.heading for column in found.columns] == [
-        "Method",
-        "Transformer",
-        "LSTM",
-        "GRU",
-        "Range",
-    ]
-    paper, rules, forest = found.rows
-    assert paper == (
-        "Improved rules, reported",
-        "61.8 [60.2, 63.5]",
-        "61.8 [60.1, 63.6]",
-        "61.8 [60.1, 63.6]",
-        "0.0",
-    )
-    assert (rules[0], forest[0]) == ("Simple rules", "Random forest")
-    names = ("transformer", "lstm", "gru")
-    assert forest[1:4] == tuple(shown(table, LEFT_OUT, f"accuracy_{name}") for name in names)
-    values = [float(cell.split()[0]) for cell in forest[1:4]]
-    assert float(forest[4]) == pytest.approx(max(values) - min(values), abs=0.11)
 
 
 @pytest.mark.usefixtures("project_style")

@@ -13,7 +13,7 @@ from failbench.evaluation.intervals import (
     nested_metrics,
     scenario_intervals,
 )
-from failbench.evaluation.metrics import OVERALL, Metric
+from failbench.evaluation.metrics import OVERALL
 from failbench.evaluation.scores import scenario_answers
 from failbench.evaluation.study_difference import study_difference
 
@@ -26,7 +26,6 @@ STUDIES = {
 }
 """The studies that are set side by side, and where each of them asks a method."""
 
-ACCURACY = tuple(metric for metric in OVERALL if metric.name == "accuracy")
 GAIN = "gain_of_known_scenarios"
 GAIN_ESTIMAND = (
     "how much more probable a right diagnosis is of a scenario that was trained on in other "
@@ -38,7 +37,7 @@ Key = tuple[object, ...]
 
 
 def generalization_table(predictions: pl.DataFrame, settings: IntervalSettings) -> pl.DataFrame:
-    """Rates of every method in every study, and its accuracy on each architecture by itself.
+    """Rates of every method in every study.
 
     Parameters
     ----------
@@ -73,13 +72,7 @@ def generalization_table(predictions: pl.DataFrame, settings: IntervalSettings) 
     key = ["study", "feature_set", "method"]
     parts = []
     for one, part in predictions.sort(key).group_by(key, maintain_order=True):
-        parts.append(_rates(one, part, OVERALL, settings))
-        by_architecture = part.sort("architecture").partition_by("architecture")
-        parts += [
-            _rates(one, here, ACCURACY, settings, suffix=f"_{here['architecture'][0]}")
-            for here in by_architecture
-            if len(by_architecture) > 1
-        ]
+        parts.append(_rates(one, part, settings))
     left_out = predictions.filter(pl.col("study").is_in([LEFT_OUT, KNOWN_SCENARIOS]))
     for one, part in left_out.sort(key).group_by(key[1:], maintain_order=True):
         gain = study_difference(part, KNOWN_SCENARIOS, LEFT_OUT, settings, GAIN_ESTIMAND)
@@ -94,18 +87,10 @@ def generalization_metrics(
     return {study: nested_metrics(table.filter(pl.col("study") == study)) for study in STUDIES}
 
 
-def _rates(
-    key: Key,
-    predictions: pl.DataFrame,
-    metrics: tuple[Metric, ...],
-    settings: IntervalSettings,
-    suffix: str = "",
-) -> pl.DataFrame:
-    intervals = scenario_intervals(scenario_answers(predictions), metrics, settings)
+def _rates(key: Key, predictions: pl.DataFrame, settings: IntervalSettings) -> pl.DataFrame:
+    intervals = scenario_intervals(scenario_answers(predictions), OVERALL, settings)
     named = {
-        f"{name}{suffix}": one.model_copy(
-            update={"estimand": f"{one.estimand}; {STUDIES[str(key[0])]}"}
-        )
+        name: one.model_copy(update={"estimand": f"{one.estimand}; {STUDIES[str(key[0])]}"})
         for name, one in intervals.items()
     }
     return _rows(key, predictions, named)

@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 import polars as pl
 
-from failbench.evaluation.fold_plans import NESTED_CV, FoldPlan, by_scenario
+from failbench.evaluation.fold_plans import NESTED_CV, FoldPlan, Mask, by_scenario
 from failbench.evaluation.workers import parallel_map
 from failbench.feature_table import to_frame
-from failbench.methods.diagnosis import Diagnosis, Labels
+from failbench.methods.diagnosis import Diagnosis, Labels, Method
 from failbench.methods.healthy_band import HealthyBand, healthy_band
 from failbench.methods.registry import Context, band_features, method_named
 from failbench.scenarios import CATEGORIES, Record
@@ -130,6 +130,27 @@ def _without(successes: pl.DataFrame, architecture: str | None) -> pl.DataFrame:
     return successes.filter(pl.col("architecture") != architecture)
 
 
+def fit_fold(
+    runs: LabelledRuns,
+    band: HealthyBand,
+    splits: pl.DataFrame,
+    method: str,
+    settings: Record,
+    columns: tuple[str, ...],
+    seed: int,
+    plan: FoldPlan,
+) -> tuple[Method, Mask]:
+    """One fit of a study, and of each run whether the fit is tested on it."""
+    tested, trained = plan.rows(splits, runs.table)
+    declaration = method_named(method)
+    key = dict(zip(runs.frame.index[tested], runs.labels[tested], strict=True))
+    own_seed = fold_seed(seed, plan.repeat, plan.fold)
+    context = Context(columns, band, own_seed, key if declaration.simulation else {})
+    estimator = declaration.build(settings, context)
+    estimator.fit(runs.frame[trained], runs.labels[trained], groups=runs.groups[trained])
+    return estimator, tested
+
+
 def _predict_fold(
     runs: LabelledRuns,
     band: HealthyBand,
@@ -141,13 +162,7 @@ def _predict_fold(
     seed: int,
     plan: FoldPlan,
 ) -> pl.DataFrame:
-    tested, trained = plan.rows(splits, runs.table)
-    declaration = method_named(method)
-    key = dict(zip(runs.frame.index[tested], runs.labels[tested], strict=True))
-    own_seed = fold_seed(seed, plan.repeat, plan.fold)
-    context = Context(columns, band, own_seed, key if declaration.simulation else {})
-    estimator = declaration.build(settings, context)
-    estimator.fit(runs.frame[trained], runs.labels[trained], groups=runs.groups[trained])
+    estimator, tested = fit_fold(runs, band, splits, method, settings, columns, seed, plan)
     diagnoses = estimator.diagnose(runs.frame[tested])
     probabilities = estimator.predict_proba(runs.frame[tested])
     return (

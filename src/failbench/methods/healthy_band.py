@@ -4,10 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Protocol
 
 import pandas as pd
 
 from failbench.errors import BadInputError
+
+
+class Band(Protocol):
+    """Where healthy runs lie, as rules ask for it."""
+
+    def upper(self, feature: str, sds: float) -> float:
+        """The threshold that a healthy run rarely exceeds."""
+        ...
+
+    def lower(self, feature: str, sds: float) -> float:
+        """The threshold that a healthy run rarely falls below."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -30,6 +43,26 @@ class HealthyBand:
         return self.mean[feature] - sds * self.sd[feature]
 
 
+@dataclass(frozen=True)
+class PercentileBand:
+    """Quantiles of each feature over successful runs, which are thresholds as they stand.
+
+    The paper's section 8.9.5 sets thresholds at a high percentile of healthy runs. How many
+    standard deviations a rule asks for makes no difference here.
+    """
+
+    low: dict[str, float]
+    high: dict[str, float]
+
+    def upper(self, feature: str, sds: float) -> float:  # noqa: ARG002 - of the other band
+        """The high quantile."""
+        return self.high[feature]
+
+    def lower(self, feature: str, sds: float) -> float:  # noqa: ARG002 - of the other band
+        """The low quantile."""
+        return self.low[feature]
+
+
 def healthy_band(successes: pd.DataFrame, features: Iterable[str]) -> HealthyBand:
     """Measure the band over the features of successful runs; missing values are left out.
 
@@ -38,6 +71,29 @@ def healthy_band(successes: pd.DataFrame, features: Iterable[str]) -> HealthyBan
     BadInputError
         If fewer than two runs have a feature: no spread can be measured then.
     """
+    columns = _measured(successes, features)
+    return HealthyBand(columns.mean().to_dict(), columns.std(ddof=1).to_dict())
+
+
+def percentile_band(
+    successes: pd.DataFrame, features: Iterable[str], share: float
+) -> PercentileBand:
+    """The quantiles ``share`` and ``1 - share`` of the features of successful runs.
+
+    Quantiles lie between neighbouring runs (linear interpolation, definition 7 of Hyndman and Fan,
+    1996, "Sample quantiles in statistical packages"), so that with fewer than ``1 / (1 - share)``
+    runs the high one is hardly below the largest value.
+
+    Raises
+    ------
+    BadInputError
+        If fewer than two runs have a feature.
+    """
+    columns = _measured(successes, features)
+    return PercentileBand(columns.quantile(1 - share).to_dict(), columns.quantile(share).to_dict())
+
+
+def _measured(successes: pd.DataFrame, features: Iterable[str]) -> pd.DataFrame:
     columns = successes[list(features)]
     for name, count in columns.count().items():
         if count < 2:
@@ -47,4 +103,4 @@ def healthy_band(successes: pd.DataFrame, features: Iterable[str]) -> HealthyBan
                 f"only {count} of {len(columns)} runs have it.",
                 "Record the successful runs of this architecture and optimizer first.",
             )
-    return HealthyBand(columns.mean().to_dict(), columns.std(ddof=1).to_dict())
+    return columns

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Self, cast
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from pydantic import Field
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from failbench.methods.diagnosis import ABSTAIN, Diagnosis, Labels, Probabilities
-from failbench.methods.healthy_band import HealthyBand
+from failbench.methods.healthy_band import Band
 from failbench.methods.improved_tree import TREE
 from failbench.methods.reduced_tree import reduced_tree
 from failbench.methods.rule_tree import (
@@ -94,7 +94,7 @@ class ImprovedRules(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        band: HealthyBand,
+        band: Band,
         tau: float = 0.60,
         catastrophic_perplexity: float = 400.0,
         gradient_norm: float = 1000.0,
@@ -113,14 +113,7 @@ class ImprovedRules(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         Without ``groups`` every run is a scenario of its own.
         """
-        limits = {
-            "catastrophic_perplexity": self.catastrophic_perplexity,
-            "gradient_norm": self.gradient_norm,
-        }
-        declared = TREE if self.signals is None else reduced_tree(TREE, self.signals)
-        self.tree_: RuleTree[Condition] = resolve_tree(
-            declared, lambda one: resolve_condition(one, self.band, self.healthy_sds, limits)
-        )
+        self.tree_ = self._resolved()
         readings = Readings(X)
         reached = route(self.tree_, readings)
         shares = _shares(len(X), groups)
@@ -134,10 +127,40 @@ class ImprovedRules(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.classes_ = np.array(CATEGORIES, dtype=object)
         return self
 
+    def recalibrated(self, band: Band, gradient_norm: float) -> Self:
+        """The same weights under other thresholds, for runs that are healthy elsewhere.
+
+        Parameters
+        ----------
+        band
+            Healthy band of the runs to be diagnosed.
+        gradient_norm
+            Limit of an explosion among them.
+        """
+        check_is_fitted(self)
+        changed = clone(self).set_params(band=band, gradient_norm=gradient_norm)
+        changed.tree_ = changed._resolved()
+        changed.weights_, changed.classes_ = self.weights_, self.classes_
+        return cast("Self", changed)
+
+    def _resolved(self) -> RuleTree[Condition]:
+        limits = {
+            "catastrophic_perplexity": self.catastrophic_perplexity,
+            "gradient_norm": self.gradient_norm,
+        }
+        declared = TREE if self.signals is None else reduced_tree(TREE, self.signals)
+        return resolve_tree(
+            declared, lambda one: resolve_condition(one, self.band, self.healthy_sds, limits)
+        )
+
     def predict(self, X: pd.DataFrame) -> Labels:
         """The category of the leaf that each run reaches, or ``"abstain"``."""
+        return self.answer(Readings(X))
+
+    def answer(self, readings: Readings) -> Labels:
+        """What ``predict`` says of runs whose conditions may have been looked up before."""
         check_is_fitted(self)
-        return self._answers(self._judge(Readings(X)))
+        return self._answers(self._judge(readings))
 
     def predict_proba(self, X: pd.DataFrame) -> Probabilities:
         """C(x) for the category of the leaf, the rest in equal parts for all five categories.
@@ -203,7 +226,7 @@ class ImprovedRules(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             # the last that applies stays, so that the first reason is written last
             reasons[here & (confidence < self.tau)] = "low_confidence"
             reasons[here & np.logical_or.reduce(against)] = "conflict"
-            reasons[here & readings.runs[leaf.critical].isna().any(axis=1).to_numpy()] = "missing"
+            reasons[here & readings.any_missing(leaf.critical)] = "missing"
         return _Verdicts(reached, confidence, reasons)
 
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from failbench.methods.diagnosis import Evidence
-from failbench.methods.healthy_band import HealthyBand
+from failbench.methods.healthy_band import Band
 from failbench.scenarios import Category
 
 Side = Literal["above", "below"]
@@ -73,7 +73,7 @@ class LeavesBand:
     feature: str
     side: Side
 
-    def resolve(self, band: HealthyBand, sds: float) -> Crosses:
+    def resolve(self, band: Band, sds: float) -> Crosses:
         """The same condition with its number filled in."""
         edge = band.upper if self.side == "above" else band.lower
         return Crosses(self.feature, self.side, edge(self.feature, sds))
@@ -86,7 +86,7 @@ class StaysInBand:
     feature: str
     side: Side
 
-    def resolve(self, band: HealthyBand, sds: float) -> Crosses:
+    def resolve(self, band: Band, sds: float) -> Crosses:
         """The same condition with its number filled in: inside the edge of that side."""
         leaves = LeavesBand(self.feature, self.side).resolve(band, sds)
         return Crosses(self.feature, OPPOSITE[self.side], leaves.threshold)
@@ -141,6 +141,7 @@ class Readings:
         self.runs = runs
         self._holds: dict[Condition, npt.NDArray[np.bool_]] = {}
         self._evidence: dict[Condition, list[Evidence]] = {}
+        self._missing: dict[str, npt.NDArray[np.bool_]] = {}
 
     def holds(self, condition: Condition) -> npt.NDArray[np.bool_]:
         """Of each run, whether the condition holds."""
@@ -155,6 +156,15 @@ class Readings:
             every &= self.holds(condition)
         return every
 
+    def any_missing(self, features: Iterable[str]) -> npt.NDArray[np.bool_]:
+        """Of each run, whether one of the features is missing; where none is asked for, none is."""
+        some = np.zeros(len(self.runs), dtype=bool)
+        for feature in features:
+            if feature not in self._missing:
+                self._missing[feature] = self.runs[feature].isna().to_numpy()
+            some |= self._missing[feature]
+        return some
+
     def evidence(self, condition: Condition) -> list[Evidence]:
         """Of each run, what was seen where the condition looked."""
         if condition not in self._evidence:
@@ -163,7 +173,7 @@ class Readings:
 
 
 def resolve_condition(
-    condition: Declared, band: HealthyBand, sds: float, limits: dict[str, float]
+    condition: Declared, band: Band, sds: float, limits: dict[str, float]
 ) -> Condition:
     """Fill in the number of a condition: a band edge, or a limit by name of setting."""
     match condition:
@@ -175,7 +185,7 @@ def resolve_condition(
             return condition
 
 
-def resolve(rule: Rule, band: HealthyBand, sds: float, limits: dict[str, float]) -> ResolvedRule:
+def resolve(rule: Rule, band: Band, sds: float, limits: dict[str, float]) -> ResolvedRule:
     """Fill in the numbers of a rule."""
     conditions = (resolve_condition(one, band, sds, limits) for one in rule.conditions)
     return ResolvedRule(rule.name, rule.category, tuple(conditions))

@@ -27,6 +27,7 @@ from failbench.recording.plan import (
     order_for,
     plan_pair,
     plan_pairs,
+    plan_remedies,
     plan_successes,
 )
 from failbench.recording.sandbox import RunReport, execute, fork_server
@@ -106,7 +107,8 @@ class Campaign:
 
     def record(self, workers: int, show: Callable[[Progress], None]) -> list[JournalEntry]:
         """Record what is missing; return the entries of all runs that are done."""
-        progress = Progress(planned=len(self.successes) + 2 * len(self.pairs))
+        remedied = [one for pair in self.pairs for one in plan_remedies(pair.failure, self.params)]
+        progress = Progress(planned=len(self.successes) + 2 * len(self.pairs) + len(remedied))
         lock = threading.Lock()
         entries: list[JournalEntry] = []
         band: HealthyBand | None = None
@@ -128,6 +130,13 @@ class Campaign:
             return entries
         band = healthy = self._band(entries)
         self._each(self.pairs, lambda pair: note(self._pair(pair, healthy)), workers)
+        if not self.stop.is_set():
+            found = {entry.run["run_id"]: entry for entry in entries}
+            self._each(
+                remedied,
+                lambda one: note([self._remedied(one, found[str(one.twin_of)])]),
+                workers,
+            )
         return entries
 
     def _each(self, units: list[Any], action: Callable[[Any], None], workers: int) -> None:
@@ -175,6 +184,27 @@ class Campaign:
         capacity = twin[1].run["capacity_bytes"]
         return [twin, (drawn.failure, self._execute(drawn.failure, capacity, capacity), False)]
 
+    def _remedied(
+        self, planned: PlannedRun, failure: JournalEntry
+    ) -> tuple[PlannedRun, JournalEntry, bool]:
+        """Record a failing run once more with a remedy: its draw, and its capacity."""
+        assert planned.scenario is not None
+        pair = plan_pair(
+            self.setting,
+            planned.scenario,
+            planned.seed,
+            failure.run["draw"],
+            self.params,
+            self._slices,
+        )
+        plans = {one.run_id: one for one in plan_remedies(pair.failure, self.params)}
+        drawn = plans[planned.run_id]
+        kept = self._keep(drawn)
+        if kept is not None and kept.run["draw"] == drawn.draw:
+            return drawn, kept, True
+        capacity = failure.run["capacity_bytes"]
+        return drawn, self._execute(drawn, capacity, capacity), False
+
     def _healthy(
         self, planned: PlannedRun, again: bool = False
     ) -> tuple[PlannedRun, JournalEntry, bool]:
@@ -192,7 +222,11 @@ class Campaign:
 
     def _fingerprint(self, planned: PlannedRun) -> str:
         return fingerprint(
-            self.params.nominal, self.setting.optimizer, planned.declaration, self.provenance
+            self.params.nominal,
+            self.setting.optimizer,
+            planned.declaration,
+            self.provenance,
+            None if planned.remedy is None else planned.remedy.model_dump(mode="json"),
         )
 
     def _keep(self, planned: PlannedRun) -> JournalEntry | None:
@@ -272,6 +306,8 @@ class Campaign:
         return healthy_band(measured, self.detector)
 
     def _as_expected(self, planned: PlannedRun, entry: JournalEntry, band: HealthyBand) -> bool:
+        if planned.kind == "remedy":
+            return True  # what a remedy does is what it is recorded for
         failing = planned.declaration is not None and planned.scenario is not None
         wanted = planned.scenario.outcomes if failing and planned.scenario else ("completed",)
         return self._outcome(entry, band) in wanted

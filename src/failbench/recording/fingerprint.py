@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -154,6 +155,7 @@ def fingerprint(
     optimizer: Optimizer,
     declaration: FaultDeclaration | None,
     provenance: dict[str, Any],
+    remedy: Mapping[str, Any] | None = None,
 ) -> str:
     """Fingerprint of a run.
 
@@ -165,6 +167,8 @@ def fingerprint(
         The fault that was switched on; None for twins and successful runs.
     provenance
         Values of the columns in :data:`PROVENANCE`.
+    remedy
+        What was changed in a run that is recorded once more with a remedy.
     """
     parts: dict[str, Any] = {
         "loop": loop_code(provenance["device"]),
@@ -175,5 +179,7 @@ def fingerprint(
     if declaration is not None:
         parts["fault"] = declaration.model_dump(mode="json")
         parts["fault_code"] = fault_code(declaration.name)
+    if remedy is not None:
+        parts["remedy"] = dict(remedy)
     text = json.dumps(parts, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]

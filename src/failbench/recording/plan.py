@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
@@ -17,6 +17,7 @@ from failbench.scenarios import (
     OPTIMIZERS,
     Architecture,
     FaultDeclaration,
+    Identifier,
     Optimizer,
     Record,
     Scenario,
@@ -56,13 +57,35 @@ class RunsWanted(Record):
     successes: int = Field(ge=10)
 
 
+class Remedy(Record):
+    """What is changed in a failing run that is recorded once more, its fault still there.
+
+    Attributes
+    ----------
+    run
+        The failing run's id.
+    clip_norm
+        Clipping threshold in the place of the nominal one; None leaves that.
+    learning_rate_factor
+        Of the nominal learning rate.
+    fault
+        Takes the place of the run's fault and has its parameters; None leaves that.
+    """
+
+    run: str
+    clip_norm: float | None = Field(default=None, gt=0)
+    learning_rate_factor: float = Field(default=1.0, gt=0)
+    fault: Identifier | None = None
+
+
 class RecordParams(Record):
-    """The section ``record`` of params.yaml; ``settings`` has the name of each as key."""
+    """The section ``record`` of params.yaml; ``settings`` and ``remedies`` have names as keys."""
 
     settings: Mapping[str, RunsWanted] = Field(min_length=1)
     hang_seconds: float = Field(gt=0)
     wall_limit_seconds: float = Field(gt=0)
     nominal: NominalRanges
+    remedies: Mapping[Identifier, Remedy] = Field(default_factory=dict)
 
     @field_validator("settings")
     @classmethod
@@ -104,7 +127,10 @@ class RecordParams(Record):
 
 @dataclass(frozen=True)
 class PlannedRun:
-    """One run of the plan; ``scenario`` is None for a successful run."""
+    """One run of the plan; ``scenario`` is None for a successful run.
+
+    ``twin_of`` is the failing run of a twin, and of a run with a ``remedy``.
+    """
 
     run_id: str
     kind: str
@@ -114,13 +140,16 @@ class PlannedRun:
     draw: int
     nominal: Nominal
     seeds: Seeds
+    remedy: Remedy | None = None
 
     @property
     def declaration(self) -> FaultDeclaration | None:
         """The fault that is switched on in this run, if any."""
-        if self.kind != "failure" or self.scenario is None:
+        if self.kind not in ("failure", "remedy") or self.scenario is None:
             return None
-        return self.scenario.fault
+        if self.remedy is None or self.remedy.fault is None:
+            return self.scenario.fault
+        return self.scenario.fault.model_copy(update={"name": self.remedy.fault})
 
     @property
     def onset_step(self) -> int | None:
@@ -183,6 +212,28 @@ def plan_pair(
         PlannedRun(run_id, "failure", seed, scenario, None, *drawn),
         PlannedRun(f"{run_id}-twin", "twin", seed, scenario, run_id, *drawn),
     )
+
+
+def plan_remedies(failure: PlannedRun, params: RecordParams) -> list[PlannedRun]:
+    """A failing run once more with each remedy that names it, and else as it was."""
+    return [
+        replace(
+            failure,
+            run_id=f"{failure.run_id}-{name}",
+            kind="remedy",
+            twin_of=failure.run_id,
+            nominal=replace(
+                failure.nominal,
+                learning_rate=failure.nominal.learning_rate * remedy.learning_rate_factor,
+                clip_norm=failure.nominal.clip_norm
+                if remedy.clip_norm is None
+                else remedy.clip_norm,
+            ),
+            remedy=remedy,
+        )
+        for name, remedy in params.remedies.items()
+        if remedy.run == failure.run_id
+    ]
 
 
 def order_for(

@@ -30,7 +30,7 @@ def pairs(telemetry: Telemetry) -> pl.DataFrame:
 
 
 def run_curves(telemetry: Telemetry, run_id: str) -> pl.DataFrame:
-    """Every signal of one failing run and of its twin.
+    """Every signal of one failing run, of its twin, and of the run with each remedy.
 
     Parameters
     ----------
@@ -42,7 +42,8 @@ def run_curves(telemetry: Telemetry, run_id: str) -> pl.DataFrame:
     Returns
     -------
     pl.DataFrame
-        Keyed by (``role``, ``step``), ``role`` being ``failing`` or ``twin``: ``loss`` and
+        Keyed by (``role``, ``step``), ``role`` being ``failing``, ``twin`` or the name of a remedy
+        with which the failing run was recorded once more: ``loss`` and
         ``validation_loss`` (nats a token), ``learning_rate``, ``perplexity`` on held-out data,
         ``gradient_norm``, ``memory`` (fraction of capacity) and ``tokens_per_second``.
 
@@ -60,7 +61,7 @@ def run_curves(telemetry: Telemetry, run_id: str) -> pl.DataFrame:
             "Choose the id of a run of the kind failure.",
         )
     return (
-        _with_memory(telemetry, _roles(found))
+        _with_memory(telemetry, pl.concat([_roles(found), _remedies(telemetry, run_id)]))
         .select(
             "role",
             "step",
@@ -146,6 +147,16 @@ def _roles(failing: pl.DataFrame) -> pl.DataFrame:
             failing.select(pl.col("twin").alias("run_id"), pl.lit("twin").alias("role"), *shared),
         ]
     ).drop_nulls("run_id")
+
+
+def _remedies(telemetry: Telemetry, run_id: str) -> pl.DataFrame:
+    """The same of the runs that are this one with a remedy; their role is its name."""
+    return telemetry.runs.filter(pl.col("kind") == "remedy", pl.col("twin_of") == run_id).select(
+        "run_id",
+        pl.col("run_id").str.strip_prefix(f"{run_id}-").alias("role"),
+        "scenario",
+        "capacity_bytes",
+    )
 
 
 def _with_memory(telemetry: Telemetry, roles: pl.DataFrame) -> pl.DataFrame:

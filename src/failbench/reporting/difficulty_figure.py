@@ -11,8 +11,8 @@ from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 
+from failbench.reporting.architectures import ARCHITECTURE_LABELS
 from failbench.reporting.cells import words
-from failbench.reporting.generalization import ARCHITECTURE_LABELS
 from failbench.reporting.method_labels import METHOD_LABELS, method_label
 from failbench.reporting.style import BLACK, CATEGORY_COLOURS
 from failbench.scenarios import ARCHITECTURES, Architecture, Category

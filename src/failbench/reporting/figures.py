@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -66,10 +67,42 @@ def dashboard(
     """
     figure = Figure(figsize=(11, 6), layout="constrained")
     figure.suptitle(title, x=0.01, ha="left", fontsize=11)
-    roles = {role: curves.filter(pl.col("role") == role) for role in ("twin", "failing")}
-    for axes, panel in zip(figure.subplots(2, 3, sharex=True).flat, PANELS, strict=True):
+    draw_panels(
+        figure.subplots(2, 3, sharex=True).flat,
+        curves,
+        {"twin": TWIN, "failing": LINE},
+        onset_step=onset_step,
+        failure_step=failure_step,
+    )
+    figure.legend(handles=_legend(LINE), loc="outside lower left", ncols=4)
+    return figure
+
+
+def draw_panels(
+    panels: Iterable[Axes],
+    curves: pl.DataFrame,
+    colours: Mapping[str, str],
+    *,
+    onset_step: int | None,
+    failure_step: int,
+) -> None:
+    """The six signals, a panel each, of several runs over one another.
+
+    Parameters
+    ----------
+    panels
+        Six axes of one grid, in the order of ``PANELS``.
+    curves
+        As :func:`failbench.reporting.curves.run_curves` returns them.
+    colours
+        Of the roles that are drawn, the lowest first.
+    onset_step, failure_step
+        The steps to mark; ``onset_step`` is None for a run without a fault.
+    """
+    roles = {role: curves.filter(pl.col("role") == role) for role in colours}
+    for axes, panel in zip(panels, PANELS, strict=True):
         for role, points in roles.items():
-            _draw_signals(axes, points, panel, TWIN if role == "twin" else LINE)
+            _draw_signals(axes, points, panel, colours[role])
         _mark(axes, onset_step, failure_step)
         axes.set_title(panel.title)
         axes.set_ylabel(panel.unit)
@@ -81,10 +114,9 @@ def dashboard(
         if panel.columns == ("memory",):
             axes.axhline(1.0, color=MARK, linewidth=0.6, linestyle=":")
             axes.set_ylim(0.0, 1.08)
-        if axes.get_subplotspec().is_last_row():
+        place = axes.get_subplotspec()
+        if place is not None and place.is_last_row():
             axes.set_xlabel("step")
-    figure.legend(handles=_legend(LINE), loc="outside lower left", ncols=4)
-    return figure
 
 
 def gallery(runs: pl.DataFrame, curves: pl.DataFrame, *, title: str) -> Figure:

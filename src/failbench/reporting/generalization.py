@@ -1,8 +1,8 @@
-"""Generalization: methods on other architectures and on scenarios that they know, as tables."""
+"""Generalization: methods on other architectures and on scenarios that they know, as a table."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 import polars as pl
 
@@ -10,18 +10,7 @@ from failbench.evaluation.fold_plans import KNOWN_SCENARIOS, LEFT_OUT, NESTED_CV
 from failbench.evaluation.generalization import GAIN
 from failbench.reporting.markup import Column, Table
 from failbench.reporting.method_labels import METHOD_LABELS, method_label
-from failbench.reporting.reported import ReportedArchitecture, validate_reported
-from failbench.reporting.tables import ABSENT, FEATURE_SETS, percent, with_interval
-from failbench.scenarios import ARCHITECTURES, Architecture
-
-ARCHITECTURE_LABELS: Mapping[Architecture, str] = {
-    "transformer": "Transformer",
-    "t5": "T5",
-    "distilbert": "DistilBERT",
-    "bert": "BERT",
-    "lstm": "LSTM",
-    "gru": "GRU",
-}
+from failbench.reporting.tables import ABSENT, FEATURE_SETS, with_interval
 
 STUDY_COLUMNS = {
     NESTED_CV: Column("Reference architecture", "new scenarios"),
@@ -43,13 +32,6 @@ STUDIES_NOTE = (
     "runs; these fits learn from a quarter more scenarios and from fewer seeds. What the symptom "
     "baseline gains, which reads no measurement but the number of steps, shows what is no "
     "diagnosis. –: not measured."
-)
-ARCHITECTURES_NOTE = (
-    "Accuracy in percent on new scenarios (feature set 19), with {interval:g} % intervals by "
-    "resampling the scenarios that the architecture has; nothing of the architecture was trained "
-    "on, its successful runs included. Range: points between the highest and the lowest, which is "
-    "above zero by chance alone. Reported: the paper's improved rules on its own scenarios and "
-    "larger models ({place})."
 )
 
 
@@ -74,7 +56,7 @@ def studies_table(table: pl.DataFrame, *, confidence: float) -> Table:
         If a method has no label.
     """
     rows = []
-    for method in _methods(table):
+    for method in methods_in(table):
         for name, heading in FEATURE_SETS.items():
             mine = table.filter(pl.col("method") == method, pl.col("feature_set") == name)
             overall = mine.filter(pl.col("metric") == "accuracy")
@@ -105,60 +87,7 @@ def studies_table(table: pl.DataFrame, *, confidence: float) -> Table:
     )
 
 
-def architectures_table(
-    table: pl.DataFrame, reported: Mapping[str, object], *, confidence: float
-) -> Table:
-    """Accuracy of every method on each architecture when it is left out, reported above measured.
-
-    Parameters
-    ----------
-    table
-        As :func:`failbench.evaluation.generalization.generalization_table` returns it.
-    reported
-        The parsed ``data/reported/paper.yaml``.
-    confidence
-        Of the intervals, as a fraction.
-
-    Returns
-    -------
-    Table
-        A row for the paper and one a method; a column an architecture that was recorded.
-
-    Raises
-    ------
-    BadInputError
-        If ``reported`` is not as :class:`failbench.reporting.reported.Reported` says, or a method
-        has no label.
-    """
-    paper = validate_reported(reported).tables.architectures
-    left_out = table.filter(pl.col("study") == LEFT_OUT, pl.col("feature_set") == "19")
-    metrics = set(left_out["metric"])
-    architectures = [name for name in ARCHITECTURES if f"accuracy_{name}" in metrics]
-    rows = [_reported_row(architectures, paper.rows)]
-    for method in _methods(left_out):
-        mine = left_out.filter(pl.col("method") == method)
-        by_architecture = mine.filter(pl.col("metric").str.starts_with("accuracy_"))
-        rows.append(
-            (
-                method_label(method),
-                *(_cell(mine, LEFT_OUT, f"accuracy_{name}") for name in architectures),
-                _range(by_architecture["value"]),
-            )
-        )
-    return Table(
-        "architectures",
-        (
-            Column("Method", align="left"),
-            *(Column(ARCHITECTURE_LABELS[name]) for name in architectures),
-            Column("Range"),
-        ),
-        tuple(rows),
-        "How often each method names the right cause in an architecture that it has not seen.",
-        (ARCHITECTURES_NOTE.format(interval=100 * confidence, place=paper.place),),
-    )
-
-
-def _methods(table: pl.DataFrame) -> list[str]:
+def methods_in(table: pl.DataFrame) -> list[str]:
     """The methods of a table in the order of their labels."""
     found = set(table["method"])
     unlabelled = sorted(found - set(METHOD_LABELS))
@@ -175,19 +104,3 @@ def _cell(table: pl.DataFrame, study: str, metric: str) -> str:
 
 def _sizes(sizes: Iterable[int]) -> str:
     return " / ".join(str(size) for size in sorted(set(sizes)))
-
-
-def _range(accuracies: Iterable[float]) -> str:
-    values = list(accuracies)
-    return percent(max(values) - min(values))
-
-
-def _reported_row(
-    architectures: Iterable[Architecture], rows: Mapping[Architecture, ReportedArchitecture]
-) -> tuple[str, ...]:
-    found = [rows.get(name) for name in architectures]
-    return (
-        "Improved rules, reported",
-        *(ABSENT if one is None else with_interval(one.accuracy, *one.interval) for one in found),
-        _range(one.accuracy for one in found if one is not None),
-    )

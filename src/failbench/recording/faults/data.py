@@ -56,6 +56,18 @@ def added_tokens(run: TrainingRun, *, share: float, count: int) -> None:
     run.encode = encode
 
 
+@fault("before_build")
+def added_tokens_with_rows(run: TrainingRun, *, share: float, count: int) -> None:
+    """The remedy of ``added_tokens``: the model was built with a row for each of the new tokens."""
+    usual, vocabulary = run.encode, run.settings.size.vocabulary
+    added_tokens(run, share=share, count=count)
+    changed = run.encode
+    run.encode = lambda texts: (
+        changed(texts) if run.step >= run.nominal.onset_step else usual(texts)
+    )
+    run.resize(vocabulary=vocabulary + count)
+
+
 @fault("at_onset")
 def token_ids_permuted(run: TrainingRun) -> None:
     """The training shards were tokenised by a release with the same tokens in another order."""
