@@ -153,8 +153,12 @@ def lead_time_study(
         steps=pl.lit(0)
     )
     rates = pl.concat([*early, *event, alarm]).drop("feature_set")
+    # how late it is possible to be right says nothing: at onset, or never
+    said_nothing = (pl.col("method") == POSSIBLE) & (pl.col("metric") == "diagnosed_within")
     return LeadTime(
-        rates.select("method", "steps", pl.exclude("method", "steps")), limit, calibration_runs
+        rates.filter(~said_nothing).select("method", "steps", pl.exclude("method", "steps")),
+        limit,
+        calibration_runs,
     )
 
 

@@ -15,25 +15,31 @@ from failbench.reporting.tables import ABSENT, percent, with_interval
 REPORTED_METHOD = "improved_rules"
 """The paper's framework, whose accuracy its Figure 4 shows."""
 
-QUANTITIES = (
-    ("accuracy", Column("All", "accuracy")),
-    ("accuracy_past_onset", Column("Past onset", "accuracy")),
-    ("twin_accuracy", Column("Healthy twins", "accuracy")),
-    ("gain_over_twin", Column("Gain over twins", "accuracy")),
-    ("named_on_healthy", Column("Names a cause", "of healthy twins")),
-    ("diagnosed_ahead", Column("So far ahead", "diagnosed for good")),
-)
+QUANTITIES = {
+    "accuracy": Column("All", "accuracy"),
+    "accuracy_past_onset": Column("Past onset", "accuracy"),
+    "twin_accuracy": Column("Healthy twins", "accuracy"),
+    "gain_over_twin": Column("Gain over twins", "accuracy"),
+    "named_on_healthy": Column("Names a cause", "of healthy twins"),
+    "diagnosed_ahead": Column("So far ahead", "diagnosed for good"),
+}
+SIZES = {
+    "accuracy": Column("All", "n scenarios"),
+    "accuracy_past_onset": Column("Past onset", "n scenarios"),
+    "twin_accuracy": Column("Begun", "n scenarios"),
+}
+"""Each figure is over one of these: twins, gains and false diagnoses over what had begun."""
 
 SNAPSHOTS_NOTE = (
-    "Percent with {interval:g} % intervals by resampling scenarios within categories, and n "
-    "scenarios; the gain in points. Runs are cut so many steps before their failure; classifiers "
+    "Percent with {interval:g} % intervals by resampling scenarios within categories; the gain in "
+    "points. Runs are cut so many steps before their failure; classifiers "
     "are trained on snapshots of other scenarios cut as early, and do not see the number of steps. "
     "0: at the failure, error text included. All: a run that had not begun by then is not "
     "diagnosed. Past onset: the fault had been switched on. Healthy twins: the same runs without "
     "their fault, cut at the same steps, by methods trained on twins; what is right there is owed "
     "to when snapshots are taken and to how often categories occur. Gain: over these, of the runs "
-    "that had begun. Names a cause: how often the method, trained on failing runs, names a cause "
-    "of a healthy twin for a reason; a classifier knows no health, and always does."
+    "that had begun by then. Names a cause: how often the method, trained on failing runs, names "
+    "one of a healthy twin for a reason; a classifier knows no health, and always does."
 )
 EVENT_NOTE = (
     "Diagnosed for good: of all runs, those with an alarm and a right diagnosis that holds from "
@@ -91,9 +97,11 @@ def lead_time_table(
         mine = rates.filter(pl.col("method") == method)
         for step in (0, *steps):
             here = mine.filter(pl.col("steps") == step)
-            cells = [_cell(here, metric) for metric, _ in QUANTITIES]
+            cells = [_cell(here, metric) for metric in QUANTITIES]
             if any(cell != ABSENT for cell in cells):
-                rows.append((label, str(step), _reported(paper, method, step, steps), *cells))
+                sizes = (_size(here, metric) for metric in SIZES)
+                given = _reported(paper, method, step, steps)
+                rows.append((label, str(step), given, *cells, *sizes))
     achieved = rates.filter(pl.col("metric") == "false_alarms").row(0, named=True)
     event_note = EVENT_NOTE.format(
         calibration=calibration_runs,
@@ -107,7 +115,8 @@ def lead_time_table(
             Column("Method", align="left"),
             Column("Steps before failure"),
             Column("Accuracy", "reported"),
-            *(column for _, column in QUANTITIES),
+            *QUANTITIES.values(),
+            *SIZES.values(),
         ),
         tuple(rows),
         "How early each method names the right cause, and what it says of runs without a fault.",
@@ -140,4 +149,9 @@ def _cell(rates: pl.DataFrame, metric: str) -> str:
     if found.is_empty():
         return ABSENT
     row = found.row(0, named=True)
-    return f"{with_interval(row['value'], row['ci_low'], row['ci_high'])} (n = {row['n']})"
+    return with_interval(row["value"], row["ci_low"], row["ci_high"])
+
+
+def _size(rates: pl.DataFrame, metric: str) -> str:
+    found = rates.filter(pl.col("metric") == metric)
+    return ABSENT if found.is_empty() else str(found["n"].item())

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from failbench.evaluation.lead_time import ALARM, POSSIBLE
-from failbench.reporting.style import BLACK, GREY, METHOD_STYLES, SKY, MethodStyle
+from failbench.reporting.style import BLACK, GREY, METHOD_STYLES, MethodStyle
 
 WIDTH, HEIGHT = 7.0, 2.9
 """In inches: the width is that of two columns."""
@@ -50,7 +50,8 @@ def draw_lead_time(points: pl.DataFrame, reported: tuple[float, float]) -> Figur
         styles = _styles(drawn)
         for number, (name, style) in enumerate(styles):
             mine = drawn.filter(pl.col("method") == name).sort("steps", descending=True)
-            _line(axes, mine, places, style, SHIFT * (number - (len(styles) - 1) / 2))
+            shift = SHIFT * (number - (len(styles) - 1) / 2) if style.marker else 0.0
+            _line(axes, mine, places, style, shift)
         if metric == "accuracy":
             best = points.filter(pl.col("metric") == "twin_accuracy")
             twins = best.group_by("steps").agg(pl.col("value").max()).sort("steps")
@@ -68,7 +69,7 @@ def draw_lead_time(points: pl.DataFrame, reported: tuple[float, float]) -> Figur
                 linestyle="none",
                 marker="x",
                 markersize=5,
-                color=SKY,
+                color=METHOD_STYLES["improved_rules"].colour,
                 label="improved rules, reported",
             )
         _dress(axes, steps, title, _sizes(drawn, steps))
@@ -107,10 +108,10 @@ def _sizes(drawn: pl.DataFrame, steps: list[int]) -> list[int]:
 def _dress(axes: Axes, steps: list[int], title: str, sizes: list[int]) -> None:
     names = [f"{step}\n{size}" for step, size in zip(steps, sizes, strict=True)]
     axes.set_xticks(range(len(steps)), names, fontsize=FONT)
-    axes.set_xlabel("steps before failure (above), n scenarios (below)", fontsize=FONT)
+    axes.set_xlabel("steps before failure; n scenarios", fontsize=FONT)
     axes.set_title(title, fontsize=FONT + 0.5)
     axes.tick_params(axis="y", labelsize=FONT, labelleft=True)
-    axes.set_ylim(0.0, 1.0)
+    axes.set_ylim(bottom=0.0)
 
 
 def _legend(figure: Figure, panels: np.ndarray) -> None:
