@@ -14,8 +14,12 @@ from failbench.evaluation.lead_time import (
     lead_time_metrics,
     lead_time_study,
 )
+from failbench.evaluation.splits import make_splits
 from failbench.evaluation.studies import ReferenceStudy
+from failbench.feature_table import categories_of
+from failbench.methods.simple_rules import SimpleRulesSettings
 from failbench.telemetry import Telemetry
+from made_up_telemetry import made_up_scenarios, made_up_telemetry
 
 SETTINGS = LeadTimeSettings.model_validate(
     {
@@ -35,6 +39,7 @@ SETTINGS = LeadTimeSettings.model_validate(
         },
     }
 )
+RULES = SimpleRulesSettings(gradient_norm=1000, perplexity=10_000, healthy_sds=3)
 INTERVALS = IntervalSettings(resamples=1000, confidence=0.95, wilson_from=0.9, seed=0)
 
 
@@ -82,3 +87,34 @@ def test_metrics_are_nested_scalars_by_method_metric_and_steps():
     leaf = {"value": 0.5, "ci_low": 0.4, "ci_high": 0.6, "n": 76}
     assert found["simple_rules"] == {"accuracy": {"steps_10": leaf}}
     assert found[ALARM]["limit"] == {"all_steps": {"value": 2.5, "n": 76.0}}
+
+
+def test_the_study_reports_every_method_beside_the_alarm_and_what_was_possible():
+    telemetry = made_up_telemetry(seeds=4, successes=4)
+    splits = make_splits(categories_of(made_up_scenarios()), folds=2, repeats=1, seed=0)
+    chosen = SETTINGS.model_copy(update={"steps": (0, 3), "false_alarms": 0.1})
+    reference = ReferenceStudy(
+        architecture="transformer", optimizer="adamw", scale="small", run_seed=0, seed=0
+    )
+    found = lead_time_study(
+        telemetry,
+        made_up_scenarios(),
+        splits,
+        reference,
+        {"simple_rules": RULES},
+        chosen,
+        INTERVALS,
+    )
+    rates = {
+        (method, metric, steps): (value, n)
+        for method, metric, steps, value, n in found.rates.select(
+            "method", "metric", "steps", "value", "n"
+        ).iter_rows()
+    }
+    # half of twenty scenarios calibrate with three seeds each, the others are counted
+    assert found.calibration_runs == 30
+    assert rates["alarm", "false_alarms", 0][1] == 10
+    # all faults start at step 8 and fail at 19, and raise the loss far above the healthy course
+    assert rates["possible", "diagnosed_ahead", 3] == (1.0, 20)
+    assert rates["alarm", "diagnosed_ahead", 3] == (1.0, 20)
+    assert rates["simple_rules", "accuracy", 3] == rates["simple_rules", "accuracy_past_onset", 3]

@@ -203,7 +203,7 @@ def _alarms(
         .join(runs.select(setting).unique(), on=setting, how="semi")
         .filter(~pl.col("seed").is_in(runs["seed"].unique().to_list()))
     )
-    calibrating = _drawn_scenarios(twins, settings)
+    calibrating = _drawn_scenarios(twins, scenarios, settings)
     cut = partial(_watched_until, telemetry, scenarios, every=settings.every)
     course = healthy_course(cut(successes, pl.col("failure_step")), band_features())
     of_twins = course.scores(cut(twins, pl.col("failure_step")))
@@ -216,19 +216,25 @@ def _alarms(
     return first_alarms(tested, limit), limit, rate, inside.height
 
 
-def _drawn_scenarios(twins: pl.DataFrame, settings: LeadTimeSettings) -> list[str]:
-    """Scenarios whose twins the limit comes from; the others are kept for counting."""
-    names = twins["scenario"].unique().sort().to_list()
-    if len(names) < 2:
+def _drawn_scenarios(
+    twins: pl.DataFrame, scenarios: tuple[Scenario, ...], settings: LeadTimeSettings
+) -> list[str]:
+    """Scenarios whose twins the limit comes from, a share of each category; others are counted."""
+    if twins.is_empty():
         raise BadInputError(
             "data/telemetry/runs.parquet",
             "seed",
             "there are no twins of other seeds to calibrate the alarm on.",
             "Raise the seeds of the setting in record.settings and run `failbench record`.",
         )
-    order = np.random.default_rng(settings.seed).permutation(len(names))
-    count = min(max(round(settings.calibration_share * len(names)), 1), len(names) - 1)
-    return [names[position] for position in order[:count]]
+    known = twins.select("scenario").unique().join(categories_of(scenarios), on="scenario")
+    rng = np.random.default_rng(settings.seed)
+    drawn: list[str] = []
+    for group in known.sort("category", "scenario").partition_by("category", maintain_order=True):
+        names = group["scenario"].to_list()
+        order = rng.permutation(len(names))[: round(settings.calibration_share * len(names))]
+        drawn += [names[position] for position in order]
+    return drawn
 
 
 def _watched_until(

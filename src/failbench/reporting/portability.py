@@ -16,6 +16,7 @@ from failbench.evaluation.portability import (
     RECALIBRATED,
     RunSetting,
 )
+from failbench.reporting.generalization import ARCHITECTURE_LABELS
 from failbench.reporting.markup import Column, Table
 from failbench.reporting.method_labels import METHOD_LABELS, method_label
 from failbench.reporting.reported import reported_number, validate_reported
@@ -44,9 +45,10 @@ RATES_NOTE = (
 CONTRASTS_NOTE = (
     "Differences in accuracy in points, left less right, with {interval:g} % intervals by "
     "resampling scenarios. p: corrected resampled t test, adjusted by Holm's method over the "
-    "contrasts of the method. Equivalence: the larger p of the two one-sided tests of a margin of "
-    "{margin} points; smallest margin: from which on they would have shown it; detectable: the "
-    "smallest difference that this study finds with {power:g} % power. n = {n} scenarios."
+    "contrasts of the method. Equivalence: the larger p, not adjusted, of the two one-sided tests "
+    "of a margin of {margin} points; smallest margin: from which on they would have shown it; "
+    "detectable: the smallest difference that this study finds with {power:g} % power, before "
+    "adjustment. n = {n} scenarios."
 )
 
 
@@ -149,10 +151,11 @@ def portability_contrasts_table(
     named = contrasts_of(comparisons)
     rows = []
     for one in named:
-        bounds = None if one.ci_low is None or one.ci_high is None else (one.ci_low, one.ci_high)
-        difference = percent(one.difference)
-        if bounds is not None:
-            difference = with_interval(one.difference, *bounds)
+        difference = (
+            percent(one.difference)
+            if one.ci_low is None or one.ci_high is None
+            else with_interval(one.difference, one.ci_low, one.ci_high)
+        )
         detectable = one.detectable_difference
         rows.append(
             (
@@ -198,12 +201,14 @@ def _name(setting: RunSetting, home: RunSetting, away: RunSetting) -> str:
     optimizer = OPTIMIZER_LABELS[setting.optimizer]
     if home.architecture == away.architecture:
         return optimizer
-    return f"{setting.architecture} with {optimizer}"
+    return f"{ARCHITECTURE_LABELS[setting.architecture]} with {optimizer}"
 
 
 def _methods(rates: pl.DataFrame) -> list[str]:
-    found = sorted(set(rates["method"]), key=lambda name: (name not in METHOD_LABELS, name))
-    return [*(name for name in METHOD_LABELS if name in found)] or found
+    found = set(rates["method"])
+    for name in sorted(found):
+        method_label(name)
+    return [name for name in METHOD_LABELS if name in found]
 
 
 def _cell(rates: pl.DataFrame, condition: str) -> str:
