@@ -102,7 +102,7 @@ def _line(
 
 
 def _sizes(drawn: pl.DataFrame, steps: list[int]) -> list[int]:
-    return [int(drawn.filter(pl.col("steps") == step)["n"].max() or 0) for step in steps]
+    return [max(drawn.filter(pl.col("steps") == step)["n"].to_list()) for step in steps]
 
 
 def _dress(axes: Axes, steps: list[int], title: str, sizes: list[int]) -> None:

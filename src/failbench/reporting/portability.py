@@ -98,7 +98,7 @@ def portability_table(
     for method in _methods(accuracies):
         mine = accuracies.filter(pl.col("method") == method)
         cells = (_cell(mine, condition) for condition in SCALE_LABELS)
-        sizes = (str(int(mine[name].max() or 0)) for name in ("n", "runs"))  # type: ignore[arg-type]
+        sizes = (str(max(mine[name].to_list())) for name in ("n", "runs"))
         rows.append((method_label(method), *cells, *sizes))
     return Table(
         "portability",
