@@ -64,6 +64,7 @@ def main() -> None:
         points,
         reported,
         calibration_runs=found.calibration_runs,
+        limits=found.limits,
         false_alarms=settings.false_alarms,
         confidence=intervals.confidence,
     )

@@ -29,6 +29,7 @@ SETTINGS = LeadTimeSettings.model_validate(
         "training_snapshots": 2,
         "false_alarms": 0.02,
         "calibration_share": 0.5,
+        "divisions": 20,
         "seed": 0,
         "logistic_regression": {"inner_folds": 2, "inverse_penalty": [1], "max_iterations": 99},
         "random_forest": {
@@ -83,10 +84,12 @@ def test_metrics_are_nested_scalars_by_method_metric_and_steps():
             {"method": ALARM, "steps": 0, "metric": "false_alarms", **row},
         ]
     )
-    found = lead_time_metrics(LeadTime(rates, 2.5, 76))
+    found = lead_time_metrics(LeadTime(rates, (2.5, 9.0, 1.0), 76))
     leaf = {"value": 0.5, "ci_low": 0.4, "ci_high": 0.6, "n": 76}
     assert found["simple_rules"] == {"accuracy": {"steps_10": leaf}}
-    assert found[ALARM]["limit"] == {"all_steps": {"value": 2.5, "n": 76.0}}
+    assert found[ALARM]["limit"] == {
+        "all_steps": {"value": 2.5, "lowest": 1.0, "highest": 9.0, "n": 76.0}
+    }
 
 
 def test_the_study_reports_every_method_beside_the_alarm_and_what_was_possible():
@@ -111,10 +114,12 @@ def test_the_study_reports_every_method_beside_the_alarm_and_what_was_possible()
             "method", "metric", "steps", "value", "n"
         ).iter_rows()
     }
-    # half of twenty scenarios calibrate with three seeds each, the others are counted
+    # half of twenty scenarios calibrate with three seeds each, the others are counted: every
+    # scenario is among the others in one of the divisions
     assert found.calibration_runs == 30
-    assert rates["alarm", "false_alarms", 0][1] == 10
+    assert rates["alarm", "false_alarms", 0][1] == 20
     # all faults start at step 8 and fail at 19, and raise the loss far above the healthy course
     assert rates["possible", "diagnosed_ahead", 3] == (1.0, 20)
-    assert rates["alarm", "diagnosed_ahead", 3] == (1.0, 20)
+    # a rare alarm before onset is a false one
+    assert rates["alarm", "diagnosed_ahead", 3][0] > 0.95
     assert rates["simple_rules", "accuracy", 3] == rates["simple_rules", "accuracy_past_onset", 3]

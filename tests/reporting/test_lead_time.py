@@ -33,7 +33,12 @@ def rates() -> pl.DataFrame:
 def table(rates, repository):
     text = (repository / "data/reported/paper.yaml").read_text(encoding="utf-8")
     return lead_time_table(
-        rates, yaml.safe_load(text), calibration_runs=76, false_alarms=0.02, confidence=0.95
+        rates,
+        yaml.safe_load(text),
+        calibration_runs=76,
+        limits=(2.5, 9.0),
+        false_alarms=0.02,
+        confidence=0.95,
     )
 
 
@@ -54,6 +59,8 @@ def test_rows_have_their_rate_and_the_sizes_that_fall_with_the_steps(table):
 def test_the_note_says_how_often_the_alarm_was_false(table):
     assert "is meant for 2 % false alarms" in table.notes[1]
     assert "50.0 [25.0, 62.5] % (n = 38 scenarios)" in table.notes[1]
+    assert "drawn 2 times" in table.notes[1]
+    assert "from 2.5 to 9.0 times" in table.notes[1]
 
 
 def test_the_figure_draws_every_panel_with_its_sizes(rates, project_style):

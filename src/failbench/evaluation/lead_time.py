@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -11,8 +11,11 @@ import polars as pl
 from pydantic import Field
 
 from failbench.errors import BadInputError
-from failbench.evaluation.alarm import alarm_limit, first_alarms, healthy_course
-from failbench.evaluation.bootstrap import Interval
+from failbench.evaluation.alarm_calibration import (
+    AlarmSettings,
+    CalibratedAlarm,
+    calibrated_alarm,
+)
 from failbench.evaluation.early_accuracy import Snapshots, cut_before_failure, early_rates
 from failbench.evaluation.early_diagnosis import (
     lead_times,
@@ -30,7 +33,6 @@ from failbench.evaluation.workers import parallel_map
 from failbench.feature_table import categories_of, feature_table, snapshot_table
 from failbench.methods.classifiers import LogisticRegressionSettings, RandomForestSettings
 from failbench.methods.diagnosis import ABSTAIN
-from failbench.methods.registry import band_features
 from failbench.scenarios import Record, Scenario
 from failbench.telemetry import Telemetry
 
@@ -38,16 +40,12 @@ ALARM, POSSIBLE = "alarm", "possible"
 """Rows that stand beside the methods: any alarm, and runs whose onset lies that far back."""
 
 
-class LeadTimeSettings(Record):
+class LeadTimeSettings(AlarmSettings):
     """How snapshots, looks and alarms are made; the section ``lead_time`` of params.yaml."""
 
     steps: tuple[int, ...] = Field(min_length=1)
     repeats: int = Field(ge=1)
-    every: int = Field(ge=1)
     training_snapshots: int = Field(ge=1)
-    false_alarms: float = Field(gt=0, lt=1)
-    calibration_share: float = Field(gt=0, lt=1)
-    seed: int = Field(ge=0)
     logistic_regression: LogisticRegressionSettings
     random_forest: RandomForestSettings
 
@@ -60,14 +58,15 @@ class LeadTime:
     ----------
     rates
         A row a (``method``, ``steps``, ``metric``), with value, interval and ``n`` scenarios.
-    limit
-        Score above which the alarm is raised; 1 is the furthest that a successful run strayed.
+    limits
+        Score above which the alarm is raised, one a division of the healthy runs; 1 is the
+        furthest that a successful run strayed.
     calibration_runs
-        Healthy runs that the limit comes from.
+        Healthy runs that a limit comes from.
     """
 
     rates: pl.DataFrame
-    limit: float
+    limits: tuple[float, ...]
     calibration_runs: int
 
 
@@ -84,8 +83,8 @@ def lead_time_study(
     """Measure how methods do before the failure, at a number of steps and over time.
 
     The healthy course and the fixed thresholds come from the successful runs; the limit of the
-    alarm from twins of other seeds than the tested ones, of half of the scenarios; its false alarms
-    are counted on the other half.
+    alarm from twins of other seeds than the tested ones, of a share of the scenarios; its false
+    alarms are counted on those of the other scenarios.
 
     Parameters
     ----------
@@ -129,9 +128,7 @@ def lead_time_study(
     ]
     early = parallel_map(_early_rows, tasks, workers)
 
-    alarms, limit, false_alarms, calibration_runs = _alarms(
-        telemetry, known, runs, healthy, settings, intervals
-    )
+    alarm = calibrated_alarm(telemetry, known, runs, healthy, settings, intervals)
     tested = runs.join(categories_of(known), on="scenario").select(
         "category", "scenario", "onset_step", "failure_step", run="run_id"
     )
@@ -144,21 +141,22 @@ def lead_time_study(
     late = []
     for method, own in methods.items():
         said = watch(training, watched, successes, folds, method, own, study.seed, workers)
-        late.append((method, lead_times(tested, alarms, said)))
-    late += [(ALARM, _alarm_leads(tested, alarms)), (POSSIBLE, _possible_leads(tested))]
+        late.append((method, _over_divisions(alarm, partial(lead_times, tested, said=said))))
+    late += [
+        (ALARM, _over_divisions(alarm, partial(_alarm_leads, tested))),
+        (POSSIBLE, _possible_leads(tested)),
+    ]
     event = parallel_map(
         _event_rows, [(method, leads, steps, intervals) for method, leads in late], workers
     )
-    alarm = interval_rows(ALARM, ALARM, {"false_alarms": false_alarms}).with_columns(
-        steps=pl.lit(0)
-    )
-    rates = pl.concat([*early, *event, alarm]).drop("feature_set")
+    false = interval_rows("", ALARM, {"false_alarms": alarm.false_alarms})
+    rates = pl.concat([*early, *event, false.with_columns(steps=pl.lit(0))]).drop("feature_set")
     # how late it is possible to be right says nothing: at onset, or never
     said_nothing = (pl.col("method") == POSSIBLE) & (pl.col("metric") == "diagnosed_within")
     return LeadTime(
         rates.filter(~said_nothing).select("method", "steps", pl.exclude("method", "steps")),
-        limit,
-        calibration_runs,
+        alarm.limits,
+        alarm.runs,
     )
 
 
@@ -170,8 +168,14 @@ def lead_time_metrics(found: LeadTime) -> dict[str, dict[str, dict[str, dict[str
         metric[f"steps_{row['steps']}"] = {
             key: row[key] for key in ("value", "ci_low", "ci_high", "n")
         }
-    limit = {"value": found.limit, "n": float(found.calibration_runs)}
-    nested[ALARM]["limit"] = {"all_steps": limit}
+    nested[ALARM]["limit"] = {
+        "all_steps": {
+            "value": float(np.median(found.limits)),
+            "lowest": min(found.limits),
+            "highest": max(found.limits),
+            "n": float(found.calibration_runs),
+        }
+    }
     return nested
 
 
@@ -188,82 +192,15 @@ def _early_rows(
     return interval_rows("", method, rates).with_columns(steps=pl.lit(cut.ahead))
 
 
-def _alarms(
-    telemetry: Telemetry,
-    scenarios: tuple[Scenario, ...],
-    runs: pl.DataFrame,
-    successes: pl.DataFrame,
-    settings: LeadTimeSettings,
-    intervals: IntervalSettings,
-) -> tuple[pl.DataFrame, float, Interval, int]:
-    """First alarms of the tested runs, the limit, its false alarms, and the calibration runs."""
-    setting = ["architecture", "optimizer", "scale"]
-    twins = (
-        telemetry.runs.filter(pl.col("kind") == "twin")
-        .join(runs.select(setting).unique(), on=setting, how="semi")
-        .filter(~pl.col("seed").is_in(runs["seed"].unique().to_list()))
-    )
-    calibrating = _drawn_scenarios(twins, scenarios, settings)
-    cut = partial(_watched_until, telemetry, scenarios, every=settings.every)
-    course = healthy_course(cut(successes, pl.col("failure_step")), band_features())
-    of_twins = course.scores(cut(twins, pl.col("failure_step")))
-    scenario_of = twins.select("scenario", run="run_id")
-    highest = of_twins.group_by("run").agg(pl.col("score").max()).join(scenario_of, on="run")
-    inside = highest.filter(pl.col("scenario").is_in(calibrating))
-    limit = alarm_limit(inside["score"].to_numpy(), settings.false_alarms)
-    rate = _false_alarms(highest.join(inside, on="run", how="anti"), scenarios, limit, intervals)
-    tested = course.scores(cut(runs, pl.col("failure_step") - 1))
-    return first_alarms(tested, limit), limit, rate, inside.height
-
-
-def _drawn_scenarios(
-    twins: pl.DataFrame, scenarios: tuple[Scenario, ...], settings: LeadTimeSettings
-) -> list[str]:
-    """Scenarios whose twins the limit comes from, a share of each category; others are counted."""
-    if twins.is_empty():
-        raise BadInputError(
-            "data/telemetry/runs.parquet",
-            "seed",
-            "there are no twins of other seeds to calibrate the alarm on.",
-            "Raise the seeds of the setting in record.settings and run `failbench record`.",
-        )
-    known = twins.select("scenario").unique().join(categories_of(scenarios), on="scenario")
-    rng = np.random.default_rng(settings.seed)
-    drawn: list[str] = []
-    for group in known.sort("category", "scenario").partition_by("category", maintain_order=True):
-        names = group["scenario"].to_list()
-        order = rng.permutation(len(names))[: round(settings.calibration_share * len(names))]
-        drawn += [names[position] for position in order]
-    return drawn
-
-
-def _watched_until(
-    telemetry: Telemetry,
-    scenarios: tuple[Scenario, ...],
-    runs: pl.DataFrame,
-    end: pl.Expr,
-    every: int,
+def _over_divisions(
+    alarm: CalibratedAlarm, leads_of: Callable[[pl.DataFrame], pl.DataFrame]
 ) -> pl.DataFrame:
-    return snapshot_table(telemetry, scenarios, looks(runs, every, pl.lit(1), end))
-
-
-def _false_alarms(
-    highest: pl.DataFrame,
-    scenarios: tuple[Scenario, ...],
-    limit: float,
-    intervals: IntervalSettings,
-) -> Interval:
-    rows = highest.join(categories_of(scenarios), on="scenario").with_columns(
-        repeat=pl.lit(0), prediction=pl.lit(ABSTAIN)
+    """Lead times under the alarm of each division, which count as repeats of their own."""
+    divisions = len(alarm.alarms)
+    return pl.concat(
+        leads_of(alarms).with_columns(repeat=pl.col("repeat") * divisions + number)
+        for number, alarms in enumerate(alarm.alarms)
     )
-    figure = ValueMetric(
-        "false_alarms",
-        over_scenarios(rows, pl.col("score") > limit),
-        "probability that a new healthy run raises an alarm at any step",
-        kind="proportion",
-    )
-    found = scenario_intervals(scenario_answers(rows), (), intervals, (figure,))
-    return found["false_alarms"]
 
 
 def _alarm_leads(tested: pl.DataFrame, alarms: pl.DataFrame) -> pl.DataFrame:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import polars as pl
 
@@ -10,7 +10,7 @@ from failbench.evaluation.lead_time import ALARM, POSSIBLE
 from failbench.reporting.markup import Column, Table
 from failbench.reporting.method_labels import METHOD_LABELS, method_label
 from failbench.reporting.reported import Reported, reported_number, validate_reported
-from failbench.reporting.tables import ABSENT, percent, with_interval
+from failbench.reporting.tables import ABSENT, one_decimal, percent, with_interval
 
 REPORTED_METHOD = "improved_rules"
 """The paper's framework, whose accuracy its Figure 4 shows."""
@@ -47,7 +47,9 @@ EVENT_NOTE = (
     "learn from snapshots of other scenarios between onset and failure. Any alarm: whatever the "
     "diagnosis. Possible: the fault was switched on so far ahead. The limit of the alarm comes "
     "from {calibration} healthy runs and is meant for {meant} % false alarms a run; healthy runs "
-    "of other scenarios raised it in {false_alarms} % (n = {n} scenarios)."
+    "of other scenarios raised it in {false_alarms} % (n = {n} scenarios). Which runs calibrate is "
+    "drawn {divisions} times, and figures are means over the draws: the limits lie from {lowest} "
+    "to {highest} times as far as any successful run strayed."
 )
 REPORTED_NOTE = (
     "Reported: the paper's framework on its own scenarios ({place}); at 10 and 50 steps it says "
@@ -60,6 +62,7 @@ def lead_time_table(
     reported: Mapping[str, object],
     *,
     calibration_runs: int,
+    limits: Sequence[float],
     false_alarms: float,
     confidence: float,
 ) -> Table:
@@ -72,7 +75,9 @@ def lead_time_table(
     reported
         The parsed ``data/reported/paper.yaml``.
     calibration_runs
-        Healthy runs that the limit of the alarm comes from.
+        Healthy runs that a limit of the alarm comes from.
+    limits
+        Limits of the alarm, one a division of the healthy runs.
     false_alarms
         The rate that it is calibrated to, a fraction.
     confidence
@@ -108,6 +113,9 @@ def lead_time_table(
         meant=f"{100 * false_alarms:g}",
         false_alarms=with_interval(achieved["value"], achieved["ci_low"], achieved["ci_high"]),
         n=achieved["n"],
+        divisions=len(limits),
+        lowest=one_decimal(min(limits)),
+        highest=one_decimal(max(limits)),
     )
     return Table(
         "lead_time",
