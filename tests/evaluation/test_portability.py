@@ -94,7 +94,7 @@ def test_what_is_no_measurement_is_never_moved(views):
 
 def test_a_setting_that_was_not_recorded_is_refused(telemetry):
     lacking = telemetry.select((pl.col("optimizer") == "adamw") | (pl.col("kind") != "success"))
-    with pytest.raises(BadInputError, match="no success of transformer with sgd"):
+    with pytest.raises(BadInputError, match="no success run of transformer with sgd"):
         portability_views(lacking, made_up_scenarios(), settings())
 
 

@@ -71,3 +71,10 @@ def test_the_figure_draws_every_panel_with_its_sizes(rates, project_style):
     (legend,) = figure.legends
     texts = {one.get_text() for one in legend.get_texts()}
     assert {"Simple rules", "fault switched on", "improved rules, reported"} <= texts
+
+
+def test_no_interval_is_cut_off(rates, project_style):
+    figure = draw_lead_time(rates, (100, 0.553))
+    for axes in figure.axes:
+        low, high = axes.get_ylim()
+        assert (low, high > 0.625) == (0.0, True)

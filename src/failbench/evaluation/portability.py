@@ -198,7 +198,7 @@ def portability_views(
                 raise BadInputError(
                     "data/telemetry/runs.parquet",
                     "optimizer",
-                    f"there is no {kind} of {setting.architecture} with {setting.optimizer} at "
+                    f"there is no {kind} run of {setting.architecture} with {setting.optimizer} at "
                     f"scale {setting.scale}.",
                     "Name the setting in record.settings of params.yaml and run `failbench "
                     "record`.",

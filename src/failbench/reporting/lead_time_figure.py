@@ -74,6 +74,8 @@ def draw_lead_time(points: pl.DataFrame, reported: tuple[float, float]) -> Figur
             )
         _dress(axes, steps, title, _sizes(drawn, steps))
         axes.set_ylabel(quantity, fontsize=FONT)
+    # last, as the panels share the axis and setting it ends its scaling
+    panels[0].set_ylim(bottom=0.0)
     _legend(figure, panels)
     return figure
 
@@ -111,7 +113,6 @@ def _dress(axes: Axes, steps: list[int], title: str, sizes: list[int]) -> None:
     axes.set_xlabel("steps before failure; n scenarios", fontsize=FONT)
     axes.set_title(title, fontsize=FONT + 0.5)
     axes.tick_params(axis="y", labelsize=FONT, labelleft=True)
-    axes.set_ylim(bottom=0.0)
 
 
 def _legend(figure: Figure, panels: np.ndarray) -> None:
