@@ -46,6 +46,32 @@ def feature_table(
     """
     if last_steps is None:
         last_steps = telemetry.runs.select("run_id", pl.col("failure_step").alias("last_step"))
+    return _in_order(telemetry, scenarios, last_steps).sort("run_id")
+
+
+def snapshot_table(
+    telemetry: Telemetry, scenarios: Iterable[Scenario], last_steps: pl.DataFrame
+) -> pl.DataFrame:
+    """Features of runs at several steps each, one row a snapshot, sorted by ``run_id``.
+
+    Parameters and columns are those of :func:`feature_table`, but that a run may occur in
+    ``last_steps`` more than once, so that ``run_id`` is ``"<run>@<step>"``; see :func:`cut_at`.
+    """
+    table = _in_order(telemetry, scenarios, last_steps)
+    snapshot = pl.format("{}@{}", "run_id", last_steps["last_step"])
+    return table.with_columns(run_id=snapshot).sort("run_id")
+
+
+def cut_at(table: pl.DataFrame) -> pl.DataFrame:
+    """Tell apart what the ``run_id`` of a snapshot is made of: ``run`` and ``step`` are added."""
+    parts = pl.col("run_id").str.split("@")
+    return table.with_columns(run=parts.list.first(), step=parts.list.last().cast(pl.Int32))
+
+
+def _in_order(
+    telemetry: Telemetry, scenarios: Iterable[Scenario], last_steps: pl.DataFrame
+) -> pl.DataFrame:
+    """A row a row of ``last_steps``, in their order."""
     observables, run_ids = observe(telemetry, last_steps)
     features = extract(observables)
     text = observables.runs.select("row", *ERROR_TEXT)
@@ -54,9 +80,8 @@ def feature_table(
         text.join(features, on="row", how="left", maintain_order="left")
         .with_columns(pl.Series("run_id", run_ids, dtype=pl.String))
         .drop("row")
-        .join(keys, on="run_id", how="left")
+        .join(keys, on="run_id", how="left", maintain_order="left")
         .select(*KEYS, pl.exclude(KEYS))
-        .sort("run_id")
     )
 
 

@@ -27,10 +27,12 @@ REPORTED_HYBRIDS = {"hybrid": "hybrid_accuracy_figure", "hybrid_two_way": "hybri
 def percent(value: float) -> str:
     """A fraction as percent with one decimal, without the sign.
 
-    >>> percent(0.1254)
-    '12.5'
+    What rounds to zero has no sign either.
+
+    >>> percent(0.1254), percent(-0.0001)
+    ('12.5', '0.0')
     """
-    return f"{100 * value:.1f}"
+    return f"{100 * value:z.1f}"
 
 
 def one_decimal(value: float) -> str:

@@ -1,0 +1,96 @@
+"""The figure of portability: a mark a method and condition, drawn from its published points."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import polars as pl
+from matplotlib.figure import Figure
+
+from failbench.evaluation.portability import (
+    ADAPTIVE,
+    FIXED,
+    HOME,
+    HOME_ADAPTIVE,
+    RECALIBRATED,
+    RunSetting,
+)
+from failbench.reporting.method_labels import METHOD_LABELS, method_label
+from failbench.reporting.portability import condition_label
+from failbench.reporting.style import BLACK, BLUE, GREY, ORANGE, VERMILLION
+
+WIDTH = 3.4
+"""Inches: that of one column."""
+
+FONT = 6.5
+ROW_HEIGHT = 0.42
+"""Inches a method."""
+
+SPREAD = 0.62
+"""Share of a row that the marks of its conditions take."""
+
+MARKS: Final = {
+    HOME: (BLACK, "o"),
+    HOME_ADAPTIVE: (GREY, "v"),
+    FIXED: (VERMILLION, "D"),
+    RECALIBRATED: (BLUE, "s"),
+    ADAPTIVE: (ORANGE, "^"),
+}
+
+
+def draw_portability(
+    points: pl.DataFrame, reported: float, *, home: RunSetting, away: RunSetting
+) -> Figure:
+    """Accuracy with its interval, a row a method and a mark a condition.
+
+    Parameters
+    ----------
+    points
+        As :class:`failbench.evaluation.portability.Portability` holds its rates.
+    reported
+        What the paper's rules reach under the other optimizer, a fraction.
+    home, away
+        The settings that methods were carried between.
+
+    Raises
+    ------
+    BadInputError
+        If a method has no label.
+    """
+    drawn = points.filter(pl.col("metric") == "accuracy")
+    labels = {method: method_label(method) for method in sorted(set(drawn["method"]))}
+    methods = [method for method in METHOD_LABELS if method in labels]
+    sizes = sorted(set(drawn["n"]))
+    figure = Figure(figsize=(WIDTH, 1.35 + ROW_HEIGHT * len(methods)), layout="constrained")
+    axes = figure.subplots()
+    offsets = np.linspace(-SPREAD / 2, SPREAD / 2, len(MARKS))
+    for (condition, (colour, marker)), offset in zip(MARKS.items(), offsets, strict=True):
+        mine = drawn.filter(pl.col("condition") == condition).sort("method")
+        accuracy, low, high = (mine[name].to_numpy() for name in ("value", "ci_low", "ci_high"))
+        rows = np.array([methods.index(method) for method in mine["method"]], dtype=float)
+        axes.errorbar(
+            accuracy,
+            rows + offset,
+            xerr=(accuracy - low, high - accuracy),
+            color=colour,
+            marker=marker,
+            linestyle="none",
+            markersize=3.2,
+            elinewidth=0.8,
+            label=condition_label(condition, home, away),
+        )
+    axes.axvline(
+        reported, color=BLACK, linewidth=0.8, linestyle=":", label="rules under SGD, reported"
+    )
+    for boundary in range(1, len(methods)):
+        axes.axhline(boundary - 0.5, color=BLACK, linewidth=0.2)
+    axes.set_yticks(range(len(methods)), [labels[method] for method in methods], fontsize=FONT)
+    axes.set_ylim(len(methods) - 0.5, -0.5)
+    axes.tick_params(axis="y", length=0)
+    axes.tick_params(axis="x", labelsize=FONT)
+    axes.set_xlim(0.0, 1.0)
+    scenarios = " / ".join(str(size) for size in sizes)
+    axes.set_xlabel(f"accuracy (n = {scenarios} scenarios)", fontsize=FONT)
+    figure.legend(loc="outside upper left", fontsize=FONT, handletextpad=0.3, ncols=2)
+    return figure
