@@ -16,7 +16,7 @@ from failbench.evaluation.portability import (
     RECALIBRATED,
     RunSetting,
 )
-from failbench.reporting.generalization import ARCHITECTURE_LABELS
+from failbench.reporting.architectures import ARCHITECTURE_LABELS
 from failbench.reporting.markup import Column, Table
 from failbench.reporting.method_labels import METHOD_LABELS, method_label
 from failbench.reporting.reported import reported_number, validate_reported
