@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from failbench.errors import BadInputError
-from failbench.evaluation.splits import SPLIT_SCHEMA, make_splits, rows_in_fold
+from failbench.evaluation.splits import SPLIT_SCHEMA, first_repeats, make_splits, rows_in_fold
 from failbench.scenarios import CATEGORIES, COUNTS
 
 
@@ -105,3 +105,12 @@ def test_splits_of_other_scenarios_are_refused():
     splits = make_splits(scenarios_of(dict(COUNTS)), 5, 1, seed=0)
     with pytest.raises(BadInputError, match="tests none of the runs"):
         rows_in_fold(splits, np.array(["elsewhere"], dtype=object), repeat=0, fold=0)
+
+
+def test_the_first_repeats_are_taken_and_more_than_there_are_refused():
+    splits = make_splits(scenarios_of({"unknown": 4, "optimization": 4}), 2, 3, seed=0)
+    taken = first_repeats(splits, 2, "lead_time")
+    assert taken["repeat"].unique().to_list() == [0, 1]
+    assert taken.height == 2 * 8
+    with pytest.raises(BadInputError, match=r"lead_time\.repeats: 4 are wanted, and the splits"):
+        first_repeats(splits, 4, "lead_time")

@@ -161,7 +161,7 @@ def test_single_architecture_cannot_be_left_out(features, splits):
 
 def test_more_repeats_than_there_are_splits_are_refused(features, splits):
     more = STUDY.model_copy(update={"repeats": 3})
-    with pytest.raises(BadInputError, match="there are 2 repeats, and the study wants 3"):
+    with pytest.raises(BadInputError, match=r"across_architectures\.repeats: 3 are wanted"):
         across_architectures(features, splits, "decision_tree", TREE, more)
 
 

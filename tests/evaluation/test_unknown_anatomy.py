@@ -131,5 +131,5 @@ def test_a_run_without_measurements_is_refused():
 
 
 def test_more_repeats_than_there_are_folds_for_are_refused():
-    with pytest.raises(BadInputError, match="there are 2 repeats, and the study wants 3"):
+    with pytest.raises(BadInputError, match=r"unknown_anatomy\.repeats: 3 are wanted"):
         refit(features(), features(), splits(), SETTINGS.forest, 3, 0, 1)

@@ -18,12 +18,12 @@ import pandas as pd
 import polars as pl
 from pydantic import Field, field_validator, model_validator
 
-from failbench.errors import BadInputError
 from failbench.evaluation.fold_plans import NESTED_CV, FoldPlan, by_scenario
 from failbench.evaluation.intervals import IntervalSettings
 from failbench.evaluation.nested_cv import LabelledRuns, fold_seed
 from failbench.evaluation.signal_groups import SIGNAL_GROUPS, signal_groups
 from failbench.evaluation.significance import SignificanceSettings
+from failbench.evaluation.splits import first_repeats
 from failbench.evaluation.workers import parallel_map
 from failbench.feature_table import ERROR_TEXT as TEXT_COLUMNS
 from failbench.feature_table import to_frame
@@ -191,16 +191,8 @@ def ablation(
     BadInputError
         If there are fewer repeats than wanted.
     """
-    found = splits["repeat"].n_unique()
-    if found < settings.repeats:
-        raise BadInputError(
-            "params.yaml",
-            "ablation.repeats",
-            f"{settings.repeats} are wanted, and the splits have {found}.",
-            "Take fewer, or raise features.repeats.",
-        )
+    taken = first_repeats(splits, settings.repeats, "ablation")
     runs = LabelledRuns.from_table(failures)
-    taken = splits.filter(pl.col("repeat") < settings.repeats)
     band = healthy_band(to_frame(successes), band_features())
     views = _views(rules, _without_search(forest), settings.kept)
     distinct = list(dict.fromkeys(views.values()))

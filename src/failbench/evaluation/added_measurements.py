@@ -18,6 +18,7 @@ from failbench.evaluation.posteriors import UNKNOWN
 from failbench.evaluation.scenario_values import right
 from failbench.evaluation.scores import scenario_answers
 from failbench.evaluation.significance import SignificanceSettings, compare_all
+from failbench.evaluation.splits import first_repeats
 from failbench.evaluation.unknown_answers import unknown_rate
 from failbench.features import FEATURE_SETS
 from failbench.measurements import ENDINGS, STEP_TIMES
@@ -107,15 +108,7 @@ def refit(
     BadInputError
         If there are fewer repeats than wanted.
     """
-    known = splits["repeat"].n_unique()
-    if known < repeats:
-        raise BadInputError(
-            "splits",
-            "repeat",
-            f"there are {known} repeats, and the study wants {repeats}.",
-            "Raise features.repeats in params.yaml, or take fewer.",
-        )
-    taken = splits.filter(pl.col("repeat") < repeats)
+    taken = first_repeats(splits, repeats, "unknown_anatomy")
     return nested_cv(
         failures, successes, taken, "random_forest", forest, MEASURED_SETS, seed, workers
     )

@@ -23,10 +23,10 @@ import pandas as pd
 import polars as pl
 from pydantic import Field
 
-from failbench.errors import BadInputError
 from failbench.evaluation.fold_plans import NESTED_CV, FoldPlan, by_scenario
 from failbench.evaluation.nested_cv import LabelledRuns, fold_seed
 from failbench.evaluation.signal_groups import signal_groups
+from failbench.evaluation.splits import first_repeats
 from failbench.evaluation.workers import parallel_map
 from failbench.features import EXTRAS, FEATURE_SETS
 from failbench.methods.boosting_machine import EbmSettings, ebm
@@ -151,16 +151,8 @@ def importances(
     BadInputError
         If there are fewer repeats than wanted.
     """
-    found = splits["repeat"].n_unique()
-    if found < settings.repeats:
-        raise BadInputError(
-            "params.yaml",
-            "importance.repeats",
-            f"{settings.repeats} are wanted, and the splits have {found}.",
-            "Take fewer, or raise features.repeats.",
-        )
+    taken = first_repeats(splits, settings.repeats, "importance")
     runs = LabelledRuns.from_table(failures)
-    taken = splits.filter(pl.col("repeat") < settings.repeats)
     tasks = [
         (runs, taken, plan, feature_set, method, of_method, settings, seed)
         for feature_set in IMPORTANCE_SETS

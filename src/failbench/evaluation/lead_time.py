@@ -28,6 +28,7 @@ from failbench.evaluation.intervals import IntervalSettings, interval_rows, scen
 from failbench.evaluation.metrics import ValueMetric
 from failbench.evaluation.scenario_values import over_scenarios
 from failbench.evaluation.scores import scenario_answers
+from failbench.evaluation.splits import first_repeats
 from failbench.evaluation.studies import ReferenceStudy
 from failbench.evaluation.workers import parallel_map
 from failbench.feature_table import categories_of, feature_table, snapshot_table
@@ -108,7 +109,7 @@ def lead_time_study(
         healthy runs for so low a rate of false alarms.
     """
     known = tuple(scenarios)
-    folds = splits.filter(pl.col("repeat") < settings.repeats)
+    folds = first_repeats(splits, settings.repeats, "lead_time")
     runs = study.failures(telemetry.runs)
     if runs.is_empty():
         raise BadInputError(

@@ -23,6 +23,7 @@ from failbench.evaluation.own_history import adapted, band_of, changes, recalibr
 from failbench.evaluation.paired import Pair
 from failbench.evaluation.scores import scenario_answers
 from failbench.evaluation.significance import SignificanceSettings, compare_all
+from failbench.evaluation.splits import first_repeats
 from failbench.evaluation.views import by_view, stacked
 from failbench.evaluation.workers import parallel_map
 from failbench.feature_table import feature_table
@@ -135,7 +136,7 @@ def portability_study(
         steps that count as a run's own history.
     """
     views, successes = portability_views(telemetry, tuple(scenarios), settings)
-    folds = splits.filter(pl.col("repeat") < settings.repeats)
+    folds = first_repeats(splits, settings.repeats, "portability")
     named = {
         view: table.with_columns(run_id=pl.format("{}@{}", "run_id", pl.lit(view)))
         for view, table in views.items()

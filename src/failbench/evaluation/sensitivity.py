@@ -21,7 +21,7 @@ from failbench.evaluation.intervals import IntervalSettings, scenario_intervals
 from failbench.evaluation.metrics import OVERALL
 from failbench.evaluation.nested_cv import nested_cv
 from failbench.evaluation.scores import scenario_answers
-from failbench.evaluation.splits import make_splits
+from failbench.evaluation.splits import first_repeats, make_splits
 from failbench.evaluation.studies import ReferenceStudy
 from failbench.evaluation.study_difference import study_difference
 from failbench.features import FEATURE_SETS
@@ -104,7 +104,7 @@ def sensitivity(
         variant, folds, own = FAULTS_APART, apart, declared
         if isinstance(declared, EbmSettings):
             variant = INTERACTIONS
-            folds = splits.filter(pl.col("repeat") < settings.interaction_repeats)
+            folds = first_repeats(splits, settings.interaction_repeats, "sensitivity")
             own = declared.model_copy(update={"interactions": settings.interactions})
         repeats = folds["repeat"].n_unique()
         known = _first_repeats(main, method, repeats)

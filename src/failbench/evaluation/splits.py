@@ -75,6 +75,34 @@ def make_splits(
     return pl.concat(rows).cast(SPLIT_SCHEMA).sort("repeat", "fold", "scenario")
 
 
+def first_repeats(splits: pl.DataFrame, wanted: int, section: str) -> pl.DataFrame:
+    """The folds of the first so many repeats.
+
+    Parameters
+    ----------
+    splits
+        As :func:`make_splits` returns them.
+    wanted
+        How many repeats a study takes.
+    section
+        Its section of params.yaml, for the error.
+
+    Raises
+    ------
+    BadInputError
+        If there are fewer.
+    """
+    found = splits["repeat"].n_unique()
+    if found < wanted:
+        raise BadInputError(
+            "params.yaml",
+            f"{section}.repeats",
+            f"{wanted} are wanted, and the splits have {found}.",
+            "Take fewer, or raise features.repeats.",
+        )
+    return splits.filter(pl.col("repeat") < wanted)
+
+
 def rows_in_fold(
     splits: pl.DataFrame, scenarios: npt.NDArray[np.object_], repeat: int, fold: int
 ) -> npt.NDArray[np.bool_]:

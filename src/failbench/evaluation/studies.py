@@ -8,6 +8,7 @@ from pydantic import Field, field_validator
 from failbench.errors import BadInputError
 from failbench.evaluation.fold_plans import POOLED, by_architecture, by_scenario
 from failbench.evaluation.nested_cv import nested_cv
+from failbench.evaluation.splits import first_repeats
 from failbench.features import FEATURE_SETS
 from failbench.scenarios import Architecture, Optimizer, Record
 
@@ -105,7 +106,7 @@ def across_architectures(
             f"{study.scale}; leaving one out takes two.",
             "Run `failbench record` for another architecture.",
         )
-    folds = _repeats(splits, study)
+    folds = first_repeats(splits, study.repeats, "across_architectures")
     return nested_cv(
         taken.filter(pl.col("kind") == "failure"),
         taken.filter(pl.col("kind") == "success"),
@@ -117,15 +118,3 @@ def across_architectures(
         workers,
         (*by_scenario(POOLED, folds), *by_architecture(folds, architectures, study.known_seed)),
     )
-
-
-def _repeats(splits: pl.DataFrame, study: AcrossArchitectures) -> pl.DataFrame:
-    found = splits["repeat"].n_unique()
-    if found < study.repeats:
-        raise BadInputError(
-            "splits",
-            "repeat",
-            f"there are {found} repeats, and the study wants {study.repeats}.",
-            "Raise features.repeats in params.yaml, or take fewer.",
-        )
-    return splits.filter(pl.col("repeat") < study.repeats)

@@ -18,6 +18,7 @@ from failbench.reporting.ablation import (
     left_out_subsets,
     subset_label,
 )
+from failbench.reporting.dot_rows import draw_marks, rule_rows
 from failbench.reporting.reported import validate_reported
 from failbench.reporting.style import BLACK, BLUE, GREY, ORANGE, SKY, VERMILLION
 from failbench.reporting.tables import PRIMARY
@@ -101,28 +102,10 @@ def _panel(axes: Axes, drawn: pl.DataFrame, subsets: Sequence[str]) -> None:
             pl.col("feature_set") == feature_set,
             pl.col("subset").is_in(subsets),
         )
-        value, low, high = (mine[name].to_numpy() for name in ("value", "ci_low", "ci_high"))
-        places = np.array([subsets.index(name) for name in mine["subset"]], dtype=float)
-        axes.errorbar(
-            value,
-            places + offset,
-            xerr=(value - low, high - value),
-            color=colour,
-            marker=marker,
-            linestyle="none",
-            markersize=3.6,
-            elinewidth=0.8,
-            label=", ".join(VARIANTS[method, feature_set]),
-        )
-    for boundary in range(1, len(subsets)):
-        last = boundary == len(subsets) - 1  # below it are all signals, which the others lack
-        axes.axhline(boundary - 0.5, color=BLACK, linewidth=0.8 if last else 0.2)
-    axes.set_yticks(
-        range(len(subsets)),
-        [subset_label(name) for name in subsets],
-        fontsize=FONT,
-    )
-    axes.set_ylim(len(subsets) - 0.5, -0.5)
-    axes.tick_params(axis="y", length=0)
+        rows = np.array([subsets.index(name) for name in mine["subset"]], dtype=float)
+        label = ", ".join(VARIANTS[method, feature_set])
+        draw_marks(axes, mine, rows + offset, colour=colour, marker=marker, label=label)
+    # the last row has all signals, which the others lack
+    rule_rows(axes, [subset_label(name) for name in subsets], FONT, last=0.8)
     axes.set_xlim(-0.02, 1.0)
     axes.set_xlabel(f"accuracy (n = {drawn['n'][0]} scenarios)", fontsize=FONT)

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 import polars as pl
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from failbench.evaluation.architecture_rates import RULES
 from failbench.evaluation.architectures import RECORDED, ArchitecturesSettings
 from failbench.evaluation.fold_plans import LEFT_OUT
 from failbench.reporting.architectures import ARCHITECTURE_LABELS, architectures_in
+from failbench.reporting.dot_rows import draw_marks, rule_rows
 from failbench.reporting.reported import validate_reported
-from failbench.reporting.style import BLACK, BLUE, GREY, ORANGE, SKY, VERMILLION
+from failbench.reporting.style import BLUE, GREY, ORANGE, SKY, VERMILLION
 
 WIDTH: Final = 3.4
 """Inches: that of one column, so that no letter shrinks below its size."""
@@ -106,12 +106,11 @@ def draw_architectures(
     )
     offsets = np.linspace(-REPEATED / 2, REPEATED / 2, len(conditions))
     for (mark, drawn), offset in zip(conditions, offsets, strict=True):
-        _draw(axes, drawn, names, mark, float(offset))
-    for boundary in range(1, len(names)):
-        axes.axhline(boundary - 0.5, color=BLACK, linewidth=0.2)
-    axes.set_yticks(range(len(names)), [ARCHITECTURE_LABELS[name] for name in names], fontsize=FONT)
-    axes.set_ylim(len(names) - 0.5, -0.5)
-    axes.tick_params(axis="y", length=0)
+        rows = np.array([names.index(name) for name in drawn["architecture"]], dtype=float)
+        draw_marks(
+            axes, drawn, rows + offset, colour=mark.colour, marker=mark.marker, label=mark.label
+        )
+    rule_rows(axes, [ARCHITECTURE_LABELS[name] for name in names], FONT)
     axes.tick_params(axis="x", labelsize=FONT)
     axes.set_xlim(0.0, 1.0)
     n = sorted(set(rules["n"]))
@@ -122,19 +121,3 @@ def draw_architectures(
 
 def _of(rules: pl.DataFrame, thresholds: str, noise: float) -> pl.DataFrame:
     return rules.filter(pl.col("thresholds") == thresholds, pl.col("noise") == noise)
-
-
-def _draw(axes: Axes, drawn: pl.DataFrame, names: Sequence[str], mark: Mark, offset: float) -> None:
-    value, low, high = (drawn[name].to_numpy() for name in ("value", "ci_low", "ci_high"))
-    rows = np.array([names.index(name) for name in drawn["architecture"]], dtype=float)
-    axes.errorbar(
-        value,
-        rows + offset,
-        xerr=(value - low, high - value),
-        color=mark.colour,
-        marker=mark.marker,
-        linestyle="none",
-        markersize=3.2,
-        elinewidth=0.8,
-        label=mark.label,
-    )

@@ -10,6 +10,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from failbench.evaluation.fold_plans import KNOWN_SCENARIOS, LEFT_OUT, NESTED_CV, POOLED
+from failbench.reporting.dot_rows import draw_marks, rule_rows
 from failbench.reporting.method_labels import METHOD_LABELS, method_label
 from failbench.reporting.style import BLACK, BLUE, ORANGE, VERMILLION
 from failbench.reporting.tables import PRIMARY
@@ -63,24 +64,11 @@ def draw_generalization(points: pl.DataFrame) -> Figure:
     offsets = np.linspace(-SPREAD / 2, SPREAD / 2, len(MARKS))
     for (study, mark), offset in zip(MARKS.items(), offsets, strict=True):
         of_study = drawn.filter(pl.col("study") == study).sort("method")
-        accuracy, low, high = (of_study[name].to_numpy() for name in ("value", "ci_low", "ci_high"))
         rows = np.array([methods.index(method) for method in of_study["method"]], dtype=float)
-        axes.errorbar(
-            accuracy,
-            rows + offset,
-            xerr=(accuracy - low, high - accuracy),
-            color=mark.colour,
-            marker=mark.marker,
-            linestyle="none",
-            markersize=3.2,
-            elinewidth=0.8,
-            label=mark.label,
+        draw_marks(
+            axes, of_study, rows + offset, colour=mark.colour, marker=mark.marker, label=mark.label
         )
-    for boundary in range(1, len(methods)):
-        axes.axhline(boundary - 0.5, color=BLACK, linewidth=0.2)
-    axes.set_yticks(range(len(methods)), [labels[method] for method in methods], fontsize=FONT)
-    axes.set_ylim(len(methods) - 0.5, -0.5)
-    axes.tick_params(axis="y", length=0)
+    rule_rows(axes, [labels[method] for method in methods], FONT)
     axes.tick_params(axis="x", labelsize=FONT)
     axes.set_xlim(0.0, 1.0)
     axes.set_xlabel("accuracy", fontsize=FONT)

@@ -17,6 +17,7 @@ from failbench.evaluation.signal_groups import SIGNAL_GROUPS
 from failbench.features import FEATURES
 from failbench.methods.reduced_tree import ERROR_TEXT
 from failbench.reporting.ablation import GROUP_LABELS
+from failbench.reporting.dot_rows import draw_marks, rule_rows
 from failbench.reporting.importance import REPORTED_GROUPS
 from failbench.reporting.reported import validate_reported
 from failbench.reporting.style import (
@@ -130,7 +131,7 @@ def _shares(axes: Axes, groups: pl.DataFrame, reported: Mapping[str, object]) ->
             linestyle="none",
             label=label,
         )
-    _rows(axes, [GROUP_LABELS[name] for name in names])
+    rule_rows(axes, [GROUP_LABELS[name] for name in names], SMALL)
     axes.set_xlim(left=-2)
     axes.set_xlabel("share of importance, percent", fontsize=FONT)
     axes.set_title("By group of signals")
@@ -147,36 +148,17 @@ def _drops(axes: Axes, drawn: pl.DataFrame, rows: list[tuple[str, str]]) -> None
     for method, offset in (("random_forest", -SPREAD / 2), ("ebm", SPREAD / 2)):
         style = METHOD_STYLES[method]
         mine = drawn.filter(pl.col("method") == method)
-        found = [
-            mine.filter(pl.col("kind") == kind, pl.col("name") == name).row(0, named=True)
+        found = pl.concat(
+            mine.filter(pl.col("kind") == kind, pl.col("name") == name).head(1)
             for kind, name in rows
-        ]
-        value, low, high = (
-            100 * np.array([row[key] for row in found]) for key in ("value", "ci_low", "ci_high")
         )
-        axes.errorbar(
-            value,
-            np.arange(len(rows)) + offset,
-            xerr=(value - low, high - value),
-            color=style.colour,
-            marker=style.marker,
-            linestyle="none",
-            markersize=3.4,
-            elinewidth=0.8,
-        )
+        places = np.arange(len(rows)) + offset
+        draw_marks(axes, found, places, colour=style.colour, marker=style.marker, scale=100)
     axes.axvline(0, color=BLACK, linewidth=0.6)
-    _rows(axes, [GROUP_LABELS.get(name, name).replace("_", " ") for _, name in rows])
+    rule_rows(axes, [GROUP_LABELS.get(name, name).replace("_", " ") for _, name in rows], SMALL)
     n = drawn["n"][0]
     axes.set_xlabel(f"drop in accuracy, points (n = {n} scenarios)", fontsize=FONT)
     axes.set_title("By feature; the error text as a whole")
-
-
-def _rows(axes: Axes, labels: list[str]) -> None:
-    for boundary in range(1, len(labels)):
-        axes.axhline(boundary - 0.5, color=BLACK, linewidth=0.15)
-    axes.set_yticks(range(len(labels)), labels, fontsize=SMALL)
-    axes.set_ylim(len(labels) - 0.5, -0.5)
-    axes.tick_params(axis="y", length=0)
 
 
 def draw_shapes(shapes: pl.DataFrame) -> Figure:

@@ -16,6 +16,7 @@ from failbench.evaluation.portability import (
     RECALIBRATED,
     RunSetting,
 )
+from failbench.reporting.dot_rows import draw_marks, rule_rows
 from failbench.reporting.method_labels import METHOD_LABELS, method_label
 from failbench.reporting.portability import condition_label
 from failbench.reporting.style import BLACK, BLUE, GREY, ORANGE, VERMILLION
@@ -67,27 +68,13 @@ def draw_portability(
     offsets = np.linspace(-SPREAD / 2, SPREAD / 2, len(MARKS))
     for (condition, (colour, marker)), offset in zip(MARKS.items(), offsets, strict=True):
         mine = drawn.filter(pl.col("condition") == condition).sort("method")
-        accuracy, low, high = (mine[name].to_numpy() for name in ("value", "ci_low", "ci_high"))
         rows = np.array([methods.index(method) for method in mine["method"]], dtype=float)
-        axes.errorbar(
-            accuracy,
-            rows + offset,
-            xerr=(accuracy - low, high - accuracy),
-            color=colour,
-            marker=marker,
-            linestyle="none",
-            markersize=3.2,
-            elinewidth=0.8,
-            label=condition_label(condition, home, away),
-        )
+        label = condition_label(condition, home, away)
+        draw_marks(axes, mine, rows + offset, colour=colour, marker=marker, label=label)
     axes.axvline(
         reported, color=BLACK, linewidth=0.8, linestyle=":", label="rules under SGD, reported"
     )
-    for boundary in range(1, len(methods)):
-        axes.axhline(boundary - 0.5, color=BLACK, linewidth=0.2)
-    axes.set_yticks(range(len(methods)), [labels[method] for method in methods], fontsize=FONT)
-    axes.set_ylim(len(methods) - 0.5, -0.5)
-    axes.tick_params(axis="y", length=0)
+    rule_rows(axes, [labels[method] for method in methods], FONT)
     axes.tick_params(axis="x", labelsize=FONT)
     axes.set_xlim(0.0, 1.0)
     scenarios = " / ".join(str(size) for size in sizes)
