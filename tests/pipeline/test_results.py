@@ -1,0 +1,152 @@
+"""The committed results: every file has its schema, a row for each run, and none twice."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import polars as pl
+import pytest
+import yaml
+
+from failbench.evaluation.fold_plans import KNOWN_SCENARIOS, LEFT_OUT, NESTED_CV, POOLED
+from failbench.evaluation.nested_cv import PREDICTION_SCHEMA
+from failbench.evaluation.splits import SPLIT_SCHEMA
+from failbench.scenarios import CATEGORIES
+from pipeline import REPOSITORY
+
+KEY = PREDICTION_SCHEMA.names()[:6]
+PARAMS = yaml.safe_load((REPOSITORY / "params.yaml").read_text(encoding="utf-8"))
+PREDICTIONS = sorted((REPOSITORY / "data" / "predictions").glob("*/*.parquet"))
+METRICS = sorted((REPOSITORY / "data" / "metrics").glob("*.json"))
+DICTIONARY = (REPOSITORY / "README.md").read_text(encoding="utf-8").split("## Files")[1]
+KEYS_OF_POINTS = re.findall(r"^\| `(data/plots/[\w.]+)` \|.*\| `([\w, ]+)` \|$", DICTIONARY, re.M)
+"""Each file of points with its key, as README.md says."""
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(REPOSITORY).as_posix()
+
+
+@pytest.fixture(scope="module")
+def runs() -> pl.DataFrame:
+    return pl.read_parquet(REPOSITORY / "data" / "telemetry" / "runs.parquet")
+
+
+@pytest.fixture(scope="module")
+def splits() -> pl.DataFrame:
+    return pl.read_parquet(REPOSITORY / "data" / "features" / "splits.parquet")
+
+
+@pytest.fixture(scope="module")
+def failing(runs: pl.DataFrame) -> pl.DataFrame:
+    """The failing runs of the studies: one optimizer and scale."""
+    study = PARAMS["across_architectures"]
+    return runs.filter(
+        pl.col("kind") == "failure",
+        pl.col("optimizer") == study["optimizer"],
+        pl.col("scale") == study["scale"],
+    )
+
+
+def test_every_run_but_those_with_a_remedy_has_a_row_of_features(runs: pl.DataFrame) -> None:
+    features = pl.read_parquet(REPOSITORY / "data" / "features" / "features.parquet")
+    expected = runs.filter(pl.col("kind") != "remedy")["run_id"]
+    assert sorted(features["run_id"]) == sorted(expected)
+
+
+def test_every_scenario_is_tested_once_a_repeat(splits: pl.DataFrame, runs: pl.DataFrame) -> None:
+    assert splits.schema == SPLIT_SCHEMA
+    assert splits["repeat"].n_unique() == PARAMS["features"]["repeats"]
+    scenarios = sorted(runs["scenario"].drop_nulls().unique())
+    for _, part in splits.group_by("repeat"):
+        assert sorted(part["scenario"]) == scenarios
+
+
+@pytest.mark.parametrize("path", PREDICTIONS, ids=name_of)
+def test_predictions_have_their_schema_and_no_key_twice(path: Path) -> None:
+    table = pl.read_parquet(path)
+    assert table.schema == PREDICTION_SCHEMA
+    assert set(table["method"]) == {path.stem}
+    assert not table.select(KEY).is_duplicated().any()
+    assert table.equals(table.sort(KEY))
+
+
+@pytest.mark.parametrize("path", PREDICTIONS, ids=name_of)
+def test_probabilities_are_those_of_the_answer_and_add_up_to_one(path: Path) -> None:
+    table = pl.read_parquet(path)
+    probabilities = table.select(f"p_{one}" for one in CATEGORIES).to_numpy()
+    assert abs(probabilities.sum(axis=1) - 1).max() < 1e-5
+    assert table["confidence"].is_between(0, 1).all()
+    assert set(table["prediction"]) <= {*CATEGORIES, "abstain"}
+    assert ((table["prediction"] == "abstain") == table["reason"].is_not_null()).all()
+
+
+@pytest.mark.parametrize("path", PREDICTIONS, ids=name_of)
+def test_every_run_of_a_study_is_predicted_in_every_repeat(
+    path: Path, failing: pl.DataFrame
+) -> None:
+    reference = PARAMS["nested_cv"]
+    all_runs = set(failing["run_id"])
+    of_seed = failing.filter(pl.col("seed") == PARAMS["across_architectures"]["known_seed"])
+    main = failing.filter(
+        pl.col("architecture") == reference["architecture"],
+        pl.col("seed") == reference["run_seed"],
+    )
+    expected = {
+        NESTED_CV: set(main["run_id"]),
+        POOLED: all_runs,
+        LEFT_OUT: all_runs,
+        KNOWN_SCENARIOS: set(of_seed["run_id"]),
+    }
+    table = pl.read_parquet(path)
+    for (study, _, _), part in table.group_by("study", "feature_set", "repeat"):
+        assert set(part["run_id"]) == expected[study]
+        assert part.height == len(expected[study])
+
+
+@pytest.mark.parametrize("path", PREDICTIONS, ids=name_of)
+def test_runs_are_tested_in_the_fold_that_the_splits_say(path: Path, splits: pl.DataFrame) -> None:
+    by_fold = pl.read_parquet(path).filter(pl.col("study").is_in([NESTED_CV, POOLED]))
+    joined = by_fold.join(splits, on=["repeat", "fold", "scenario"], how="semi")
+    assert joined.height == by_fold.height
+
+
+def leaves(value: object, path: str = "") -> Iterator[tuple[str, dict[str, object]]]:
+    """Every innermost mapping of a metrics file, by its path."""
+    assert isinstance(value, dict), f"{path} is no mapping"
+    inner = {key: one for key, one in value.items() if isinstance(one, dict)}
+    scalars = {key: one for key, one in value.items() if key not in inner}
+    if scalars:
+        yield path, scalars
+    for key, one in inner.items():
+        yield from leaves(one, f"{path}.{key}")
+
+
+@pytest.mark.parametrize("path", METRICS, ids=name_of)
+def test_metrics_are_finite_scalars_inside_their_intervals(path: Path) -> None:
+    found = list(leaves(json.loads(path.read_text(encoding="utf-8"))))
+    assert found
+    for place, scalars in found:
+        assert all(isinstance(one, int | float | str | bool) for one in scalars.values()), place
+        if {"value", "ci_low", "ci_high"} <= scalars.keys():
+            low, value, high = (scalars[key] for key in ("ci_low", "value", "ci_high"))
+            assert low <= high, place
+            assert "n" in scalars, place
+            if "floor" not in place:
+                assert low - 1e-6 <= value <= high + 1e-6, place
+
+
+def test_every_file_of_points_has_a_key_in_the_readme() -> None:
+    files = {name_of(path) for path in (REPOSITORY / "data" / "plots").glob("*.csv")}
+    assert {path for path, _ in KEYS_OF_POINTS} == files
+
+
+@pytest.mark.parametrize(("path", "key"), KEYS_OF_POINTS)
+def test_the_key_that_the_readme_gives_says_what_a_row_is(path: str, key: str) -> None:
+    table = pl.read_csv(REPOSITORY / path, infer_schema_length=None)
+    columns = key.split(", ")
+    assert set(columns) <= set(table.columns)
+    assert not table.select(columns).is_duplicated().any()
