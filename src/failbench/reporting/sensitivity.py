@@ -18,8 +18,8 @@ NOTE = (
     "{interval:g} % intervals by resampling scenarios within categories (feature set 19). Folds by "
     "fault: scenarios that inject one fault, in whatever strength, are never on both sides. Terms "
     "of pairs: {interactions} pairs of features have a term of their own in the boosting machine, "
-    "a surface a category, which a reader would have to see drawn. Intervals are conditional on the "
-    "folds that were drawn, and these are other folds."
+    "a surface a category, which a reader would have to see drawn. Intervals are conditional on "
+    "the folds that were drawn, and these are other folds."
 )
 
 
