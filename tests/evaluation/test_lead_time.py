@@ -52,7 +52,7 @@ def study(telemetry, scenarios, **changed: object) -> LeadTime:
         "run_seed": 0,
         "seed": 0,
     }
-    splits = pl.DataFrame({"repeat": [], "fold": [], "scenario": []})
+    splits = pl.DataFrame({"repeat": [0], "fold": [0], "scenario": ["killed_by_operator"]})
     chosen = ReferenceStudy.model_validate(reference | changed)
     return lead_time_study(telemetry, scenarios, splits, chosen, {}, SETTINGS, INTERVALS)
 
