@@ -93,7 +93,7 @@ def read_printed(raw: object) -> Printed:
     Parameters
     ----------
     raw
-        A whole number, which is exact; or a text such as ``"57.1%"``, ``"38.6 points"``,
+        A whole number, which is exact; or a text such as ``"12.5%"``, ``"3.2 points"``,
         ``"2.3e11"``, ``"20/76"`` (exact), or ``"87±1%"`` for a figure that is said to be about
         right, with what that is taken to allow.
 
@@ -110,7 +110,7 @@ def read_printed(raw: object) -> Printed:
         return Printed(float(Fraction(raw)))
     found = FIGURE.fullmatch(raw) if isinstance(raw, str) else None
     if found is None:
-        raise ValueError(f'{raw!r} is no printed figure: write "57.1%", "0.62", 76 or "20/76"')
+        raise ValueError(f'{raw!r} is no printed figure: write "12.5%", "0.25", 40 or "5/40"')
     unit: Unit = "%" if found["unit"] == "%" else "points" if found["unit"] else ""
     scale = 10.0 ** int(found["exponent"] or 0) / (100 if unit else 1)
     last_digit = 10.0 ** -len(found["decimals"] or "")
