@@ -14,7 +14,7 @@ RECORDER := $(VENV)/.recorder-installed
 CODE := src experiments tests
 RESULTS := data figures paper dvc.lock
 LOCK_OPTIONS := --quiet --python-version 3.11 --generate-hashes --no-header --no-annotate \
-	--no-emit-index-url
+	--no-emit-index-url --prerelease disallow
 
 .PHONY: help repro compare test long-test lint record paper readme lock clean
 
