@@ -12,7 +12,7 @@ PACKAGE = REPOSITORY / "src/failbench"
 
 LAYERS = (
     ("errors",),
-    ("files",),
+    ("files", "validation"),
     ("scenarios", "params"),
     ("telemetry",),
     ("detector", "partners"),
