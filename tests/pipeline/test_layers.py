@@ -19,6 +19,7 @@ LAYERS = (
     ("recording",),
     ("rules_of_validity",),
     ("validity",),
+    ("validity_report",),
     ("keywords", "observables"),
     ("features",),
     ("measurements",),
