@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+
+import polars as pl
 
 from failbench.methods.llm_answer import ANSWER_SCHEMA
 from failbench.methods.llm_record import ABSENT, ShownRun, shown_run
 from failbench.methods.llm_settings import LlmAgentsSettings
 from failbench.methods.llm_signals import STEP_SIGNALS
-from failbench.observables import Observables
+from failbench.observables import Observables, observe
 from failbench.scenarios import CATEGORIES, Category
+from failbench.telemetry import Telemetry
 
 CATEGORY_DEFINITIONS: dict[Category, str] = {
     "memory_hardware": "memory or the machine runs out: too much is allocated or kept, a leak, "
@@ -47,9 +50,9 @@ Answer with one JSON object and nothing else, with these keys:
 - "category": one of {names}
 - "confidence": how sure you are, from 0 to 1
 - "explanation": two or three sentences on why this is the cause
-- "evidence": at most five items {{"signal": ..., "value": ..., "step": ...}}, each a signal by its \
-name in the record, its value as the record shows it, and the step it is from (null if it is from \
-no step)"""
+- "evidence": at most five items {{"signal": ..., "value": ..., "step": ...}}, each a signal by \
+its name in the record, its value as the record shows it, and the step it is from (null if it is \
+from no step)"""
 
 USER = """\
 BEGIN RECORD {mark}
@@ -96,6 +99,30 @@ def prompt_of(observables: Observables, settings: LlmAgentsSettings) -> Prompt:
     return Prompt(system, USER.format(mark=mark, record=record), shown)
 
 
+def prompts_of(
+    telemetry: Telemetry, run_ids: Sequence[str], settings: LlmAgentsSettings
+) -> dict[str, Prompt]:
+    """The prompts of runs by ``run_id``, each at its failure as all methods see it.
+
+    Raises
+    ------
+    BadInputError
+        If a run is not in the telemetry.
+    """
+    wanted = telemetry.select(pl.col("run_id").is_in(run_ids))
+    last = wanted.runs.select("run_id", last_step="failure_step")
+    last_steps = pl.DataFrame({"run_id": run_ids}, schema={"run_id": pl.String}).join(
+        last, on="run_id", how="left", maintain_order="left"
+    )
+    observables, ids = observe(wanted, last_steps)
+    steps = observables.steps.partition_by("row", as_dict=True)
+    none = observables.steps.clear()
+    return {
+        run_id: prompt_of(Observables(observables.runs[row], steps.get((row,), none)), settings)
+        for row, run_id in enumerate(ids)
+    }
+
+
 def prompt_hash(prompt: Prompt, settings: LlmAgentsSettings) -> str:
     """SHA-256 of all that decides an answer but for the model: messages, schema and options."""
     asked = {
@@ -124,10 +151,8 @@ def _record(shown: ShownRun) -> str:
     sections = [
         ("Configuration and corpus", _lines(shown.configuration)),
         *_step_sections(shown),
-        *((name, text) for name, text in shown.error.items()),
+        *shown.error.items(),
     ]
-    if not shown.error:
-        sections.append(("error_type", "none: the run raised no error"))
     return "\n\n".join(f"## {title}\n{text}" for title, text in sections)
 
 

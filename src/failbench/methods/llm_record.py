@@ -20,6 +20,8 @@ from failbench.observables import Observables
 ABSENT = "-"
 """What stands where a run logged nothing."""
 
+NO_ERROR = "none: the run raised no error"
+
 DIGITS = 3
 """Significant digits of measured numbers: 50 steps must fit into a small model's context."""
 
@@ -39,7 +41,7 @@ class ShownRun:
     configuration
         By the names of ``CONFIGURATION_SIGNALS``.
     error
-        By the names of ``ERROR_SIGNALS``; empty where the run raised nothing.
+        By the names of ``ERROR_SIGNALS``, the first of which says so where nothing was raised.
     """
 
     steps: tuple[int, ...]
@@ -124,11 +126,12 @@ def _error(run: Mapping[str, str | None], settings: LlmAgentsSettings) -> dict[s
         "error_message": message,
         "error_traceback": "\n".join(lines[-settings.traceback_lines :]),
     }
-    return {
+    shown = {
         one.name: abbreviated(visible(parts[one.name]), settings.error_characters)
         for one in ERROR_SIGNALS
         if parts[one.name].strip()
     }
+    return shown or {ERROR_SIGNALS[0].name: NO_ERROR}
 
 
 def visible(text: str) -> str:

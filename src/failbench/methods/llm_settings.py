@@ -5,12 +5,28 @@ from __future__ import annotations
 import re
 from typing import Annotated
 
-from pydantic import Field, StringConstraints
+from pydantic import Field, StringConstraints, field_validator
 
 from failbench.scenarios import Identifier, Record
 
 Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{12,64}$")]
 """The first characters, twelve or more, of the SHA-256 that names a model's files."""
+
+
+PAPER_MODELS = ("mistral_7b", "llama_3_8b")
+"""Labels of the models that the paper asked."""
+
+ADDED = "llm_"
+"""How the label of every other model begins, so that it is taken for no other method."""
+
+
+def is_language_model(method: str) -> bool:
+    """Whether a method is a language model, by its label.
+
+    >>> is_language_model("mistral_7b"), is_language_model("llm_qwen_7b"), is_language_model("ebm")
+    (True, True, False)
+    """
+    return method in PAPER_MODELS or method.startswith(ADDED)
 
 
 class LlmModel(Record):
@@ -46,6 +62,15 @@ class LlmAgentsSettings(Record):
     timeout_seconds: float = Field(gt=0)
     attempts: int = Field(ge=1)
     pause_seconds: float = Field(ge=0)
+
+    @field_validator("models")
+    @classmethod
+    def _have_labels_of_language_models(cls, models: dict[str, LlmModel]) -> dict[str, LlmModel]:
+        strange = [label for label in models if not is_language_model(label)]
+        if strange:
+            known = " or ".join(PAPER_MODELS)
+            raise ValueError(f"{strange[0]!r} must be {known}, or begin with {ADDED}")
+        return models
 
     def options(self, attempt: int = 0) -> dict[str, float | int]:
         """What the server is told of decoding; a further attempt has a seed of its own."""

@@ -192,8 +192,36 @@ ERROR_SIGNALS: tuple[Signal, ...] = tuple(
 SIGNALS: tuple[Signal, ...] = (*STEP_SIGNALS, *CONFIGURATION_SIGNALS, *ERROR_SIGNALS)
 
 QUALIFIERS = frozenset(
-    "average current final first highest initial largest last latest low lowest max maximum mean "
-    "min minimum peak recent high sudden spike in value of the at failure step".split()
+    {
+        "at",
+        "average",
+        "current",
+        "failure",
+        "final",
+        "first",
+        "high",
+        "highest",
+        "in",
+        "initial",
+        "largest",
+        "last",
+        "latest",
+        "low",
+        "lowest",
+        "max",
+        "maximum",
+        "mean",
+        "min",
+        "minimum",
+        "of",
+        "peak",
+        "recent",
+        "spike",
+        "step",
+        "sudden",
+        "the",
+        "value",
+    }
 )
 """Words that say which value of a signal is meant, or nothing."""
 

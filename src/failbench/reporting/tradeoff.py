@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import polars as pl
 from matplotlib.axes import Axes
@@ -132,7 +132,8 @@ def tradeoff(points: pl.DataFrame) -> Figure:
         xlabel="the paper's score of interpretability (100: easiest)",
         xlim=(108, -3),
     )
-    figure.legend(handles=_legend(), loc="outside lower center", ncols=len(FAMILIES))
+    families = [one for one in FAMILIES if one in map(method_family, points["method"])]
+    figure.legend(handles=_legend(families), loc="outside lower center", ncols=len(families))
     # labels are placed in pixels, so the axes must not move any more
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
@@ -215,7 +216,7 @@ def _pixels(axes: Axes, ends: tuple[float, float, float, float]) -> Bbox:
     return Bbox.from_extents(*corners.min(axis=0), *corners.max(axis=0))
 
 
-def _legend() -> list[Line2D]:
+def _legend(families: Sequence[Family]) -> list[Line2D]:
     return [
         Line2D(
             [],
@@ -227,5 +228,5 @@ def _legend() -> list[Line2D]:
             linestyle="none" if family.marker else (0, (4, 2)),
             label=family.label,
         )
-        for family in FAMILIES
+        for family in families
     ]
