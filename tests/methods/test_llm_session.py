@@ -223,6 +223,12 @@ def test_another_digest_than_params_yaml_has_is_refused_by_the_field(server, ses
         ask(session())
 
 
+def test_a_model_without_a_digest_is_not_asked(server, session):
+    server.models["llama3:8b"] = ""
+    with pytest.raises(LlmServerError, match="no SHA-256 of llama3:8b"):
+        ask(session("llama_3_8b"))
+
+
 def test_a_request_that_the_server_refuses_is_not_repeated(server, session):
     server.otherwise = Reply("invalid format", status=400)
     with pytest.raises(BadInputError, match="invalid format"):

@@ -55,7 +55,11 @@ def test_tables_have_a_row_for_an_added_model(measured, raw_reported):
 @pytest.mark.usefixtures("project_style")
 def test_a_legend_names_the_families_that_are_drawn_and_no_other(measured, raw_reported):
     def families():
-        (legend,) = tradeoff(tradeoff_points(measured, raw_reported)).legends
+        figure = tradeoff(tradeoff_points(measured, raw_reported))
+        (legend,) = figure.legends
+        box = legend.get_window_extent()
+        assert figure.bbox.x0 <= box.x0
+        assert box.x1 <= figure.bbox.x1
         return [text.get_text() for text in legend.get_texts()]
 
     assert LANGUAGE_MODELS.label not in families()

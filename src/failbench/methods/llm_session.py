@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -136,6 +137,8 @@ class Session:
         if full_name(self.model.name) not in found:
             raise self._missing()
         digest = found[full_name(self.model.name)].removeprefix("sha256:")
+        if re.fullmatch("[0-9a-f]{64}", digest) is None:
+            raise LlmServerError(f"The server gives no SHA-256 of {self.model.name}.")
         if not self.model.is_digest(digest):
             raise BadInputError(
                 "params.yaml",

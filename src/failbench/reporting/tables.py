@@ -103,7 +103,8 @@ CONDITIONS_NOTE = (
     "and single trees: the tests on the path to the answer, and one for each rule of a list that "
     "was passed over. Logistic regression and EBM: the fewest terms that make 95 % of the "
     "answer's score. Forests and boosted trees: the tests on the paths through all trees. "
-    "Hybrids: those of whoever answered, if it was no person."
+    "Language models: the values that the answer cites. Hybrids: those of whoever answered, if it "
+    "was no person."
 )
 REPORTED_NOTE = (
     "Reported: the paper's own figures, on its own scenarios, with its 95 % intervals (Table 1; "

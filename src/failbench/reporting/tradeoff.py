@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 import polars as pl
@@ -31,6 +32,9 @@ POINTS_SCHEMA = pl.Schema(
         "n": pl.Int64,
     }
 )
+
+LEGEND_COLUMNS = 5
+"""Families that a line of the legend has room for."""
 
 LABEL_SIZE = 6.5
 MARK_SIZE = 4.5
@@ -133,7 +137,9 @@ def tradeoff(points: pl.DataFrame) -> Figure:
         xlim=(108, -3),
     )
     families = [one for one in FAMILIES if one in map(method_family, points["method"])]
-    figure.legend(handles=_legend(families), loc="outside lower center", ncols=len(families))
+    lines = math.ceil(len(families) / LEGEND_COLUMNS)
+    columns = math.ceil(len(families) / lines)
+    figure.legend(handles=_legend(families), loc="outside lower center", ncols=columns)
     # labels are placed in pixels, so the axes must not move any more
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
