@@ -41,29 +41,28 @@ def test_good_scenario_is_read_as_it_was_written(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "field", "problem"),
     [
-        ({"colour": "red"}, "colour", "Extra inputs are not permitted"),
         ({"category": "weather"}, "category", "Input should be 'memory_hardware'"),
         ({"id": "Rate-Too-High"}, "id", "String should match pattern"),
         ({"fault": {"name": "jump"}}, "fault.onset", "Field required"),
         ({"fault": {"name": "jump", "onset": "later"}}, "fault.onset", "Input should be"),
         ({"remedy": "No."}, "remedy", "at least 10 characters"),
         ({"not_applicable": {"mamba": "It has no heads."}}, "not_applicable.mamba", "Input should"),
-        ({"difficulty": "hard"}, "(scenario)", "hard exactly when"),
-        ({"symptom_category": "data_pipeline"}, "(scenario)", "hard exactly when"),
-        ({"ambiguity": "truly_ambiguous"}, "(scenario)", "ambiguity must be given for unknown"),
+        ({"difficulty": "hard"}, "(file)", "hard exactly when"),
+        ({"symptom_category": "data_pipeline"}, "(file)", "hard exactly when"),
+        ({"ambiguity": "truly_ambiguous"}, "(file)", "ambiguity must be given for unknown"),
         (
             {"category": "unknown", "symptom_category": "unknown"},
-            "(scenario)",
+            "(file)",
             "ambiguity must be given for unknown",
         ),
         (
             {"fault": {"name": "jump", "onset": "start_crash"}},
-            "(scenario)",
+            "(file)",
             "must have the expected_outcome crash",
         ),
         (
             {"other_outcomes": {"diverged": "By chance alone."}},
-            "(scenario)",
+            "(file)",
             "must leave out the expected_outcome",
         ),
         ({"other_outcomes": {"completed": "By chance alone."}}, "other_outcomes.comp", "Input sh"),
@@ -79,6 +78,12 @@ def test_bad_value_is_refused_by_file_field_and_remedy(
     assert message.startswith(f"{path}: {field}")
     assert problem in message
     assert message.endswith(AFTER_THE_MODEL)
+
+
+def test_unknown_key_is_refused_with_those_that_are_known(tmp_path: Path) -> None:
+    path = write(tmp_path, colour="red")
+    with pytest.raises(BadInputError, match=r"colour: the key is unknown\. Known keys are id"):
+        read_scenario(path)
 
 
 @pytest.mark.parametrize("content", [b'{"id": ', b"\xff\xfe", b""])

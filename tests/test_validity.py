@@ -15,7 +15,8 @@ from failbench.recording.plan import RecordParams, Remedy, RunsWanted, Setting
 from failbench.rules_of_validity import RuleResult, check_rules
 from failbench.scenarios import CATEGORIES, Category, Scenario
 from failbench.telemetry import NOISY_STEP_COLUMNS, RUN_SCHEMA, STEP_SCHEMA, Telemetry
-from failbench.validity import SettingCheck, check, metrics, report
+from failbench.validity import SettingCheck, check
+from failbench.validity_report import metrics, report
 
 RECORD = RecordParams(
     settings={"transformer-adamw": {"seeds": 1, "successes": 10}},

@@ -199,7 +199,8 @@ def _record_setting(
 
 
 def _check(options: argparse.Namespace) -> int:
-    from failbench.validity import check, report
+    from failbench.validity import check
+    from failbench.validity_report import report
 
     checked = check(
         read_scenarios(options.scenarios),

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TypeVar
 
 import yaml
-from pydantic import BaseModel, ValidationError
 
 from failbench.errors import BadInputError
+from failbench.validation import Model, validated
 
 PARAMS = Path("params.yaml")
 
-Parameters = TypeVar("Parameters", bound=BaseModel)
 
-
-def read_section(section: str, model: type[Parameters], path: Path = PARAMS) -> Parameters:
+def read_section(section: str, model: type[Model], path: Path = PARAMS) -> Model:
     """Read one section of ``params.yaml`` into a typed record.
 
     Raises
@@ -40,20 +37,5 @@ def read_section(section: str, model: type[Parameters], path: Path = PARAMS) -> 
             "the section is missing or empty.",
             f"Give it the keys {', '.join(model.model_fields)}.",
         )
-    try:
-        return model.model_validate(raw[section])
-    except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join([section, *(str(part) for part in first["loc"])])
-        if first["type"] == "extra_forbidden":
-            known = ", ".join(model.model_fields)
-            raise BadInputError(
-                path, field, "the key is unknown.", f"Known keys are {known}."
-            ) from error
-        found = "" if first["type"] == "missing" else f" (found {first['input']!r})"
-        raise BadInputError(
-            path,
-            field,
-            f"{first['msg']}{found}.",
-            "The comment beside the key says what it takes.",
-        ) from error
+    remedy = "The comment beside the key says what it takes."
+    return validated(model, raw[section], path, remedy, (section,))

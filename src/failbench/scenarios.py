@@ -12,11 +12,11 @@ from pydantic import (
     ConfigDict,
     Field,
     StringConstraints,
-    ValidationError,
     model_validator,
 )
 
 from failbench.errors import BadInputError
+from failbench.validation import validated
 
 Category = Literal["memory_hardware", "optimization", "data_pipeline", "model_software", "unknown"]
 Outcome = Literal["crash", "diverged", "stalled", "degraded", "hung", "killed", "slow"]
@@ -118,17 +118,8 @@ def read_scenario(path: Path) -> Scenario:
         raw = json.loads(path.read_text(encoding="utf-8"))
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise BadInputError(path, "(file)", f"is not JSON: {error}.", "Mend the syntax.") from error
-    try:
-        scenario = Scenario.model_validate(raw)
-    except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"]) or "(scenario)"
-        raise BadInputError(
-            path,
-            field,
-            f"{first['msg']}.",
-            "Correct it after the model failbench.scenarios.Scenario.",
-        ) from error
+    remedy = "Correct it after the model failbench.scenarios.Scenario."
+    scenario = validated(Scenario, raw, path, remedy)
     expected = Path(scenario.category) / f"{scenario.id}.json"
     if Path(path.parent.name) / path.name != expected:
         raise BadInputError(

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import numpy as np
 import polars as pl
 import pytest
 
@@ -9,7 +8,6 @@ from failbench.evaluation.costs import UnitCosts
 from failbench.evaluation.hybrid_study import (
     BEST,
     RoutingSettings,
-    _half,
     prices_key,
     study_hybrids,
 )
@@ -137,13 +135,6 @@ def test_what_a_half_promises_is_on_average_no_dearer_than_what_the_other_pays(m
     _, rows, _ = made_up
     own, other = (rows[BEST, EXPENSIVE, f"cost_{one}_half"]["value"] for one in ("own", "other"))
     assert own < other
-
-
-def test_halves_are_halves_and_an_odd_scenario_goes_to_either():
-    rng = np.random.default_rng(0)
-    assert set(_half(rng, 8, 50).sum(axis=1)) == {4}
-    assert set(_half(rng, 7, 50).sum(axis=1)) == {3, 4}
-    assert _half(rng, 8, 500).mean(axis=0) == pytest.approx(np.full(8, 0.5), abs=0.1)
 
 
 def test_the_same_seed_gives_the_same_study(made_up):

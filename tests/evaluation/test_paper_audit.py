@@ -157,7 +157,11 @@ def test_metrics_count_every_claim_once_by_verdict_place_and_kind(audit):
         ({"kind": "sum", "value": 1}, "claims.made_up.check.sum.parts", "required"),
         ({"kind": "sum", "value": 0.5, "parts": [1, 1]}, "check.sum.value", "no printed figure"),
         ({"kind": "granularity", "values": ["5%"], "n": 0}, "granularity.n", "greater"),
-        ({"kind": "unverifiable", "missing": "labels", "n": 5}, "unverifiable.n", "Extra"),
+        (
+            {"kind": "unverifiable", "missing": "labels", "n": 5},
+            "unverifiable.n",
+            "the key is unknown",
+        ),
         (
             {"kind": "weighted_mean", "value": 1, "weights": [1], "values": [1, 2]},
             "weighted_mean",

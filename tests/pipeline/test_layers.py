@@ -12,13 +12,14 @@ PACKAGE = REPOSITORY / "src/failbench"
 
 LAYERS = (
     ("errors",),
-    ("files",),
+    ("files", "validation"),
     ("scenarios", "params"),
     ("telemetry",),
     ("detector", "partners"),
     ("recording",),
     ("rules_of_validity",),
     ("validity",),
+    ("validity_report",),
     ("keywords", "observables"),
     ("features",),
     ("measurements",),

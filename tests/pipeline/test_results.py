@@ -14,6 +14,7 @@ import yaml
 from failbench.evaluation.fold_plans import KNOWN_SCENARIOS, LEFT_OUT, NESTED_CV, POOLED
 from failbench.evaluation.nested_cv import PREDICTION_SCHEMA
 from failbench.evaluation.splits import SPLIT_SCHEMA
+from failbench.recording.fingerprint import PROVENANCE
 from failbench.scenarios import CATEGORIES
 from pipeline import REPOSITORY
 
@@ -51,6 +52,11 @@ def failing(runs: pl.DataFrame) -> pl.DataFrame:
         pl.col("optimizer") == study["optimizer"],
         pl.col("scale") == study["scale"],
     )
+
+
+def test_all_runs_were_recorded_on_one_corpus_with_one_set_of_versions(runs: pl.DataFrame) -> None:
+    provenance = runs.select(PROVENANCE).unique()
+    assert provenance.height == 1, provenance
 
 
 def test_every_run_but_those_with_a_remedy_has_a_row_of_features(runs: pl.DataFrame) -> None:

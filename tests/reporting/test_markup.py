@@ -30,11 +30,12 @@ NASTY = (
     "// no comment /* none */",
     "= heading",
     "± 1",
+    "−1 to 2",
 )
 
 LATEX_PLAIN = re.compile(
     r"\\(?:[&%$#_{}]|textbackslash\{\}|textasciitilde\{\}|textasciicircum\{\}|textless\{\}"
-    r"|textgreater\{\}|textbar\{\})|\$\\pm\$|\{\}"
+    r"|textgreater\{\}|textbar\{\})|\$\\pm\$|\$-\$|\{\}"
 )
 """Everything in an escaped text that is no letter to print: known commands and empty groups."""
 
@@ -191,8 +192,8 @@ def test_a_table_of_sentences_may_span_pages_in_latex():
     assert latex(SENTENCES) == "\n".join(
         [
             "% Needs the packages array, booktabs and longtable.",
-            r"{\footnotesize",
-            r"\begin{longtable}{>{\raggedright\arraybackslash}p{0.6\linewidth}r}",
+            r"{\footnotesize\setlength{\tabcolsep}{3pt}",
+            r"\begin{longtable}{>{\raggedright\arraybackslash}p{\dimexpr0.6\linewidth-2\tabcolsep}r}",
             r"\caption{Caption. A note.}\label{tab:sentences}\\",
             r"\toprule",
             r"Claim & n \\",

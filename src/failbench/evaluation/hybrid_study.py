@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from itertools import product
 
 import numpy as np
 import polars as pl
 from pydantic import Field
 
-from failbench.evaluation.bootstrap import BATCH, Interval
+from failbench.evaluation.bootstrap import Interval
 from failbench.evaluation.costs import UnitCosts, cost_metrics
 from failbench.evaluation.intervals import IntervalSettings, interval_rows, scenario_intervals
 from failbench.evaluation.metrics import OVERALL, ValueMetric
-from failbench.evaluation.routing import ROUTES, WRONG, RoutedGrid, price, routed_grid
+from failbench.evaluation.routing import ROUTES, WRONG, RoutedGrid, routed_grid
 from failbench.evaluation.scenario_values import (
     ScenarioValues,
     over_scenarios,
@@ -23,6 +22,13 @@ from failbench.evaluation.scenario_values import (
     right,
 )
 from failbench.evaluation.scores import Array, ScenarioAnswers, scenario_answers
+from failbench.evaluation.threshold_choice import (
+    cheapest_in_resamples,
+    cost_at,
+    costs_of_halves,
+    optimism,
+    uncertainty,
+)
 from failbench.methods.diagnosis import Route
 from failbench.methods.hybrid import HybridSettings
 from failbench.scenarios import Record
@@ -118,17 +124,17 @@ def study_hybrids(
     measured = grid.position(thresholds.classifier_from, thresholds.rules_from)
     person_alone = grid.position(1.0, 1.0)
     prices = list(product(settings.human_costs, settings.wrong_answer_costs))
-    resampled = _cheapest_in_resamples(grid, costs, prices, intervals)
-    halved = _halves(grid, costs, prices, measured, settings.halves, intervals.seed)
+    resampled = cheapest_in_resamples(grid, costs, prices, intervals)
+    halved = costs_of_halves(grid, costs, prices, measured, settings.halves, intervals.seed)
     points = []
     for position, (human, wrong) in enumerate(prices):
-        cost = _cost(grid.shares(), costs, human, wrong)
+        cost = cost_at(grid.shares(), costs, human, wrong)
         best = int(cost.round(12).argmin())
         paid = {"measured": measured, "person_alone": person_alone, "best": best}
         found = {
             **_paid(grid, answers, costs, human, wrong, paid, intervals),
-            **_uncertainty(grid, best, resampled[position], intervals.confidence),
-            **_optimism(halved[position], sum(grid.sizes), intervals.confidence),
+            **uncertainty(grid, best, resampled[position], intervals.confidence),
+            **optimism(halved[position], sum(grid.sizes), intervals.confidence),
         }
         tables.append(interval_rows(BEST, prices_key(human, wrong), found))
         points.append(_points(grid, human, wrong, cost, resampled[position]))
@@ -165,60 +171,6 @@ def _as_measured(
     yield ALL, scenario_intervals(answers, accuracy, settings, cost_metrics(predictions, costs))
 
 
-def _cost(shares: Array, costs: UnitCosts, human: float, wrong: float) -> Array:
-    return price(shares, costs.model_copy(update={"human": human}), wrong)
-
-
-def _cheapest_in_resamples(
-    grid: RoutedGrid,
-    costs: UnitCosts,
-    prices: list[tuple[float, float]],
-    settings: IntervalSettings,
-) -> Array:
-    """Place of the cheapest pair in each resample of scenarios, ``[n_prices, n_resamples]``."""
-    rng = np.random.default_rng(settings.seed)
-    found = []
-    for start in range(0, settings.resamples, BATCH):
-        drawn = min(BATCH, settings.resamples - start)
-        weights = [rng.multinomial(n, np.full(n, 1 / n), drawn).astype(float) for n in grid.sizes]
-        shares = grid.shares(weights)
-        found.append([_cost(shares, costs, *one).round(12).argmin(axis=-1) for one in prices])
-    return np.concatenate(found, axis=-1)
-
-
-def _halves(
-    grid: RoutedGrid,
-    costs: UnitCosts,
-    prices: list[tuple[float, float]],
-    measured: int,
-    halves: int,
-    seed: int,
-) -> Array:
-    """Costs over random halves, ``[n_prices, 3, n_halves]``.
-
-    Of the pair that a half finds cheapest: on that half, and on the other; and of the pair of the
-    main study on the other.
-    """
-    rng = np.random.default_rng([seed, 1])
-    chosen = [_half(rng, n, halves) for n in grid.sizes]
-    here = grid.shares(chosen)
-    there = grid.shares([1 - one for one in chosen])
-    found = []
-    for one in prices:
-        on_own, on_other = _cost(here, costs, *one), _cost(there, costs, *one)
-        best = on_own.round(12).argmin(axis=-1)[:, None]
-        pick = partial(np.take_along_axis, indices=best, axis=-1)
-        found.append([pick(on_own)[:, 0], pick(on_other)[:, 0], on_other[:, measured]])
-    return np.array(found)
-
-
-def _half(rng: np.random.Generator, n: int, halves: int) -> Array:
-    """Which scenarios are in each half, ``[n_halves, n]``: of an odd one, one more or one less."""
-    ranks = rng.random((halves, n)).argsort(axis=-1)
-    size = n // 2 + (n % 2) * rng.integers(0, 2, (halves, 1))
-    return (ranks < size).astype(np.float64)
-
-
 def _paid(
     grid: RoutedGrid,
     answers: ScenarioAnswers,
@@ -247,74 +199,9 @@ def _costs_of(
     """Cost of each scenario at one pair, and one: ``[n_scenarios, 2]`` by category."""
     values = {}
     for category, outcomes in grid.outcomes.values.items():
-        cost = _cost(outcomes[:, :, place, None], costs, human, wrong)[:, 0]
+        cost = cost_at(outcomes[:, :, place, None], costs, human, wrong)[:, 0]
         values[category] = np.stack([cost, np.ones(len(cost))], axis=-1)
     return ScenarioValues(values)
-
-
-def _uncertainty(
-    grid: RoutedGrid, best: int, resampled: Array, confidence: float
-) -> dict[str, Interval]:
-    """The cheapest thresholds with the range of those of resamples, and how many agree."""
-    tail = (1 - confidence) / 2
-    n = sum(grid.sizes)
-    found = {}
-    for name in ("classifier_from", "rules_from"):
-        levels = getattr(grid, name)
-        low, high = np.quantile(levels[resampled], (tail, 1 - tail), method="inverted_cdf")
-        found[name] = Interval(
-            value=float(levels[best]),
-            ci_low=min(float(low), float(levels[best])),
-            ci_high=max(float(high), float(levels[best])),
-            n=n,
-            method="percentile bootstrap",
-            resampling_unit="scenario",
-            estimand="cheapest threshold, and what it is in resamples of the scenarios",
-        )
-    share = float((resampled == best).mean())
-    found["agreement"] = _range(
-        share,
-        share,
-        share,
-        n,
-        "scenario",
-        "share of resamples in which the same pair of thresholds is cheapest",
-    )
-    return found
-
-
-def _optimism(halved: Array, n: int, confidence: float) -> dict[str, Interval]:
-    """What half of the scenarios promise, and what the other half pays."""
-    own, other, measured = halved
-    tail = (1 - confidence) / 2
-    figures = {
-        "cost_own_half": (own, "on the half that chose the thresholds"),
-        "cost_other_half": (other, "on the half that did not choose the thresholds"),
-        "saving_other_half": (
-            measured - other,
-            "at the thresholds of the main study, less that at those that the other half chose",
-        ),
-    }
-    found = {}
-    for name, (costs, words) in figures.items():
-        low, high = np.quantile(costs, (tail, 1 - tail))
-        estimand = f"cost of a diagnosis {words}: mean and range over random halves"
-        found[name] = _range(
-            float(costs.mean()), float(low), float(high), n, "half of the scenarios", estimand
-        )
-    return found
-
-
-def _range(value: float, low: float, high: float, n: int, unit: str, estimand: str) -> Interval:
-    return Interval(
-        value=value,
-        ci_low=low,
-        ci_high=high,
-        n=n,
-        method="range",
-        resampling_unit=unit,
-        estimand=estimand,
-    )
 
 
 def _points(

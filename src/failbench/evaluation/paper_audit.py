@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from typing import Annotated
 
 import polars as pl
-from pydantic import Field, ValidationError
+from pydantic import Field
 
-from failbench.errors import BadInputError
 from failbench.evaluation.audit_arithmetic import (
     Deviation,
     Difference,
@@ -52,6 +51,7 @@ from failbench.evaluation.audit_relations import (
     Within,
 )
 from failbench.scenarios import Record
+from failbench.validation import validated
 
 AnyCheck = (
     Granularity
@@ -168,16 +168,8 @@ def validate_claims(
     BadInputError
         If a kind of test is unknown, a key is unknown or missing, or a value is of the wrong kind.
     """
-    try:
-        return AuditedPaper.model_validate(raw)
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise BadInputError(
-            place,
-            ".".join(str(part) for part in first["loc"]) or "(file)",
-            f"{first['msg']}.",
-            "Correct it after the checks in failbench.evaluation.paper_audit.",
-        ) from error
+    remedy = "Correct it after the checks in failbench.evaluation.paper_audit."
+    return validated(AuditedPaper, raw, place, remedy)
 
 
 def audit_paper(paper: AuditedPaper, settings: AuditSettings) -> pl.DataFrame:

@@ -24,6 +24,8 @@ LATEX_SPECIAL = {
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
     "±": r"$\pm$",
+    # LaTeX stops at the sign itself
+    "−": "$-$",
 }
 """How LaTeX is told to print the characters that it reads as markup or may lack."""
 
@@ -212,12 +214,12 @@ def _latex_pages(table: Table) -> str:
     columns = "".join(
         column.align[0]
         if column.width is None
-        else rf">{{\raggedright\arraybackslash}}p{{{column.width:g}\linewidth}}"
+        else rf">{{\raggedright\arraybackslash}}p{{\dimexpr{column.width:g}\linewidth-2\tabcolsep}}"
         for column in table.columns
     )
     lines = [
         "% Needs the packages array, booktabs and longtable.",
-        r"{\footnotesize",
+        r"{\footnotesize\setlength{\tabcolsep}{3pt}",
         rf"\begin{{longtable}}{{{columns}}}",
         rf"\caption{{{_latex_caption(table)}}}\label{{tab:{table.name}}}\\",
         r"\toprule",

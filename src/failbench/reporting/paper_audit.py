@@ -96,12 +96,12 @@ def audit_table(audit: pl.DataFrame, *, confidence: float) -> Table:
     return Table(
         "paper_audit",
         (
-            Column("Claim", align="left", width=0.22),
-            Column("Printed", align="left", width=0.14),
-            Column("Place", align="left", width=0.1),
-            Column("Test", align="left", width=0.1),
-            Column("Computed", align="left", width=0.24),
-            Column("Verdict", align="left", width=0.1),
+            Column("Claim", align="left", width=0.23),
+            Column("Printed", align="left", width=0.12),
+            Column("Place", align="left", width=0.12),
+            Column("Test", align="left", width=0.12),
+            Column("Computed", align="left", width=0.26),
+            Column("Verdict", align="left", width=0.15),
         ),
         tuple(rows),
         CAPTION.format(

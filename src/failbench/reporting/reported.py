@@ -5,22 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
 from failbench.errors import BadInputError
-from failbench.scenarios import CATEGORIES, Architecture, Category
+from failbench.scenarios import CATEGORIES, Architecture, Category, Record
+from failbench.validation import validated
 
 Fraction = Annotated[float, Field(ge=0.0, le=1.0)]
 Drop = Annotated[float, Field(ge=-1.0, le=0.0)]
 Interval = tuple[Fraction, Fraction]
 Score = Annotated[float, Field(ge=0.0, le=100.0)]
 Place = Annotated[str, Field(pattern=r"^(Abstract|Sections? \d|Table \d|Figure \d)")]
-
-
-class Record(BaseModel):
-    """A frozen record that refuses keys it does not know."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class ReportedMethod(Record):
@@ -204,16 +199,8 @@ def validate_reported(
     BadInputError
         If a key is unknown or missing, or a value is of the wrong kind or out of range.
     """
-    try:
-        return Reported.model_validate(raw)
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise BadInputError(
-            place,
-            ".".join(str(part) for part in first["loc"]) or "(file)",
-            f"{first['msg']}.",
-            "Correct it after the records in failbench.reporting.reported.",
-        ) from error
+    remedy = "Correct it after the records in failbench.reporting.reported."
+    return validated(Reported, raw, place, remedy)
 
 
 def reported_number(

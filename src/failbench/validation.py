@@ -1,0 +1,50 @@
+"""Validation: parsed files become typed records, or one error that says where they are wrong."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from failbench.errors import BadInputError
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def validated(
+    model: type[Model], raw: object, place: object, remedy: str, prefix: tuple[str, ...] = ()
+) -> Model:
+    """Turn the content of a file, or of a part of it, into a record.
+
+    Parameters
+    ----------
+    model
+        The record.
+    raw
+        What was parsed.
+    place
+        The file, for the error.
+    remedy
+        What to do about a wrong value, in one sentence.
+    prefix
+        Keys that lead to the part within the file.
+
+    Raises
+    ------
+    BadInputError
+        If a key is unknown or missing, or a value is of the wrong kind or out of its domain; it
+        names the first that is.
+    """
+    try:
+        return model.model_validate(raw)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join([*prefix, *(str(part) for part in first["loc"])]) or "(file)"
+        if first["type"] == "extra_forbidden":
+            # what is known is told of the record itself; deeper ones would take a walk through it
+            known = f"Known keys are {', '.join(model.model_fields)}."
+            remedy = known if len(first["loc"]) == 1 else remedy
+            raise BadInputError(place, field, "the key is unknown.", remedy) from error
+        shown = isinstance(first["input"], int | float | str)
+        found = f" (found {first['input']!r})" if shown else ""
+        raise BadInputError(place, field, f"{first['msg']}{found}.", remedy) from error
