@@ -13,12 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import StringConstraints, ValidationError
+from pydantic import StringConstraints
 
 from failbench.errors import BadInputError
 from failbench.files import write_atomically
 from failbench.methods.llm_settings import LlmModel
 from failbench.scenarios import Record
+from failbench.validation import validated
 
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 
@@ -106,12 +107,12 @@ def read_cache(path: Path) -> LlmCache:
 
 
 def _answer(path: Path, number: int, line: bytes) -> CachedAnswer:
+    place = f"{path}:{number}"
     try:
-        return CachedAnswer.model_validate_json(line)
-    except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"]) or "(line)"
-        raise BadInputError(f"{path}:{number}", field, f"{first['msg']}.", REMEDY) from error
+        raw = json.loads(line)
+    except ValueError as error:
+        raise BadInputError(place, "(line)", "is not JSON.", REMEDY) from error
+    return validated(CachedAnswer, raw, place, REMEDY)
 
 
 def append_answer(path: Path, answer: CachedAnswer) -> None:
