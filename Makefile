@@ -16,7 +16,7 @@ RESULTS := data figures paper dvc.lock
 LOCK_OPTIONS := --quiet --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	--no-emit-index-url --prerelease disallow
 
-.PHONY: help repro compare test long-test lint record paper readme lock clean
+.PHONY: help repro compare test long-test lint record llm paper readme lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -64,6 +64,10 @@ lint: $(STUDY)  ## check style and types
 
 record: $(RECORDER)  ## record what is missing or out of date (a setting takes half an hour on 2 cores)
 	@$(IN_VENV) failbench record
+
+llm: $(STUDY)  ## ask language models on an Ollama server, then regenerate what reads their answers
+	@$(IN_VENV) failbench llm
+	@$(IN_VENV) dvc repro
 
 paper: $(STUDY)  ## regenerate the paper's tables, and say where they are
 	@$(IN_VENV) dvc repro

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import os
 import shutil
 import signal
 import sys
 import threading
 import time
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn
 from rich.progress import Progress as Bar
 
 from failbench.detector import DetectorParams
@@ -27,7 +29,9 @@ from failbench.telemetry import read_telemetry
 SCENARIOS = Path("data/scenarios")
 TELEMETRY = Path("data/telemetry")
 WORK = Path("data/.recording")
+ANSWERS = Path("data/llm")
 INTERRUPTED = 130
+KEPT = "What was answered so far is kept; the same command goes on where this stopped."
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -65,6 +69,16 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument("--scenarios", type=Path, default=SCENARIOS)
     check.add_argument("--brief", action="store_true", help="leave out the runs that pass")
     check.set_defaults(run=_check)
+
+    llm = commands.add_parser("llm", help="ask language models what the cache has no answer of")
+    llm.add_argument("--model", metavar="LABEL", help="this one of params.yaml alone")
+    llm.add_argument("--host", help="address of the server (default: OLLAMA_HOST, or this machine)")
+    llm.add_argument("--limit", type=_positive, metavar="RUNS", help="the first so many runs alone")
+    llm.set_defaults(run=_llm)
+
+    prompt = commands.add_parser("prompt", help="print what a language model is told of a run")
+    prompt.add_argument("run_id", metavar="RUN")
+    prompt.set_defaults(run=_prompt)
     return parser
 
 
@@ -153,9 +167,7 @@ def _record_setting(
         stop=stop,
     )
     started = time.monotonic()
-    with Bar(
-        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), console=Console()
-    ) as bar:
+    with _bar() as bar:
         task = bar.add_task("recording", total=None)
         printed: list[str] = []
 
@@ -198,6 +210,82 @@ def _check(options: argparse.Namespace) -> int:
     )
     print(report(checked, brief=options.brief))
     return 0 if checked.passed else 1
+
+
+def _llm(options: argparse.Namespace) -> int:
+    from failbench.evaluation.studies import ReferenceStudy
+    from failbench.methods.llm_cache import cache_path
+    from failbench.methods.llm_prompt import prompts_of
+    from failbench.methods.llm_session import LlmServerError, Progress, Session, connect
+    from failbench.methods.llm_settings import LlmAgentsSettings
+
+    settings = read_section("llm_agents", LlmAgentsSettings, PARAMS)
+    models = settings.models
+    if options.model is not None:
+        if options.model not in models:
+            raise BadInputError(
+                PARAMS,
+                "llm_agents.models",
+                f"has no {options.model!r}.",
+                _near(options.model, models),
+            )
+        models = {options.model: models[options.model]}
+    telemetry = read_telemetry(TELEMETRY)
+    reference = read_section("nested_cv", ReferenceStudy, PARAMS)
+    run_ids = sorted(reference.failures(telemetry.runs)["run_id"])[: options.limit]
+    prompts = list(prompts_of(telemetry, run_ids, settings).values())
+    client = connect(options.host, settings.timeout_seconds)
+    for label, model in models.items():
+        session = Session(client, label, model, settings, cache_path(ANSWERS, label))
+        with _bar() as bar:
+            task = bar.add_task(label, total=len(prompts))
+
+            def show(progress: Progress, label: str = label, task: TaskID = task) -> None:
+                bar.update(
+                    task,
+                    total=progress.questions,
+                    completed=progress.answered,
+                    description=f"{label}: {progress.unreadable} unreadable",
+                )
+
+            try:
+                session.ask(prompts, show)
+            except LlmServerError as error:
+                print(f"{error} {KEPT}", file=sys.stderr)
+                return 1
+            except KeyboardInterrupt:
+                print(f"Stopped. {KEPT}", file=sys.stderr)
+                return INTERRUPTED
+    return 0
+
+
+def _prompt(options: argparse.Namespace) -> int:
+    from failbench.methods.llm_prompt import prompt_hash, prompts_of
+    from failbench.methods.llm_settings import LlmAgentsSettings
+
+    settings = read_section("llm_agents", LlmAgentsSettings, PARAMS)
+    telemetry = read_telemetry(TELEMETRY)
+    run_ids = telemetry.runs["run_id"].to_list()
+    if options.run_id not in run_ids:
+        raise BadInputError(
+            TELEMETRY, "run_id", f"has no {options.run_id!r}.", _near(options.run_id, run_ids)
+        )
+    prompt = prompts_of(telemetry, [options.run_id], settings)[options.run_id]
+    print(f"--- system\n{prompt.system}\n\n--- user\n{prompt.user}\n")
+    print(f"--- hash {prompt_hash(prompt, settings)}")
+    return 0
+
+
+def _near(name: str, names: Iterable[str]) -> str:
+    """What to name instead."""
+    near = difflib.get_close_matches(name, names)
+    return f"The nearest are {', '.join(near)}." if near else "No name there is like it."
+
+
+def _bar() -> Bar:
+    return Bar(
+        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), console=Console()
+    )
 
 
 if __name__ == "__main__":

@@ -46,6 +46,12 @@ def test_a_parameter_of_a_method_runs_its_readers_again(reruns, method: str) -> 
     assert {"intervals", "significance", "tradeoff", "generalization"} <= reruns(method)
 
 
+def test_other_settings_of_language_models_run_no_fit_again(reruns) -> None:
+    found = reruns("llm_agents")
+    assert {"llm_agents", "intervals", "significance", "generalization"} <= found
+    assert not [name for name in found if "@" in name]
+
+
 @pytest.mark.parametrize(
     ("section", "stages"),
     [

@@ -21,6 +21,8 @@ from pipeline import REPOSITORY
 KEY = PREDICTION_SCHEMA.names()[:6]
 PARAMS = yaml.safe_load((REPOSITORY / "params.yaml").read_text(encoding="utf-8"))
 PREDICTIONS = sorted((REPOSITORY / "data" / "predictions").glob("*/*.parquet"))
+LANGUAGE_MODELS = REPOSITORY / "data" / "predictions" / "nested_cv" / "llm_agents.parquet"
+"""The one file that has several methods, and none where no answers are cached."""
 METRICS = sorted((REPOSITORY / "data" / "metrics").glob("*.json"))
 DICTIONARY = (REPOSITORY / "README.md").read_text(encoding="utf-8").split("## Files")[1]
 KEYS_OF_POINTS = re.findall(r"^\| `(data/plots/[\w.]+)` \|.*\| `([\w, ]+)` \|$", DICTIONARY, re.M)
@@ -75,7 +77,9 @@ def test_every_scenario_is_tested_once_a_repeat(splits: pl.DataFrame, runs: pl.D
 def test_predictions_have_their_schema_and_no_key_twice(path: Path) -> None:
     table = pl.read_parquet(path)
     assert table.schema == PREDICTION_SCHEMA
-    assert set(table["method"]) == {path.stem}
+    methods = set(PARAMS["llm_agents"]["models"]) if path == LANGUAGE_MODELS else {path.stem}
+    assert set(table["method"]) <= methods
+    assert table.height or path == LANGUAGE_MODELS
     assert not table.select(KEY).is_duplicated().any()
     assert table.equals(table.sort(KEY))
 
@@ -84,7 +88,7 @@ def test_predictions_have_their_schema_and_no_key_twice(path: Path) -> None:
 def test_probabilities_are_those_of_the_answer_and_add_up_to_one(path: Path) -> None:
     table = pl.read_parquet(path)
     probabilities = table.select(f"p_{one}" for one in CATEGORIES).to_numpy()
-    assert abs(probabilities.sum(axis=1) - 1).max() < 1e-5
+    assert (abs(probabilities.sum(axis=1) - 1) < 1e-5).all()
     assert table["confidence"].is_between(0, 1).all()
     assert set(table["prediction"]) <= {*CATEGORIES, "abstain"}
     assert ((table["prediction"] == "abstain") == table["reason"].is_not_null()).all()
@@ -108,7 +112,7 @@ def test_every_run_of_a_study_is_predicted_in_every_repeat(
         KNOWN_SCENARIOS: set(of_seed["run_id"]),
     }
     table = pl.read_parquet(path)
-    for (study, _, _), part in table.group_by("study", "feature_set", "repeat"):
+    for (study, *_), part in table.group_by("study", "feature_set", "method", "repeat"):
         assert set(part["run_id"]) == expected[study]
         assert part.height == len(expected[study])
 
@@ -156,3 +160,14 @@ def test_the_key_that_the_readme_gives_says_what_a_row_is(path: str, key: str) -
     columns = key.split(", ")
     assert set(columns) <= set(table.columns)
     assert not table.select(columns).is_duplicated().any()
+
+
+def test_no_language_model_is_measured_without_its_answers() -> None:
+    metrics = json.loads((REPOSITORY / "data/metrics/llm_agents.json").read_text(encoding="utf-8"))
+    assert set(metrics) == set(PARAMS["llm_agents"]["models"])
+    available = {label for label, one in metrics.items() if one["available"]}
+    assert set(pl.read_parquet(LANGUAGE_MODELS)["method"]) == available
+    cached = {path.stem for path in (REPOSITORY / "data/llm").glob("*.jsonl")}
+    assert available <= cached
+    for label in set(metrics) - available:
+        assert set(metrics[label]) == {"available", "answered", "runs"}

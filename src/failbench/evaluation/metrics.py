@@ -22,7 +22,7 @@ from failbench.evaluation.scenario_values import (
     surprise,
 )
 from failbench.evaluation.scores import Array, Score
-from failbench.methods.diagnosis import ABSTAIN, Reason, Route
+from failbench.methods.diagnosis import ABSTAIN, AnswerReason, Reason, Route
 
 
 @dataclass(frozen=True)
@@ -196,6 +196,7 @@ def value_metrics(predictions: pl.DataFrame, bins: int) -> tuple[ValueMetric, ..
     return (
         *found,
         *_shares(predictions, "reason", get_args(Reason), "abstained", "left undecided as"),
+        *_shares(predictions, "reason", get_args(AnswerReason), "abstained", "left undecided as"),
         *_shares(predictions, "route", get_args(Route), "route", "answered by"),
     )
 
@@ -203,8 +204,8 @@ def value_metrics(predictions: pl.DataFrame, bins: int) -> tuple[ValueMetric, ..
 def _shares(
     predictions: pl.DataFrame, column: str, values: tuple[str, ...], prefix: str, words: str
 ) -> tuple[ValueMetric, ...]:
-    """Share of each value of a column among all predictions, if the method fills the column."""
-    if predictions[column].is_null().all():
+    """Share of each value of a column among all predictions, if the column holds any of them."""
+    if not predictions[column].is_in(values).any():
         return ()
     return tuple(
         ValueMetric(

@@ -17,6 +17,8 @@ Probabilities = npt.NDArray[np.float64]
 
 Reason = Literal["missing", "conflict", "low_confidence"]
 """Why a method abstained."""
+AnswerReason = Literal["unreadable"]
+"""Why a language model counts as abstaining: what it wrote is no answer."""
 Route = Literal["rules", "classifier", "human"]
 """Who answered, in a method that hands runs on."""
 

@@ -21,9 +21,8 @@ from failbench.reporting.architectures import (
     threshold_label,
     values_of,
 )
-from failbench.reporting.generalization import methods_in
 from failbench.reporting.markup import Column, Table
-from failbench.reporting.method_labels import method_label
+from failbench.reporting.method_labels import in_label_order, method_label
 from failbench.reporting.reported import validate_reported
 from failbench.reporting.tables import ABSENT, percent, three_decimals, with_interval
 
@@ -87,7 +86,7 @@ def stability_table(
             left_out.filter(pl.col("method") == method),
             margin,
         )
-        for method in methods_in(left_out)
+        for method in in_label_order(left_out["method"])
     ]
     return Table(
         "architecture_stability",
@@ -154,7 +153,7 @@ def left_out_table(
             spread([one.accuracy for one in printed if one is not None]),
         )
     ]
-    for method in methods_in(left_out):
+    for method in in_label_order(left_out["method"]):
         mine = left_out.filter(pl.col("method") == method)
         cells = (
             rate_cell(mine.filter(pl.col("architecture") == name), "accuracy", RECORDED)

@@ -13,7 +13,7 @@ from matplotlib.patches import Rectangle
 
 from failbench.evaluation.scores import ANSWERS
 from failbench.reporting.category_labels import SHORT_LABELS
-from failbench.reporting.method_labels import METHOD_LABELS, method_label
+from failbench.reporting.method_labels import in_label_order, method_label
 from failbench.reporting.style import BLACK
 from failbench.reporting.tables import PRIMARY
 from failbench.scenarios import CATEGORIES, COUNTS
@@ -47,8 +47,7 @@ def draw_confusions(confusions: pl.DataFrame) -> Figure:
         If a method has no label.
     """
     drawn = confusions.filter(pl.col("feature_set") == PRIMARY, pl.col("answer").is_in(ANSWERS))
-    found = {method: method_label(method) for method in sorted(set(drawn["method"]))}
-    methods = [method for method in METHOD_LABELS if method in found]
+    methods = in_label_order(drawn["method"])
     rows = math.ceil(len(methods) / COLUMNS)
     figure = Figure(figsize=(WIDTH, 0.5 + PANEL_HEIGHT * rows), layout="constrained")
     panels = figure.subplots(rows, COLUMNS, squeeze=False).ravel()
@@ -56,7 +55,7 @@ def draw_confusions(confusions: pl.DataFrame) -> Figure:
         axes.set_axis_off()
     for position, (axes, method) in enumerate(zip(panels, methods, strict=False)):
         _draw_panel(axes, drawn.filter(pl.col("method") == method))
-        axes.set_title(found[method], fontsize=FONT + 1)
+        axes.set_title(method_label(method), fontsize=FONT + 1)
         if position % COLUMNS:
             axes.set_yticklabels([])
         if position + COLUMNS < len(methods):

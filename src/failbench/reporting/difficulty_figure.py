@@ -13,7 +13,7 @@ from matplotlib.image import AxesImage
 
 from failbench.reporting.architectures import ARCHITECTURE_LABELS
 from failbench.reporting.cells import words
-from failbench.reporting.method_labels import METHOD_LABELS, method_label
+from failbench.reporting.method_labels import in_label_order, method_label
 from failbench.reporting.style import BLACK, CATEGORY_COLOURS
 from failbench.scenarios import ARCHITECTURES, Architecture, Category
 
@@ -91,7 +91,7 @@ def _names(points: pl.DataFrame) -> tuple[list[str], list[Architecture]]:
         set(points.filter(view=view)["name"]) for view in ("method", "architecture")
     )
     return (
-        [*(one for one in METHOD_LABELS if one in methods), *sorted(methods - set(METHOD_LABELS))],
+        in_label_order(methods),
         [one for one in ARCHITECTURES if one in architectures],
     )
 

@@ -9,7 +9,7 @@ import polars as pl
 from failbench.evaluation.fold_plans import KNOWN_SCENARIOS, LEFT_OUT, NESTED_CV, POOLED
 from failbench.evaluation.generalization import GAIN
 from failbench.reporting.markup import Column, Table
-from failbench.reporting.method_labels import METHOD_LABELS, method_label
+from failbench.reporting.method_labels import in_label_order, method_label
 from failbench.reporting.tables import ABSENT, FEATURE_SETS, with_interval
 
 STUDY_COLUMNS = {
@@ -56,7 +56,7 @@ def studies_table(table: pl.DataFrame, *, confidence: float) -> Table:
         If a method has no label.
     """
     rows = []
-    for method in methods_in(table):
+    for method in in_label_order(table["method"]):
         for name, heading in FEATURE_SETS.items():
             mine = table.filter(pl.col("method") == method, pl.col("feature_set") == name)
             overall = mine.filter(pl.col("metric") == "accuracy")
@@ -85,13 +85,6 @@ def studies_table(table: pl.DataFrame, *, confidence: float) -> Table:
         "What each method is worth on architectures and on scenarios that it has not seen.",
         (STUDIES_NOTE.format(interval=100 * confidence),),
     )
-
-
-def methods_in(table: pl.DataFrame) -> list[str]:
-    """The methods of a table in the order of their labels."""
-    found = set(table["method"])
-    unlabelled = sorted(found - set(METHOD_LABELS))
-    return [*(name for name in METHOD_LABELS if name in found), *unlabelled]
 
 
 def _cell(table: pl.DataFrame, study: str, metric: str) -> str:

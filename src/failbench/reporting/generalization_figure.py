@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from failbench.evaluation.fold_plans import KNOWN_SCENARIOS, LEFT_OUT, NESTED_CV, POOLED
 from failbench.reporting.dot_rows import draw_marks, rule_rows
-from failbench.reporting.method_labels import METHOD_LABELS, method_label
+from failbench.reporting.method_labels import in_label_order, method_label
 from failbench.reporting.style import BLACK, BLUE, ORANGE, VERMILLION
 from failbench.reporting.tables import PRIMARY
 
@@ -57,8 +57,7 @@ def draw_generalization(points: pl.DataFrame) -> Figure:
         If a method has no label.
     """
     drawn = points.filter(pl.col("feature_set") == PRIMARY, pl.col("metric") == "accuracy")
-    labels = {method: method_label(method) for method in sorted(set(drawn["method"]))}
-    methods = [method for method in METHOD_LABELS if method in labels]
+    methods = in_label_order(drawn["method"])
     figure = Figure(figsize=(WIDTH, 1.2 + ROW_HEIGHT * len(methods)), layout="constrained")
     axes = figure.subplots()
     offsets = np.linspace(-SPREAD / 2, SPREAD / 2, len(MARKS))
@@ -68,7 +67,7 @@ def draw_generalization(points: pl.DataFrame) -> Figure:
         draw_marks(
             axes, of_study, rows + offset, colour=mark.colour, marker=mark.marker, label=mark.label
         )
-    rule_rows(axes, [labels[method] for method in methods], FONT)
+    rule_rows(axes, [method_label(method) for method in methods], FONT)
     axes.tick_params(axis="x", labelsize=FONT)
     axes.set_xlim(0.0, 1.0)
     axes.set_xlabel("accuracy", fontsize=FONT)

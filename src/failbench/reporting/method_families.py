@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from failbench.errors import BadInputError
+from failbench.methods.llm_settings import PAPER_MODELS, is_language_model
 from failbench.reporting.style import BLACK, GREY, SKY
 
 
@@ -23,12 +24,15 @@ class Family:
     filled: bool = True
 
 
+LANGUAGE_MODELS: Final = Family("language model", PAPER_MODELS, "v", SKY, filled=False)
+
 FAMILIES: Final = (
     Family("rules", ("simple_rules", "improved_rules", "learned_rules"), "o", BLACK),
     Family("tree or additive model", ("decision_tree", "logistic_regression", "ebm"), "s", SKY),
     Family("ensemble of trees", ("random_forest", "lightgbm", "symptom_baseline"), "^", GREY),
     Family("hybrid", ("hybrid", "hybrid_two_way"), "D", BLACK, filled=False),
     Family("simulated person", ("simulated_human",), "", GREY),
+    LANGUAGE_MODELS,
 )
 
 
@@ -43,6 +47,8 @@ def method_family(method: str) -> Family:
     for family in FAMILIES:
         if method in family.methods:
             return family
+    if is_language_model(method):
+        return LANGUAGE_MODELS
     raise BadInputError(
         "data/metrics/intervals.json",
         method,

@@ -11,7 +11,7 @@ from failbench.evaluation.per_category import MERGED
 from failbench.evaluation.scores import ANSWERS
 from failbench.reporting.category_labels import CATEGORY_LABELS, SHORT_LABELS
 from failbench.reporting.markup import Column, Table
-from failbench.reporting.method_labels import METHOD_LABELS, method_label
+from failbench.reporting.method_labels import in_label_order, method_label
 from failbench.reporting.reported import ReportedCategory, reported_number, validate_reported
 from failbench.reporting.tables import (
     ABSENT,
@@ -83,16 +83,14 @@ def scores_by_category(
     """
     paper = validate_reported(reported).tables.per_category
     methods = measured.get(PRIMARY, {})
-    for method in sorted(methods):
-        method_label(method)
     rows = []
     for score, label in SCORES.items():
         cells = (_reported_score(paper.rows.get(category), score) for category in CATEGORIES)
         rows.append((label, REPORTED_LABEL, *cells))
-        for method in (one for one in METHOD_LABELS if one in methods):
+        for method in in_label_order(methods):
             estimates = {**methods[method], **precisions.get(PRIMARY, {}).get(method, {})}
             found = (estimates.get(f"{score}_{category}") for category in CATEGORIES)
-            rows.append((label, METHOD_LABELS[method], *(_score(one, score) for one in found)))
+            rows.append((label, method_label(method), *(_score(one, score) for one in found)))
     return Table(
         "per_category",
         (

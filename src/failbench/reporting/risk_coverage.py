@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from failbench.reporting.style import METHOD_STYLES
+from failbench.reporting.style import MethodStyle, method_styles
 from failbench.reporting.tables import FEATURE_SETS
 
 WIDTH, HEIGHT = 6.9, 3.6
@@ -24,15 +26,20 @@ def draw_risk_coverage(curves: pl.DataFrame) -> Figure:
     Parameters
     ----------
     curves
-        As :class:`failbench.evaluation.risk_coverage.RiskCoverage` holds them; every method is one
-        of ``METHOD_STYLES``.
+        As :class:`failbench.evaluation.risk_coverage.RiskCoverage` holds them.
+
+    Raises
+    ------
+    BadInputError
+        If a method has no label.
     """
+    styles = method_styles(curves["method"])
     found = curves["feature_set"].unique().to_list()
     feature_sets = [name for name in FEATURE_SETS if name in found]
     figure = Figure(figsize=(WIDTH, HEIGHT), layout="constrained")
     panels = figure.subplots(1, len(feature_sets), sharex=True, sharey=True, squeeze=False)[0]
     for axes, feature_set in zip(panels, feature_sets, strict=True):
-        _draw_panel(axes, curves.filter(pl.col("feature_set") == feature_set))
+        _draw_panel(axes, curves.filter(pl.col("feature_set") == feature_set), styles)
         axes.set_title(f"Features: {FEATURE_SETS[feature_set]}")
         axes.set_xlabel("coverage: share of runs answered, surest first")
     panels[0].set_ylabel("risk: share of them not diagnosed right")
@@ -42,7 +49,7 @@ def draw_risk_coverage(curves: pl.DataFrame) -> Figure:
         for axes in panels
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
     }
-    labels = [style.label for style in METHOD_STYLES.values() if style.label in handles]
+    labels = [style.label for style in styles.values() if style.label in handles]
     figure.legend(
         handles=[handles[label] for label in labels],
         loc="outside lower center",
@@ -53,12 +60,11 @@ def draw_risk_coverage(curves: pl.DataFrame) -> Figure:
     return figure
 
 
-def _draw_panel(axes: Axes, curves: pl.DataFrame) -> None:
-    methods = set(curves["method"])
-    for position, (method, style) in enumerate(METHOD_STYLES.items()):
-        if method not in methods:
-            continue
+def _draw_panel(axes: Axes, curves: pl.DataFrame, styles: Mapping[str, MethodStyle]) -> None:
+    for position, (method, style) in enumerate(styles.items()):
         points = curves.filter(pl.col("method") == method).sort("coverage")
+        if points.is_empty():
+            continue
         # Markers start at different points, so that curves that coincide show all of theirs.
         every = max(points.height // MARKERS, 1)
         axes.plot(

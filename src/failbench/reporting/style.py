@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import cycle
 from pathlib import Path
 from typing import Final
 
 from matplotlib.figure import Figure
 
-from failbench.reporting.method_labels import METHOD_LABELS
+from failbench.reporting.method_labels import METHOD_LABELS, in_label_order, method_label
 from failbench.scenarios import Category
 
 BLACK: Final = "#000000"
@@ -67,11 +69,39 @@ METHOD_STYLES: Final[dict[str, MethodStyle]] = {
     "hybrid": _style("hybrid", GREEN, "-", ">"),
     "hybrid_two_way": _style("hybrid_two_way", GREEN, "--", "p"),
     "symptom_baseline": _style("symptom_baseline", GREY, ":", "h"),
+    "mistral_7b": _style("mistral_7b", BLACK, "-", "x"),
+    "llama_3_8b": _style("llama_3_8b", BLACK, "--", "+"),
 }
 """Methods in the order in which legends name them.
 
-Blue is a list of rules, sky a sum of terms, orange one tree, vermillion many; green hands runs on.
+Blue is a list of rules, sky a sum of terms, orange one tree, vermillion many; green hands runs on,
+black is a language model.
 """
+
+ADDED_MARKERS: Final = ("1", "2", "3", "4")
+
+
+def method_styles(methods: Iterable[str]) -> dict[str, MethodStyle]:
+    """Styles of methods in the order of legends.
+
+    Language models that were added to ``params.yaml`` come last, each with a marker of its own as
+    far as there are any.
+
+    Raises
+    ------
+    BadInputError
+        If a method has no label.
+    """
+    found = set(methods)
+    known = {name: style for name, style in METHOD_STYLES.items() if name in found}
+    added = {
+        name: MethodStyle(method_label(name), BLACK, ":", marker)
+        for name, marker in zip(
+            in_label_order(found - set(METHOD_STYLES)), cycle(ADDED_MARKERS), strict=False
+        )
+    }
+    return known | added
+
 
 TWIN: Final = GREY
 LINE: Final = BLUE

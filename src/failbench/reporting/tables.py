@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from failbench.reporting.markup import Column, Table
-from failbench.reporting.method_labels import METHOD_LABELS, method_label
+from failbench.reporting.method_labels import in_label_order, method_label
 from failbench.reporting.reported import Reported, reported_number, validate_reported
 
 Estimate = Mapping[str, float]
@@ -103,7 +103,8 @@ CONDITIONS_NOTE = (
     "and single trees: the tests on the path to the answer, and one for each rule of a list that "
     "was passed over. Logistic regression and EBM: the fewest terms that make 95 % of the "
     "answer's score. Forests and boosted trees: the tests on the paths through all trees. "
-    "Hybrids: those of whoever answered, if it was no person."
+    "Language models: the values that the answer cites. Hybrids: those of whoever answered, if it "
+    "was no person."
 )
 REPORTED_NOTE = (
     "Reported: the paper's own figures, on its own scenarios, with its 95 % intervals (Table 1; "
@@ -214,7 +215,7 @@ def scores_table(measured: Measured, *, confidence: float) -> Table:
             estimates = _estimates(measured, name, method)
             if estimates:
                 cells = (_cell(estimates, one) for one in SCORE_QUANTITIES)
-                rows.append((METHOD_LABELS[method], heading, *cells, _size([estimates])))
+                rows.append((method_label(method), heading, *cells, _size([estimates])))
     return Table(
         "scores",
         (
@@ -232,9 +233,7 @@ def scores_table(measured: Measured, *, confidence: float) -> Table:
 def _labelled(measured: Measured) -> list[str]:
     """The measured methods, in the order of their labels."""
     found = {method for methods in measured.values() for method in methods}
-    for method in sorted(found):
-        method_label(method)
-    return [method for method in METHOD_LABELS if method in found]
+    return in_label_order(found)
 
 
 def _in_order(measured: Measured, paper: Reported) -> list[str]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 
 import polars as pl
 from matplotlib.axes import Axes
@@ -31,6 +32,9 @@ POINTS_SCHEMA = pl.Schema(
         "n": pl.Int64,
     }
 )
+
+LEGEND_COLUMNS = 5
+"""Families that a line of the legend has room for."""
 
 LABEL_SIZE = 6.5
 MARK_SIZE = 4.5
@@ -132,7 +136,10 @@ def tradeoff(points: pl.DataFrame) -> Figure:
         xlabel="the paper's score of interpretability (100: easiest)",
         xlim=(108, -3),
     )
-    figure.legend(handles=_legend(), loc="outside lower center", ncols=len(FAMILIES))
+    families = [one for one in FAMILIES if one in map(method_family, points["method"])]
+    lines = math.ceil(len(families) / LEGEND_COLUMNS)
+    columns = math.ceil(len(families) / lines)
+    figure.legend(handles=_legend(families), loc="outside lower center", ncols=columns)
     # labels are placed in pixels, so the axes must not move any more
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
@@ -215,7 +222,7 @@ def _pixels(axes: Axes, ends: tuple[float, float, float, float]) -> Bbox:
     return Bbox.from_extents(*corners.min(axis=0), *corners.max(axis=0))
 
 
-def _legend() -> list[Line2D]:
+def _legend(families: Sequence[Family]) -> list[Line2D]:
     return [
         Line2D(
             [],
@@ -227,5 +234,5 @@ def _legend() -> list[Line2D]:
             linestyle="none" if family.marker else (0, (4, 2)),
             label=family.label,
         )
-        for family in FAMILIES
+        for family in families
     ]

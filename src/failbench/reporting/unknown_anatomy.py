@@ -11,7 +11,7 @@ from failbench.methods.diagnosis import ABSTAIN, Answer
 from failbench.reporting.added_measurements import measurements_table, settling_table
 from failbench.reporting.cells import interval_cell, two_decimals, words
 from failbench.reporting.markup import Column, Table
-from failbench.reporting.method_labels import METHOD_LABELS, method_label
+from failbench.reporting.method_labels import in_label_order, method_label
 from failbench.reporting.reported import Reported, reported_number, validate_reported
 from failbench.reporting.tables import ABSENT
 
@@ -81,7 +81,7 @@ def anatomy_tables(
 
 
 def _answers_table(found: UnknownAnatomy) -> Table:
-    methods = _in_order(found.methods)
+    methods = in_label_order(found.methods)
     cells = {
         (row["scenario"], row["method"]): f"{LETTERS[row['answer']]} {100 * row['share']:.0f}"
         for row in found.answers.iter_rows(named=True)
@@ -112,10 +112,8 @@ def _methods_table(
         "llama_3_8b": reported_number(paper, "unknown_right_llama"),
     }
     rows = []
-    for method in METHOD_LABELS:
+    for method in in_label_order((*found.methods, *told)):
         figures = found.methods.get(method)
-        if figures is None and method not in told:
-            continue
         names = ("recall", "abstained")
         scores = ("entropy_unknown", "entropy_labelled", "separation")
         rows.append(
@@ -177,12 +175,6 @@ def _neighbours_table(found: UnknownAnatomy) -> Table:
         "The look-alikes of the unknown scenarios.",
         (NEIGHBOURS_NOTE,),
     )
-
-
-def _in_order(methods: Mapping[str, object]) -> list[str]:
-    """Methods in the order of their labels; those without a label are refused by their label."""
-    known = [method for method in METHOD_LABELS if method in methods]
-    return [*known, *sorted(set(methods) - set(METHOD_LABELS))]
 
 
 def anatomy_points(found: UnknownAnatomy) -> pl.DataFrame:

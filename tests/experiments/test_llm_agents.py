@@ -1,0 +1,169 @@
+"""From a server's answers to the stage's results: the command asks, the stage replays."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import polars as pl
+import pytest
+import yaml
+from ollama import Client
+
+import llm_agents
+from failbench.cli import main
+from failbench.evaluation.splits import make_splits
+from failbench.feature_table import categories_of, feature_table
+from failbench.telemetry import Telemetry, write_parquet
+from made_up_llm import VALUES
+from made_up_ollama import OllamaServer, Reply, answer_text, serving
+from made_up_telemetry import made_up_scenarios, made_up_telemetry
+
+RUNS = 20
+RUN = "optimization_1-adamw-s0"
+
+
+@pytest.fixture(scope="module")
+def telemetry() -> Telemetry:
+    return made_up_telemetry(successes=1)
+
+
+@pytest.fixture(autouse=True)
+def _project(tmp_path, monkeypatch, repository, telemetry):
+    """A folder with all that command and stage read."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    write_parquet(telemetry.runs, Path("data/telemetry/runs.parquet"))
+    write_parquet(telemetry.steps, Path("data/telemetry/steps/transformer-adamw.parquet"))
+    scenarios = made_up_scenarios()
+    write_parquet(feature_table(telemetry, scenarios), Path("data/features/features.parquet"))
+    splits = make_splits(categories_of(scenarios), folds=2, repeats=2, seed=0)
+    write_parquet(splits, Path("data/features/splits.parquet"))
+    Path("data/reported").mkdir()
+    shutil.copy(repository / "data/reported/paper.yaml", "data/reported/paper.yaml")
+    params = {
+        "llm_agents": VALUES | {"pause_seconds": 0, "attempts": 1},
+        "nested_cv": {
+            "architecture": "transformer",
+            "optimizer": "adamw",
+            "scale": "small",
+            "run_seed": 0,
+            "seed": 0,
+        },
+        "intervals": {"resamples": 1000, "confidence": 0.95, "seed": 0, "wilson_from": 0.9},
+    }
+    Path("params.yaml").write_text(yaml.safe_dump(params), encoding="utf-8")
+
+
+def results() -> tuple[dict[str, dict[str, object]], pl.DataFrame, bytes]:
+    """Metrics, predictions and table of the stage, run now."""
+    llm_agents.main()
+    return (
+        json.loads(llm_agents.METRICS.read_text(encoding="utf-8")),
+        pl.read_parquet(llm_agents.PREDICTIONS),
+        Path("paper/tables/llm_agents.md").read_bytes(),
+    )
+
+
+def test_the_command_asks_every_run_and_the_stage_replays_without_the_server(capsys):
+    with serving(OllamaServer()) as server:
+        assert main(["llm", "--host", server.host]) == 0
+        assert len(server.questions) == 2 * RUNS
+        assert main(["llm", "--host", server.host]) == 0
+        assert len(server.questions) == 2 * RUNS
+    metrics, predictions, table = results()
+    assert {label: one["available"] for label, one in metrics.items()} == {
+        "mistral_7b": True,
+        "llama_3_8b": True,
+    }
+    assert metrics["mistral_7b"]["accuracy"]["value"] == 0.2
+    assert set(predictions["method"]) == {"mistral_7b", "llama_3_8b"}
+    assert f"{RUNS} of {RUNS}".encode() in table
+    again = results()
+    assert (again[0], again[2]) == (metrics, table)
+    assert again[1].equals(predictions)
+
+
+def test_with_neither_server_nor_cache_the_stage_says_so(capsys):
+    metrics, predictions, table = results()
+    nothing = {"available": False, "answered": 0, "runs": RUNS}
+    assert metrics == {"mistral_7b": nothing, "llama_3_8b": nothing}
+    assert predictions.is_empty()
+    assert b"77.6 [68.4, 86.8]" in table
+
+
+def test_a_server_that_dies_half_way_leaves_an_answer_a_line_and_the_command_goes_on(capsys):
+    with serving(OllamaServer(replies=[Reply()] * 7 + [Reply(die=True)])) as server:
+        assert main(["llm", "--host", server.host, "--model", "mistral_7b"]) == 1
+        assert "is kept" in capsys.readouterr().err
+        metrics, predictions, _ = results()
+        assert metrics["mistral_7b"] == {"available": False, "answered": 7, "runs": RUNS}
+        assert predictions.is_empty()
+        assert main(["llm", "--host", server.host, "--model", "mistral_7b"]) == 0
+        assert len(server.questions) == 8 + RUNS - 7
+    metrics, predictions, _ = results()
+    assert metrics["mistral_7b"]["available"] is True
+    assert metrics["llama_3_8b"]["available"] is False
+    assert set(predictions["method"]) == {"mistral_7b"}
+
+
+def test_an_interruption_ends_with_130_and_keeps_what_was_answered(monkeypatch, capsys):
+    chat, asked = Client.chat, []
+
+    def interrupted(self, *arguments, **options):
+        asked.append(arguments)
+        if len(asked) == 4:
+            raise KeyboardInterrupt
+        return chat(self, *arguments, **options)
+
+    monkeypatch.setattr(Client, "chat", interrupted)
+    with serving(OllamaServer()) as server:
+        assert main(["llm", "--host", server.host, "--model", "mistral_7b"]) == 130
+    assert "is kept" in capsys.readouterr().err
+    assert len(Path("data/llm/mistral_7b.jsonl").read_bytes().splitlines()) == 3
+
+
+def test_unreadable_answers_are_rows_that_are_wrong(capsys):
+    with serving(OllamaServer(otherwise=Reply("I would rather not say."))) as server:
+        assert main(["llm", "--host", server.host, "--model", "mistral_7b"]) == 0
+    metrics, predictions, _ = results()
+    assert metrics["mistral_7b"]["accuracy"]["value"] == 0
+    assert metrics["mistral_7b"]["unreadable"]["value"] == 1
+    assert set(predictions["reason"]) == {"unreadable"}
+
+
+def test_the_first_so_many_runs_are_asked_alone(capsys):
+    with serving(OllamaServer(otherwise=Reply(answer_text("unknown")))) as server:
+        assert main(["llm", "--host", server.host, "--limit", "2"]) == 0
+        assert len(server.questions) == 4
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["llm", "--model", "mistral"], "The nearest are mistral_7b."),
+        (["llm", "--host", "127.0.0.1:1"], "`ollama serve`"),
+        (["llm", "--host", "http://[::bad"], "--host: is no address"),
+        (["prompt", RUN[:-1] + "7"], RUN),
+        (["prompt", "§"], "No name there is like it."),
+    ],
+)
+def test_bad_input_ends_with_2_and_one_line(arguments, words, capsys):
+    assert main(arguments) == 2
+    error = capsys.readouterr().err.strip()
+    assert words in error
+    assert "\n" not in error
+
+
+def test_a_prompt_is_printed_as_it_is_sent(capsys):
+    assert main(["prompt", RUN]) == 0
+    printed = capsys.readouterr().out
+    with serving(OllamaServer()) as server:
+        assert main(["llm", "--host", server.host, "--model", "mistral_7b"]) == 0
+    sent = [tuple(one["content"] for one in body["messages"]) for body in server.questions]
+    ((system, _),) = [one for one in sent if one[1] in printed]
+    assert system in printed
+    key = printed.split("--- hash ")[1].strip()
+    assert key in Path("data/llm/mistral_7b.jsonl").read_text(encoding="utf-8")
+    assert "optimization_1" not in printed
