@@ -23,6 +23,7 @@ LAYERS = (
     ("features",),
     ("measurements",),
     ("feature_table",),
+    ("raw_table",),
     ("methods",),
     ("evaluation",),
     ("reporting",),

@@ -27,6 +27,7 @@ FAMILIES: Final = (
     Family("rules", ("simple_rules", "improved_rules", "learned_rules"), "o", BLACK),
     Family("tree or additive model", ("decision_tree", "logistic_regression", "ebm"), "s", SKY),
     Family("ensemble of trees", ("random_forest", "lightgbm", "symptom_baseline"), "^", GREY),
+    Family("raw telemetry", ("raw_series", "raw_text", "raw_telemetry"), "v", SKY, filled=False),
     Family("hybrid", ("hybrid", "hybrid_two_way"), "D", BLACK, filled=False),
     Family("simulated person", ("simulated_human",), "", GREY),
 )

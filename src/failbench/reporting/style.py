@@ -67,10 +67,14 @@ METHOD_STYLES: Final[dict[str, MethodStyle]] = {
     "hybrid": _style("hybrid", GREEN, "-", ">"),
     "hybrid_two_way": _style("hybrid_two_way", GREEN, "--", "p"),
     "symptom_baseline": _style("symptom_baseline", GREY, ":", "h"),
+    "raw_series": _style("raw_series", BLACK, "--", "1"),
+    "raw_text": _style("raw_text", BLACK, ":", "2"),
+    "raw_telemetry": _style("raw_telemetry", BLACK, "-", "+"),
 }
 """Methods in the order in which legends name them.
 
-Blue is a list of rules, sky a sum of terms, orange one tree, vermillion many; green hands runs on.
+Blue is a list of rules, sky a sum of terms, orange one tree, vermillion many; green hands runs on;
+black reads what was recorded, without features.
 """
 
 TWIN: Final = GREY
