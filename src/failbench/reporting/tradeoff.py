@@ -32,6 +32,9 @@ POINTS_SCHEMA = pl.Schema(
     }
 )
 
+LEGEND_COLUMNS = 4
+"""All families in one row would be wider than the figure."""
+
 LABEL_SIZE = 6.5
 MARK_SIZE = 4.5
 """Sizes of the methods' names and marks, in points."""
@@ -116,7 +119,7 @@ def tradeoff(points: pl.DataFrame) -> Figure:
         *(pl.col(f"score{end}").alias(f"x{end}") for end in ("_low", "_high")),
         *((100 * pl.col(f"accuracy{end}")).alias(f"y{end}") for end in ("", "_low", "_high")),
     )
-    figure = Figure(figsize=(6.9, 4.2), layout="constrained")
+    figure = Figure(figsize=(6.9, 4.4), layout="constrained")
     left, right = figure.subplots(1, 2, sharey=True)
     left.set(
         title="Measured, on the paper's 19 features",
@@ -132,7 +135,7 @@ def tradeoff(points: pl.DataFrame) -> Figure:
         xlabel="the paper's score of interpretability (100: easiest)",
         xlim=(108, -3),
     )
-    figure.legend(handles=_legend(), loc="outside lower center", ncols=len(FAMILIES))
+    figure.legend(handles=_legend(), loc="outside lower center", ncols=LEGEND_COLUMNS)
     # labels are placed in pixels, so the axes must not move any more
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
