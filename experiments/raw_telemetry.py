@@ -6,8 +6,8 @@ from pathlib import Path
 
 import polars as pl
 
-from failbench.evaluation.raw_telemetry import raw_predictions
-from failbench.evaluation.studies import ReferenceStudy
+from failbench.evaluation.raw_telemetry import pooled_raw_predictions, raw_predictions
+from failbench.evaluation.studies import AcrossArchitectures, ReferenceStudy
 from failbench.methods.raw_telemetry import RawTelemetrySettings
 from failbench.raw_table import raw_table
 from failbench.scenarios import read_scenarios
@@ -23,20 +23,32 @@ PREDICTIONS = {
     "raw_text": Path("data/predictions/nested_cv/raw_text.parquet"),
     "raw_telemetry": Path("data/predictions/nested_cv/raw_telemetry.parquet"),
 }
+POOLED = {"raw_telemetry": Path("data/predictions/across_architectures/raw_telemetry.parquet")}
 
 
 def main() -> None:
     settings = read_section("raw_telemetry", RawTelemetrySettings)
     study = read_section("nested_cv", ReferenceStudy)
-    features = read_output(FEATURES)
+    across = read_section("across_architectures", AcrossArchitectures)
     splits = read_output(SPLITS)
-    successes = study.successes(features)
-    run_ids = study.failures(features)["run_id"]
-    failing = read_telemetry(TELEMETRY).select(pl.col("run_id").is_in(run_ids.implode()))
+    successes = read_output(FEATURES).filter(pl.col("kind") == "success")
+    failing = read_telemetry(TELEMETRY).select(pl.col("kind") == "failure")
     failures = raw_table(failing, read_scenarios(SCENARIOS))
     for method, path in PREDICTIONS.items():
         found = raw_predictions(
-            failures, successes, splits, method, settings, study.seed, workers()
+            study.failures(failures),
+            study.successes(successes),
+            splits,
+            method,
+            settings,
+            study.seed,
+            workers(),
+        )
+        write_parquet(found, path)
+        print_accuracy(found)
+    for method, path in POOLED.items():
+        found = pooled_raw_predictions(
+            failures, successes, splits, method, settings, across, workers()
         )
         write_parquet(found, path)
         print_accuracy(found)

@@ -6,8 +6,9 @@ import polars as pl
 import pytest
 
 from failbench.evaluation.nested_cv import PREDICTION_SCHEMA
-from failbench.evaluation.raw_telemetry import raw_predictions
+from failbench.evaluation.raw_telemetry import pooled_raw_predictions, raw_predictions
 from failbench.evaluation.splits import make_splits
+from failbench.evaluation.studies import AcrossArchitectures
 from failbench.feature_table import feature_table
 from failbench.features import FEATURE_SETS
 from failbench.methods.raw_telemetry import RawTelemetrySettings
@@ -88,3 +89,26 @@ def test_a_word_that_tells_the_category_is_found(predicted):
     found = predicted("raw_text")
     right = found.filter(pl.col("prediction") == pl.col("category"))
     assert right.height / found.height > 0.9
+
+
+def test_pooled_runs_are_those_of_the_optimizer_and_each_is_predicted_by_the_fold_of_its_scenario(
+    failures, splits
+):
+    settings = made_up_telemetry("sgd")
+    table = feature_table(made_up_telemetry(), made_up_scenarios())
+    both = pl.concat([failures, raw_table(settings, made_up_scenarios())])
+    study = AcrossArchitectures(
+        optimizer="adamw", scale="small", known_seed=0, repeats=1, feature_sets=("19",), seed=0
+    )
+    found = pooled_raw_predictions(
+        both.filter(pl.col("kind") == "failure"),
+        table.filter(pl.col("kind") == "success"),
+        splits,
+        "raw_text",
+        SETTINGS,
+        study,
+    )
+    assert set(found["study"]) == {"pooled"}
+    assert set(found["feature_set"]) == {"19"}
+    assert sorted(found["run_id"]) == sorted(failures["run_id"])
+    assert found.join(splits, on=["repeat", "fold", "scenario"], how="anti").is_empty()

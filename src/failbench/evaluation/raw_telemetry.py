@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import polars as pl
 
-from failbench.evaluation.fold_plans import FoldPlan
+from failbench.evaluation.fold_plans import POOLED, FoldPlan, by_scenario
 from failbench.evaluation.nested_cv import PREDICTION_SCHEMA, nested_cv
+from failbench.evaluation.splits import first_repeats
+from failbench.evaluation.studies import AcrossArchitectures
 from failbench.features import FEATURE_SETS
 from failbench.methods.raw_telemetry import RAW_METHODS, RawTelemetrySettings
 from failbench.raw_table import RAW_SERIES, RAW_TEXT
@@ -24,6 +26,7 @@ def raw_predictions(
     seed: int,
     workers: int = 1,
     plans: Sequence[FoldPlan] | None = None,
+    feature_sets: Iterable[str] = FEATURE_SETS,
 ) -> pl.DataFrame:
     """Predict every run by a method that reads no feature.
 
@@ -37,6 +40,8 @@ def raw_predictions(
         Name in ``methods.raw_telemetry.RAW_METHODS`` and its settings.
     splits, seed, workers, plans
         As for :func:`failbench.evaluation.nested_cv.nested_cv`.
+    feature_sets
+        Names of those that the predictions stand under.
 
     Returns
     -------
@@ -45,7 +50,7 @@ def raw_predictions(
         to what is predicted, so that each run is predicted once and stands under all of them, as
         the rows of the rules do.
     """
-    first, *others = FEATURE_SETS
+    first, *others = feature_sets
     found = nested_cv(
         failures,
         successes,
@@ -59,3 +64,53 @@ def raw_predictions(
     )
     copies = (found.with_columns(feature_set=pl.lit(name)) for name in others)
     return pl.concat([found, *copies]).sort(PREDICTION_SCHEMA.names()[:6])
+
+
+def pooled_raw_predictions(
+    failures: pl.DataFrame,
+    successes: pl.DataFrame,
+    splits: pl.DataFrame,
+    method: str,
+    settings: RawTelemetrySettings,
+    study: AcrossArchitectures,
+    workers: int = 1,
+) -> pl.DataFrame:
+    """Predict the runs of all architectures and seeds by fits to all of them.
+
+    Methods without features are said to need more runs than others; this study has several times as
+    many, though of no more scenarios. The fits that leave an architecture out are not made: they
+    are eight times as many, and what they ask is another question.
+
+    Parameters
+    ----------
+    failures, successes
+        The raw table of failing runs and the feature table of successful ones, of any setting;
+        those of the study's optimizer and scale are taken.
+    splits, method, settings, workers
+        As for :func:`raw_predictions`.
+    study
+        Which runs, repeats and feature sets to take.
+
+    Returns
+    -------
+    polars.DataFrame
+        Rows of ``nested_cv.PREDICTION_SCHEMA`` of the study ``pooled``.
+
+    Raises
+    ------
+    BadInputError
+        If the splits have fewer repeats than the study wants.
+    """
+    of_study = (pl.col("optimizer") == study.optimizer, pl.col("scale") == study.scale)
+    folds = first_repeats(splits, study.repeats, "across_architectures")
+    return raw_predictions(
+        failures.filter(*of_study),
+        successes.filter(*of_study),
+        folds,
+        method,
+        settings,
+        study.seed,
+        workers,
+        by_scenario(POOLED, folds),
+        study.feature_sets,
+    )

@@ -22,7 +22,6 @@ from typing import Annotated, Any, Final, Self
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from aeon.transformations.collection.convolution_based import MiniRocket
 from pydantic import Field
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.compose import ColumnTransformer
@@ -102,12 +101,14 @@ class RawTelemetry(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict(self, X: pd.DataFrame) -> Labels:
         """The most probable category; the first in the order of categories among equals."""
         check_is_fitted(self)
-        return self.classifier_.predict(self._rotated(X, self._columns(X)))
+        answers: Labels = self.classifier_.predict(self._rotated(X, self._columns(X)))
+        return answers
 
     def predict_proba(self, X: pd.DataFrame) -> Probabilities:
         """Probabilities in the order of categories; zero for one that was not trained on."""
         check_is_fitted(self)
-        return self.classifier_.predict_proba(self._rotated(X, self._columns(X)))
+        found: Probabilities = self.classifier_.predict_proba(self._rotated(X, self._columns(X)))
+        return found
 
     def diagnose(self, X: pd.DataFrame) -> tuple[Diagnosis, ...]:
         """The answer to each run, the words it rests on, and how many terms it takes to check it.
@@ -177,6 +178,9 @@ def _series(settings: RawTelemetrySettings, context: Context) -> Block:
 
     So neither block outweighs the other by the number of its columns, nor a run the others.
     """
+    # Imported by those alone that fit: it takes half a gigabyte where torch is installed too.
+    from aeon.transformations.collection.convolution_based import MiniRocket
+
     steps: list[tuple[str, Any]] = [
         ("align", AlignedSeries(RAW_SERIES)),
         ("convolve", MiniRocket(n_kernels=settings.kernels, random_state=context.seed)),
