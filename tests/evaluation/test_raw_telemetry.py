@@ -66,6 +66,7 @@ def test_feature_sets_make_no_difference(predicted):
     assert first.equals(second)
 
 
+@pytest.mark.filterwarnings("ignore:The least populated class")
 def test_the_label_of_a_tested_run_has_no_part_in_its_prediction(predicted, failures, splits):
     tested = splits.filter(pl.col("repeat") == 0, pl.col("fold") == 0)["scenario"]
     another = dict(zip(CATEGORIES, CATEGORIES[1:] + CATEGORIES[:1], strict=True))

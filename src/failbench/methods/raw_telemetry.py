@@ -91,7 +91,7 @@ class RawTelemetry(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: pd.DataFrame, y: Labels, groups: Labels | None = None) -> Self:
         """Learn columns and rotation, then choose a penalty and fit."""
         self.blocks_ = clone(self.blocks)
-        self.rotation_ = PCA(svd_solver="full")
+        self.rotation_ = PCA(svd_solver="full", copy=False)  # the columns are used up by it
         columns = np.asarray(self.blocks_.fit_transform(X), dtype=np.float64)
         rotated = pd.DataFrame(self.rotation_.fit_transform(columns), index=X.index)
         self.classifier_ = clone(self.classifier).fit(rotated, y, groups=groups)
@@ -184,8 +184,9 @@ def _series(settings: RawTelemetrySettings, context: Context) -> Block:
     steps: list[tuple[str, Any]] = [
         ("align", AlignedSeries(RAW_SERIES)),
         ("convolve", MiniRocket(n_kernels=settings.kernels, random_state=context.seed)),
-        ("standardise", StandardScaler()),
-        ("normalise", Normalizer()),
+        # In place: of all runs, the columns are the largest thing that there is.
+        ("standardise", StandardScaler(copy=False)),
+        ("normalise", Normalizer(copy=False)),
     ]
     return SERIES, Pipeline(steps), list(RAW_SERIES)
 
