@@ -45,8 +45,13 @@ def feature_table(
         The columns ``KEYS``, ``ERROR_TEXT`` as seen at the snapshot, and all features.
     """
     if last_steps is None:
-        last_steps = telemetry.runs.select("run_id", pl.col("failure_step").alias("last_step"))
+        last_steps = at_failure(telemetry)
     return _in_order(telemetry, scenarios, last_steps).sort("run_id")
+
+
+def at_failure(telemetry: Telemetry) -> pl.DataFrame:
+    """The last snapshot of each run: ``run_id`` and ``last_step``."""
+    return telemetry.runs.select("run_id", pl.col("failure_step").alias("last_step"))
 
 
 def snapshot_table(
@@ -75,11 +80,20 @@ def _in_order(
     observables, run_ids = observe(telemetry, last_steps)
     features = extract(observables)
     text = observables.runs.select("row", *ERROR_TEXT)
+    rows = text.join(features, on="row", how="left", maintain_order="left")
+    return with_keys(rows.drop("row"), run_ids, telemetry, scenarios)
+
+
+def with_keys(
+    rows: pl.DataFrame,
+    run_ids: tuple[str, ...],
+    telemetry: Telemetry,
+    scenarios: Iterable[Scenario],
+) -> pl.DataFrame:
+    """Put the columns ``KEYS`` before what is known of runs; ``run_ids`` says whose a row is."""
     keys = telemetry.runs.join(categories_of(scenarios), on="scenario", how="left").select(KEYS)
     return (
-        text.join(features, on="row", how="left", maintain_order="left")
-        .with_columns(pl.Series("run_id", run_ids, dtype=pl.String))
-        .drop("row")
+        rows.with_columns(pl.Series("run_id", run_ids, dtype=pl.String))
         .join(keys, on="run_id", how="left", maintain_order="left")
         .select(*KEYS, pl.exclude(KEYS))
     )

@@ -24,6 +24,7 @@ LAYERS = (
     ("features",),
     ("measurements",),
     ("feature_table",),
+    ("raw_table",),
     ("methods",),
     ("evaluation",),
     ("reporting",),

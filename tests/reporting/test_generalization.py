@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from failbench.errors import BadInputError
-from failbench.evaluation.fold_plans import POOLED
+from failbench.evaluation.fold_plans import NESTED_CV, POOLED
 from failbench.evaluation.generalization import generalization_table
 from failbench.evaluation.intervals import IntervalSettings
 from failbench.reporting.generalization import studies_table
@@ -71,6 +71,12 @@ def test_figure_has_a_mark_a_study_at_each_methods_accuracy(table):
         assert sorted(line.get_xdata()) == sorted(drawn["value"])
     legend = [text.get_text() for text in figure.legends[0].get_texts()]
     assert legend == [mark.label for mark in MARKS.values()]
+
+
+def test_a_method_that_the_main_study_alone_has_is_not_drawn(table):
+    alone = table.filter(pl.col("study") == NESTED_CV).with_columns(method=pl.lit("raw_text"))
+    (axes,) = draw_generalization(pl.concat([table, alone])).axes
+    assert "Raw error text" not in {label.get_text() for label in axes.get_yticklabels()}
 
 
 @pytest.mark.usefixtures("project_style")

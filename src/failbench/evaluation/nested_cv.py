@@ -14,7 +14,12 @@ from failbench.evaluation.workers import parallel_map
 from failbench.feature_table import to_frame
 from failbench.methods.diagnosis import Diagnosis, Labels, Method
 from failbench.methods.healthy_band import HealthyBand, healthy_band
-from failbench.methods.registry import Context, band_features, method_named
+from failbench.methods.registry import (
+    Context,
+    MethodDeclaration,
+    band_features,
+    method_named,
+)
 from failbench.scenarios import CATEGORIES, Record
 
 DECIMALS = 6
@@ -73,7 +78,7 @@ def nested_cv(
     failures: pl.DataFrame,
     successes: pl.DataFrame,
     splits: pl.DataFrame,
-    method: str,
+    method: str | MethodDeclaration,
     settings: Record,
     feature_sets: Mapping[str, tuple[str, ...]],
     seed: int,
@@ -85,14 +90,16 @@ def nested_cv(
     Parameters
     ----------
     failures
-        Feature table of the failing runs of the study.
+        Feature table of the failing runs of the study, or another table with the same keys and
+        error text, of which methods are given all columns but the keys.
     successes
         Feature table of successful runs, from which thresholds are taken. They have no scenario
         and so are never tested on; where an architecture is left out, so are its successful runs.
     splits
         Which scenarios each fold of each repeat tests.
     method, settings
-        Name in ``methods.registry.METHODS`` and its settings.
+        Name in ``methods.registry.METHODS``, or the declaration of a method that is not among
+        them, and its settings.
     feature_sets
         Columns by name of feature set; all are run.
     seed
@@ -134,7 +141,7 @@ def fit_fold(
     runs: LabelledRuns,
     band: HealthyBand,
     splits: pl.DataFrame,
-    method: str,
+    method: str | MethodDeclaration,
     settings: Record,
     columns: tuple[str, ...],
     seed: int,
@@ -142,7 +149,7 @@ def fit_fold(
 ) -> tuple[Method, Mask]:
     """One fit of a study, and of each run whether the fit is tested on it."""
     tested, trained = plan.rows(splits, runs.table)
-    declaration = method_named(method)
+    declaration = _declared(method)
     key = dict(zip(runs.frame.index[tested], runs.labels[tested], strict=True))
     own_seed = fold_seed(seed, plan.repeat, plan.fold)
     context = Context(columns, band, own_seed, key if declaration.simulation else {})
@@ -155,7 +162,7 @@ def _predict_fold(
     runs: LabelledRuns,
     band: HealthyBand,
     splits: pl.DataFrame,
-    method: str,
+    method: str | MethodDeclaration,
     settings: Record,
     feature_set: str,
     columns: tuple[str, ...],
@@ -170,7 +177,7 @@ def _predict_fold(
         .with_columns(
             study=pl.lit(plan.study),
             feature_set=pl.lit(feature_set),
-            method=pl.lit(method),
+            method=pl.lit(_declared(method).name),
             repeat=pl.lit(plan.repeat),
             fold=pl.lit(plan.fold),
             prediction=_column(diagnoses, "category", pl.String()),
@@ -186,6 +193,10 @@ def _predict_fold(
         .select(PREDICTION_SCHEMA.names())
         .cast(PREDICTION_SCHEMA)
     )
+
+
+def _declared(method: str | MethodDeclaration) -> MethodDeclaration:
+    return method_named(method) if isinstance(method, str) else method
 
 
 def _column(diagnoses: tuple[Diagnosis, ...], name: str, dtype: pl.DataType) -> pl.Series:

@@ -57,9 +57,26 @@ def linear_contributions(pipeline: Any, X: pd.DataFrame, answers: Labels) -> Flo
     With what is measured from the training mean these are the SHAP values of a linear score
     (Lundberg and Lee, 2017, "A unified approach to interpreting model predictions", corollary 1).
     """
-    scaled = pipeline[:-1].transform(X)  # [n_runs, n_features]
-    coefficients = _each_class(pipeline["classify"].coef_.T)  # [n_features, n_classes]
-    contributions: Floats = scaled * coefficients[:, _positions(pipeline, answers)].T
+    classifier = pipeline["classify"]
+    return weighted_terms(classifier, classifier.coef_, pipeline[:-1].transform(X), answers)
+
+
+def weighted_terms(classifier: Any, weights: Floats, values: Floats, answers: Labels) -> Floats:
+    """Value times weight in the score of the answer, ``[n_runs, n_features]``.
+
+    Parameters
+    ----------
+    classifier
+        The fitted linear classifier; its ``classes_`` say which weights are whose.
+    weights
+        Of shape ``[n_classes, n_features]``; with two categories, those of the second only.
+    values
+        What the weights multiply, ``[n_runs, n_features]``.
+    answers
+        A category a run.
+    """
+    by_class = _each_class(weights.T)  # [n_features, n_classes]
+    contributions: Floats = values * by_class[:, _positions(classifier, answers)].T
     return contributions
 
 
@@ -166,9 +183,9 @@ def _each_class(scores: Floats) -> Floats:
     return np.concatenate([-scores, scores], axis=-1) if scores.shape[-1] == 1 else scores
 
 
-def _positions(pipeline: Any, answers: Labels) -> Positions:
+def _positions(classifier: Any, answers: Labels) -> Positions:
     """Where the answers stand among the categories of the classifier."""
-    return np.asarray(np.searchsorted(pipeline.classes_, answers.astype(str)), dtype=np.intp)
+    return np.asarray(np.searchsorted(classifier.classes_, answers.astype(str)), dtype=np.intp)
 
 
 def _of_answers(by_class: Floats, positions: Positions) -> Floats:

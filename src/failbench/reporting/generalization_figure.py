@@ -46,6 +46,9 @@ MARKS: Final[dict[str, StudyMark]] = {
 def draw_generalization(points: pl.DataFrame) -> Figure:
     """Accuracy on the paper's features with its interval, a row a method and a mark a study.
 
+    Methods that only the main study has are left out, as they are of the table: there is nothing to
+    hold them against.
+
     Parameters
     ----------
     points
@@ -56,7 +59,11 @@ def draw_generalization(points: pl.DataFrame) -> Figure:
     BadInputError
         If a method has no label.
     """
-    drawn = points.filter(pl.col("feature_set") == PRIMARY, pl.col("metric") == "accuracy")
+    drawn = points.filter(
+        pl.col("feature_set") == PRIMARY,
+        pl.col("metric") == "accuracy",
+        (pl.col("study") != NESTED_CV).any().over("method"),
+    )
     methods = in_label_order(drawn["method"])
     figure = Figure(figsize=(WIDTH, 1.2 + ROW_HEIGHT * len(methods)), layout="constrained")
     axes = figure.subplots()

@@ -45,7 +45,7 @@ def difference_map(comparisons: Sequence[Comparison], alpha: float) -> Figure:
     methods = sorted(accuracies, key=lambda method: (-accuracies[method], method))
     points = 100 * np.array([accuracies[method] for method in methods])
     matrix = points[:, None] - points[None, :]
-    figure = Figure(figsize=(WIDTH, 1.9 + 0.36 * len(methods)), layout="constrained")
+    figure = Figure(figsize=(WIDTH, 2.4 + 0.32 * len(methods)), layout="constrained")
     axes = figure.subplots()
     largest = max(float(np.abs(matrix).max()), 1.0)
     seaborn.heatmap(
@@ -65,11 +65,17 @@ def difference_map(comparisons: Sequence[Comparison], alpha: float) -> Figure:
         yticklabels=[
             f"{method_label(method)}, {percent(accuracies[method])} %" for method in methods
         ],
-        cbar_kws={"label": "percentage points, row less column", "shrink": 0.8},
+        # Below the map and not beside it: the width of the page is for the numbers in the cells.
+        cbar_kws={
+            "label": "percentage points, row less column",
+            "location": "bottom",
+            "shrink": 0.6,
+            "aspect": 40,
+        },
     )
     bar = axes.collections[0].colorbar
     assert bar is not None  # seaborn has just drawn it
-    bar.ax.set_ylim(-largest, largest)
+    bar.ax.set_xlim(-largest, largest)
     for one in comparisons:
         if one.family == "contrast":
             corner = (methods.index(one.right), methods.index(one.left))

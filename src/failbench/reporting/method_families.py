@@ -24,12 +24,13 @@ class Family:
     filled: bool = True
 
 
-LANGUAGE_MODELS: Final = Family("language model", PAPER_MODELS, "v", SKY, filled=False)
+LANGUAGE_MODELS: Final = Family("language model", PAPER_MODELS, "P", SKY, filled=False)
 
 FAMILIES: Final = (
     Family("rules", ("simple_rules", "improved_rules", "learned_rules"), "o", BLACK),
     Family("tree or additive model", ("decision_tree", "logistic_regression", "ebm"), "s", SKY),
     Family("ensemble of trees", ("random_forest", "lightgbm", "symptom_baseline"), "^", GREY),
+    Family("raw telemetry", ("raw_series", "raw_text", "raw_telemetry"), "v", SKY, filled=False),
     Family("hybrid", ("hybrid", "hybrid_two_way"), "D", BLACK, filled=False),
     Family("simulated person", ("simulated_human",), "", GREY),
     LANGUAGE_MODELS,

@@ -23,6 +23,9 @@ METHOD_LABELS: Final = {
     "hybrid": "Hybrid, three-way",
     "hybrid_two_way": "Hybrid, two-way",
     "symptom_baseline": "Symptom baseline",
+    "raw_series": "Raw series",
+    "raw_text": "Raw error text",
+    "raw_telemetry": "Raw telemetry",
 }
 """The methods of the paper in the order of its Table 1, then those that the table has not."""
 

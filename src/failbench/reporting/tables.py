@@ -96,13 +96,15 @@ MEASURED_NOTE = (
     "Measured: the category named for n recorded failures, one a scenario, each by a model that "
     "never saw its scenario (nested cross-validation, repeated; an abstention is never right), "
     "with {interval:g} % intervals by resampling scenarios within categories. 19: the paper's "
-    "features; 19 + keywords: with the presence of words in the error text."
+    "features; 19 + keywords: with the presence of words in the error text. Methods on raw series "
+    "(all that each step logs, by MiniRocket) and raw error text (TF-IDF) read no features, and "
+    "are the same under both."
 )
 CONDITIONS_NOTE = (
     "Conditions to read: how many a reader must check to verify a diagnosis, on average. Rules "
     "and single trees: the tests on the path to the answer, and one for each rule of a list that "
-    "was passed over. Logistic regression and EBM: the fewest terms that make 95 % of the "
-    "answer's score. Forests and boosted trees: the tests on the paths through all trees. "
+    "was passed over. Logistic regression, EBM and raw telemetry: the fewest terms that make 95 % "
+    "of the answer's score. Forests and boosted trees: the tests on the paths through all trees. "
     "Language models: the values that the answer cites. Hybrids: those of whoever answered, if it "
     "was no person."
 )

@@ -33,7 +33,7 @@ POINTS_SCHEMA = pl.Schema(
     }
 )
 
-LEGEND_COLUMNS = 5
+LEGEND_COLUMNS = 4
 """Families that a line of the legend has room for."""
 
 LABEL_SIZE = 6.5
@@ -120,7 +120,7 @@ def tradeoff(points: pl.DataFrame) -> Figure:
         *(pl.col(f"score{end}").alias(f"x{end}") for end in ("_low", "_high")),
         *((100 * pl.col(f"accuracy{end}")).alias(f"y{end}") for end in ("", "_low", "_high")),
     )
-    figure = Figure(figsize=(6.9, 4.2), layout="constrained")
+    figure = Figure(figsize=(6.9, 4.4), layout="constrained")
     left, right = figure.subplots(1, 2, sharey=True)
     left.set(
         title="Measured, on the paper's 19 features",

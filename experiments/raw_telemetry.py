@@ -1,0 +1,59 @@
+"""Stage raw_telemetry: out-of-fold predictions from step series and error text without features."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+
+from failbench.evaluation.raw_telemetry import pooled_raw_predictions, raw_predictions
+from failbench.evaluation.studies import AcrossArchitectures, ReferenceStudy
+from failbench.methods.raw_telemetry import RawTelemetrySettings
+from failbench.raw_table import raw_table
+from failbench.scenarios import read_scenarios
+from failbench.telemetry import read_telemetry, write_parquet
+from stage import print_accuracy, read_output, read_section, run, workers
+
+SCENARIOS = Path("data/scenarios")
+TELEMETRY = Path("data/telemetry")
+FEATURES = Path("data/features/features.parquet")
+SPLITS = Path("data/features/splits.parquet")
+PREDICTIONS = {
+    "raw_series": Path("data/predictions/nested_cv/raw_series.parquet"),
+    "raw_text": Path("data/predictions/nested_cv/raw_text.parquet"),
+    "raw_telemetry": Path("data/predictions/nested_cv/raw_telemetry.parquet"),
+}
+POOLED = {"raw_telemetry": Path("data/predictions/across_architectures/raw_telemetry.parquet")}
+
+
+def main() -> None:
+    settings = read_section("raw_telemetry", RawTelemetrySettings)
+    study = read_section("nested_cv", ReferenceStudy)
+    across = read_section("across_architectures", AcrossArchitectures)
+    splits = read_output(SPLITS)
+    successes = read_output(FEATURES).filter(pl.col("kind") == "success")
+    failing = read_telemetry(TELEMETRY).select(pl.col("kind") == "failure")
+    failures = raw_table(failing, read_scenarios(SCENARIOS))
+    for method, path in PREDICTIONS.items():
+        found = raw_predictions(
+            study.failures(failures),
+            study.successes(successes),
+            splits,
+            method,
+            settings,
+            study.seed,
+            workers(),
+        )
+        write_parquet(found, path)
+        print_accuracy(found)
+    for method, path in POOLED.items():
+        # One fit at a time, as each holds ten thousand columns of all runs several times over.
+        found = pooled_raw_predictions(
+            failures, successes, splits, method, settings, across, workers=1
+        )
+        write_parquet(found, path)
+        print_accuracy(found)
+
+
+if __name__ == "__main__":
+    run(main)
