@@ -15,6 +15,7 @@ LAYERS = (
     ("files",),
     ("scenarios", "params"),
     ("telemetry",),
+    ("telemetry_stream",),
     ("detector", "partners"),
     ("recording",),
     ("rules_of_validity",),
@@ -25,6 +26,7 @@ LAYERS = (
     ("feature_table",),
     ("methods",),
     ("evaluation",),
+    ("diagnoses",),
     ("reporting",),
     ("cli",),
 )
