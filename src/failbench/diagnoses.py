@@ -20,17 +20,17 @@ from failbench.methods.registry import Context, band_features, method_named
 from failbench.scenarios import Record
 from failbench.telemetry import Telemetry
 
-_EVIDENCE = {"signal": pl.String, "value": pl.String, "relation": pl.String, "threshold": pl.String}
+_EVIDENCE = ("signal", "value", "relation", "threshold")
 
 DIAGNOSIS_SCHEMA = pl.Schema(
     {
-        "run_id": pl.String,
-        "method": pl.String,
-        "diagnosis": pl.String,
-        "confidence": pl.Float64,
-        "reason": pl.String,
-        "conditions": pl.Int32,
-        "evidence": pl.List(pl.Struct(_EVIDENCE)),
+        "run_id": pl.String(),
+        "method": pl.String(),
+        "diagnosis": pl.String(),
+        "confidence": pl.Float64(),
+        "reason": pl.String(),
+        "conditions": pl.Int32(),
+        "evidence": pl.List(pl.Struct([pl.Field(name, pl.String()) for name in _EVIDENCE])),
     }
 )
 """Columns of a file of diagnoses; the first two are its key.
@@ -136,10 +136,7 @@ def diagnoses_of(telemetry: Telemetry, methods: Mapping[str, Method]) -> pl.Data
 
 
 def _cells(one: Diagnosis) -> tuple[object, ...]:
-    evidence = [
-        dict(zip(_EVIDENCE, map(str, (e.signal, e.value, e.relation, e.threshold)), strict=True))
-        for e in one.evidence
-    ]
+    evidence = [{name: str(getattr(signal, name)) for name in _EVIDENCE} for signal in one.evidence]
     return one.category, one.confidence, one.reason, one.conditions, evidence
 
 

@@ -6,12 +6,11 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from cost_cases import CASES, LEFT_OUT, LIMITS
+from cost_cases import CASES, LIMITS
 from failbench.evaluation.paired import paired_scores
 from failbench.evaluation.scores import accuracy, scenario_answers
 from failbench.feature_table import feature_table
 from failbench.features import FEATURES
-from failbench.methods.registry import METHODS
 from failbench.telemetry import read_telemetry
 from grown import (
     grown_table,
@@ -85,12 +84,6 @@ def test_more_scenarios_and_more_runs_leave_accuracy_and_folds_as_they_were():
     two = pl.concat([predictions, predictions.with_columns(method=pl.lit("other"))])
     folds = paired_scores(more_scenarios(two, COPIES)).folds
     assert folds["tested"].to_list() == [COPIES * one for one in paired_scores(two).folds["tested"]]
-
-
-def test_every_method_is_measured_or_left_out_with_a_reason():
-    assert set(METHODS) == (set(CASES) & set(METHODS)) | set(LEFT_OUT)
-    assert not set(CASES) & set(LEFT_OUT)
-    assert all(reason for reason in LEFT_OUT.values())
 
 
 def test_limits_are_of_works_that_are_measured():
