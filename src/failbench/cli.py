@@ -17,7 +17,7 @@ from typing import get_args
 
 import polars as pl
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn
 from rich.progress import Progress as Bar
 
 from failbench.detector import DetectorParams
@@ -64,12 +64,6 @@ def _parser() -> argparse.ArgumentParser:
     record.add_argument("--known", type=Path, help="telemetry to reuse (default: the output)")
     record.set_defaults(run=_record)
 
-    check = commands.add_parser("check", help="check scenarios and telemetry against each other")
-    check.add_argument("--telemetry", type=Path, default=TELEMETRY)
-    check.add_argument("--scenarios", type=Path, default=SCENARIOS)
-    check.add_argument("--brief", action="store_true", help="leave out the runs that pass")
-    check.set_defaults(run=_check)
-
     diagnose = commands.add_parser(
         "diagnose", help="name the causes of the failing runs in a folder of telemetry"
     )
@@ -78,6 +72,12 @@ def _parser() -> argparse.ArgumentParser:
     diagnose.add_argument("--output", type=Path, required=True, help="parquet, a row a diagnosis")
     diagnose.add_argument("--features", type=Path, default=FEATURES, help="runs to learn from")
     diagnose.set_defaults(run=_diagnose)
+
+    check = commands.add_parser("check", help="check scenarios and telemetry against each other")
+    check.add_argument("--telemetry", type=Path, default=TELEMETRY)
+    check.add_argument("--scenarios", type=Path, default=SCENARIOS)
+    check.add_argument("--brief", action="store_true", help="leave out the runs that pass")
+    check.set_defaults(run=_check)
     return parser
 
 
@@ -199,20 +199,9 @@ def _record_setting(
     return 0
 
 
-def _check(options: argparse.Namespace) -> int:
-    from failbench.validity import check, report
-
-    checked = check(
-        read_scenarios(options.scenarios),
-        read_telemetry(options.telemetry),
-        read_section("record", RecordParams, PARAMS),
-        read_section("detector", DetectorParams, PARAMS),
-    )
-    print(report(checked, brief=options.brief))
-    return 0 if checked.passed else 1
-
-
 def _diagnose(options: argparse.Namespace) -> int:
+    from rich.progress import TimeRemainingColumn
+
     from failbench.diagnoses import (
         diagnose_stream,
         learnt_method,
@@ -258,6 +247,19 @@ def _diagnose(options: argparse.Namespace) -> int:
     for (method, answer), count in sorted(counts.items()):
         print(f"{method}: {answer} {count}")
     return 0
+
+
+def _check(options: argparse.Namespace) -> int:
+    from failbench.validity import check, report
+
+    checked = check(
+        read_scenarios(options.scenarios),
+        read_telemetry(options.telemetry),
+        read_section("record", RecordParams, PARAMS),
+        read_section("detector", DetectorParams, PARAMS),
+    )
+    print(report(checked, brief=options.brief))
+    return 0 if checked.passed else 1
 
 
 if __name__ == "__main__":

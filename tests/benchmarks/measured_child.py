@@ -16,7 +16,7 @@ import re
 import time
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -86,8 +86,9 @@ class MeasuredChild:
         return cost
 
     def close(self) -> None:
-        """End the process."""
-        self._pipe.send(None)
+        """End the process, unless something has ended it before."""
+        with suppress(BrokenPipeError):
+            self._pipe.send(None)
         self._process.join()
 
     def _answer(self) -> Any:
