@@ -13,10 +13,13 @@ STUDY := $(VENV)/.study-installed
 RECORDER := $(VENV)/.recorder-installed
 CODE := src experiments tests
 RESULTS := data figures paper dvc.lock
+# Where benchmarks write what they measured; give another path to keep a run.
+COST ?= .benchmarks/cost.json
+MILLION ?= .benchmarks/million.json
 LOCK_OPTIONS := --quiet --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	--no-emit-index-url --prerelease disallow
 
-.PHONY: help repro compare test long-test lint record llm paper readme lock clean
+.PHONY: help repro compare test long-test cost million lint record llm paper readme lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -56,6 +59,15 @@ test: $(RECORDER)  ## run the tests, with real small recordings
 
 long-test: $(RECORDER)  ## run the statistical simulations, which take minutes
 	@$(IN_VENV) python -m pytest -q -m long
+
+cost: $(STUDY)  ## measure what features, methods and statistics cost as they grow (15 minutes)
+	@mkdir -p $(dir $(COST))
+	@$(IN_VENV) python -m pytest -q tests/benchmarks/test_costs.py -m cost --benchmark-json=$(COST)
+
+million: $(STUDY)  ## diagnose a million runs in bounded memory (15 minutes, 8 GB of disk)
+	@mkdir -p $(dir $(MILLION))
+	@$(IN_VENV) python -m pytest -q tests/benchmarks/test_million_runs.py -m cost \
+		--benchmark-json=$(MILLION)
 
 lint: $(STUDY)  ## check style and types
 	@$(BIN)/ruff check $(CODE)

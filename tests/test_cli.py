@@ -13,7 +13,7 @@ from failbench.cli import main
 from failbench.recording.fingerprint import PROVENANCE, fingerprint
 from failbench.recording.nominal import NominalRanges
 from failbench.scenarios import COUNTS, FaultDeclaration
-from failbench.telemetry import RUN_SCHEMA, STEP_SCHEMA, write_parquet
+from failbench.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry, write_parquet
 
 PLANNED, ONSET = 225, 115
 PARAMS: dict[str, dict[str, object]] = {
@@ -234,6 +234,73 @@ def test_scenario_to_record_that_is_not_there_is_named(
     assert capsys.readouterr().err == (
         "data/scenarios: id: there is no scenario 'gremlin'. Name one that is there.\n"
     )
+
+
+@pytest.fixture
+def strange(
+    tmp_path: Path,
+    repository: Path,
+    small_telemetry: Telemetry,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Path:
+    """Telemetry of three failing runs that the benchmark does not know, seen from its folder."""
+    monkeypatch.chdir(repository)
+    write_parquet(small_telemetry.runs, tmp_path / "runs.parquet")
+    write_parquet(small_telemetry.steps, tmp_path / "steps" / "transformer-adamw.parquet")
+    return tmp_path
+
+
+def test_diagnose_writes_a_row_a_failing_run_and_method_and_counts_the_answers(
+    strange: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = strange / "diagnoses.parquet"
+    methods = ["simple_rules", "improved_rules"]
+    assert main(["diagnose", str(strange), "--method", *methods, "--output", str(output)]) == 0
+    table = pl.read_parquet(output)
+    failed = pl.read_parquet(strange / "runs.parquet").filter(pl.col("kind") == "failure")
+    assert sorted(table["run_id"]) == sorted([*failed["run_id"]] * 2)
+    said = capsys.readouterr()
+    printed = [line for line in said.out.splitlines() if line.startswith(("simple", "improved"))]
+    assert sum(int(line.split()[-1]) for line in printed) == table.height
+    assert said.err == ""
+
+
+def test_diagnosis_that_is_interrupted_ends_with_130_and_writes_nothing(
+    strange: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("failbench.diagnoses.diagnoses_of", interrupted)
+    before = sorted(strange.rglob("*"))
+    output = strange / "diagnoses.parquet"
+    assert main(["diagnose", str(strange), "--output", str(output)]) == 130
+    assert capsys.readouterr().err == f"Stopped; nothing was written to {output}.\n"
+    assert sorted(strange.rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        (["--method", "crystal_ball"], "methods: method: 'crystal_ball' is unknown. Choose one of"),
+        (["--method", "simulated_human"], "methods: method: 'simulated_human' is told the true"),
+        (["--features", "elsewhere"], "elsewhere: (file): is missing or is not a parquet file."),
+    ],
+)
+def test_what_cannot_diagnose_ends_with_2_and_one_line(
+    strange: Path, capsys: pytest.CaptureFixture[str], options: list[str], complaint: str
+) -> None:
+    assert main(["diagnose", str(strange), "--output", str(strange / "out"), *options]) == 2
+    said = capsys.readouterr()
+    assert said.err.startswith(complaint)
+    assert said.err.count("\n") == 1
+
+
+def test_folder_without_telemetry_to_diagnose_ends_with_2_and_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["diagnose", str(tmp_path / "none"), "--output", str(tmp_path / "out")]) == 2
+    assert capsys.readouterr().err.startswith(f"{tmp_path / 'none' / 'runs.parquet'}: (file): ")
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,13 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
+import polars as pl
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn
 from rich.progress import Progress as Bar
@@ -28,6 +30,7 @@ from failbench.telemetry import read_telemetry
 
 SCENARIOS = Path("data/scenarios")
 TELEMETRY = Path("data/telemetry")
+FEATURES = Path("data/features/features.parquet")
 WORK = Path("data/.recording")
 ANSWERS = Path("data/llm")
 INTERRUPTED = 130
@@ -63,6 +66,15 @@ def _parser() -> argparse.ArgumentParser:
     record.add_argument("--output", type=Path, default=TELEMETRY)
     record.add_argument("--known", type=Path, help="telemetry to reuse (default: the output)")
     record.set_defaults(run=_record)
+
+    diagnose = commands.add_parser(
+        "diagnose", help="name the causes of the failing runs in a folder of telemetry"
+    )
+    diagnose.add_argument("telemetry", type=Path, metavar="TELEMETRY")
+    diagnose.add_argument("--method", nargs="+", default=["simple_rules"], metavar="METHOD")
+    diagnose.add_argument("--output", type=Path, required=True, help="parquet, a row a diagnosis")
+    diagnose.add_argument("--features", type=Path, default=FEATURES, help="runs to learn from")
+    diagnose.set_defaults(run=_diagnose)
 
     check = commands.add_parser("check", help="check scenarios and telemetry against each other")
     check.add_argument("--telemetry", type=Path, default=TELEMETRY)
@@ -195,6 +207,56 @@ def _record_setting(
     whole = not options.only and options.seeds is None
     archive(options.output, setting, campaign.tables(entries), whole)
     shutil.rmtree(journal, ignore_errors=True)  # what there was of it is in the tables now
+    return 0
+
+
+def _diagnose(options: argparse.Namespace) -> int:
+    from rich.progress import TimeRemainingColumn
+
+    from failbench.diagnoses import (
+        diagnose_stream,
+        learnt_method,
+        read_features,
+        write_diagnoses,
+    )
+    from failbench.evaluation.studies import AcrossArchitectures
+    from failbench.methods.registry import method_named
+    from failbench.telemetry_stream import number_of_runs, telemetry_batches
+
+    total = number_of_runs(options.telemetry)
+    study = read_section("across_architectures", AcrossArchitectures, PARAMS)
+    features = read_features(options.features)
+    methods = {}
+    for name in options.method:
+        declaration = method_named(name)
+        sections = {
+            section: read_section(section, record, PARAMS)
+            for section, record in declaration.sections.items()
+        }
+        methods[name] = learnt_method(name, declaration.assemble(sections), features, study)
+    counts: Counter[tuple[str, str]] = Counter()
+
+    def counted(bar: Bar, task: TaskID) -> Iterator[pl.DataFrame]:
+        for runs, table in diagnose_stream(telemetry_batches(options.telemetry), methods):
+            counts.update(zip(table["method"], table["diagnosis"], strict=True))
+            bar.advance(task, runs)
+            yield table
+
+    try:
+        with Bar(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+            console=Console(),
+        ) as bar:
+            task = bar.add_task("diagnosing", total=total)
+            write_diagnoses(counted(bar, task), options.output)
+    except KeyboardInterrupt:
+        print(f"Stopped; nothing was written to {options.output}.", file=sys.stderr)
+        return INTERRUPTED
+    for (method, answer), count in sorted(counts.items()):
+        print(f"{method}: {answer} {count}")
     return 0
 
 

@@ -3,34 +3,50 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from failbench.errors import BadInputError
 
 
-def write_atomically(path: Path, content: bytes, remedy: str) -> None:
-    """Write a file so that a reader, or a crash, sees the old one or the whole new one.
+@contextmanager
+def replaced_when_whole(path: Path, remedy: str) -> Iterator[Path]:
+    """Where to write what shall become a file: a reader, or a crash, sees the old one or all of it.
 
     Parameters
     ----------
     remedy
         What the reader of the error can do.
 
+    Yields
+    ------
+    pathlib.Path
+        The partial file. It takes the place of ``path`` at the end; whatever is raised before, the
+        old file stays as it was and the partial one is removed.
+
     Raises
     ------
     BadInputError
-        If the disk is full or the folder cannot be written; the old file stays as it was.
+        If the disk is full or the folder cannot be written.
     """
     partial = path.with_name(f".{path.name}.partial")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with partial.open("wb") as out:
-            out.write(content)
-            out.flush()
-            os.fsync(out.fileno())
+        yield partial
+        with partial.open("rb+") as written:
+            os.fsync(written.fileno())
         partial.replace(path)
     except OSError as error:
-        partial.unlink(missing_ok=True)
         raise BadInputError(
             path, "(file)", f"cannot be written ({error.strerror}).", remedy
         ) from error
+    finally:
+        with suppress(OSError):  # it is not there, or neither is its folder
+            partial.unlink()
+
+
+def write_atomically(path: Path, content: bytes, remedy: str) -> None:
+    """Write a file whole or not at all; see :func:`replaced_when_whole`."""
+    with replaced_when_whole(path, remedy) as partial:
+        partial.write_bytes(content)

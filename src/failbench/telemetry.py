@@ -135,23 +135,34 @@ def read_table(path: Path, schema: pl.Schema) -> pl.DataFrame:
     try:
         frame = pl.read_parquet(path)
     except (OSError, pl.exceptions.PolarsError) as error:
-        first_line = (str(error).splitlines() or ["unreadable"])[0]
-        raise BadInputError(
-            path,
-            "(file)",
-            f"is not a readable parquet file ({first_line}).",
-            "Restore it with `git checkout -- data/telemetry`, or record it again.",
-        ) from error
+        raise unreadable(path, error) from error
+    refuse_other_columns(path, frame.schema, schema)
+    return frame
+
+
+def unreadable(path: Path, error: Exception) -> BadInputError:
+    """What to raise where a library cannot read a parquet file."""
+    first_line = (str(error).splitlines() or ["unreadable"])[0]
+    return BadInputError(
+        path,
+        "(file)",
+        f"is not a readable parquet file ({first_line}).",
+        "Restore it with `git checkout -- data/telemetry`, or record it again.",
+    )
+
+
+def refuse_other_columns(path: Path, found: pl.Schema, schema: pl.Schema) -> None:
+    """Refuse a file whose columns and types, in whatever order, are not those of ``schema``."""
     for name, dtype in schema.items():
-        found = frame.schema.get(name)
-        if found != dtype:
+        own = found.get(name)
+        if own != dtype:
             raise BadInputError(
                 path,
                 name,
-                "the column is missing." if found is None else f"is {found} and must be {dtype}.",
+                "the column is missing." if own is None else f"is {own} and must be {dtype}.",
                 "This is not failbench telemetry of this version; record it again.",
             )
-    for name in frame.columns:
+    for name in found:
         if name not in schema:
             raise BadInputError(
                 path,
@@ -159,7 +170,6 @@ def read_table(path: Path, schema: pl.Schema) -> pl.DataFrame:
                 "the column is unknown.",
                 "This is not failbench telemetry of this version; record it again.",
             )
-    return frame
 
 
 def read_telemetry(folder: Path) -> Telemetry:
@@ -181,16 +191,27 @@ def read_telemetry(folder: Path) -> Telemetry:
     parts = []
     for path in sorted((folder / "steps").glob("*.parquet")):
         part = read_table(path, STEP_SCHEMA)
-        orphans = part.join(runs.select("run_id"), on="run_id", how="anti")
-        if orphans.height:
-            raise BadInputError(
-                path,
-                "run_id",
-                f"the step rows of {orphans['run_id'][0]!r} have no run in {runs_path.name}.",
-                "Restore both files from one commit, or record the run again.",
-            )
+        refuse_orphans(path, part, runs)
         parts.append(part)
     steps = pl.concat([STEP_SCHEMA.to_frame(), *parts]).sort("run_id", "step")
+    refuse_miscounted(folder, runs, steps)
+    return Telemetry(runs, steps)
+
+
+def refuse_orphans(path: Path, steps: pl.DataFrame, runs: pl.DataFrame) -> None:
+    """Refuse a file of steps if one of its rows has no run."""
+    orphans = steps.join(runs.select("run_id"), on="run_id", how="anti")
+    if orphans.height:
+        raise BadInputError(
+            path,
+            "run_id",
+            f"the step rows of {orphans['run_id'][0]!r} have no run in runs.parquet.",
+            "Restore both files from one commit, or record the run again.",
+        )
+
+
+def refuse_miscounted(folder: Path, runs: pl.DataFrame, steps: pl.DataFrame) -> None:
+    """Refuse a folder if one of these runs reports another number of steps than it has rows."""
     counted = runs.select("run_id", "steps").join(
         steps.group_by("run_id").len(), on="run_id", how="left"
     )
@@ -203,7 +224,6 @@ def read_telemetry(folder: Path) -> Telemetry:
             f"{row['run_id']!r} has {row['len'] or 0} step rows and reports {row['steps']}.",
             "Restore the files from one commit, or record the run again.",
         )
-    return Telemetry(runs, steps)
 
 
 def write_parquet(frame: pl.DataFrame, path: Path) -> None:

@@ -15,6 +15,7 @@ LAYERS = (
     ("files", "validation"),
     ("scenarios", "params"),
     ("telemetry",),
+    ("telemetry_stream",),
     ("detector", "partners"),
     ("recording",),
     ("rules_of_validity",),
@@ -27,6 +28,7 @@ LAYERS = (
     ("raw_table",),
     ("methods",),
     ("evaluation",),
+    ("diagnoses",),
     ("reporting",),
     ("cli",),
 )

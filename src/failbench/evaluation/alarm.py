@@ -100,7 +100,8 @@ def _strayed(
     at = np.maximum(at, 0)
     distance = np.abs(cut.select(signals).to_numpy().astype(np.float64) - mean[at])
     usable = np.isfinite(distance) & (sd[at] > 0) & begun[:, None]
-    return np.divide(distance, sd[at], out=np.zeros_like(distance), where=usable)
+    strayed: Array = np.divide(distance, sd[at], out=np.zeros_like(distance), where=usable)
+    return strayed
 
 
 def alarm_limit(highest: Array, rate: float) -> float:

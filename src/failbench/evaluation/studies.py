@@ -49,6 +49,10 @@ class AcrossArchitectures(Record):
     feature_sets: tuple[str, ...] = Field(min_length=1)
     seed: int = Field(ge=0)
 
+    def slice(self, features: pl.DataFrame) -> pl.DataFrame:
+        """The runs of the study, of every architecture and kind, from the table of all runs."""
+        return features.filter(pl.col("optimizer") == self.optimizer, pl.col("scale") == self.scale)
+
     @field_validator("feature_sets")
     @classmethod
     def _are_feature_sets(cls, names: tuple[str, ...]) -> tuple[str, ...]:
@@ -95,8 +99,7 @@ def across_architectures(
         If only one architecture was recorded, as without it there is nothing to train on; or if
         the splits have fewer repeats than the study wants.
     """
-    of_study = (pl.col("optimizer") == study.optimizer, pl.col("scale") == study.scale)
-    taken = features.filter(*of_study)
+    taken = study.slice(features)
     architectures = taken["architecture"].unique().to_list()
     if len(architectures) < 2:
         raise BadInputError(

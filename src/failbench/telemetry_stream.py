@@ -1,0 +1,168 @@
+"""A stream of telemetry: batches of whole runs, for folders that are larger than memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from failbench.errors import BadInputError
+from failbench.telemetry import (
+    RUN_SCHEMA,
+    STEP_SCHEMA,
+    Telemetry,
+    refuse_miscounted,
+    refuse_orphans,
+    refuse_other_columns,
+    unreadable,
+)
+
+ROWS = 2**18
+"""Rows of a batch: about a thousand of the recorded runs, and some 50 MB while they are worked on.
+
+A larger batch saves little time, since the cost of a call is spread over a thousand runs already.
+"""
+
+RUNS_AT_ONCE, STEPS_AT_ONCE = 2**12, 2**16
+"""Rows that are read of a file at a time, whatever the size of its row groups."""
+
+BUFFER = 2**20
+"""Bytes that are read of a column at a time; without a buffer it is a whole row group."""
+
+
+def telemetry_batches(folder: Path, rows: int = ROWS) -> Iterator[Telemetry]:
+    """Read telemetry in order of ``run_id``, a batch of whole runs after another.
+
+    Together the batches are what :func:`failbench.telemetry.read_telemetry` returns. What is held
+    in memory does not grow with the folder: it is a batch, a few rows more of each file of steps,
+    and what decompressing them takes.
+
+    Parameters
+    ----------
+    folder
+        Telemetry whose files are sorted by their keys, as the recorder writes them:
+        ``runs.parquet`` by ``run_id``, those of ``steps/`` by ``run_id`` and ``step``.
+    rows
+        Most rows of a batch, of both tables together; a run with more is a batch of its own.
+
+    Raises
+    ------
+    BadInputError
+        While reading, where :func:`failbench.telemetry.read_telemetry` would; if a file is not
+        sorted or a key occurs twice; or if ``rows`` is below one.
+    """
+    if rows < 1:
+        raise BadInputError("batch", "rows", f"{rows} is below one.", "Give a positive number.")
+    files = [_StepsFile(path) for path in sorted((folder / "steps").glob("*.parquet"))]
+    for runs in _batches_of_runs(folder / "runs.parquet", rows):
+        parts = [STEP_SCHEMA.to_frame()]
+        for file in files:
+            part = file.up_to(runs["run_id"][-1])
+            refuse_orphans(file.path, part, runs)
+            parts.append(part)
+        steps = pl.concat(parts).sort("run_id", "step")
+        refuse_miscounted(folder, runs, steps)
+        yield Telemetry(runs, steps)
+    for file in files:
+        refuse_orphans(file.path, file.following(), RUN_SCHEMA.to_frame())
+
+
+def number_of_runs(folder: Path) -> int:
+    """How many runs a folder of telemetry has, from the end of its file alone.
+
+    Raises
+    ------
+    BadInputError
+        If ``runs.parquet`` cannot be read.
+    """
+    path = folder / "runs.parquet"
+    try:
+        return int(pq.read_metadata(path).num_rows)
+    except (OSError, pa.ArrowException) as error:
+        raise unreadable(path, error) from error
+
+
+class _StepsFile:
+    """A file of steps that is read as far as it is asked for, and never back."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._chunks = _chunks(path, STEP_SCHEMA, ("run_id", "step"), STEPS_AT_ONCE)
+        self._waiting = STEP_SCHEMA.to_frame()
+
+    def up_to(self, run_id: str) -> pl.DataFrame:
+        """The rows that were not yet taken of all runs up to this one."""
+        parts = []
+        while self.following().height:
+            end = int(self._waiting["run_id"].search_sorted(run_id, side="right"))
+            if end == 0:
+                break
+            parts.append(self._waiting[:end])
+            self._waiting = self._waiting[end:]
+        return pl.concat([STEP_SCHEMA.to_frame(), *parts])
+
+    def following(self) -> pl.DataFrame:
+        """Some of the rows that come next; none at the end of the file."""
+        while not self._waiting.height:
+            following = next(self._chunks, None)
+            if following is None:
+                break
+            self._waiting = following
+        return self._waiting
+
+
+def _batches_of_runs(path: Path, rows: int) -> Iterator[pl.DataFrame]:
+    """As many runs at a time as have, with their steps, no more than so many rows."""
+    waiting, size = RUN_SCHEMA.to_frame(), 0
+    for chunk in _chunks(path, RUN_SCHEMA, ("run_id",), RUNS_AT_ONCE):
+        start = 0
+        for position, own in enumerate((chunk["steps"].fill_null(0) + 1).to_list()):
+            if size and size + own > rows:
+                yield pl.concat([waiting, chunk[start:position]])
+                waiting, size, start = RUN_SCHEMA.to_frame(), 0, position
+            size += own
+        waiting = pl.concat([waiting, chunk[start:]])
+    if size:
+        yield waiting
+
+
+def _chunks(
+    path: Path, schema: pl.Schema, key: tuple[str, ...], rows: int
+) -> Iterator[pl.DataFrame]:
+    """The rows of a file in their order, so many at a time; they must ascend by the key."""
+    before = schema.to_frame().select(key)
+    try:
+        with pq.ParquetFile(path, buffer_size=BUFFER, pre_buffer=False) as file:
+            refuse_other_columns(path, _from_arrow(file.schema_arrow.empty_table()).schema, schema)
+            for batch in file.iter_batches(rows):
+                chunk = _from_arrow(pa.Table.from_batches([batch])).select(schema.names())
+                _refuse_disorder(path, pl.concat([before, chunk.select(key)]))
+                before = chunk.select(key)[-1:]
+                yield chunk
+    except (OSError, pa.ArrowException) as error:
+        raise unreadable(path, error) from error
+
+
+def _from_arrow(table: pa.Table) -> pl.DataFrame:
+    frame = pl.from_arrow(table)
+    assert isinstance(frame, pl.DataFrame)
+    return frame
+
+
+def _refuse_disorder(path: Path, keys: pl.DataFrame) -> None:
+    descends = pl.lit(value=True)  # all parts of the key alike: it occurs twice
+    for name in reversed(keys.columns):
+        own, before = pl.col(name), pl.col(name).shift(1)
+        descends = (before > own) | ((before == own) & descends)
+    wrong = keys.with_columns(before=pl.col("run_id").shift(1)).filter(descends)
+    if wrong.height:
+        raise BadInputError(
+            path,
+            "run_id",
+            f"{wrong['run_id'][0]!r} follows {wrong['before'][0]!r}, and rows must ascend by "
+            f"{' and '.join(keys.columns)} to be read in batches.",
+            "Sort the file and remove what occurs twice, or record it again.",
+        )

@@ -1,0 +1,227 @@
+"""What is measured as it grows: features, every method, and the statistics that cost most.
+
+Each case is built in a process of its own: a builder takes the size, in multiples of what is
+recorded, and returns what is to be measured, in the order in which it must be done. Language models
+are not among the methods here, as what they cost is the time of a server.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cache, partial
+from pathlib import Path
+from typing import Literal
+
+import polars as pl
+
+from failbench.diagnoses import diagnose_stream, learnt_method, read_features, write_diagnoses
+from failbench.evaluation.intervals import IntervalSettings, method_intervals
+from failbench.evaluation.nested_cv import LabelledRuns
+from failbench.evaluation.risk_coverage import RiskCoverageSettings, area_interval, rankings
+from failbench.evaluation.significance import SignificanceSettings, compare_all
+from failbench.evaluation.studies import AcrossArchitectures
+from failbench.feature_table import feature_table, to_frame
+from failbench.features import FEATURE_SETS
+from failbench.methods.diagnosis import Method
+from failbench.methods.healthy_band import healthy_band
+from failbench.methods.registry import METHODS, Context, band_features, method_named
+from failbench.params import read_section
+from failbench.scenarios import Record, read_scenarios
+from failbench.telemetry import Telemetry, read_telemetry
+from failbench.telemetry_stream import telemetry_batches
+from grown import (
+    grown_table,
+    grown_telemetry,
+    more_runs,
+    more_scenarios,
+    write_grown_telemetry,
+)
+from measured_child import Works
+
+REPOSITORY = Path(__file__).parents[2]
+PARAMS = REPOSITORY / "params.yaml"
+PREDICTIONS = REPOSITORY / "data" / "predictions" / "nested_cv"
+
+SIZES = (1, 4, 16, 64)
+"""Multiples of what is recorded."""
+
+Axis = Literal["runs", "scenarios", "runs of a scenario"]
+
+
+@dataclass(frozen=True)
+class Case:
+    """Something whose cost is measured at several sizes.
+
+    Attributes
+    ----------
+    build
+        From the size to what is measured.
+    works
+        The names of what is measured.
+    axis
+        What there is more of.
+    limits
+        Works that are not measured above a size, each with that size and the reason.
+    exponents
+        Works that are claimed to grow less than with this power of the size; the others are
+        claimed to grow less than with its square.
+    """
+
+    build: Callable[[int], Works]
+    works: tuple[str, ...]
+    axis: Axis
+    limits: dict[str, tuple[int, str]] = field(default_factory=dict)
+    exponents: dict[str, float] = field(default_factory=dict)
+
+    def exponent(self, work: str) -> float:
+        """The power of the size that a work is claimed to grow less than with."""
+        return self.exponents.get(work, 2.0)
+
+    def measured(self, work: str, size: int) -> bool:
+        """Whether a work is measured at a size."""
+        return work not in self.limits or size <= self.limits[work][0]
+
+
+METHOD_WORKS = ("fit", "predict", "diagnose")
+
+LIMITS: dict[str, dict[str, tuple[int, str]]] = {
+    "features": {
+        "extract": (16, "the tables of 64x take several GB at once; streams are for that")
+    },
+    "lightgbm": {
+        "diagnose": (16, "SHAP values through all trees: minutes, and linear until there")
+    },
+    **{
+        name: dict.fromkeys(METHOD_WORKS, (4, "rules and a forest, which are measured alone"))
+        for name in ("hybrid", "hybrid_two_way")
+    },
+}
+"""Largest sizes of what would take minutes without telling more, by case and work."""
+
+NEARLY_LINEAR = 1.5
+"""Halfway to the square: a processor's caches cost up to half more a row where tables outgrow them,
+and short times are uncertain, so that a closer claim would be upset by a busy machine."""
+
+RULES = frozenset({"simple_rules", "improved_rules"})
+
+
+@cache
+def recorded() -> Telemetry:
+    """The telemetry of the failing runs."""
+    return read_telemetry(REPOSITORY / "data" / "telemetry").select(pl.col("kind") == "failure")
+
+
+@cache
+def features() -> pl.DataFrame:
+    """The feature table of all runs."""
+    return read_features(REPOSITORY / "data" / "features" / "features.parquet")
+
+
+@cache
+def predictions(method: str) -> pl.DataFrame:
+    """What a method predicted in the main study, on the 19 features."""
+    found = pl.read_parquet(PREDICTIONS / f"{method}.parquet")
+    return found.filter(pl.col("feature_set") == "19")
+
+
+def settings_of(method: str) -> Record:
+    """The settings that params.yaml gives a method."""
+    declaration = method_named(method)
+    sections = declaration.sections.items()
+    return declaration.assemble({name: read_section(name, one, PARAMS) for name, one in sections})
+
+
+def extraction(size: int) -> Works:
+    """All features of all runs at once, as the stage ``features`` does it."""
+    telemetry = grown_telemetry(recorded(), size)
+    scenarios = read_scenarios(REPOSITORY / "data" / "scenarios")
+    return {"extract": partial(feature_table, telemetry, scenarios)}
+
+
+def stream_of_runs(runs: int) -> Works:
+    """Features and the answers of both sets of rules, from files to a file, batch by batch."""
+    study = read_section("across_architectures", AcrossArchitectures, PARAMS)
+    rules = {
+        name: learnt_method(name, settings_of(name), features(), study)
+        for name in ("simple_rules", "improved_rules")
+    }
+    place = tempfile.TemporaryDirectory(prefix="failbench-")
+    folder = Path(place.name)
+    write_grown_telemetry(recorded(), runs, folder)
+    recorded.cache_clear()  # what is streamed is not held
+
+    def diagnose() -> None:
+        assert place is not None  # the folder lasts as long as what reads it
+        found = diagnose_stream(telemetry_batches(folder), rules)
+        write_diagnoses((table for _, table in found), folder / "diagnoses.parquet")
+
+    return {"diagnose": diagnose}
+
+
+def stream(size: int) -> Works:
+    """The same for a multiple of the recorded runs."""
+    return stream_of_runs(size * recorded().runs.height)
+
+
+def method(name: str, size: int) -> Works:
+    """A method fitted to all failing runs, its search included, and asked about the same runs."""
+    failures = features().filter(pl.col("kind") == "failure")
+    successes = features().filter(pl.col("kind") == "success")
+    band = healthy_band(to_frame(successes), band_features())
+    runs = LabelledRuns.from_table(grown_table(failures, size))
+    declaration = method_named(name)
+    key = dict(zip(runs.frame.index, runs.labels, strict=True)) if declaration.simulation else {}
+    context = Context(FEATURE_SETS["19"], band, seed=0, answers=key)
+    return works_of(declaration.build(settings_of(name), context), runs)
+
+
+def works_of(estimator: Method, runs: LabelledRuns) -> Works:
+    """A fit to all runs, and what follows from it."""
+    return {
+        "fit": partial(estimator.fit, runs.frame, runs.labels, groups=runs.groups),
+        "predict": partial(estimator.predict, runs.frame),
+        "diagnose": partial(estimator.diagnose, runs.frame),
+    }
+
+
+def intervals(grow: Callable[[pl.DataFrame, int], pl.DataFrame], size: int) -> Works:
+    """Every reported figure of one method, with its interval."""
+    settings = read_section("intervals", IntervalSettings, PARAMS)
+    return {"resample": partial(method_intervals, grow(predictions("ebm"), size), settings)}
+
+
+def risk_coverage(size: int) -> Works:
+    """The area under one curve of risk and coverage, with its interval."""
+    settings = read_section("risk_coverage", RiskCoverageSettings, PARAMS)
+    table = more_scenarios(predictions("ebm"), size)
+    return {"resample": lambda: area_interval(table, rankings(table), settings)}
+
+
+def significance(size: int) -> Works:
+    """Every pair of the four methods that contrasts name, under every test."""
+    settings = read_section("significance", SignificanceSettings, PARAMS)
+    named = sorted({one for contrast in settings.contrasts for one in contrast})
+    table = more_scenarios(pl.concat(predictions(one) for one in named), size)
+    return {"compare": partial(compare_all, table, settings)}
+
+
+def case_of_method(name: str) -> Case:
+    """A method's case; what rules cost is claimed to be nearly linear."""
+    linear = dict.fromkeys(("predict", "diagnose"), NEARLY_LINEAR) if name in RULES else {}
+    return Case(partial(method, name), METHOD_WORKS, "runs", LIMITS.get(name, {}), linear)
+
+
+CASES: dict[str, Case] = {
+    "features": Case(
+        extraction, ("extract",), "runs", LIMITS["features"], {"extract": NEARLY_LINEAR}
+    ),
+    "stream": Case(stream, ("diagnose",), "runs", exponents={"diagnose": NEARLY_LINEAR}),
+    **{name: case_of_method(name) for name in METHODS},
+    "intervals": Case(partial(intervals, more_scenarios), ("resample",), "scenarios"),
+    "intervals_of_runs": Case(partial(intervals, more_runs), ("resample",), "runs of a scenario"),
+    "risk_coverage": Case(risk_coverage, ("resample",), "scenarios"),
+    "significance": Case(significance, ("compare",), "scenarios"),
+}
+"""What is measured, by name."""

@@ -1,0 +1,175 @@
+"""Diagnoses of other telemetry: alike whatever the batches, and written whole or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+from failbench.diagnoses import (
+    DIAGNOSIS_SCHEMA,
+    diagnose_stream,
+    diagnoses_of,
+    learnt_method,
+    read_features,
+    write_diagnoses,
+)
+from failbench.errors import BadInputError
+from failbench.evaluation.studies import AcrossArchitectures
+from failbench.feature_table import feature_table, to_frame
+from failbench.methods.diagnosis import Method
+from failbench.methods.registry import method_named
+from failbench.params import read_section
+from failbench.scenarios import Record
+from failbench.telemetry import read_telemetry, write_parquet
+from failbench.telemetry_stream import telemetry_batches
+
+
+def settings_of(repository: Path, name: str) -> Record:
+    declaration = method_named(name)
+    params = repository / "params.yaml"
+    return declaration.assemble(
+        {key: read_section(key, one, params) for key, one in declaration.sections.items()}
+    )
+
+
+@pytest.fixture(scope="module")
+def features(repository: Path) -> pl.DataFrame:
+    return read_features(repository / "data" / "features" / "features.parquet")
+
+
+@pytest.fixture(scope="module")
+def study(repository: Path) -> AcrossArchitectures:
+    return read_section("across_architectures", AcrossArchitectures, repository / "params.yaml")
+
+
+@pytest.fixture(scope="module")
+def rules(
+    repository: Path, features: pl.DataFrame, study: AcrossArchitectures
+) -> dict[str, Method]:
+    return {
+        name: learnt_method(name, settings_of(repository, name), features, study)
+        for name in ("simple_rules", "improved_rules")
+    }
+
+
+@pytest.fixture(scope="module")
+def folder(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Some of what is recorded, in a folder of its own."""
+    some = read_telemetry(repository / "data" / "telemetry").select(
+        (pl.col("optimizer") == "sgd") & (pl.col("seed") == 0)
+    )
+    place = tmp_path_factory.mktemp("telemetry")
+    write_parquet(some.runs, place / "runs.parquet")
+    write_parquet(some.steps, place / "steps" / "transformer-sgd.parquet")
+    return place
+
+
+@pytest.fixture(scope="module")
+def whole(folder: Path, rules: dict[str, Method]) -> pl.DataFrame:
+    return diagnoses_of(read_telemetry(folder), rules)
+
+
+@pytest.mark.parametrize("rows", [1, 1009, 10**6])
+def test_diagnoses_of_a_stream_are_those_of_the_whole(
+    folder: Path, rules: dict[str, Method], whole: pl.DataFrame, rows: int
+) -> None:
+    found = list(diagnose_stream(telemetry_batches(folder, rows), rules))
+    assert_frame_equal(pl.concat(table for _, table in found), whole)
+    assert sum(runs for runs, _ in found) == read_telemetry(folder).runs.height
+
+
+def test_each_failing_run_has_a_row_a_method_and_no_other_run_has_any(
+    folder: Path, whole: pl.DataFrame
+) -> None:
+    runs = read_telemetry(folder).runs
+    failed = runs.filter(pl.col("kind") == "failure")["run_id"].to_list()
+    keys = [(run, name) for run in failed for name in ("simple_rules", "improved_rules")]
+    assert whole.select("run_id", "method").rows() == keys
+    assert len(failed) < runs.height
+
+
+def test_a_row_says_what_the_method_says(
+    folder: Path, rules: dict[str, Method], whole: pl.DataFrame
+) -> None:
+    failed = read_telemetry(folder).select(pl.col("kind") == "failure")
+    frame = to_frame(feature_table(failed, scenarios=()))
+    for name, method in rules.items():
+        rows = whole.filter(pl.col("method") == name)
+        for row, said in zip(rows.iter_rows(named=True), method.diagnose(frame), strict=True):
+            assert row["diagnosis"] == said.category
+            assert row["confidence"] == said.confidence
+            assert row["reason"] == said.reason
+            assert row["conditions"] == said.conditions
+            assert [one["signal"] for one in row["evidence"]] == [e.signal for e in said.evidence]
+            assert [one["value"] for one in row["evidence"]] == [
+                str(e.value) for e in said.evidence
+            ]
+
+
+def test_where_no_run_failed_there_is_nothing_to_say(
+    folder: Path, rules: dict[str, Method]
+) -> None:
+    healthy = read_telemetry(folder).select(pl.col("kind") == "success")
+    assert_frame_equal(diagnoses_of(healthy, rules), DIAGNOSIS_SCHEMA.to_frame())
+
+
+def test_diagnoses_come_back_as_they_were_written(tmp_path: Path, whole: pl.DataFrame) -> None:
+    path = tmp_path / "new" / "diagnoses.parquet"
+    write_diagnoses([whole[:10], whole[10:11], whole[11:]], path)
+    assert_frame_equal(pl.read_parquet(path), whole)
+    assert [one.name for one in path.parent.iterdir()] == [path.name]
+
+
+@pytest.mark.parametrize("raised", [KeyboardInterrupt, BadInputError("a", "b", "c.", "d.")])
+def test_what_stops_half_way_leaves_the_old_file(
+    tmp_path: Path, whole: pl.DataFrame, raised: BaseException
+) -> None:
+    path = tmp_path / "diagnoses.parquet"
+    write_diagnoses([whole[:2]], path)
+    before = path.read_bytes()
+
+    def broken() -> Iterator[pl.DataFrame]:
+        yield whole
+        raise raised
+
+    with pytest.raises((KeyboardInterrupt, BadInputError)):
+        write_diagnoses(broken(), path)
+    assert path.read_bytes() == before
+    assert [one.name for one in tmp_path.iterdir()] == [path.name]
+
+
+def test_a_place_that_cannot_be_written_is_named(tmp_path: Path, whole: pl.DataFrame) -> None:
+    (tmp_path / "file").write_text("in the way", encoding="utf-8")
+    with pytest.raises(BadInputError, match=r"diagnoses\.parquet: \(file\): cannot be written"):
+        write_diagnoses([whole], tmp_path / "file" / "diagnoses.parquet")
+
+
+def test_a_simulated_person_is_no_diagnosis(
+    repository: Path, features: pl.DataFrame, study: AcrossArchitectures
+) -> None:
+    settings = settings_of(repository, "simulated_human")
+    with pytest.raises(BadInputError, match=r"'simulated_human' is told the true causes"):
+        learnt_method("simulated_human", settings, features, study)
+
+
+def test_nothing_is_learnt_from_another_optimizer(
+    repository: Path, features: pl.DataFrame, study: AcrossArchitectures
+) -> None:
+    others = features.filter(pl.col("optimizer") != study.optimizer)
+    settings = settings_of(repository, "simple_rules")
+    with pytest.raises(BadInputError, match=rf"no failing run of {study.optimizer} at scale"):
+        learnt_method("simple_rules", settings, others, study)
+
+
+def test_a_feature_table_that_lacks_a_column_is_refused(
+    tmp_path: Path, features: pl.DataFrame
+) -> None:
+    with pytest.raises(BadInputError, match=r"features\.parquet: \(file\): is missing or is not"):
+        read_features(tmp_path / "features.parquet")
+    write_parquet(features.drop("max_loss"), tmp_path / "features.parquet")
+    with pytest.raises(BadInputError, match=r"features\.parquet: max_loss: the column is missing"):
+        read_features(tmp_path / "features.parquet")
