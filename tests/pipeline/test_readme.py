@@ -22,18 +22,25 @@ def test_every_make_target_that_it_names_exists():
     assert named <= set(re.findall(r"^([a-z-]+):", makefile, flags=re.MULTILINE))
 
 
+def files_named_in(text: str) -> set[str]:
+    """Every file in the text, in code; ``name.{a,b}`` stands for two, as in a shell."""
+    folders = "data|src|figures|paper|experiments|tests"
+    found = re.findall(rf"`((?:{folders})/[\w./<>-]+?)(?:\{{([\w,]+)\}})?`", text)
+    return {start + end for start, ends in found for end in ends.split(",")}
+
+
 def test_every_file_that_it_names_exists():
-    named = re.findall(r"`((?:data|src|figures|paper|experiments|tests)/[\w./-]+)`", README)
+    named = {path for path in files_named_in(README) if "<" not in path}
     assert named
     assert [path for path in named if not (REPOSITORY / path).exists()] == []
 
 
 def test_its_file_dictionary_has_every_file_that_stages_write():
-    dictionary = README.split("## Files")[1]
+    dictionary = files_named_in(README.split("## Files")[1])
     for name, stage in stages().items():
         for path in stage.outputs:
             written = path.replace("${item}", "<method>")
-            assert f"`{written}`" in dictionary, f"{written}, of {name}, is not in README.md."
+            assert written in dictionary, f"{written}, of {name}, is not in README.md."
 
 
 def test_the_table_of_costs_says_which_run_it_is_of():
