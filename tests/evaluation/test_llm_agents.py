@@ -34,6 +34,7 @@ def cache_of(texts: dict[str, str], done_reason: str = "stop") -> LlmCache:
                 digest=DIGESTS["mistral:latest"],
                 text=text,
                 done_reason=done_reason,
+                attempt=0,
                 client="0.6",
             )
             for run_id, text in texts.items()

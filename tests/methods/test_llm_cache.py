@@ -18,7 +18,13 @@ FIRST, SECOND = "a" * 64, "b" * 64
 
 def cached(prompt="0" * 64, digest=FIRST, text="It is\nthe “loss”."):
     return CachedAnswer(
-        prompt=prompt, model="m", digest=digest, text=text, done_reason="stop", client="0.6"
+        prompt=prompt,
+        model="m",
+        digest=digest,
+        text=text,
+        done_reason="stop",
+        attempt=0,
+        client="0.6",
     )
 
 

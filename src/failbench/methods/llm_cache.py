@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import StringConstraints
+from pydantic import Field, StringConstraints
 
 from failbench.errors import BadInputError
 from failbench.files import write_atomically
@@ -39,6 +39,9 @@ class CachedAnswer(Record):
         What the model wrote, unchanged.
     done_reason
         What the server says of the end of it.
+    attempt
+        How many attempts came before it, which failed or could not be read; each raises the seed
+        by one.
     client
         Version of the client that asked.
     """
@@ -48,6 +51,7 @@ class CachedAnswer(Record):
     digest: Sha256
     text: str
     done_reason: str | None
+    attempt: int = Field(ge=0)
     client: str
 
 

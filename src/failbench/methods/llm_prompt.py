@@ -33,7 +33,10 @@ CATEGORY_DEFINITIONS: dict[Category, str] = {
     "unknown": "what was recorded does not tell the cause: it was stopped or slowed from outside, "
     "or several causes fit equally well",
 }
-"""The paper's taxonomy (its section 3.1), one line each, in our words."""
+"""The paper's taxonomy (its section 3.1) and the kinds of causes that scenarios have, a line each.
+
+Who diagnoses must know what the names mean; no line tells what a cause looks like in telemetry.
+"""
 
 SYSTEM = """\
 You diagnose failed training runs of small language models. You are given the record of one run \

@@ -102,7 +102,7 @@ class Session:
         for key, prompt in wanted.items():
             if key in answered:
                 continue
-            response = self._answer(prompt)
+            response, attempt = self._answer(prompt)
             text, reason = response.message.content or "", response.done_reason
             answer = CachedAnswer(
                 prompt=key,
@@ -110,6 +110,7 @@ class Session:
                 digest=digest,
                 text=text,
                 done_reason=reason,
+                attempt=attempt,
                 client=version("ollama"),
             )
             append_answer(self.cache, answer)
@@ -156,8 +157,8 @@ class Session:
             f"Fetch it with `ollama pull {self.model.name}`.",
         )
 
-    def _answer(self, prompt: Prompt) -> ChatResponse:
-        """The first answer that can be read; if there is none, the last one that cannot.
+    def _answer(self, prompt: Prompt) -> tuple[ChatResponse, int]:
+        """The first answer that can be read, or else the last one, and attempts before it.
 
         At temperature 0 another seed hardly changes an answer; it is asked again because a server
         may have been disturbed. After a fault the pause doubles each time.
@@ -179,11 +180,11 @@ class Session:
                 continue
             answer = read_answer(response.message.content or "", response.done_reason)
             if not isinstance(answer, Unreadable):
-                return response
+                return response, attempt
         if response is None:
             attempts = self.settings.attempts
-            raise LlmServerError(f"The server failed {attempts} times in a row: {fault}.")
-        return response
+            raise LlmServerError(f"No answer in {attempts} attempts, at last: {fault}.")
+        return response, self.settings.attempts - 1
 
     def _passing(self, error: Exception) -> str:
         """What went wrong, in words; faults that will not pass are raised."""
