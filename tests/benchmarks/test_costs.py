@@ -22,7 +22,7 @@ QUICK_SECONDS, MOST_ROUNDS = 0.5, 5
 """What is expected to take less is done again, up to so often, and the fastest time counts."""
 
 RESOLUTION = 1e-3
-"""Seconds below which times are too short to have a ratio, as those of a fit that learns nothing."""
+"""Seconds below which times are too short to have a ratio: a fit that learns nothing takes less."""
 
 BOUNDED = 1.5
 """Times the memory of the size before: batches differ a little in what their runs hold. What is
