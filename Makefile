@@ -62,12 +62,13 @@ long-test: $(RECORDER)  ## run the statistical simulations, which take minutes
 
 cost: $(STUDY)  ## measure what features, methods and statistics cost as they grow (15 minutes)
 	@mkdir -p $(dir $(COST))
-	@$(IN_VENV) python -m pytest -q tests/benchmarks/test_costs.py -m cost --benchmark-json=$(COST)
+	@$(IN_VENV) python -m pytest -q tests/benchmarks/test_costs.py -m cost \
+		--benchmark-json=$(COST) --benchmark-columns=min,rounds
 
 million: $(STUDY)  ## diagnose a million runs in bounded memory (15 minutes, 8 GB of disk)
 	@mkdir -p $(dir $(MILLION))
 	@$(IN_VENV) python -m pytest -q tests/benchmarks/test_million_runs.py -m cost \
-		--benchmark-json=$(MILLION)
+		--benchmark-json=$(MILLION) --benchmark-columns=min
 
 lint: $(STUDY)  ## check style and types
 	@$(BIN)/ruff check $(CODE)
