@@ -41,10 +41,3 @@ def test_its_file_dictionary_has_every_file_that_stages_write():
         for path in stage.outputs:
             written = path.replace("${item}", "<method>")
             assert written in dictionary, f"{written}, of {name}, is not in README.md."
-
-
-def test_the_table_of_costs_says_which_run_it_is_of():
-    table = (REPOSITORY / "paper/tables/cost.md").read_text(encoding="utf-8")
-    assert re.search(r"commit `[0-9a-f]{7,40}`", table)
-    assert re.search(r"`[\w.-]+\.json`", table)
-    assert "2 cores" in table
