@@ -100,6 +100,7 @@ def measure(steps: pl.DataFrame, params: DetectorParams) -> Signals:
         known_from = len(loss) - len(lowest) + 1
         rise = np.zeros_like(loss)
         rise[known_from:] = loss[known_from:] - lowest[:-1]
+        smooth_rise = float(_finite_or_infinite(smooth - lowest).max())
         means = sliding_window_view(validation, min(params.validations, len(validation))).mean(-1)
         before = means[: -params.validations]
         worsening = means[-1] - before.min() if len(before) else 0.0
@@ -107,7 +108,7 @@ def measure(steps: pl.DataFrame, params: DetectorParams) -> Signals:
     return Signals(
         loss=loss,
         rise=_finite_or_infinite(rise),
-        smooth_rise=float(_finite_or_infinite(smooth - lowest).max()),
+        smooth_rise=smooth_rise,
         final_validation=float(means[-1]),
         worsening=float(worsening) if np.isfinite(worsening) else np.inf,
         slowdown=float(seconds[-params.tail_steps :].mean()) / head,
