@@ -38,6 +38,8 @@ SHAPES = Path("data/plots/ebm_shapes.csv")
 TABLES = Path("paper/tables")
 FIGURE = Path("figures/importance.svg")
 SHAPES_FIGURE = Path("figures/ebm_shapes.svg")
+# The ends of a step are in its feature's units, and some are smaller than a rate's last decimal.
+RATES = pl.selectors.float() - pl.selectors.by_name("low", "high", require_all=False)
 
 
 def main() -> None:
@@ -61,7 +63,7 @@ def main() -> None:
     shapes = leading_shapes(failures, boosting, IMPORTANCE_SETS["19"], study.seed, settings.shapes)
     POINTS.parent.mkdir(parents=True, exist_ok=True)
     for points, path in ((table, POINTS), (shapes, SHAPES)):
-        points.with_columns(pl.selectors.float().round(DECIMALS)).write_csv(path)
+        points.with_columns(RATES.round(DECIMALS)).write_csv(path)
     reported = yaml.safe_load(REPORTED.read_text(encoding="utf-8"))
     for one in importance_tables(table, agreement, leading, reported, settings):
         write_table(one, TABLES)

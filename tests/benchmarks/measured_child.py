@@ -65,8 +65,8 @@ class MeasuredChild:
     """
 
     def __init__(self, build: Callable[[int], Works], size: int, warm_up: int) -> None:
-        context = multiprocessing.get_context("forkserver")
-        context.set_forkserver_preload(["cost_cases"])  # importing it takes seconds
+        # The fork server is one for the whole process, and recordings need it with torch imported.
+        context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
         self._process = context.Process(target=_serve, args=(theirs, build, size, warm_up))
         with _environment(ONE_THREAD):

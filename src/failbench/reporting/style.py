@@ -71,14 +71,14 @@ METHOD_STYLES: Final[dict[str, MethodStyle]] = {
     "symptom_baseline": _style("symptom_baseline", GREY, ":", "h"),
     "mistral_7b": _style("mistral_7b", BLACK, "-", "x"),
     "llama_3_8b": _style("llama_3_8b", BLACK, "--", "+"),
-    "raw_series": _style("raw_series", BLACK, "--", "1"),
-    "raw_text": _style("raw_text", BLACK, ":", "2"),
-    "raw_telemetry": _style("raw_telemetry", BLACK, "-", "3"),
+    "raw_series": _style("raw_series", GREY, "--", "1"),
+    "raw_text": _style("raw_text", GREY, "-.", "2"),
+    "raw_telemetry": _style("raw_telemetry", GREY, "-", "3"),
 }
 """Methods in the order in which legends name them.
 
-Blue is a list of rules, sky a sum of terms, orange one tree, vermillion many; green hands runs on;
-black reads what was recorded, without features: language models and classifiers of raw telemetry.
+Blue is a list of rules, sky a sum of terms, orange one tree, vermillion many; green hands runs on,
+black is a language model, grey reads symptoms alone, or all that was recorded, without features.
 """
 
 ADDED_MARKERS: Final = ("4", "8", "d", "H")
