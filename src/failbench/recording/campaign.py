@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from platform import python_version
@@ -15,7 +15,7 @@ from typing import Any
 
 import polars as pl
 
-from failbench.detector import DetectorParams, HealthyBand, detect, healthy_band, measure
+from failbench.detector import DetectorParams, HealthyBand
 from failbench.recording.corpus import load_corpus
 from failbench.recording.fingerprint import fingerprint
 from failbench.recording.journal import JournalEntry, read_entry, write_entry
@@ -30,9 +30,11 @@ from failbench.recording.plan import (
     plan_remedies,
     plan_successes,
 )
-from failbench.recording.sandbox import RunReport, execute, fork_server
+from failbench.recording.rows import run_row
+from failbench.recording.sandbox import execute, fork_server
+from failbench.recording.verdicts import band_of, detected, tables_of
 from failbench.scenarios import Scenario
-from failbench.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry
+from failbench.telemetry import Telemetry
 
 MOST_ATTEMPTS = 5
 """How often a twin is recorded before it is left, unhealthy, for the check to reject."""
@@ -128,7 +130,7 @@ class Campaign:
         self._each(self.successes, lambda one: note([self._healthy(one)]), workers)
         if self.stop.is_set() or not self.pairs:
             return entries
-        band = healthy = self._band(entries)
+        band = healthy = band_of(entries, self.detector)
         self._each(self.pairs, lambda pair: note(self._pair(pair, healthy)), workers)
         if not self.stop.is_set():
             found = {entry.run["run_id"]: entry for entry in entries}
@@ -253,57 +255,12 @@ class Campaign:
             peak = max((row["memory_bytes"] for row in report.steps), default=0)
             units = math.ceil(peak * planned.nominal.capacity_multiple / CAPACITY_UNIT)
             capacity = max(1, units) * CAPACITY_UNIT
-        row = self._row(planned, report, capacity)
+        row = run_row(
+            planned, self.setting, report, capacity, self.provenance, self._fingerprint(planned)
+        )
         entry = JournalEntry(row, report.steps)
         write_entry(self.journal, entry)
         return entry
-
-    def _row(self, planned: PlannedRun, report: RunReport, capacity: int) -> dict[str, Any]:
-        nominal = asdict(planned.nominal)
-        drawn = {
-            f"nominal_{name}": nominal[name]
-            for name in (
-                "batch_size",
-                "learning_rate",
-                "width",
-                "sequence_length",
-                "warmup_steps",
-                "clip_norm",
-                "corpus_slice",
-            )
-        }
-        return {
-            "run_id": planned.run_id,
-            "kind": planned.kind,
-            "scenario": planned.scenario.id if planned.scenario else None,
-            "twin_of": planned.twin_of,
-            **asdict(self.setting),
-            "seed": planned.seed,
-            "draw": planned.draw,
-            "ending": report.ending,
-            "onset_step": planned.onset_step,
-            "steps": len(report.steps),
-            "exit_signal": report.exit_signal,
-            **drawn,
-            **{
-                name: nominal[name] for name in ("planned_steps", "capacity_multiple", "distractor")
-            },
-            "capacity_bytes": capacity,
-            **report.configuration,
-            **report.error,
-            **self.provenance,
-            "fingerprint": self._fingerprint(planned),
-            "wall_seconds": report.wall_seconds,
-        }
-
-    def _band(self, entries: list[JournalEntry]) -> HealthyBand:
-        healthy = [
-            one
-            for one in entries
-            if one.run["kind"] == "success" and one.run["ending"] == "completed"
-        ]
-        measured = [measure(steps_frame(one), self.detector) for one in healthy]
-        return healthy_band(measured, self.detector)
 
     def _as_expected(self, planned: PlannedRun, entry: JournalEntry, band: HealthyBand) -> bool:
         if planned.kind == "remedy":
@@ -313,25 +270,11 @@ class Campaign:
         return self._outcome(entry, band) in wanted
 
     def _outcome(self, entry: JournalEntry, band: HealthyBand) -> str:
-        return detect(entry.run["ending"], steps_frame(entry), band, self.detector).outcome
+        return detected(entry, band, self.detector).outcome
 
     def tables(self, entries: list[JournalEntry]) -> Telemetry:
         """The two tables of this setting, with the detector's verdict on every run."""
-        band = self._band(entries)
-        rows = []
-        for entry in entries:
-            found = detect(entry.run["ending"], steps_frame(entry), band, self.detector)
-            row = {name: entry.run.get(name) for name in RUN_SCHEMA}
-            rows.append({**row, "outcome": found.outcome, "failure_step": found.failure_step})
-        runs = pl.DataFrame(rows, schema=RUN_SCHEMA).sort("run_id")
-        steps = pl.concat([STEP_SCHEMA.to_frame(), *map(steps_frame, entries)])
-        return Telemetry(runs, steps.sort("run_id", "step"))
-
-
-def steps_frame(entry: JournalEntry) -> pl.DataFrame:
-    """The step rows of one entry as a table."""
-    rows = [{"run_id": entry.run["run_id"], **row} for row in entry.steps]
-    return pl.DataFrame(rows, schema=STEP_SCHEMA)
+        return tables_of(entries, self.detector)
 
 
 def seconds_left(started: float, progress: Progress) -> float:

@@ -193,12 +193,17 @@ def plan_successes(setting: Setting, params: RecordParams, slices: int) -> list[
 def plan_pairs(
     setting: Setting, scenarios: tuple[Scenario, ...], params: RecordParams, slices: int
 ) -> list[Pair]:
-    """A failing run and its twin for every seed and every scenario that applies here."""
+    """A failing run and its twin for every seed and every scenario that applies here.
+
+    The order within a seed is drawn, and the same each time. How fast steps are depends on what
+    else the machine does: in the order of the scenarios, which is that of the categories, the load
+    of an hour would tell the category of those recorded in it.
+    """
     return [
-        plan_pair(setting, scenario, seed, 0, params, slices)
+        plan_pair(setting, scenarios[place], seed, 0, params, slices)
         for seed in range(params.wanted(setting).seeds)
-        for scenario in scenarios
-        if setting.architecture not in scenario.not_applicable
+        for place in np.random.default_rng(seed).permutation(len(scenarios))
+        if setting.architecture not in scenarios[place].not_applicable
     ]
 
 
