@@ -8,7 +8,11 @@ import polars as pl
 
 from failbench.evaluation.control_tables import control_tables
 from failbench.evaluation.controls import ControlSettings, run_controls
+from failbench.evaluation.intervals import LEAVES
 from failbench.evaluation.leak_test import leak_test
+from failbench.evaluation.raw_telemetry import twins_control
+from failbench.methods.raw_telemetry import RawTelemetrySettings
+from failbench.raw_table import raw_table
 from failbench.scenarios import read_scenarios
 from failbench.telemetry import read_telemetry
 from stage import print_table, read_output, read_section, run, workers, write_metrics
@@ -22,32 +26,40 @@ METRICS = Path("data/metrics/controls.json")
 
 def main() -> None:
     settings = read_section("controls", ControlSettings)
+    telemetry = read_telemetry(TELEMETRY)
+    scenarios = read_scenarios(SCENARIOS)
     tables = control_tables(
-        read_telemetry(TELEMETRY),
-        read_scenarios(SCENARIOS),
+        telemetry,
+        scenarios,
         settings.architecture,
         settings.optimizer,
         settings.scale,
     )
     results = run_controls(tables, settings, workers())
-    features = read_output(FEATURES).filter(
-        pl.col("architecture") == settings.architecture,
-        pl.col("optimizer") == settings.optimizer,
-        pl.col("scale") == settings.scale,
-    )
+    features = settings.slice(read_output(FEATURES))
+    successes = features.filter(pl.col("kind") == "success")
+    splits = read_output(SPLITS)
     harness = leak_test(
         features.filter(pl.col("kind") == "failure"),
-        features.filter(pl.col("kind") == "success"),
-        read_output(SPLITS).filter(pl.col("repeat") == 0),
+        successes,
+        splits.filter(pl.col("repeat") == 0),
         settings.seed,
     )
+    raw_twins = twins_control(
+        settings.slice(raw_table(telemetry.select(pl.col("kind") == "twin"), scenarios)),
+        successes,
+        splits,
+        read_section("raw_telemetry", RawTelemetrySettings),
+        settings,
+    ).model_dump(include={*LEAVES})
     metrics = {name: result.model_dump() for name, result in results.items()}
-    write_metrics(METRICS, {**metrics, "leak_test": harness.model_dump()})
+    write_metrics(METRICS, {**metrics, "raw_twins": raw_twins, "leak_test": harness.model_dump()})
     columns = ("value", "ci_low", "ci_high", "n", "p", "verdict")
     print_table(
         ("control", *columns),
         [(name, *(result[column] for column in columns)) for name, result in metrics.items()],
     )
+    print_table(("control", *LEAVES), [("raw_twins", *(raw_twins[name] for name in LEAVES))])
 
 
 if __name__ == "__main__":

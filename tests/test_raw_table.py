@@ -21,9 +21,9 @@ def row(table, run_id):
     return table.row(by_predicate=pl.col("run_id") == run_id, named=True)
 
 
-def test_a_run_has_its_keys_its_text_and_every_column_that_its_steps_log(table):
+def test_a_run_has_its_keys_its_text_and_what_its_steps_log_but_for_the_clock(table):
     assert table.columns == [*KEYS, *RAW_TEXT, *RAW_SERIES]
-    assert set(RAW_SERIES) == set(STEP_SCHEMA) - {"run_id"}
+    assert set(RAW_SERIES) == set(STEP_SCHEMA) - {"run_id", "step_seconds"}
 
 
 def test_keys_are_those_of_the_feature_table(table, small_telemetry, small_scenarios):
@@ -41,13 +41,12 @@ def test_a_series_is_what_the_run_logged_up_to_its_failure(table, small_telemetr
         assert mine[name] == steps[name].cast(pl.Float64).to_list()
 
 
-def test_a_run_cut_before_its_end_shows_neither_later_steps_nor_its_error(
+def test_a_run_that_failed_before_its_end_shows_neither_later_steps_nor_its_error(
     small_telemetry, small_scenarios
 ):
-    at = pl.DataFrame(
-        {"run_id": [CRASHED], "last_step": [4]}, schema_overrides={"last_step": pl.Int32}
-    )
-    mine = row(raw_table(small_telemetry, small_scenarios, at), CRASHED)
+    early = pl.when(pl.col("run_id") == CRASHED).then(4).otherwise("failure_step")
+    runs = small_telemetry.runs.with_columns(failure_step=early.cast(pl.Int32))
+    mine = row(raw_table(Telemetry(runs, small_telemetry.steps), small_scenarios), CRASHED)
     assert mine["step"] == [0, 1, 2, 3, 4]
     assert [mine[name] for name in RAW_TEXT] == ["", "", ""]
 

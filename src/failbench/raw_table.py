@@ -19,14 +19,16 @@ from failbench.telemetry import Telemetry
 RAW_TEXT = ERROR_COLUMNS
 """The columns with error text: type, message, and the traceback without the project's frames."""
 
-RAW_SERIES = STEP_COLUMNS
-"""The columns with series: everything that a step logs, its number included."""
+RAW_SERIES = tuple(name for name in STEP_COLUMNS if name != "step_seconds")
+"""The columns with series: everything that a step logs but its seconds, its number included.
+
+How long a step took depends on what else the machine did in that hour. Runs of a category were
+recorded one after another, so that the seconds of healthy twins tell the category of their
+scenarios to a method that reads them as they are."""
 
 
-def raw_table(
-    telemetry: Telemetry, scenarios: Iterable[Scenario], last_steps: pl.DataFrame | None = None
-) -> pl.DataFrame:
-    """Series and error text of runs, keyed by ``run_id`` and sorted by it.
+def raw_table(telemetry: Telemetry, scenarios: Iterable[Scenario]) -> pl.DataFrame:
+    """Series and error text of runs up to their failure, keyed by ``run_id`` and sorted by it.
 
     Parameters
     ----------
@@ -34,9 +36,6 @@ def raw_table(
         Recorded runs.
     scenarios
         Where the category of each run comes from; successful runs have none.
-    last_steps
-        ``run_id`` and ``last_step`` of the snapshots, one a run; by default every run at its
-        ``failure_step``.
 
     Returns
     -------
@@ -45,9 +44,7 @@ def raw_table(
         and ``RAW_SERIES``, a list of Float64 a cell with an element a step, empty for a run that
         died before its first step. Units are those of the telemetry.
     """
-    if last_steps is None:
-        last_steps = at_failure(telemetry)
-    observables, run_ids = observe(telemetry, last_steps)
+    observables, run_ids = observe(telemetry, at_failure(telemetry))
     series = (
         observables.steps.select("row", *(_logged(name) for name in RAW_SERIES))
         .group_by("row", maintain_order=True)

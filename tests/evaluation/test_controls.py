@@ -185,7 +185,8 @@ def test_the_planted_leak_differs_from_the_nominal_configuration_in_one_column(
     shift = dict(zip(leaked.scenarios, leaked.matrix[:, 0], strict=True))
     assert shift == {"late_crash": 8.0, "runaway": 12.0, "no_start": 20.0}
     assert list(tables) == [
-        "permuted_labels", "before_onset", "twins", "nominal_configuration", "planted_leak",
+        "permuted_labels", "before_onset", "twins", "twins_step_times", "nominal_configuration",
+        "planted_leak",
     ]  # fmt: skip
 
 

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
 import pytest
 
+from failbench.evaluation.controls import CHANCE, ControlSettings
 from failbench.evaluation.nested_cv import PREDICTION_SCHEMA
-from failbench.evaluation.raw_telemetry import pooled_raw_predictions, raw_predictions
+from failbench.evaluation.raw_telemetry import (
+    pooled_raw_predictions,
+    raw_predictions,
+    twins_control,
+)
 from failbench.evaluation.splits import make_splits
 from failbench.evaluation.studies import AcrossArchitectures
 from failbench.feature_table import feature_table
 from failbench.features import FEATURE_SETS
 from failbench.methods.raw_telemetry import RawTelemetrySettings
-from failbench.raw_table import raw_table
+from failbench.raw_table import RAW_SERIES, RAW_TEXT, raw_table
 from failbench.scenarios import CATEGORIES
 from failbench.telemetry import Telemetry
 from made_up_telemetry import made_up_scenarios, made_up_telemetry
@@ -113,3 +119,41 @@ def test_pooled_runs_are_those_of_the_optimizer_and_each_is_predicted_by_the_fol
     assert set(found["feature_set"]) == {"19"}
     assert sorted(found["run_id"]) == sorted(failures["run_id"])
     assert found.join(splits, on=["repeat", "fold", "scenario"], how="anti").is_empty()
+
+
+@pytest.mark.parametrize("tells", [False, True])
+def test_the_series_of_twins_tell_the_category_only_if_it_is_in_them(failures, splits, tells):
+    """Losses that say nothing but how long the run was, and the same with the category in them."""
+    rng = np.random.default_rng(0)
+    places = {category: place for place, category in enumerate(CATEGORIES)}
+
+    def losses(category: str) -> list[float]:
+        level = 5.0 * places[category] if tells else 0.0
+        return list(level + rng.normal(size=30))
+
+    silent = {name: pl.Series([[0.0] * 30] * failures.height) for name in RAW_SERIES}
+    loss = pl.Series([losses(category) for category in failures["category"]])
+    twins = failures.with_columns(**silent | {"loss": loss}).with_columns(
+        pl.lit("").alias(name) for name in RAW_TEXT
+    )
+    controls = ControlSettings(
+        architecture="transformer",
+        optimizer="adamw",
+        scale="small",
+        trees=1,
+        folds=2,
+        repeats=2,
+        permutations=20,
+        significance=0.05,
+        upper_bound=0.3,
+        resamples=1000,
+        confidence=0.95,
+        seed=0,
+    )
+    successes = feature_table(made_up_telemetry(), made_up_scenarios()).filter(kind="success")
+    found = twins_control(twins, successes, splits, SETTINGS, controls)
+    assert found.n == failures["scenario"].n_unique()
+    if tells:
+        assert found.value > 0.8
+    else:
+        assert found.ci_low <= CHANCE <= found.ci_high

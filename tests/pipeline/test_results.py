@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 import yaml
 
+from failbench.evaluation.controls import CHANCE
 from failbench.evaluation.fold_plans import KNOWN_SCENARIOS, LEFT_OUT, NESTED_CV, POOLED
 from failbench.evaluation.nested_cv import PREDICTION_SCHEMA
 from failbench.evaluation.splits import SPLIT_SCHEMA
@@ -63,6 +64,16 @@ def test_every_run_but_those_with_a_remedy_has_a_row_of_features(runs: pl.DataFr
     features = pl.read_parquet(REPOSITORY / "data" / "features" / "features.parquet")
     expected = runs.filter(pl.col("kind") != "remedy")["run_id"]
     assert sorted(features["run_id"]) == sorted(expected)
+
+
+def test_only_the_planted_leak_tells_the_category_without_a_failure() -> None:
+    path = REPOSITORY / "data" / "metrics" / "controls.json"
+    found = json.loads(path.read_text(encoding="utf-8"))
+    verdicts = {name: one["verdict"] for name, one in found.items() if "verdict" in one}
+    assert verdicts.pop("planted_leak") == "fail"
+    assert set(verdicts.values()) == {"pass"}, verdicts
+    raw = found["raw_twins"]
+    assert raw["ci_low"] <= CHANCE <= raw["ci_high"] <= PARAMS["controls"]["upper_bound"]
 
 
 def test_every_scenario_is_tested_once_a_repeat(splits: pl.DataFrame, runs: pl.DataFrame) -> None:

@@ -9,6 +9,7 @@ import polars as pl
 from failbench.evaluation.permutation import GroupedTable
 from failbench.feature_table import categories_of, feature_table
 from failbench.features import FEATURE_SETS
+from failbench.measurements import STEP_TIMES, measurements
 from failbench.scenarios import CATEGORIES, Architecture, Optimizer, Scenario
 from failbench.telemetry import Telemetry
 
@@ -36,7 +37,7 @@ def control_tables(
     optimizer: Optimizer,
     scale: str,
 ) -> dict[str, GroupedTable]:
-    """Tables of the four controls and of the planted leak, over all seeds of one slice."""
+    """Tables of the five controls and of the planted leak, over all seeds of one slice."""
     known = tuple(scenarios)
     chosen = (
         (pl.col("architecture") == architecture)
@@ -62,6 +63,7 @@ def control_tables(
         ),
         "before_onset": GroupedTable.from_table(before_onset(failures, known), primary),
         "twins": GroupedTable.from_table(feature_table(twins, known), primary),
+        "twins_step_times": GroupedTable.from_table(step_times(twins, known), STEP_TIMES),
         "nominal_configuration": GroupedTable.from_table(nominal, columns),
         "planted_leak": GroupedTable.from_table(leaked, columns),
     }
@@ -74,6 +76,14 @@ def before_onset(failures: Telemetry, scenarios: Iterable[Scenario]) -> pl.DataF
     chosen = failures.select(pl.col("scenario").is_in(mid_run))
     last_steps = chosen.runs.select("run_id", last_step=pl.col("onset_step") - 1)
     return feature_table(chosen, known, last_steps)
+
+
+def step_times(telemetry: Telemetry, scenarios: Iterable[Scenario]) -> pl.DataFrame:
+    """The step times that are measured of runs beside their features, with their labels."""
+    labels = telemetry.runs.select("run_id", "scenario").join(
+        categories_of(scenarios), on="scenario", how="inner"
+    )
+    return labels.join(measurements(telemetry), on="run_id", how="inner").sort("run_id")
 
 
 def nominal_configuration(runs: pl.DataFrame, scenarios: Iterable[Scenario]) -> pl.DataFrame:

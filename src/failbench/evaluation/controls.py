@@ -1,6 +1,6 @@
 """Controls: whether the label can be told from what must not tell it.
 
-Four controls use all seeds, folds by scenario, a small random forest and balanced accuracy, whose
+Five controls use all seeds, folds by scenario, a small random forest and balanced accuracy, whose
 chance level is one in five whatever the counts of the categories:
 
 permuted labels
@@ -12,10 +12,12 @@ before onset
     The features of ``mid_run`` failures, cut one step before the fault is switched on.
 twins
     The features of the healthy twins alone.
+twins' step times
+    The ratios of step times that one study adds to the features, of the healthy twins.
 nominal configuration
     What was drawn for each failing run before any fault acted.
 
-The last three are tested by permuting labels over scenarios and refitting. A fifth entry plants a
+The last four are tested by permuting labels over scenarios and refitting. A sixth entry plants a
 leak in the nominal configuration: the controls are worth nothing unless it fails.
 """
 
@@ -29,6 +31,7 @@ from pydantic import Field
 from scipy import stats
 
 from failbench.errors import BadInputError
+from failbench.evaluation.bootstrap import Interval
 from failbench.evaluation.intervals import IntervalSettings, scenario_intervals
 from failbench.evaluation.metrics import OVERALL
 from failbench.evaluation.permutation import (
@@ -67,6 +70,14 @@ class ControlSettings(Record):
     confidence: float = Field(gt=0.5, lt=1)
     seed: int = Field(ge=0)
 
+    def slice(self, table: pl.DataFrame) -> pl.DataFrame:
+        """The runs of the slice, of every kind and seed, from a table of all runs."""
+        return table.filter(
+            pl.col("architecture") == self.architecture,
+            pl.col("optimizer") == self.optimizer,
+            pl.col("scale") == self.scale,
+        )
+
     @property
     def forest(self) -> Forest:
         """The classifier of the tests."""
@@ -104,15 +115,15 @@ def label_control(table: GroupedTable, settings: ControlSettings, workers: int) 
     permuted = permuted_scores(
         table, settings.forest, settings.permutations, settings.seed, workers
     )
-    p = permutation_p(interval["value"], permuted)
+    p = permutation_p(interval.value, permuted)
     return ControlResult(
-        value=interval["value"],
-        ci_low=interval["ci_low"],
-        ci_high=interval["ci_high"],
+        value=interval.value,
+        ci_low=interval.ci_low,
+        ci_high=interval.ci_high,
         n=len(table.scenarios),
         p=p,
         permutations=settings.permutations,
-        verdict=verdict(p, interval["ci_high"], settings),
+        verdict=verdict(p, interval.ci_high, settings),
     )
 
 
@@ -137,9 +148,30 @@ def permuted_labels_control(
     )
 
 
+def balanced_accuracy_interval(predictions: pl.DataFrame, settings: ControlSettings) -> Interval:
+    """Balanced accuracy of out-of-fold predictions, scenarios resampled within categories.
+
+    Parameters
+    ----------
+    predictions
+        ``repeat``, ``scenario``, ``category`` and ``prediction``, a row a run and repeat.
+    settings
+        Resamples, confidence and seed.
+    """
+    settings_of_interval = IntervalSettings(
+        resamples=settings.resamples,
+        confidence=settings.confidence,
+        wilson_from=WILSON_FROM,
+        seed=settings.seed,
+    )
+    balanced = next(metric for metric in OVERALL if metric.name == "balanced_accuracy")
+    intervals = scenario_intervals(scenario_answers(predictions), (balanced,), settings_of_interval)
+    return intervals["balanced_accuracy"]
+
+
 def _scenario_interval(
     table: GroupedTable, answers: np.ndarray, settings: ControlSettings
-) -> dict[str, float]:
+) -> Interval:
     repeats, runs = answers.shape
     predictions = pl.DataFrame(
         {
@@ -149,15 +181,7 @@ def _scenario_interval(
             "prediction": answers.ravel(),
         }
     )
-    settings_of_interval = IntervalSettings(
-        resamples=settings.resamples,
-        confidence=settings.confidence,
-        wilson_from=WILSON_FROM,
-        seed=settings.seed,
-    )
-    balanced = next(metric for metric in OVERALL if metric.name == "balanced_accuracy")
-    intervals = scenario_intervals(scenario_answers(predictions), (balanced,), settings_of_interval)
-    return intervals["balanced_accuracy"].model_dump(include={"value", "ci_low", "ci_high"})
+    return balanced_accuracy_interval(predictions, settings)
 
 
 def run_controls(

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 
 import polars as pl
 
+from failbench.evaluation.bootstrap import Interval
+from failbench.evaluation.controls import ControlSettings, balanced_accuracy_interval
 from failbench.evaluation.fold_plans import POOLED, FoldPlan, by_scenario
 from failbench.evaluation.nested_cv import PREDICTION_SCHEMA, nested_cv
 from failbench.evaluation.splits import first_repeats
@@ -114,3 +116,51 @@ def pooled_raw_predictions(
         by_scenario(POOLED, folds),
         study.feature_sets,
     )
+
+
+def twins_control(
+    twins: pl.DataFrame,
+    successes: pl.DataFrame,
+    splits: pl.DataFrame,
+    settings: RawTelemetrySettings,
+    controls: ControlSettings,
+    workers: int = 1,
+) -> Interval:
+    """How well the series of healthy twins tell the category of their scenarios: by chance alone.
+
+    The controls proper read columns that are the same in every fold; here the method itself is
+    asked, by a fit a fold of its convolutions and its classifier. That is too slow to be repeated
+    for permuted labels, so that there is an interval and no test.
+
+    Parameters
+    ----------
+    twins
+        The raw table of the healthy twins, of all seeds. None of them raised anything, so that
+        there is no text to read.
+    successes, splits, settings, workers
+        As for :func:`raw_predictions`.
+    controls
+        How many repeats of the folds are taken, how the interval is made, and the seed.
+
+    Returns
+    -------
+    Interval
+        Balanced accuracy, which is ``controls.CHANCE`` for whatever ignores the input.
+
+    Raises
+    ------
+    BadInputError
+        If the splits have fewer repeats than are wanted.
+    """
+    folds = first_repeats(splits, controls.repeats, "controls")
+    found = raw_predictions(
+        twins,
+        successes,
+        folds,
+        "raw_series",
+        settings,
+        controls.seed,
+        workers,
+        feature_sets=("19",),
+    )
+    return balanced_accuracy_interval(found, controls)

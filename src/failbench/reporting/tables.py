@@ -97,8 +97,8 @@ MEASURED_NOTE = (
     "never saw its scenario (nested cross-validation, repeated; an abstention is never right), "
     "with {interval:g} % intervals by resampling scenarios within categories. 19: the paper's "
     "features; 19 + keywords: with the presence of words in the error text. Methods on raw series "
-    "(all that each step logs, by MiniRocket) and raw error text (TF-IDF) read no features, and "
-    "are the same under both."
+    "(all that each step logs but its seconds, by MiniRocket) and raw error text (TF-IDF) read no "
+    "features, and are the same under both."
 )
 CONDITIONS_NOTE = (
     "Conditions to read: how many a reader must check to verify a diagnosis, on average. Rules "
