@@ -60,7 +60,7 @@ test: $(RECORDER)  ## run the tests, with real small recordings
 long-test: $(RECORDER)  ## run the statistical simulations, which take minutes
 	@$(IN_VENV) python -m pytest -q -m long
 
-cost: $(STUDY)  ## measure what features, methods and statistics cost as they grow (15 minutes)
+cost: $(STUDY)  ## measure what features, methods and statistics cost as they grow (80 minutes)
 	@mkdir -p $(dir $(COST))
 	@$(IN_VENV) python -m pytest -q tests/benchmarks/test_costs.py -m cost \
 		--benchmark-json=$(COST) --benchmark-columns=min,rounds

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+from dataclasses import asdict
 
 import pytest
 
@@ -45,9 +46,7 @@ def test_memory_does_not_grow_with_the_runs(benchmark, measured, runs):
     )
     child.close()
     (measured[runs],) = costs
-    benchmark.extra_info["runs"] = runs
-    benchmark.extra_info["cpu_microseconds_a_run"] = 1e6 * costs[0].cpu_seconds / runs
-    benchmark.extra_info["peak_mib"] = costs[0].peak_mib
+    benchmark.extra_info.update(axis="runs", size=runs, **asdict(costs[0]))
     fewest = measured.get(RUNS[0])
     assert fewest is not None, "Ten thousand runs are what the others are compared with."
     assert costs[0].peak_mib <= BOUNDED * fewest.peak_mib

@@ -18,6 +18,7 @@ from failbench.evaluation.studies import AcrossArchitectures
 from failbench.feature_table import feature_table
 from failbench.features import FEATURE_SETS
 from failbench.methods.raw_telemetry import RawTelemetrySettings
+from failbench.params import PARAMS, read_section
 from failbench.raw_table import RAW_SERIES, RAW_TEXT, raw_table
 from failbench.scenarios import CATEGORIES
 from failbench.telemetry import Telemetry
@@ -136,20 +137,7 @@ def test_the_series_of_twins_tell_the_category_only_if_it_is_in_them(failures, s
     twins = failures.with_columns(**silent | {"loss": loss}).with_columns(
         pl.lit("").alias(name) for name in RAW_TEXT
     )
-    controls = ControlSettings(
-        architecture="transformer",
-        optimizer="adamw",
-        scale="small",
-        trees=1,
-        folds=2,
-        repeats=2,
-        permutations=20,
-        significance=0.05,
-        upper_bound=0.3,
-        resamples=1000,
-        confidence=0.95,
-        seed=0,
-    )
+    controls = read_section("controls", ControlSettings, PARAMS)
     successes = feature_table(made_up_telemetry(), made_up_scenarios()).filter(kind="success")
     found = twins_control(twins, successes, splits, SETTINGS, controls)
     assert found.n == failures["scenario"].n_unique()

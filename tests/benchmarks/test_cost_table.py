@@ -1,0 +1,43 @@
+"""The table of costs says which runs it is of, and its figures are theirs."""
+
+from __future__ import annotations
+
+import re
+
+import polars as pl
+
+from cost_cases import REPOSITORY, SIZES
+from cost_summary import COSTS, rows_of_costs, rows_of_runs
+
+TABLES = REPOSITORY / "paper" / "tables"
+TEXT = (TABLES / "cost.md").read_text(encoding="utf-8")
+
+
+def committed(name: str) -> pl.DataFrame:
+    return pl.read_csv(TABLES / f"{name}.csv", schema=COSTS)
+
+
+def test_it_names_the_commit_that_was_measured_and_the_machine():
+    assert len(set(re.findall(r"commit `([0-9a-f]{7,40})`", TEXT))) == 1
+    assert "2 cores" in TEXT
+    assert {"`make cost`", "`make million`"} < set(re.findall(r"`[^`\n]+`", TEXT))
+
+
+def test_its_rows_are_those_of_the_run():
+    rows = rows_of_costs(committed("cost"), SIZES) + rows_of_runs(committed("million"))
+    printed = [line for line in TEXT.splitlines() if line.startswith("| ")]
+    heads = [line for line in printed if line.startswith(("| Work", "| ---", "| Runs"))]
+    assert [line for line in printed if line not in heads] == rows
+
+
+def test_every_work_was_measured_at_every_size_or_its_limit_is_declared():
+    from cost_cases import CASES
+
+    expected = {
+        (f"{name} {work}", size)
+        for name, case in CASES.items()
+        for work in case.works
+        for size in SIZES
+        if case.measured(work, size)
+    }
+    assert set(committed("cost").select("work", "size").rows()) == expected
