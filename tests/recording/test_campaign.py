@@ -18,6 +18,7 @@ import pytest
 import yaml
 from polars.testing import assert_frame_equal
 
+from failbench.recording.campaign import CAPACITY_UNIT
 from failbench.recording.corpus_cache import corpus_cache as kept_corpus
 from failbench.recording.nominal import NominalRanges
 from failbench.telemetry import (
@@ -205,8 +206,10 @@ def test_campaign_killed_half_way_and_started_again_gives_the_same(
     for mine, theirs in zip(deterministic(resumed), deterministic(telemetry), strict=True):
         assert_frame_equal(mine, theirs)
     readings = resumed.steps.join(telemetry.steps, on=["run_id", "step"])
-    apart = (readings["memory_bytes"] - readings["memory_bytes_right"]).abs().max()
-    assert apart <= ARENA_OF_SMALL_OBJECTS
+    apart = (readings["memory_bytes"] - readings["memory_bytes_right"]).abs()
+    assert apart.median() <= ARENA_OF_SMALL_OBJECTS
+    # Capacities are rounded so that noise in a peak seldom moves them: it must be a part of that.
+    assert apart.max() <= CAPACITY_UNIT // 2
     assert (resumed.runs["capacity_bytes"] == telemetry.runs["capacity_bytes"]).all()
     assert (resumed.runs["wall_seconds"] != telemetry.runs["wall_seconds"]).all()
     # What the first process recorded is taken as it was, and none of it is recorded twice.
