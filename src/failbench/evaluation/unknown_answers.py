@@ -109,7 +109,12 @@ def unknown_rate(
     A scenario counts by the share of its predictions; for such means Wilson's interval is an
     approximation.
     """
-    shares = own.group_by("scenario").agg(happened.cast(pl.Float64).mean().alias("share"))
+    # Sorted, since a sum in another order differs in its last bit, which may round otherwise.
+    shares = (
+        own.group_by("scenario")
+        .agg(happened.cast(pl.Float64).mean().alias("share"))
+        .sort("scenario")
+    )
     rate = float(shares["share"].to_numpy().mean())
     low, high = wilson(rate, shares.height, settings.confidence)
     return Interval(
