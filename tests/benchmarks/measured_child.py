@@ -1,9 +1,9 @@
 """A process in which one case is measured, so that its memory is its own.
 
-The process is forked from a server that has imported the library and nothing else. Peak memory is
+The process is spawned, and has imported the library when a case is built. Peak memory is
 what Linux counts as resident (``VmHWM``), and not what Python allocates: most of it is polars',
 LightGBM's and EBM's own. Its high-water mark is reset before each work; what the process held when
-it was forked is taken off, so that the input counts and the libraries do not.
+it began is taken off, so that the input counts and the libraries do not.
 """
 
 from __future__ import annotations

@@ -18,7 +18,6 @@ import pytest
 import yaml
 from polars.testing import assert_frame_equal
 
-from failbench.recording.campaign import CAPACITY_UNIT
 from failbench.recording.corpus_cache import corpus_cache as kept_corpus
 from failbench.recording.nominal import NominalRanges
 from failbench.telemetry import (
@@ -207,9 +206,7 @@ def test_campaign_killed_half_way_and_started_again_gives_the_same(
         assert_frame_equal(mine, theirs)
     readings = resumed.steps.join(telemetry.steps, on=["run_id", "step"])
     apart = (readings["memory_bytes"] - readings["memory_bytes_right"]).abs()
-    assert apart.median() <= ARENA_OF_SMALL_OBJECTS
-    # Capacities are rounded so that noise in a peak seldom moves them: it must be a part of that.
-    assert apart.max() <= CAPACITY_UNIT // 2
+    assert apart.max() <= ARENA_OF_SMALL_OBJECTS
     assert (resumed.runs["capacity_bytes"] == telemetry.runs["capacity_bytes"]).all()
     assert (resumed.runs["wall_seconds"] != telemetry.runs["wall_seconds"]).all()
     # What the first process recorded is taken as it was, and none of it is recorded twice.
