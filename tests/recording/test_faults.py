@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from listed_training import train_and_list_imports
 
 from failbench.errors import BadInputError
 from failbench.recording.faults.registry import find_fault
@@ -46,7 +47,13 @@ class Bench:
             capacity_bytes=capacity,
             corpus_cache=str(self.corpus_cache),
         )
-        return execute(self.context, order, hang_seconds=4, wall_limit_seconds=60)
+        return execute(
+            self.context,
+            order,
+            hang_seconds=4,
+            wall_limit_seconds=60,
+            target=train_and_list_imports,
+        )
 
 
 @pytest.fixture(scope="module")
@@ -71,6 +78,9 @@ def test_fault_ends_as_declared_and_equals_its_twin_before_onset(
     assert len(report.steps) >= onset
     assert deterministic(report.steps[:onset]) == deterministic(bench.twin.steps[:onset])
     assert report.ending == ENDINGS.get(scenario.expected_outcome, "completed")
+    if report.ending in ("completed", "exception"):
+        # What a run imports it may have to compile, which shows in its memory.
+        assert report.configuration["imported"] == []
     if scenario.expected_outcome == "crash":
         assert report.error["error_type"]
         assert "/site-packages" not in report.error["error_traceback"]

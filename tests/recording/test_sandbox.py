@@ -9,9 +9,12 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 import pytest
+from listed_training import train_and_list_imports
 
 from failbench.errors import BadInputError
 from failbench.recording.nominal import Nominal, Seeds
@@ -23,6 +26,7 @@ from failbench.recording.sandbox import (
     fork_server,
     require_recording_extra,
 )
+from failbench.scenarios import Architecture, Optimizer
 
 
 def say(line: Line, kind: str, **content: object) -> None:
@@ -140,6 +144,24 @@ def test_memory_manager_kills_at_the_first_step_beyond_capacity(order: RunOrder)
     report = run(order, be_managed)
     assert (report.ending, report.exit_signal) == ("signal", "SIGKILL")
     assert [row["step"] for row in report.steps] == [0, 1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize("architecture", get_args(Architecture))
+@pytest.mark.parametrize("optimizer", get_args(Optimizer))
+def test_fork_server_has_imported_what_a_run_needs(
+    architecture: Architecture, optimizer: Optimizer, order: RunOrder, corpus_cache: Path
+) -> None:
+    short = replace(
+        order,
+        architecture=architecture,
+        optimizer=optimizer,
+        nominal=replace(order.nominal, planned_steps=12),
+        capacity_bytes=None,
+        corpus_cache=str(corpus_cache),
+    )
+    report = run(short, train_and_list_imports)
+    assert (report.ending, len(report.steps)) == ("completed", 12)
+    assert report.configuration["imported"] == []
 
 
 def test_missing_torch_is_one_error_with_the_command_that_installs_it(

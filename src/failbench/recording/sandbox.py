@@ -40,6 +40,7 @@ _PRELOADED = [
     CHILD_MODULE,
     __name__,
     # An import leaves holes in the heap of the run that it happens in, and others if it compiles.
+    "failbench.recording.rehearsal",
     *(f"{_FAULTS}.{one}" for one in ("data", "memory", "optimization", "software", "unknown")),
 ]
 
