@@ -56,8 +56,8 @@ DETECTOR = {
     "worse_nats": 0.05,
 }
 ARENA_OF_SMALL_OBJECTS = 2**20
-"""Bytes that Python takes at once for small objects: how many it takes may differ by one, where the
-system does not let the recorder fix the address layout."""
+"""Bytes that Python takes at once for small objects: the step at which it takes more may differ, so
+that some readings are one apart."""
 PATIENCE = 300.0
 """Seconds after which a test gives up; nothing should take nearly so long."""
 

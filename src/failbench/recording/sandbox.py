@@ -11,6 +11,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from importlib import import_module
 from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerContext
 from typing import Any
@@ -67,6 +68,9 @@ def fork_server() -> ForkServerContext:
     # Where small objects lie moves a reading of memory by some hundred KiB. Where the system does
     # not let a process fix it (some containers), readings are noisier and all else is the same.
     ctypes.CDLL(None).personality(_ADDR_NO_RANDOMIZE)
+    for module in _PRELOADED:
+        # What is compiled here is found compiled by the server: its heap is the same every time.
+        import_module(module)
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(_PRELOADED)
     return context
