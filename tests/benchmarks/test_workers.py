@@ -21,7 +21,9 @@ FOREST = RandomForestSettings(
     trees=40, inner_folds=3, max_features=("sqrt", 0.5), min_samples_leaf=(1,)
 )
 FOLDS, REPEATS = 4, 2
-ROUNDS = 4
+MOST_ROUNDS = 12
+IDLE_ROUNDS = 3
+"""Rounds on a free machine without which nothing is said: a single one may still be disturbed."""
 WANTED = 1.7
 IDLE = 1.85
 """Two workers do this many times the work of one on a machine whose two cores are free."""
@@ -64,7 +66,7 @@ def seconds(function: Callable[[], object]) -> float:
 
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="two workers need two cores")
 def test_two_workers_are_at_least_1_7_times_as_fast_as_one_on_the_nested_cv(benchmark):
-    """The best of several rounds, of those in which the machine has two cores to give.
+    """The best of three rounds or more, of those in which the machine has two cores to give.
 
     That is measured before and after, by counting: where two workers cannot count nearly twice as
     fast as one, other processes have the cores, and the ratio of the cross-validation would be
@@ -92,17 +94,17 @@ def test_two_workers_are_at_least_1_7_times_as_fast_as_one_on_the_nested_cv(benc
         return seconds(lambda: counted(1)) / seconds(lambda: counted(2))
 
     machine, ones, twos = [times_as_fast_at_counting()], [], []
-    for _ in range(ROUNDS):
+    for _ in range(MOST_ROUNDS):
         one, two = (seconds(partial(predict, workers=workers)) for workers in (1, 2))
         machine.append(times_as_fast_at_counting())
         if min(machine[-2:]) < IDLE:
             continue
         ones.append(one)
         twos.append(two)
-        if min(ones) >= WANTED * min(twos):
+        if len(ones) >= IDLE_ROUNDS and min(ones) >= WANTED * min(twos):
             break
-    if not ones:
-        pytest.skip(f"the machine is busy: two workers count {max(machine):.2f} times as fast")
+    if len(ones) < IDLE_ROUNDS:
+        pytest.skip(f"the machine is busy: {len(ones)} of {MOST_ROUNDS} rounds had two cores")
     benchmark.extra_info["times_as_fast"] = min(ones) / min(twos)
     benchmark.pedantic(predict, kwargs={"workers": 2}, rounds=1)
     assert min(ones) >= WANTED * min(twos)
