@@ -41,8 +41,11 @@ _PRELOADED = [
     CHILD_MODULE,
     __name__,
     # An import leaves holes in the heap of the run that it happens in, and others if it compiles.
-    "failbench.recording.rehearsal",
     *(f"{_FAULTS}.{one}" for one in ("data", "memory", "optimization", "software", "unknown")),
+    # torch imports these when a run takes its first step and loads its first checkpoint. A step
+    # taken here instead would ready CUDA and autograd's threads, which do not survive a fork.
+    "torch.profiler._cupti_monitor",
+    "torch.utils.serialization.config",
 ]
 
 
@@ -77,7 +80,7 @@ def fork_server() -> ForkServerContext:
 
 
 def train(order: RunOrder, line: Line) -> None:
-    """The child's side, imported there alone: the parent has no use for torch."""
+    """The child's side, imported late: this module must be importable without torch."""
     if order.device == "cuda":
         from failbench.recording.gpu import main
     else:
