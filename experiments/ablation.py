@@ -8,23 +8,15 @@ import matplotlib as mpl
 import polars as pl
 import yaml
 
-from failbench.evaluation.ablation import AblationSettings, ablation
-from failbench.evaluation.ablation_table import (
-    ablation_metrics,
-    ablation_points,
-    ablation_results,
-)
-from failbench.evaluation.studies import ReferenceStudy
 from failbench.methods.classifiers import RandomForestSettings
 from failbench.methods.improved_rules import ImprovedRulesSettings
-from failbench.reporting.ablation import (
-    ablation_tables,
-    interactions_table,
-    reported_surplus,
-)
-from failbench.reporting.ablation_figure import draw_ablation
+from failbench.prediction.slices import ReferenceStudy
 from failbench.reporting.markup import write_table
 from failbench.reporting.style import save_svg
+from failbench.studies.ablation.figure import draw_ablation
+from failbench.studies.ablation.measure import AblationSettings, ablation
+from failbench.studies.ablation.results import ablation_metrics, ablation_points, ablation_results
+from failbench.studies.ablation.tables import ablation_tables, interactions_table, reported_surplus
 from stage import DECIMALS, print_table, read_output, read_section, run, workers, write_metrics
 
 FEATURES = Path("data/features/features.parquet")

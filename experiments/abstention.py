@@ -8,14 +8,14 @@ import matplotlib as mpl
 import polars as pl
 import yaml
 
-from failbench.evaluation.abstention import AbstentionSettings, study_abstentions
-from failbench.evaluation.intervals import IntervalSettings, nested_metrics
-from failbench.evaluation.studies import ReferenceStudy
 from failbench.methods.improved_rules import ImprovedRulesSettings
-from failbench.reporting.abstention import reasons_table, thresholds_table
-from failbench.reporting.abstention_figure import draw_abstention
+from failbench.prediction.slices import ReferenceStudy
 from failbench.reporting.markup import write_table
 from failbench.reporting.style import save_svg
+from failbench.statistics.intervals import IntervalSettings, nested_metrics
+from failbench.studies.abstention.figure import draw_abstention
+from failbench.studies.abstention.results import AbstentionSettings, study_abstentions
+from failbench.studies.abstention.tables import reasons_table, thresholds_table
 from stage import DECIMALS, print_table, read_output, read_section, run, workers, write_metrics
 
 FEATURES = Path("data/features/features.parquet")

@@ -5,8 +5,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from failbench.evaluation.studies import AcrossArchitectures, across_architectures
-from failbench.methods.registry import method_named
+from failbench.methods.catalogue import method_named
+from failbench.prediction.across_architectures import across_architectures
+from failbench.prediction.slices import AcrossArchitectures
 from failbench.telemetry import write_parquet
 from stage import print_accuracy, read_output, read_section, run, workers
 

@@ -8,18 +8,18 @@ import matplotlib as mpl
 import polars as pl
 import yaml
 
-from failbench.evaluation.architecture_metrics import architecture_metrics
-from failbench.evaluation.architecture_rates import ArchitectureInputs, architectures_study
-from failbench.evaluation.architectures import ArchitecturesSettings
-from failbench.evaluation.intervals import IntervalSettings
-from failbench.evaluation.studies import ReferenceStudy
 from failbench.methods.improved_rules import ImprovedRulesSettings
-from failbench.reporting.architecture_stability import left_out_table, stability_table
-from failbench.reporting.architectures import architectures_table, thresholds_table
-from failbench.reporting.architectures_figure import draw_architectures
+from failbench.prediction.slices import ReferenceStudy
 from failbench.reporting.markup import write_table
 from failbench.reporting.style import save_svg
 from failbench.scenarios import read_scenarios
+from failbench.statistics.intervals import IntervalSettings
+from failbench.studies.architectures.figure import draw_architectures
+from failbench.studies.architectures.measure import ArchitecturesSettings
+from failbench.studies.architectures.rates import ArchitectureInputs, architectures_study
+from failbench.studies.architectures.results import architecture_metrics
+from failbench.studies.architectures.stability_tables import left_out_table, stability_table
+from failbench.studies.architectures.tables import architectures_table, thresholds_table
 from failbench.telemetry import read_telemetry
 from stage import DECIMALS, print_table, read_output, read_section, run, workers, write_metrics
 

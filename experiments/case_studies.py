@@ -8,9 +8,6 @@ import matplotlib as mpl
 import polars as pl
 import yaml
 
-from failbench.evaluation.case_studies import case_metrics, case_studies
-from failbench.evaluation.cases import CaseStudiesSettings
-from failbench.evaluation.studies import ReferenceStudy
 from failbench.methods.boosting_machine import EbmSettings
 from failbench.methods.classifiers import (
     DecisionTreeSettings,
@@ -21,12 +18,15 @@ from failbench.methods.classifiers import (
 from failbench.methods.improved_rules import ImprovedRulesSettings
 from failbench.methods.learned_rules import LearnedRulesSettings
 from failbench.methods.simple_rules import SimpleRulesSettings
-from failbench.reporting.case_studies import case_table, diagnoses_table
-from failbench.reporting.case_studies_figure import draw_case_studies
-from failbench.reporting.curves import run_curves
+from failbench.prediction.slices import ReferenceStudy
 from failbench.reporting.markup import write_table
+from failbench.reporting.run_curves import run_curves
 from failbench.reporting.style import save_svg
 from failbench.scenarios import read_scenarios
+from failbench.studies.case_studies.cases import CaseStudiesSettings
+from failbench.studies.case_studies.figure import draw_case_studies
+from failbench.studies.case_studies.measure import case_metrics, case_studies
+from failbench.studies.case_studies.tables import case_table, diagnoses_table
 from failbench.telemetry import read_telemetry
 from stage import print_table, read_output, read_section, run, workers, write_metrics
 

@@ -9,8 +9,8 @@ from failbench.detector import DetectorParams
 from failbench.recording.plan import RecordParams
 from failbench.scenarios import read_scenarios
 from failbench.telemetry import read_telemetry
-from failbench.validity import check
-from failbench.validity_report import metrics, report
+from failbench.validity.check import check
+from failbench.validity.report import metrics, report
 from stage import read_section, run, write_metrics
 
 SCENARIOS = Path("data/scenarios")

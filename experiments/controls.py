@@ -6,14 +6,14 @@ from pathlib import Path
 
 import polars as pl
 
-from failbench.evaluation.control_tables import control_tables
-from failbench.evaluation.controls import ControlSettings, run_controls
-from failbench.evaluation.intervals import LEAVES
-from failbench.evaluation.leak_test import leak_test
-from failbench.evaluation.raw_telemetry import twins_control
-from failbench.methods.raw_telemetry import RawTelemetrySettings
-from failbench.raw_table import raw_table
+from failbench.features.raw_table import raw_table
+from failbench.methods.raw.telemetry import RawTelemetrySettings
 from failbench.scenarios import read_scenarios
+from failbench.statistics.intervals import LEAVES
+from failbench.studies.controls.control_tables import control_tables
+from failbench.studies.controls.leak_test import leak_test
+from failbench.studies.controls.raw_twins import twins_control
+from failbench.studies.controls.results import ControlSettings, run_controls
 from failbench.telemetry import read_telemetry
 from stage import print_table, read_output, read_section, run, workers, write_metrics
 

@@ -7,15 +7,15 @@ from pathlib import Path
 import matplotlib as mpl
 import polars as pl
 
-from failbench.evaluation.difficulty import DifficultySettings
-from failbench.evaluation.difficulty_study import difficulty_study
-from failbench.evaluation.intervals import grouped_metrics
-from failbench.evaluation.studies import ReferenceStudy
-from failbench.reporting.difficulty import difficulty_points, difficulty_tables
-from failbench.reporting.difficulty_figure import draw_difficulty
+from failbench.prediction.slices import ReferenceStudy
 from failbench.reporting.markup import write_table
 from failbench.reporting.style import save_svg
 from failbench.scenarios import read_scenarios
+from failbench.statistics.intervals import grouped_metrics
+from failbench.studies.difficulty.figure import draw_difficulty
+from failbench.studies.difficulty.measure import DifficultySettings
+from failbench.studies.difficulty.results import difficulty_study
+from failbench.studies.difficulty.tables import difficulty_points, difficulty_tables
 from stage import (
     DECIMALS,
     print_table,

@@ -7,9 +7,10 @@ from pathlib import Path
 import polars as pl
 from pydantic import Field
 
-from failbench.evaluation.splits import make_splits
-from failbench.feature_table import feature_table
-from failbench.scenarios import Record, read_scenarios
+from failbench.features.feature_table import feature_table
+from failbench.prediction.splits import make_splits
+from failbench.records import Record
+from failbench.scenarios import read_scenarios
 from failbench.telemetry import read_telemetry, write_parquet
 from stage import print_table, read_section, run
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import matplotlib as mpl
 
-from failbench.reporting.gallery import GallerySettings, draw_gallery
 from failbench.reporting.style import save_svg
 from failbench.scenarios import read_scenarios
+from failbench.studies.gallery.figure import GallerySettings, draw_gallery
 from failbench.telemetry import read_telemetry
 from stage import print_table, read_section, run, write_metrics
 

@@ -7,12 +7,12 @@ from pathlib import Path
 import matplotlib as mpl
 import polars as pl
 
-from failbench.evaluation.generalization import generalization_metrics, generalization_table
-from failbench.evaluation.intervals import IntervalSettings
-from failbench.reporting.generalization import studies_table
-from failbench.reporting.generalization_figure import draw_generalization
 from failbench.reporting.markup import write_table
 from failbench.reporting.style import save_svg
+from failbench.statistics.intervals import IntervalSettings
+from failbench.studies.generalization.figure import draw_generalization
+from failbench.studies.generalization.results import generalization_metrics, generalization_table
+from failbench.studies.generalization.tables import studies_table
 from stage import DECIMALS, print_table, read_output, read_section, run, write_metrics
 
 STUDIES = (

@@ -8,18 +8,18 @@ import matplotlib as mpl
 import polars as pl
 import yaml
 
-from failbench.evaluation.human_baseline import (
+from failbench.methods.simulated_human import SimulatedHumanSettings
+from failbench.reporting.markup import write_table
+from failbench.reporting.reported import reported_number, validate_reported
+from failbench.reporting.style import save_svg
+from failbench.statistics.intervals import grouped_metrics
+from failbench.studies.human_baseline.figure import draw_human_baseline
+from failbench.studies.human_baseline.results import (
     HumanBaselineSettings,
     human_baseline,
     human_metrics,
 )
-from failbench.evaluation.intervals import grouped_metrics
-from failbench.methods.simulated_human import SimulatedHumanSettings
-from failbench.reporting.human_baseline import human_tables, study_points
-from failbench.reporting.human_figure import draw_human_baseline
-from failbench.reporting.markup import write_table
-from failbench.reporting.reported import reported_number, validate_reported
-from failbench.reporting.style import save_svg
+from failbench.studies.human_baseline.tables import human_tables, study_points
 from stage import (
     DECIMALS,
     print_table,

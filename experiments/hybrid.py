@@ -8,14 +8,14 @@ import matplotlib as mpl
 import polars as pl
 import yaml
 
-from failbench.evaluation.costs import UnitCosts
-from failbench.evaluation.hybrid_study import RoutingSettings, study_hybrids
-from failbench.evaluation.intervals import IntervalSettings, nested_metrics
 from failbench.methods.hybrid import HybridSettings
-from failbench.reporting.hybrid_figure import draw_hybrids
-from failbench.reporting.hybrid_study import routes_table, thresholds_table
 from failbench.reporting.markup import write_table
 from failbench.reporting.style import save_svg
+from failbench.statistics.costs import UnitCosts
+from failbench.statistics.intervals import IntervalSettings, nested_metrics
+from failbench.studies.hybrid.figure import draw_hybrids
+from failbench.studies.hybrid.results import RoutingSettings, study_hybrids
+from failbench.studies.hybrid.tables import routes_table, thresholds_table
 from stage import DECIMALS, print_table, read_output, read_section, run, write_metrics
 
 HYBRID = Path("data/predictions/nested_cv/hybrid.parquet")

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import polars as pl
 
-from failbench.evaluation.composition import compose
 from failbench.methods.hybrid import Hybrid, HybridSettings, HybridTwoWay
+from failbench.prediction.hybrids import compose
 from failbench.telemetry import write_parquet
 from stage import print_table, read_output, read_section, run
 

@@ -8,25 +8,21 @@ import matplotlib as mpl
 import polars as pl
 import yaml
 
-from failbench.evaluation.importance import (
-    IMPORTANCE_SETS,
-    ImportanceSettings,
-    importances,
-)
-from failbench.evaluation.importance_table import (
+from failbench.methods.boosting_machine import EbmSettings
+from failbench.methods.classifiers import RandomForestSettings
+from failbench.prediction.slices import ReferenceStudy
+from failbench.reporting.markup import write_table
+from failbench.reporting.style import save_svg
+from failbench.studies.importance.figure import draw_importance, draw_shapes
+from failbench.studies.importance.measure import IMPORTANCE_SETS, ImportanceSettings, importances
+from failbench.studies.importance.results import (
     importance_metrics,
     importance_table,
     leading_share,
     source_agreement,
 )
-from failbench.evaluation.shapes import leading_shapes
-from failbench.evaluation.studies import ReferenceStudy
-from failbench.methods.boosting_machine import EbmSettings
-from failbench.methods.classifiers import RandomForestSettings
-from failbench.reporting.importance import importance_tables
-from failbench.reporting.importance_figure import draw_importance, draw_shapes
-from failbench.reporting.markup import write_table
-from failbench.reporting.style import save_svg
+from failbench.studies.importance.shapes import leading_shapes
+from failbench.studies.importance.tables import importance_tables
 from stage import DECIMALS, print_table, read_output, read_section, run, workers, write_metrics
 
 FEATURES = Path("data/features/features.parquet")

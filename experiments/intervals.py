@@ -7,10 +7,10 @@ from pathlib import Path
 import polars as pl
 import yaml
 
-from failbench.evaluation.costs import UnitCosts
-from failbench.evaluation.intervals import IntervalSettings, intervals_table, nested_metrics
 from failbench.reporting.markup import write_table
-from failbench.reporting.tables import methods_table, scores_table
+from failbench.statistics.costs import UnitCosts
+from failbench.statistics.intervals import IntervalSettings, intervals_table, nested_metrics
+from failbench.studies.intervals.tables import methods_table, scores_table
 from stage import DECIMALS, print_table, read_output, read_section, run, workers, write_metrics
 
 PREDICTIONS = Path("data/predictions/nested_cv")

@@ -8,17 +8,17 @@ import matplotlib as mpl
 import polars as pl
 import yaml
 
-from failbench.evaluation.intervals import IntervalSettings
-from failbench.evaluation.lead_time import LeadTimeSettings, lead_time_metrics, lead_time_study
-from failbench.evaluation.studies import ReferenceStudy
 from failbench.methods.improved_rules import ImprovedRulesSettings
 from failbench.methods.simple_rules import SimpleRulesSettings
-from failbench.reporting.lead_time import lead_time_table
-from failbench.reporting.lead_time_figure import draw_lead_time
+from failbench.prediction.slices import ReferenceStudy
 from failbench.reporting.markup import write_table
 from failbench.reporting.reported import reported_number, validate_reported
 from failbench.reporting.style import save_svg
 from failbench.scenarios import read_scenarios
+from failbench.statistics.intervals import IntervalSettings
+from failbench.studies.lead_time.figure import draw_lead_time
+from failbench.studies.lead_time.results import LeadTimeSettings, lead_time_metrics, lead_time_study
+from failbench.studies.lead_time.tables import lead_time_table
 from failbench.telemetry import read_telemetry
 from stage import DECIMALS, print_table, read_output, read_section, run, workers, write_metrics
 

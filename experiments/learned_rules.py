@@ -6,12 +6,12 @@ from pathlib import Path
 
 import polars as pl
 
-from failbench.evaluation.rule_signals import learned_signals
-from failbench.evaluation.studies import ReferenceStudy
-from failbench.features import FEATURE_SETS
+from failbench.features.catalogue import FEATURE_SETS
 from failbench.methods.learned_rules import LearnedRulesSettings
-from failbench.reporting.learned_rules import rules_table, signals_table
+from failbench.prediction.slices import ReferenceStudy
 from failbench.reporting.markup import write_table
+from failbench.studies.learned_rules.results import learned_signals
+from failbench.studies.learned_rules.tables import rules_table, signals_table
 from stage import DECIMALS, print_table, read_output, read_section, run, workers, write_metrics
 
 FEATURES = Path("data/features/features.parquet")

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import yaml
 
-from failbench.evaluation.intervals import IntervalSettings
-from failbench.evaluation.llm_agents import agent_metrics, agent_study
-from failbench.evaluation.studies import ReferenceStudy
-from failbench.methods.llm_cache import cache_path, read_cache
-from failbench.methods.llm_settings import LlmAgentsSettings
-from failbench.reporting.llm_agents import agents_table
+from failbench.methods.llm.cache import cache_path, read_cache
+from failbench.methods.llm.settings import LlmAgentsSettings
+from failbench.prediction.slices import ReferenceStudy
 from failbench.reporting.markup import write_table
+from failbench.statistics.intervals import IntervalSettings
+from failbench.studies.llm_agents.results import agent_metrics, agent_study
+from failbench.studies.llm_agents.tables import agents_table
 from failbench.telemetry import read_telemetry, write_parquet
 from stage import print_table, read_output, read_section, run, write_metrics
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from failbench.evaluation.nested_cv import nested_cv
-from failbench.evaluation.studies import ReferenceStudy
-from failbench.features import FEATURE_SETS
-from failbench.methods.registry import method_named
+from failbench.features.catalogue import FEATURE_SETS
+from failbench.methods.catalogue import method_named
+from failbench.prediction.nested_cv import nested_cv
+from failbench.prediction.slices import ReferenceStudy
 from failbench.telemetry import write_parquet
 from stage import print_accuracy, read_output, read_section, run, workers
 

@@ -8,11 +8,11 @@ import matplotlib as mpl
 import polars as pl
 import yaml
 
-from failbench.evaluation.audit_check import AuditSettings
-from failbench.evaluation.paper_audit import audit_metrics, audit_paper, validate_claims
+from failbench.audit.check import AuditSettings
+from failbench.audit.claims import audit_metrics, audit_paper, validate_claims
+from failbench.audit.figure import draw_paper_audit
+from failbench.audit.tables import audit_table
 from failbench.reporting.markup import write_table
-from failbench.reporting.paper_audit import audit_table
-from failbench.reporting.paper_audit_figure import draw_paper_audit
 from failbench.reporting.style import save_svg
 from stage import DECIMALS, print_table, read_section, run, write_metrics
 

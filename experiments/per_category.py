@@ -9,12 +9,12 @@ import matplotlib as mpl
 import polars as pl
 import yaml
 
-from failbench.evaluation.intervals import IntervalSettings, nested_metrics
-from failbench.evaluation.per_category import confusion_table, precision_table
-from failbench.reporting.confusion_maps import draw_confusions
 from failbench.reporting.markup import write_table
-from failbench.reporting.per_category import confusion_of_rules, scores_by_category
 from failbench.reporting.style import save_svg
+from failbench.statistics.intervals import IntervalSettings, nested_metrics
+from failbench.studies.per_category.figure import draw_confusions
+from failbench.studies.per_category.results import confusion_table, precision_table
+from failbench.studies.per_category.tables import confusion_of_rules, scores_by_category
 from stage import DECIMALS, print_table, read_output, read_section, run, workers, write_metrics
 
 PREDICTIONS = Path("data/predictions/nested_cv")

@@ -8,21 +8,21 @@ import matplotlib as mpl
 import polars as pl
 import yaml
 
-from failbench.evaluation.intervals import IntervalSettings
-from failbench.evaluation.portability import (
+from failbench.methods.improved_rules import ImprovedRulesSettings
+from failbench.methods.simple_rules import SimpleRulesSettings
+from failbench.reporting.markup import write_table
+from failbench.reporting.reported import reported_number, validate_reported
+from failbench.reporting.style import save_svg
+from failbench.scenarios import read_scenarios
+from failbench.statistics.intervals import IntervalSettings
+from failbench.statistics.significance import SignificanceSettings
+from failbench.studies.portability.figure import draw_portability
+from failbench.studies.portability.results import (
     PortabilitySettings,
     portability_metrics,
     portability_study,
 )
-from failbench.evaluation.significance import SignificanceSettings
-from failbench.methods.improved_rules import ImprovedRulesSettings
-from failbench.methods.simple_rules import SimpleRulesSettings
-from failbench.reporting.markup import write_table
-from failbench.reporting.portability import portability_contrasts_table, portability_table
-from failbench.reporting.portability_figure import draw_portability
-from failbench.reporting.reported import reported_number, validate_reported
-from failbench.reporting.style import save_svg
-from failbench.scenarios import read_scenarios
+from failbench.studies.portability.tables import portability_contrasts_table, portability_table
 from failbench.telemetry import read_telemetry
 from stage import DECIMALS, print_table, read_output, read_section, run, workers, write_metrics
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import polars as pl
 
-from failbench.evaluation.raw_telemetry import pooled_raw_predictions, raw_predictions
-from failbench.evaluation.studies import AcrossArchitectures, ReferenceStudy
-from failbench.methods.raw_telemetry import RawTelemetrySettings
-from failbench.raw_table import raw_table
+from failbench.features.raw_table import raw_table
+from failbench.methods.raw.telemetry import RawTelemetrySettings
+from failbench.prediction.slices import AcrossArchitectures, ReferenceStudy
 from failbench.scenarios import read_scenarios
+from failbench.studies.raw_telemetry.measure import pooled_raw_predictions, raw_predictions
 from failbench.telemetry import read_telemetry, write_parquet
 from stage import print_accuracy, read_output, read_section, run, workers
 

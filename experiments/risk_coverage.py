@@ -7,10 +7,10 @@ from pathlib import Path
 import matplotlib as mpl
 import polars as pl
 
-from failbench.evaluation.intervals import nested_metrics
-from failbench.evaluation.risk_coverage import RiskCoverageSettings, risk_coverage
-from failbench.reporting.risk_coverage import draw_risk_coverage
 from failbench.reporting.style import save_svg
+from failbench.statistics.intervals import nested_metrics
+from failbench.studies.risk_coverage.figure import draw_risk_coverage
+from failbench.studies.risk_coverage.results import RiskCoverageSettings, risk_coverage
 from stage import DECIMALS, print_table, read_output, read_section, run, workers, write_metrics
 
 PREDICTIONS = Path("data/predictions/nested_cv")

@@ -6,18 +6,18 @@ from pathlib import Path
 
 import polars as pl
 
-from failbench.evaluation.intervals import IntervalSettings
-from failbench.evaluation.sensitivity import (
+from failbench.methods.boosting_machine import EbmSettings
+from failbench.methods.classifiers import DecisionTreeSettings, RandomForestSettings
+from failbench.prediction.slices import ReferenceStudy
+from failbench.reporting.markup import write_table
+from failbench.scenarios import read_scenarios
+from failbench.statistics.intervals import IntervalSettings
+from failbench.studies.sensitivity.results import (
     SensitivitySettings,
     sensitivity,
     sensitivity_metrics,
 )
-from failbench.evaluation.studies import ReferenceStudy
-from failbench.methods.boosting_machine import EbmSettings
-from failbench.methods.classifiers import DecisionTreeSettings, RandomForestSettings
-from failbench.reporting.markup import write_table
-from failbench.reporting.sensitivity import sensitivity_table
-from failbench.scenarios import read_scenarios
+from failbench.studies.sensitivity.tables import sensitivity_table
 from stage import DECIMALS, print_table, read_output, read_section, run, workers, write_metrics
 
 SCENARIOS = Path("data/scenarios")

@@ -7,12 +7,12 @@ from pathlib import Path
 import matplotlib as mpl
 import polars as pl
 
-from failbench.evaluation.comparison import comparison_metrics, comparisons_table, contrasts_of
-from failbench.evaluation.significance import SignificanceSettings, compare_all
 from failbench.reporting.heat_maps import difference_map
 from failbench.reporting.markup import write_table
-from failbench.reporting.sentences import contrast_sentences, contrasts_table
 from failbench.reporting.style import save_svg
+from failbench.statistics.comparison import comparison_metrics, comparisons_table, contrasts_of
+from failbench.statistics.significance import SignificanceSettings, compare_all
+from failbench.studies.significance.sentences import contrast_sentences, contrasts_table
 from stage import DECIMALS, print_table, read_output, read_section, run, write_metrics
 
 PREDICTIONS = Path("data/predictions/nested_cv")

@@ -10,7 +10,7 @@ import polars as pl
 import yaml
 
 from failbench.reporting.style import save_svg
-from failbench.reporting.tradeoff import tradeoff, tradeoff_points
+from failbench.studies.tradeoff.figure import tradeoff, tradeoff_points
 from stage import DECIMALS, print_table, run
 
 METRICS = Path("data/metrics/intervals.json")

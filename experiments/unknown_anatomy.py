@@ -8,18 +8,18 @@ import matplotlib as mpl
 import polars as pl
 import yaml
 
-from failbench.evaluation.intervals import grouped_metrics
-from failbench.evaluation.studies import ReferenceStudy
-from failbench.evaluation.unknown_anatomy import (
+from failbench.prediction.slices import ReferenceStudy
+from failbench.reporting.markup import write_table
+from failbench.reporting.style import save_svg
+from failbench.scenarios import read_scenarios
+from failbench.statistics.intervals import grouped_metrics
+from failbench.studies.unknown_anatomy.figure import draw_unknown_anatomy
+from failbench.studies.unknown_anatomy.results import (
     UnknownAnatomySettings,
     anatomy_metrics,
     unknown_anatomy,
 )
-from failbench.reporting.markup import write_table
-from failbench.reporting.style import save_svg
-from failbench.reporting.unknown_anatomy import anatomy_points, anatomy_tables
-from failbench.reporting.unknown_figure import draw_unknown_anatomy
-from failbench.scenarios import read_scenarios
+from failbench.studies.unknown_anatomy.tables import anatomy_points, anatomy_tables
 from failbench.telemetry import read_telemetry
 from stage import DECIMALS, print_table, read_output, read_section, run, workers, write_metrics
 

@@ -10,9 +10,11 @@ import polars as pl
 import pytest
 from hypothesis import settings
 
-from failbench.evaluation.comparison import Comparison
 from failbench.scenarios import Scenario
+from failbench.statistics.comparison import Comparison
 from failbench.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry
+
+pytest_plugins = ["prediction_fixtures", "reporting_fixtures"]
 
 # Two slow cores must not turn a passing property into a failing one.
 settings.register_profile("failbench", deadline=None)

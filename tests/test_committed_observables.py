@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from failbench.observables import observe
+from failbench.features.observables import observe
 from failbench.scenarios import read_scenarios
 from failbench.telemetry import read_telemetry
 

@@ -18,12 +18,12 @@ from failbench.diagnoses import (
     write_diagnoses,
 )
 from failbench.errors import BadInputError
-from failbench.evaluation.studies import AcrossArchitectures
-from failbench.feature_table import feature_table, to_frame
-from failbench.methods.diagnosis import Method
-from failbench.methods.registry import method_named
+from failbench.features.feature_table import feature_table, to_frame
+from failbench.methods.catalogue import method_named
+from failbench.methods.method import Method
 from failbench.params import read_section
-from failbench.scenarios import Record
+from failbench.prediction.slices import AcrossArchitectures
+from failbench.records import Record
 from failbench.telemetry import read_telemetry, write_parquet
 from failbench.telemetry_stream import telemetry_batches
 

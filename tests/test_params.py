@@ -7,7 +7,7 @@ from pydantic import Field
 
 from failbench.errors import BadInputError
 from failbench.params import read_section
-from failbench.scenarios import Record
+from failbench.records import Record
 
 
 class Settings(Record):

@@ -4,7 +4,7 @@ import pytest
 from pydantic import Field, model_validator
 
 from failbench.errors import BadInputError
-from failbench.scenarios import Record
+from failbench.records import Record
 from failbench.validation import validated
 
 

@@ -11,7 +11,7 @@ from typing import get_args
 from failbench.commands.check import check_benchmark
 from failbench.commands.diagnose import diagnose_telemetry
 from failbench.commands.llm import ask_models, print_prompt
-from failbench.commands.places import FEATURES, SCENARIOS, TELEMETRY
+from failbench.commands.paths import FEATURES, SCENARIOS, TELEMETRY
 from failbench.commands.record import record_settings
 from failbench.errors import BadInputError
 from failbench.scenarios import Architecture, Optimizer

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from failbench.errors import BadInputError
-from failbench.scenarios import Record
+from failbench.records import Record
 from failbench.telemetry import Ending
 
 Series = NDArray[np.float64]

@@ -9,16 +9,17 @@ import polars as pl
 import pyarrow.parquet as pq
 
 from failbench.errors import BadInputError
-from failbench.evaluation.nested_cv import LabelledRuns
-from failbench.evaluation.studies import AcrossArchitectures
-from failbench.feature_table import ERROR_TEXT, KEYS, feature_table, to_frame
-from failbench.features import FEATURE_SETS, FEATURES
+from failbench.features.catalogue import FEATURE_SETS, FEATURES
+from failbench.features.feature_table import ERROR_TEXT, KEYS, feature_table, to_frame
 from failbench.files import replaced_when_whole
-from failbench.methods.diagnosis import Diagnosis, Method
+from failbench.methods.catalogue import Context, band_features, method_named
 from failbench.methods.healthy_band import healthy_band
-from failbench.methods.registry import Context, band_features, method_named
-from failbench.scenarios import Record
+from failbench.methods.method import Method
+from failbench.prediction.labelled_runs import LabelledRuns
+from failbench.prediction.slices import AcrossArchitectures
+from failbench.records import Record
 from failbench.telemetry import Telemetry
+from failbench.verdicts import Diagnosis
 
 _EVIDENCE = ("signal", "value", "relation", "threshold")
 
@@ -35,7 +36,7 @@ DIAGNOSIS_SCHEMA = pl.Schema(
 )
 """Columns of a file of diagnoses; the first two are its key.
 
-What they mean is said of :class:`failbench.methods.diagnosis.Diagnosis`. Values and thresholds are
+What they mean is said of :class:`failbench.verdicts.Diagnosis`. Values and thresholds are
 text, because some are numbers and some are words.
 """
 

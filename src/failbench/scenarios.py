@@ -7,26 +7,21 @@ from collections import Counter
 from pathlib import Path
 from typing import Annotated, Literal, Self, get_args
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    StringConstraints,
-    model_validator,
-)
+from pydantic import Field, StringConstraints, model_validator
 
 from failbench.errors import BadInputError
+from failbench.records import (
+    Record as Record,  # re-exported: fingerprints hash the recorder's imports
+)
 from failbench.validation import validated
+from failbench.vocabulary import CATEGORIES, Category, Difficulty
 
-Category = Literal["memory_hardware", "optimization", "data_pipeline", "model_software", "unknown"]
 Outcome = Literal["crash", "diverged", "stalled", "degraded", "hung", "killed", "slow"]
 OnsetKind = Literal["start_crash", "from_start", "mid_run"]
-Difficulty = Literal["easy", "medium", "hard"]
 Ambiguity = Literal["truly_ambiguous", "insufficient_signal", "conservative_labelling"]
 Architecture = Literal["transformer", "t5", "distilbert", "bert", "lstm", "gru"]
 Optimizer = Literal["adamw", "sgd"]
 
-CATEGORIES: tuple[Category, ...] = get_args(Category)
 ARCHITECTURES: tuple[Architecture, ...] = get_args(Architecture)
 OPTIMIZERS: tuple[Optimizer, ...] = get_args(Optimizer)
 
@@ -41,12 +36,6 @@ COUNTS: dict[Category, int] = {
 
 Identifier = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$", max_length=48)]
 Sentence = Annotated[str, StringConstraints(min_length=10)]
-
-
-class Record(BaseModel):
-    """A frozen record that refuses keys it does not know."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class FaultDeclaration(Record):

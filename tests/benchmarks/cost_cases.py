@@ -17,20 +17,21 @@ from typing import Literal
 import polars as pl
 
 from failbench.diagnoses import diagnose_stream, learnt_method, read_features, write_diagnoses
-from failbench.evaluation.intervals import IntervalSettings, method_intervals
-from failbench.evaluation.nested_cv import LabelledRuns
-from failbench.evaluation.risk_coverage import RiskCoverageSettings, area_interval, rankings
-from failbench.evaluation.significance import SignificanceSettings, compare_all
-from failbench.evaluation.studies import AcrossArchitectures, ReferenceStudy
-from failbench.feature_table import feature_table, to_frame
-from failbench.features import FEATURE_SETS
-from failbench.methods.diagnosis import Method
+from failbench.features.catalogue import FEATURE_SETS
+from failbench.features.feature_table import feature_table, to_frame
+from failbench.features.raw_table import raw_table
+from failbench.methods.catalogue import METHODS, Context, band_features, method_named
 from failbench.methods.healthy_band import HealthyBand, healthy_band
-from failbench.methods.raw_telemetry import RAW_METHODS, RawTelemetrySettings
-from failbench.methods.registry import METHODS, Context, band_features, method_named
+from failbench.methods.method import Method
+from failbench.methods.raw.telemetry import RAW_METHODS, RawTelemetrySettings
 from failbench.params import read_section
-from failbench.raw_table import raw_table
-from failbench.scenarios import Record, read_scenarios
+from failbench.prediction.labelled_runs import LabelledRuns
+from failbench.prediction.slices import AcrossArchitectures, ReferenceStudy
+from failbench.records import Record
+from failbench.scenarios import read_scenarios
+from failbench.statistics.intervals import IntervalSettings, method_intervals
+from failbench.statistics.significance import SignificanceSettings, compare_all
+from failbench.studies.risk_coverage.results import RiskCoverageSettings, area_interval, rankings
 from failbench.telemetry import Telemetry, read_telemetry
 from failbench.telemetry_stream import telemetry_batches
 from grown import (

@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 import pyarrow.parquet as pq
 
-from failbench.features import FEATURES
+from failbench.features.catalogue import FEATURES
 from failbench.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry
 
 NOISE = 0.01

@@ -9,9 +9,9 @@ import pandas as pd
 import polars as pl
 from polars.testing import assert_frame_equal
 
-from failbench.features import CEILING, FEATURES, MEMORY_WARNING, RECENT_STEPS, extract
-from failbench.keywords import KEYWORDS
-from failbench.observables import Observables
+from failbench.features.catalogue import CEILING, FEATURES, MEMORY_WARNING, RECENT_STEPS, extract
+from failbench.features.keywords import KEYWORDS
+from failbench.features.observables import Observables
 from failbench.telemetry import STEP_SCHEMA
 
 RUNS, STEPS = 3_400, 250

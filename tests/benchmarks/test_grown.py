@@ -7,10 +7,10 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from cost_cases import CASES, LIMITS
-from failbench.evaluation.paired import paired_scores
-from failbench.evaluation.scores import accuracy, scenario_answers
-from failbench.feature_table import feature_table
-from failbench.features import FEATURES
+from failbench.features.catalogue import FEATURES
+from failbench.features.feature_table import feature_table
+from failbench.statistics.paired_scores import paired_scores
+from failbench.statistics.scores import accuracy, scenario_answers
 from failbench.telemetry import read_telemetry
 from grown import (
     grown_table,

@@ -7,9 +7,9 @@ import numpy as np
 import polars as pl
 from sklearn.metrics import f1_score
 
-from failbench.evaluation.intervals import IntervalSettings, method_intervals
-from failbench.evaluation.risk_coverage import RiskCoverageSettings, area_interval, rankings
 from failbench.scenarios import COUNTS
+from failbench.statistics.intervals import IntervalSettings, method_intervals
+from failbench.studies.risk_coverage.results import RiskCoverageSettings, area_interval, rankings
 from made_up import made_up_predictions
 
 RESAMPLES, REPEATS = 10_000, 10

@@ -9,12 +9,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from failbench.evaluation.nested_cv import nested_cv
-from failbench.evaluation.splits import make_splits
-from failbench.evaluation.workers import parallel_map
-from failbench.feature_table import KEYS
-from failbench.features import FEATURE_SETS, FEATURES
+from failbench.features.catalogue import FEATURE_SETS, FEATURES
+from failbench.features.feature_table import KEYS
 from failbench.methods.classifiers import RandomForestSettings
+from failbench.prediction.nested_cv import nested_cv
+from failbench.prediction.splits import make_splits
+from failbench.prediction.workers import parallel_map
 from failbench.scenarios import COUNTS
 
 FOREST = RandomForestSettings(

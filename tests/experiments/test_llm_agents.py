@@ -13,8 +13,8 @@ from ollama import Client
 
 import llm_agents
 from failbench.cli import main
-from failbench.evaluation.splits import make_splits
-from failbench.feature_table import categories_of, feature_table
+from failbench.features.feature_table import categories_of, feature_table
+from failbench.prediction.splits import make_splits
 from failbench.telemetry import Telemetry, write_parquet
 from made_up_llm import VALUES
 from made_up_ollama import OllamaServer, Reply, answer_text, serving

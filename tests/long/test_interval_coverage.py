@@ -13,11 +13,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from failbench.evaluation.intervals import IntervalSettings, scenario_intervals
-from failbench.evaluation.metrics import Metric, metrics_for
-from failbench.evaluation.scores import ANSWERS, ScenarioAnswers, f1_scores
-from failbench.evaluation.workers import parallel_map
-from failbench.scenarios import CATEGORIES, COUNTS
+from failbench.prediction.workers import parallel_map
+from failbench.scenarios import COUNTS
+from failbench.statistics.intervals import IntervalSettings, scenario_intervals
+from failbench.statistics.metrics import Metric, metrics_for
+from failbench.statistics.scores import ScenarioAnswers, f1_scores
+from failbench.vocabulary import ANSWERS, CATEGORIES
 
 pytestmark = pytest.mark.long
 

@@ -14,10 +14,10 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from failbench.evaluation.significance import SignificanceSettings, compare_all
-from failbench.evaluation.splits import make_splits
-from failbench.evaluation.workers import parallel_map
+from failbench.prediction.splits import make_splits
+from failbench.prediction.workers import parallel_map
 from failbench.scenarios import COUNTS
+from failbench.statistics.significance import SignificanceSettings, compare_all
 
 pytestmark = pytest.mark.long
 

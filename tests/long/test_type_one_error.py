@@ -19,10 +19,10 @@ from sklearn.base import ClassifierMixin
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
-from failbench.evaluation.corrected_t import resampled_mean
-from failbench.evaluation.splits import make_splits
-from failbench.evaluation.workers import parallel_map
+from failbench.prediction.splits import make_splits
+from failbench.prediction.workers import parallel_map
 from failbench.scenarios import COUNTS
+from failbench.statistics.corrected_t import resampled_mean
 
 pytestmark = pytest.mark.long
 

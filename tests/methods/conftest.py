@@ -6,10 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from failbench.features import FEATURE_SETS, FEATURES
+from failbench.features.catalogue import FEATURE_SETS, FEATURES
+from failbench.methods.catalogue import METHODS, Context, band_features
 from failbench.methods.healthy_band import HealthyBand
-from failbench.methods.registry import METHODS, Context, band_features
-from failbench.scenarios import CATEGORIES, Record
+from failbench.records import Record
+from failbench.vocabulary import CATEGORIES
 
 SETTINGS: dict[str, dict[str, object]] = {
     "simple_rules": {"gradient_norm": 1000, "perplexity": 10_000, "healthy_sds": 3},

@@ -7,8 +7,8 @@ import pytest
 from interpret.glassbox import ExplainableBoostingClassifier
 
 from failbench.methods.boosting_machine import TRAINED, VALIDATED, group_bags
-from failbench.methods.registry import METHODS
-from failbench.scenarios import CATEGORIES
+from failbench.methods.catalogue import METHODS
+from failbench.vocabulary import CATEGORIES
 
 
 @pytest.fixture

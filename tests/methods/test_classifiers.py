@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 from sklearn.model_selection import StratifiedGroupKFold
 
-from failbench.features import FEATURE_SETS
-from failbench.methods.registry import METHODS
+from failbench.features.catalogue import FEATURE_SETS
+from failbench.methods.catalogue import METHODS
 from failbench.methods.tuned_classifier import imputed
 from failbench.params import read_section
 

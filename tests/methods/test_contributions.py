@@ -7,6 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from failbench.methods.catalogue import METHODS
 from failbench.methods.contributions import (
     additive_contributions,
     boosted_contributions,
@@ -14,7 +15,6 @@ from failbench.methods.contributions import (
     leading_terms,
     linear_contributions,
 )
-from failbench.methods.registry import METHODS
 
 ADDITIVE = ("logistic_regression", "lightgbm", "ebm")
 two_or_more = pytest.mark.parametrize("categories", [2, 5])

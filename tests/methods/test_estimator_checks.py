@@ -24,8 +24,8 @@ import pytest
 from sklearn.base import clone
 from sklearn.utils import estimator_checks
 
-from failbench.methods.registry import METHODS
-from failbench.scenarios import CATEGORIES
+from failbench.methods.catalogue import METHODS
+from failbench.vocabulary import CATEGORIES
 
 every_method = pytest.mark.parametrize("name", METHODS)
 

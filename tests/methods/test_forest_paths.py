@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from failbench.methods.catalogue import METHODS
 from failbench.methods.forest_paths import TESTS
-from failbench.methods.registry import METHODS
 
 
 @pytest.fixture

@@ -10,10 +10,10 @@ import pytest
 from pydantic import ValidationError
 from sklearn.base import BaseEstimator
 
-from failbench.methods.diagnosis import ABSTAIN, Diagnosis, Evidence
+from failbench.methods.catalogue import METHODS
 from failbench.methods.hybrid import Hybrid, HybridSettings, HybridTwoWay
-from failbench.methods.registry import METHODS
-from failbench.scenarios import CATEGORIES
+from failbench.verdicts import Diagnosis, Evidence
+from failbench.vocabulary import ABSTAIN, CATEGORIES
 
 ABOVE = np.nextafter(0.85, 1)
 BELOW = np.nextafter(0.60, 0)

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from failbench.features import FEATURES
+from failbench.features.catalogue import FEATURES
 from failbench.methods.improved_tree import TREE, band_features
 from failbench.methods.rule_tree import (
     Abstention,
@@ -18,7 +18,7 @@ from failbench.methods.rule_tree import (
     route,
 )
 from failbench.methods.rules import Readings, resolve_condition
-from failbench.scenarios import CATEGORIES
+from failbench.vocabulary import CATEGORIES
 
 LEAVES = {leaf.name: position for position, leaf in enumerate(TREE.leaves)}
 CONFIRMATIONS = [leaf for leaf in TREE.leaves if isinstance(leaf, Confirmation)]

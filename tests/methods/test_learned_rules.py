@@ -12,7 +12,7 @@ from failbench.methods.learned_rules import (
     rule_list,
     top_signals,
 )
-from failbench.scenarios import CATEGORIES
+from failbench.vocabulary import CATEGORIES
 
 FEATURES = tuple("abcdef")
 SETTINGS = {

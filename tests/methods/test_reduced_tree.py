@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from failbench.features import FEATURE_SETS
+from failbench.features.catalogue import FEATURE_SETS
 from failbench.methods.improved_rules import ImprovedRules
 from failbench.methods.improved_tree import TREE
 from failbench.methods.reduced_tree import ERROR_TEXT, reduced_tree, signal_of

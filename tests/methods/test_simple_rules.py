@@ -7,11 +7,11 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from failbench.errors import BadInputError
-from failbench.features import FEATURES
+from failbench.features.catalogue import FEATURES
 from failbench.methods.healthy_band import healthy_band
 from failbench.methods.rules import ErrorMatches
 from failbench.methods.simple_rules import FALLBACK, RULES, SimpleRules, band_features
-from failbench.scenarios import CATEGORIES
+from failbench.vocabulary import CATEGORIES
 
 
 @pytest.fixture

@@ -10,9 +10,9 @@ import pytest
 from pydantic import ValidationError
 
 from failbench.errors import BadInputError
-from failbench.methods.registry import METHODS
+from failbench.methods.catalogue import METHODS
 from failbench.methods.simulated_human import SimulatedHuman, SimulatedHumanSettings
-from failbench.scenarios import CATEGORIES
+from failbench.vocabulary import CATEGORIES
 
 LEVELS = {
     "novice": {"share": 0.3, "accuracy": 0.5},

@@ -11,9 +11,9 @@ from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 from sklearn.pipeline import Pipeline
 
-from failbench.features import FEATURE_SETS
-from failbench.methods.diagnosis import Evidence
+from failbench.features.catalogue import FEATURE_SETS
 from failbench.methods.tuned_classifier import TunedClassifier, imputed
+from failbench.verdicts import Evidence
 
 SEEN = Evidence("max_loss", 1.0, "above", 0.5)
 

@@ -1,6 +1,6 @@
 """What dvc.yaml declares, and what the stage scripts really import, read and write.
 
-Run as a program, from anywhere, it prints the code dependencies that each stage must declare.
+Run as a program, from anywhere, it prints the code dependencies that each stage may declare.
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ class Stage:
 
     @property
     def code(self) -> set[str]:
-        return {dep for dep in self.deps if dep.endswith(".py")}
+        """Files and folders of code that it depends on."""
+        return {dep for dep in self.deps if dep.startswith(("src/", "experiments/"))}
 
     @property
     def params(self) -> set[str]:
@@ -97,6 +98,31 @@ def import_closure(script: Path) -> set[str]:
         for path in found
         if path.read_text(encoding="utf-8").strip()
     }
+
+
+def holds(declared: str, path: str) -> bool:
+    """Whether a declared file or folder is, or contains, a file."""
+    return path == declared or path.startswith(f"{declared}/")
+
+
+def code_dependencies(closure: set[str]) -> list[str]:
+    """Files and folders that hold a closure: scripts, modules of no package, and packages.
+
+    A study is a folder of its own. Of a package from which one or two modules are imported, these
+    are named and not the folder, so that the others do not run the stage again.
+    """
+    folders: dict[str, list[str]] = {}
+    files = []
+    for path in sorted(closure):
+        parts = path.split("/")
+        depth = 4 if parts[2:3] == ["studies"] else 3
+        if parts[0] == "src" and len(parts) > depth:
+            folders.setdefault("/".join(parts[:depth]), []).append(path)
+        else:
+            files.append(path)
+    for folder, held in folders.items():
+        files += held if len(held) <= 2 and "/studies/" not in folder else [folder]
+    return files
 
 
 def _imported(path: Path) -> set[str]:
@@ -158,7 +184,7 @@ def paths_named(script: Path) -> set[str]:
 def main() -> None:
     for script in scripts():
         print(f"{script.stem}:")
-        for path in sorted(import_closure(script)):
+        for path in code_dependencies(import_closure(script)):
             print(f"      - {path}")
 
 

@@ -12,6 +12,7 @@ import yaml
 from pipeline import (
     REPOSITORY,
     foreach_items,
+    holds,
     import_closure,
     paths_named,
     scripts,
@@ -39,6 +40,16 @@ def items_of(name: str, path: str) -> list[str]:
     return [path.replace("${item}", item) for item in foreach_items().get(name, [""])]
 
 
+def misdeclared(declared: set[str], closure: set[str]) -> list[str]:
+    """Lines to add to and to remove from a stage's dependencies on code."""
+    add = [path for path in closure if not any(holds(one, path) for one in declared)]
+    idle = [one for one in declared if not any(holds(one, path) for path in closure)]
+    return [
+        *(f"add    - {path}" for path in sorted(add)),
+        *(f"remove - {path}" for path in sorted(idle)),
+    ]
+
+
 def test_every_script_is_a_stage_of_its_name_and_every_stage_a_script():
     assert {script.stem for script in scripts()} == set(STAGES)
     for name, stage in STAGES.items():
@@ -46,11 +57,20 @@ def test_every_script_is_a_stage_of_its_name_and_every_stage_a_script():
 
 
 @pytest.mark.parametrize("name", REPRODUCED)
-def test_code_dependencies_are_the_import_closure(name):
-    closure = import_closure(STAGES[name].script)
-    add, remove = sorted(closure - STAGES[name].code), sorted(STAGES[name].code - closure)
-    lines = [*(f"add    - {path}" for path in add), *(f"remove - {path}" for path in remove)]
+def test_code_dependencies_hold_the_import_closure_and_nothing_idle(name):
+    lines = misdeclared(STAGES[name].code, import_closure(STAGES[name].script))
     assert not lines, f"In dvc.yaml, stage {name}, under deps:\n" + "\n".join(lines)
+
+
+def test_a_file_outside_the_folders_and_a_folder_without_imports_are_both_named():
+    closure = {"src/package/a.py", "src/package/sub/b.py", "experiments/study.py"}
+    assert not misdeclared({"src/package", "experiments/study.py"}, closure)
+    assert misdeclared({"src/package/sub", "src/package/a.py"}, closure) == [
+        "add    - experiments/study.py"
+    ]
+    assert misdeclared({"src/package", "experiments/study.py", "src/other"}, closure) == [
+        "remove - src/other"
+    ]
 
 
 @pytest.mark.parametrize("name", REPRODUCED)

@@ -11,29 +11,30 @@ from pipeline import REPOSITORY
 PACKAGE = REPOSITORY / "src/failbench"
 
 LAYERS = (
-    ("errors",),
-    ("files", "validation"),
+    ("errors", "records", "vocabulary", "arrays"),
+    ("files", "validation", "verdicts", "predictions"),
     ("scenarios", "params"),
     ("telemetry",),
     ("telemetry_stream",),
     ("detector", "partners"),
-    ("recording",),
-    ("rules_of_validity",),
-    ("validity",),
-    ("validity_report",),
-    ("keywords", "observables"),
     ("features",),
-    ("measurements",),
-    ("feature_table",),
-    ("raw_table",),
+    ("recording",),
+    ("validity",),
     ("methods",),
-    ("evaluation",),
-    ("diagnoses",),
+    ("prediction",),
+    ("statistics",),
     ("reporting",),
+    ("studies", "audit", "diagnoses"),
     ("commands",),
     ("cli",),
 )
 """Modules and packages of the library, from left to right."""
+
+INSIDE_A_STUDY = ("measure", "results", "tables", "figure")
+"""From left to right; the other modules of a study are parts of one of these."""
+
+BETWEEN_STUDIES = {("controls", "raw_telemetry")}
+"""The one study that reads another: the raw methods are also held against healthy twins."""
 
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path.name != "__init__.py")
@@ -64,7 +65,41 @@ def test_a_module_imports_nothing_to_its_right(path):
     assert beyond == set()
 
 
-@pytest.mark.parametrize("name", ["observables", "features", "methods", "evaluation", "reporting"])
+def studies_imported(path):
+    """The modules of studies that a module imports, as ``(study, module)``."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(
+            "failbench.studies."
+        ):
+            _, _, study, *module = node.module.split(".")
+            found |= {(study, *module)}
+    return found
+
+
+STUDY_MODULES = [path for path in MODULES if layer(path) == "studies"]
+
+
+@pytest.mark.parametrize("path", STUDY_MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_no_study_imports_another(path):
+    study = path.relative_to(PACKAGE).parts[1]
+    others = {(study, other) for other, *_ in studies_imported(path) if other != study}
+    assert others <= BETWEEN_STUDIES
+
+
+@pytest.mark.parametrize("path", STUDY_MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_inside_a_study_measuring_knows_nothing_of_what_shows_it(path):
+    if path.stem in INSIDE_A_STUDY:
+        beyond = INSIDE_A_STUDY[INSIDE_A_STUDY.index(path.stem) + 1 :]
+        assert not {module for _, module in studies_imported(path)} & set(beyond)
+
+
+def test_a_folder_holds_at_most_about_thirty_modules():
+    folders = {path.parent for path in MODULES}
+    assert {folder: n for folder in folders if (n := len(list(folder.glob("*.py")))) > 33} == {}
+
+
+@pytest.mark.parametrize("name", ["features", "methods", "prediction", "statistics", "reporting"])
 def test_the_studies_need_no_recorder(name):
     for path in MODULES:
         if layer(path) == name:

@@ -11,12 +11,12 @@ import polars as pl
 import pytest
 import yaml
 
-from failbench.evaluation.controls import CHANCE
-from failbench.evaluation.fold_plans import KNOWN_SCENARIOS, LEFT_OUT, NESTED_CV, POOLED
-from failbench.evaluation.nested_cv import PREDICTION_SCHEMA
-from failbench.evaluation.splits import SPLIT_SCHEMA
+from failbench.prediction.fold_plans import KNOWN_SCENARIOS, LEFT_OUT, NESTED_CV, POOLED
+from failbench.prediction.splits import SPLIT_SCHEMA
+from failbench.predictions import PREDICTION_SCHEMA
 from failbench.recording.fingerprint import PROVENANCE
-from failbench.scenarios import CATEGORIES
+from failbench.studies.controls.results import CHANCE
+from failbench.vocabulary import CATEGORIES
 from pipeline import REPOSITORY
 
 KEY = PREDICTION_SCHEMA.names()[:6]

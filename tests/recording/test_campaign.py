@@ -20,12 +20,7 @@ from polars.testing import assert_frame_equal
 
 from failbench.recording.corpus_cache import corpus_cache as kept_corpus
 from failbench.recording.nominal import NominalRanges
-from failbench.telemetry import (
-    NOISY_RUN_COLUMNS,
-    NOISY_STEP_COLUMNS,
-    Telemetry,
-    read_telemetry,
-)
+from failbench.telemetry import NOISY_RUN_COLUMNS, NOISY_STEP_COLUMNS, Telemetry, read_telemetry
 
 SCENARIOS = ("evaluation_batch_too_large", "killed_by_operator")
 """One that runs out of memory at a stroke: which step of a creeping leak is the last is decided by

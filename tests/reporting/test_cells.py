@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from failbench.evaluation.bootstrap import Interval
 from failbench.reporting.cells import interval_cell, two_decimals, words
+from failbench.statistics.bootstrap import Interval
 
 
 def test_a_name_is_written_in_words_and_a_figure_with_its_bounds():

@@ -6,8 +6,9 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.patches import Rectangle
 
-from failbench.reporting.heat_maps import CELL_FONT, WIDTH, difference_map, signed
-from failbench.reporting.method_labels import METHOD_LABELS
+from failbench.reporting.cells import signed
+from failbench.reporting.heat_maps import CELL_FONT, WIDTH, difference_map
+from failbench.reporting.labels import METHOD_LABELS
 from failbench.reporting.style import save_svg
 
 pytestmark = pytest.mark.usefixtures("project_style")

@@ -8,7 +8,8 @@ import pytest
 
 from failbench.errors import BadInputError
 from failbench.reporting.reported import reported_number, validate_reported
-from failbench.scenarios import ARCHITECTURES, CATEGORIES, COUNTS
+from failbench.scenarios import ARCHITECTURES, COUNTS
+from failbench.vocabulary import CATEGORIES
 
 
 @pytest.fixture(scope="module")

@@ -31,8 +31,8 @@ def check_benchmark(*, scenarios: Path, telemetry: Path, brief: bool) -> int:
     BadInputError
         If a file, or a section of params.yaml, cannot be read.
     """
-    from failbench.validity import check
-    from failbench.validity_report import report
+    from failbench.validity.check import check
+    from failbench.validity.report import report
 
     checked = check(
         read_scenarios(scenarios),

@@ -41,14 +41,9 @@ def diagnose_telemetry(
         If the telemetry or the features cannot be read, a method is unknown or cannot diagnose, a
         section of params.yaml is wrong, or the output cannot be written.
     """
-    from failbench.diagnoses import (
-        diagnose_stream,
-        learnt_method,
-        read_features,
-        write_diagnoses,
-    )
-    from failbench.evaluation.studies import AcrossArchitectures
-    from failbench.methods.registry import method_named
+    from failbench.diagnoses import diagnose_stream, learnt_method, read_features, write_diagnoses
+    from failbench.methods.catalogue import method_named
+    from failbench.prediction.slices import AcrossArchitectures
     from failbench.telemetry_stream import number_of_runs, telemetry_batches
 
     total = number_of_runs(telemetry)

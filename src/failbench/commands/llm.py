@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from rich.progress import TaskID
 
-from failbench.commands.places import ANSWERS, TELEMETRY
+from failbench.commands.paths import ANSWERS, TELEMETRY
 from failbench.commands.terminal import INTERRUPTED, progress_bar
 from failbench.errors import BadInputError
 from failbench.params import PARAMS, read_section
@@ -40,11 +40,11 @@ def ask_models(*, model: str | None, host: str | None, limit: int | None) -> int
         If there is no such model, the server is not there or has another model, or telemetry or
         params.yaml cannot be read.
     """
-    from failbench.evaluation.studies import ReferenceStudy
-    from failbench.methods.llm_cache import cache_path
-    from failbench.methods.llm_prompt import prompts_of
-    from failbench.methods.llm_session import LlmServerError, Progress, Session, connect
-    from failbench.methods.llm_settings import LlmAgentsSettings
+    from failbench.methods.llm.cache import cache_path
+    from failbench.methods.llm.prompt import prompts_of
+    from failbench.methods.llm.session import LlmServerError, Progress, Session, connect
+    from failbench.methods.llm.settings import LlmAgentsSettings
+    from failbench.prediction.slices import ReferenceStudy
 
     settings = read_section("llm_agents", LlmAgentsSettings, PARAMS)
     models = settings.models
@@ -96,8 +96,8 @@ def print_prompt(*, run_id: str) -> int:
     BadInputError
         If there is no such run, or telemetry or params.yaml cannot be read.
     """
-    from failbench.methods.llm_prompt import prompt_hash, prompts_of
-    from failbench.methods.llm_settings import LlmAgentsSettings
+    from failbench.methods.llm.prompt import prompt_hash, prompts_of
+    from failbench.methods.llm.settings import LlmAgentsSettings
 
     settings = read_section("llm_agents", LlmAgentsSettings, PARAMS)
     telemetry = read_telemetry(TELEMETRY)

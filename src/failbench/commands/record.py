@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from failbench.commands.places import SCENARIOS, WORK
+from failbench.commands.paths import SCENARIOS, WORK
 from failbench.commands.terminal import INTERRUPTED, progress_bar
 from failbench.detector import DetectorParams
 from failbench.errors import BadInputError

@@ -12,10 +12,10 @@ from pydantic import Field
 from sklearn.model_selection import StratifiedGroupKFold
 from sklearn.pipeline import Pipeline
 
+from failbench.arrays import Labels
 from failbench.methods.contributions import explain_additive
-from failbench.methods.diagnosis import Labels
 from failbench.methods.tuned_classifier import TunedClassifier, imputed
-from failbench.scenarios import Record
+from failbench.records import Record
 
 TRAINED, VALIDATED = 1, -1
 """Marks of a run in a bag, as the library defines them."""

@@ -16,7 +16,7 @@ from failbench.methods.contributions import explain_boosted, explain_linear
 from failbench.methods.forest_paths import explain_forest
 from failbench.methods.tree_paths import ExplainTree
 from failbench.methods.tuned_classifier import TunedClassifier, imputed
-from failbench.scenarios import Record
+from failbench.records import Record
 
 Share = Annotated[float, Field(gt=0, le=1)]
 Count = Annotated[int, Field(ge=1)]

@@ -14,8 +14,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from failbench.methods.diagnosis import Evidence, Labels
+from failbench.arrays import Labels
 from failbench.methods.tuned_classifier import Reading
+from failbench.verdicts import Evidence
 
 Floats = npt.NDArray[np.float64]
 

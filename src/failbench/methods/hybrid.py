@@ -12,8 +12,10 @@ from pydantic import Field, model_validator
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from failbench.methods.diagnosis import ABSTAIN, Diagnosis, Labels, Probabilities, Route
-from failbench.scenarios import CATEGORIES, Record
+from failbench.arrays import Labels, Probabilities
+from failbench.records import Record
+from failbench.verdicts import Diagnosis
+from failbench.vocabulary import ABSTAIN, CATEGORIES, Route
 
 
 class HybridSettings(Record):

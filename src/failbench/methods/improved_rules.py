@@ -12,7 +12,7 @@ from pydantic import Field
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from failbench.methods.diagnosis import ABSTAIN, Diagnosis, Labels, Probabilities
+from failbench.arrays import Labels, Probabilities
 from failbench.methods.healthy_band import Band
 from failbench.methods.improved_tree import TREE
 from failbench.methods.reduced_tree import reduced_tree
@@ -25,7 +25,9 @@ from failbench.methods.rule_tree import (
     route,
 )
 from failbench.methods.rules import Condition, Readings, resolve_condition
-from failbench.scenarios import CATEGORIES, Record
+from failbench.records import Record
+from failbench.verdicts import Diagnosis
+from failbench.vocabulary import ABSTAIN, CATEGORIES
 
 PRIOR = 0.5
 """Right and wrong runs that a weight starts from, half of each: Jeffreys' prior of a proportion."""

@@ -16,7 +16,7 @@ from failbench.methods.rules import (
     StaysInBand,
 )
 from failbench.methods.simple_rules import RULES
-from failbench.scenarios import Category
+from failbench.vocabulary import Category
 
 
 def _wording(*names: str) -> ErrorMatches:

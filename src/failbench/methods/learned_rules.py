@@ -15,7 +15,8 @@ from failbench.methods.classifiers import Count
 from failbench.methods.rules import Side
 from failbench.methods.tree_paths import ExplainTree, leaf_bounds
 from failbench.methods.tuned_classifier import TunedClassifier, imputed
-from failbench.scenarios import CATEGORIES, Category, Record
+from failbench.records import Record
+from failbench.vocabulary import CATEGORIES, Category
 
 MOST_RULES = 25
 """The paper's section 4.3: a decision list of at most 25 rules."""

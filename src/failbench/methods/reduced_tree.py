@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from failbench.methods.rule_tree import (
-    Abstention,
-    Confirmation,
-    Leaf,
-    Refinement,
-    RuleTree,
-)
+from failbench.methods.rule_tree import Abstention, Confirmation, Leaf, Refinement, RuleTree
 from failbench.methods.rules import Declared, ErrorMatches
 
 ERROR_TEXT = "error_text"

@@ -9,9 +9,8 @@ from typing import Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from failbench.methods.diagnosis import Reason
 from failbench.methods.rules import Condition, Declared, ErrorMatches, Readings
-from failbench.scenarios import Category
+from failbench.vocabulary import Category, Reason
 
 C = TypeVar("C", bound=Declared)
 """``Declared`` in a declaration, ``Condition`` once every number is filled in."""

@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from failbench.methods.diagnosis import Evidence
 from failbench.methods.healthy_band import Band
-from failbench.scenarios import Category
+from failbench.verdicts import Evidence
+from failbench.vocabulary import Category
 
 Side = Literal["above", "below"]
 

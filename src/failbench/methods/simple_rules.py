@@ -16,7 +16,7 @@ from pydantic import Field
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from failbench.methods.diagnosis import Diagnosis, Labels, Probabilities
+from failbench.arrays import Labels, Probabilities
 from failbench.methods.healthy_band import HealthyBand
 from failbench.methods.rules import (
     Crosses,
@@ -29,7 +29,9 @@ from failbench.methods.rules import (
     features_of_band,
     resolve,
 )
-from failbench.scenarios import CATEGORIES, Category, Record
+from failbench.records import Record
+from failbench.verdicts import Diagnosis
+from failbench.vocabulary import CATEGORIES, Category
 
 
 def _text(name: str, category: Category, pattern: str, source: str) -> Rule:

@@ -19,9 +19,11 @@ from pydantic import Field, field_validator
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from failbench.arrays import Labels, Probabilities
 from failbench.errors import BadInputError
-from failbench.methods.diagnosis import Diagnosis, Labels, Probabilities
-from failbench.scenarios import CATEGORIES, Category, Record
+from failbench.records import Record
+from failbench.verdicts import Diagnosis
+from failbench.vocabulary import CATEGORIES, Category
 
 
 class SkillLevel(Record):

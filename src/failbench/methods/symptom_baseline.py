@@ -13,10 +13,10 @@ from sklearn.impute import MissingIndicator
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder
 
-from failbench.features import FEATURE_SETS
+from failbench.features.catalogue import FEATURE_SETS
 from failbench.methods.forest_paths import explain_forest
 from failbench.methods.tuned_classifier import TunedClassifier
-from failbench.scenarios import Record
+from failbench.records import Record
 
 PRIMARY_FEATURES = FEATURE_SETS["19"]
 

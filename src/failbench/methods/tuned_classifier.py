@@ -15,8 +15,9 @@ from sklearn.model_selection import GridSearchCV, StratifiedGroupKFold
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import check_is_fitted
 
-from failbench.methods.diagnosis import Diagnosis, Evidence, Labels, Probabilities
-from failbench.scenarios import CATEGORIES
+from failbench.arrays import Labels, Probabilities
+from failbench.verdicts import Diagnosis, Evidence
+from failbench.vocabulary import CATEGORIES
 
 Grid = Mapping[str, Sequence[Any]]
 Reading = tuple[tuple[Evidence, ...], int]

@@ -10,10 +10,10 @@ import seaborn
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from failbench.evaluation.comparison import Comparison
-from failbench.reporting.method_labels import method_label
+from failbench.reporting.cells import percent, signed
+from failbench.reporting.labels import method_label
 from failbench.reporting.style import BLACK
-from failbench.reporting.tables import percent
+from failbench.statistics.comparison import Comparison
 
 PALETTE = "PuOr"
 """Orange to purple, which stay apart for colour-blind eyes (Harrower and Brewer, 2003)."""
@@ -92,16 +92,6 @@ def difference_map(comparisons: Sequence[Comparison], alpha: float) -> Figure:
         loc="left",
     )
     return figure
-
-
-def signed(points: float) -> str:
-    """A difference with its sign and one decimal; zero has no sign.
-
-    >>> signed(12.34), signed(-0.04)
-    ('+12.3', '0.0')
-    """
-    text = f"{points:+.1f}".replace("-", "−")
-    return text if any(digit in text for digit in "123456789") else "0.0"
 
 
 def _annotations(

@@ -8,8 +8,14 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from failbench.errors import BadInputError
-from failbench.scenarios import CATEGORIES, Architecture, Category, Record
+from failbench.records import Record
+from failbench.scenarios import Architecture
 from failbench.validation import validated
+from failbench.vocabulary import CATEGORIES, Category
+
+REPORTED_HYBRIDS = {"hybrid": "hybrid_accuracy_figure", "hybrid_two_way": "hybrid_accuracy"}
+"""Claims of the paper with the accuracies of methods that its Table 1 has not."""
+
 
 Fraction = Annotated[float, Field(ge=0.0, le=1.0)]
 Drop = Annotated[float, Field(ge=-1.0, le=0.0)]

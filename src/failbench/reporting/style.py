@@ -10,8 +10,8 @@ from typing import Final
 
 from matplotlib.figure import Figure
 
-from failbench.reporting.method_labels import METHOD_LABELS, in_label_order, method_label
-from failbench.scenarios import Category
+from failbench.reporting.labels import METHOD_LABELS, in_label_order, method_label
+from failbench.vocabulary import Category
 
 BLACK: Final = "#000000"
 ORANGE: Final = "#E69F00"

@@ -1,0 +1,220 @@
+"""Paper audit: every claim of the paper that its own figures can test, tested."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Annotated
+
+import polars as pl
+from pydantic import Field
+
+from failbench.audit.arithmetic import (
+    Deviation,
+    Difference,
+    Exponential,
+    MissingMember,
+    MixtureDeviation,
+    Orders,
+    Ratio,
+    RelativeGain,
+    SigmaThreshold,
+    Span,
+    Sum,
+    Variance,
+    WeightedMean,
+)
+from failbench.audit.check import VERDICTS, AuditSettings
+from failbench.audit.counts import (
+    ConfusionRows,
+    ConfusionShare,
+    FoldAccuracy,
+    FoldDeviation,
+    Granularity,
+    Recalls,
+)
+from failbench.audit.effects import Binomial, EffectSize, FScore, PairedT, Ties
+from failbench.audit.intervals import (
+    DeviationInterval,
+    Disjoint,
+    GapInterval,
+    RateInterval,
+    ScoreInterval,
+)
+from failbench.audit.relations import Ascending, Bound, Largest, Members, Same, Unverifiable, Within
+from failbench.records import Record
+from failbench.validation import validated
+
+AnyCheck = (
+    Granularity
+    | FoldAccuracy
+    | FoldDeviation
+    | Recalls
+    | ConfusionRows
+    | ConfusionShare
+    | Sum
+    | Difference
+    | Ratio
+    | RelativeGain
+    | WeightedMean
+    | MixtureDeviation
+    | MissingMember
+    | Exponential
+    | Span
+    | Deviation
+    | Same
+    | Bound
+    | Largest
+    | Within
+    | Ascending
+    | Orders
+    | Members
+    | Variance
+    | SigmaThreshold
+    | RateInterval
+    | DeviationInterval
+    | GapInterval
+    | ScoreInterval
+    | Disjoint
+    | FScore
+    | EffectSize
+    | PairedT
+    | Ties
+    | Binomial
+    | Unverifiable
+)
+"""Every kind of test; a claim names one by its ``kind``."""
+
+AUDIT_SCHEMA = pl.Schema(
+    {
+        "claim": pl.String,
+        "place": pl.String,
+        "against": pl.String,
+        "quantity": pl.String,
+        "label": pl.String,
+        "printed": pl.String,
+        "kind": pl.String,
+        "computed": pl.String,
+        "verdict": pl.String,
+        "note": pl.String,
+        "value": pl.Float64,
+        "low": pl.Float64,
+        "high": pl.Float64,
+        "printed_low": pl.Float64,
+        "printed_high": pl.Float64,
+        "n": pl.Int64,
+        "implied_n": pl.Int64,
+    }
+)
+
+
+class AuditedClaim(Record):
+    """A claim of the paper and the test of it.
+
+    Attributes
+    ----------
+    quantity
+        What is claimed, in our words.
+    printed
+        The figures of the claim as the paper prints them.
+    place
+        Where the paper says so; ``against`` is where it prints what the test holds against it, if
+        that is elsewhere.
+    check
+        The test and the figures that go into it.
+    note
+        What else a reader should know, above all a reading that would excuse the claim.
+    label
+        What a figure calls it.
+    """
+
+    quantity: str = Field(min_length=5)
+    printed: str = Field(min_length=1)
+    place: str = Field(min_length=5)
+    against: str = ""
+    check: Annotated[AnyCheck, Field(discriminator="kind")]
+    note: str = ""
+    label: str = ""
+
+
+class AuditedPaper(Record):
+    """All claims of the paper that are tested."""
+
+    claims: dict[str, AuditedClaim] = Field(min_length=1)
+
+
+def validate_claims(
+    raw: Mapping[str, object], place: str = "data/reported/claims.yaml"
+) -> AuditedPaper:
+    """Turn the content of the file of claims into records.
+
+    Parameters
+    ----------
+    raw
+        The parsed file.
+    place
+        The file's name, for the error.
+
+    Raises
+    ------
+    BadInputError
+        If a kind of test is unknown, a key is unknown or missing, or a value is of the wrong kind.
+    """
+    remedy = "Correct it after the checks in failbench.audit.claims."
+    return validated(AuditedPaper, raw, place, remedy)
+
+
+def audit_paper(paper: AuditedPaper, settings: AuditSettings) -> pl.DataFrame:
+    """Test every claim.
+
+    Returns
+    -------
+    polars.DataFrame
+        Rows of ``AUDIT_SCHEMA`` in the order of the claims, keyed by ``claim``. ``value``, ``low``
+        and ``high`` are the printed figure and the range that fits the others; for tests of
+        intervals that range is the interval that the paper's own numbers imply, beside
+        ``printed_low`` and ``printed_high``. Fractions stay fractions.
+    """
+    rows = []
+    for name, claim in paper.claims.items():
+        found = claim.check.finding(settings)
+        rows.append(
+            {
+                "claim": name,
+                **claim.model_dump(exclude={"check"}),
+                "kind": claim.check.kind,
+                **vars(found),
+            }
+        )
+    return pl.DataFrame(rows, schema=AUDIT_SCHEMA)
+
+
+def audit_metrics(audit: pl.DataFrame) -> dict[str, dict[str, dict[str, dict[str, float]]]]:
+    """Shares of claims by verdict: over all, by place and by kind of test.
+
+    Returns
+    -------
+    dict
+        ``{"all" | "place" | "kind": {name: {verdict: {value, n}}}}``, where ``n`` claims were
+        tested. The claims are all that could be found and no sample of others, so that a share
+        has no interval.
+    """
+    return {
+        "all": {"claims": _shares(audit)},
+        "kind": _by(audit, "kind"),
+        "place": _by(audit, "place"),
+    }
+
+
+def _by(audit: pl.DataFrame, column: str) -> dict[str, dict[str, dict[str, float]]]:
+    # a dot in a name would read as one level more where metrics are compared
+    parts = audit.partition_by(column, as_dict=True)
+    return {re.sub(r"\W", "_", str(name).lower()): _shares(part) for (name,), part in parts.items()}
+
+
+def _shares(audit: pl.DataFrame) -> dict[str, dict[str, float]]:
+    counts = {one: audit.filter(pl.col("verdict") == one).height for one in VERDICTS}
+    return {
+        one.replace(" ", "_"): {"value": counts[one] / audit.height, "n": audit.height}
+        for one in VERDICTS
+    }

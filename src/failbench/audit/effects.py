@@ -1,0 +1,146 @@
+"""Scores, effect sizes and significance, recomputed from the figures printed beside them."""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations
+from typing import Literal
+
+from pydantic import Field
+from scipy import stats
+
+from failbench.audit.check import AuditSettings, Check, Comparison, Finding, of_range, verdict
+from failbench.audit.counts import numerators
+from failbench.audit.printed_figures import Figure, Printed, over_rounding
+
+
+class FScore(Comparison):
+    """An F1 score beside precision and recall, of a category of a known number of scenarios."""
+
+    kind: Literal["f_score"]
+    value: Figure
+    precision: Figure
+    recall: Figure
+    support: int = Field(ge=1)
+
+    def compare(self) -> Finding:
+        """Whether counts that give precision and recall give the score."""
+        scores = {
+            (right, alarms): 2 * right / (right + alarms + self.support)
+            for right in numerators(self.recall, self.support)
+            for alarms in range(self.support + 1)
+            if right > 0 and self.precision.covers(right / (right + alarms))
+        }
+        if not scores:
+            return Finding("inconsistent", "no counts give this precision and recall")
+        (right, alarms), score = next(iter(scores.items()))
+        computed = (
+            f"{right} of {self.support} found with {alarms} false alarms: {self.value.text(score)}"
+        )
+        return of_range(self.value, min(scores.values()), max(scores.values()), computed)
+
+
+class EffectSize(Comparison):
+    """Cohen's d of the difference of two accuracies, with their deviations where printed."""
+
+    kind: Literal["effect_size"]
+    value: Figure
+    means: tuple[Figure, Figure]
+    deviations: tuple[Figure, Figure] | None = None
+
+    def compare(self) -> Finding:
+        """Whether d (Cohen, 1988) fits scenarios, or folds with the printed deviations.
+
+        Over scenarios the deviation of an accuracy p is sqrt(p (1 - p)). Over folds d is of the
+        pooled deviations, or of paired differences, whose deviation lies between the difference
+        and the sum of the two. Without deviations the folds cannot be checked.
+        """
+        rates = [one.value for one in self.means]
+        of_scenarios = cohens_d(self.means, [math.sqrt(p * (1 - p)) for p in rates])
+        fits = self.value.agrees(*of_scenarios)
+        scenarios = f"d = {sum(of_scenarios) / 2:.2f} over scenarios"
+        if self.deviations is None:
+            implied = 100 * abs(rates[1] - rates[0]) / self.value.value
+            computed = f"{scenarios}; over folds it needs an sd of {implied:.1f} points, not given"
+            return Finding("consistent" if fits else "cannot be checked", computed)
+        low, high = over_rounding(lambda pair: abs(pair[1] - pair[0]), self.means)
+        left, right = (one.value for one in self.deviations)
+        pooled = cohens_d(self.means, [left, right])
+        paired = (low / (left + right), high / abs(left - right) if left != right else math.inf)
+        fits |= self.value.agrees(*pooled) or self.value.agrees(*paired)
+        computed = (
+            f"{scenarios}, {sum(pooled) / 2:.1f} over folds (paired at least {paired[0]:.1f})"
+        )
+        return Finding(
+            verdict(fits), computed, self.value.value, min(pooled[0], paired[0]), paired[1]
+        )
+
+
+class PairedT(Check):
+    """A paired effect size over n folds that is said to be significant."""
+
+    kind: Literal["paired_t"]
+    effect: Figure
+    n: int = Field(ge=2)
+
+    def finding(self, settings: AuditSettings) -> Finding:
+        """Whether t = d sqrt(n) is, as statcheck recomputes p from what is printed.
+
+        Nuijten and others (2016), "The prevalence of statistical reporting errors in psychology",
+        Behavior Research Methods 48.
+        """
+        low, high = (
+            2 * float(stats.t.sf(effect * math.sqrt(self.n), self.n - 1))
+            for effect in (self.effect.high, self.effect.low)
+        )
+        statistic = self.effect.value * math.sqrt(self.n)
+        computed = f"t({self.n - 1}) = {statistic:.2f}, p = {(low + high) / 2:.3f}"
+        return Finding(verdict(low < settings.alpha), computed, n=self.n)
+
+
+class Ties(Comparison):
+    """Accuracies by name of which every pair is said to differ significantly."""
+
+    kind: Literal["ties"]
+    values: dict[str, Figure] = Field(min_length=2)
+    n: int = Field(ge=2)
+
+    def compare(self) -> Finding:
+        """Whether every pair differs by a scenario at least, without which no test finds it."""
+        tied = [
+            f"{left} and {right}"
+            for (left, one), (right, other) in combinations(self.values.items(), 2)
+            if one.overlaps(other)
+        ]
+        computed = f"equal as printed: {', '.join(tied)}" if tied else "no two are equal"
+        return Finding(verdict(not tied), computed, n=self.n)
+
+
+class Binomial(Check):
+    """A rate of n scenarios that is said to be above another, or to be that other."""
+
+    kind: Literal["binomial"]
+    value: Figure
+    n: int = Field(ge=2)
+    relation: Literal["above", "equal"]
+    rate: Figure
+
+    def finding(self, settings: AuditSettings) -> Finding:
+        """Whether the exact binomial test finds it above, or does not find it different."""
+        right = round(self.value.value * self.n)
+        side = "greater" if self.relation == "above" else "two-sided"
+        p = float(stats.binomtest(right, self.n, self.rate.value, side).pvalue)
+        found = p < settings.alpha
+        shown_p = "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
+        return Finding(
+            verdict(found if self.relation == "above" else not found),
+            f"{right} of {self.n} against {100 * self.rate.value:.1f} %: {shown_p}",
+            n=self.n,
+        )
+
+
+def cohens_d(means: tuple[Printed, Printed], deviations: list[float]) -> tuple[float, float]:
+    """Smallest and largest d over the rounding of the means, by the root mean square deviation."""
+    pooled = math.sqrt(sum(one**2 for one in deviations) / 2)
+    low, high = over_rounding(lambda pair: abs(pair[1] - pair[0]), means)
+    return low / pooled, high / pooled

@@ -1,0 +1,129 @@
+"""The audit of the paper as a table: claim, place, test, what was computed, verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+import polars as pl
+
+from failbench.audit.check import VERDICTS
+from failbench.errors import BadInputError
+from failbench.reporting.markup import Column, Table
+
+KIND_LABELS: Final[Mapping[str, str]] = {
+    "ascending": "order",
+    "binomial": "binomial test",
+    "bound": "bound",
+    "confusion_rows": "row sums",
+    "confusion_share": "confusion matrix",
+    "deviation": "standard deviation",
+    "deviation_interval": "interval from deviation",
+    "difference": "difference",
+    "disjoint": "overlap of intervals",
+    "effect_size": "effect size",
+    "exponential": "exponential of the loss",
+    "f_score": "F1 from its parts",
+    "fold_accuracy": "granularity over folds",
+    "fold_deviation": "deviation over folds",
+    "gap_interval": "interval of a difference",
+    "granularity": "granularity",
+    "largest": "largest of counts",
+    "members": "membership",
+    "missing_member": "value that a mean implies",
+    "mixture_deviation": "deviation of a mixture",
+    "orders": "orders of magnitude",
+    "paired_t": "p from effect size",
+    "rate_interval": "interval of a rate",
+    "ratio": "ratio",
+    "recalls": "recalls against accuracy",
+    "relative_gain": "relative gain",
+    "same": "figures quoted twice",
+    "score_interval": "interval of F1",
+    "sigma_threshold": "threshold from range",
+    "span": "range",
+    "sum": "sum",
+    "ties": "ties",
+    "unverifiable": "–",
+    "variance": "variance from range",
+    "weighted_mean": "weighted mean",
+    "within": "range that holds it",
+}
+"""How the table calls each kind of test."""
+
+CAPTION = (
+    "The paper's own figures tested against one another: of {n} claims, {inconsistent} do not fit "
+    "what they are held against, {consistent} do, and {cannot} cannot be checked."
+)
+NOTE = (
+    "A figure fits if some numbers that round to the printed ones give it, so that rounding is "
+    "never held against it. Granularity: of n scenarios a rate is a whole number of n-ths (Brown "
+    "and Heathers, 2017), n being 76 where nothing else is said; the accuracy of a classifier may "
+    "also be a mean over five folds. Intervals are at {confidence:g} %. Inconsistent says that "
+    "figures of the paper exclude each other, or that one cannot arise as stated; it does not say "
+    "which is wrong, nor why, and one cause may show in several rows. The claims are those that "
+    "could be found to test, and no sample of all: their shares say nothing of the rest of the "
+    "paper."
+)
+
+
+def audit_table(audit: pl.DataFrame, *, confidence: float) -> Table:
+    """Every claim with its test, those that do not fit first.
+
+    Parameters
+    ----------
+    audit
+        As :func:`failbench.audit.claims.audit_paper` returns it.
+    confidence
+        Of the intervals, as a fraction.
+
+    Returns
+    -------
+    Table
+        A row a claim, by verdict and then in the order of the claims.
+
+    Raises
+    ------
+    BadInputError
+        If a kind of test has no label.
+    """
+    counts = {one: audit.filter(pl.col("verdict") == one).height for one in VERDICTS}
+    rows = [
+        _row(claim)
+        for one in VERDICTS
+        for claim in audit.filter(pl.col("verdict") == one).iter_rows(named=True)
+    ]
+    return Table(
+        "paper_audit",
+        (
+            Column("Claim", align="left", width=0.23),
+            Column("Printed", align="left", width=0.12),
+            Column("Place", align="left", width=0.12),
+            Column("Test", align="left", width=0.12),
+            Column("Computed", align="left", width=0.26),
+            Column("Verdict", align="left", width=0.15),
+        ),
+        tuple(rows),
+        CAPTION.format(
+            n=audit.height,
+            inconsistent=counts["inconsistent"],
+            consistent=counts["consistent"],
+            cannot=counts["cannot be checked"],
+        ),
+        (NOTE.format(confidence=100 * confidence),),
+    )
+
+
+def _row(claim: Mapping[str, str]) -> tuple[str, ...]:
+    label = KIND_LABELS.get(claim["kind"])
+    if label is None:
+        raise BadInputError(
+            "paper_audit",
+            claim["kind"],
+            "is a kind of test without a label.",
+            "Give it one in failbench.audit.tables.",
+        )
+    place = "; ".join(filter(None, (claim["place"], claim["against"])))
+    computed = ". ".join(filter(None, (claim["computed"], claim["note"].removesuffix("."))))
+    quantity = claim["quantity"][0].upper() + claim["quantity"][1:]
+    return (quantity, claim["printed"], place, label, f"{computed}.", claim["verdict"])

@@ -1,0 +1,111 @@
+"""The feature table: one row a run, with the keys that studies group and split by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pandas as pd
+import polars as pl
+
+from failbench.features.catalogue import extract
+from failbench.features.observables import observe
+from failbench.scenarios import Scenario
+from failbench.telemetry import Telemetry
+
+KEYS = ("run_id", "kind", "scenario", "category", "architecture", "optimizer", "scale", "seed")
+ERROR_TEXT = ("error_type", "error_message")
+
+
+def categories_of(scenarios: Iterable[Scenario]) -> pl.DataFrame:
+    """The category of each scenario, as a table to join: ``scenario``, ``category``."""
+    rows = [(one.id, one.category) for one in scenarios]
+    return pl.DataFrame(
+        rows, schema={"scenario": pl.String, "category": pl.String}, orient="row"
+    ).sort("scenario")
+
+
+def feature_table(
+    telemetry: Telemetry, scenarios: Iterable[Scenario], last_steps: pl.DataFrame | None = None
+) -> pl.DataFrame:
+    """Features of runs, keyed by ``run_id`` and sorted by it.
+
+    Parameters
+    ----------
+    telemetry
+        Recorded runs.
+    scenarios
+        Where the category of each run comes from; successful runs have none.
+    last_steps
+        ``run_id`` and ``last_step`` of the snapshots, one a run; by default every run at its
+        ``failure_step``.
+
+    Returns
+    -------
+    polars.DataFrame
+        The columns ``KEYS``, ``ERROR_TEXT`` as seen at the snapshot, and all features.
+    """
+    if last_steps is None:
+        last_steps = at_failure(telemetry)
+    return _in_order(telemetry, scenarios, last_steps).sort("run_id")
+
+
+def at_failure(telemetry: Telemetry) -> pl.DataFrame:
+    """The last snapshot of each run: ``run_id`` and ``last_step``."""
+    return telemetry.runs.select("run_id", pl.col("failure_step").alias("last_step"))
+
+
+def snapshot_table(
+    telemetry: Telemetry, scenarios: Iterable[Scenario], last_steps: pl.DataFrame
+) -> pl.DataFrame:
+    """Features of runs at several steps each, one row a snapshot, sorted by ``run_id``.
+
+    Parameters and columns are those of :func:`feature_table`, but that a run may occur in
+    ``last_steps`` more than once, so that ``run_id`` is ``"<run>@<step>"``; see :func:`cut_at`.
+    """
+    table = _in_order(telemetry, scenarios, last_steps)
+    snapshot = pl.format("{}@{}", "run_id", last_steps["last_step"])
+    return table.with_columns(run_id=snapshot).sort("run_id")
+
+
+def cut_at(table: pl.DataFrame) -> pl.DataFrame:
+    """Tell apart what the ``run_id`` of a snapshot is made of: ``run`` and ``step`` are added."""
+    parts = pl.col("run_id").str.split("@")
+    return table.with_columns(run=parts.list.first(), step=parts.list.last().cast(pl.Int32))
+
+
+def _in_order(
+    telemetry: Telemetry, scenarios: Iterable[Scenario], last_steps: pl.DataFrame
+) -> pl.DataFrame:
+    """A row a row of ``last_steps``, in their order."""
+    observables, run_ids = observe(telemetry, last_steps)
+    features = extract(observables)
+    text = observables.runs.select("row", *ERROR_TEXT)
+    rows = text.join(features, on="row", how="left", maintain_order="left")
+    return with_keys(rows.drop("row"), run_ids, telemetry, scenarios)
+
+
+def with_keys(
+    rows: pl.DataFrame,
+    run_ids: tuple[str, ...],
+    telemetry: Telemetry,
+    scenarios: Iterable[Scenario],
+) -> pl.DataFrame:
+    """Put the columns ``KEYS`` before what is known of runs; ``run_ids`` says whose a row is."""
+    keys = telemetry.runs.join(categories_of(scenarios), on="scenario", how="left").select(KEYS)
+    return (
+        rows.with_columns(pl.Series("run_id", run_ids, dtype=pl.String))
+        .join(keys, on="run_id", how="left", maintain_order="left")
+        .select(*KEYS, pl.exclude(KEYS))
+    )
+
+
+def to_frame(table: pl.DataFrame) -> pd.DataFrame:
+    """What a method receives: a frame indexed by ``run_id``, without any of the other keys.
+
+    Missing features are NaN; no error text is the empty string.
+    """
+    columns = table.with_columns(pl.col(ERROR_TEXT).fill_null("")).drop(KEYS[1:])
+    return pd.DataFrame(
+        {name: columns[name].to_numpy() for name in columns.columns if name != "run_id"},
+        index=pd.Index(columns["run_id"].to_list(), name="run_id"),
+    )

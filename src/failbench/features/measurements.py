@@ -1,0 +1,93 @@
+"""Measurements: what was recorded of a run besides its features.
+
+The paper's 19 features have no clock, and none of them says how a run ended. A recorder has both:
+the seconds of every step, and what the parent process saw of the end. What happens outside of the
+process (waiting for input and output, swap activity, the kernel's log) is not recorded.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from failbench.errors import BadInputError
+from failbench.features.catalogue import RECENT_STEPS, slope
+from failbench.telemetry import Telemetry
+
+HEAD_STEPS = 100
+"""Steps whose time counts as normal: before the earliest onset in the middle of a run."""
+
+SLOW = 2.0
+"""A step of so many times the median step is slow: the factor from which a run counts as slow."""
+
+STEP_TIMES = (
+    "step_seconds_ratio",
+    "slowest_step_ratio",
+    "slow_step_share",
+    "step_seconds_trend",
+)
+"""Median seconds of the last steps over those of the first; the slowest step over the median one;
+share of slow steps; and the slope of the logarithm of the seconds. All are free of the machine's
+speed."""
+
+ENDINGS = ("ended_exception", "ended_signal", "ended_timeout")
+"""Whether the run raised an error, was killed, or stopped answering; none of them if it completed.
+"""
+
+MEASUREMENTS = (*STEP_TIMES, *ENDINGS)
+
+
+def measurements(telemetry: Telemetry) -> pl.DataFrame:
+    """Measure runs at their failure, from the same steps that their features are taken from.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``run_id`` and the columns of ``MEASUREMENTS``, Float64, sorted; null where a run died
+        before two of its steps were timed.
+
+    Raises
+    ------
+    BadInputError
+        If a run ended in a way that is not known.
+    """
+    runs = telemetry.runs.sort("run_id")
+    endings = ("completed", *(name.removeprefix("ended_") for name in ENDINGS))
+    strange = runs.filter(~pl.col("ending").is_in(endings))
+    if strange.height:
+        raise BadInputError(
+            "telemetry",
+            "ending",
+            f"{strange['run_id'][0]!r} ended by {strange['ending'][0]!r}.",
+            f"Known are {', '.join(endings)}.",
+        )
+    ended = (
+        (pl.col("ending") == name.removeprefix("ended_")).cast(pl.Float64).alias(name)
+        for name in ENDINGS
+    )
+    return (
+        runs.select("run_id", *ended)
+        .join(_step_times(telemetry), on="run_id", how="left", maintain_order="left")
+        .select("run_id", *MEASUREMENTS)
+    )
+
+
+def _step_times(telemetry: Telemetry) -> pl.DataFrame:
+    seconds = pl.col("step_seconds")
+    timed = (
+        telemetry.steps.join(telemetry.runs.select("run_id", "failure_step"), on="run_id")
+        .filter(pl.col("step") <= pl.col("failure_step"), seconds > 0)
+        .with_columns(seconds.cast(pl.Float64))
+        .with_columns(log_seconds=seconds.log())
+        .sort("run_id", "step")
+    )
+    expressions = {
+        "step_seconds_ratio": seconds.tail(RECENT_STEPS).median()
+        / seconds.head(HEAD_STEPS).median(),
+        "slowest_step_ratio": seconds.max() / seconds.median(),
+        "slow_step_share": (seconds > SLOW * seconds.median()).mean(),
+        "step_seconds_trend": slope("log_seconds"),
+    }
+    several = pl.len() > 1
+    return timed.group_by("run_id", maintain_order=True).agg(
+        pl.when(several).then(expressions[name]).alias(name) for name in STEP_TIMES
+    )

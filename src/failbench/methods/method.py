@@ -1,0 +1,33 @@
+"""Method: what every diagnostic method offers, whatever is inside."""
+
+from __future__ import annotations
+
+from typing import Protocol, Self
+
+import pandas as pd
+
+from failbench.arrays import Labels, Probabilities
+from failbench.verdicts import Diagnosis
+
+
+class Method(Protocol):
+    """A scikit-learn estimator over a frame of features and error text, indexed by run_id.
+
+    The columns of ``predict_proba`` are in the order of ``vocabulary.CATEGORIES``.
+    """
+
+    def fit(self, X: pd.DataFrame, y: Labels, groups: Labels | None = None) -> Self:
+        """Learn from labelled runs; ``groups`` are their scenarios."""
+        ...
+
+    def predict(self, X: pd.DataFrame) -> Labels:
+        """Name a category a run, or ``"abstain"``."""
+        ...
+
+    def predict_proba(self, X: pd.DataFrame) -> Probabilities:
+        """Probabilities of shape ``[n_runs, n_categories]``."""
+        ...
+
+    def diagnose(self, X: pd.DataFrame) -> tuple[Diagnosis, ...]:
+        """Each run's answer, the same as that of ``predict``, with what it rests on."""
+        ...

@@ -1,0 +1,227 @@
+"""Methods that read raw telemetry: step series and error text, without features made by hand.
+
+The paper's section 8.3.1 asks for this stronger test, as features that were chosen by people who
+knew the benchmark may have been tuned to it. What is read here is turned into columns by methods
+that were made for series and texts of any kind:
+
+* MiniRocket (Dempster, Schmidt and Webb, 2021, "MiniRocket: a very fast (almost) deterministic
+  transform for time series classification", KDD): for each of thousands of small convolutions the
+  share of steps at which its output exceeds a bias.
+* TF-IDF (Sparck Jones, 1972, "A statistical interpretation of term specificity and its application
+  in retrieval", Journal of Documentation): how often a word occurs, times how rare it is.
+
+A logistic regression follows. The authors of MiniRocket take a ridge classifier for data as small
+as this; the same penalty with the logistic loss gives the probabilities that studies score.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Final, Self
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from pydantic import Field
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.compose import ColumnTransformer
+from sklearn.decomposition import PCA
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import FunctionTransformer, Normalizer, StandardScaler
+from sklearn.utils.validation import check_is_fitted
+
+from failbench.arrays import Labels, Probabilities
+from failbench.features.raw_table import RAW_SERIES, RAW_TEXT
+from failbench.methods.catalogue import Context, MethodDeclaration
+from failbench.methods.classifiers import Positive
+from failbench.methods.contributions import Floats, Positions, leading_terms, weighted_terms
+from failbench.methods.raw.series import AlignedSeries
+from failbench.methods.tuned_classifier import TunedClassifier
+from failbench.records import Record
+from failbench.verdicts import Diagnosis, Evidence
+
+SERIES: Final = "series"
+TEXT: Final = "text"
+"""Names of the blocks of columns."""
+
+
+class RawTelemetrySettings(Record):
+    """Size of the transform and grid of the classifier, for all methods on raw telemetry."""
+
+    kernels: Annotated[int, Field(ge=84)]
+    inner_folds: int = Field(ge=2)
+    inverse_penalty: tuple[Positive, ...] = Field(min_length=1)
+    max_iterations: int = Field(ge=1)
+
+
+class RawTelemetry(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A linear classifier on many more columns than runs, whose penalty is chosen by inner folds.
+
+    The columns are turned into as many coordinates as there are training runs before the classifier
+    sees them. As a penalty on the squares of the weights keeps them within the span of the training
+    runs, this rotation changes no answer (Hastie and Tibshirani, 2004, "Efficient quadratic
+    regularization for expression arrays", Biostatistics), and it makes a fit cheap.
+
+    The columns are learnt once a fit, from the training runs and without their labels; the inner
+    folds, grouped by scenario, choose the penalty alone.
+
+    Parameters
+    ----------
+    blocks
+        From runs to columns.
+    classifier
+        Receives the rotated columns; its pipeline ends in a step ``classify`` with ``coef_``.
+
+    Attributes
+    ----------
+    blocks_, rotation_, classifier_
+        The fitted parts.
+    """
+
+    def __init__(self, blocks: ColumnTransformer, classifier: TunedClassifier) -> None:
+        self.blocks = blocks
+        self.classifier = classifier
+
+    def fit(self, X: pd.DataFrame, y: Labels, groups: Labels | None = None) -> Self:
+        """Learn columns and rotation, then choose a penalty and fit."""
+        self.blocks_ = clone(self.blocks)
+        self.rotation_ = PCA(svd_solver="full", copy=False)  # the columns are used up by it
+        columns = np.asarray(self.blocks_.fit_transform(X), dtype=np.float64)
+        rotated = pd.DataFrame(self.rotation_.fit_transform(columns), index=X.index)
+        self.classifier_ = clone(self.classifier).fit(rotated, y, groups=groups)
+        self.classes_ = self.classifier_.classes_
+        return self
+
+    def predict(self, X: pd.DataFrame) -> Labels:
+        """The most probable category; the first in the order of categories among equals."""
+        check_is_fitted(self)
+        answers: Labels = self.classifier_.predict(self._rotated(X, self._columns(X)))
+        return answers
+
+    def predict_proba(self, X: pd.DataFrame) -> Probabilities:
+        """Probabilities in the order of categories; zero for one that was not trained on."""
+        check_is_fitted(self)
+        found: Probabilities = self.classifier_.predict_proba(self._rotated(X, self._columns(X)))
+        return found
+
+    def diagnose(self, X: pd.DataFrame) -> tuple[Diagnosis, ...]:
+        """The answer to each run, the words it rests on, and how many terms it takes to check it.
+
+        The terms are the fewest that make up 95 % of the score, as those of
+        :func:`failbench.methods.contributions.explain_linear`: the weight of a word, there or
+        missing, or of the output of a convolution, held against the mean of the training runs. Of
+        these only words that are there are shown as evidence: the share of steps at which a sum of
+        signals exceeds a bias is a condition to check, but says nothing to a reader.
+        """
+        columns = self._columns(X)
+        found = self.classifier_.diagnose(self._rotated(X, columns))
+        answers = np.array([one.category for one in found], dtype=object)
+        linear = self.classifier_.pipeline_["classify"]
+        weights = linear.coef_ @ self.rotation_.components_  # [n_classes, n_columns]
+        values = columns - self.rotation_.mean_
+        terms = leading_terms(weighted_terms(linear, weights, values, answers))
+        words = self._words(columns.shape[1])
+        return tuple(
+            Diagnosis(one.category, one.confidence, _evidence(words, row, leading), len(leading))
+            for one, row, leading in zip(found, columns, terms, strict=True)
+        )
+
+    def _columns(self, X: pd.DataFrame) -> Floats:
+        return np.asarray(self.blocks_.transform(X), dtype=np.float64)
+
+    def _rotated(self, X: pd.DataFrame, columns: Floats) -> pd.DataFrame:
+        return pd.DataFrame(self.rotation_.transform(columns), index=X.index)
+
+    def _words(self, columns: int) -> npt.NDArray[np.object_]:
+        """The word of each column; none where the column is no word's."""
+        words = np.full(columns, None, dtype=object)
+        if TEXT in self.blocks_.named_transformers_:
+            names = self.blocks_.named_transformers_[TEXT]["weigh"].get_feature_names_out()
+            words[self.blocks_.output_indices_[TEXT]] = names
+        return words
+
+
+def _evidence(
+    words: npt.NDArray[np.object_], values: Floats, leading: Positions
+) -> tuple[Evidence, ...]:
+    """The words among the leading terms that the run's error text has."""
+    return tuple(
+        Evidence("error_text", words[term], "matches", words[term])
+        for term in leading
+        if words[term] is not None and values[term] > 0
+    )
+
+
+def _raw_series(settings: RawTelemetrySettings, context: Context) -> RawTelemetry:
+    return _method([_series(settings, context)], settings, context)
+
+
+def _raw_text(settings: RawTelemetrySettings, context: Context) -> RawTelemetry:
+    return _method([_text()], settings, context)
+
+
+def _raw_telemetry(settings: RawTelemetrySettings, context: Context) -> RawTelemetry:
+    return _method([_series(settings, context), _text()], settings, context)
+
+
+Block = tuple[str, Pipeline, list[str]]
+
+
+def _series(settings: RawTelemetrySettings, context: Context) -> Block:
+    """Columns of MiniRocket, standardised; each run has length one, as TF-IDF gives a text.
+
+    So neither block outweighs the other by the number of its columns, nor a run the others.
+    """
+    # Imported by those alone that fit: it takes half a gigabyte where torch is installed too.
+    from aeon.transformations.collection.convolution_based import MiniRocket
+
+    steps: list[tuple[str, Any]] = [
+        ("align", AlignedSeries(RAW_SERIES)),
+        ("convolve", MiniRocket(n_kernels=settings.kernels, random_state=context.seed)),
+        # In place: of all runs, the columns are the largest thing that there is.
+        ("standardise", StandardScaler(copy=False)),
+        ("normalise", Normalizer(copy=False)),
+    ]
+    return SERIES, Pipeline(steps), list(RAW_SERIES)
+
+
+def _text() -> Block:
+    """Columns of TF-IDF by the library's defaults: words of two letters or digits and more."""
+    steps: list[tuple[str, Any]] = [
+        ("join", FunctionTransformer(joined_text)),
+        ("weigh", TfidfVectorizer()),
+    ]
+    return TEXT, Pipeline(steps), list(RAW_TEXT)
+
+
+def joined_text(X: pd.DataFrame) -> npt.NDArray[np.object_]:
+    """All error text of each run, a line a column; empty where nothing was raised."""
+    joined: npt.NDArray[np.object_] = X.agg("\n".join, axis=1).to_numpy(dtype=object)
+    return joined
+
+
+def _method(
+    blocks: Sequence[Block], settings: RawTelemetrySettings, context: Context
+) -> RawTelemetry:
+    linear = LogisticRegression(max_iter=settings.max_iterations)
+    classifier = TunedClassifier(
+        Pipeline([("classify", linear)]),
+        {"classify__C": settings.inverse_penalty},
+        settings.inner_folds,
+        context.seed,
+    )
+    # A matrix of zeros is what a sparse result would cost to rotate, so all results are dense.
+    return RawTelemetry(ColumnTransformer(list(blocks), sparse_threshold=0.0), classifier)
+
+
+RAW_METHODS: dict[str, MethodDeclaration] = {
+    declaration.name: declaration
+    for declaration in (
+        MethodDeclaration("raw_series", RawTelemetrySettings, _raw_series),
+        MethodDeclaration("raw_text", RawTelemetrySettings, _raw_text),
+        MethodDeclaration("raw_telemetry", RawTelemetrySettings, _raw_telemetry),
+    )
+}
+"""Apart from ``registry.METHODS``, as they receive the raw table and not features."""

@@ -1,0 +1,74 @@
+"""Across architectures: all of them pooled, and one at a time left out."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from failbench.errors import BadInputError
+from failbench.features.catalogue import FEATURE_SETS
+from failbench.prediction.fold_plans import POOLED, by_architecture, by_scenario
+from failbench.prediction.nested_cv import nested_cv
+from failbench.prediction.slices import AcrossArchitectures
+from failbench.prediction.splits import first_repeats
+from failbench.records import Record
+
+
+def across_architectures(
+    features: pl.DataFrame,
+    splits: pl.DataFrame,
+    method: str,
+    settings: Record,
+    study: AcrossArchitectures,
+    workers: int = 1,
+) -> pl.DataFrame:
+    """Predict the runs of all architectures, by fits that saw all of them and by fits that did not.
+
+    Parameters
+    ----------
+    features
+        The feature table of all runs, of any architecture, optimizer and scale.
+    splits
+        Repeats and folds; those that the study does not want are left out.
+    method, settings
+        Name in ``methods.registry.METHODS`` and its settings.
+    study
+        Which runs to take, and how.
+    workers
+        Processes; results do not depend on it.
+
+    Returns
+    -------
+    polars.DataFrame
+        Rows of ``predictions.PREDICTION_SCHEMA``. In the study ``pooled`` each run is predicted by
+        a fit to all architectures that never saw its scenario; for the studies
+        ``leave_one_architecture_out`` and ``known_scenarios`` see
+        :func:`failbench.prediction.fold_plans.by_architecture`.
+
+    Raises
+    ------
+    BadInputError
+        If only one architecture was recorded, as without it there is nothing to train on; or if
+        the splits have fewer repeats than the study wants.
+    """
+    taken = study.slice(features)
+    architectures = taken["architecture"].unique().to_list()
+    if len(architectures) < 2:
+        raise BadInputError(
+            "features",
+            "architecture",
+            f"{len(architectures)} architecture was recorded with {study.optimizer} at scale "
+            f"{study.scale}; leaving one out takes two.",
+            "Run `failbench record` for another architecture.",
+        )
+    folds = first_repeats(splits, study.repeats, "across_architectures")
+    return nested_cv(
+        taken.filter(pl.col("kind") == "failure"),
+        taken.filter(pl.col("kind") == "success"),
+        folds,
+        method,
+        settings,
+        {name: FEATURE_SETS[name] for name in study.feature_sets},
+        study.seed,
+        workers,
+        (*by_scenario(POOLED, folds), *by_architecture(folds, architectures, study.known_seed)),
+    )

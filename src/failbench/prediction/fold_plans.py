@@ -1,0 +1,181 @@
+"""Fold plans: which runs each fit of a study is tested on, and which it learns from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from failbench.arrays import Mask
+from failbench.errors import BadInputError
+from failbench.prediction.splits import rows_in_fold
+
+NESTED_CV = "nested_cv"
+POOLED = "pooled"
+LEFT_OUT = "leave_one_architecture_out"
+KNOWN_SCENARIOS = "known_scenarios"
+"""Names of the studies, as the predictions carry them."""
+
+
+@dataclass(frozen=True)
+class FoldPlan:
+    """What one fit is tested on; what it is tested on it never learns from.
+
+    Attributes
+    ----------
+    study
+        Name of the study that the predictions belong to.
+    repeat, fold
+        Number of the fit in its study; they are part of the key of its predictions.
+    split
+        The fold, in the splits of this repeat, whose scenarios are tested and not trained on. None
+        tests all scenarios, and trains on all of them in the other architectures.
+    left_out
+        The architecture that is tested alone and not trained on. None tests and trains on all.
+    seed
+        The seed whose runs are tested alone and not trained on, in any architecture. None tests
+        and trains on all.
+    also
+        A second fold of this repeat that is tested with the first, and not trained on either.
+    """
+
+    study: str
+    repeat: int
+    fold: int
+    split: int | None = None
+    left_out: str | None = None
+    seed: int | None = None
+    also: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a plan that keeps nothing back: it would test what it has learnt."""
+        if self.split is None and self.left_out is None and self.seed is None:
+            raise ValueError("A fold plan keeps back scenarios, an architecture or a seed.")
+        if self.split is None and self.also is not None:
+            raise ValueError("A fold plan has a second fold only beside a first.")
+
+    def rows(self, splits: pl.DataFrame, table: pl.DataFrame) -> tuple[Mask, Mask]:
+        """Of each run, whether it is tested, and whether it is trained on; it may be neither.
+
+        A run is tested that all of ``split``, ``left_out`` and ``seed`` hold back, and trained on
+        that none of them does.
+
+        Parameters
+        ----------
+        splits
+            As :func:`failbench.prediction.splits.make_splits` returns them.
+        table
+            A row a run, with ``scenario``, ``architecture`` and ``seed``.
+
+        Raises
+        ------
+        BadInputError
+            If nothing is tested, or nothing is left to train on.
+        """
+        tested, trained = np.ones((2, table.height), dtype=np.bool_)
+        if self.split is not None:
+            scenarios = table["scenario"].to_numpy().astype(object)
+            held = rows_in_fold(splits, scenarios, self.repeat, self.split)
+            if self.also is not None:
+                held = held | rows_in_fold(splits, scenarios, self.repeat, self.also)
+            tested, trained = tested & held, trained & ~held
+        for column, value in (("architecture", self.left_out), ("seed", self.seed)):
+            if value is not None:
+                held = (table[column] == value).to_numpy()
+                tested, trained = tested & held, trained & ~held
+        for mask, what in ((tested, "test"), (trained, "train on")):
+            if not mask.any():
+                raise BadInputError(
+                    "features",
+                    "architecture",
+                    f"repeat {self.repeat}, fold {self.fold} of {self.study} has no run to {what}.",
+                    "Record every scenario in every architecture of the study, with several seeds.",
+                )
+        return tested, trained
+
+
+def by_scenario(study: str, splits: pl.DataFrame) -> tuple[FoldPlan, ...]:
+    """One fit a fold of the splits: tested scenarios are new, their architectures are not."""
+    return tuple(FoldPlan(study, repeat, fold, split=fold) for repeat, fold in _folds(splits))
+
+
+def within_training(study: str, splits: pl.DataFrame) -> tuple[FoldPlan, ...]:
+    """One fit a pair of folds of a repeat, trained on neither and tested on both.
+
+    When the main study tests one fold of a pair, it trains on the other: there this fit predicts
+    training scenarios, out of fold and without anything of the tested ones. What is chosen from
+    these predictions may be judged on the tested fold. See :func:`by_tested_fold`.
+    """
+    folds = _folds(splits)
+    width = 1 + max(fold for _, fold in folds)
+    return tuple(
+        FoldPlan(study, repeat, width * first + second, split=first, also=second)
+        for repeat, first in folds
+        for other, second in folds
+        if other == repeat and first < second
+    )
+
+
+def by_tested_fold(predictions: pl.DataFrame, splits: pl.DataFrame) -> pl.DataFrame:
+    """Predictions by :func:`within_training`, with the fold of the pair that they serve.
+
+    Parameters
+    ----------
+    predictions
+        With ``repeat``, ``scenario``, and the number of the fit as ``fold``.
+    splits
+        Those of the plans.
+
+    Returns
+    -------
+    polars.DataFrame
+        The same rows; ``fold`` is the one whose training side the scenario belongs to.
+    """
+    width = 1 + max(fold for _, fold in _folds(splits))
+    own = splits.select("repeat", "scenario", own="fold")
+    pair = pl.col("fold") // width + pl.col("fold") % width
+    joined = predictions.join(own, on=("repeat", "scenario"), how="left")
+    return joined.with_columns(fold=pair - pl.col("own")).drop("own")
+
+
+def by_architecture(
+    splits: pl.DataFrame, architectures: Iterable[str], seed: int
+) -> tuple[FoldPlan, ...]:
+    """Two studies that leave one architecture out at a time, one with new scenarios, one without.
+
+    In ``leave_one_architecture_out`` neither the architecture nor the scenario of a tested run was
+    trained on: one fit a fold and architecture. In ``known_scenarios`` the architecture was not,
+    but all scenarios were, in the other architectures: one fit an architecture. The difference
+    between the two says how much a method relies on having met the cause before.
+
+    Parameters
+    ----------
+    splits
+        Folds of the repeats to take.
+    architectures
+        Those to leave out, each in turn.
+    seed
+        Of the runs that ``known_scenarios`` tests; it trains on the other seeds. The runs of a
+        scenario with one seed have one nominal configuration in all architectures, onset included,
+        so that a fit that met them would know the cause by what is no symptom of it.
+    """
+    names = sorted(set(architectures))
+    folds = _folds(splits)
+    width = 1 + max(fold for _, fold in folds)
+    new = [
+        FoldPlan(LEFT_OUT, repeat, width * number + fold, split=fold, left_out=name)
+        for number, name in enumerate(names)
+        for repeat, fold in folds
+    ]
+    known = [
+        FoldPlan(KNOWN_SCENARIOS, repeat, number, left_out=name, seed=seed)
+        for number, name in enumerate(names)
+        for repeat in sorted({repeat for repeat, _ in folds})
+    ]
+    return (*new, *known)
+
+
+def _folds(splits: pl.DataFrame) -> list[tuple[int, int]]:
+    return splits.select("repeat", "fold").unique().sort("repeat", "fold").rows()

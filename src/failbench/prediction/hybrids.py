@@ -1,0 +1,78 @@
+"""Composition: what a hybrid predicts, from what its members predicted under the same splits.
+
+A member of a hybrid is fitted to all training runs of a fold, with the seed that it has alone, so
+that its answers inside the hybrid are the ones it gave by itself. They are taken from there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import polars as pl
+
+from failbench.errors import BadInputError
+from failbench.methods.hybrid import RoutedMethod
+from failbench.predictions import PREDICTION_SCHEMA
+from failbench.verdicts import Diagnosis
+from failbench.vocabulary import Route
+
+KEY = ("study", "feature_set", "repeat", "fold", "run_id")
+
+
+def compose(
+    name: str,
+    hybrid: RoutedMethod,
+    rules: pl.DataFrame,
+    members: Mapping[Route, pl.DataFrame],
+) -> pl.DataFrame:
+    """Predictions of a hybrid.
+
+    Parameters
+    ----------
+    name
+        The hybrid's name in the column ``method``.
+    hybrid
+        Decides who answers a run; its own members are not asked.
+    rules
+        Predictions of the rules that see every run first.
+    members
+        Predictions of those that the rules hand on to, by route.
+
+    Returns
+    -------
+    polars.DataFrame
+        Rows of ``predictions.PREDICTION_SCHEMA`` with ``route`` set: the rules' row, or that of the
+        member they handed the run on to.
+
+    Raises
+    ------
+    BadInputError
+        If a member lacks a run that was handed on to it.
+    """
+    keyed = rules.with_columns(route=pl.Series(_routes(hybrid, rules), dtype=pl.String))
+    parts = [keyed.filter(pl.col("route") == "rules")]
+    for route, member in members.items():
+        handed_on = keyed.filter(pl.col("route") == route).select(*KEY, "route")
+        answered = member.drop("route").join(handed_on, on=KEY, how="inner")
+        if answered.height != handed_on.height:
+            raise BadInputError(
+                f"predictions of the {route}",
+                "run_id",
+                f"{handed_on.height - answered.height} runs that {name} hands on are missing.",
+                "Run the members of a hybrid over the same study before it.",
+            )
+        parts.append(answered.select(PREDICTION_SCHEMA.names()))
+    return (
+        pl.concat(part.select(PREDICTION_SCHEMA.names()) for part in parts)
+        .with_columns(method=pl.lit(name))
+        .cast(PREDICTION_SCHEMA)
+        .sort(PREDICTION_SCHEMA.names()[:6])
+    )
+
+
+def _routes(hybrid: RoutedMethod, rules: pl.DataFrame) -> list[Route]:
+    rows = rules.select("prediction", "confidence", "reason").iter_rows()
+    return [
+        hybrid.route(Diagnosis(answer, confidence, reason=reason))
+        for answer, confidence, reason in rows
+    ]

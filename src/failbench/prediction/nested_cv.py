@@ -1,0 +1,155 @@
+"""Nested cross-validation: out-of-fold predictions of one method, saved once for every reader."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import polars as pl
+
+from failbench.arrays import Mask
+from failbench.features.feature_table import to_frame
+from failbench.methods.catalogue import Context, MethodDeclaration, band_features, method_named
+from failbench.methods.healthy_band import HealthyBand, healthy_band
+from failbench.methods.method import Method
+from failbench.prediction.fold_plans import NESTED_CV, FoldPlan, by_scenario
+from failbench.prediction.labelled_runs import LabelledRuns
+from failbench.prediction.workers import parallel_map
+from failbench.predictions import DECIMALS, PREDICTION_SCHEMA
+from failbench.records import Record
+from failbench.verdicts import Diagnosis
+from failbench.vocabulary import CATEGORIES
+
+
+def nested_cv(
+    failures: pl.DataFrame,
+    successes: pl.DataFrame,
+    splits: pl.DataFrame,
+    method: str | MethodDeclaration,
+    settings: Record,
+    feature_sets: Mapping[str, tuple[str, ...]],
+    seed: int,
+    workers: int = 1,
+    plans: Sequence[FoldPlan] | None = None,
+) -> pl.DataFrame:
+    """Predict every run by a fit of each repeat that has not learnt from it.
+
+    Parameters
+    ----------
+    failures
+        Feature table of the failing runs of the study, or another table with the same keys and
+        error text, of which methods are given all columns but the keys.
+    successes
+        Feature table of successful runs, from which thresholds are taken. They have no scenario
+        and so are never tested on; where an architecture is left out, so are its successful runs.
+    splits
+        Which scenarios each fold of each repeat tests.
+    method, settings
+        Name in ``methods.registry.METHODS``, or the declaration of a method that is not among
+        them, and its settings.
+    feature_sets
+        Columns by name of feature set; all are run.
+    seed
+        With repeat and fold it gives the seed of each fit, whatever the number of workers.
+    workers
+        Processes to fit in.
+    plans
+        The fits. By default those of the main study: one a fold of the splits, trained on every
+        scenario that it does not test.
+
+    Returns
+    -------
+    polars.DataFrame
+        Rows of ``PREDICTION_SCHEMA``, sorted by its key; probabilities have six decimals.
+    """
+    runs = LabelledRuns.from_table(failures)
+    if plans is None:
+        plans = by_scenario(NESTED_CV, splits)
+    bands = {
+        left_out: healthy_band(to_frame(_without(successes, left_out)), band_features())
+        for left_out in {plan.left_out for plan in plans}
+    }
+    tasks = [
+        (runs, bands[plan.left_out], splits, method, settings, name, tuple(columns), seed, plan)
+        for name, columns in feature_sets.items()
+        for plan in plans
+    ]
+    parts = parallel_map(_predict_fold, tasks, workers)
+    return pl.concat(parts).sort(PREDICTION_SCHEMA.names()[:6])
+
+
+def _without(successes: pl.DataFrame, architecture: str | None) -> pl.DataFrame:
+    if architecture is None:
+        return successes
+    return successes.filter(pl.col("architecture") != architecture)
+
+
+def fit_fold(
+    runs: LabelledRuns,
+    band: HealthyBand,
+    splits: pl.DataFrame,
+    method: str | MethodDeclaration,
+    settings: Record,
+    columns: tuple[str, ...],
+    seed: int,
+    plan: FoldPlan,
+) -> tuple[Method, Mask]:
+    """One fit of a study, and of each run whether the fit is tested on it."""
+    tested, trained = plan.rows(splits, runs.table)
+    declaration = _declared(method)
+    key = dict(zip(runs.frame.index[tested], runs.labels[tested], strict=True))
+    own_seed = fold_seed(seed, plan.repeat, plan.fold)
+    context = Context(columns, band, own_seed, key if declaration.simulation else {})
+    estimator = declaration.build(settings, context)
+    estimator.fit(runs.frame[trained], runs.labels[trained], groups=runs.groups[trained])
+    return estimator, tested
+
+
+def _predict_fold(
+    runs: LabelledRuns,
+    band: HealthyBand,
+    splits: pl.DataFrame,
+    method: str | MethodDeclaration,
+    settings: Record,
+    feature_set: str,
+    columns: tuple[str, ...],
+    seed: int,
+    plan: FoldPlan,
+) -> pl.DataFrame:
+    estimator, tested = fit_fold(runs, band, splits, method, settings, columns, seed, plan)
+    diagnoses = estimator.diagnose(runs.frame[tested])
+    probabilities = estimator.predict_proba(runs.frame[tested])
+    return (
+        runs.table.filter(pl.Series(tested))
+        .with_columns(
+            study=pl.lit(plan.study),
+            feature_set=pl.lit(feature_set),
+            method=pl.lit(_declared(method).name),
+            repeat=pl.lit(plan.repeat),
+            fold=pl.lit(plan.fold),
+            prediction=_column(diagnoses, "category", pl.String()),
+            confidence=_column(diagnoses, "confidence", pl.Float64()).round(DECIMALS),
+            reason=_column(diagnoses, "reason", pl.String()),
+            route=_column(diagnoses, "route", pl.String()),
+            conditions=_column(diagnoses, "conditions", pl.Int32()),
+            **{
+                f"p_{category}": pl.Series(probabilities[:, position]).round(DECIMALS)
+                for position, category in enumerate(CATEGORIES)
+            },
+        )
+        .select(PREDICTION_SCHEMA.names())
+        .cast(PREDICTION_SCHEMA)
+    )
+
+
+def _declared(method: str | MethodDeclaration) -> MethodDeclaration:
+    return method_named(method) if isinstance(method, str) else method
+
+
+def _column(diagnoses: tuple[Diagnosis, ...], name: str, dtype: pl.DataType) -> pl.Series:
+    return pl.Series(name, [getattr(one, name) for one in diagnoses], dtype=dtype)
+
+
+def fold_seed(seed: int, repeat: int, fold: int) -> int:
+    """Seed of one fit, a function of the study's seed, the repeat and the fold alone."""
+    return int(np.random.SeedSequence([seed, repeat, fold]).generate_state(1)[0])

@@ -1,0 +1,103 @@
+"""Labels: what methods, causes, architectures and signals are called in tables and figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from failbench.errors import BadInputError
+from failbench.features.catalogue import PRIMARY_SET
+from failbench.methods.llm.settings import ADDED, is_language_model
+from failbench.methods.signal_groups import ALL_GROUPS, SIGNAL_GROUPS
+from failbench.scenarios import Architecture
+from failbench.vocabulary import Category
+
+FEATURE_SET_LABELS = {PRIMARY_SET: "19", "19+keywords": "19 + keywords"}
+"""Feature sets that the tables show, in this order, with their headings."""
+
+ARCHITECTURE_LABELS: Final[Mapping[Architecture, str]] = {
+    "transformer": "Transformer",
+    "t5": "T5",
+    "distilbert": "DistilBERT",
+    "bert": "BERT",
+    "lstm": "LSTM",
+    "gru": "GRU",
+}
+
+GROUP_LABELS: Final[dict[str, str]] = {
+    **{group: group.replace("_", " ") for group in SIGNAL_GROUPS},
+    ALL_GROUPS: "all signals",
+}
+
+CATEGORY_LABELS: Final[dict[Category, str]] = {
+    "memory_hardware": "Memory hardware",
+    "optimization": "Optimization",
+    "data_pipeline": "Data pipeline",
+    "model_software": "Model software",
+    "unknown": "Unknown",
+}
+
+SHORT_LABELS: Final[dict[Category, str]] = {
+    "memory_hardware": "memory",
+    "optimization": "optim.",
+    "data_pipeline": "data",
+    "model_software": "model",
+    "unknown": "unknown",
+}
+"""For the axes of small panels."""
+
+METHOD_LABELS: Final = {
+    "simple_rules": "Simple rules",
+    "improved_rules": "Improved rules",
+    "learned_rules": "Learned rules",
+    "mistral_7b": "Mistral 7B",
+    "llama_3_8b": "Llama 3 8B",
+    "logistic_regression": "Logistic regression",
+    "decision_tree": "Decision tree",
+    "random_forest": "Random forest",
+    "lightgbm": "LightGBM",
+    "ebm": "EBM",
+    "simulated_human": "Simulated human",
+    "hybrid": "Hybrid, three-way",
+    "hybrid_two_way": "Hybrid, two-way",
+    "symptom_baseline": "Symptom baseline",
+    "raw_series": "Raw series",
+    "raw_text": "Raw error text",
+    "raw_telemetry": "Raw telemetry",
+}
+"""The methods of the paper in the order of its Table 1, then those that the table has not."""
+
+
+def method_label(method: str) -> str:
+    """What a measured method is called.
+
+    A language model that was added to ``params.yaml`` is called by its name there.
+
+    >>> method_label("random_forest"), method_label("llm_qwen_7b")
+    ('Random forest', 'qwen 7b')
+
+    Raises
+    ------
+    BadInputError
+        If it has no label.
+    """
+    if method not in METHOD_LABELS and is_language_model(method):
+        return method.removeprefix(ADDED).replace("_", " ")
+    if method not in METHOD_LABELS:
+        raise BadInputError(
+            "data/metrics/intervals.json",
+            method,
+            "has no label.",
+            "Add it to METHOD_LABELS in failbench.reporting.labels.",
+        )
+    return METHOD_LABELS[method]
+
+
+def in_label_order(methods: Iterable[str]) -> list[str]:
+    """Methods in the order of their labels, each once; those without a label last, by name.
+
+    >>> in_label_order(["llm_qwen_7b", "ebm", "simple_rules"])
+    ['simple_rules', 'ebm', 'llm_qwen_7b']
+    """
+    found = set(methods)
+    return [*(one for one in METHOD_LABELS if one in found), *sorted(found - set(METHOD_LABELS))]

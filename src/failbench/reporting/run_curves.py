@@ -1,0 +1,170 @@
+"""Curves: the points that the figures draw, as tables that are published beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from failbench.errors import BadInputError
+from failbench.scenarios import Scenario
+from failbench.telemetry import Telemetry
+from failbench.vocabulary import CATEGORIES
+
+SIGNIFICANT_DIGITS = 5
+"""Digits that are published; more cannot be seen on a figure."""
+
+
+def pairs(telemetry: Telemetry) -> pl.DataFrame:
+    """Each failing run, with the id of its twin.
+
+    Returns
+    -------
+    pl.DataFrame
+        The columns of ``RUN_SCHEMA`` and ``twin`` (null where no twin was recorded), by ``run_id``.
+    """
+    twins = telemetry.runs.filter(pl.col("kind") == "twin").select(
+        pl.col("twin_of").alias("run_id"), pl.col("run_id").alias("twin")
+    )
+    failing = telemetry.runs.filter(pl.col("kind") == "failure")
+    return failing.join(twins, on="run_id", how="left").sort("run_id")
+
+
+def run_curves(telemetry: Telemetry, run_id: str) -> pl.DataFrame:
+    """Every signal of one failing run, of its twin, and of the run with each remedy.
+
+    Parameters
+    ----------
+    telemetry
+        Must hold the run and its twin.
+    run_id
+        The failing run.
+
+    Returns
+    -------
+    pl.DataFrame
+        Keyed by (``role``, ``step``), ``role`` being ``failing``, ``twin`` or the name of a remedy
+        with which the failing run was recorded once more: ``loss`` and
+        ``validation_loss`` (nats a token), ``learning_rate``, ``perplexity`` on held-out data,
+        ``gradient_norm``, ``memory`` (fraction of capacity) and ``tokens_per_second``.
+
+    Raises
+    ------
+    BadInputError
+        If there is no such failing run, or it has no twin.
+    """
+    found = pairs(telemetry).filter(pl.col("run_id") == run_id)
+    if found.height == 0 or found["twin"][0] is None:
+        raise BadInputError(
+            "data/telemetry/runs.parquet",
+            "run_id",
+            f"there is no failing run {run_id!r} with a twin.",
+            "Choose the id of a run of the kind failure.",
+        )
+    return (
+        _with_memory(telemetry, pl.concat([_roles(found), _remedies(telemetry, run_id)]))
+        .select(
+            "role",
+            "step",
+            "loss",
+            "validation_loss",
+            "learning_rate",
+            pl.col("validation_loss").exp().alias("perplexity"),
+            "gradient_norm",
+            "memory",
+            (pl.col("tokens") / pl.col("step_seconds")).alias("tokens_per_second"),
+        )
+        .with_columns(_rounded("role", "step"))
+        .sort("role", "step")
+    )
+
+
+def sheet_curves(telemetry: Telemetry, every: int) -> pl.DataFrame:
+    """Loss and memory of every failing run and of its twin.
+
+    Parameters
+    ----------
+    telemetry
+        At most one failing run a scenario.
+    every
+        Keep each ``every``-th step, and the last one of each run.
+
+    Returns
+    -------
+    pl.DataFrame
+        Keyed by (``scenario``, ``role``, ``step``): ``loss`` (nats a token) and ``memory``
+        (fraction of capacity).
+    """
+    curves = _with_memory(telemetry, _roles(pairs(telemetry)))
+    last = pl.col("step") == pl.col("step").max().over("run_id")
+    return (
+        curves.filter((pl.col("step") % every == 0) | last)
+        .select("scenario", "role", "step", "loss", "memory")
+        .with_columns(_rounded("scenario", "role", "step"))
+        .sort("scenario", "role", "step")
+    )
+
+
+def sheet_runs(telemetry: Telemetry, scenarios: Sequence[Scenario]) -> pl.DataFrame:
+    """What the gallery says of each failing run.
+
+    Returns
+    -------
+    pl.DataFrame
+        ``scenario, category, outcome, onset_step, failure_step``, by category and scenario.
+
+    Raises
+    ------
+    BadInputError
+        If a run's scenario is not among ``scenarios``.
+    """
+    categories = {scenario.id: scenario.category for scenario in scenarios}
+    failing = pairs(telemetry)
+    for run_id, scenario in failing.select("run_id", "scenario").iter_rows():
+        if scenario not in categories:
+            raise BadInputError(
+                "data/telemetry/runs.parquet",
+                "scenario",
+                f"the run {run_id!r} is of the scenario {scenario!r}, which does not exist.",
+                "Restore the scenario, or record again.",
+            )
+    return (
+        failing.with_columns(
+            pl.col("scenario")
+            .replace_strict(categories, return_dtype=pl.Enum(CATEGORIES))
+            .alias("category")
+        )
+        .sort("category", "scenario")
+        .select("scenario", "category", "outcome", "onset_step", "failure_step")
+    )
+
+
+def _roles(failing: pl.DataFrame) -> pl.DataFrame:
+    """``run_id, role, scenario, capacity_bytes``: the runs of each pair, with what they share."""
+    shared = ["scenario", "capacity_bytes"]
+    return pl.concat(
+        [
+            failing.select("run_id", pl.lit("failing").alias("role"), *shared),
+            failing.select(pl.col("twin").alias("run_id"), pl.lit("twin").alias("role"), *shared),
+        ]
+    ).drop_nulls("run_id")
+
+
+def _remedies(telemetry: Telemetry, run_id: str) -> pl.DataFrame:
+    """The same of the runs that are this one with a remedy; their role is its name."""
+    return telemetry.runs.filter(pl.col("kind") == "remedy", pl.col("twin_of") == run_id).select(
+        "run_id",
+        pl.col("run_id").str.strip_prefix(f"{run_id}-").alias("role"),
+        "scenario",
+        "capacity_bytes",
+    )
+
+
+def _with_memory(telemetry: Telemetry, roles: pl.DataFrame) -> pl.DataFrame:
+    return telemetry.steps.join(roles, on="run_id").with_columns(
+        (pl.col("memory_bytes") / pl.col("capacity_bytes")).alias("memory")
+    )
+
+
+def _rounded(*keys: str) -> pl.Expr:
+    return pl.all().exclude(keys).cast(pl.Float64).round_sig_figs(SIGNIFICANT_DIGITS)

@@ -1,0 +1,146 @@
+"""Comparison: all that is known of how two methods differ, as one record."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+import polars as pl
+
+from failbench.records import Record
+
+Family = Literal["contrast", "exploratory"]
+
+
+class Comparison(Record):
+    """Two methods on one feature set; differences are ``left`` less ``right``, as fractions.
+
+    Attributes
+    ----------
+    family
+        ``contrast`` for those named beforehand, whose p values are adjusted for one another;
+        ``exploratory`` for all others, whose p values are not.
+    n, folds
+        Scenarios, and folds over all repeats.
+    difference
+        Of the accuracies over scenarios, which are means over repeats.
+    ci_low, ci_high
+        BCa bounds of it over scenarios; None where all resamples agree, and so say nothing.
+    t, df, p
+        Corrected resampled t test of the fold differences.
+    p_holm
+        ``p`` adjusted by Holm's method over the contrasts; None for other pairs.
+    p_left, p_rope, p_right
+        Posterior probabilities that left is better by more than the region of practical
+        equivalence, that neither is, and that right is.
+    left_only, right_only, p_mcnemar
+        Scenarios that only one method has right in the first repeat, and McNemar's exact p.
+    legacy_t, legacy_p
+        The paper's paired t test over the folds of the first repeat, kept for comparison with it:
+        folds share training runs, which it ignores.
+    cohens_d
+        Mean over standard deviation of the differences of scenarios.
+    p_equivalence, equivalent, smallest_margin
+        Two one-sided tests with the corrected variance, their verdict, and the margin from which
+        on it would have been positive.
+    detectable_difference
+        The smallest true difference that this study finds with the power of the settings, at the
+        level before adjustment; None where all folds agree.
+    """
+
+    feature_set: str
+    left: str
+    right: str
+    family: Family
+    n: int
+    folds: int
+    accuracy_left: float
+    accuracy_right: float
+    difference: float
+    ci_low: float | None
+    ci_high: float | None
+    t: float
+    df: int
+    p: float
+    p_holm: float | None = None
+    p_left: float
+    p_rope: float
+    p_right: float
+    left_only: int
+    right_only: int
+    p_mcnemar: float
+    legacy_t: float
+    legacy_p: float
+    cohens_d: float
+    p_equivalence: float
+    equivalent: bool
+    smallest_margin: float
+    detectable_difference: float | None
+
+    @property
+    def reported_p(self) -> float:
+        """The p to judge by: adjusted for a contrast, as it is for an exploratory pair."""
+        return self.p if self.p_holm is None else self.p_holm
+
+
+def contrasts_of(comparisons: Iterable[Comparison]) -> list[Comparison]:
+    """Those that were named beforehand, in their order."""
+    return [one for one in comparisons if one.family == "contrast"]
+
+
+def comparisons_table(comparisons: Sequence[Comparison]) -> pl.DataFrame:
+    """One row a comparison, one column an attribute."""
+    return pl.DataFrame([one.model_dump() for one in comparisons], infer_schema_length=None)
+
+
+def comparison_metrics(
+    comparisons: Sequence[Comparison], alpha: float
+) -> dict[str, dict[str, object]]:
+    """The contrasts in nested scalars, and how many exploratory pairs differ at level ``alpha``.
+
+    What a comparison has not, or what is infinite because all folds agree, is left out.
+    """
+    exploratory: dict[str, object] = {}
+    for name in sorted({one.feature_set for one in comparisons}):
+        p_values = [
+            one.p for one in comparisons if one.feature_set == name and one.family == "exploratory"
+        ]
+        exploratory[name] = {"value": sum(p <= alpha for p in p_values), "n": len(p_values)}
+    contrasts = {f"{one.left}_less_{one.right}": _leaves(one) for one in contrasts_of(comparisons)}
+    return {"contrasts": dict(contrasts), "exploratory_below_level": exploratory}
+
+
+def _leaves(one: Comparison) -> dict[str, dict[str, float]]:
+    nested: dict[str, dict[str, float | None]] = {
+        "difference": {
+            "value": one.difference,
+            "ci_low": one.ci_low,
+            "ci_high": one.ci_high,
+            "n": one.n,
+        },
+        "corrected_t": {"value": one.t, "df": one.df, "p": one.p, "p_holm": one.p_holm},
+        "posterior": {"left": one.p_left, "rope": one.p_rope, "right": one.p_right},
+        "mcnemar": {
+            "p": one.p_mcnemar,
+            "left_only": one.left_only,
+            "right_only": one.right_only,
+        },
+        "legacy_paired_t": {"value": one.legacy_t, "p": one.legacy_p},
+        "cohens_d": {"value": one.cohens_d},
+        "equivalence": {
+            "p": one.p_equivalence,
+            "shown": one.equivalent,
+            "smallest_margin": one.smallest_margin,
+        },
+        "detectable_difference": {"value": one.detectable_difference},
+    }
+    finite = {
+        name: {
+            key: value
+            for key, value in leaves.items()
+            if value is not None and math.isfinite(value)
+        }
+        for name, leaves in nested.items()
+    }
+    return {name: leaves for name, leaves in finite.items() if leaves}

@@ -1,0 +1,155 @@
+"""Scores: rates over confusion shares, vectorised over any leading axes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from failbench.arrays import Array
+from failbench.vocabulary import ABSTAIN, ANSWERS, CATEGORIES
+
+Score = Callable[[Array, tuple[str, ...]], Array]
+"""From confusions ``[..., n_repeats, n_categories, n_answers]`` and the categories to ``[...]``."""
+Weights = Sequence[Array]
+"""How often each scenario counts, a category each: ``[..., n_scenarios]``."""
+
+
+@dataclass(frozen=True)
+class ScenarioAnswers:
+    """What a method answered, scenario by scenario: the unit that is resampled.
+
+    Attributes
+    ----------
+    shares
+        By category: an array ``[n_scenarios, n_repeats, n_answers]`` with the share of the
+        scenario's runs that got each answer in a repeat. All runs of a scenario stay together.
+    """
+
+    shares: Mapping[str, Array]
+
+    @property
+    def n(self) -> int:
+        """Number of scenarios."""
+        return sum(len(one) for one in self.shares.values())
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Number of scenarios of each category."""
+        return tuple(len(one) for one in self.shares.values())
+
+    def confusion(self, weights: Weights | None = None) -> Array:
+        """Sums of shares over scenarios: ``[..., n_repeats, n_categories, n_answers]``.
+
+        Each scenario counts once where no weights are given.
+        """
+        parts = self.shares.values()
+        if weights is None:
+            return np.stack([one.sum(axis=0) for one in parts], axis=-2)
+        sums = [
+            np.tensordot(weight, one, axes=1) for weight, one in zip(weights, parts, strict=True)
+        ]
+        return np.stack(sums, axis=-2)
+
+
+def scenario_answers(predictions: pl.DataFrame) -> ScenarioAnswers:
+    """Collect predictions (rows of one method and feature set) by scenario and repeat.
+
+    Categories without a scenario are left out, and scores are means over those that are there.
+    """
+    repeats = predictions["repeat"].unique().sort().to_list()
+    columns = {
+        answer: (pl.col("prediction") == answer).mean().cast(pl.Float64) for answer in ANSWERS
+    }
+    table = (
+        predictions.group_by("category", "scenario", "repeat")
+        .agg(**columns)
+        .sort("category", "scenario", "repeat")
+    )
+    shares = {}
+    for category in CATEGORIES:
+        rows = table.filter(pl.col("category") == category).select(ANSWERS).to_numpy()
+        if len(rows):
+            shares[str(category)] = rows.reshape(-1, len(repeats), len(ANSWERS))
+    return ScenarioAnswers(shares)
+
+
+def own_answer(confusion: Array, categories: tuple[str, ...]) -> Array:
+    """Shares on the diagonal, ``[..., n_categories]``; an abstention is never correct."""
+    columns = [ANSWERS.index(category) for category in categories]
+    diagonal: Array = confusion[..., np.arange(len(categories)), columns]
+    return diagonal
+
+
+def accuracy(confusion: Array, categories: tuple[str, ...]) -> Array:
+    """Correct / all, mean over repeats: the mean over scenarios of their mean correctness."""
+    correct = own_answer(confusion, categories).sum(axis=-1) / confusion.sum(axis=(-2, -1))
+    return _over_repeats(correct)
+
+
+def recalls(confusion: Array, categories: tuple[str, ...]) -> Array:
+    """Recall of each category in each repeat, ``[..., n_repeats, n_categories]``."""
+    return _ratio(own_answer(confusion, categories), confusion.sum(axis=-1))
+
+
+def balanced_accuracy(confusion: Array, categories: tuple[str, ...]) -> Array:
+    """Mean recall over categories, computed per repeat and averaged."""
+    return _over_repeats(recalls(confusion, categories).mean(axis=-1))
+
+
+def f1_scores(confusion: Array, categories: tuple[str, ...]) -> Array:
+    """F1 of each category in each repeat; zero where it has neither runs nor answers."""
+    columns = [ANSWERS.index(category) for category in categories]
+    own = own_answer(confusion, categories)
+    answered = confusion.sum(axis=-2)[..., columns]
+    return _ratio(2 * own, confusion.sum(axis=-1) + answered)
+
+
+def macro_f1(confusion: Array, categories: tuple[str, ...]) -> Array:
+    """Mean F1 over categories, computed per repeat and averaged."""
+    return _over_repeats(f1_scores(confusion, categories).mean(axis=-1))
+
+
+def abstention(confusion: Array, categories: tuple[str, ...]) -> Array:  # noqa: ARG001
+    """Share of abstentions, mean over repeats."""
+    abstained = confusion[..., ANSWERS.index(ABSTAIN)].sum(axis=-1)
+    return _over_repeats(abstained / confusion.sum(axis=(-2, -1)))
+
+
+def category_recall(confusion: Array, categories: tuple[str, ...], category: str) -> Array:
+    """Recall of one category, mean over repeats."""
+    return _over_repeats(recalls(confusion, categories)[..., categories.index(category)])
+
+
+def category_f1(confusion: Array, categories: tuple[str, ...], category: str) -> Array:
+    """F1 of one category, computed per repeat and averaged."""
+    return _over_repeats(f1_scores(confusion, categories)[..., categories.index(category)])
+
+
+def category_precision(confusion: Array, categories: tuple[str, ...], category: str) -> Array:
+    """Share of a category among those that it is named for, computed per repeat and averaged.
+
+    Over the repeats that name it at all; zero where none does.
+    """
+    own = own_answer(confusion, categories)[..., categories.index(category)]
+    named = _named(confusion, category)
+    return _ratio(_ratio(own, named).sum(axis=-1), (named > 0).sum(axis=-1))
+
+
+def category_named(confusion: Array, categories: tuple[str, ...], category: str) -> Array:  # noqa: ARG001
+    """Scenarios for which a category is named, of any category, mean over repeats."""
+    return _over_repeats(_named(confusion, category))
+
+
+def _named(confusion: Array, category: str) -> Array:
+    return np.asarray(confusion[..., ANSWERS.index(category)].sum(axis=-1), dtype=np.float64)
+
+
+def _over_repeats(values: Array) -> Array:
+    return np.asarray(values.mean(axis=-1), dtype=np.float64)
+
+
+def _ratio(part: Array, whole: Array) -> Array:
+    return np.divide(part, whole, out=np.zeros_like(part, dtype=np.float64), where=whole > 0)

@@ -1,0 +1,268 @@
+"""Ablation: what methods are worth with some groups of signals, or without one.
+
+Two readings of the rules are tested, as the paper does not say which it means. ``improved_rules``
+is the method as it is on runs of which nothing else was logged: a confirming signal that is not
+there leaves a leaf unconfirmed, and the method abstains. ``reduced_rules`` is the tree with the
+conditions on other signals taken out, which asks for no confirmation that it could not get. The
+random forest is fitted to the columns that are left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+import pandas as pd
+import polars as pl
+from pydantic import Field, field_validator, model_validator
+
+from failbench.features.catalogue import FEATURE_SETS
+from failbench.features.feature_table import ERROR_TEXT as TEXT_COLUMNS
+from failbench.features.feature_table import to_frame
+from failbench.methods.catalogue import band_features
+from failbench.methods.classifiers import RandomForestSettings, random_forest
+from failbench.methods.healthy_band import HealthyBand, healthy_band
+from failbench.methods.improved_rules import ImprovedRules, ImprovedRulesSettings
+from failbench.methods.method import Method
+from failbench.methods.reduced_tree import ERROR_TEXT
+from failbench.methods.signal_groups import ALL_GROUPS, SIGNAL_GROUPS, signal_groups
+from failbench.prediction.fold_plans import NESTED_CV, FoldPlan, by_scenario
+from failbench.prediction.labelled_runs import LabelledRuns
+from failbench.prediction.nested_cv import fold_seed
+from failbench.prediction.splits import first_repeats
+from failbench.prediction.workers import parallel_map
+from failbench.records import Record
+from failbench.statistics.intervals import IntervalSettings
+from failbench.statistics.significance import SignificanceSettings
+
+"""The subset that the others are held against."""
+
+RULES, REDUCED, FOREST = "improved_rules", "reduced_rules", "random_forest"
+
+ANSWER_SCHEMA = pl.Schema(
+    {
+        "feature_set": pl.String,
+        "method": pl.String,
+        "subset": pl.String,
+        "repeat": pl.Int32,
+        "fold": pl.Int32,
+        "run_id": pl.String,
+        "scenario": pl.String,
+        "category": pl.String,
+        "prediction": pl.String,
+    }
+)
+"""Columns of the answers; the first six are their key."""
+
+
+class AblationSettings(Record):
+    """What is taken away and how results are compared; the section ``ablation`` of params.yaml."""
+
+    repeats: int = Field(ge=1)
+    kept: tuple[tuple[str, ...], ...] = Field(min_length=1)
+    superadditive: tuple[str, str]
+    resamples: int = Field(ge=1000)
+    confidence: float = Field(gt=0.5, lt=1)
+    wilson_from: float = Field(gt=0.5, le=1)
+    practical_equivalence: float = Field(gt=0, lt=1)
+    equivalence_margin: float = Field(gt=0, lt=1)
+    power: float = Field(gt=0, lt=1)
+    seed: int = Field(ge=0)
+
+    @field_validator("kept")
+    @classmethod
+    def _are_groups(cls, kept: tuple[tuple[str, ...], ...]) -> tuple[tuple[str, ...], ...]:
+        unknown = [name for groups in kept for name in groups if name not in SIGNAL_GROUPS]
+        if unknown:
+            raise ValueError(f"{unknown[0]!r} is none of {', '.join(SIGNAL_GROUPS)}")
+        if any(not groups for groups in kept) or len({frozenset(one) for one in kept}) < len(kept):
+            raise ValueError("a set of signal groups is empty or named twice")
+        return kept
+
+    @model_validator(mode="after")
+    def _parts_and_whole_are_kept(self) -> Self:
+        left, right = self.superadditive
+        if not {(left,), (right,), (left, right)} <= set(self.kept):
+            raise ValueError("superadditive takes two groups that are kept alone and together")
+        return self
+
+    @property
+    def intervals(self) -> IntervalSettings:
+        """How the intervals of rates are made."""
+        return IntervalSettings(
+            resamples=self.resamples,
+            confidence=self.confidence,
+            wilson_from=self.wilson_from,
+            seed=self.seed,
+        )
+
+    def comparisons(self, feature_set: str, subsets: Sequence[str]) -> SignificanceSettings:
+        """Every subset against all signals, as one family of tests."""
+        return SignificanceSettings(
+            feature_set=feature_set,
+            contrasts=tuple((name, ALL_GROUPS) for name in subsets if name != ALL_GROUPS),
+            resamples=self.resamples,
+            confidence=self.confidence,
+            practical_equivalence=self.practical_equivalence,
+            equivalence_margin=self.equivalence_margin,
+            power=self.power,
+            seed=self.seed,
+        )
+
+
+@dataclass(frozen=True)
+class View:
+    """A method that sees some signals: features, and ``error_text`` where rules may read it."""
+
+    method: str
+    settings: Record
+    signals: tuple[str, ...]
+
+    def frame(self, runs: pd.DataFrame) -> pd.DataFrame:
+        """The runs as the method receives them; what the improved rules must not see is missing."""
+        if self.method != RULES:
+            return runs
+        hidden = [one for one in FEATURE_SETS["19"] if one not in self.signals]
+        blind = runs.assign(**dict.fromkeys(hidden, np.nan))
+        if ERROR_TEXT not in self.signals:
+            blind = blind.assign(**dict.fromkeys(TEXT_COLUMNS, ""))
+        return blind
+
+    def estimator(self, band: HealthyBand, seed: int) -> Method:
+        """The method, unfitted."""
+        if isinstance(self.settings, RandomForestSettings):
+            return random_forest(self.settings, self.signals, seed)
+        signals = self.signals if self.method == REDUCED else None
+        return ImprovedRules(band, **self.settings.model_dump(), signals=signals)
+
+
+def subsets(groups: Sequence[str], kept: Sequence[Sequence[str]]) -> dict[str, tuple[str, ...]]:
+    """The groups of each subset by its name: all of them, those that are kept, all but one.
+
+    A subset with a group that is not among ``groups`` is left out.
+
+    >>> subsets(("memory", "steps"), [("memory",), ("words",)])
+    {'all': ('memory', 'steps'), 'memory': ('memory',), 'without_memory': ('steps',), \
+'without_steps': ('memory',)}
+    """
+    alone = {"+".join(one): tuple(one) for one in kept if set(one) <= set(groups)}
+    without = {f"without_{one}": tuple(other for other in groups if other != one) for one in groups}
+    return {ALL_GROUPS: tuple(groups), **alone, **without}
+
+
+def ablation(
+    failures: pl.DataFrame,
+    successes: pl.DataFrame,
+    splits: pl.DataFrame,
+    rules: ImprovedRulesSettings,
+    forest: RandomForestSettings,
+    settings: AblationSettings,
+    seed: int,
+    workers: int = 1,
+) -> pl.DataFrame:
+    """Predict every run by each method with each subset of the signals.
+
+    Parameters
+    ----------
+    failures, successes
+        Feature tables of the study's failing and successful runs. Thresholds of the rules come from
+        all features of the successful runs, whatever is hidden of the failing ones.
+    splits
+        Repeats and folds of the main study; the first ``settings.repeats`` are taken.
+    rules, forest
+        Settings of the methods. Of the forest's grid the first values are taken, in every subset
+        alike: a search for each would cost seven times as much.
+    settings
+        Subsets and repeats.
+    seed
+        That of the main study, whose fits have the same seeds.
+    workers
+        Processes; results do not depend on it.
+
+    Returns
+    -------
+    polars.DataFrame
+        Rows of ``ANSWER_SCHEMA``, sorted by their key.
+
+    Raises
+    ------
+    BadInputError
+        If there are fewer repeats than wanted.
+    """
+    taken = first_repeats(splits, settings.repeats, "ablation")
+    runs = LabelledRuns.from_table(failures)
+    band = healthy_band(to_frame(successes), band_features())
+    views = _views(rules, _without_search(forest), settings.kept)
+    distinct = list(dict.fromkeys(views.values()))
+    tasks = [(view, runs, band, taken, by_scenario(NESTED_CV, taken), seed) for view in distinct]
+    answers = dict(zip(distinct, parallel_map(_answers, tasks, workers), strict=True))
+    parts = [
+        answers[view].with_columns(
+            feature_set=pl.lit(feature_set), method=pl.lit(view.method), subset=pl.lit(subset)
+        )
+        for (feature_set, _, subset), view in views.items()
+    ]
+    names = ANSWER_SCHEMA.names()
+    return pl.concat(parts).select(names).cast(ANSWER_SCHEMA).sort(names[:6])
+
+
+def _without_search(forest: RandomForestSettings) -> RandomForestSettings:
+    return forest.model_copy(
+        update={
+            "max_features": forest.max_features[:1],
+            "min_samples_leaf": forest.min_samples_leaf[:1],
+        }
+    )
+
+
+def _views(
+    rules: ImprovedRulesSettings, forest: RandomForestSettings, kept: Sequence[Sequence[str]]
+) -> dict[tuple[str, str, str], View]:
+    """What is seen, by feature set, method and subset.
+
+    Two feature sets may show a forest the same columns: the views are equal then.
+    """
+    views = {}
+    for method, settings, feature_set in (
+        (RULES, rules, "19"),
+        (REDUCED, rules, "19"),
+        *((FOREST, forest, name) for name in FEATURE_SETS),
+    ):
+        columns = FEATURE_SETS[feature_set]
+        members = signal_groups(columns)
+        if method != FOREST:
+            members[ERROR_TEXT] = (ERROR_TEXT,)
+        for subset, groups in subsets(tuple(members), kept).items():
+            seen = {one for group in groups for one in members[group]}
+            signals = tuple(one for one in (*columns, ERROR_TEXT) if one in seen)
+            views[feature_set, method, subset] = View(method, settings, signals)
+    return views
+
+
+def _answers(
+    view: View,
+    runs: LabelledRuns,
+    band: HealthyBand,
+    splits: pl.DataFrame,
+    plans: Sequence[FoldPlan],
+    seed: int,
+) -> pl.DataFrame:
+    frame = view.frame(runs.frame)
+    parts = []
+    for plan in plans:
+        tested, trained = plan.rows(splits, runs.table)
+        method = view.estimator(band, fold_seed(seed, plan.repeat, plan.fold))
+        method.fit(frame[trained], runs.labels[trained], groups=runs.groups[trained])
+        parts.append(
+            runs.table.filter(pl.Series(tested)).select(
+                "run_id",
+                "scenario",
+                "category",
+                repeat=pl.lit(plan.repeat),
+                fold=pl.lit(plan.fold),
+                prediction=pl.Series(method.predict(frame[tested]).tolist(), dtype=pl.String),
+            )
+        )
+    return pl.concat(parts)

@@ -1,0 +1,274 @@
+"""Architectures: the improved rules where they were not made, with and without recalibration."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+import polars as pl
+from pydantic import Field
+from sklearn.base import clone
+
+from failbench.errors import BadInputError
+from failbench.features.feature_table import feature_table, to_frame
+from failbench.methods.healthy_band import Band, healthy_band, percentile_band
+from failbench.methods.improved_rules import ImprovedRules, ImprovedRulesSettings
+from failbench.methods.improved_tree import band_features
+from failbench.methods.rules import Readings
+from failbench.prediction.fold_plans import NESTED_CV, FoldPlan, by_scenario
+from failbench.prediction.labelled_runs import LabelledRuns
+from failbench.prediction.slices import ReferenceStudy
+from failbench.prediction.workers import parallel_map
+from failbench.records import Record
+from failbench.scenarios import Scenario
+from failbench.studies.architectures.noise import with_noise
+from failbench.telemetry import Telemetry
+
+RECORDED = 0.0
+"""The noise of logs as they were recorded."""
+
+THRESHOLDS: Mapping[str, str] = {
+    "reference": "mean and deviations of the reference architecture's successful runs",
+    "own_deviations": "mean and deviations of the architecture's own successful runs",
+    "own_percentile": "a percentile of the architecture's own successful runs",
+    "own_percentile_and_limit": "the same, the limit of an explosion of the gradient norm included",
+}
+"""Where the thresholds of the rules come from; their weights are always the reference's.
+
+The second parts what it is worth to know an architecture's own runs from what the percentile is
+worth. The paper's section 8.9.5 can be read as the third, as bands are what its equation 2 makes
+of successful runs, or as the fourth, as the limit is a threshold of the gradient norm too.
+"""
+
+ANSWER_COLUMNS = (
+    "thresholds",
+    "noise",
+    "log",
+    "repeat",
+    "fold",
+    "run_id",
+    "scenario",
+    "category",
+    "architecture",
+    "seed",
+    "prediction",
+)
+
+
+class ArchitecturesSettings(Record):
+    """The section ``architectures`` of params.yaml."""
+
+    noise: tuple[Annotated[float, Field(gt=0, lt=1)], ...] = Field(min_length=1)
+    noisy_logs: int = Field(ge=2)
+    percentile: float = Field(gt=0.5, lt=1)
+    equivalence_margin: float = Field(gt=0, lt=1)
+    power: float = Field(gt=0, lt=1)
+    seed: int = Field(ge=0)
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Thresholds for the runs of an architecture.
+
+    Attributes
+    ----------
+    thresholds
+        One of ``THRESHOLDS``.
+    architecture
+        The runs that they are for.
+    band, gradient_norm
+        What the rules take in the place of their own.
+    """
+
+    thresholds: str
+    architecture: str
+    band: Band
+    gradient_norm: float
+
+
+def rules_on_architectures(
+    features: pl.DataFrame,
+    splits: pl.DataFrame,
+    telemetry: Telemetry,
+    scenarios: Iterable[Scenario],
+    study: ReferenceStudy,
+    rules: ImprovedRulesSettings,
+    settings: ArchitecturesSettings,
+    workers: int = 1,
+) -> pl.DataFrame:
+    """Diagnose the failing runs of every architecture by rules that were weighed on one of them.
+
+    The fits are those of the main study: weights come from the reference architecture, one run a
+    scenario, in the folds that do not test the scenario. Noise reaches what is diagnosed alone;
+    thresholds and weights stay those of the recorded logs.
+
+    Parameters
+    ----------
+    features, splits
+        Features of all runs, and the folds of the main study.
+    telemetry, scenarios
+        What the features were made of, for the noisy logs.
+    study
+        The reference; all architectures are taken with its optimizer and scale.
+    rules
+        Settings of the improved rules.
+    settings
+        Noise and percentile.
+    workers
+        Processes; results do not depend on it.
+
+    Returns
+    -------
+    polars.DataFrame
+        The columns ``ANSWER_COLUMNS``, an answer for each of ``THRESHOLDS``, repeat and run: of the
+        recorded logs (``noise`` and ``log`` are 0) and, with the reference's thresholds, of noisy
+        ones (``noise`` is the level, ``log`` counts from 1).
+
+    Raises
+    ------
+    BadInputError
+        If fewer than two architectures were recorded, or one without successful runs.
+    """
+    taken = features.filter(pl.col("optimizer") == study.optimizer, pl.col("scale") == study.scale)
+    failures = taken.filter(pl.col("kind") == "failure")
+    found = failures["architecture"].n_unique()
+    if found < 2:
+        raise BadInputError(
+            "features",
+            "architecture",
+            f"{found} was recorded with {study.optimizer} at scale {study.scale}; comparing takes "
+            "two.",
+            "Run `failbench record` for another architecture.",
+        )
+    noisy = noisy_logs(telemetry, tuple(scenarios), failures["run_id"], settings)
+    recorded = failures.with_columns(noise=pl.lit(RECORDED), log=pl.lit(0, pl.Int32))
+    tested = pl.concat([recorded, noisy])
+    reference = healthy_band(to_frame(study.successes(features)), band_features())
+    fits = _fits(
+        LabelledRuns.from_table(study.failures(features)),
+        splits,
+        ImprovedRules(reference, **rules.model_dump()),
+    )
+    tasks = [
+        (_for_calibration(tested, one), splits, one, fits)
+        for one in calibrations(taken, reference, rules, settings)
+    ]
+    return pl.concat(parallel_map(_answers, tasks, workers)).sort(ANSWER_COLUMNS[:6])
+
+
+def noisy_logs(
+    telemetry: Telemetry,
+    scenarios: tuple[Scenario, ...],
+    run_ids: pl.Series,
+    settings: ArchitecturesSettings,
+) -> pl.DataFrame:
+    """Features of runs whose measurements are noisy, with ``noise`` and ``log``.
+
+    The factors of a log are drawn from one generator at every level, so that levels differ in
+    nothing else.
+    """
+    chosen = telemetry.select(pl.col("run_id").is_in(run_ids.to_list()))
+    seeds = np.random.SeedSequence(settings.seed).spawn(settings.noisy_logs)
+    return pl.concat(
+        feature_table(
+            with_noise(chosen, level, np.random.default_rng(seed)), scenarios
+        ).with_columns(noise=pl.lit(level), log=pl.lit(number, pl.Int32))
+        for level in settings.noise
+        for number, seed in enumerate(seeds, start=1)
+    )
+
+
+def calibrations(
+    runs: pl.DataFrame,
+    reference: Band,
+    rules: ImprovedRulesSettings,
+    settings: ArchitecturesSettings,
+) -> tuple[Calibration, ...]:
+    """The thresholds under which each architecture is diagnosed.
+
+    Parameters
+    ----------
+    runs
+        Feature table of failing and successful runs.
+    reference
+        Healthy band of the reference architecture.
+    rules, settings
+        The limit of an explosion, and the percentile.
+
+    Raises
+    ------
+    BadInputError
+        If an architecture has failing runs and fewer than two successful ones.
+    """
+    failing = runs.filter(pl.col("kind") == "failure")["architecture"].unique().sort().to_list()
+    limit = rules.gradient_norm
+    found = []
+    for name in failing:
+        here = (pl.col("kind") == "success") & (pl.col("architecture") == name)
+        healthy = to_frame(runs.filter(here))
+        own = healthy_band(healthy, band_features())
+        quantiles = percentile_band(healthy, band_features(), settings.percentile)
+        usual = quantiles.upper("max_gradient_norm", rules.healthy_sds)
+        found += [
+            Calibration("reference", name, reference, limit),
+            Calibration("own_deviations", name, own, limit),
+            Calibration("own_percentile", name, quantiles, limit),
+            Calibration("own_percentile_and_limit", name, quantiles, usual),
+        ]
+    return tuple(found)
+
+
+def _fits(
+    reference: LabelledRuns, splits: pl.DataFrame, rules: ImprovedRules
+) -> tuple[tuple[FoldPlan, ImprovedRules], ...]:
+    """The rules with the weights of each fold of the main study."""
+    fits = []
+    for plan in by_scenario(NESTED_CV, splits):
+        _, trained = plan.rows(splits, reference.table)
+        fitted = clone(rules).fit(
+            reference.frame[trained], reference.labels[trained], groups=reference.groups[trained]
+        )
+        fits.append((plan, fitted))
+    return tuple(fits)
+
+
+def _for_calibration(tested: pl.DataFrame, calibration: Calibration) -> pl.DataFrame:
+    """The runs that thresholds are for; noisy ones for the reference's alone."""
+    wanted = pl.lit(calibration.thresholds == "reference") | (pl.col("noise") == RECORDED)
+    return tested.filter(wanted, pl.col("architecture") == calibration.architecture)
+
+
+def _answers(
+    runs: pl.DataFrame,
+    splits: pl.DataFrame,
+    calibration: Calibration,
+    fits: tuple[tuple[FoldPlan, ImprovedRules], ...],
+) -> pl.DataFrame:
+    """Every repeat's answers: what conditions find does not depend on the fold, only weights do."""
+    readings = Readings(to_frame(runs.drop("noise", "log")))
+    scenarios = runs["scenario"].to_numpy().astype(str)
+    rows, answers, plans = [], [], []
+    for plan, fitted in fits:
+        changed = fitted.recalibrated(calibration.band, calibration.gradient_norm)
+        (tested,) = np.nonzero(np.isin(scenarios, _tested(splits, plan)))
+        rows.append(tested)
+        answers.append(changed.answer(readings)[tested])
+        plans.append(np.tile((plan.repeat, plan.fold), (len(tested), 1)))
+    repeat, fold = np.concatenate(plans).T
+    return (
+        runs[np.concatenate(rows)]
+        .with_columns(
+            thresholds=pl.lit(calibration.thresholds),
+            repeat=pl.Series(repeat, dtype=pl.Int32),
+            fold=pl.Series(fold, dtype=pl.Int32),
+            prediction=pl.Series(np.concatenate(answers).astype(str)),
+        )
+        .select(ANSWER_COLUMNS)
+    )
+
+
+def _tested(splits: pl.DataFrame, plan: FoldPlan) -> list[str]:
+    fold = splits.filter(pl.col("repeat") == plan.repeat, pl.col("fold") == plan.split)
+    return fold["scenario"].to_list()

@@ -1,0 +1,227 @@
+"""Difficulty: how many methods, seeds and architectures told the cause of each scenario."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import polars as pl
+from pydantic import Field, model_validator
+
+from failbench.errors import BadInputError
+from failbench.features.catalogue import FEATURE_SETS
+from failbench.prediction.fold_plans import NESTED_CV, POOLED
+from failbench.prediction.neighbours import nearest_scenarios
+from failbench.scenarios import Scenario
+from failbench.statistics.intervals import IntervalSettings
+from failbench.vocabulary import ANSWERS
+
+KEYS = ("scenario", "category")
+
+
+class DifficultySettings(IntervalSettings):
+    """How difficulty is measured; the section ``difficulty`` of params.yaml."""
+
+    feature_set: str
+    left_out: tuple[str, ...]
+    hard_below: float = Field(gt=0, lt=1)
+    easy_from: float = Field(gt=0, le=1)
+    hardest: int = Field(ge=1)
+    neighbours: int = Field(ge=1)
+
+    @model_validator(mode="after")
+    def _levels_are_in_order(self) -> Self:
+        if self.hard_below > self.easy_from:
+            raise ValueError("hard_below must not exceed easy_from")
+        if self.feature_set not in FEATURE_SETS:
+            raise ValueError(f"feature_set must be one of {', '.join(FEATURE_SETS)}")
+        return self
+
+
+@dataclass(frozen=True)
+class Difficulty:
+    """What was measured of each scenario, and by whom.
+
+    Attributes
+    ----------
+    scenarios
+        A row a scenario, the hardest first: ``scenario``, ``category``, ``declared``, ``measured``,
+        ``symptom_category``, ``rationale``, the share of each of ``scores.ANSWERS``, ``ease`` (the
+        share of right ones), ``runs``, ``instead`` (the wrong answer given most often) with
+        ``instead_share``, ``nearest``, ``nearest_category``, ``neighbours_own`` (share of the
+        nearest runs that have its category), ``neighbours_instead`` (share of them that has the
+        category given instead), ``by_surface`` (it is taken for what its surface was declared to
+        suggest) and ``by_neighbours`` (for what more of the nearest runs have than have its own
+        category).
+    cells
+        Shares of right answers by ``view`` (``method`` or ``architecture``) and ``name``: a row a
+        scenario and method or architecture.
+    """
+
+    scenarios: pl.DataFrame
+    cells: pl.DataFrame
+
+
+def measure_difficulty(
+    predictions: pl.DataFrame,
+    scenarios: tuple[Scenario, ...],
+    failures: pl.DataFrame,
+    settings: DifficultySettings,
+) -> Difficulty:
+    """Measure how difficult each scenario is, and see what it is taken for.
+
+    A run of a scenario counts by the share of its predictions that are right: over the repeats of a
+    study, then over the studies that tested it. Then seeds are averaged within an architecture, and
+    methods and architectures count alike. Every fit behind it had never seen the scenario.
+
+    Parameters
+    ----------
+    predictions
+        Rows of ``predictions.PREDICTION_SCHEMA`` of the studies ``nested_cv`` and ``pooled``; those
+        of other studies and feature sets, and of methods that the settings leave out, are ignored.
+    scenarios
+        Definitions, with the declared difficulty.
+    failures
+        Feature table of the reference runs, one a scenario, in which neighbours are looked for.
+    settings
+        Methods that are left out, where the levels begin, and neighbours.
+
+    Raises
+    ------
+    BadInputError
+        If a study has no prediction that counts, a method that is left out was not predicted, or a
+        scenario was predicted that is not defined or has no features.
+    """
+    rows = _runs(_that_count(predictions, settings))
+    cells = pl.concat([_by(rows, "method"), _by(rows, "architecture")])
+    whole = _averaged(rows, []).join(rows.group_by("scenario").agg(_run_count()), on="scenario")
+    answered = _with_answers(whole)
+    declared = _declared(scenarios)
+    for place, known in (("scenarios", declared), ("features", failures)):
+        missing = answered.join(known, on="scenario", how="anti").sort("scenario")
+        if missing.height:
+            raise BadInputError(
+                place,
+                "scenario",
+                f"{missing['scenario'][0]!r} was predicted and is not there.",
+                "Define, record and predict the same scenarios: run `dvc repro`.",
+            )
+    ease = pl.col("ease")
+    table = (
+        answered.join(declared, on="scenario", maintain_order="left")
+        .with_columns(
+            measured=pl.when(ease < settings.hard_below)
+            .then(pl.lit("hard"))
+            .when(ease >= settings.easy_from)
+            .then(pl.lit("easy"))
+            .otherwise(pl.lit("medium"))
+        )
+        .join(_surroundings(failures, answered, settings), on="scenario")
+        .with_columns(
+            by_surface=pl.col("instead") == pl.col("symptom_category"),
+            by_neighbours=pl.col("neighbours_instead") > pl.col("neighbours_own"),
+        )
+        .sort("ease", "scenario")
+    )
+    return Difficulty(table, cells)
+
+
+def _that_count(predictions: pl.DataFrame, settings: DifficultySettings) -> pl.DataFrame:
+    known = set(predictions["method"])
+    for method in settings.left_out:
+        if method not in known:
+            raise BadInputError(
+                "params.yaml",
+                "difficulty.left_out",
+                f"{method!r} was not predicted.",
+                f"Known methods are {', '.join(sorted(known))}.",
+            )
+    taken = predictions.filter(
+        pl.col("study").is_in((NESTED_CV, POOLED)),
+        pl.col("feature_set") == settings.feature_set,
+        ~pl.col("method").is_in(settings.left_out),
+    )
+    for study in (NESTED_CV, POOLED):
+        if study not in set(taken["study"]):
+            raise BadInputError(
+                "predictions",
+                "study",
+                f"{study} has no prediction on {settings.feature_set} features by a method that "
+                "counts.",
+                "Run `dvc repro` for the study, and leave out fewer methods.",
+            )
+    return taken
+
+
+def _runs(predictions: pl.DataFrame) -> pl.DataFrame:
+    """Share of each answer to each run by each method: over repeats, then over studies."""
+    run = [*KEYS, "method", "architecture", "seed"]
+    gives = ((pl.col("prediction") == answer).mean().alias(answer) for answer in ANSWERS)
+    studies = predictions.group_by(*run, "study").agg(gives)
+    return studies.group_by(run).agg(pl.col(ANSWERS).mean())
+
+
+def _averaged(runs: pl.DataFrame, by: list[str]) -> pl.DataFrame:
+    """Shares of each answer over seeds, then over methods and architectures, which count alike."""
+    over_seeds = runs.group_by(*KEYS, "method", "architecture").agg(pl.col(ANSWERS).mean())
+    return over_seeds.group_by(*KEYS, *by).agg(pl.col(ANSWERS).mean())
+
+
+def _by(runs: pl.DataFrame, view: str) -> pl.DataFrame:
+    shares = _averaged(runs, [view]).with_columns(_own_answer())
+    return shares.select(
+        *KEYS, pl.lit(view).alias("view"), pl.col(view).alias("name"), "ease"
+    ).sort("view", "name", "scenario")
+
+
+def _run_count() -> pl.Expr:
+    return pl.struct("architecture", "seed").n_unique().cast(pl.Int32).alias("runs")
+
+
+def _own_answer() -> pl.Expr:
+    own = (
+        pl.when(pl.col("category") == answer).then(pl.col(answer)).otherwise(0.0)
+        for answer in ANSWERS
+    )
+    # Shares are sums of halves, fifths and tenths: rounding keeps them on their side of a level.
+    return pl.sum_horizontal(own).round(12).alias("ease")
+
+
+def _with_answers(shares: pl.DataFrame) -> pl.DataFrame:
+    """Add the ease of each scenario and the wrong answer that it got most often."""
+    wrong = (
+        shares.unpivot(ANSWERS, index=["scenario", "category"], variable_name="instead")
+        .filter(pl.col("instead") != pl.col("category"))
+        .sort("scenario", -pl.col("value").round(12), "instead")
+        .group_by("scenario", maintain_order=True)
+        .first()
+        .select("scenario", "instead", instead_share="value")
+    )
+    return shares.with_columns(_own_answer()).join(wrong, on="scenario")
+
+
+def _declared(scenarios: tuple[Scenario, ...]) -> pl.DataFrame:
+    names = ("id", "difficulty", "symptom_category", "rationale")
+    rows = [tuple(str(getattr(one, name)) for name in names) for one in scenarios]
+    columns = ("scenario", "declared", "symptom_category", "rationale")
+    return pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String), orient="row")
+
+
+def _surroundings(
+    failures: pl.DataFrame, answered: pl.DataFrame, settings: DifficultySettings
+) -> pl.DataFrame:
+    """What the runs nearest to each scenario are."""
+    features = FEATURE_SETS[settings.feature_set]
+    found = nearest_scenarios(failures, features, settings.neighbours)
+    near = pl.col("neighbour_category")
+    return (
+        found.join(answered.select(*KEYS, "instead"), on="scenario")
+        .sort("scenario", "rank")
+        .group_by("scenario", maintain_order=True)
+        .agg(
+            pl.col("neighbour").first().alias("nearest"),
+            near.first().alias("nearest_category"),
+            (near == pl.col("category")).mean().alias("neighbours_own"),
+            (near == pl.col("instead")).mean().alias("neighbours_instead"),
+        )
+    )

@@ -1,0 +1,199 @@
+"""The study of difficulty: the measured one against the declared, and what goes with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+
+from failbench.errors import BadInputError
+from failbench.scenarios import Scenario
+from failbench.statistics.bootstrap import Interval
+from failbench.statistics.intervals import scenario_intervals
+from failbench.statistics.metrics import OVERALL, Metric, ValueMetric, metrics_for
+from failbench.statistics.scenario_values import ScenarioValues, weighted_mean
+from failbench.statistics.scores import ScenarioAnswers
+from failbench.studies.difficulty.agreement import rank_agreement, weighted_kappa
+from failbench.studies.difficulty.measure import Difficulty, DifficultySettings, measure_difficulty
+from failbench.vocabulary import ANSWERS, CATEGORIES, DIFFICULTIES
+
+Groups = dict[str, dict[str, Interval]]
+"""Intervals by group and name."""
+
+
+@dataclass(frozen=True)
+class DifficultyStudy:
+    """Measured difficulty, and its figures with intervals.
+
+    Attributes
+    ----------
+    difficulty
+        What was measured of each scenario.
+    intervals
+        ``agreement`` (``kappa`` and several ``tau``), ``ease`` (mean share of right answers: of
+        ``all``, of each category, and of each declared level), ``share`` (of the scenarios that
+        are measured ``easy``, ``medium`` and ``hard``) and ``hard_taken_for`` (of the scenarios
+        measured hard, the share that is taken for what the ``surface`` suggests, or the
+        ``neighbours`` are).
+    """
+
+    difficulty: Difficulty
+    intervals: Groups
+
+
+def difficulty_study(
+    predictions: pl.DataFrame,
+    scenarios: tuple[Scenario, ...],
+    failures: pl.DataFrame,
+    settings: DifficultySettings,
+    reference: str,
+) -> DifficultyStudy:
+    """Measure difficulty, and hold it against what was declared before anything was recorded.
+
+    Parameters and errors are those of
+    :func:`failbench.studies.difficulty.measure.measure_difficulty`, and ``reference`` names the
+    architecture that the others are held against.
+
+    Raises
+    ------
+    BadInputError
+        Also if there is no other architecture.
+    """
+    difficulty = measure_difficulty(predictions, scenarios, failures, settings)
+    table = difficulty.scenarios.join(
+        _reference_and_others(difficulty.cells, reference), on="scenario"
+    ).sort("category", "scenario")
+    figures = _figures(table)
+    found = scenario_intervals(_answers(table), _metrics(), settings, figures)
+    # a share of some of the scenarios is about those alone
+    found |= {
+        one.name: found[one.name].model_copy(update={"n": round(one.values.sums()[1])})
+        for one in figures
+        if one.kind == "proportion"
+    }
+    groups: Groups = {group: {} for group in ("agreement", "ease", "share", "hard_taken_for")}
+    for name, interval in found.items():
+        group, key = name.split(".")
+        groups[group][key] = interval
+    groups["agreement"] |= _rank_agreements(table, settings)
+    return DifficultyStudy(difficulty, groups)
+
+
+def _rank_agreements(table: pl.DataFrame, settings: DifficultySettings) -> dict[str, Interval]:
+    right = pl.col("ease")
+    pairs = {
+        "tau_declared": (_level("declared"), -right, "declared and measured difficulty"),
+        "tau_neighbours": (
+            pl.col("neighbours_own"),
+            right,
+            "the share of nearest runs with the same cause and the share of right answers",
+        ),
+        "tau_architectures": (
+            pl.col("reference"),
+            pl.col("others"),
+            "the shares of right answers in the reference architecture and in the others",
+        ),
+    }
+    return {
+        name: rank_agreement(table, left, right, settings, what)
+        for name, (left, right, what) in pairs.items()
+    }
+
+
+def _reference_and_others(cells: pl.DataFrame, reference: str) -> pl.DataFrame:
+    by = cells.filter(pl.col("view") == "architecture")
+    own = pl.col("name") == reference
+    for wanted, what in ((own, reference), (~own, f"an architecture other than {reference}")):
+        if by.filter(wanted).is_empty():
+            raise BadInputError(
+                "predictions",
+                "architecture",
+                f"there is no prediction of {what}.",
+                "Record other architectures, and run `dvc repro` for the study that pools them.",
+            )
+    return by.group_by("scenario").agg(
+        pl.col("ease").filter(own).mean().alias("reference"),
+        pl.col("ease").filter(~own).mean().alias("others"),
+    )
+
+
+def _answers(table: pl.DataFrame) -> ScenarioAnswers:
+    """All methods taken as one, whose answer to a scenario is spread over their answers."""
+    return ScenarioAnswers(
+        {
+            category: part.select(ANSWERS).to_numpy()[:, None, :]
+            for category, part in _by_category(table)
+        }
+    )
+
+
+def _metrics() -> tuple[Metric, ...]:
+    """Mean shares of right answers: over all scenarios, and over those of each category."""
+    accuracy = next(metric for metric in OVERALL if metric.name == "accuracy")
+    recalls = (one for one in metrics_for(CATEGORIES) if one.name.startswith("recall_"))
+    return (
+        replace(accuracy, name="ease.all"),
+        *(replace(one, name=f"ease.{one.category}") for one in recalls),
+    )
+
+
+def _figures(table: pl.DataFrame) -> tuple[ValueMetric, ...]:
+    """What else is summed over scenarios, named by group and key."""
+    everything = pl.lit(1.0)
+    measured_hard = pl.col("measured") == "hard"
+    shares = [
+        (
+            f"ease.declared_{level}",
+            pl.col("ease"),
+            pl.col("declared") == level,
+            f"probability that a new scenario that is declared {level} is diagnosed right",
+        )
+        for level in DIFFICULTIES
+    ]
+    shares += [
+        (
+            f"share.{level}",
+            pl.col("measured") == level,
+            everything,
+            f"probability that a new scenario is measured {level}",
+        )
+        for level in DIFFICULTIES
+    ]
+    shares += [
+        (
+            f"hard_taken_for.{what}",
+            pl.col(f"by_{what}"),
+            measured_hard,
+            f"probability that a new scenario that is measured hard is taken for its {what}",
+        )
+        for what in ("surface", "neighbours")
+    ]
+    pairs = _level("declared") * len(DIFFICULTIES) + _level("measured")
+    rated = {
+        category: np.eye(len(DIFFICULTIES) ** 2)[part.select(pairs).to_series().to_numpy()]
+        for category, part in _by_category(table)
+    }
+    square = (-1, len(DIFFICULTIES), len(DIFFICULTIES))
+    return (
+        *(
+            ValueMetric(name, weighted_mean(table, part, whole), estimand, kind="proportion")
+            for name, part, whole, estimand in shares
+        ),
+        ValueMetric(
+            "agreement.kappa",
+            ScenarioValues({one: ratings.reshape(square) for one, ratings in rated.items()}),
+            "quadratically weighted kappa of the declared and the measured level",
+            weighted_kappa,
+        ),
+    )
+
+
+def _by_category(table: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
+    """The scenarios of each category, in the order in which everything is summed."""
+    groups = table.partition_by("category", as_dict=True)
+    return [(one, groups[(one,)]) for one in CATEGORIES if (one,) in groups]
+
+
+def _level(column: str) -> pl.Expr:
+    return pl.col(column).replace_strict(list(DIFFICULTIES), [0, 1, 2], return_dtype=pl.Int32)

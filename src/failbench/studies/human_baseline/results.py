@@ -1,0 +1,278 @@
+"""The human baseline: a simulation of people, with and without a sense of difficulty."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from pydantic import Field
+
+from failbench.errors import BadInputError
+from failbench.methods.simulated_human import SkillLevel
+from failbench.statistics.bootstrap import Interval
+from failbench.statistics.intervals import IntervalSettings, scenario_intervals
+from failbench.statistics.metrics import ValueMetric
+from failbench.statistics.scenario_values import weighted_mean
+from failbench.statistics.scores import ScenarioAnswers, scenario_answers
+from failbench.studies.human_baseline.human_skill import Population, difficulties, population
+from failbench.studies.human_baseline.published_studies import (
+    DESIGNS,
+    Design,
+    StudySize,
+    simulate,
+    skill_spread,
+    spread,
+    spread_bounds,
+)
+from failbench.vocabulary import CATEGORIES, DIFFICULTIES
+
+HANDED_OVER = "handed_over"
+GROUPS = ("all", *DIFFICULTIES, HANDED_OVER)
+"""Scenarios that people are looked at on: all, by measured level, and what a hybrid gives them."""
+
+
+class HumanBaselineSettings(IntervalSettings):
+    """How people are simulated; the section ``human_baseline`` of params.yaml."""
+
+    feature_set: str
+    studies: int = Field(ge=100)
+    couplings: tuple[float, ...] = Field(min_length=1)
+    folds: int = Field(ge=1)
+    panel: int = Field(ge=1)
+
+
+@dataclass(frozen=True)
+class SimulatedStudies:
+    """What studies of one design find, at one coupling.
+
+    Attributes
+    ----------
+    coupling, design
+        How much of the difficulty people feel, and who answers what.
+    accuracy
+        Mean over the studies, and the range that the central ones of them stay in.
+    deviation
+        Standard deviation between the studies, with the error of the simulation.
+    formula
+        The same standard deviation without simulation.
+    reaching
+        Share of the studies that are at least as accurate as the paper's figure.
+    """
+
+    coupling: float
+    design: Design
+    accuracy: Interval
+    deviation: Interval
+    formula: float
+    reaching: float
+
+
+@dataclass(frozen=True)
+class HumanBaseline:
+    """The simulation of people.
+
+    Attributes
+    ----------
+    mean, plain_mean
+        Accuracy of the population, and the mean of its levels as if all had as many people.
+    skill_deviation
+        Standard deviation of skill between people.
+    studies
+        By coupling, then design.
+    groups
+        Accuracy of people by coupling and group of scenarios (``GROUPS``).
+    curves
+        ``coupling``, ``level``, ``category``, ``scenario``, ``ease`` and ``right``: how often
+        people of a level are right on a scenario.
+    """
+
+    mean: float
+    plain_mean: float
+    skill_deviation: float
+    studies: tuple[SimulatedStudies, ...]
+    groups: Mapping[float, Mapping[str, Interval]]
+    curves: pl.DataFrame
+
+
+def human_baseline(
+    levels: Mapping[str, SkillLevel],
+    points: pl.DataFrame,
+    hybrid: pl.DataFrame,
+    settings: HumanBaselineSettings,
+    reported: float,
+) -> HumanBaseline:
+    """Simulate studies of people, who tell all scenarios alike or feel how hard they are.
+
+    Parameters
+    ----------
+    levels
+        Skill levels of the population.
+    points
+        Measured difficulty: ``category``, ``scenario``, ``measured``, ``view``, ``name`` and
+        ``ease``, as the study of difficulty writes them.
+    hybrid
+        Predictions of the hybrid that hands runs to people, with ``route``.
+    settings
+        Studies, couplings, sizes, and how intervals are made.
+    reported
+        The accuracy that the paper prints.
+
+    Raises
+    ------
+    BadInputError
+        If a scenario has no measured difficulty, or the hybrid hands nothing to people.
+    """
+    handed = hybrid.filter(pl.col("feature_set") == settings.feature_set)
+    scenarios = _scenarios(points, handed)
+    views = points.filter(pl.col("view") != "all").group_by("view").agg(pl.col("name").n_unique())
+    difficulty = difficulties(scenarios["ease"].to_numpy(), int(views["name"].product()))
+    size = StudySize(max(scenarios.height // settings.folds, 1), settings.panel)
+    people = {one: population(levels, difficulty, one) for one in settings.couplings}
+    studies = tuple(
+        _studies(people[coupling], coupling, design, size, settings, reported)
+        for coupling in settings.couplings
+        for design in DESIGNS
+    )
+    accuracies = [level.accuracy for level in levels.values()]
+    shares = [level.share for level in levels.values()]
+    anyone = Population(np.array(shares), np.array(accuracies)[:, None])
+    return HumanBaseline(
+        anyone.mean,
+        float(np.mean(accuracies)),
+        skill_spread(anyone),
+        studies,
+        {
+            coupling: _by_group(one, scenarios, scenario_answers(handed), settings)
+            for coupling, one in people.items()
+        },
+        pl.concat(
+            scenarios.select(
+                pl.lit(coupling).alias("coupling"),
+                pl.lit(level).alias("level"),
+                "category",
+                "scenario",
+                "ease",
+                pl.Series("right", right),
+            )
+            for coupling, one in people.items()
+            for level, right in zip(levels, one.right, strict=True)
+        ),
+    )
+
+
+def human_metrics(found: HumanBaseline) -> dict[str, dict[str, Interval]]:
+    """Figures of the metrics file by group: one a coupling and design, and one a coupling."""
+    groups = {
+        f"coupling_{one.coupling:g}_{one.design}": {
+            "accuracy": one.accuracy,
+            "deviation": one.deviation,
+        }
+        for one in found.studies
+    }
+    for coupling, by_group in found.groups.items():
+        groups[f"coupling_{coupling:g}"] = {f"accuracy_{name}": i for name, i in by_group.items()}
+    return groups
+
+
+def _scenarios(points: pl.DataFrame, hybrid: pl.DataFrame) -> pl.DataFrame:
+    """A row a scenario, in the order of categories, with ease, level and share handed over."""
+    routes = hybrid.group_by("category", "scenario").agg(
+        (pl.col("route") == "human").mean().fill_null(0.0).alias(HANDED_OVER)
+    )
+    whole = points.filter(view="all").select("scenario", "measured", "ease")
+    missing = routes.join(whole, on="scenario", how="anti").sort("scenario")
+    if missing.height:
+        raise BadInputError(
+            "data/plots/difficulty.csv",
+            "scenario",
+            f"{missing['scenario'][0]!r} has no measured difficulty.",
+            "Run `dvc repro difficulty`.",
+        )
+    if routes[HANDED_OVER].sum() == 0:
+        raise BadInputError(
+            "predictions",
+            "route",
+            "the hybrid hands no run to a person.",
+            "Take the three-way hybrid, and run `dvc repro hybrids`.",
+        )
+    order = {category: number for number, category in enumerate(CATEGORIES)}
+    return routes.join(whole, on="scenario").sort(
+        pl.col("category").replace_strict(order, return_dtype=pl.Int32), "scenario"
+    )
+
+
+def _studies(
+    people: Population,
+    coupling: float,
+    design: Design,
+    size: StudySize,
+    settings: HumanBaselineSettings,
+    reported: float,
+) -> SimulatedStudies:
+    rng = np.random.default_rng([settings.seed, DESIGNS.index(design)])
+    accuracies = simulate(people, design, size, settings.studies, rng)
+    tail = (1 - settings.confidence) / 2
+    n = size.fold if design == "fold" else people.right.shape[1]
+    return SimulatedStudies(
+        coupling,
+        design,
+        _simulated(
+            float(accuracies.mean()),
+            tuple(np.quantile(accuracies, (tail, 1 - tail))),
+            n,
+            "accuracy of simulated people; the range of the central share of studies",
+        ),
+        _simulated(
+            float(accuracies.std()),
+            spread_bounds(accuracies, settings.confidence),
+            settings.studies,
+            "standard deviation of accuracy between studies; bounds are the simulation's error",
+        ),
+        spread(people, design, size),
+        float((accuracies >= reported).mean()),
+    )
+
+
+def _simulated(value: float, bounds: tuple[float, ...], n: int, estimand: str) -> Interval:
+    return Interval(
+        value=value,
+        ci_low=float(bounds[0]),
+        ci_high=float(bounds[1]),
+        n=n,
+        method="simulation",
+        resampling_unit="study",
+        estimand=estimand,
+    )
+
+
+def _by_group(
+    people: Population,
+    scenarios: pl.DataFrame,
+    answers: ScenarioAnswers,
+    settings: HumanBaselineSettings,
+) -> dict[str, Interval]:
+    """Accuracy of people over groups of scenarios, resampled by scenario.
+
+    What is averaged are probabilities of the simulation and no answers: where they are all alike
+    there is nothing that more scenarios would tell, and the interval is a point.
+    """
+    table = scenarios.with_columns(right=pl.Series(people.marginal))
+    members: dict[str, pl.Expr] = {
+        "all": pl.lit(1.0),
+        **{level: (pl.col("measured") == level).cast(pl.Float64) for level in DIFFICULTIES},
+        HANDED_OVER: pl.col(HANDED_OVER),
+    }
+    metrics = tuple(
+        ValueMetric(
+            name,
+            weighted_mean(table, pl.col("right"), weight),
+            f"probability that a person drawn at random is right on a new scenario ({name})",
+        )
+        for name, weight in members.items()
+        if table.select(weight.sum()).item() > 0
+    )
+    found = scenario_intervals(answers, (), settings, metrics)
+    counts = {name: table.filter(weight > 0).height for name, weight in members.items()}
+    return {name: one.model_copy(update={"n": counts[name]}) for name, one in found.items()}

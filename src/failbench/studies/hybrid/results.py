@@ -1,0 +1,219 @@
+"""Hybrid study: what each route of a hybrid is worth, and where its best thresholds lie."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+import polars as pl
+from pydantic import Field
+
+from failbench.arrays import Array
+from failbench.methods.hybrid import HybridSettings
+from failbench.records import Record
+from failbench.statistics.bootstrap import Interval
+from failbench.statistics.costs import UnitCosts, cost_metrics
+from failbench.statistics.intervals import IntervalSettings, interval_rows, scenario_intervals
+from failbench.statistics.metrics import OVERALL, ValueMetric
+from failbench.statistics.scenario_values import ScenarioValues, over_scenarios, over_those, right
+from failbench.statistics.scores import ScenarioAnswers, scenario_answers
+from failbench.studies.hybrid.routing import ROUTES, WRONG, RoutedGrid, routed_grid
+from failbench.studies.hybrid.threshold_choice import (
+    cheapest_in_resamples,
+    cost_at,
+    costs_of_halves,
+    optimism,
+    uncertainty,
+)
+from failbench.vocabulary import Route
+
+ALL = "all"
+BEST = "best_thresholds"
+
+
+class RoutingSettings(Record):
+    """What is varied, and how surely it is told; the section ``routing`` of params.yaml."""
+
+    feature_set: str
+    step: float = Field(gt=0, le=0.25)
+    human_costs: tuple[float, ...] = Field(min_length=1)
+    wrong_answer_costs: tuple[float, ...] = Field(min_length=1)
+    halves: int = Field(ge=100)
+
+
+@dataclass(frozen=True)
+class HybridStudy:
+    """What is known of the hybrids.
+
+    Attributes
+    ----------
+    figures
+        Keyed by (``part``, ``key``, ``metric``), with value, interval, ``n`` and estimand. Of the
+        parts that bear the name of a hybrid a key is a route, or ``all`` of them; of
+        ``best_thresholds`` it is a pair of prices, as :func:`prices_key` writes them.
+    grid
+        Keyed by (``human_cost``, ``wrong_answer_cost``, ``classifier_from``, ``rules_from``): the
+        ``cost`` of a diagnosis, its ``accuracy``, the share of each route, and ``best``, the share
+        of resamples in which no other pair costs less.
+    """
+
+    figures: pl.DataFrame
+    grid: pl.DataFrame
+
+
+def prices_key(human: float, wrong: float) -> str:
+    """How figures name a pair of prices.
+
+    >>> prices_key(0.5, 2.0)
+    'human 0.5, wrong 2'
+    """
+    return f"human {human:g}, wrong {wrong:g}"
+
+
+def study_hybrids(
+    hybrids: Mapping[str, pl.DataFrame],
+    rules: pl.DataFrame,
+    members: Mapping[Route, pl.DataFrame],
+    thresholds: HybridSettings,
+    costs: UnitCosts,
+    settings: RoutingSettings,
+    intervals: IntervalSettings,
+) -> HybridStudy:
+    """Say what each route is worth as measured, and search all thresholds for the cheapest.
+
+    The cheapest pair on these scenarios looks cheaper than it is: it was chosen on them. How much,
+    halves say, drawn at random within categories: the pair that one half chooses is paid for on the
+    other. Of pairs that cost the same the most cautious is taken.
+
+    Parameters
+    ----------
+    hybrids
+        Predictions of hybrids by name, with routes; rows of ``predictions.PREDICTION_SCHEMA``.
+    rules, members
+        Predictions that the three-way hybrid is made of.
+    thresholds
+        Those of the main study; ``rules_from`` not below the tau of the rules, or the rules would
+        name more on the grid than they did.
+    costs
+        What answers cost; the human's is varied.
+    settings
+        Feature set, step of the thresholds, prices and halves.
+    intervals
+        Resamples, confidence and seed.
+    """
+    own = pl.col("feature_set") == settings.feature_set
+    tables = [
+        interval_rows(name, key, found)
+        for name, predictions in hybrids.items()
+        for key, found in _as_measured(predictions.filter(own), costs, intervals)
+    ]
+    own_rules = rules.filter(own)
+    answers = scenario_answers(own_rules)
+    grid = routed_grid(
+        own_rules,
+        {route: member.filter(own) for route, member in members.items()},
+        settings.step,
+        (thresholds.classifier_from, thresholds.rules_from),
+    )
+    measured = grid.position(thresholds.classifier_from, thresholds.rules_from)
+    person_alone = grid.position(1.0, 1.0)
+    prices = list(product(settings.human_costs, settings.wrong_answer_costs))
+    resampled = cheapest_in_resamples(grid, costs, prices, intervals)
+    halved = costs_of_halves(grid, costs, prices, measured, settings.halves, intervals.seed)
+    points = []
+    for position, (human, wrong) in enumerate(prices):
+        cost = cost_at(grid.shares(), costs, human, wrong)
+        best = int(cost.round(12).argmin())
+        paid = {"measured": measured, "person_alone": person_alone, "best": best}
+        found = {
+            **_paid(grid, answers, costs, human, wrong, paid, intervals),
+            **uncertainty(grid, best, resampled[position], intervals.confidence),
+            **optimism(halved[position], sum(grid.sizes), intervals.confidence),
+        }
+        tables.append(interval_rows(BEST, prices_key(human, wrong), found))
+        points.append(_points(grid, human, wrong, cost, resampled[position]))
+    figures = pl.concat(tables).rename({"feature_set": "part", "method": "key"})
+    return HybridStudy(figures, pl.concat(points))
+
+
+def _as_measured(
+    predictions: pl.DataFrame, costs: UnitCosts, settings: IntervalSettings
+) -> Iterable[tuple[str, dict[str, Interval]]]:
+    """Share and precision of each route that answers anything, then accuracy and cost of all."""
+    answers = scenario_answers(predictions)
+    for route in ROUTES:
+        mine = pl.col("route") == route
+        if not predictions.select(mine.any()).item():
+            continue
+        values = (
+            ValueMetric(
+                "share",
+                over_scenarios(predictions, mine),
+                f"probability that a new scenario is answered by {route}",
+                kind="proportion",
+            ),
+            ValueMetric(
+                "precision",
+                over_those(predictions, right(), mine),
+                f"ratio of two probabilities: that {route} diagnose a new scenario right, over "
+                "that they answer it",
+                kind="proportion",
+            ),
+        )
+        yield route, scenario_intervals(answers, (), settings, values)
+    accuracy = tuple(metric for metric in OVERALL if metric.name == "accuracy")
+    yield ALL, scenario_intervals(answers, accuracy, settings, cost_metrics(predictions, costs))
+
+
+def _paid(
+    grid: RoutedGrid,
+    answers: ScenarioAnswers,
+    costs: UnitCosts,
+    human: float,
+    wrong: float,
+    places: Mapping[str, int],
+    settings: IntervalSettings,
+) -> dict[str, Interval]:
+    """Cost at given pairs of thresholds, with BCa intervals over scenarios."""
+    words = {
+        "measured": "expected cost of a diagnosis at the thresholds of the main study",
+        "person_alone": "expected cost of a diagnosis if a person answers every run",
+        "best": "cost of a diagnosis at the thresholds that are cheapest on these very scenarios",
+    }
+    values = tuple(
+        ValueMetric(f"cost_{name}", _costs_of(grid, costs, human, wrong, place), words[name])
+        for name, place in places.items()
+    )
+    return scenario_intervals(answers, (), settings, values)
+
+
+def _costs_of(
+    grid: RoutedGrid, costs: UnitCosts, human: float, wrong: float, place: int
+) -> ScenarioValues:
+    """Cost of each scenario at one pair, and one: ``[n_scenarios, 2]`` by category."""
+    values = {}
+    for category, outcomes in grid.outcomes.values.items():
+        cost = cost_at(outcomes[:, :, place, None], costs, human, wrong)[:, 0]
+        values[category] = np.stack([cost, np.ones(len(cost))], axis=-1)
+    return ScenarioValues(values)
+
+
+def _points(
+    grid: RoutedGrid, human: float, wrong: float, cost: Array, resampled: Array
+) -> pl.DataFrame:
+    shares = grid.shares()
+    chosen = np.bincount(resampled, minlength=len(cost)) / len(resampled)
+    return pl.DataFrame(
+        {
+            "human_cost": np.full(len(cost), human),
+            "wrong_answer_cost": np.full(len(cost), wrong),
+            "classifier_from": grid.classifier_from,
+            "rules_from": grid.rules_from,
+            "cost": cost,
+            "accuracy": 1 - shares[WRONG],
+            **{f"share_{route}": shares[place] for place, route in enumerate(ROUTES)},
+            "best": chosen,
+        }
+    )

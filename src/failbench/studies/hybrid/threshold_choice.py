@@ -1,0 +1,147 @@
+"""Threshold choice: which pair of thresholds of a hybrid is cheapest, and how sure that is."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from failbench.arrays import Array
+from failbench.statistics.bootstrap import BATCH, Interval
+from failbench.statistics.costs import UnitCosts
+from failbench.statistics.intervals import IntervalSettings
+from failbench.studies.hybrid.routing import RoutedGrid, price
+
+
+def cost_at(shares: Array, costs: UnitCosts, human: float, wrong: float) -> Array:
+    """Cost of a diagnosis at given prices of a person's answer and of a wrong one.
+
+    ``shares`` and what is returned have the axes of :func:`failbench.studies.hybrid.routing.price`.
+    """
+    return price(shares, costs.model_copy(update={"human": human}), wrong)
+
+
+def cheapest_in_resamples(
+    grid: RoutedGrid,
+    costs: UnitCosts,
+    prices: list[tuple[float, float]],
+    settings: IntervalSettings,
+) -> Array:
+    """Place of the cheapest pair in each resample of scenarios, ``[n_prices, n_resamples]``.
+
+    Scenarios are drawn within categories; of pairs that cost the same the first is taken.
+    """
+    rng = np.random.default_rng(settings.seed)
+    found = []
+    for start in range(0, settings.resamples, BATCH):
+        drawn = min(BATCH, settings.resamples - start)
+        weights = [rng.multinomial(n, np.full(n, 1 / n), drawn).astype(float) for n in grid.sizes]
+        shares = grid.shares(weights)
+        found.append([cost_at(shares, costs, *one).round(12).argmin(axis=-1) for one in prices])
+    return np.concatenate(found, axis=-1)
+
+
+def costs_of_halves(
+    grid: RoutedGrid,
+    costs: UnitCosts,
+    prices: list[tuple[float, float]],
+    measured: int,
+    halves: int,
+    seed: int,
+) -> Array:
+    """Costs over random halves, ``[n_prices, 3, n_halves]``.
+
+    Of the pair that a half finds cheapest: on that half, and on the other; and of the pair of the
+    main study on the other.
+    """
+    rng = np.random.default_rng([seed, 1])
+    chosen = [random_half(rng, n, halves) for n in grid.sizes]
+    here = grid.shares(chosen)
+    there = grid.shares([1 - one for one in chosen])
+    found = []
+    for one in prices:
+        on_own, on_other = cost_at(here, costs, *one), cost_at(there, costs, *one)
+        best = on_own.round(12).argmin(axis=-1)[:, None]
+        pick = partial(np.take_along_axis, indices=best, axis=-1)
+        found.append([pick(on_own)[:, 0], pick(on_other)[:, 0], on_other[:, measured]])
+    return np.array(found)
+
+
+def random_half(rng: np.random.Generator, n: int, halves: int) -> Array:
+    """Which scenarios are in each half, ``[n_halves, n]``: of an odd one, one more or one less."""
+    ranks = rng.random((halves, n)).argsort(axis=-1)
+    size = n // 2 + (n % 2) * rng.integers(0, 2, (halves, 1))
+    return (ranks < size).astype(np.float64)
+
+
+def uncertainty(
+    grid: RoutedGrid, best: int, resampled: Array, confidence: float
+) -> dict[str, Interval]:
+    """The cheapest thresholds with the range of those of resamples, and how many agree.
+
+    ``best`` is the place of the pair on the grid, ``resampled`` those of one pair of prices as
+    :func:`cheapest_in_resamples` finds them, ``[n_resamples]``.
+    """
+    tail = (1 - confidence) / 2
+    n = sum(grid.sizes)
+    found = {}
+    for name in ("classifier_from", "rules_from"):
+        levels = getattr(grid, name)
+        low, high = np.quantile(levels[resampled], (tail, 1 - tail), method="inverted_cdf")
+        found[name] = Interval(
+            value=float(levels[best]),
+            ci_low=min(float(low), float(levels[best])),
+            ci_high=max(float(high), float(levels[best])),
+            n=n,
+            method="percentile bootstrap",
+            resampling_unit="scenario",
+            estimand="cheapest threshold, and what it is in resamples of the scenarios",
+        )
+    share = float((resampled == best).mean())
+    found["agreement"] = _range(
+        share,
+        share,
+        share,
+        n,
+        "scenario",
+        "share of resamples in which the same pair of thresholds is cheapest",
+    )
+    return found
+
+
+def optimism(halved: Array, n: int, confidence: float) -> dict[str, Interval]:
+    """What half of the scenarios promise, and what the other half pays.
+
+    ``halved`` are the costs of one pair of prices that :func:`costs_of_halves` finds,
+    ``[3, n_halves]``; ``n`` scenarios were halved.
+    """
+    own, other, measured = halved
+    tail = (1 - confidence) / 2
+    figures = {
+        "cost_own_half": (own, "on the half that chose the thresholds"),
+        "cost_other_half": (other, "on the half that did not choose the thresholds"),
+        "saving_other_half": (
+            measured - other,
+            "at the thresholds of the main study, less that at those that the other half chose",
+        ),
+    }
+    found = {}
+    for name, (costs, words) in figures.items():
+        low, high = np.quantile(costs, (tail, 1 - tail))
+        estimand = f"cost of a diagnosis {words}: mean and range over random halves"
+        found[name] = _range(
+            float(costs.mean()), float(low), float(high), n, "half of the scenarios", estimand
+        )
+    return found
+
+
+def _range(value: float, low: float, high: float, n: int, unit: str, estimand: str) -> Interval:
+    return Interval(
+        value=value,
+        ci_low=low,
+        ci_high=high,
+        n=n,
+        method="range",
+        resampling_unit=unit,
+        estimand=estimand,
+    )

@@ -1,0 +1,272 @@
+"""Importance: what a method loses on new scenarios when it is lied to about some signals.
+
+The permutation importance of Breiman (2001, "Random forests"), on held-out runs: the features of a
+unit (one feature, or a group of them together, because features that go together stand in for one
+another; Gregorutti, Michel and Saint-Pierre, 2015, "Grouped variable importance with random
+forests") take the values of another run. Where that run comes from is a choice. Another run of the
+test fold, as Breiman has it, leaves one run in n_test as it is, on average, so that a drop is too
+small by that share, and with n_test = 15 there are few values to draw. A run of the training fold
+always has another scenario, and there are four times as many; nothing is fitted to them again, and
+no label of theirs is used. Both are computed from the same fits; a setting names the one that is
+reported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import polars as pl
+from pydantic import Field
+
+from failbench.features.catalogue import EXTRAS, FEATURE_SETS
+from failbench.methods.boosting_machine import EbmSettings, ebm
+from failbench.methods.classifiers import RandomForestSettings, random_forest
+from failbench.methods.signal_groups import signal_groups
+from failbench.methods.tuned_classifier import TunedClassifier
+from failbench.prediction.fold_plans import NESTED_CV, FoldPlan, by_scenario
+from failbench.prediction.labelled_runs import LabelledRuns
+from failbench.prediction.nested_cv import fold_seed
+from failbench.prediction.splits import first_repeats
+from failbench.prediction.workers import parallel_map
+from failbench.records import Record
+
+Source = Literal["training_fold", "test_fold"]
+SOURCES: tuple[Source, ...] = ("training_fold", "test_fold")
+
+NOTHING = "nothing"
+"""The unit of which no feature is replaced."""
+
+TABLE_SIX = "19+keywords+trend"
+"""The features of the paper's Table 6: its list of 19 lacks two kinds of them."""
+
+IMPORTANCE_SETS: dict[str, tuple[str, ...]] = {
+    "19": FEATURE_SETS["19"],
+    TABLE_SIX: (*FEATURE_SETS["19+keywords"], *(one.name for one in EXTRAS)),
+}
+
+UNIT_SCHEMA = pl.Schema(
+    {
+        "feature_set": pl.String,
+        "method": pl.String,
+        "source": pl.String,
+        "unit": pl.String,
+        "repeat": pl.Int32,
+        "fold": pl.Int32,
+        "run_id": pl.String,
+        "scenario": pl.String,
+        "category": pl.String,
+        "correct": pl.Float64,
+    }
+)
+"""A row a held-out run: ``correct`` is the share of replacements after which it is still right."""
+
+OWN_SCHEMA = pl.Schema(
+    {
+        "feature_set": pl.String,
+        "method": pl.String,
+        "feature": pl.String,
+        "repeat": pl.Int32,
+        "fold": pl.Int32,
+        "value": pl.Float64,
+    }
+)
+"""A row a fit and feature: the importance that the fitted method gives itself."""
+
+Matrix = npt.NDArray[Any]
+
+
+class ImportanceSettings(Record):
+    """How signals are replaced; the section ``importance`` of params.yaml."""
+
+    repeats: int = Field(ge=1)
+    replacements: int = Field(ge=1)
+    source: Source
+    shapes: int = Field(ge=1)
+    resamples: int = Field(ge=1000)
+    confidence: float = Field(gt=0.5, lt=1)
+    seed: int = Field(ge=0)
+
+
+@dataclass(frozen=True)
+class Importances:
+    """Rows of ``UNIT_SCHEMA`` and of ``OWN_SCHEMA``."""
+
+    units: pl.DataFrame
+    own: pl.DataFrame
+
+
+def group_unit(group: str) -> str:
+    """The name of the unit that is all features of a group.
+
+    >>> group_unit("memory")
+    'group:memory'
+    """
+    return f"group:{group}"
+
+
+def units(columns: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """What is replaced together, by name: nothing, each feature, each signal group."""
+    groups = {group_unit(name): members for name, members in signal_groups(columns).items()}
+    return {NOTHING: (), **{name: (name,) for name in columns}, **groups}
+
+
+def build(settings: Record, columns: tuple[str, ...], seed: int) -> TunedClassifier:
+    """The method that a record of settings belongs to."""
+    if isinstance(settings, RandomForestSettings):
+        return random_forest(settings, columns, seed)
+    return ebm(EbmSettings.model_validate(settings), columns, seed)
+
+
+def importances(
+    failures: pl.DataFrame,
+    splits: pl.DataFrame,
+    methods: Mapping[str, RandomForestSettings | EbmSettings],
+    settings: ImportanceSettings,
+    seed: int,
+    workers: int = 1,
+) -> Importances:
+    """Fit each method in each fold, as the main study does, and replace every unit in its tests.
+
+    Parameters
+    ----------
+    failures
+        Feature table of the failing runs of the study.
+    splits
+        Repeats and folds of the main study; the first ``settings.repeats`` are taken.
+    methods
+        Settings of the methods by name.
+    settings
+        Replacements.
+    seed
+        That of the main study, whose fits are so repeated exactly.
+    workers
+        Processes; results do not depend on it.
+
+    Raises
+    ------
+    BadInputError
+        If there are fewer repeats than wanted.
+    """
+    taken = first_repeats(splits, settings.repeats, "importance")
+    runs = LabelledRuns.from_table(failures)
+    tasks = [
+        (runs, taken, plan, feature_set, method, of_method, settings, seed)
+        for feature_set in IMPORTANCE_SETS
+        for method, of_method in methods.items()
+        for plan in by_scenario(NESTED_CV, taken)
+    ]
+    parts = parallel_map(_importance_of_fold, tasks, workers)
+    return Importances(
+        pl.concat(one.units for one in parts).sort(UNIT_SCHEMA.names()[:7]),
+        pl.concat(one.own for one in parts).sort(OWN_SCHEMA.names()[:5]),
+    )
+
+
+def _importance_of_fold(
+    runs: LabelledRuns,
+    splits: pl.DataFrame,
+    plan: FoldPlan,
+    feature_set: str,
+    method: str,
+    of_method: RandomForestSettings | EbmSettings,
+    settings: ImportanceSettings,
+    seed: int,
+) -> Importances:
+    columns = IMPORTANCE_SETS[feature_set]
+    tested, trained = plan.rows(splits, runs.table)
+    estimator = build(of_method, columns, fold_seed(seed, plan.repeat, plan.fold))
+    estimator.fit(runs.frame[trained], runs.labels[trained], groups=runs.groups[trained])
+    values = runs.frame[list(columns)].to_numpy(dtype=float)
+    key = {
+        "feature_set": pl.lit(feature_set),
+        "method": pl.lit(method),
+        "repeat": pl.lit(plan.repeat),
+        "fold": pl.lit(plan.fold),
+    }
+    right = [
+        _shares_right(
+            estimator,
+            values[tested],
+            runs.labels[tested],
+            columns,
+            donors(
+                values[tested],
+                values[trained],
+                source,
+                settings.replacements,
+                np.random.default_rng([settings.seed, plan.repeat, plan.fold]),
+            ),
+        )
+        for source in SOURCES
+    ]
+    table = runs.table.filter(pl.Series(tested)).select("run_id", "scenario", "category")
+    answers = [
+        table.with_columns(
+            source=pl.lit(source), unit=pl.lit(unit), correct=pl.Series(share), **key
+        )
+        for source, by_unit in zip(SOURCES, right, strict=True)
+        for unit, share in by_unit.items()
+    ]
+    own = pl.DataFrame({"feature": columns, "value": own_importance(estimator)})
+    return Importances(
+        pl.concat(answers).select(UNIT_SCHEMA.names()).cast(UNIT_SCHEMA),
+        own.with_columns(**key).select(OWN_SCHEMA.names()).cast(OWN_SCHEMA),
+    )
+
+
+def own_importance(estimator: TunedClassifier) -> Matrix:
+    """What a fitted method says of its features, ``[n_features]``.
+
+    Of a forest, the mean decrease of Gini impurity, which adds up to one (Breiman, 2001); it is
+    known to favour features of many values (Strobl et al., 2007, "Bias in random forest variable
+    importance measures"). Of a boosting machine, the mean absolute contribution of each term over
+    training runs and categories, in logits (Nori et al., 2019).
+    """
+    classifier = estimator.pipeline_["classify"]
+    if hasattr(classifier, "term_importances"):
+        # terms of single features come first, those of pairs behind them
+        return np.asarray(classifier.term_importances(), dtype=float)[: classifier.n_features_in_]
+    return np.asarray(classifier.feature_importances_, dtype=float)
+
+
+def donors(
+    tested: Matrix,
+    trained: Matrix,
+    source: Source,
+    replacements: int,
+    rng: np.random.Generator,
+) -> Matrix:
+    """Runs whose values replace those of the tested ones, ``[n_replacements, n_test, n_features]``.
+
+    All units take theirs from the same donors, so that units differ by nothing but what is
+    replaced. From the test fold they are permutations of its runs; from the training fold, runs
+    drawn with replacement.
+    """
+    if source == "test_fold":
+        orders = [rng.permutation(len(tested)) for _ in range(replacements)]
+        return np.stack([tested[order] for order in orders])
+    return np.asarray(trained[rng.integers(0, len(trained), (replacements, len(tested)))])
+
+
+def _shares_right(
+    estimator: TunedClassifier,
+    tested: Matrix,
+    labels: Matrix,
+    columns: Sequence[str],
+    replaced: Matrix,
+) -> dict[str, Matrix]:
+    """Share of replacements after which each tested run is right, ``[n_test]`` by unit."""
+    lies = []
+    for members in units(columns).values():
+        chosen = np.isin(columns, members)
+        lies.append(np.where(chosen, replaced, tested))  # [n_replacements, n_test, n_features]
+    stacked = np.stack(lies)
+    flat = pd.DataFrame(stacked.reshape(-1, len(columns)), columns=list(columns))
+    answers = estimator.predict(flat).reshape(stacked.shape[:3])
+    shares = (answers == labels).mean(axis=1)  # [n_units, n_test]
+    return dict(zip(units(columns), shares, strict=True))

@@ -1,0 +1,138 @@
+"""Faithfulness of explanations, as far as it can be computed: what they cite is there, and apt.
+
+An explanation may be plausible and yet have nothing to do with how the answer came about (Jacovi
+and Goldberg, 2020, "Towards faithfully interpretable NLP systems", ACL; Turpin et al., 2023,
+"Language models don't always say what they think", NeurIPS). What can be computed without people is
+less than faithfulness and necessary for it: that the values an answer cites occur in the record
+that it was given, and that the signals it cites speak for the cause that it names.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from failbench.methods.llm.answer import EvidenceItem, LlmAnswer
+from failbench.methods.llm.record import ShownRun
+from failbench.methods.llm.signals import signal_named
+
+LEAST_DIGITS = 2
+"""Significant digits that a cited number is taken to have, at least: "5" is 5.0, and not 5.4."""
+
+SHORTEST_QUOTE = 3
+"""Characters of a quotation; fewer occur in any text."""
+
+_NUMBER = re.compile(
+    r"[<>=≈~ ]*([-+]?(?:\d[\d,]*\.?\d*|\.\d+)(?:e[-+]?\d+)?|[-+]?inf(?:inity)?|nan) *(%?)", re.I
+)
+_NUMBERS_IN_TEXT = re.compile(r"(?<![\w.])[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?(?![\w.]*\d)", re.I)
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """How far one answer's evidence holds.
+
+    Attributes
+    ----------
+    items
+        Values that it cites.
+    found
+        Of them, those that the record shows for the signal that is named.
+    points
+        Of them, those whose signal speaks for the category that is named.
+    """
+
+    items: int = 0
+    found: int = 0
+    points: int = 0
+
+    @property
+    def found_share(self) -> float:
+        """Share of what is cited that is found; an answer without evidence has shown nothing: 0."""
+        return self.found / self.items if self.items else 0.0
+
+    @property
+    def points_share(self) -> float:
+        """The same of what points to the category."""
+        return self.points / self.items if self.items else 0.0
+
+
+def explanation_of(answer: LlmAnswer, shown: ShownRun) -> Explanation:
+    """Hold the evidence of an answer against the record that it was given."""
+    signals = [signal_named(item.signal) for item in answer.evidence]
+    return Explanation(
+        items=len(answer.evidence),
+        found=sum(is_found(item, shown) for item in answer.evidence),
+        points=sum(one is not None and answer.category in one.categories for one in signals),
+    )
+
+
+def is_found(item: EvidenceItem, shown: ShownRun) -> bool:
+    """Whether the record shows a cited value for the signal that is cited.
+
+    A number is found where some step that is shown, or the mean of these steps, has it, rounded to
+    the digits that are cited (:func:`agrees`); with a percent sign also as a fraction. The step is
+    not held against it: a value is right or wrong whatever step an answer gives. In error text a
+    number must occur as such. A quotation is found where a text has it, whatever its case and
+    white space.
+    """
+    signal = signal_named(item.signal)
+    if signal is None:
+        return False
+    values = shown.values(signal.name)
+    cited = cited_numbers(item.value)
+    if cited:
+        return any(agrees(one, number) for one in cited for number in _shown_numbers(values))
+    quote = _folded(str(item.value))
+    texts = (one for one in values if not cited_numbers(one))
+    return len(quote) >= SHORTEST_QUOTE and any(quote in _folded(one) for one in texts)
+
+
+def cited_numbers(value: float | str) -> tuple[float, ...]:
+    """What numbers a cited value can mean; none where it is no number.
+
+    >>> cited_numbers("95 %"), cited_numbers("> 1,024"), cited_numbers("rising")
+    ((95.0, 0.95), (1024.0,), ())
+    """
+    if isinstance(value, float):
+        return (value,)
+    found = _NUMBER.fullmatch(value.strip())
+    if found is None:
+        return ()
+    number = float(found[1].replace(",", ""))
+    return (number, number / 100) if found[2] else (number,)
+
+
+def _shown_numbers(values: Sequence[str]) -> list[float]:
+    """Every number in what is shown, and the mean of a column of them."""
+    whole = [number for one in values for number in cited_numbers(one)]
+    inside = [
+        float(number)
+        for one in values
+        if not cited_numbers(one)
+        for number in _NUMBERS_IN_TEXT.findall(one)
+    ]
+    finite = [one for one in whole if math.isfinite(one)]
+    return [*whole, *inside, *([sum(finite) / len(finite)] if finite else [])]
+
+
+def agrees(cited: float, shown: float) -> bool:
+    """Whether a shown number, rounded to as many digits as the cited one has, is the cited one.
+
+    >>> agrees(0.52, 0.5155), agrees(300, 297.3), agrees(0.516, 0.52), agrees(5, 5.4)
+    (True, True, False, False)
+    """
+    if not (math.isfinite(cited) and math.isfinite(shown)):
+        return cited == shown or (math.isnan(cited) and math.isnan(shown))
+    if cited == 0:
+        return shown == 0
+    written = f"{abs(cited):.15g}".partition("e")[0].replace(".", "").strip("0")
+    digits = max(len(written), LEAST_DIGITS)
+    unit = 10.0 ** (math.floor(math.log10(abs(cited))) - digits + 1)
+    return abs(cited - shown) <= 0.5 * unit * (1 + 1e-9)
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.casefold().split())

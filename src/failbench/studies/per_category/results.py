@@ -1,0 +1,91 @@
+"""Per category: how far a method's word for each cause can be trusted, and what it mixes up."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from failbench.prediction.workers import parallel_map
+from failbench.statistics.intervals import IntervalSettings, interval_rows, scenario_intervals
+from failbench.statistics.metrics import precision_metrics
+from failbench.statistics.scores import scenario_answers
+from failbench.vocabulary import ABSTAIN, ANSWERS
+
+MERGED = "unknown_or_abstain"
+"""The label ``unknown`` and abstentions together, which the paper's Table 5 does not tell apart."""
+
+
+def precision_table(
+    predictions: pl.DataFrame, settings: IntervalSettings, workers: int = 1
+) -> pl.DataFrame:
+    """Precision of every category that a method names, of every (feature_set, method).
+
+    In a repeat it is the share of right answers among the scenarios for which the category is
+    named, and the value is its mean over the repeats that name the category at all. Recall and F1
+    are among the figures of :func:`failbench.statistics.intervals.intervals_table`.
+
+    Parameters
+    ----------
+    predictions
+        Rows of ``predictions.PREDICTION_SCHEMA``.
+    settings
+        Resamples and confidence; Wilson's interval where few scenarios are named.
+    workers
+        The result does not depend on it.
+
+    Returns
+    -------
+    polars.DataFrame
+        Rows as :func:`failbench.statistics.intervals.interval_rows` makes them; ``n`` is the number
+        of scenarios, mean over repeats, for which the category is named. A category that a method
+        never names has no row.
+    """
+    tasks = [(key, part, settings) for key, part in _methods(predictions)]
+    return pl.concat(parallel_map(_precision_of_one, tasks, workers))
+
+
+def _precision_of_one(
+    key: tuple[str, str], predictions: pl.DataFrame, settings: IntervalSettings
+) -> pl.DataFrame:
+    answers = scenario_answers(predictions)
+    named = set(predictions["prediction"])
+    metrics = precision_metrics(tuple(one for one in answers.shares if one in named))
+    return interval_rows(*key, scenario_intervals(answers, metrics, settings))
+
+
+def confusion_table(predictions: pl.DataFrame) -> pl.DataFrame:
+    """How many scenarios of each category get each answer, of every (feature_set, method).
+
+    Returns
+    -------
+    polars.DataFrame
+        Keyed by (``feature_set``, ``method``, ``category``, ``answer``): ``scenarios``, the mean
+        over repeats, and ``share`` of the category. An abstention is an answer of its own; the
+        answer ``unknown_or_abstain`` is the sum of those two.
+    """
+    rows = []
+    for (feature_set, method), part in _methods(predictions):
+        answers = scenario_answers(part)
+        confusion = answers.confusion().mean(axis=0)
+        for category, size, counts in zip(answers.shares, answers.sizes, confusion, strict=True):
+            given = dict(zip(ANSWERS, counts.tolist(), strict=True))
+            given[MERGED] = given["unknown"] + given[ABSTAIN]
+            rows += [
+                {
+                    "feature_set": feature_set,
+                    "method": method,
+                    "category": category,
+                    "answer": answer,
+                    "scenarios": count,
+                    "share": count / size,
+                }
+                for answer, count in given.items()
+            ]
+    return pl.DataFrame(rows)
+
+
+def _methods(predictions: pl.DataFrame) -> list[tuple[tuple[str, str], pl.DataFrame]]:
+    """The predictions of each feature set and method, in order."""
+    parts = predictions.sort("feature_set", "method").group_by(
+        "feature_set", "method", maintain_order=True
+    )
+    return [((str(feature_set), str(method)), part) for (feature_set, method), part in parts]

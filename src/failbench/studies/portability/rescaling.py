@@ -1,0 +1,135 @@
+"""Own history: features read on the scale of other healthy runs, so that thresholds can stay.
+
+A threshold for one optimizer is carried to another by moving the features, not the threshold: as
+many standard deviations from the healthy mean here become as many there. All thresholds on a
+feature move alike, fixed limits with them, and methods stay as they are, classifiers included.
+
+Where no healthy run of the new kind is known, the run's own early history takes its place: what is
+held against healthy runs is how a feature changed since then, not what it is. Signals whose scale
+the optimizer sets, gradient norms above all, are compared as ratios, all others as differences.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from failbench.arrays import Array
+from failbench.features.catalogue import PAPER_FEATURES
+from failbench.features.feature_table import to_frame
+from failbench.methods.healthy_band import HealthyBand, healthy_band
+
+RATIOS = (
+    "learning_rate_at_failure",
+    "gradient_norm_variance",
+    "max_gradient_norm",
+    "mean_gradient_norm",
+    "perplexity",
+)
+"""Positive, and set by the optimizer up to a factor."""
+
+MOVED = tuple(
+    feature.name
+    for feature in PAPER_FEATURES
+    if feature.group != "configuration"
+    and feature.name not in ("steps_before_failure", "memory_warning")
+)
+"""Features that are moved. Counts of steps, warnings and settings mean the same everywhere."""
+
+
+def band_of(successes: pl.DataFrame) -> HealthyBand:
+    """Where the moved features of successful runs lie.
+
+    Raises
+    ------
+    BadInputError
+        If fewer than two runs have one of the features.
+    """
+    return healthy_band(to_frame(successes), MOVED)
+
+
+def recalibrated(table: pl.DataFrame, own: HealthyBand, reference: HealthyBand) -> pl.DataFrame:
+    """Move features from the healthy band of their own kind of runs to that of the reference.
+
+    Parameters
+    ----------
+    table
+        A feature table.
+    own, reference
+        Bands of the successful runs of the table's kind, and of those that thresholds come from.
+
+    Returns
+    -------
+    polars.DataFrame
+        The table; a feature that does not vary among the successful runs of its kind stays.
+    """
+    return _moved(table, {name: _values(table, name) for name in MOVED}, own, reference)
+
+
+def changes(table: pl.DataFrame, early: pl.DataFrame) -> pl.DataFrame:
+    """How each moved feature changed since the run's early history.
+
+    Parameters
+    ----------
+    table
+        A feature table.
+    early
+        The feature table of the same runs cut early; runs that failed by then are not in it.
+
+    Returns
+    -------
+    polars.DataFrame
+        The table with differences, or logarithms of ratios (``RATIOS``), in place of the features;
+        null where the run has no early history.
+    """
+    history = early.select("run_id", *(pl.col(name).alias(f"early_{name}") for name in MOVED))
+    joined = table.join(history, on="run_id", how="left", maintain_order="left")
+    return joined.with_columns(_change(name).alias(name) for name in MOVED).select(table.columns)
+
+
+def adapted(
+    table: pl.DataFrame, early: pl.DataFrame, healthy: HealthyBand, reference: HealthyBand
+) -> pl.DataFrame:
+    """Move features so that how they changed stands where they themselves would.
+
+    Parameters
+    ----------
+    table, early
+        As in :func:`changes`.
+    healthy
+        Band of the changes of the reference's successful runs.
+    reference
+        Band of the features of the same runs.
+
+    Returns
+    -------
+    polars.DataFrame
+        The table; a feature without a change, as of a run that failed early, stays.
+    """
+    changed = changes(table, early)
+    return _moved(table, {name: _values(changed, name) for name in MOVED}, healthy, reference)
+
+
+def _change(name: str) -> pl.Expr:
+    now, then = pl.col(name), pl.col(f"early_{name}")
+    if name not in RATIOS:
+        return now - then
+    return pl.when((now > 0) & (then > 0)).then((now / then).log())
+
+
+def _values(table: pl.DataFrame, name: str) -> Array:
+    return table[name].cast(pl.Float64).fill_null(np.nan).to_numpy()
+
+
+def _moved(
+    table: pl.DataFrame, values: dict[str, Array], own: HealthyBand, reference: HealthyBand
+) -> pl.DataFrame:
+    columns = []
+    for name, one in values.items():
+        raw = _values(table, name)
+        if own.sd[name] > 0:
+            deviations = (one - own.mean[name]) / own.sd[name]
+            placed = reference.mean[name] + reference.sd[name] * deviations
+            raw = np.where(np.isfinite(placed), placed, raw)
+        columns.append(pl.Series(name, raw).fill_nan(None))
+    return table.with_columns(columns)

@@ -1,0 +1,117 @@
+"""Out-of-fold predictions by methods that read raw telemetry, under the splits of all others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import polars as pl
+
+from failbench.features.catalogue import FEATURE_SETS
+from failbench.features.raw_table import RAW_SERIES, RAW_TEXT
+from failbench.methods.raw.telemetry import RAW_METHODS, RawTelemetrySettings
+from failbench.prediction.fold_plans import POOLED, FoldPlan, by_scenario
+from failbench.prediction.nested_cv import nested_cv
+from failbench.prediction.slices import AcrossArchitectures
+from failbench.prediction.splits import first_repeats
+from failbench.predictions import PREDICTION_SCHEMA
+
+COLUMNS = (*RAW_TEXT, *RAW_SERIES)
+
+
+def raw_predictions(
+    failures: pl.DataFrame,
+    successes: pl.DataFrame,
+    splits: pl.DataFrame,
+    method: str,
+    settings: RawTelemetrySettings,
+    seed: int,
+    workers: int = 1,
+    plans: Sequence[FoldPlan] | None = None,
+    feature_sets: Iterable[str] = FEATURE_SETS,
+) -> pl.DataFrame:
+    """Predict every run by a method that reads no feature.
+
+    Parameters
+    ----------
+    failures
+        The raw table of the failing runs of the study.
+    successes
+        Feature table of successful runs. No method here takes a threshold from it.
+    method, settings
+        Name in ``methods.raw_telemetry.RAW_METHODS`` and its settings.
+    splits, seed, workers, plans
+        As for :func:`failbench.prediction.nested_cv.nested_cv`.
+    feature_sets
+        Names of those that the predictions stand under.
+
+    Returns
+    -------
+    polars.DataFrame
+        Rows of ``predictions.PREDICTION_SCHEMA``, sorted by its key. Feature sets make no
+        difference to what is predicted, so that each run is predicted once and stands under all of
+        them, as the rows of the rules do.
+    """
+    first, *others = feature_sets
+    found = nested_cv(
+        failures,
+        successes,
+        splits,
+        RAW_METHODS[method],
+        settings,
+        {first: COLUMNS},
+        seed,
+        workers,
+        plans,
+    )
+    copies = (found.with_columns(feature_set=pl.lit(name)) for name in others)
+    return pl.concat([found, *copies]).sort(PREDICTION_SCHEMA.names()[:6])
+
+
+def pooled_raw_predictions(
+    failures: pl.DataFrame,
+    successes: pl.DataFrame,
+    splits: pl.DataFrame,
+    method: str,
+    settings: RawTelemetrySettings,
+    study: AcrossArchitectures,
+    workers: int = 1,
+) -> pl.DataFrame:
+    """Predict the runs of all architectures and seeds by fits to all of them.
+
+    Methods without features are said to need more runs than others; this study has several times as
+    many, though of no more scenarios. The fits that leave an architecture out are not made: they
+    are eight times as many, and what they ask is another question.
+
+    Parameters
+    ----------
+    failures, successes
+        The raw table of failing runs and the feature table of successful ones, of any setting;
+        those of the study's optimizer and scale are taken.
+    splits, method, settings, workers
+        As for :func:`raw_predictions`.
+    study
+        Which runs, repeats and feature sets to take.
+
+    Returns
+    -------
+    polars.DataFrame
+        Rows of ``predictions.PREDICTION_SCHEMA`` of the study ``pooled``.
+
+    Raises
+    ------
+    BadInputError
+        If the splits have fewer repeats than the study wants.
+    """
+    of_study = (pl.col("optimizer") == study.optimizer, pl.col("scale") == study.scale)
+    folds = first_repeats(splits, study.repeats, "across_architectures")
+    return raw_predictions(
+        failures.filter(*of_study),
+        successes.filter(*of_study),
+        folds,
+        method,
+        settings,
+        study.seed,
+        workers,
+        by_scenario(POOLED, folds),
+        study.feature_sets,
+    )

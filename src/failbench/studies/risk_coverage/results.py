@@ -1,0 +1,247 @@
+"""Risk and coverage: how often a method is wrong if only its most confident answers are taken.
+
+Selective risk against coverage is the curve of El-Yaniv and Wiener (2010, "On the foundations of
+noise-free selective classification", JMLR 11); the area under it is the score of Geifman and
+El-Yaniv (2017, "Selective classification for deep neural networks", NeurIPS) and of Geifman, Uziel
+and El-Yaniv (2019, "Bias-reduced uncertainty estimation for deep neural classifiers", ICLR). Theirs
+adds up a risk a run; here the curve is linear in its errors between runs and the area is its
+integral, which has the same limit and does not depend on how runs of equal confidence are ordered.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from pydantic import Field
+
+from failbench.arrays import Array
+from failbench.errors import BadInputError
+from failbench.prediction.workers import parallel_map
+from failbench.statistics.bootstrap import BootstrapSettings, Indices, Interval, resample
+from failbench.statistics.intervals import interval_rows
+from failbench.statistics.scenario_values import right
+from failbench.statistics.scores import Weights, scenario_answers
+from failbench.vocabulary import ABSTAIN
+
+AREA = "area_under_risk_coverage"
+
+
+class RiskCoverageSettings(BootstrapSettings):
+    """How curves are drawn and resampled; the section ``risk_coverage`` of params.yaml."""
+
+    points: int = Field(ge=10)
+
+
+@dataclass(frozen=True)
+class RiskCoverage:
+    """Curves, and the areas under them.
+
+    Attributes
+    ----------
+    curves
+        Keyed by (``feature_set``, ``method``, ``coverage``): ``risk``, the share of wrong answers
+        among the share ``coverage`` of runs that a method is most confident of.
+    areas
+        As :func:`failbench.statistics.intervals.intervals_table` returns figures, a row a curve.
+    """
+
+    curves: pl.DataFrame
+    areas: pl.DataFrame
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """The runs of one repeat by falling confidence.
+
+    Attributes
+    ----------
+    scenario
+        Position of each run's scenario among all, ``[n_runs]``.
+    share
+        One over the runs of that scenario, ``[n_runs]``.
+    wrong
+        Whether each answer is wrong, 0 or 1, ``[n_runs]``.
+    starts
+        First run of each block of equal confidence, ``[n_blocks]``.
+    """
+
+    scenario: Indices
+    share: Array
+    wrong: Array
+    starts: Indices
+
+    def cumulative(self, weights: Array) -> tuple[Array, Array]:
+        """Coverage and share of errors up to the end of each block, from nothing to everything.
+
+        Parameters
+        ----------
+        weights
+            How often each scenario counts, ``[..., n_scenarios]``.
+
+        Returns
+        -------
+        tuple of Array
+            Two of ``[..., n_blocks + 1]``; both start at zero, and coverage ends at one.
+        """
+        own = weights[..., self.scenario] * self.share
+        covered = np.cumsum(np.add.reduceat(own, self.starts, axis=-1), axis=-1)
+        errors = np.cumsum(np.add.reduceat(own * self.wrong, self.starts, axis=-1), axis=-1)
+        start = [(0, 0)] * (own.ndim - 1) + [(1, 0)]
+        whole = covered[..., -1:]
+        return np.pad(covered / whole, start), np.pad(errors / whole, start)
+
+
+def rankings(predictions: pl.DataFrame) -> tuple[Ranking, ...]:
+    """Rank the runs of each repeat; rows are of one method and feature set.
+
+    Abstentions come last, whatever confidence they were given, and count as wrong, as they do in
+    accuracy: at full coverage the risk is one less accuracy.
+    """
+    order = {scenario: place for place, scenario in enumerate(_scenarios(predictions))}
+    ranked = predictions.select(
+        "repeat",
+        scenario=pl.col("scenario").replace_strict(order, return_dtype=pl.Int64),
+        share=1 / pl.len().over("repeat", "scenario"),
+        wrong=(~right()).cast(pl.Float64),
+        confidence=pl.when(pl.col("prediction") == ABSTAIN).then(-1.0).otherwise("confidence"),
+    ).sort("repeat", "confidence", "scenario", descending=[False, True, False])
+    return tuple(
+        Ranking(
+            part["scenario"].to_numpy(),
+            part["share"].to_numpy(),
+            part["wrong"].to_numpy(),
+            np.flatnonzero(np.diff(part["confidence"].to_numpy(), prepend=np.inf)),
+        )
+        for _, part in ranked.group_by("repeat", maintain_order=True)
+    )
+
+
+def _scenarios(predictions: pl.DataFrame) -> list[str]:
+    """Every scenario, in the order in which categories and their scenarios are resampled."""
+    found = predictions.select("category", "scenario").unique().sort("category", "scenario")
+    categories = scenario_answers(predictions).shares
+    return [
+        scenario
+        for category in categories
+        for scenario in found.filter(pl.col("category") == category)["scenario"]
+    ]
+
+
+def risk_curve(ranked: tuple[Ranking, ...], coverage: Array) -> Array:
+    """Risk at each coverage above zero, ``[n_points]``: per repeat, then averaged.
+
+    Where a block of equal confidence is taken in part, its errors are those of a random part.
+    """
+    weights = np.ones(1 + max(int(one.scenario.max()) for one in ranked))
+    errors = [np.interp(coverage, *one.cumulative(weights)) for one in ranked]
+    return np.asarray(np.mean(errors, axis=0) / coverage, dtype=np.float64)
+
+
+def area_under(ranked: tuple[Ranking, ...], weights: Array) -> Array:
+    """Integral of risk over coverage from zero to one, ``[..., n_scenarios]`` to ``[...]``.
+
+    In closed form: errors are a line a + b c over each block, and the integral of a / c + b is
+    a ln c + b c.
+    """
+    areas = []
+    for one in ranked:
+        covered, errors = one.cumulative(weights)
+        before, width = covered[..., :-1], np.diff(covered)
+        slope = _quotient(np.diff(errors), width)
+        offset = errors[..., :-1] - slope * before
+        # Where coverage starts so does the error, and the offset is zero.
+        growth = np.log(_quotient(covered[..., 1:], before, otherwise=1.0))
+        areas.append((offset * growth + slope * width).sum(axis=-1))
+    return np.asarray(np.mean(areas, axis=0), dtype=np.float64)
+
+
+def _quotient(part: Array, whole: Array, otherwise: float = 0.0) -> Array:
+    return np.divide(part, whole, out=np.full_like(part, otherwise), where=whole > 0)
+
+
+def area_interval(
+    predictions: pl.DataFrame, ranked: tuple[Ranking, ...], settings: BootstrapSettings
+) -> Interval:
+    """The area with its BCa interval over scenarios."""
+    sizes = scenario_answers(predictions).sizes
+
+    def statistic(weights: Weights) -> Array:
+        return area_under(ranked, np.concatenate(weights, axis=-1))[None]
+
+    value = float(area_under(ranked, np.ones(sum(sizes))))
+    low, high, method = resample(sizes, statistic, settings).number(0, value)
+    return Interval(
+        value=value,
+        ci_low=low,
+        ci_high=high,
+        n=sum(sizes),
+        method=method,
+        resampling_unit="scenario",
+        estimand="mean over coverages of the probability that a new scenario among those that the "
+        "method is most confident of is not diagnosed right",
+    )
+
+
+def gives_confidence(predictions: pl.DataFrame) -> bool:
+    """Whether the answers of a method, abstentions aside, differ in confidence."""
+    committed = predictions.filter(pl.col("prediction") != ABSTAIN)
+    return committed["confidence"].n_unique() > 1
+
+
+def risk_coverage(
+    predictions: pl.DataFrame, settings: RiskCoverageSettings, workers: int = 1
+) -> RiskCoverage:
+    """Curve and area of every (feature_set, method) that gives a confidence.
+
+    Parameters
+    ----------
+    predictions
+        Rows of ``predictions.PREDICTION_SCHEMA``.
+    settings
+        Points of a curve, at equal distances up to full coverage; resamples of its area.
+    workers
+        The result does not depend on it.
+
+    Raises
+    ------
+    BadInputError
+        If no method gives a confidence.
+    """
+    parts = predictions.sort("feature_set", "method").group_by(
+        "feature_set", "method", maintain_order=True
+    )
+    tasks = [
+        (feature_set, method, part, settings)
+        for (feature_set, method), part in parts
+        if gives_confidence(part)
+    ]
+    if not tasks:
+        raise BadInputError(
+            "predictions",
+            "confidence",
+            "no method gives answers of different confidence.",
+            "Predict with a method that does.",
+        )
+    found = parallel_map(_of_one, tasks, workers)
+    return RiskCoverage(
+        pl.concat([curve for curve, _ in found]), pl.concat([area for _, area in found])
+    )
+
+
+def _of_one(
+    feature_set: str, method: str, predictions: pl.DataFrame, settings: RiskCoverageSettings
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    ranked = rankings(predictions)
+    coverage = np.arange(1, settings.points + 1) / settings.points
+    curve = pl.DataFrame(
+        {
+            "feature_set": feature_set,
+            "method": method,
+            "coverage": coverage,
+            "risk": risk_curve(ranked, coverage),
+        }
+    )
+    area = {AREA: area_interval(predictions, ranked, settings)}
+    return curve, interval_rows(feature_set, method, area)

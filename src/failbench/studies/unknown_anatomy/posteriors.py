@@ -1,0 +1,80 @@
+"""Posteriors: how undecided a method is about a run, and whether that tells an unknown cause."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import polars as pl
+
+from failbench.arrays import Array
+from failbench.statistics.bootstrap import BootstrapSettings, Interval, resample
+from failbench.statistics.scores import Weights
+from failbench.vocabulary import CATEGORIES
+
+UNKNOWN = "unknown"
+
+
+def entropy() -> pl.Expr:
+    """Entropy of the probabilities of a prediction (Shannon, 1948), over that of equal odds.
+
+    0 where one category has it all, 1 where all have the same.
+    """
+    terms = []
+    for category in CATEGORIES:
+        probability = pl.col(f"p_{category}")
+        terms.append(pl.when(probability > 0).then(-probability * probability.log()).otherwise(0.0))
+    return pl.sum_horizontal(terms) / math.log(len(CATEGORIES))
+
+
+def separation(predictions: pl.DataFrame, value: pl.Expr, settings: BootstrapSettings) -> Interval:
+    """How well a figure of predictions tells unknown scenarios from the others.
+
+    The probability that an unknown scenario has a larger figure than a labelled one, a tie counting
+    half: the area under the receiver operating characteristic (Hanley and McNeil, 1982, "The
+    meaning and use of the area under a receiver operating characteristic (ROC) curve"). 0.5 tells
+    nothing.
+
+    Parameters
+    ----------
+    predictions
+        Rows of one method and feature set, at least two scenarios a category; a scenario's figure
+        is the mean over its predictions.
+    value
+        The figure of a prediction.
+    settings
+        Scenarios are resampled within categories.
+    """
+    table = (
+        predictions.group_by("category", "scenario")
+        .agg(value.cast(pl.Float64).mean().round(12).alias("value"))
+        .sort("category", "scenario")
+    )
+    values = table["value"].to_numpy()
+    unknown = (table["category"] == UNKNOWN).to_numpy()
+    wins = _wins(values[unknown], values[~unknown])
+    sizes = table.group_by("category", maintain_order=True).len()["len"].to_list()
+
+    def statistic(weights: Weights) -> Array:
+        counts = np.concatenate(weights, axis=-1)
+        own, others = counts[..., unknown], counts[..., ~unknown]
+        won = np.einsum("...i,...i->...", own @ wins, others)
+        return np.asarray(won / (own.sum(axis=-1) * others.sum(axis=-1)))[None]
+
+    area = float(wins.mean())
+    low, high, method = resample(sizes, statistic, settings).number(0, area)
+    return Interval(
+        value=area,
+        ci_low=low,
+        ci_high=high,
+        n=table.height,
+        method=method,
+        resampling_unit="scenario",
+        estimand="probability that a new unknown scenario has a larger figure than a new labelled "
+        "one",
+    )
+
+
+def _wins(own: Array, others: Array) -> Array:
+    """1 where the first is larger, 0.5 where both are alike: ``[n_own, n_others]``."""
+    return np.asarray((np.sign(own[:, None] - others[None, :]) + 1) / 2, dtype=np.float64)

@@ -1,0 +1,261 @@
+"""Is the benchmark valid: scenarios and telemetry checked against each other and the rules.
+
+Every failing run is checked by itself: did it fail as expected, did its twin complete in health,
+were the two equal before onset, and does the fingerprint match the code. Then the rules that hold
+over the whole benchmark are counted on what was measured.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from failbench.detector import DetectorParams, HealthyBand, detect, healthy_band, measure
+from failbench.recording.fingerprint import PROVENANCE, fingerprint
+from failbench.recording.plan import RecordParams, Remedy, Setting
+from failbench.scenarios import Scenario, missing_from_counts
+from failbench.telemetry import NOISY_STEP_COLUMNS, STEP_SCHEMA, Telemetry
+from failbench.validity.rules import RuleResult, check_rules
+from failbench.vocabulary import Category
+
+GPU_RELATIVE_TOLERANCE = 1e-3
+"""On a GPU kernels may add in another order, so run and twin agree to this, not bit for bit."""
+
+_SETTING = ("architecture", "optimizer", "scale")
+
+
+@dataclass(frozen=True)
+class RunCheck:
+    """What the check found of one failing run; ``expected`` are the outcomes that it may have."""
+
+    run_id: str
+    scenario: str
+    expected: tuple[str, ...]
+    outcome: str
+    verdict_stands: bool
+    twin_healthy: bool
+    equal_before_onset: bool
+    fingerprint_matches: bool
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing is wrong with the run."""
+        return not self.faults
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """What is wrong with it, in words."""
+        found = []
+        if self.outcome not in self.expected:
+            found.append(f"{self.outcome} where {' or '.join(self.expected)} was expected")
+        if not self.verdict_stands:
+            found.append("the detector now says otherwise")
+        if not self.twin_healthy:
+            found.append("its twin did not complete in health")
+        if not self.equal_before_onset:
+            found.append("run and twin differ before onset")
+        if not self.fingerprint_matches:
+            found.append("its fingerprint does not match the code: record it again")
+        return tuple(found)
+
+
+@dataclass(frozen=True)
+class SettingCheck:
+    """What the check found of the runs of one architecture, optimizer and scale."""
+
+    name: str
+    runs: tuple[RunCheck, ...]
+    missing: tuple[str, ...]
+    not_applicable: dict[str, str]
+    successes: int
+    successes_wanted: int
+    successes_flagged: int
+    successes_out_of_date: int
+    rules: tuple[RuleResult, ...]
+    remedies_wanting: tuple[str, ...] = ()
+
+    @property
+    def passed(self) -> bool:
+        """Whether all runs are there and pass, and every rule holds."""
+        return (
+            all(run.passed for run in self.runs)
+            and not self.missing
+            and self.successes >= self.successes_wanted
+            and not self.successes_out_of_date
+            and not self.remedies_wanting
+            and all(rule.holds for rule in self.rules)
+        )
+
+
+@dataclass(frozen=True)
+class Checked:
+    """The whole check."""
+
+    scenarios: int
+    wrong_counts: dict[Category, int]
+    absent: tuple[Setting, ...]
+    settings: tuple[SettingCheck, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether the benchmark is valid."""
+        return (
+            not self.wrong_counts
+            and not self.absent
+            and all(setting.passed for setting in self.settings)
+        )
+
+
+def check(
+    scenarios: tuple[Scenario, ...],
+    telemetry: Telemetry,
+    record: RecordParams,
+    detector: DetectorParams,
+) -> Checked:
+    """Check all telemetry, a setting at a time.
+
+    Raises
+    ------
+    BadInputError
+        If a setting was recorded that the parameters do not name: how many of its runs are missing
+        could not be said.
+    """
+    checked, found = [], set()
+    for key in telemetry.runs.select(_SETTING).unique().sort(_SETTING).rows():
+        setting = Setting(*key)
+        of_setting = [pl.col(name) == value for name, value in zip(_SETTING, key, strict=True)]
+        part = telemetry.select(pl.all_horizontal(of_setting))
+        checked.append(_check_setting(setting, scenarios, part, record, detector))
+        found.add(setting.name)
+    absent = tuple(one for one in record.planned() if one.name not in found)
+    return Checked(len(scenarios), missing_from_counts(scenarios), absent, tuple(checked))
+
+
+def _check_setting(
+    setting: Setting,
+    scenarios: tuple[Scenario, ...],
+    telemetry: Telemetry,
+    record: RecordParams,
+    detector: DetectorParams,
+) -> SettingCheck:
+    wanted = record.wanted(setting)
+    steps = telemetry.steps.partition_by("run_id", as_dict=True, include_key=False)
+    empty = STEP_SCHEMA.to_frame().drop("run_id")
+    rows = {row["run_id"]: row for row in telemetry.runs.to_dicts()}
+    successes = [row for row in rows.values() if row["kind"] == "success"]
+    healthy = [row for row in successes if row["ending"] == "completed"]
+    band = healthy_band([measure(steps[(row["run_id"],)], detector) for row in healthy], detector)
+    twins = {row["twin_of"]: row for row in rows.values() if row["kind"] == "twin"}
+    different = _differing_pairs(telemetry)
+    by_id = {scenario.id: scenario for scenario in scenarios}
+
+    def stands(row: dict[str, object], band: HealthyBand) -> bool:
+        found = detect(row["ending"], steps.get((row["run_id"],), empty), band, detector)  # type: ignore[arg-type]
+        return (found.outcome, found.failure_step) == (row["outcome"], row["failure_step"])
+
+    def matches(
+        row: dict[str, object], scenario: Scenario | None, remedy: Remedy | None = None
+    ) -> bool:
+        declaration = scenario.fault if scenario is not None else None
+        if declaration is not None and remedy is not None and remedy.fault is not None:
+            declaration = declaration.model_copy(update={"name": remedy.fault})
+        provenance = {column: row[column] for column in PROVENANCE}
+        changes = None if remedy is None else remedy.model_dump(mode="json")
+        found = fingerprint(record.nominal, row["optimizer"], declaration, provenance, changes)  # type: ignore[arg-type]
+        return found == row["fingerprint"]
+
+    def remedy_stands(name: str, remedy: Remedy) -> bool:
+        row = rows.get(f"{remedy.run}-{name}")
+        scenario = None if row is None else by_id.get(row["scenario"])
+        return row is not None and scenario is not None and matches(row, scenario, remedy)
+
+    checks, strangers = [], []
+    for run_id, row in sorted(rows.items()):
+        if row["kind"] != "failure":
+            continue
+        scenario = by_id.get(row["scenario"])
+        if scenario is None:
+            strangers.append(f"{run_id} has no scenario file")
+            continue
+        twin = twins.get(run_id)
+        checks.append(
+            RunCheck(
+                run_id=run_id,
+                scenario=scenario.id,
+                expected=scenario.outcomes,
+                outcome=row["outcome"],
+                verdict_stands=stands(row, band) and (twin is None or stands(twin, band)),
+                twin_healthy=twin is not None and twin["outcome"] == "completed",
+                equal_before_onset=twin is not None and run_id not in different,
+                fingerprint_matches=matches(row, scenario)
+                and (twin is None or matches(twin, None)),
+            )
+        )
+    architecture = setting.architecture
+    recorded = {(rows[one.run_id]["scenario"], rows[one.run_id]["seed"]) for one in checks}
+    missing = [
+        f"{scenario.id}, seed {seed}"
+        for scenario in scenarios
+        if architecture not in scenario.not_applicable
+        for seed in range(wanted.seeds)
+        if (scenario.id, seed) not in recorded
+    ]
+    return SettingCheck(
+        name=setting.name,
+        runs=tuple(checks),
+        missing=tuple(missing + strangers),
+        not_applicable={
+            scenario.id: scenario.not_applicable[architecture]
+            for scenario in scenarios
+            if architecture in scenario.not_applicable
+        },
+        successes=len(successes),
+        successes_wanted=wanted.successes,
+        successes_flagged=sum(row["outcome"] != "completed" for row in successes),
+        successes_out_of_date=sum(not matches(row, None) for row in successes),
+        remedies_wanting=tuple(
+            f"{remedy.run}-{name}"
+            for name, remedy in record.remedies.items()
+            if remedy.run in rows and not remedy_stands(name, remedy)
+        ),
+        rules=check_rules(scenarios, telemetry, record),
+    )
+
+
+def _differing_pairs(telemetry: Telemetry) -> set[str]:
+    """Failing runs that differ from their twin in a deterministic column before onset."""
+    runs = telemetry.runs
+    failing = runs.filter(pl.col("kind") == "failure").select("run_id", "onset_step", "device")
+    columns = [name for name in STEP_SCHEMA if name not in NOISY_STEP_COLUMNS]
+    before = (
+        telemetry.steps.select(columns)
+        .join(failing, on="run_id")
+        .filter(pl.col("step") < pl.col("onset_step"))
+    )
+    twin_steps = (
+        telemetry.steps.select(columns)
+        .join(runs.filter(pl.col("kind") == "twin").select("run_id", "twin_of"), on="run_id")
+        .drop("run_id")
+        .rename({"twin_of": "run_id"})
+    )
+    compared = [name for name in columns if name not in ("run_id", "step")]
+    joined = before.join(twin_steps, on=["run_id", "step"], how="left", suffix="_twin")
+    unequal = [
+        pl.when(pl.col("device") == "cpu")
+        .then(pl.col(name).ne_missing(pl.col(f"{name}_twin")))
+        .otherwise(_beyond_tolerance(pl.col(name), pl.col(f"{name}_twin")))
+        for name in compared
+    ]
+    different = joined.filter(pl.any_horizontal(unequal))["run_id"]
+    short = (
+        failing.filter(pl.col("onset_step") > 0)
+        .join(before.group_by("run_id").len(), on="run_id", how="left")
+        .filter(pl.col("len").fill_null(0) != pl.col("onset_step"))["run_id"]
+    )
+    return set(different) | set(short)
+
+
+def _beyond_tolerance(value: pl.Expr, twin: pl.Expr) -> pl.Expr:
+    apart = (value - twin).abs() > GPU_RELATIVE_TOLERANCE * twin.abs()
+    return apart.fill_null(False) | (value.is_null() != twin.is_null())

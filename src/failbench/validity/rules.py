@@ -1,0 +1,219 @@
+"""The rules that hold over the whole benchmark, counted on what was recorded.
+
+Each scenario counts by all of its seeds: it fails early if any seed does, and slowly if the median
+of its seeds does: a rule that asked all seeds to be slow would grow stricter with their number.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass, field
+
+import polars as pl
+
+from failbench.partners import partners
+from failbench.recording.plan import RecordParams
+from failbench.scenarios import Scenario
+from failbench.telemetry import Telemetry
+from failbench.vocabulary import CATEGORIES
+
+EARLY_BEFORE = 110
+MOST_EARLY = 25
+SLOW_FROM = 100
+FEWEST_SLOW = 25
+SPREAD = 4
+"""Steps and counts of design rule 4: early and slow failures, each over so many categories."""
+
+HARD_SHARE = 1 / 3
+HEALTHY_PERPLEXITY = 200.0
+PARTNERS = 2
+
+
+@dataclass(frozen=True)
+class RuleResult:
+    """Whether a rule holds, in one sentence, with the counts it rests on."""
+
+    name: str
+    holds: bool
+    sentence: str
+    counts: dict[str, float]
+    details: tuple[str, ...] = field(default=())
+
+
+def check_rules(
+    scenarios: tuple[Scenario, ...], telemetry: Telemetry, record: RecordParams
+) -> tuple[RuleResult, ...]:
+    """Count every rule on the failing runs of one setting."""
+    categories = pl.DataFrame(
+        {
+            "scenario": [scenario.id for scenario in scenarios],
+            "category": [scenario.category for scenario in scenarios],
+            "onset_kind": [scenario.fault.onset for scenario in scenarios],
+            "ambiguity": [scenario.ambiguity for scenario in scenarios],
+        },
+        schema_overrides={"ambiguity": pl.String},
+    )
+    failing = telemetry.runs.filter(pl.col("kind") == "failure").join(categories, on="scenario")
+    return (
+        _healthy_learning(telemetry, record),
+        _onset_kinds(failing, record),
+        _early(failing),
+        _slow(failing),
+        _difficulty(scenarios),
+        _shared_symptoms(failing, "outcome"),
+        _shared_symptoms(failing, "exit_signal"),
+        _partners(failing),
+    )
+
+
+def _healthy_learning(telemetry: Telemetry, record: RecordParams) -> RuleResult:
+    earliest = record.nominal.onset_step[0]
+    healthy = telemetry.runs.filter(pl.col("kind") == "success")
+    losses = (
+        telemetry.steps.join(healthy.select("run_id"), on="run_id", how="semi")
+        .filter((pl.col("step") <= earliest) & pl.col("validation_loss").is_not_null())
+        .group_by("run_id")
+        .agg(pl.col("validation_loss").last())
+    )
+    median = math.exp(float(losses.select(pl.col("validation_loss").median()).item() or math.inf))
+    return RuleResult(
+        "healthy_perplexity",
+        median < HEALTHY_PERPLEXITY,
+        f"healthy runs have a median perplexity of {median:.0f} at the earliest onset, step "
+        f"{earliest} (under {HEALTHY_PERPLEXITY:.0f})",
+        {"median_perplexity": round(median, 3), "step": earliest},
+    )
+
+
+def _onset_kinds(failing: pl.DataFrame, record: RecordParams) -> RuleResult:
+    low, high = record.nominal.onset_step
+    mid = failing.filter(pl.col("onset_kind") == "mid_run")["onset_step"]
+    kinds = _scenarios(failing).group_by("onset_kind").len().sort("onset_kind").rows()
+    counts = {str(kind): float(count) for kind, count in kinds}
+    holds = bool(mid.is_between(low, high).all())
+    listed = ", ".join(f"{count:.0f} {kind}" for kind, count in counts.items())
+    return RuleResult(
+        "onset_kinds",
+        holds,
+        f"onset kinds are {listed}; every mid-run onset lies in [{low}, {high}]",
+        counts,
+    )
+
+
+def _early(failing: pl.DataFrame) -> RuleResult:
+    early = _scenarios(failing.filter(pl.col("failure_step") < EARLY_BEFORE))
+    by_category = _by_category(early)
+    sizes = _by_category(_scenarios(failing))
+    total = early.height
+    holds = (
+        total <= MOST_EARLY
+        and len(by_category) >= SPREAD
+        and all(2 * count <= sizes[one] for one, count in by_category.items())
+        and all(2 * count <= total for count in by_category.values())
+    )
+    return RuleResult(
+        "early_failures",
+        holds,
+        f"{total} scenarios fail before step {EARLY_BEFORE} (at most {MOST_EARLY}, over at least "
+        f"{SPREAD} categories, no category with above half of them or half of its own there)",
+        {"scenarios": total, **by_category},
+        (_listed(by_category),),
+    )
+
+
+def _slow(failing: pl.DataFrame) -> RuleResult:
+    delays = failing.group_by("scenario", "category").agg(
+        (pl.col("failure_step") - pl.col("onset_step")).median().alias("delay")
+    )
+    slow = delays.filter(pl.col("delay") >= SLOW_FROM)
+    by_category = _by_category(slow)
+    return RuleResult(
+        "slow_failures",
+        slow.height >= FEWEST_SLOW and len(by_category) >= SPREAD,
+        f"{slow.height} scenarios take {SLOW_FROM} steps or more from onset to failure (at least "
+        f"{FEWEST_SLOW}, over at least {SPREAD} categories)",
+        {"scenarios": slow.height, **by_category},
+        (_listed(by_category),),
+    )
+
+
+def _difficulty(scenarios: tuple[Scenario, ...]) -> RuleResult:
+    hard = sum(scenario.difficulty == "hard" for scenario in scenarios)
+    found = Counter((scenario.category, scenario.difficulty) for scenario in scenarios)
+    everywhere = all(
+        found[category, difficulty]
+        for category in CATEGORIES
+        for difficulty in ("easy", "medium", "hard")
+    )
+    return RuleResult(
+        "hard_scenarios",
+        hard >= HARD_SHARE * len(scenarios) and everywhere,
+        f"{hard} of {len(scenarios)} scenarios are hard (at least a third), and each category has "
+        "easy, medium and hard ones",
+        {"hard": hard, "share": round(hard / max(1, len(scenarios)), 4)},
+        tuple(
+            f"{category}: {found[category, 'easy']} easy, {found[category, 'medium']} medium, "
+            f"{found[category, 'hard']} hard"
+            for category in CATEGORIES
+        ),
+    )
+
+
+def _shared_symptoms(failing: pl.DataFrame, column: str) -> RuleResult:
+    """No outcome and no exit signal belongs to one category."""
+    counted = (
+        failing.drop_nulls(column)
+        .group_by(column, "category")
+        .agg(pl.col("scenario").n_unique())
+        .sort(column, "category")
+    )
+    details, alone = [], 0
+    for value in counted[column].unique(maintain_order=True):
+        found = counted.filter(pl.col(column) == value)
+        alone += found.height < 2
+        details.append(f"{value}: " + _listed(dict(found.select("category", "scenario").rows())))
+    name = column.replace("_", " ")
+    return RuleResult(
+        f"{column}s_shared",
+        alone == 0,
+        f"each {name} occurs in at least two categories",
+        {"values": len(details), "in_one_category": alone},
+        tuple(details),
+    )
+
+
+def _partners(failing: pl.DataFrame) -> RuleResult:
+    """Labelled scenarios that look like an unknown one in outcome, error text and exit signal."""
+    found = partners(failing)
+    details, short = [], 0
+    unknown = failing.filter(pl.col("category") == "unknown").select("scenario", "ambiguity")
+    for scenario, ambiguity in unknown.unique().sort("scenario").rows():
+        own = found.filter(pl.col("scenario") == scenario)
+        short += own.height < PARTNERS or own["partner_category"].n_unique() < PARTNERS
+        pairs = own.select("partner", "partner_category").rows()
+        names = ", ".join(f"{name} ({category})" for name, category in pairs)
+        details.append(f"{scenario} ({ambiguity}): {names or 'none'}")
+    return RuleResult(
+        "unknown_partners",
+        short == 0,
+        f"each unknown scenario has at least {PARTNERS} partners from {PARTNERS} other categories",
+        {"unknown_scenarios": len(details), "without_enough_partners": short},
+        tuple(details),
+    )
+
+
+def _scenarios(frame: pl.DataFrame) -> pl.DataFrame:
+    columns = [one for one in ("scenario", "category", "onset_kind") if one in frame.columns]
+    return frame.select(columns).unique()
+
+
+def _by_category(frame: pl.DataFrame) -> dict[str, float]:
+    return {
+        str(category): float(count)
+        for category, count in frame.group_by("category").len().sort("category").rows()
+    }
+
+
+def _listed(counts: dict[str, float]) -> str:
+    return ", ".join(f"{category} {count:.0f}" for category, count in counts.items()) or "none"

@@ -1,0 +1,202 @@
+"""The claims that are declared, and the audit of them."""
+
+from __future__ import annotations
+
+import copy
+import re
+from typing import get_args
+
+import numpy as np
+import polars as pl
+import pytest
+import yaml
+
+from failbench.audit.check import VERDICTS
+from failbench.audit.claims import (
+    AUDIT_SCHEMA,
+    AnyCheck,
+    audit_metrics,
+    audit_paper,
+    validate_claims,
+)
+from failbench.audit.printed_figures import Printed
+from failbench.errors import BadInputError
+from failbench.reporting.reported import Claim
+from made_up_audit import SETTINGS, declared
+
+
+@pytest.fixture(scope="module")
+def raw_claims(repository):
+    return yaml.safe_load((repository / "data/reported/claims.yaml").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def paper(raw_claims):
+    return validate_claims(raw_claims)
+
+
+@pytest.fixture(scope="module")
+def audit(paper):
+    return audit_paper(paper, SETTINGS)
+
+
+def figures(value):
+    """All printed figures within a check."""
+    if isinstance(value, Printed):
+        yield value
+    elif isinstance(value, dict):
+        for one in value.values():
+            yield from figures(one)
+    elif isinstance(value, tuple):
+        for one in value:
+            yield from figures(one)
+
+
+def numbers(value):
+    if isinstance(value, dict | list):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from numbers(one)
+    elif isinstance(value, int | float):
+        yield abs(float(value))
+
+
+def test_every_declared_claim_is_tested_once(paper, audit):
+    assert audit.schema == AUDIT_SCHEMA
+    assert audit["claim"].to_list() == list(paper.claims)
+    assert set(audit["verdict"]) == set(VERDICTS)
+    assert audit["computed"].str.len_chars().min() > 0
+
+
+def test_every_kind_of_test_is_used(audit):
+    kinds = {get_args(one.model_fields["kind"].annotation)[0] for one in get_args(AnyCheck)}
+    assert set(audit["kind"]) == kinds
+
+
+def test_no_claim_is_declared_twice(paper):
+    checks = [(claim.check, claim.quantity) for claim in paper.claims.values()]
+    assert not [one for position, one in enumerate(checks) if one in checks[:position]]
+
+
+def test_places_are_written_as_in_the_file_of_reported_numbers(paper):
+    for claim in paper.claims.values():
+        for place in filter(None, (claim.place, claim.against)):
+            Claim(place=place, quantity="any", value=1, unit="any")
+
+
+def test_every_rounded_figure_is_among_the_reported_numbers(paper, repository):
+    text = (repository / "data/reported/paper.yaml").read_text(encoding="utf-8")
+    known = np.array(sorted(set(numbers(yaml.safe_load(text)))))
+    unknown = {
+        f"{name}: {figure}"
+        for name, claim in paper.claims.items()
+        for field in claim.check.model_fields_set
+        for figure in figures(getattr(claim.check, field))
+        # 0.5±0.5% stands for "under 1 %"
+        if figure.half_unit
+        and figure.value != figure.half_unit
+        and not np.isclose(known, figure.value, rtol=1e-9, atol=1e-9).any()
+    }
+    assert unknown == set()
+
+
+def test_what_is_printed_has_a_figure_that_is_tested(paper):
+    for name, claim in paper.claims.items():
+        printed = [float(one) for one in re.findall(r"\d+(?:\.\d+)?(?:e\d+)?", claim.printed)]
+        tested = [
+            100 * one.value if one.unit else one.value
+            for one in figures(tuple(vars(claim.check).values()))
+        ]
+        # that all pairs differ is said with a level, and of figures that are printed elsewhere
+        if printed and tested and claim.check.kind != "ties":
+            assert np.isclose(np.array(printed)[:, None], tested).any(), name
+
+
+@pytest.mark.parametrize(
+    ("claim", "verdict"),
+    [
+        ("simple_rules_share", "inconsistent"),
+        ("improved_rules_share", "consistent"),
+        ("classifiers_share", "inconsistent"),
+        ("superadditivity", "inconsistent"),
+        ("confusion_accuracy", "inconsistent"),
+        ("committed_accuracy", "consistent"),
+        ("human_mean", "inconsistent"),
+        ("hybrid_two_way", "inconsistent"),
+        ("case_1_perplexity_before", "consistent"),
+        ("case_1_perplexity_after", "inconsistent"),
+        ("architecture_span", "inconsistent"),
+        ("f1_unknown", "inconsistent"),
+        ("annotation_agreement", "cannot be checked"),
+    ],
+)
+def test_claims_worked_by_hand_have_their_verdict(audit, claim, verdict):
+    assert audit.row(by_predicate=pl.col("claim") == claim, named=True)["verdict"] == verdict
+
+
+def test_the_seed_of_the_draws_decides_no_verdict(paper, audit):
+    other = audit_paper(paper, SETTINGS.model_copy(update={"seed": 1, "draws": 5000}))
+    assert other["verdict"].equals(audit["verdict"])
+
+
+def test_metrics_count_every_claim_once_by_verdict_place_and_kind(audit):
+    metrics = audit_metrics(audit)
+    overall = metrics["all"]["claims"]
+    assert sum(one["value"] for one in overall.values()) == pytest.approx(1)
+    assert {one["n"] for one in overall.values()} == {audit.height}
+    for group in ("place", "kind"):
+        assert sum(one["consistent"]["n"] for one in metrics[group].values()) == audit.height
+    assert metrics["place"]["table_4"]["consistent"]["n"] == 5
+    assert "section_3_2" in metrics["place"]
+
+
+@pytest.mark.parametrize(
+    ("check", "field", "problem"),
+    [
+        ({"kind": "guess"}, "claims.made_up.check", "guess"),
+        ({}, "claims.made_up.check", "kind"),
+        ({"kind": "sum", "value": 1}, "claims.made_up.check.sum.parts", "required"),
+        ({"kind": "sum", "value": 0.5, "parts": [1, 1]}, "check.sum.value", "no printed figure"),
+        ({"kind": "granularity", "values": ["5%"], "n": 0}, "granularity.n", "greater"),
+        (
+            {"kind": "unverifiable", "missing": "labels", "n": 5},
+            "unverifiable.n",
+            "the key is unknown",
+        ),
+        (
+            {"kind": "weighted_mean", "value": 1, "weights": [1], "values": [1, 2]},
+            "weighted_mean",
+            "as many weights as values",
+        ),
+        (
+            {"kind": "missing_member", "value": 1, "mean": 1, "weights": [1], "values": [1]},
+            "missing_member",
+            "one weight more",
+        ),
+        (
+            {"kind": "recalls", "value": 1, "recalls": [1], "counts": []},
+            "recalls",
+            "as many counts",
+        ),
+        ({"kind": "largest", "name": "c", "values": {"a": 1, "b": 2}}, "largest", "one of the"),
+        ({"kind": "same", "values": [[1], [1, 2]]}, "same", "as many figures"),
+        (
+            {"kind": "rate_interval", "value": "5%", "interval": ["9%", "1%"], "n": 9},
+            "rate_interval",
+            "lower end",
+        ),
+    ],
+)
+def test_a_wrong_declaration_is_one_error_with_its_path(check, field, problem):
+    with pytest.raises(BadInputError, match=problem) as caught:
+        validate_claims(declared(**check))
+    assert field in caught.value.field
+    assert caught.value.place == "data/reported/claims.yaml"
+
+
+def test_a_claim_without_a_place_is_refused():
+    raw = declared(kind="unverifiable", missing="labels")
+    wrong = copy.deepcopy(raw)
+    del wrong["claims"]["made_up"]["place"]
+    validate_claims(raw)
+    with pytest.raises(BadInputError, match=r"made_up\.place"):
+        validate_claims(wrong)

@@ -1,0 +1,280 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+
+from failbench.features.catalogue import (
+    CEILING,
+    FEATURE_SETS,
+    FEATURES,
+    KEYWORD_FEATURES,
+    PAPER_FEATURES,
+    SIGNIFICANT_DIGITS,
+    extract,
+)
+from failbench.features.feature_table import ERROR_TEXT, KEYS, feature_table, to_frame
+from failbench.features.observables import observe
+from failbench.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry
+
+CAPACITY = 1_000_000
+STEPS = 60
+
+
+def steps_of(run_id: str, **columns: object) -> pl.DataFrame:
+    """Sixty ordinary steps with some columns replaced."""
+    rng = np.random.default_rng(sum(map(ord, run_id)))
+    values: dict[str, object] = {
+        "run_id": [run_id] * STEPS,
+        "step": np.arange(STEPS),
+        "loss": 6 - 0.02 * np.arange(STEPS) + rng.normal(0, 0.1, STEPS),
+        "gradient_norm": rng.uniform(0.5, 2, STEPS),
+        "learning_rate": np.linspace(1e-3, 1e-4, STEPS),
+        "clip_norm": [1.0] * STEPS,
+        "memory_bytes": rng.integers(400_000, 800_000, STEPS),
+        "step_seconds": [0.01] * STEPS,
+        "sequences": [8] * STEPS,
+        "tokens": rng.integers(200, 256, STEPS),
+        "unknown_tokens": rng.integers(0, 5, STEPS),
+        "covered_tokens": rng.integers(150, 200, STEPS),
+        "max_token_id": [500] * STEPS,
+        "mean_length": rng.uniform(20, 30, STEPS),
+        "max_length": rng.integers(30, 33, STEPS),
+        "validation_loss": [5 - 0.01 * i if i % 10 == 0 else None for i in range(STEPS)],
+    }
+    return pl.DataFrame(values | columns).select(STEP_SCHEMA.names()).cast(STEP_SCHEMA)
+
+
+def telemetry_of(*steps: pl.DataFrame, **run: object) -> Telemetry:
+    ids = [part["run_id"][0] for part in steps] or ["empty"]
+    runs = [
+        dict.fromkeys(RUN_SCHEMA)
+        | {
+            "run_id": one,
+            "kind": "failure",
+            "failure_step": STEPS - 1,
+            "capacity_bytes": CAPACITY,
+            "parameters": 12_345,
+        }
+        | run
+        for one in ids
+    ]
+    return Telemetry(
+        pl.DataFrame(runs, schema=RUN_SCHEMA), pl.concat([STEP_SCHEMA.to_frame(), *steps])
+    )
+
+
+def features_of(*steps: pl.DataFrame, last_step: int = STEPS - 1, **run: object) -> pl.DataFrame:
+    telemetry = telemetry_of(*steps, **run)
+    last_steps = telemetry.runs.select("run_id", last_step=pl.lit(last_step, pl.Int32))
+    return extract(observe(telemetry, last_steps)[0])
+
+
+def one(*steps: pl.DataFrame, **run: object) -> dict[str, float | None]:
+    return features_of(*steps, **run).row(0, named=True)
+
+
+def test_the_primary_set_is_the_19_features_of_the_paper_in_its_groups():
+    groups: dict[str, list[str]] = {}
+    for feature in PAPER_FEATURES:
+        groups.setdefault(feature.group, []).append(feature.name)
+    assert groups == {
+        "training_dynamics": [
+            "learning_rate_at_failure", "steps_before_failure", "max_loss", "mean_loss",
+            "gradient_norm_variance", "max_gradient_norm", "mean_gradient_norm", "loss_trend",
+        ],
+        "memory": ["peak_memory", "memory_at_failure", "memory_growth_rate", "memory_warning"],
+        "data": ["perplexity", "vocabulary_coverage", "oov_rate", "sequence_length_spread"],
+        "configuration": ["batch_size", "parameter_count", "gradient_clipping"],
+    }  # fmt: skip
+    assert len(FEATURE_SETS["19"]) == 19
+    assert set(FEATURE_SETS["19+keywords"]) - set(FEATURE_SETS["19"]) == {
+        feature.name for feature in KEYWORD_FEATURES
+    }
+
+
+def test_every_declared_feature_is_extracted_once():
+    names = [feature.name for feature in FEATURES]
+    assert len(set(names)) == len(names)
+    assert features_of(steps_of("a")).columns == ["row", *names]
+
+
+def test_features_equal_their_definitions_computed_by_numpy_and_scipy():
+    steps = steps_of("a")
+    found = one(steps)
+    loss, norm = (steps[name].to_numpy().astype(float) for name in ("loss", "gradient_norm"))
+    memory = steps["memory_bytes"].to_numpy() / CAPACITY
+    recent = steps.tail(20)
+    validations = steps.drop_nulls("validation_loss")
+    expected = {
+        "learning_rate_at_failure": 1e-4,
+        "steps_before_failure": STEPS,
+        "max_loss": loss.max(),
+        "mean_loss": loss.mean(),
+        "gradient_norm_variance": norm.var(ddof=1),
+        "max_gradient_norm": norm.max(),
+        "mean_gradient_norm": norm.mean(),
+        "loss_trend": stats.linregress(np.arange(STEPS), loss).slope,
+        "peak_memory": memory.max(),
+        "memory_at_failure": memory[-1],
+        "memory_growth_rate": stats.linregress(np.arange(STEPS), memory).slope,
+        "memory_warning": 0.0,
+        "perplexity": math.exp(np.float32(4.5)),
+        "vocabulary_coverage": recent["covered_tokens"].sum() / recent["tokens"].sum(),
+        "oov_rate": recent["unknown_tokens"].sum() / recent["tokens"].sum(),
+        "sequence_length_spread": recent["max_length"].max() - recent["mean_length"].min(),
+        "batch_size": 8,
+        "parameter_count": 12_345,
+        "gradient_clipping": 1.0,
+        "perplexity_trend": stats.linregress(
+            validations["step"].to_numpy(), validations["validation_loss"].to_numpy()
+        ).slope,
+    }
+    assert {name: found[name] for name in expected} == pytest.approx(expected, rel=1e-8)
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf, 1e30])
+def test_a_loss_that_is_not_finite_or_huge_counts_as_the_ceiling(bad: float):
+    losses = [2.0] * (STEPS - 1) + [bad]
+    found = one(steps_of("a", loss=losses, gradient_norm=losses, validation_loss=losses))
+    assert found["max_loss"] == CEILING
+    assert found["max_gradient_norm"] == CEILING
+    assert found["mean_loss"] == pytest.approx((2 * (STEPS - 1) + CEILING) / STEPS)
+    assert found["perplexity"] == pytest.approx(CEILING)
+
+
+def test_no_feature_is_nan_or_infinite_when_every_signal_is():
+    broken = [math.nan, math.inf] * (STEPS // 2)
+    table = features_of(
+        steps_of("a", loss=broken, gradient_norm=broken, validation_loss=broken, tokens=[0] * STEPS)
+    )
+    assert all(value is None or math.isfinite(value) for value in table.row(0))
+
+
+def test_a_run_without_steps_is_kept_and_its_measurements_are_missing():
+    found = one(error_type="ValueError", error_message="bad shape")
+    assert found["steps_before_failure"] == 0
+    assert found["parameter_count"] == 12_345
+    assert found["keyword_shape"] == 1.0
+    known = {"row", "steps_before_failure", "parameter_count"}
+    measured = {
+        name: value
+        for name, value in found.items()
+        if name not in known and not name.startswith("keyword_")
+    }
+    assert set(measured.values()) == {None}
+
+
+def test_the_step_of_death_is_counted_but_what_it_never_reached_is_taken_from_before():
+    died = {
+        name: [*steps_of("a")[name].to_list()[:-1], None]
+        for name in ("loss", "gradient_norm", "tokens", "sequences", "max_length", "mean_length")
+    }
+    found, before = one(steps_of("a", **died)), one(steps_of("a").head(STEPS - 1))
+    assert found["steps_before_failure"] == STEPS
+    assert found["batch_size"] == 8
+    assert found["mean_loss"] == before["mean_loss"]
+    assert found["loss_trend"] == before["loss_trend"]
+
+
+def test_perplexity_falls_back_on_training_loss_before_the_first_validation():
+    found = one(steps_of("a", loss=[3.0] * STEPS, validation_loss=[None] * STEPS))
+    assert found["perplexity"] == pytest.approx(math.exp(3))
+    assert found["perplexity_trend"] is None
+
+
+def test_batches_without_tokens_have_no_rates():
+    found = one(steps_of("a", tokens=[0] * STEPS, unknown_tokens=[0] * STEPS))
+    assert found["oov_rate"] is None
+    assert found["vocabulary_coverage"] is None
+
+
+@pytest.mark.parametrize(("peak", "warned"), [(900_000, 0.0), (900_001, 1.0)])
+def test_memory_warns_above_ninety_percent_of_capacity(peak: int, warned: float):
+    memory = [500_000] * (STEPS - 1) + [peak]
+    assert one(steps_of("a", memory_bytes=memory))["memory_warning"] == warned
+
+
+def test_clipping_is_read_from_the_last_step():
+    switched_off = [1.0] * 30 + [None] * 30
+    assert one(steps_of("a", clip_norm=switched_off))["gradient_clipping"] == 0.0
+
+
+def test_memory_features_do_not_change_when_memory_and_capacity_double():
+    memory = steps_of("a")["memory_bytes"]
+    doubled = one(steps_of("a", memory_bytes=memory * 2), capacity_bytes=2 * CAPACITY)
+    ordinary = one(steps_of("a"))
+    names = [feature.name for feature in PAPER_FEATURES if feature.group == "memory"]
+    assert [doubled[name] for name in names] == pytest.approx([ordinary[name] for name in names])
+
+
+def test_a_run_has_the_same_features_alone_and_among_others():
+    alone = features_of(steps_of("b")).drop("row")
+    among = features_of(steps_of("a"), steps_of("b"), steps_of("c")).drop("row")
+    assert among[1].equals(alone)
+
+
+@pytest.mark.parametrize("last_step", [0, 1, 17, 40])
+def test_features_of_a_snapshot_equal_features_of_the_run_cut_there(last_step: int):
+    snapshot = features_of(steps_of("a"), last_step=last_step)
+    cut = features_of(steps_of("a").head(last_step + 1), last_step=last_step)
+    assert snapshot.equals(cut)
+
+
+def test_features_carry_nine_significant_digits():
+    table = features_of(steps_of("a"))
+    assert table.equals(table.with_columns(pl.col(pl.Float64).round_sig_figs(SIGNIFICANT_DIGITS)))
+
+
+@pytest.mark.parametrize(
+    ("message", "keyword"),
+    [
+        ("CUDA out of memory.", "keyword_cuda"),
+        ("DefaultCPUAllocator: can't allocate memory", "keyword_allocation"),
+        ("DefaultCPUAllocator: can't allocate memory", "keyword_memory"),
+        ("Function 'MmBackward0' returned nan values", "keyword_nan"),
+        ("index out of range in self", "keyword_out_of_range"),
+        ("mat1 and mat2 shapes cannot be multiplied", "keyword_shape"),
+        ("size mismatch for head.weight", "keyword_size"),
+        ("size mismatch for head.weight", "keyword_mismatch"),
+        ("expected scalar type Float but found Half", "keyword_dtype"),
+        ("Missing key(s) in state_dict", "keyword_state_dict"),
+        ("modified by an inplace operation", "keyword_inplace"),
+        ("Trying to backward through the graph a second time", "keyword_backward"),
+        ("does not require grad and has no grad_fn", "keyword_requires_grad"),
+        ("'utf-8' codec can't decode byte 0xff", "keyword_decode"),
+        ("stack expects each tensor to be equal size", "keyword_collate"),
+        ("Compressed file ended: unexpected end of data", "keyword_corrupt"),
+        ("embed_dim must be divisible by num_heads", "keyword_divisible"),
+    ],
+)
+def test_keywords_find_the_wording_of_the_libraries(message: str, keyword: str):
+    found = one(steps_of("a"), error_type="RuntimeError", error_message=message)
+    assert found[keyword] == 1.0
+    assert one(steps_of("a"))[keyword] == 0.0
+
+
+def test_a_word_inside_another_word_is_no_nan():
+    found = one(steps_of("a"), error_type="RuntimeError", error_message="finance information")
+    assert found["keyword_nan"] == 0.0
+
+
+def test_the_feature_table_has_one_row_a_run_with_its_keys(small_telemetry, small_scenarios):
+    table = feature_table(small_telemetry, small_scenarios)
+    names = [feature.name for feature in FEATURES]
+    assert table.columns == [*KEYS, *ERROR_TEXT, *names]
+    assert table["run_id"].to_list() == sorted(small_telemetry.runs["run_id"])
+    category = dict(table.select("run_id", "category").rows())
+    assert category["runaway-transformer-adamw-s0"] == "optimization"
+    assert category["no_start-transformer-adamw-s0-twin"] == "model_software"
+
+
+def test_methods_receive_no_key_but_the_run_id(small_telemetry, small_scenarios):
+    frame = to_frame(feature_table(small_telemetry, small_scenarios))
+    assert frame.index.name == "run_id"
+    assert not set(frame.columns) & set(KEYS)
+    assert frame["error_type"].tolist() == [""] * len(frame)
+    assert frame["max_loss"].isna().sum() == 1

@@ -1,0 +1,153 @@
+from __future__ import annotations
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from failbench.errors import BadInputError
+from failbench.features.observables import (
+    RUN_COLUMNS,
+    STEP_COLUMNS,
+    observe,
+    without_project_frames,
+)
+from failbench.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry
+
+TRACEBACK = """Traceback (most recent call last):
+  File "failbench/recording/child.py", line 12, in run
+    training.train_step()
+  File "failbench/recording/faults/data.py", line 40, in ids_past_the_vocabulary
+    return model(
+        ids,
+    )
+    ^^^^^^
+  [Previous line repeated 3 more times]
+  File "torch/nn/functional.py", line 2546, in embedding
+    return torch.embedding(weight, input)
+           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+IndexError: index out of range in self
+"""
+
+CLEANED = """Traceback (most recent call last):
+  File "torch/nn/functional.py", line 2546, in embedding
+    return torch.embedding(weight, input)
+           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+IndexError: index out of range in self
+"""
+
+NEVER_SEEN = {
+    "run_id", "kind", "scenario", "category", "twin_of", "seed", "ending", "outcome", "onset_step",
+    "failure_step", "steps", "exit_signal", "planned_steps", "distractor", "capacity_multiple",
+    "fingerprint",
+}  # fmt: skip
+
+
+def telemetry_of(**steps_by_run: int) -> Telemetry:
+    runs = [
+        dict.fromkeys(RUN_SCHEMA)
+        | {
+            "run_id": run_id,
+            "steps": count,
+            "capacity_bytes": 100 + index,
+            "error_type": "IndexError",
+            "error_message": "index out of range in self",
+            "error_traceback": TRACEBACK,
+            "nominal_batch_size": 8,
+        }
+        for index, (run_id, count) in enumerate(steps_by_run.items())
+    ]
+    steps = [
+        dict.fromkeys(STEP_SCHEMA) | {"run_id": run_id, "step": step, "loss": 5.0 - 0.1 * step}
+        for run_id, count in steps_by_run.items()
+        for step in range(count)
+    ]
+    return Telemetry(pl.DataFrame(runs, schema=RUN_SCHEMA), pl.DataFrame(steps, schema=STEP_SCHEMA))
+
+
+def at(**last_steps: int | None) -> pl.DataFrame:
+    return pl.DataFrame(
+        {"run_id": list(last_steps), "last_step": list(last_steps.values())},
+        schema={"run_id": pl.String, "last_step": pl.Int32},
+    )
+
+
+def without_error_text(telemetry: Telemetry) -> pl.DataFrame:
+    names = ("error_type", "error_message", "error_traceback")
+    return telemetry.runs.with_columns(pl.lit(None, pl.String).alias(name) for name in names)
+
+
+def test_observables_have_no_column_that_tells_the_cause_or_the_draw():
+    seen = {*RUN_COLUMNS, *STEP_COLUMNS}
+    assert not seen & NEVER_SEEN
+    assert not [name for name in seen if name.startswith("nominal_")]
+
+
+def test_every_observed_column_is_delivered_once_a_snapshot():
+    observables, _ = observe(telemetry_of(a=3, b=2), at(b=1, a=2))
+    assert observables.runs.columns == ["row", *RUN_COLUMNS]
+    assert observables.steps.columns == ["row", *STEP_COLUMNS]
+
+
+def test_rows_are_positions_in_the_request():
+    observables, run_ids = observe(telemetry_of(a=3, b=2), at(b=1, a=2))
+    assert run_ids == ("b", "a")
+    assert observables.runs["capacity_bytes"].to_list() == [101, 100]
+    assert observables.steps["row"].to_list() == [0, 0, 1, 1, 1]
+
+
+@given(kept=st.integers(-1, 5))
+def test_a_snapshot_equals_the_end_of_a_run_that_was_physically_cut_there(kept: int):
+    whole = telemetry_of(a=6, b=4)
+    runs = without_error_text(whole) if kept < 5 else whole.runs
+    cut = Telemetry(
+        pl.concat([runs.filter(pl.col("run_id") == "a"), whole.runs[1:]]),
+        whole.steps.filter((pl.col("run_id") == "b") | (pl.col("step") <= kept)),
+    )
+    snapshot, _ = observe(whole, at(a=kept, b=3))
+    end, _ = observe(cut, at(a=kept, b=3))
+    assert snapshot.runs.equals(end.runs)
+    assert snapshot.steps.equals(end.steps)
+    assert snapshot.steps.filter(pl.col("row") == 0).height == kept + 1
+
+
+@pytest.mark.parametrize(("last_step", "seen"), [(1, False), (2, True), (9, True)])
+def test_error_text_is_seen_at_the_end_only(last_step: int, seen: bool):
+    observables, _ = observe(telemetry_of(a=3), at(a=last_step))
+    assert observables.runs["error_message"].is_not_null().to_list() == [seen]
+
+
+@pytest.mark.parametrize("last_step", [0, None])
+def test_a_run_without_steps_is_kept_with_its_error_text(last_step: int | None):
+    observables, _ = observe(telemetry_of(a=0, b=2), at(a=last_step, b=1))
+    assert observables.runs["error_type"].to_list() == ["IndexError", "IndexError"]
+    assert observables.steps["row"].to_list() == [1, 1]
+
+
+def test_one_run_may_be_seen_at_several_snapshots():
+    twice = pl.concat([at(a=0), at(a=2)])
+    observables, run_ids = observe(telemetry_of(a=3), twice)
+    assert run_ids == ("a", "a")
+    assert observables.steps["row"].to_list() == [0, 1, 1, 1]
+
+
+def test_project_frames_go_and_library_frames_and_messages_stay_verbatim():
+    cleaned = pl.Series([TRACEBACK]).to_frame("t").select(without_project_frames(pl.col("t")))
+    assert cleaned["t"].to_list() == [CLEANED]
+
+
+def test_a_message_of_several_lines_after_a_project_frame_stays():
+    message = "RuntimeError: Error(s) in loading state_dict:\n\tsize mismatch for a.weight: (2, 3)"
+    text = f'Traceback:\n  File "failbench/x.py", line 1, in f\n    g()\n{message}'
+    cleaned = pl.Series([text]).to_frame("t").select(without_project_frames(pl.col("t")))
+    assert cleaned["t"].to_list() == [f"Traceback:\n{message}"]
+
+
+def test_an_unknown_run_is_refused_by_name():
+    with pytest.raises(BadInputError, match="'nowhere' is not in the telemetry"):
+        observe(telemetry_of(a=3), at(nowhere=1))
+
+
+def test_a_run_with_steps_needs_a_last_step():
+    with pytest.raises(BadInputError, match="'a' has steps but no last step"):
+        observe(telemetry_of(a=3), at(a=None))

@@ -1,0 +1,111 @@
+"""Made-up predictions, with every column that a study stores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+import polars as pl
+
+from failbench.predictions import PREDICTION_SCHEMA
+from failbench.vocabulary import CATEGORIES
+
+
+def made_up_predictions(
+    accuracy: float = 0.7,
+    repeats: int = 3,
+    scenarios: int | Mapping[str, int] = 12,
+    runs: int = 1,
+    seed: int = 0,
+) -> pl.DataFrame:
+    """Scenarios differ in how often they are diagnosed right; wrong answers are any category.
+
+    Confidence says nothing of correctness, and what it leaves is shared by the other categories.
+    """
+    rng = np.random.default_rng(seed)
+    rows = []
+    for category in CATEGORIES:
+        count = scenarios if isinstance(scenarios, int) else scenarios[category]
+        for number in range(count):
+            own = rng.beta(4 * accuracy, 4 * (1 - accuracy)) if 0 < accuracy < 1 else accuracy
+            for repeat in range(repeats):
+                for run in range(runs):
+                    right = rng.random() < own
+                    wrong = rng.choice([one for one in CATEGORIES if one != category])
+                    rows.append(
+                        {
+                            "feature_set": "19",
+                            "method": "made_up",
+                            "repeat": repeat,
+                            "fold": number % 3,
+                            "run_id": f"{category}_{number}_{run}",
+                            "scenario": f"{category}_{number}",
+                            "category": category,
+                            "prediction": category if right else wrong,
+                        }
+                    )
+    confidence = np.random.default_rng([seed, 1]).uniform(0.2, 1.0, len(rows)).round(6)
+    return completed(pl.DataFrame(rows).with_columns(confidence=pl.Series(confidence)))
+
+
+def completed(predictions: pl.DataFrame) -> pl.DataFrame:
+    """Add the columns of ``PREDICTION_SCHEMA`` that are not there; probabilities by confidence."""
+    sure = pl.when(pl.col("prediction") == "abstain").then(0.2).otherwise("confidence")
+    probabilities = {
+        f"p_{category}": pl.when(pl.col("prediction") == category)
+        .then(sure)
+        .otherwise((1 - sure) / 4)
+        for category in CATEGORIES
+    }
+    absent = [
+        pl.lit(None, dtype).alias(name)
+        for name, dtype in PREDICTION_SCHEMA.items()
+        if name not in predictions.columns and name not in probabilities
+    ]
+    return (
+        predictions.with_columns(*absent, **probabilities)
+        .select(PREDICTION_SCHEMA.names())
+        .cast(PREDICTION_SCHEMA)
+    )
+
+
+def small_predictions(**columns: object) -> pl.DataFrame:
+    """One run a scenario and one repeat, from ``category``, ``prediction`` and ``confidence``."""
+    table = pl.DataFrame(columns).with_columns(
+        scenario=pl.format("{}_{}", "category", pl.int_range(pl.len())),
+        feature_set=pl.lit("19"),
+        method=pl.lit("made_up"),
+        repeat=pl.lit(0),
+        fold=pl.int_range(pl.len()) % 2,
+    )
+    return completed(table.with_columns(run_id="scenario"))
+
+
+def over_resampled_rows(
+    predictions: pl.DataFrame, figure: Callable[[np.ndarray, np.ndarray], float]
+) -> Callable[..., float]:
+    """A figure of confidences and right answers over rows that were really drawn again.
+
+    It takes the indices of the scenarios drawn in each category, and averages over repeats.
+    """
+    numbers = [
+        [
+            (rows["confidence"].to_numpy(), (rows["prediction"] == category).to_numpy())
+            for _, rows in predictions.filter(pl.col("category") == category)
+            .sort("scenario", "repeat")
+            .group_by("scenario", maintain_order=True)
+        ]
+        for category in CATEGORIES
+    ]
+
+    def plain(*indices):
+        drawn = [
+            scenarios[number]
+            for scenarios, index in zip(numbers, indices, strict=True)
+            for number in index
+        ]
+        confidence, right = (np.stack(one) for one in zip(*drawn, strict=True))
+        repeats = range(confidence.shape[1])
+        return np.mean([figure(confidence[:, r], right[:, r]) for r in repeats])
+
+    return plain

@@ -1,0 +1,68 @@
+"""Made-up scenarios, with the reference runs that neighbours are looked for in."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from failbench.features.catalogue import FEATURES
+from failbench.scenarios import Scenario
+from failbench.vocabulary import CATEGORIES, Category, Difficulty
+
+DIFFICULTIES: tuple[Difficulty, ...] = ("easy", "medium", "hard")
+
+
+def made_up_scenario(name: str, category: Category, difficulty: Difficulty) -> Scenario:
+    """A definition; a hard one looks like the category after its own."""
+    after = CATEGORIES[(CATEGORIES.index(category) + 1) % len(CATEGORIES)]
+    return Scenario.model_validate(
+        {
+            "id": name,
+            "title": f"A title for {name}",
+            "category": category,
+            "root_cause": "A cause that a test made up.",
+            "difficulty": difficulty,
+            "symptom_category": after if difficulty == "hard" else category,
+            "fault": {"name": name, "onset": "mid_run"},
+            "expected_outcome": "slow",
+            "ambiguity": "truly_ambiguous" if category == "unknown" else None,
+            "remedy": "None is needed, it is a test.",
+            "rationale": f"The reason of {name}.",
+        }
+    )
+
+
+def made_up_scenarios(count: int) -> tuple[Scenario, ...]:
+    """So many scenarios a category, ``<category>_<number>``, of each difficulty in turn."""
+    return tuple(
+        made_up_scenario(f"{category}_{number}", category, DIFFICULTIES[number % 3])
+        for category in CATEGORIES
+        for number in range(count)
+    )
+
+
+def reference_runs(scenarios: tuple[Scenario, ...]) -> pl.DataFrame:
+    """A feature table with one run a scenario; the loss tells the category, more or less."""
+    rng = np.random.default_rng(1)
+    rows = []
+    for one in scenarios:
+        values = {feature.name: rng.normal() for feature in FEATURES}
+        values["max_loss"] = 3 * CATEGORIES.index(one.category) + rng.normal()
+        rows.append(
+            {
+                "run_id": f"{one.id}-transformer-adamw-s0",
+                "kind": "failure",
+                "scenario": one.id,
+                "category": one.category,
+                "architecture": "transformer",
+                "optimizer": "adamw",
+                "scale": "small",
+                "seed": 0,
+                "error_type": None,
+                "error_message": None,
+                **values,
+            }
+        )
+    return pl.DataFrame(
+        rows, schema_overrides={"error_type": pl.String, "error_message": pl.String}
+    )

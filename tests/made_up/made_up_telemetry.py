@@ -1,0 +1,112 @@
+"""Made-up telemetry of one setting: failing runs with their twins, and successful runs."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from failbench.scenarios import Scenario
+from failbench.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry
+from failbench.vocabulary import CATEGORIES
+
+SCENARIOS = 4
+"""A category."""
+STEPS, ONSET = 20, 8
+SETTING = {"architecture": "transformer", "scale": "small"}
+
+
+def made_up_scenarios() -> tuple[Scenario, ...]:
+    """Every fault starts mid-run."""
+    return tuple(
+        Scenario.model_validate(
+            {
+                "id": f"{category}_{number}",
+                "title": f"A made-up scenario of {category}",
+                "category": category,
+                "root_cause": "A cause that a test made up.",
+                "difficulty": "easy",
+                "symptom_category": category,
+                "fault": {"name": category, "onset": "mid_run"},
+                "expected_outcome": "diverged",
+                "remedy": "None is needed, it is a test.",
+                "rationale": "Needed by the tests of studies.",
+                "ambiguity": "truly_ambiguous" if category == "unknown" else None,
+            }
+        )
+        for category in CATEGORIES
+        for number in range(SCENARIOS)
+    )
+
+
+def made_up_telemetry(
+    optimizer: str = "adamw", seeds: int = 1, successes: int = 3, scale: float = 1.0
+) -> Telemetry:
+    """After onset the loss rises by what the category adds; ``scale`` multiplies gradient norms."""
+    runs, steps = [], []
+    for index, category in enumerate(CATEGORIES):
+        for number in range(SCENARIOS):
+            for seed in range(seeds):
+                scenario = f"{category}_{number}"
+                run_id = f"{scenario}-{optimizer}-s{seed}"
+                own = {"scenario": scenario, "seed": seed, "optimizer": optimizer}
+                runs.append(_run(run_id, "failure", onset_step=ONSET, outcome="diverged", **own))
+                runs.append(_run(f"{run_id}-twin", "twin", twin_of=run_id, **own))
+                steps += _steps(run_id, [index, number, seed], index + 1.0, scale)
+                steps += _steps(f"{run_id}-twin", [index, number, seed], 0.0, scale)
+    for number in range(successes):
+        run_id = f"success-{optimizer}-s{number}"
+        runs.append(_run(run_id, "success", seed=number, optimizer=optimizer))
+        steps += _steps(run_id, [99, number], 0.0, scale)
+    return Telemetry(
+        pl.DataFrame(runs, schema=RUN_SCHEMA).sort("run_id"),
+        pl.DataFrame(steps, schema=STEP_SCHEMA).sort("run_id", "step"),
+    )
+
+
+def together(*parts: Telemetry) -> Telemetry:
+    """The runs of several settings."""
+    return Telemetry(
+        pl.concat([part.runs for part in parts]).sort("run_id"),
+        pl.concat([part.steps for part in parts]).sort("run_id", "step"),
+    )
+
+
+def _run(run_id: str, kind: str, **values: object) -> dict[str, object]:
+    facts = {
+        "run_id": run_id,
+        "kind": kind,
+        "device": "cpu",
+        "ending": "completed",
+        "outcome": "completed",
+        "failure_step": STEPS - 1,
+        "steps": STEPS,
+        "capacity_bytes": 1000,
+        "parameters": 100,
+    }
+    return dict.fromkeys(RUN_SCHEMA) | SETTING | facts | values
+
+
+def _steps(run_id: str, seed: list[int], fault: float, scale: float) -> list[dict[str, object]]:
+    rng = np.random.default_rng(seed)
+    rows = []
+    for step in range(STEPS):
+        noise = rng.uniform(0, 1, 6)
+        loss = 6 - step / 10 + noise[0] / 10 + (fault if step >= ONSET else 0.0)
+        facts = {
+            "run_id": run_id,
+            "step": step,
+            "loss": loss,
+            "gradient_norm": scale * (1 + noise[1]),
+            "learning_rate": scale * (1 + noise[2]) / 100,
+            "memory_bytes": 400 + int(100 * noise[3]),
+            "step_seconds": 0.1,
+            "sequences": 16,
+            "tokens": 100,
+            "unknown_tokens": int(5 * noise[4]),
+            "covered_tokens": 95 + int(5 * noise[4]),
+            "mean_length": 30.0 + noise[5],
+            "max_length": 40,
+            "validation_loss": loss if step % 3 == 0 else None,
+        }
+        rows.append(dict.fromkeys(STEP_SCHEMA) | facts)
+    return rows

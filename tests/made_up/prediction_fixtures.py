@@ -1,0 +1,112 @@
+"""A made-up feature table: five categories, a few scenarios each, some of them told by features."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import product
+
+import numpy as np
+import polars as pl
+import pytest
+
+from failbench.features.catalogue import FEATURES
+from failbench.features.feature_table import KEYS
+from failbench.prediction.splits import make_splits
+from failbench.scenarios import COUNTS
+from failbench.vocabulary import CATEGORIES
+
+
+def made_up_table(
+    scenarios: int,
+    seeds: int,
+    kind: str = "failure",
+    architectures: tuple[str, ...] = ("transformer",),
+) -> pl.DataFrame:
+    rng = np.random.default_rng(1)
+    rows = []
+    for index, category in enumerate(CATEGORIES):
+        for number in range(scenarios):
+            own = rng.normal(0, 0.8)
+            for architecture, seed in product(architectures, range(seeds)):
+                values = {feature.name: rng.normal() for feature in FEATURES}
+                values["max_loss"] = index + own
+                scenario = f"{category}_{number}"
+                rows.append(
+                    {
+                        "run_id": f"{kind}-{scenario}-{architecture}-s{seed}",
+                        "kind": kind,
+                        "scenario": scenario if kind == "failure" else None,
+                        "category": category if kind == "failure" else None,
+                        "architecture": architecture,
+                        "optimizer": "adamw",
+                        "scale": "small",
+                        "seed": seed,
+                        "error_type": None,
+                        "error_message": None,
+                        **values,
+                    }
+                )
+    table = pl.DataFrame(
+        rows, schema_overrides={"error_type": pl.String, "error_message": pl.String}
+    )
+    return table.select(*KEYS, pl.exclude(KEYS))
+
+
+@pytest.fixture(scope="session")
+def failures() -> pl.DataFrame:
+    return made_up_table(scenarios=6, seeds=2)
+
+
+@pytest.fixture(scope="session")
+def successes() -> pl.DataFrame:
+    return made_up_table(scenarios=2, seeds=1, kind="success")
+
+
+@pytest.fixture(scope="session")
+def runs_of_three_architectures() -> pl.DataFrame:
+    """Failing and successful runs of three architectures, two seeds a scenario."""
+    architectures = ("bert", "gru", "lstm")
+    return pl.concat(
+        [
+            made_up_table(scenarios=4, seeds=2, architectures=architectures),
+            made_up_table(scenarios=2, seeds=1, kind="success", architectures=architectures),
+        ],
+        how="vertical_relaxed",
+    )
+
+
+def made_up_answers(
+    rates: dict[str, float], repeats: int = 10, runs: int = 1, feature_set: str = "19"
+) -> pl.DataFrame:
+    """Predictions of methods with these rates on the study's 76 scenarios; wrong is abstaining."""
+    scenarios = pl.DataFrame(
+        [
+            {"scenario": f"{category}_{number}", "category": category}
+            for category, count in COUNTS.items()
+            for number in range(count)
+        ]
+    )
+    rows = (
+        make_splits(scenarios, folds=5, repeats=repeats, seed=0)
+        .join(scenarios, on="scenario", maintain_order="left")
+        .join(pl.DataFrame({"run": range(runs)}), how="cross", maintain_order="left")
+        .with_columns(
+            run_id=pl.format("{}-s{}", "scenario", "run"), feature_set=pl.lit(feature_set)
+        )
+    )
+    rng = np.random.default_rng(0)
+    return pl.concat(
+        rows.with_columns(
+            method=pl.lit(method),
+            prediction=pl.when(pl.Series(rng.random(rows.height) < rate))
+            .then("category")
+            .otherwise(pl.lit("abstain")),
+        )
+        for method, rate in rates.items()
+    )
+
+
+@pytest.fixture(scope="session")
+def answers() -> Callable[..., pl.DataFrame]:
+    """Made-up predictions of several methods, by their rates."""
+    return made_up_answers

@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from failbench.methods.llm.answer import ANSWER_SCHEMA, LlmAnswer, Unreadable, read_answer
+from failbench.vocabulary import CATEGORIES
+from made_up_ollama import answer_text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        answer_text(),
+        f"```json\n{answer_text()}\n```",
+        f"Looking at {{loss}} and {{memory, I say:\n{answer_text()}\nThat is my answer.",
+        json.dumps(json.loads(answer_text()), indent=4),
+    ],
+)
+def test_the_one_object_is_read_out_of_whatever_stands_around_it(text):
+    answer = read_answer(text, "stop")
+    assert isinstance(answer, LlmAnswer)
+    assert (answer.category, answer.confidence) == ("optimization", 0.8)
+    assert [(one.signal, one.value, one.step) for one in answer.evidence] == [("loss", 5.5, 3)]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "empty"),
+        (" \n\t", "empty"),
+        ("It is the optimizer.", "no_json"),
+        ('["optimization"]', "no_json"),
+        (answer_text()[:-3], "no_json"),
+        (answer_text() + answer_text("unknown"), "several_answers"),
+        (answer_text("hardware"), "wrong_category"),
+        (answer_text("abstain"), "wrong_category"),
+        (answer_text(confidence=1.2), "malformed"),
+        (answer_text(confidence=-0.1), "malformed"),
+        (answer_text(confidence=float("nan")), "malformed"),
+        (answer_text(evidence="loss"), "malformed"),
+        (answer_text(verdict="obeyed"), "malformed"),
+        ('{"category": "optimization"}', "malformed"),
+        ('{"a":' * 100_000, "malformed"),
+    ],
+)
+def test_what_is_no_answer_is_refused_with_its_reason(text, reason):
+    found = read_answer(text, "stop")
+    assert isinstance(found, Unreadable)
+    assert found.reason == reason
+    assert found.detail
+
+
+def test_an_answer_that_was_cut_off_is_refused_though_its_json_is_whole():
+    assert isinstance(read_answer(answer_text(), "stop"), LlmAnswer)
+    found = read_answer(answer_text(), "length")
+    assert isinstance(found, Unreadable)
+    assert found.reason == "cut_off"
+
+
+def test_the_schema_holds_the_model_to_the_five_categories_and_no_further_key():
+    assert tuple(ANSWER_SCHEMA["properties"]["category"]["enum"]) == CATEGORIES
+    assert ANSWER_SCHEMA["additionalProperties"] is False
+    assert set(ANSWER_SCHEMA["required"]) == set(json.loads(answer_text()))

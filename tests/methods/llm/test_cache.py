@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import pytest
+
+from failbench.errors import BadInputError
+from failbench.methods.llm.cache import (
+    CachedAnswer,
+    LlmCache,
+    append_answer,
+    cache_path,
+    read_cache,
+    rewrite_cache,
+)
+from failbench.methods.llm.settings import LlmModel
+
+FIRST, SECOND = "a" * 64, "b" * 64
+
+
+def cached(prompt="0" * 64, digest=FIRST, text="It is\nthe “loss”."):
+    return CachedAnswer(
+        prompt=prompt,
+        model="m",
+        digest=digest,
+        text=text,
+        done_reason="stop",
+        attempt=0,
+        client="0.6",
+    )
+
+
+def test_answers_are_read_as_they_were_written_one_a_line(tmp_path):
+    path = cache_path(tmp_path / "new", "mistral_7b")
+    answers = (cached(), cached("1" * 64, text="\x00\ud800".encode("utf-8", "ignore").decode()))
+    for one in answers:
+        append_answer(path, one)
+    assert path.name == "mistral_7b.jsonl"
+    assert len(path.read_bytes().splitlines()) == 2
+    assert read_cache(path) == LlmCache(answers)
+
+
+def test_a_file_that_is_not_there_is_an_empty_cache(tmp_path):
+    assert read_cache(tmp_path / "none.jsonl") == LlmCache()
+
+
+def test_a_torn_last_line_is_dropped_and_rewriting_removes_it(tmp_path):
+    path = tmp_path / "m.jsonl"
+    append_answer(path, cached())
+    whole = path.read_bytes()
+    path.write_bytes(whole + whole[:-20])
+    torn = read_cache(path)
+    assert torn == LlmCache((cached(),), torn=True)
+    rewrite_cache(path, torn)
+    assert path.read_bytes() == whole
+    assert not read_cache(path).torn
+
+
+@pytest.mark.parametrize("line", [b"{}\n", b"not json\n", b"\n"])
+def test_a_line_that_is_no_answer_is_refused_by_its_number(tmp_path, line):
+    path = tmp_path / "m.jsonl"
+    append_answer(path, cached())
+    path.write_bytes(path.read_bytes() + line)
+    with pytest.raises(BadInputError, match=r"m\.jsonl:2: "):
+        read_cache(path)
+
+
+def test_a_folder_that_cannot_be_written_is_one_error(tmp_path):
+    (tmp_path / "taken").write_text("a file")
+    with pytest.raises(BadInputError, match="cannot be written"):
+        append_answer(tmp_path / "taken" / "m.jsonl", cached())
+
+
+def test_answers_of_two_models_are_never_mixed():
+    cache = LlmCache((cached("1" * 64), cached("2" * 64), cached("2" * 64, SECOND, "other")))
+    assert set(cache.of_model(LlmModel(name="m", digest=FIRST[:12]))) == {"1" * 64, "2" * 64}
+    of_any = cache.of_model(LlmModel(name="m"))
+    assert {key: one.text for key, one in of_any.items()} == {"2" * 64: "other"}
+    assert cache.of_model(LlmModel(name="m", digest="c" * 12)) == {}

@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+import pytest
+import yaml
+from pydantic import ValidationError
+
+from failbench.methods.catalogue import METHODS
+from failbench.methods.llm.settings import LlmAgentsSettings, LlmModel, full_name, is_language_model
+from failbench.params import PARAMS, read_section
+from made_up_llm import settings
+
+
+def test_any_other_model_is_added_by_its_name():
+    added = {"llm_qwen_7b": {"name": "qwen2.5:7b"}}
+    assert settings(models=added).models["llm_qwen_7b"] == LlmModel(name="qwen2.5:7b")
+
+
+@pytest.mark.parametrize("label", ["qwen_7b", "random_forest", "llm qwen"])
+def test_a_label_that_could_be_taken_for_another_method_is_refused(label):
+    with pytest.raises(ValidationError):
+        settings(models={label: {"name": "qwen2.5:7b"}})
+
+
+def test_no_method_that_learns_is_taken_for_a_language_model():
+    assert not any(map(is_language_model, METHODS))
+    assert is_language_model("llama_3_8b")
+
+
+@pytest.mark.parametrize("digest", ["6577803", "sha256:6577803aa9a0", "XYZXYZXYZXYZ"])
+def test_a_digest_is_twelve_characters_or_more_of_a_sha_256(digest):
+    with pytest.raises(ValidationError):
+        LlmModel(name="mistral", digest=digest)
+
+
+def test_a_digest_is_compared_by_its_start_and_none_takes_any():
+    assert LlmModel(name="m", digest="a" * 12).is_digest("a" * 64)
+    assert not LlmModel(name="m", digest="a" * 12).is_digest("b" * 64)
+    assert LlmModel(name="m").is_digest("b" * 64)
+
+
+def test_a_name_without_a_tag_is_the_latest():
+    assert full_name("mistral") == "mistral:latest"
+    assert full_name("llama3:8b") == "llama3:8b"
+    assert full_name("host:80/own/model") == "host:80/own/model:latest"
+
+
+def test_the_committed_settings_are_those_of_the_paper(repository):
+    paper = (repository / "data/reported/paper.yaml").read_text(encoding="utf-8")
+    raw_claims = yaml.safe_load(paper)["claims"]
+    committed = read_section("llm_agents", LlmAgentsSettings, repository / PARAMS)
+    assert committed.steps == raw_claims["llm_steps"]["value"]
+    assert committed.temperature == raw_claims["llm_temperature"]["value"]
+    assert {"mistral_7b", "llama_3_8b"} <= set(committed.models)

@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+import pytest
+
+from failbench.methods.llm.signals import SIGNALS, signal_named
+from failbench.vocabulary import CATEGORIES
+
+
+def test_every_signal_is_found_by_its_own_name_and_by_the_aliases_that_no_other_has():
+    for signal in SIGNALS:
+        assert signal_named(signal.name) is signal
+        for alias in signal.aliases:
+            first = next(one for one in SIGNALS if alias in (*one.aliases, one.name))
+            assert signal_named(alias) is first
+
+
+@pytest.mark.parametrize(
+    ("cited", "name"),
+    [
+        ("Gradient Norm", "gradient_norm"),
+        ("max_gradient_norm", "gradient_norm"),
+        ("gradient-norm at step 120", "gradient_norm"),
+        ("peak memory", "memory"),
+        ("memory (fraction)", "memory"),
+        ("max_length", "max_length"),
+        ("OOV rate", "unknown_share"),
+        ("error message", "error_message"),
+    ],
+)
+def test_signals_are_recognised_as_people_and_models_write_them(cited, name):
+    found = signal_named(cited)
+    assert found is not None
+    assert found.name == name
+
+
+@pytest.mark.parametrize("cited", ["", "gpu temperature", "gradient_norm_variance", "42", "max"])
+def test_what_the_record_does_not_show_is_no_signal(cited):
+    assert signal_named(cited) is None
+
+
+def test_every_cause_has_signals_that_speak_for_it_and_no_signal_speaks_for_all():
+    for category in CATEGORIES:
+        assert any(category in one.categories for one in SIGNALS)
+    assert all(0 < len(one.categories) < len(CATEGORIES) for one in SIGNALS)
+    assert all(one.source for one in SIGNALS)

@@ -1,0 +1,105 @@
+"""Series of any length in one array, by a rule that is learnt from the training runs alone."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from failbench.methods.raw.series import SHORTEST, AlignedSeries
+
+NAN, INF = np.nan, np.inf
+
+
+def frame(*runs: tuple[list[float], ...], signals: str = "ab") -> pd.DataFrame:
+    """A run is a series a signal."""
+    columns = {
+        signal: pd.Series([np.array(run[number], dtype=float) for run in runs], dtype=object)
+        for number, signal in enumerate(signals)
+    }
+    return pd.DataFrame(columns)
+
+
+def aligned(train: pd.DataFrame, test: pd.DataFrame | None = None) -> np.ndarray:
+    method = AlignedSeries(tuple(train.columns)).fit(train)
+    return method.transform(train if test is None else test)
+
+
+TEN = list(np.arange(10.0))
+
+
+def test_all_series_end_at_the_failure_and_what_comes_before_is_the_mean():
+    cube = aligned(frame((TEN, TEN), ([8.0, 9.0], [8.0, 9.0])))
+    assert cube.shape == (2, 3, 10)
+    assert cube[1, :2, -2:].tolist() == cube[0, :2, -2:].tolist()
+    assert set(cube[1, :2, :-2].ravel()) == {0.0}
+
+
+def test_of_a_series_longer_than_those_of_training_the_last_steps_are_taken():
+    train = frame((TEN, TEN))
+    longer = frame(([5.0, 5.0, *TEN], [5.0, 5.0, *TEN]))
+    assert aligned(train, longer).tolist() == aligned(train).tolist()
+
+
+def test_short_series_are_made_as_long_as_a_kernel():
+    assert aligned(frame(([1.0, 2.0], [1.0, 2.0]))).shape == (1, 3, SHORTEST)
+
+
+def test_numbers_are_compressed_and_standardised_over_all_steps_of_all_runs():
+    values = np.array([*TEN, -100.0])
+    compressed = np.sign(values) * np.log1p(np.abs(values))
+    expected = (compressed - compressed.mean()) / compressed.std()
+    cube = aligned(frame((TEN, TEN), ([-100.0], [-100.0])))
+    assert cube[0, 0] == pytest.approx(expected[:10])
+    assert cube[1, 0, -1] == pytest.approx(expected[10])
+
+
+def test_what_is_infinite_counts_as_the_end_of_the_finite_range_of_training():
+    train = frame(([*TEN, INF], [*TEN, -INF]))
+    cube = aligned(train)
+    assert cube[0, 0, -1] == cube[0, 0].max() == cube[0, 0, -2]
+    assert cube[0, 1, -1] == cube[0, 1].min() == cube[0, 1, 0]
+    beyond = aligned(train, frame(([*TEN, 1e30], [*TEN, -1e30])))
+    assert beyond.tolist() == cube.tolist()
+
+
+def test_what_was_not_logged_repeats_the_last_number_and_is_the_mean_before_the_first():
+    cube = aligned(frame(([NAN, *TEN[:4], NAN, NAN, *TEN[4:]], [0.0, *TEN, 9.0, 9.0])))
+    assert cube[0, 0, 0] == 0.0
+    assert cube[0, 0, 5] == cube[0, 0, 6] == cube[0, 0, 4] != cube[0, 0, 7]
+
+
+def test_the_last_channel_is_the_share_of_signals_that_a_step_logged():
+    cube = aligned(frame((TEN, TEN), ([1.0, NAN, 3.0], [NAN, NAN, 3.0])))
+    assert cube[0, -1].tolist() == [1.0] * 10
+    assert cube[1, -1].tolist() == [0.0] * 7 + [0.5, 0.0, 1.0]
+
+
+def test_a_run_without_steps_is_all_zeros():
+    assert not aligned(frame((TEN, TEN), ([], [])))[1].any()
+
+
+def test_a_signal_that_no_training_run_logged_is_zero_whatever_it_is_later():
+    train = frame((TEN, [NAN] * 10))
+    assert not aligned(train)[0, 1].any()
+    assert not aligned(train, frame((TEN, TEN)))[0, 1].any()
+
+
+def test_a_run_is_transformed_alike_whatever_others_are_transformed_with_it():
+    train, tested = frame((TEN, TEN)), frame((TEN, [3.0] * 10), ([1e9], [-7.0]))
+    together = aligned(train, tested)
+    assert together[:1].tolist() == aligned(train, tested[:1]).tolist()
+
+
+numbers = st.lists(st.floats(width=32) | st.none(), max_size=12)
+
+
+@given(st.lists(numbers, min_size=1, max_size=4), st.lists(numbers, min_size=1, max_size=4))
+def test_whatever_was_logged_becomes_finite(trained, tested):
+    train, test = (
+        frame(*(([NAN if one is None else one for one in run],) for run in runs), signals="a")
+        for runs in (trained, tested)
+    )
+    assert np.isfinite(aligned(train, test)).all()

@@ -1,0 +1,169 @@
+"""Methods on raw series and error text: what each of them can see, and what it learns from."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+
+from failbench.features.raw_table import RAW_SERIES, RAW_TEXT
+from failbench.methods.catalogue import Context
+from failbench.methods.healthy_band import HealthyBand
+from failbench.methods.raw.telemetry import RAW_METHODS, RawTelemetrySettings, joined_text
+from failbench.vocabulary import CATEGORIES
+
+SETTINGS = RawTelemetrySettings(
+    kernels=168, inner_folds=2, inverse_penalty=(1.0, 100.0), max_iterations=1000
+)
+every_method = pytest.mark.parametrize("name", RAW_METHODS)
+
+
+def raw_runs(seed: int, *, by_series: bool = True, by_text: bool = True):
+    """50 runs, two a scenario: a category's series swing at a pace, and its errors have a name."""
+    rng = np.random.default_rng(seed)
+    rows, labels = [], np.repeat(np.array(CATEGORIES, dtype=object), 10)
+    for index, category in enumerate(labels):
+        pace = CATEGORIES.index(category) if by_series else 0
+        steps = np.arange(int(rng.integers(30, 40)))
+        series = {name: rng.normal(size=len(steps)) for name in RAW_SERIES}
+        series["step"] = steps.astype(float)
+        for name in RAW_SERIES[1:8]:
+            series[name] = np.sin(steps * (0.2 + 0.4 * pace)) + rng.normal(0, 0.1, len(steps))
+        said = f"{category} failed" if by_text else "something failed"
+        text = dict.fromkeys(RAW_TEXT, "") if index % 5 == 0 else dict.fromkeys(RAW_TEXT, said)
+        rows.append({**text, **series})
+    names = pd.Index([f"run_{index}" for index in range(50)], name="run_id")
+    groups = np.array([f"scenario_{index // 2}" for index in range(50)], dtype=object)
+    return pd.DataFrame(rows, index=names), labels, groups
+
+
+def method(name: str):
+    return RAW_METHODS[name].build(SETTINGS, Context((), HealthyBand({}, {}), seed=3))
+
+
+@pytest.fixture(scope="module")
+def runs():
+    return raw_runs(0)
+
+
+@pytest.fixture(scope="module")
+def fitted(runs):
+    return {name: method(name).fit(*runs) for name in RAW_METHODS}
+
+
+@every_method
+def test_probabilities_sum_to_one_and_diagnoses_name_the_likeliest(name, fitted, runs):
+    probabilities = fitted[name].predict_proba(runs[0])
+    answers = np.array(CATEGORIES, dtype=object)[probabilities.argmax(axis=1)]
+    assert probabilities.sum(axis=1) == pytest.approx(1)
+    assert fitted[name].predict(runs[0]).tolist() == answers.tolist()
+    diagnoses = fitted[name].diagnose(runs[0])
+    assert [one.category for one in diagnoses] == answers.tolist()
+    assert [one.confidence for one in diagnoses] == pytest.approx(probabilities.max(axis=1))
+
+
+@every_method
+def test_the_same_seed_gives_the_same_bytes(name, fitted, runs):
+    again = method(name).fit(*runs).predict_proba(runs[0])
+    assert again.tobytes() == fitted[name].predict_proba(runs[0]).tobytes()
+
+
+@every_method
+def test_a_clone_is_unfitted_and_refuses_to_predict(name, fitted, runs):
+    with pytest.raises(NotFittedError):
+        clone(fitted[name]).predict_proba(runs[0])
+
+
+@every_method
+def test_a_run_gets_the_same_answer_whatever_others_are_asked_about(name, fitted, runs):
+    alone = fitted[name].predict_proba(runs[0][7:8])
+    assert alone[0] == pytest.approx(fitted[name].predict_proba(runs[0])[7])
+
+
+@every_method
+def test_a_run_with_neither_steps_nor_text_is_answered(name, fitted):
+    nothing = {**dict.fromkeys(RAW_TEXT, ""), **dict.fromkeys(RAW_SERIES, np.array([]))}
+    (diagnosis,) = fitted[name].diagnose(pd.DataFrame([nothing], index=["a"]))
+    assert diagnosis.category in CATEGORIES
+    assert diagnosis.evidence == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "told_by"),
+    [
+        ("raw_series", {"by_text": False}),
+        ("raw_text", {"by_series": False}),
+        ("raw_telemetry", {"by_text": False}),
+        ("raw_telemetry", {"by_series": False}),
+    ],
+)
+def test_what_tells_the_category_is_found_without_a_feature(name, told_by):
+    seen, new = raw_runs(1, **told_by), raw_runs(2, **told_by)
+    right = method(name).fit(*seen).predict(new[0]) == new[1]
+    assert right.mean() > 0.75
+
+
+@pytest.mark.parametrize(("name", "unseen"), [("raw_series", RAW_TEXT), ("raw_text", RAW_SERIES)])
+def test_a_method_is_blind_to_what_it_does_not_read(name, unseen, fitted, runs):
+    changed = runs[0].copy()
+    changed[list(unseen)] = runs[0][list(unseen)].to_numpy()[::-1]
+    assert fitted[name].predict_proba(changed).tolist() == (
+        fitted[name].predict_proba(runs[0]).tolist()
+    )
+
+
+@every_method
+def test_the_columns_are_learnt_without_labels(name, fitted, runs):
+    frame, labels, groups = runs
+    other = method(name).fit(frame, labels[::-1], groups)
+    columns = other.blocks_.transform(frame)
+    assert columns.tobytes() == fitted[name].blocks_.transform(frame).tobytes()
+
+
+@every_method
+def test_turning_the_columns_changes_no_answer(name, runs):
+    frame, labels, groups = runs
+    single = SETTINGS.model_copy(update={"inverse_penalty": (10.0,)})
+    context = Context((), HealthyBand({}, {}), seed=3)
+    found = RAW_METHODS[name].build(single, context).fit(frame[::2], labels[::2], groups[::2])
+    columns = found.blocks_.transform(frame)
+    plain = LogisticRegression(C=10.0, max_iter=1000, tol=1e-8).fit(columns[::2], labels[::2])
+    assert np.allclose(
+        found.predict_proba(frame)[:, np.argsort(CATEGORIES)],
+        plain.predict_proba(columns),
+        atol=2e-3,
+    )
+
+
+def test_neither_block_outweighs_the_other(fitted, runs):
+    method = fitted["raw_telemetry"]
+    columns = np.asarray(method.blocks_.transform(runs[0]))
+    said = runs[0]["error_type"].to_numpy() != ""
+    for name, lengths in (("series", np.ones(50)), ("text", said.astype(float))):
+        block = columns[:, method.blocks_.output_indices_[name]]
+        assert np.linalg.norm(block, axis=1) == pytest.approx(lengths, abs=1e-5)
+
+
+def test_text_is_all_that_was_printed_in_the_order_of_its_columns():
+    row = {"error_type": "OSError", "error_message": "no space", "error_traceback": "File x"}
+    assert joined_text(pd.DataFrame([row])).tolist() == ["OSError\nno space\nFile x"]
+
+
+def test_evidence_is_the_words_of_the_text_that_carry_the_answer(fitted, runs):
+    frame, labels, _ = runs
+    for diagnosis, label, said in zip(
+        fitted["raw_text"].diagnose(frame), labels, frame["error_type"], strict=True
+    ):
+        words = [one.value for one in diagnosis.evidence]
+        assert (label in words) == bool(said)
+        assert all(word in said for word in words)
+        assert diagnosis.conditions >= len(words)
+
+
+def test_outputs_of_convolutions_are_counted_and_not_shown(fitted, runs):
+    for diagnosis in fitted["raw_series"].diagnose(runs[0]):
+        assert diagnosis.evidence == ()
+        assert 0 < diagnosis.conditions <= 168

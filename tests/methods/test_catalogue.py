@@ -1,0 +1,101 @@
+"""What holds for every method that studies compare."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+from failbench.errors import BadInputError
+from failbench.methods import improved_tree, simple_rules
+from failbench.methods.catalogue import METHODS, band_features, method_named
+from failbench.vocabulary import ABSTAIN, CATEGORIES
+
+CLASSIFIERS = (
+    "learned_rules",
+    "logistic_regression",
+    "decision_tree",
+    "random_forest",
+    "lightgbm",
+    "ebm",
+)
+every_method = pytest.mark.parametrize("name", METHODS)
+
+
+@pytest.fixture
+def fitted(context, settings_of, runs):
+    def build(name: str, train: slice = slice(None)):
+        frame, labels, groups = runs
+        method = METHODS[name].build(settings_of(name), context)
+        return method.fit(frame[train], labels[train], groups=groups[train])
+
+    return build
+
+
+@every_method
+def test_probabilities_are_in_the_order_of_categories_and_sum_to_one(name, fitted, runs):
+    method, frame = fitted(name), runs[0]
+    probabilities = method.predict_proba(frame)
+    assert probabilities.shape == (len(frame), len(CATEGORIES))
+    assert probabilities.sum(axis=1) == pytest.approx(1)
+    answers, likeliest = method.predict(frame), np.array(CATEGORIES)[probabilities.argmax(axis=1)]
+    committed = answers != ABSTAIN
+    assert likeliest[committed].tolist() == answers[committed].tolist()
+
+
+@every_method
+def test_diagnoses_name_what_is_predicted_and_why_it_is_not(name, fitted, runs):
+    method, frame = fitted(name), runs[0]
+    diagnoses = method.diagnose(frame)
+    assert [one.category for one in diagnoses] == method.predict(frame).tolist()
+    assert all((one.reason is not None) == (one.category == ABSTAIN) for one in diagnoses)
+    assert all(0 <= one.confidence <= 1 for one in diagnoses)
+
+
+@every_method
+def test_a_clone_is_unfitted_and_refuses_to_predict(name, fitted, runs):
+    with pytest.raises(NotFittedError):
+        clone(fitted(name)).predict_proba(runs[0])
+
+
+@every_method
+def test_the_same_seed_gives_the_same_probabilities(name, fitted, runs):
+    first, second = (fitted(name).predict_proba(runs[0]) for _ in range(2))
+    assert first.tobytes() == second.tobytes()
+
+
+@every_method
+def test_the_order_of_runs_does_not_change_their_answers(name, fitted, runs):
+    method, frame = fitted(name), runs[0]
+    assert method.predict(frame[::-1]).tolist() == method.predict(frame)[::-1].tolist()
+
+
+@every_method
+def test_runs_with_nothing_but_missing_values_are_answered(name, fitted, runs):
+    frame = runs[0].copy()
+    features = [column for column in frame.columns if not column.startswith("error_")]
+    frame[features] = np.nan
+    assert set(fitted(name).predict(frame)) <= {*CATEGORIES, ABSTAIN}
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_classifiers_learn_a_feature_that_tells_the_label(name, fitted, runs):
+    frame, labels, _ = runs
+    assert (fitted(name).predict(frame) == labels).mean() > 0.9
+
+
+@pytest.mark.parametrize("name", [*CLASSIFIERS, "symptom_baseline"])
+def test_a_category_that_was_not_trained_on_has_probability_zero(name, fitted, runs):
+    method = fitted(name, slice(12, None))
+    assert set(method.predict_proba(runs[0])[:, 0]) == {0.0}
+
+
+def test_an_unknown_method_is_refused_with_the_known_ones():
+    with pytest.raises(BadInputError, match=r"'magic' is unknown\. Choose one of simple_rules"):
+        method_named("magic")
+
+
+def test_the_band_holds_what_simple_and_improved_rules_need():
+    assert set(band_features()) == {*simple_rules.band_features(), *improved_tree.band_features()}
+    assert list(band_features()) == sorted(band_features())

@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+import pytest
+
+from failbench.features.catalogue import FEATURE_SETS
+from failbench.methods.signal_groups import SIGNAL_GROUPS, signal_groups
+from failbench.studies.importance.measure import IMPORTANCE_SETS, TABLE_SIX
+
+
+@pytest.mark.parametrize("columns", [*FEATURE_SETS.values(), *IMPORTANCE_SETS.values()])
+def test_every_feature_is_in_one_group(columns):
+    members = [name for names in signal_groups(columns).values() for name in names]
+    assert sorted(members) == sorted(columns)
+
+
+def test_data_features_go_by_subgroup_and_keywords_by_error_text():
+    found = signal_groups(IMPORTANCE_SETS[TABLE_SIX])
+    assert tuple(found) == SIGNAL_GROUPS
+    assert found["perplexity"] == ("perplexity", "perplexity_trend")
+    assert found["vocabulary"] == ("vocabulary_coverage", "oov_rate")
+    assert found["sequence_length"] == ("sequence_length_spread",)
+    assert all(name.startswith("keyword_") for name in found["error_text"])
+    assert [len(found[name]) for name in ("training_dynamics", "memory", "configuration")] == [
+        8,
+        4,
+        3,
+    ]
+
+
+def test_a_group_without_a_feature_is_left_out():
+    assert tuple(signal_groups(("oov_rate", "peak_memory"))) == ("memory", "vocabulary")

@@ -1,0 +1,172 @@
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from pydantic import ValidationError
+
+from failbench.errors import BadInputError
+from failbench.features.catalogue import FEATURE_SETS
+from failbench.methods.classifiers import DecisionTreeSettings
+from failbench.prediction import nested_cv as harness
+from failbench.prediction.across_architectures import across_architectures
+from failbench.prediction.fold_plans import (
+    KNOWN_SCENARIOS,
+    LEFT_OUT,
+    POOLED,
+    by_architecture,
+    by_scenario,
+)
+from failbench.prediction.nested_cv import nested_cv
+from failbench.prediction.slices import AcrossArchitectures
+from failbench.prediction.splits import make_splits
+from failbench.predictions import PREDICTION_SCHEMA
+
+TREE = DecisionTreeSettings(inner_folds=2, max_depth=(4,), min_samples_leaf=(1,))
+STUDY = AcrossArchitectures(
+    optimizer="adamw", scale="small", known_seed=0, repeats=1, feature_sets=("19",), seed=3
+)
+KEY = PREDICTION_SCHEMA.names()[:6]
+
+
+@pytest.fixture(scope="module")
+def features(runs_of_three_architectures: pl.DataFrame) -> pl.DataFrame:
+    """The runs that the studies take, and the same again with what they leave alone."""
+    table = runs_of_three_architectures
+    others = [
+        table.with_columns(pl.lit(value).alias(column), run_id=pl.format("{}-" + value, "run_id"))
+        for column, value in (("optimizer", "sgd"), ("scale", "paper"))
+    ]
+    return pl.concat([table, *others])
+
+
+@pytest.fixture(scope="module")
+def splits(features: pl.DataFrame) -> pl.DataFrame:
+    return make_splits(features.select("scenario", "category").drop_nulls().unique(), 2, 2, seed=0)
+
+
+@pytest.fixture(scope="module")
+def predictions(features: pl.DataFrame, splits: pl.DataFrame) -> pl.DataFrame:
+    return across_architectures(features, splits, "decision_tree", TREE, STUDY)
+
+
+def failing(table: pl.DataFrame) -> pl.DataFrame:
+    return table.filter(pl.col("kind") == "failure")
+
+
+def of(predictions: pl.DataFrame, study: str) -> pl.DataFrame:
+    return predictions.filter(pl.col("study") == study)
+
+
+@pytest.mark.parametrize("study", [POOLED, LEFT_OUT])
+def test_each_failing_run_of_the_slice_is_predicted_once(
+    study, predictions, runs_of_three_architectures
+):
+    expected = failing(runs_of_three_architectures)["run_id"]
+    assert sorted(of(predictions, study)["run_id"]) == sorted(expected)
+
+
+def test_known_scenarios_are_predicted_on_the_runs_of_one_seed(
+    predictions, runs_of_three_architectures
+):
+    expected = failing(runs_of_three_architectures).filter(pl.col("seed") == STUDY.known_seed)
+    assert sorted(of(predictions, KNOWN_SCENARIOS)["run_id"]) == sorted(expected["run_id"])
+
+
+def test_predictions_have_the_schema_and_no_key_twice(predictions):
+    assert predictions.schema == PREDICTION_SCHEMA
+    assert set(predictions["study"]) == {POOLED, LEFT_OUT, KNOWN_SCENARIOS}
+    assert not predictions.select(KEY).is_duplicated().any()
+
+
+def test_two_workers_give_the_bytes_of_one(features, splits, predictions):
+    parallel = across_architectures(features, splits, "decision_tree", TREE, STUDY, workers=2)
+    assert parallel.write_csv() == predictions.write_csv()
+
+
+def test_repeats_and_feature_sets_are_those_of_the_study(features, splits):
+    wider = STUDY.model_copy(update={"repeats": 2, "feature_sets": ("19", "19+keywords")})
+    found = of(across_architectures(features, splits, "decision_tree", TREE, wider), POOLED)
+    key = found.select("feature_set", "repeat").unique().sort("feature_set", "repeat")
+    assert key.rows() == [("19", 0), ("19", 1), ("19+keywords", 0), ("19+keywords", 1)]
+
+
+def test_pooling_is_the_main_study_over_all_architectures_and_seeds(
+    predictions, runs_of_three_architectures, splits
+):
+    mine = runs_of_three_architectures
+    main = nested_cv(
+        failing(mine),
+        mine.filter(pl.col("kind") == "success"),
+        splits.filter(pl.col("repeat") == 0),
+        "decision_tree",
+        TREE,
+        {"19": FEATURE_SETS["19"]},
+        STUDY.seed,
+    )
+    assert of(predictions, POOLED).drop("study").equals(main.drop("study"))
+    assert set(main["study"]) == {"nested_cv"}
+
+
+def test_thresholds_never_come_from_the_architecture_that_is_left_out(
+    features, splits, monkeypatch
+):
+    """Successful runs say whose they are, and bands are watched as methods receive them."""
+    marks = {"bert": 1e3, "gru": 1e6, "lstm": 1e9}
+    marked = features.with_columns(
+        oov_rate=pl.when(pl.col("kind") == "success")
+        .then(pl.col("architecture").replace_strict(marks, return_dtype=pl.Float64))
+        .otherwise("oov_rate")
+    )
+    bands: list[float] = []
+    build = harness.Context
+
+    def note(*arguments, **options):
+        context = build(*arguments, **options)
+        bands.append(context.band.mean["oov_rate"])
+        return context
+
+    monkeypatch.setattr(harness, "Context", note)
+    across_architectures(marked, splits, "decision_tree", TREE, STUDY)
+    folds = splits.filter(pl.col("repeat") == 0)
+    plans = (*by_scenario(POOLED, folds), *by_architecture(folds, marks, STUDY.known_seed))
+    expected = [
+        np.mean([mark for name, mark in marks.items() if name != plan.left_out]) for plan in plans
+    ]
+    assert bands == pytest.approx(expected)
+
+
+def test_methods_learn_nothing_from_a_tested_run_but_do_from_its_scenario_elsewhere(
+    features, splits
+):
+    """A column that names the scenario tells nothing of a new one, and everything of a known."""
+    values = dict.fromkeys(FEATURE_SETS["19"], pl.lit(0.0))
+    values["max_loss"] = pl.col("scenario").rank("dense").cast(pl.Float64)
+    failed = pl.col("kind") == "failure"
+    told = features.with_columns(
+        pl.when(failed).then(value).otherwise(name).alias(name) for name, value in values.items()
+    )
+    deep = TREE.model_copy(update={"max_depth": (None,)})
+    found = across_architectures(told, splits, "decision_tree", deep, STUDY)
+    right = found.with_columns(right=pl.col("prediction") == pl.col("category"))
+    accuracy = dict(right.group_by("study").agg(pl.col("right").mean()).rows())
+    assert accuracy[KNOWN_SCENARIOS] == 1
+    assert accuracy[LEFT_OUT] < 1
+
+
+def test_single_architecture_cannot_be_left_out(features, splits):
+    one = features.filter(pl.col("architecture") == "gru")
+    complaint = r"1 architecture was recorded with adamw at scale small; leaving one out takes two"
+    with pytest.raises(BadInputError, match=complaint):
+        across_architectures(one, splits, "decision_tree", TREE, STUDY)
+
+
+def test_more_repeats_than_there_are_splits_are_refused(features, splits):
+    more = STUDY.model_copy(update={"repeats": 3})
+    with pytest.raises(BadInputError, match=r"across_architectures\.repeats: 3 are wanted"):
+        across_architectures(features, splits, "decision_tree", TREE, more)
+
+
+def test_feature_set_that_does_not_exist_is_refused():
+    with pytest.raises(ValidationError, match=r"'20' is none of '19', '19\+keywords'"):
+        AcrossArchitectures.model_validate(STUDY.model_dump() | {"feature_sets": ["20"]})

@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from failbench.errors import BadInputError
+from failbench.prediction.neighbours import NEIGHBOUR_SCHEMA, nearest_scenarios
+from made_up_scenarios import made_up_scenarios, reference_runs
+
+
+@pytest.fixture
+def runs() -> pl.DataFrame:
+    return reference_runs(made_up_scenarios(2))
+
+
+def placed(runs: pl.DataFrame, **positions: float | None) -> pl.DataFrame:
+    """Runs at these places on one axis, all others far away from them and from each other."""
+    far = 1000.0 + 100.0 * pl.int_range(pl.len())
+    moved = far
+    for scenario, position in positions.items():
+        moved = pl.when(pl.col("scenario") == scenario).then(position).otherwise(moved)
+    return runs.with_columns(max_loss=moved.cast(pl.Float64))
+
+
+def nearest(found: pl.DataFrame, scenario: str) -> list[str]:
+    return found.filter(scenario=scenario)["neighbour"].to_list()
+
+
+def test_neighbours_come_in_the_order_of_distance_and_are_never_the_scenario_itself(runs):
+    table = placed(runs, unknown_0=0.0, optimization_1=2.0, data_pipeline_0=-1.0)
+    found = nearest_scenarios(table, ["max_loss"], 2)
+    assert found.schema == NEIGHBOUR_SCHEMA
+    assert nearest(found, "unknown_0") == ["data_pipeline_0", "optimization_1"]
+    assert found.filter(scenario="unknown_0")["neighbour_category"].to_list() == [
+        "data_pipeline",
+        "optimization",
+    ]
+    near, further = found.filter(scenario="unknown_0")["distance"]
+    assert further == pytest.approx(2 * near)
+    assert found.filter(pl.col("scenario") == pl.col("neighbour")).is_empty()
+
+
+def test_distances_do_not_depend_on_the_unit_of_a_feature(runs):
+    columns = ["max_loss", "mean_loss"]
+    found = nearest_scenarios(runs, columns, 3)
+    in_other_units = runs.with_columns(pl.col("max_loss") * 1e4 + 5)
+    again = nearest_scenarios(in_other_units, columns, 3)
+    assert again.drop("distance").equals(found.drop("distance"))
+    assert again["distance"].to_list() == pytest.approx(found["distance"].to_list())
+
+
+def test_what_is_missing_lies_at_the_median(runs):
+    table = placed(runs, unknown_0=None)
+    at_median = table["max_loss"].median()
+    expected = table.filter(pl.col("max_loss") == at_median)["scenario"].to_list()
+    assert nearest(nearest_scenarios(table, ["max_loss"], 1), "unknown_0") == expected
+
+
+def test_an_unknown_scenario_is_no_neighbour_where_known_causes_are_asked_for(runs):
+    table = placed(runs, unknown_0=0.0, unknown_1=0.1, optimization_1=2.0)
+    assert nearest(nearest_scenarios(table, ["max_loss"], 1), "unknown_0") == ["unknown_1"]
+    found = nearest_scenarios(table, ["max_loss"], 1, labelled=True)
+    assert nearest(found, "unknown_0") == ["optimization_1"]
+    assert "unknown" not in set(found["neighbour_category"])
+
+
+def test_several_runs_of_a_scenario_are_refused(runs):
+    twice = pl.concat([runs, runs.with_columns(run_id=pl.format("{}-again", "run_id"))])
+    with pytest.raises(BadInputError, match="a scenario has several runs"):
+        nearest_scenarios(twice, ["max_loss"], 1)
+
+
+def test_more_neighbours_than_there_are_others_are_refused(runs):
+    with pytest.raises(BadInputError, match="too few for 10 neighbours"):
+        nearest_scenarios(runs, ["max_loss"], 10)
+    with pytest.raises(BadInputError, match="there are 8 scenarios to be near to"):
+        nearest_scenarios(runs, ["max_loss"], 8, labelled=True)

@@ -1,0 +1,160 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+import pytest
+
+from failbench.features.catalogue import FEATURE_SETS
+from failbench.methods.catalogue import METHODS, Context
+from failbench.methods.classifiers import RandomForestSettings
+from failbench.methods.simulated_human import SimulatedHumanSettings
+from failbench.prediction import fold_plans
+from failbench.prediction import nested_cv as harness
+from failbench.prediction.nested_cv import nested_cv
+from failbench.prediction.splits import make_splits
+from failbench.predictions import PREDICTION_SCHEMA
+from failbench.studies.controls.leak_test import leak_test
+
+FOREST = RandomForestSettings(
+    trees=5, inner_folds=2, max_features=("sqrt", 1.0), min_samples_leaf=(1,)
+)
+
+
+@pytest.fixture(scope="module")
+def splits(failures) -> pl.DataFrame:
+    return make_splits(failures.select("scenario", "category").unique(), 3, 2, seed=0)
+
+
+@pytest.fixture(scope="module")
+def predictions(failures, successes, splits) -> pl.DataFrame:
+    return nested_cv(failures, successes, splits, "random_forest", FOREST, FEATURE_SETS, seed=5)
+
+
+def test_each_run_is_predicted_once_a_repeat_and_feature_set(predictions, failures):
+    assert predictions.schema == PREDICTION_SCHEMA
+    key = ["study", "feature_set", "method", "repeat", "run_id"]
+    assert not predictions.select(key).is_duplicated().any()
+    assert predictions.height == failures.height * 2 * len(FEATURE_SETS)
+    assert predictions.equals(predictions.sort(PREDICTION_SCHEMA.names()[:6]))
+
+
+def test_rows_carry_the_keys_of_their_run(predictions, failures):
+    keys = ["run_id", "scenario", "category", "architecture", "optimizer", "scale", "seed"]
+    assert (
+        predictions.select(keys)
+        .unique()
+        .sort("run_id")
+        .equals(failures.select(keys).sort("run_id").cast({"seed": pl.Int32}))
+    )
+
+
+def test_runs_are_tested_in_the_fold_of_their_scenario(predictions, splits):
+    rows = predictions.join(splits, on=["repeat", "scenario"], suffix="_of_scenario")
+    assert rows.height == predictions.height
+    assert (rows["fold"] == rows["fold_of_scenario"]).all()
+
+
+def test_probabilities_sum_to_one_and_confidence_is_that_of_the_answer(predictions):
+    names = [name for name in predictions.columns if name.startswith("p_")]
+    assert predictions.select(pl.sum_horizontal(names)).to_series().to_numpy() == pytest.approx(
+        1, abs=1e-5
+    )
+    for row in predictions.iter_rows(named=True):
+        assert row["confidence"] == row[f"p_{row['prediction']}"]
+
+
+def test_two_workers_give_the_bytes_of_one(predictions, failures, successes, splits):
+    parallel = nested_cv(
+        failures, successes, splits, "random_forest", FOREST, FEATURE_SETS, seed=5, workers=2
+    )
+    assert parallel.write_csv() == predictions.write_csv()
+
+
+def test_another_seed_gives_other_fits(predictions, failures, successes, splits):
+    other = nested_cv(failures, successes, splits, "random_forest", FOREST, FEATURE_SETS, seed=6)
+    assert not other.equals(predictions)
+
+
+def test_a_fold_is_predicted_alike_alone_and_among_others(predictions, failures, successes, splits):
+    one = (pl.col("repeat") == 1) & (pl.col("fold") == 2)
+    alone = nested_cv(
+        failures, successes, splits.filter(one), "random_forest", FOREST, FEATURE_SETS, seed=5
+    )
+    assert alone.equals(predictions.filter(one))
+
+
+def test_the_order_of_rows_does_not_matter(predictions, failures, successes, splits):
+    shuffled = failures.sample(fraction=1, shuffle=True, seed=1)
+    again = nested_cv(shuffled, successes, splits, "random_forest", FOREST, FEATURE_SETS, seed=5)
+    assert again.equals(predictions)
+
+
+def test_nothing_of_the_tested_runs_reaches_the_training(failures, successes, splits):
+    result = leak_test(failures, successes, splits, seed=0)
+    assert result.identical_predictions
+    assert result.positive_control_accuracy >= 0.99
+
+
+class _TestsButTrainsOnAll(np.ndarray):
+    """A mask of tested rows whose complement, the training rows, is everything."""
+
+    def __invert__(self):
+        return np.ones(len(self), dtype=bool)
+
+
+def test_the_leak_test_finds_a_harness_that_trains_on_tested_runs(
+    failures, successes, splits, monkeypatch
+):
+    honest = fold_plans.rows_in_fold
+    monkeypatch.setattr(
+        fold_plans, "rows_in_fold", lambda *arguments: honest(*arguments).view(_TestsButTrainsOnAll)
+    )
+    assert not leak_test(failures, successes, splits, seed=0).identical_predictions
+
+
+@pytest.fixture
+def contexts(monkeypatch):
+    """What methods are built with in a cross-validation, in turn."""
+    seen: list[Context] = []
+
+    def watched(name):
+        def build(settings, context):
+            seen.append(context)
+            return METHODS[name].build(settings, context)
+
+        return replace(METHODS[name], build=build)
+
+    monkeypatch.setattr(harness, "method_named", watched)
+    return seen
+
+
+def test_a_simulation_is_handed_the_answers_of_the_runs_it_is_asked_about(
+    failures, successes, splits, contexts
+):
+    levels = {"expert": {"share": 1.0, "accuracy": 1.0}}
+    settings = SimulatedHumanSettings.model_validate({"levels": levels})
+    found = nested_cv(
+        failures, successes, splits, "simulated_human", settings, FEATURE_SETS, seed=5
+    )
+    assert (found["prediction"] == found["category"]).all()
+    truth = dict(failures.select("run_id", "category").iter_rows())
+    asked = [set(one.answers) for one in contexts]
+    assert all(one.answers.items() <= truth.items() for one in contexts)
+    assert sum(map(len, asked)) == len(truth) * 2 * len(FEATURE_SETS)
+
+
+@pytest.mark.parametrize("name", [name for name, one in METHODS.items() if not one.simulation])
+def test_no_method_that_diagnoses_is_handed_answers(name, failures, successes, splits, monkeypatch):
+    class BuiltError(Exception):
+        """Ends the study once the method is to be built: only its context matters here."""
+
+    def build(settings, context):
+        raise BuiltError(dict(context.answers))
+
+    declaration = replace(METHODS[name], build=build)
+    monkeypatch.setattr(harness, "method_named", lambda _: declaration)
+    with pytest.raises(BuiltError) as stopped:
+        nested_cv(failures, successes, splits, name, FOREST, FEATURE_SETS, seed=5)
+    assert stopped.value.args == ({},)

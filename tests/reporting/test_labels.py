@@ -1,0 +1,67 @@
+"""Language models that were added to params.yaml appear in tables and figures under their name."""
+
+from __future__ import annotations
+
+import pytest
+
+from failbench.errors import BadInputError
+from failbench.reporting.labels import METHOD_LABELS, in_label_order, method_label
+from failbench.reporting.style import METHOD_STYLES, method_styles
+from failbench.studies.intervals.tables import methods_table, scores_table
+from failbench.studies.tradeoff.figure import tradeoff, tradeoff_points
+from failbench.studies.tradeoff.method_families import LANGUAGE_MODELS, method_family
+
+ADDED = ["llm_qwen_7b", "llm_gemma_9b", "llm_phi_4b"]
+
+
+def test_an_added_model_is_called_by_its_name_and_stands_last():
+    assert method_label("llm_qwen_7b") == "qwen 7b"
+    assert in_label_order([*ADDED, "ebm", "simple_rules", "ebm"]) == [
+        "simple_rules",
+        "ebm",
+        *sorted(ADDED),
+    ]
+
+
+def test_the_order_is_that_of_the_labels():
+    assert in_label_order(reversed(METHOD_LABELS)) == list(METHOD_LABELS)
+
+
+def test_added_models_have_one_colour_and_markers_of_their_own():
+    styles = method_styles([*METHOD_STYLES, *ADDED])
+    assert list(styles) == [*METHOD_STYLES, *sorted(ADDED)]
+    assert len({one.marker for one in styles.values()}) == len(styles)
+    colours = {styles[name].colour for name in (*ADDED, "mistral_7b", "llama_3_8b")}
+    assert len(colours) == 1
+
+
+def test_what_is_neither_known_nor_a_language_model_is_refused():
+    for look_up in (method_label, method_family, lambda name: method_styles([name])):
+        with pytest.raises(BadInputError, match="oracle"):
+            look_up("oracle")
+
+
+def test_all_language_models_are_of_one_family():
+    assert {method_family(name) for name in ("mistral_7b", *ADDED)} == {LANGUAGE_MODELS}
+
+
+def test_tables_have_a_row_for_an_added_model(measured, raw_reported):
+    measured["19"]["llm_qwen_7b"] = measured["19"]["ebm"]
+    rows = methods_table(measured, raw_reported, confidence=0.95).rows
+    assert rows[-1][:5] == ("qwen 7b", *["–"] * 4)
+    assert "qwen 7b" in [row[0] for row in scores_table(measured, confidence=0.95).rows]
+
+
+@pytest.mark.usefixtures("project_style")
+def test_a_legend_names_the_families_that_are_drawn_and_no_other(measured, raw_reported):
+    def families():
+        figure = tradeoff(tradeoff_points(measured, raw_reported))
+        (legend,) = figure.legends
+        box = legend.get_window_extent()
+        assert figure.bbox.x0 <= box.x0
+        assert box.x1 <= figure.bbox.x1
+        return [text.get_text() for text in legend.get_texts()]
+
+    assert LANGUAGE_MODELS.label not in families()
+    measured["19"]["llm_qwen_7b"] = measured["19"]["ebm"]
+    assert families()[-1] == LANGUAGE_MODELS.label

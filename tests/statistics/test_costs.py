@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+
+from failbench.statistics.costs import UnitCosts, cost_metrics, cost_per_run
+from failbench.statistics.intervals import IntervalSettings, scenario_intervals
+from failbench.statistics.scores import scenario_answers
+
+COSTS = UnitCosts(rules=0.0, classifier=0.1, human=1.0)
+SETTINGS = IntervalSettings(resamples=2000, confidence=0.95, wilson_from=0.9, seed=0)
+
+
+def hybrid_cost(predictions, costs, settings):
+    metrics = cost_metrics(predictions, costs)
+    return scenario_intervals(scenario_answers(predictions), (), settings, metrics)["cost_per_run"]
+
+
+def answered(routes: dict[str, list[str]]) -> pl.DataFrame:
+    """Two categories; of each, scenarios with one run and one repeat, and who answered them."""
+    rows = [
+        {
+            "repeat": 0,
+            "scenario": f"{category}_{number}",
+            "category": category,
+            "prediction": category,
+            "route": route,
+        }
+        for category, found in routes.items()
+        for number, route in enumerate(found)
+    ]
+    return pl.DataFrame(rows, schema_overrides={"route": pl.String})
+
+
+def test_without_a_classifier_the_cost_is_that_of_the_paper():
+    costs = UnitCosts(rules=0.2, classifier=7.0, human=3.0)
+    assert cost_per_run({"rules": 0.7, "human": 0.3}, costs) == pytest.approx(0.2 * 0.7 + 3.0 * 0.3)
+
+
+def test_a_classifier_adds_its_share_times_its_own_cost():
+    shares = {"rules": 0.5, "classifier": 0.3, "human": 0.2}
+    assert cost_per_run(shares, COSTS) == pytest.approx(0.03 + 0.2)
+
+
+def test_the_cost_of_predictions_is_that_of_the_shares_of_their_routes():
+    predictions = answered(
+        {
+            "optimization": ["rules"] * 6 + ["human"] * 4,
+            "unknown": ["rules", "classifier"] * 5,
+        }
+    )
+    shares = {"rules": 11 / 20, "classifier": 5 / 20, "human": 4 / 20}
+    interval = hybrid_cost(predictions, COSTS, SETTINGS)
+    assert interval.value == pytest.approx(cost_per_run(shares, COSTS))
+    assert interval.n == 20
+    assert interval.ci_low < interval.value < interval.ci_high
+
+
+def test_the_interval_is_the_bootstrap_of_scenario_costs_within_categories():
+    routes = {
+        "optimization": ["rules"] * 6 + ["human"] * 4,
+        "unknown": ["rules", "classifier"] * 5,
+    }
+    samples = tuple(
+        np.array([COSTS.by_route()[route] for route in found]) for found in routes.values()
+    )
+
+    def mean(*parts, axis):
+        return sum(part.mean(axis=axis) for part in parts) / len(parts)
+
+    expected = stats.bootstrap(
+        samples, mean, n_resamples=20_000, method="BCa", rng=np.random.default_rng(1)
+    ).confidence_interval
+    interval = hybrid_cost(answered(routes), COSTS, SETTINGS)
+    assert (interval.ci_low, interval.ci_high) == pytest.approx(tuple(expected), abs=0.02)
+
+
+def test_a_cost_above_one_is_no_proportion():
+    """All runs cost the same, and more than one: there is nothing to resample."""
+    predictions = answered({"optimization": ["human"] * 3, "unknown": ["human"] * 3})
+    interval = hybrid_cost(predictions, UnitCosts(rules=0, classifier=1, human=40), SETTINGS)
+    assert (interval.ci_low, interval.value, interval.ci_high) == (40, 40, 40)
+
+
+def test_a_method_that_is_no_hybrid_has_no_cost():
+    assert cost_metrics(answered({"unknown": [None, None]}), COSTS) == ()

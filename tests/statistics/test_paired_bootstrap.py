@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+
+from failbench.errors import BadInputError
+from failbench.statistics.bootstrap import BATCH
+from failbench.statistics.paired_bootstrap import difference_bounds
+from failbench.statistics.paired_scores import paired_scores
+
+RATES = {"a": 0.7, "b": 0.5, "c": 0.6}
+OPTIONS = {"resamples": 2000, "confidence": 0.95, "seed": 0}
+
+
+def test_bounds_equal_scipy_over_differences_resampled_within_categories(answers):
+    scores = paired_scores(answers(RATES))
+    samples = [
+        (group["a"] - group["b"]).to_numpy()
+        for group in scores.scenarios.partition_by("category", maintain_order=True)
+    ]
+    expected = stats.bootstrap(
+        samples,
+        lambda *parts, axis: (sum(part.sum(axis=axis) for part in parts) / 76).round(12),
+        n_resamples=2000,
+        batch=BATCH,
+        vectorized=True,
+        method="BCa",
+        rng=np.random.default_rng(0),
+    ).confidence_interval
+    (found,) = difference_bounds(scores, [("a", "b")], **OPTIONS)
+    assert found == pytest.approx(tuple(expected), abs=1e-9)
+
+
+def test_a_pair_has_the_same_bounds_whatever_other_pairs_there_are(answers):
+    scores = paired_scores(answers(RATES))
+    alone = difference_bounds(scores, [("a", "b")], **OPTIONS)
+    among = difference_bounds(scores, [("c", "b"), ("a", "b")], **OPTIONS)
+    assert among[1] == alone[0]
+
+
+def test_turning_a_pair_round_turns_its_bounds_round(answers):
+    scores = paired_scores(answers(RATES))
+    one, other = difference_bounds(scores, [("a", "b"), ("b", "a")], **OPTIONS)
+    # BCa takes quantiles from the two sides, between which resamples interpolate.
+    assert one == pytest.approx((-other[1], -other[0]), abs=2e-3)
+
+
+def test_methods_that_fail_together_differ_more_surely_than_methods_that_fail_apart(answers):
+    apart = paired_scores(answers({"a": 0.6, "b": 0.5}, repeats=1))
+    right = apart.scenarios["a"].to_numpy()
+    together = np.where(np.cumsum(right) % 6 == 0, 0.0, right)
+    scenarios = apart.scenarios.with_columns(b=pl.Series(together))
+    (low, high), (low_apart, high_apart) = (
+        difference_bounds(scores, [("a", "b")], **OPTIONS)[0]
+        for scores in (type(apart)(apart.methods, apart.folds, scenarios, apart.first), apart)
+    )
+    assert high - low < 0.7 * (high_apart - low_apart)
+
+
+def test_identical_methods_have_no_bounds(answers):
+    assert difference_bounds(paired_scores(answers({"a": 1, "b": 1})), [("a", "b")], **OPTIONS) == [
+        None
+    ]
+
+
+def test_one_category_alone_is_resampled_as_a_whole(answers):
+    unknown = answers(RATES).filter(pl.col("category") == "unknown")
+    (found,) = difference_bounds(paired_scores(unknown), [("a", "b")], **OPTIONS)
+    assert found[0] < found[1]
+
+
+def test_a_category_with_one_scenario_is_refused(answers):
+    predictions = answers(RATES).filter(
+        (pl.col("category") != "unknown") | (pl.col("scenario") == "unknown_0")
+    )
+    with pytest.raises(BadInputError, match="unknown has a single scenario"):
+        difference_bounds(paired_scores(predictions), [("a", "b")], **OPTIONS)

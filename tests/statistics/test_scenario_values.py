@@ -1,0 +1,260 @@
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+from sklearn.metrics import brier_score_loss, log_loss
+
+from failbench.predictions import DECIMALS
+from failbench.scenarios import COUNTS
+from failbench.statistics.bootstrap import BATCH, BootstrapSettings, resample
+from failbench.statistics.intervals import IntervalSettings, method_intervals, scenario_intervals
+from failbench.statistics.metrics import ValueMetric
+from failbench.statistics.scenario_values import (
+    RESOLUTION,
+    over_committed,
+    over_scenarios,
+    ratio,
+    weighted_mean,
+)
+from failbench.statistics.scenario_values import right as right_answer
+from failbench.statistics.scores import scenario_answers
+from failbench.vocabulary import CATEGORIES
+from made_up import completed, made_up_predictions, small_predictions
+
+SETTINGS = IntervalSettings(resamples=1000, confidence=0.95, wilson_from=0.9, seed=0)
+PROBABILITIES = [f"p_{category}" for category in CATEGORIES]
+
+
+def with_abstentions(predictions: pl.DataFrame, below: float = 0.5) -> pl.DataFrame:
+    return predictions.with_columns(
+        prediction=pl.when(pl.col("confidence") < below)
+        .then(pl.lit("abstain"))
+        .otherwise("prediction")
+    )
+
+
+def with_probabilities(predictions: pl.DataFrame) -> pl.DataFrame:
+    drawn = np.random.default_rng(3).dirichlet(np.ones(5), predictions.height)
+    return predictions.with_columns(
+        pl.Series(name, drawn[:, column]) for column, name in enumerate(PROBABILITIES)
+    )
+
+
+def test_brier_and_log_loss_equal_scikit_learn():
+    predictions = with_probabilities(made_up_predictions())
+    probabilities = predictions.select(sorted(PROBABILITIES)).to_numpy()
+    labels = predictions["category"].to_list()
+    found = method_intervals(predictions, SETTINGS)
+    expected = brier_score_loss(
+        labels, probabilities, labels=sorted(CATEGORIES), scale_by_half=False
+    )
+    assert found["brier"].value == pytest.approx(expected)
+    assert found["log_loss"].value == pytest.approx(
+        log_loss(labels, probabilities, labels=sorted(CATEGORIES))
+    )
+
+
+def test_being_certain_and_wrong_costs_two_and_the_resolution_of_the_files():
+    predictions = small_predictions(
+        category=["optimization", "optimization", "unknown", "unknown"],
+        prediction=["unknown", "unknown", "optimization", "optimization"],
+        confidence=[1.0] * 4,
+    )
+    found = method_intervals(predictions, SETTINGS)
+    assert found["brier"].value == pytest.approx(2.0)
+    assert found["log_loss"].value == pytest.approx(-np.log(10.0**-DECIMALS))
+    assert pytest.approx(10.0**-DECIMALS) == RESOLUTION
+
+
+def test_a_number_of_which_all_resamples_agree_is_a_point():
+    certain = completed(made_up_predictions(accuracy=1.0).with_columns(confidence=pl.lit(1.0)))
+    found = method_intervals(certain, SETTINGS)
+    for name in ("brier", "log_loss", "calibration_error"):
+        one = found[name]
+        assert (one.ci_low, one.value, one.ci_high, one.method) == (0, 0, 0, "point")
+
+
+def test_the_interval_of_the_brier_score_equals_scipy_over_scenario_means():
+    predictions = with_probabilities(made_up_predictions())
+    probabilities = predictions.select(PROBABILITIES).to_numpy()
+    own = predictions["category"].to_numpy()[:, None] == np.array(CATEGORIES)
+    means = (
+        predictions.with_columns(squared=pl.Series(((probabilities - own) ** 2).sum(axis=1)))
+        .group_by("category", "scenario")
+        .agg(pl.col("squared").mean())
+        .sort("scenario")
+    )
+    samples = [
+        means.filter(pl.col("category") == category)["squared"].to_numpy()
+        for category in CATEGORIES
+    ]
+    expected = stats.bootstrap(
+        samples,
+        lambda *parts, axis: np.mean([part.mean(axis=axis) for part in parts], axis=0).round(12),
+        n_resamples=SETTINGS.resamples,
+        batch=BATCH,
+        method="BCa",
+        rng=np.random.default_rng(SETTINGS.seed),
+    ).confidence_interval
+    found = method_intervals(predictions, SETTINGS)["brier"]
+    assert (found.ci_low, found.ci_high) == pytest.approx(tuple(expected), abs=1e-9)
+
+
+def test_committed_accuracy_is_the_ratio_of_right_to_committed():
+    predictions = with_abstentions(made_up_predictions())
+    committed = predictions.filter(pl.col("prediction") != "abstain")
+    found = method_intervals(predictions, SETTINGS)["accuracy_when_committed"]
+    expected = (committed["prediction"] == committed["category"]).mean()
+    assert found.value == pytest.approx(expected)
+    assert found.ci_low < expected < found.ci_high
+    assert found.n == 60
+    assert "ratio" in found.estimand
+
+
+def test_without_abstentions_committed_accuracy_is_accuracy():
+    found = method_intervals(made_up_predictions(), SETTINGS)
+    one, other = found["accuracy_when_committed"], found["accuracy"]
+    assert (one.value, one.ci_low, one.ci_high) == pytest.approx(
+        (other.value, other.ci_low, other.ci_high)
+    )
+
+
+def test_wilsons_interval_of_committed_accuracy_counts_what_was_committed():
+    predictions = with_abstentions(made_up_predictions(accuracy=1.0, repeats=1))
+    committed = int((predictions["prediction"] != "abstain").sum())
+    found = method_intervals(predictions, SETTINGS)["accuracy_when_committed"]
+    expected = stats.binomtest(committed, committed).proportion_ci(0.95, method="wilson")
+    assert committed < 50
+    assert (found.method, found.ci_low) == ("Wilson", pytest.approx(expected.low))
+
+
+def test_a_resample_that_commits_to_nothing_counts_as_nothing_right():
+    assert ratio(np.array([[0.0, 0.0], [1.0, 4.0]])).tolist() == [0.0, 0.25]
+
+
+def test_the_sensitivity_row_counts_abstaining_on_unknown_alone_as_right():
+    predictions = made_up_predictions(accuracy=1.0).with_columns(
+        prediction=pl.when(pl.col("category").is_in(["unknown", "optimization"]))
+        .then(pl.lit("abstain"))
+        .otherwise("prediction")
+    )
+    found = method_intervals(predictions, SETTINGS)
+    assert found["accuracy"].value == pytest.approx(0.6)
+    assert found["accuracy_abstaining_on_unknown"].value == pytest.approx(0.8)
+
+
+def test_conditions_are_averaged_over_scenarios_that_have_any():
+    predictions = made_up_predictions().with_columns(
+        conditions=pl.when(pl.col("category") == "unknown")
+        .then(None)
+        .when(pl.col("category") == "optimization")
+        .then(pl.when(pl.col("repeat") == 0).then(8).otherwise(None))
+        .otherwise(3)
+        .cast(pl.Int32)
+    )
+    found = method_intervals(predictions, SETTINGS)["conditions_to_read"]
+    assert found.value == pytest.approx((8 + 3 * 3) / 4)
+    # Categories keep their sizes in every resample, and here they decide on everything.
+    assert (found.ci_low, found.ci_high, found.method) == (found.value, found.value, "point")
+
+
+def test_conditions_are_absent_where_there_is_nothing_to_read():
+    assert "conditions_to_read" not in method_intervals(made_up_predictions(), SETTINGS)
+
+
+def test_reasons_of_abstention_add_up_to_the_abstention_rate():
+    predictions = with_abstentions(made_up_predictions()).with_columns(
+        reason=pl.when(pl.col("prediction") == "abstain").then(
+            pl.when(pl.col("repeat") == 0).then(pl.lit("conflict")).otherwise(pl.lit("missing"))
+        )
+    )
+    found = method_intervals(predictions, SETTINGS)
+    parts = [found[f"abstained_{reason}"] for reason in ("missing", "conflict", "low_confidence")]
+    assert sum(one.value for one in parts) == pytest.approx(found["abstention_rate"].value)
+    assert 0 < parts[1].value < parts[0].value
+    assert (parts[2].value, parts[2].method) == (0, "Wilson")
+    assert all(one.ci_low <= one.value < one.ci_high for one in parts)
+
+
+def test_routes_add_up_to_one_and_only_hybrids_have_them():
+    predictions = made_up_predictions().with_columns(
+        route=pl.when(pl.col("confidence") > 0.7)
+        .then(pl.lit("rules"))
+        .when(pl.col("confidence") > 0.4)
+        .then(pl.lit("classifier"))
+        .otherwise(pl.lit("human"))
+    )
+    found = method_intervals(predictions, SETTINGS)
+    routes = {name: one.value for name, one in found.items() if name.startswith("route_")}
+    assert set(routes) == {"route_rules", "route_classifier", "route_human"}
+    assert sum(routes.values()) == pytest.approx(1)
+    assert routes["route_rules"] == pytest.approx((predictions["confidence"] > 0.7).mean())
+    plain = method_intervals(made_up_predictions(), SETTINGS)
+    assert not [name for name in plain if name.startswith(("route_", "abstained_"))]
+
+
+def test_runs_of_a_scenario_are_one_unit():
+    once = made_up_predictions()
+    more = pl.concat([once, once.with_columns(run_id=pl.col("run_id") + "_again")])
+    one, two = (method_intervals(table, SETTINGS) for table in (once, more))
+    for name in ("brier", "log_loss", "calibration_error", "accuracy_when_committed"):
+        assert two[name].value == pytest.approx(one[name].value)
+        assert two[name].ci_high == pytest.approx(one[name].ci_high)
+
+
+def test_where_bca_has_no_answer_quantiles_of_the_resamples_take_its_place():
+    """A figure that resampling can only raise: how many scenarios were not drawn."""
+    settings = BootstrapSettings(resamples=1000, confidence=0.95, seed=0)
+    resampled = resample(
+        (20, 20), lambda weights: sum((one == 0).sum(axis=-1) for one in weights)[None], settings
+    )
+    low, high, method = resampled.number(0, 0.0)
+    assert method == "percentile bootstrap"
+    assert low == 0
+    assert 10 < high < 25
+
+
+def test_sums_with_weights_are_those_of_rows_repeated():
+    predictions = made_up_predictions(repeats=1, scenarios=3)
+    values = over_scenarios(predictions, pl.col("confidence"))
+    weights = tuple(np.array([2.0, 0.0, 1.0]) for _ in CATEGORIES)
+    repeated = [one[[0, 0, 2]].sum(axis=0) for one in values.values.values()]
+    assert values.sums(weights) == pytest.approx(np.sum(repeated, axis=0))
+    assert values.sums()[1] == 15
+
+
+@pytest.mark.long
+def test_bca_covers_the_true_committed_accuracy():
+    """150 studies of 76 scenarios, each with its own chances of an answer and of a right one."""
+    rng = np.random.default_rng(0)
+    truth, covered = 0.75, []
+    for _ in range(150):
+        rows = []
+        for category, count in COUNTS.items():
+            commits, rights = rng.beta(2.1, 0.9, count), rng.beta(3.0, 1.0, count)
+            for number, (commit, own) in enumerate(zip(commits, rights, strict=True)):
+                for repeat in range(10):
+                    right = category if rng.random() < own else "none of them"
+                    answer = right if rng.random() < commit else "abstain"
+                    rows.append((repeat, f"{category}_{number}", category, answer))
+        predictions = pl.DataFrame(
+            rows, schema=["repeat", "scenario", "category", "prediction"], orient="row"
+        )
+        committed = ValueMetric(
+            "committed", over_committed(predictions, right_answer()), "", kind="proportion"
+        )
+        found = scenario_intervals(scenario_answers(predictions), (), SETTINGS, (committed,))
+        covered.append(found["committed"].ci_low <= truth <= found["committed"].ci_high)
+    assert 0.90 <= np.mean(covered) <= 0.99
+
+
+def test_a_weighted_mean_is_that_of_numpy_whatever_the_order_of_scenarios():
+    rows = [("unknown", "b", 0.2, 1.0), ("optimization", "a", 0.8, 3.0), ("unknown", "c", 0.5, 0.0)]
+    table = pl.DataFrame(rows, schema=["category", "scenario", "value", "weight"], orient="row")
+    for one in (table, table.reverse()):
+        sums = weighted_mean(one, pl.col("value"), pl.col("weight")).sums()
+        assert ratio(sums) == pytest.approx(np.average([0.2, 0.8, 0.5], weights=[1, 3, 0]))
+    chosen = weighted_mean(table, pl.col("value") > 0.4, pl.col("scenario") != "a").sums()
+    assert chosen.tolist() == [1.0, 2.0]

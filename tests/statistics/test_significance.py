@@ -1,0 +1,202 @@
+from __future__ import annotations
+
+import json
+
+import baycomp
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+from statsmodels.stats.multitest import multipletests
+
+from failbench.errors import BadInputError
+from failbench.statistics.comparison import comparison_metrics, comparisons_table
+from failbench.statistics.paired_scores import paired_scores
+from failbench.statistics.significance import SignificanceSettings, compare_all
+
+RATES = {"a": 0.55, "b": 0.5, "c": 0.8, "d": 0.75}
+SETTINGS = SignificanceSettings(
+    feature_set="19",
+    contrasts=(("c", "a"), ("b", "a"), ("d", "c")),
+    resamples=1000,
+    confidence=0.95,
+    practical_equivalence=0.05,
+    equivalence_margin=0.10,
+    power=0.80,
+    seed=0,
+)
+
+
+@pytest.fixture(scope="module")
+def predictions(answers):
+    words = answers(RATES, feature_set="19+keywords")
+    return pl.concat([answers(RATES), words])
+
+
+@pytest.fixture(scope="module")
+def compared(predictions):
+    return compare_all(predictions, SETTINGS)
+
+
+def settings_with(**values: object) -> SignificanceSettings:
+    return SETTINGS.model_copy(update=values)
+
+
+def test_every_pair_is_compared_once_on_every_feature_set(compared):
+    pairs = [(one.feature_set, frozenset((one.left, one.right))) for one in compared]
+    assert len(pairs) == len(set(pairs)) == 2 * 6
+
+
+def test_contrasts_come_first_as_they_were_named_and_on_the_chosen_features_alone(compared):
+    found = [(one.feature_set, one.left, one.right) for one in compared if one.p_holm is not None]
+    assert found == [("19", *pair) for pair in SETTINGS.contrasts]
+    assert [one.family for one in compared] == ["contrast"] * 3 + ["exploratory"] * 9
+
+
+def test_only_the_contrasts_are_adjusted_and_by_holms_method(compared):
+    contrasts = compared[:3]
+    expected = multipletests([one.p for one in contrasts], method="holm")[1]
+    assert [one.p_holm for one in contrasts] == pytest.approx(list(expected))
+    step_down = np.maximum.accumulate(np.sort([one.p for one in contrasts]) * [3, 2, 1])
+    assert sorted(one.p_holm for one in contrasts) == pytest.approx(list(np.minimum(step_down, 1)))
+    assert all(one.p_holm is None for one in compared[3:])
+
+
+def test_the_posterior_is_that_of_baycomp_over_ten_runs(predictions, compared):
+    scores = paired_scores(predictions.filter(pl.col("feature_set") == "19"))
+    expected = baycomp.two_on_single(
+        scores.fold_scores("c"), scores.fold_scores("a"), rope=0.05, runs=10
+    )
+    found = compared[0]
+    assert (found.p_left, found.p_rope, found.p_right) == pytest.approx(expected)
+    assert found.p_left > 0.5
+
+
+def test_our_corrected_t_agrees_with_the_posterior_of_baycomp(predictions, compared):
+    scores = paired_scores(predictions.filter(pl.col("feature_set") == "19"))
+    for one in compared[:6]:
+        left, right = scores.fold_scores(one.left), scores.fold_scores(one.right)
+        assert one.p == pytest.approx(2 * min(baycomp.two_on_single(left, right, runs=10)))
+
+
+def test_the_legacy_row_is_the_paired_t_test_over_the_folds_of_the_first_repeat(
+    predictions, compared
+):
+    first = predictions.filter(pl.col("feature_set") == "19", pl.col("repeat") == 0)
+    accuracies = (
+        first.with_columns(right=pl.col("prediction") == pl.col("category"))
+        .pivot("method", index="fold", values="right", aggregate_function="mean")
+        .sort("fold")
+    )
+    expected = stats.ttest_rel(accuracies["c"], accuracies["a"])
+    assert (compared[0].legacy_t, compared[0].legacy_p) == pytest.approx(
+        (expected.statistic, expected.pvalue)
+    )
+
+
+def test_turning_a_contrast_round_changes_signs_and_no_p_value(predictions, compared):
+    turned = compare_all(predictions, settings_with(contrasts=(("a", "c"),)))[0]
+    straight = compared[0]
+    assert turned.difference == pytest.approx(-straight.difference)
+    assert turned.t == pytest.approx(-straight.t)
+    assert turned.cohens_d == pytest.approx(-straight.cohens_d)
+    assert (turned.p_left, turned.p_right) == pytest.approx((straight.p_right, straight.p_left))
+    for name in ("p", "p_mcnemar", "legacy_p", "p_equivalence", "smallest_margin"):
+        assert getattr(turned, name) == pytest.approx(getattr(straight, name))
+
+
+def test_more_repeats_of_the_same_folds_do_not_make_a_difference_significant(answers):
+    """The plain t test would find anything with enough repeats; the corrected one has a floor."""
+    once = answers({"a": 0.62, "b": 0.55}, repeats=2)
+    again = pl.concat(
+        once.with_columns(repeat=pl.col("repeat") + 2 * copy).cast({"repeat": pl.Int32})
+        for copy in range(20)
+    )
+    settings = settings_with(contrasts=(("a", "b"),))
+    few, many = (compare_all(one, settings)[0] for one in (once, again))
+    assert abs(many.t) < 1.5 * abs(few.t)
+
+
+def test_identical_methods_differ_by_nothing_and_their_p_is_one(answers):
+    predictions = answers({"a": 0.7})
+    twice = pl.concat([predictions, predictions.with_columns(method=pl.lit("b"))])
+    (found,) = compare_all(twice, settings_with(contrasts=(("a", "b"),)))
+    assert (found.difference, found.t, found.cohens_d, found.legacy_t) == (0, 0, 0, 0)
+    assert (found.p, found.p_holm, found.p_mcnemar, found.legacy_p) == (1, 1, 1, 1)
+    assert (found.p_left, found.p_rope, found.p_right) == (0, 1, 0)
+    assert (found.ci_low, found.ci_high, found.detectable_difference) == (None, None, None)
+
+
+def test_a_method_that_is_always_right_against_one_that_never_is(answers):
+    found = compare_all(answers({"a": 1, "b": 0}), settings_with(contrasts=(("a", "b"),)))[0]
+    assert (found.difference, found.t, found.cohens_d) == (1, np.inf, np.inf)
+    assert (found.p, found.p_holm, found.legacy_p) == (0, 0, 0)
+    assert (found.left_only, found.right_only) == (76, 0)
+    assert found.p_mcnemar == pytest.approx(2 * 0.5**76)
+    assert not found.equivalent
+
+
+def test_a_single_category_can_be_compared(answers):
+    unknown = answers({"a": 0.9, "b": 0.4}).filter(pl.col("category") == "unknown")
+    (found,) = compare_all(unknown, settings_with(contrasts=(("a", "b"),)))
+    assert found.n == 8
+    assert 0 < found.ci_low < found.difference < found.ci_high
+
+
+def test_abstaining_is_no_better_than_a_wrong_answer(answers):
+    predictions = answers({"a": 0.9, "b": 0.4})
+    wrong = predictions.with_columns(
+        prediction=pl.when(pl.col("prediction") == "abstain")
+        .then(pl.lit("a wrong answer"))
+        .otherwise("prediction")
+    )
+    settings = settings_with(contrasts=(("a", "b"),))
+    assert compare_all(predictions, settings) == compare_all(wrong, settings)
+
+
+@pytest.mark.parametrize(
+    ("values", "complaint"),
+    [
+        ({"contrasts": (("c", "ebm"),)}, "'ebm' was not predicted"),
+        ({"contrasts": (("c", "a"), ("a", "c"))}, "named twice"),
+        ({"contrasts": (("c", "c"),)}, "against itself"),
+        ({"feature_set": "25"}, "'25' was not predicted.*19, 19\\+keywords"),
+    ],
+)
+def test_settings_that_the_predictions_cannot_meet_are_refused(predictions, values, complaint):
+    with pytest.raises(BadInputError, match=complaint):
+        compare_all(predictions, settings_with(**values))
+
+
+def test_the_metrics_are_finite_scalars(compared):
+    metrics = comparison_metrics(compared, 0.05)
+    text = json.dumps(metrics, allow_nan=False)
+    assert "null" not in text
+    assert list(metrics["contrasts"]) == ["c_less_a", "b_less_a", "d_less_c"]
+    assert metrics["contrasts"]["c_less_a"]["difference"] == {
+        "value": compared[0].difference,
+        "ci_low": compared[0].ci_low,
+        "ci_high": compared[0].ci_high,
+        "n": 76,
+    }
+    assert metrics["exploratory_below_level"]["19"]["n"] == 3
+    assert metrics["exploratory_below_level"]["19+keywords"]["value"] == sum(
+        one.p <= 0.05 for one in compared if one.feature_set == "19+keywords"
+    )
+
+
+def test_the_metrics_leave_out_what_is_infinite_or_absent(answers):
+    compared = compare_all(answers({"a": 1, "b": 0}), settings_with(contrasts=(("a", "b"),)))
+    leaves = comparison_metrics(compared, 0.05)["contrasts"]["a_less_b"]
+    assert leaves["difference"] == {"value": 1, "n": 76}
+    assert leaves["corrected_t"] == {"df": 49, "p": 0, "p_holm": 0}
+    assert "detectable_difference" not in leaves
+
+
+def test_the_table_has_a_row_a_comparison_even_when_the_first_lack_something(answers):
+    predictions = answers({"a": 1, "b": 0, "c": 0.5})
+    compared = compare_all(predictions, settings_with(contrasts=(("a", "b"),)))
+    table = comparisons_table(compared)
+    assert table.height == 3
+    assert table["ci_low"].null_count() == 1
+    assert table["ci_low"].dtype == pl.Float64

@@ -1,0 +1,158 @@
+from __future__ import annotations
+
+from itertools import pairwise
+
+import polars as pl
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+from failbench.errors import BadInputError
+from failbench.methods.signal_groups import SIGNAL_GROUPS
+from failbench.reporting.markup import render
+from failbench.reporting.style import save_svg
+from failbench.studies.ablation.figure import WIDTH, draw_ablation
+from failbench.studies.ablation.measure import AblationSettings, subsets
+from failbench.studies.ablation.tables import (
+    VARIANTS,
+    ablation_tables,
+    interactions_table,
+    kept_subsets,
+    left_out_subsets,
+    reported_surplus,
+)
+
+KEPT = (("perplexity",), ("memory",), ("vocabulary",), ("memory", "perplexity"))
+SETTINGS = AblationSettings(
+    repeats=5,
+    kept=KEPT,
+    superadditive=("memory", "perplexity"),
+    resamples=1000,
+    confidence=0.95,
+    wilson_from=0.9,
+    practical_equivalence=0.05,
+    equivalence_margin=0.1,
+    power=0.8,
+    seed=0,
+)
+
+
+def row(method: str, feature_set: str, subset: str, metric: str, value: float) -> dict[str, object]:
+    tested = metric == "accuracy" and subset != "all"
+    return {
+        "feature_set": feature_set,
+        "method": method,
+        "subset": subset,
+        "metric": metric,
+        "value": value,
+        "ci_low": max(value - 0.1, 0.0),
+        "ci_high": value + 0.1,
+        "n": 76,
+        "difference": value - 0.5 if tested else None,
+        "difference_low": value - 0.6 if tested and subset != "memory" else None,
+        "difference_high": value - 0.4 if tested and subset != "memory" else None,
+        "p_holm": 0.0123 if tested else None,
+        "smallest_margin": 0.175 if tested else None,
+        "detectable_difference": 0.15 if tested and subset != "memory" else None,
+    }
+
+
+@pytest.fixture(scope="module")
+def points() -> pl.DataFrame:
+    return pl.DataFrame(
+        [
+            row(method, feature_set, subset, metric, 0.2 + 0.02 * number)
+            for method, feature_set in VARIANTS
+            for number, subset in enumerate(subsets(SIGNAL_GROUPS, KEPT))
+            for metric in ("accuracy", "abstention_rate")
+        ],
+        infer_schema_length=None,
+    )
+
+
+def test_subsets_come_in_the_order_of_the_groups_and_all_signals_last(points):
+    assert kept_subsets(points) == [
+        "memory",
+        "perplexity",
+        "vocabulary",
+        "memory+perplexity",
+        "all",
+    ]
+    assert left_out_subsets(points) == [f"without_{one}" for one in SIGNAL_GROUPS] + ["all"]
+
+
+def test_the_papers_figures_stand_beside_the_rules_and_not_beside_the_forest(points, raw_reported):
+    kept, left_out = ablation_tables(points, raw_reported, SETTINGS)
+    cells = {(line[0], line[2]): line[3:5] for line in kept.rows}
+    assert cells["Improved rules", "memory"] == ("26.3", "−35.5")
+    assert cells["Improved rules, reduced tree", "memory + perplexity"] == ("47.4", "−14.4")
+    assert cells["Improved rules", "all signals"] == ("61.8", "–")
+    assert cells["Random forest", "memory"] == ("–", "–")
+    assert not any(column.group == "reported" for column in left_out.columns)
+
+
+def test_a_row_has_the_rate_the_difference_and_what_could_have_been_seen(points, raw_reported):
+    kept, _ = ablation_tables(points, raw_reported, SETTINGS)
+    line = next(one for one in kept.rows if one[2] == "perplexity")
+    assert line[5:] == (
+        "22.0 [12.0, 32.0]",
+        "22.0",
+        "−28.0 [−38.0, −18.0]",
+        "0.012",
+        "15.0",
+        "17.5",
+        "76",
+    )
+
+
+def test_a_difference_that_no_resample_questions_has_no_interval(points, raw_reported):
+    kept, _ = ablation_tables(points, raw_reported, SETTINGS)
+    line = next(one for one in kept.rows if one[2] == "memory")
+    assert (line[7], line[9]) == ("−26.0", "–")
+
+
+def test_the_reported_surplus_is_that_of_the_papers_table(raw_reported):
+    found = {one.baseline: one for one in reported_surplus(raw_reported, 0.95)}
+    assert found["nothing"].value == pytest.approx(0.474 - 0.263 - 0.250)
+    assert found["majority"].baseline_value == pytest.approx(20 / 76)
+    assert {one.n for one in found.values()} == {76}
+
+
+def test_the_verdict_stands_at_the_baseline_of_the_method_itself(raw_reported):
+    table = interactions_table(
+        reported_surplus(raw_reported, 0.95), ("memory", "perplexity"), confidence=0.95
+    )
+    (line,) = table.rows
+    assert line[:5] == ("Improved rules, reported", "–", "26.3", "25.0", "47.4")
+    assert line[5].startswith("−3.9 [")
+    assert line[5].endswith("], not shown")
+    assert line[7].startswith("+22.4 [")
+    assert line[7].endswith("+40.3]")
+    assert set(render(table)) == {"md", "tex", "typ"}
+
+
+def test_a_missing_count_of_scenarios_is_refused(raw_reported):
+    claims = {key: one for key, one in raw_reported["claims"].items() if key != "scenarios"}
+    with pytest.raises(BadInputError, match="scenarios"):
+        reported_surplus(raw_reported | {"claims": claims}, 0.95)
+
+
+@pytest.mark.usefixtures("project_style")
+def test_the_figure_has_every_subset_and_readable_labels_that_do_not_overlap(points, raw_reported):
+    figure = draw_ablation(points, raw_reported)
+    assert figure.get_figwidth() == WIDTH
+    FigureCanvasAgg(figure).draw()
+    left, right = figure.axes
+    assert len(left.get_yticklabels()) == 5
+    assert len(right.get_yticklabels()) == 8
+    for axes in (left, right):
+        labels = axes.get_yticklabels()
+        assert min(label.get_size() for label in labels) >= 6
+        boxes = [label.get_window_extent() for label in labels]
+        assert all(one.y0 >= other.y1 for one, other in pairwise(boxes))
+
+
+@pytest.mark.usefixtures("project_style")
+def test_the_same_points_give_the_same_bytes(points, raw_reported, tmp_path):
+    for name in ("first.svg", "second.svg"):
+        save_svg(draw_ablation(points, raw_reported), tmp_path / name)
+    assert (tmp_path / "first.svg").read_bytes() == (tmp_path / "second.svg").read_bytes()

@@ -1,0 +1,159 @@
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from failbench.features.catalogue import FEATURE_SETS
+from failbench.methods.improved_rules import ImprovedRulesSettings
+from failbench.prediction.fold_plans import NESTED_CV, by_tested_fold, within_training
+from failbench.prediction.nested_cv import nested_cv
+from failbench.prediction.splits import make_splits
+from failbench.statistics.intervals import IntervalSettings, method_intervals
+from failbench.studies.abstention import results as abstention
+from failbench.studies.abstention.results import AbstentionSettings, study_abstentions
+
+RULES = ImprovedRulesSettings(
+    tau=0.6, catastrophic_perplexity=400, gradient_norm=1000, healthy_sds=3
+)
+INTERVALS = IntervalSettings(
+    resamples=1000, confidence=0.95, wilson_from=0.9, wilson_below=10, seed=0
+)
+SETTINGS = AbstentionSettings(feature_set="19", step=0.1, precision=0.6)
+
+
+@pytest.fixture(scope="module")
+def table(failures) -> pl.DataFrame:
+    told = (pl.col("category") == "memory_hardware") | (
+        (pl.col("category") == "data_pipeline") & (pl.col("seed") == 0)
+    )
+    memory = pl.when(told).then(1.0).otherwise(0.5)
+    return failures.with_columns(
+        error_type=pl.when(told).then(pl.lit("torch.OutOfMemoryError")),
+        error_message=pl.when(told).then(pl.lit("CUDA out of memory.")),
+        peak_memory=memory,
+        memory_at_failure=memory,
+        memory_warning=told.cast(pl.Float64),
+    )
+
+
+@pytest.fixture(scope="module")
+def splits(table) -> pl.DataFrame:
+    return make_splits(table.select("scenario", "category").unique(), 3, 1, seed=0)
+
+
+@pytest.fixture(scope="module")
+def predictions(table, successes, splits) -> pl.DataFrame:
+    return nested_cv(table, successes, splits, "improved_rules", RULES, FEATURE_SETS, seed=5)
+
+
+@pytest.fixture(scope="module")
+def study(table, successes, splits, predictions):
+    def run(settings: AbstentionSettings = SETTINGS) -> dict[tuple[str, str, str], dict]:
+        figures = study_abstentions(
+            table, successes, splits, predictions, RULES, settings, INTERVALS, seed=5
+        )
+        return {(row["part"], row["key"], row["metric"]): row for row in figures.rows(named=True)}
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def found(study):
+    return study()
+
+
+def test_an_inner_fit_sees_nothing_of_either_fold_that_it_predicts(table, splits):
+    plans = within_training(NESTED_CV, splits)
+    assert len({(plan.repeat, plan.fold) for plan in plans}) == len(plans) == 3
+    folds = {row["scenario"]: row["fold"] for row in splits.rows(named=True)}
+    of_run = table["scenario"].replace_strict(folds).to_numpy()
+    for plan in plans:
+        tested, trained = plan.rows(splits, table)
+        assert set(of_run[tested]) == {plan.split, plan.also}
+        assert set(of_run[trained]) == {0, 1, 2} - {plan.split, plan.also}
+
+
+def test_every_training_scenario_of_a_fold_is_predicted_for_it_once(table, successes, splits):
+    plans = within_training(NESTED_CV, splits)
+    features = {"19": FEATURE_SETS["19"]}
+    pairs = nested_cv(table, successes, splits, "improved_rules", RULES, features, 5, plans=plans)
+    found = by_tested_fold(pairs, splits)
+    runs = table.select("scenario", "run_id")
+    for fold in range(3):
+        trained = splits.filter(pl.col("fold") != fold).select("scenario")
+        expected = runs.join(trained, on="scenario")["run_id"].sort()
+        assert found.filter(pl.col("fold") == fold)["run_id"].sort().equals(expected)
+
+
+def test_the_figures_of_the_study_itself_are_those_of_the_main_study(found, predictions):
+    expected = method_intervals(predictions.filter(pl.col("feature_set") == "19"), INTERVALS)
+    assert found["reasons", "all", "abstention_rate"]["value"] == pytest.approx(
+        expected["abstention_rate"].value
+    )
+    for part, key in (("chosen", "as_measured"), ("thresholds", "0.60")):
+        for metric in ("accuracy", "accuracy_when_committed"):
+            row = found[part, key, metric]
+            same = expected[metric]
+            assert (row["value"], row["ci_low"], row["ci_high"]) == pytest.approx(
+                (same.value, same.ci_low, same.ci_high)
+            )
+
+
+def test_reasons_add_up_to_all_abstentions_of_each_category(found):
+    for category in ("all", "memory_hardware", "optimization", "unknown"):
+        shares = [
+            row["value"]
+            for (part, key, metric), row in found.items()
+            if (part, key) == ("reasons", category) and metric.startswith("share_")
+        ]
+        if found["reasons", category, "abstention_rate"]["value"] > 0:
+            assert sum(shares) == pytest.approx(1)
+        else:
+            assert shares == []
+
+
+def test_a_higher_threshold_never_covers_more(found):
+    covered = [found["thresholds", f"{tau / 10:.2f}", "coverage"]["value"] for tau in range(1, 11)]
+    assert covered == sorted(covered, reverse=True)
+    assert covered[0] > covered[-1]
+
+
+def test_each_fold_gets_a_threshold_from_its_training_side(found):
+    assert found["chosen", "per_fold", "folds_with_a_threshold"]["value"] == 1
+    tau = found["chosen", "per_fold", "tau"]
+    assert tau["n"] == 3
+    assert 0 < tau["ci_low"] <= tau["value"] <= tau["ci_high"] <= 1
+
+
+def test_a_precision_that_no_threshold_reaches_is_said_and_abstains_from_everything(study):
+    found = study(SETTINGS.model_copy(update={"precision": 0.999}))
+    assert found["chosen", "per_fold", "folds_with_a_threshold"]["value"] == 0
+    assert found["chosen", "per_fold", "coverage"]["value"] == 0
+    assert ("chosen", "per_fold", "tau") not in found
+    assert ("chosen", "per_fold", "accuracy_when_committed") not in found
+
+
+def test_the_labels_of_tested_scenarios_have_no_part_in_the_choice(
+    table, successes, splits, predictions, monkeypatch
+):
+    """With the labels of fold 0 exchanged, the threshold of fold 0 stays what it was."""
+    chosen = []
+    original = abstention.lowest_thresholds
+
+    def spy(*arguments):
+        chosen.append(original(*arguments))
+        return chosen[-1]
+
+    monkeypatch.setattr(abstention, "lowest_thresholds", spy)
+    tested = splits.filter(pl.col("fold") == 0)["scenario"].to_list()
+    swap = {"memory_hardware": "data_pipeline", "data_pipeline": "memory_hardware"}
+    held = pl.col("scenario").is_in(tested)
+    exchanged = table.with_columns(
+        category=pl.when(held).then(pl.col("category").replace(swap)).otherwise("category")
+    )
+    settings = SETTINGS.model_copy(update={"precision": 0.55})
+    for one in (table, exchanged):
+        study_abstentions(one, successes, splits, predictions, RULES, settings, INTERVALS, seed=5)
+    before, after = chosen
+    assert before.row(0) == after.row(0)
+    assert not before.equals(after)

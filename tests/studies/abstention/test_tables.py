@@ -1,0 +1,135 @@
+from __future__ import annotations
+
+from itertools import combinations
+
+import polars as pl
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.text import Text
+
+from failbench.reporting.style import save_svg
+from failbench.scenarios import COUNTS
+from failbench.statistics.intervals import IntervalSettings
+from failbench.studies.abstention.figure import draw_abstention
+from failbench.studies.abstention.tables import reasons_table, thresholds_table
+
+SETTINGS = IntervalSettings(
+    resamples=1000, confidence=0.95, wilson_from=0.9, wilson_below=10, seed=0
+)
+ASKED = {"tau": 0.6, "target": 0.9}
+
+
+def row(part, key, metric, value, n=76, spread=0.1):
+    return {
+        "part": part,
+        "key": key,
+        "metric": metric,
+        "value": value,
+        "ci_low": value - spread,
+        "ci_high": value + spread,
+        "n": n,
+    }
+
+
+@pytest.fixture
+def figures():
+    rows = []
+    for key, n in {"all": 76, **COUNTS}.items():
+        if key == "unknown":
+            rows.append(row("reasons", key, "abstention_rate", 0.0, n))
+            continue
+        rows.append(row("reasons", key, "abstention_rate", 0.5, n))
+        shares = {"missing": 0.05, "conflict": 0.3, "low_confidence": 0.65}
+        rows += [row("reasons", key, f"share_{name}", share, n) for name, share in shares.items()]
+    for key, part in (("as_measured", "chosen"), ("per_fold", "chosen"), ("0.30", "thresholds")):
+        rows.append(row(part, key, "coverage", 0.4))
+        rows.append(row(part, key, "accuracy", 0.3))
+        rows.append(row(part, key, "accuracy_when_committed", 0.75))
+    rows.append(row("thresholds", "0.90", "coverage", 0.0))
+    rows.append(row("thresholds", "0.90", "accuracy", 0.0))
+    rows.append(row("chosen", "per_fold", "folds_with_a_threshold", 0.96, 50, 0.0))
+    rows.append(row("chosen", "per_fold", "tau", 0.8, 48))
+    return pl.DataFrame(rows)
+
+
+def test_reasons_stand_below_the_papers(figures, raw_reported):
+    table = reasons_table(figures, raw_reported, SETTINGS)
+    assert table.rows[0] == ("All, reported", "30.3", "65.0", "25.0", "10.0", "76")
+    assert table.rows[1] == (
+        "All, measured",
+        "50.0 [40.0, 60.0]",
+        "65.0 [55.0, 75.0]",
+        "30.0 [20.0, 40.0]",
+        "5.0 [-5.0, 15.0]",
+        "76",
+    )
+    assert table.rows[2][0] == "Memory hardware"
+
+
+def test_a_category_without_abstentions_has_no_reasons(figures, raw_reported):
+    table = reasons_table(figures, raw_reported, SETTINGS)
+    assert table.rows[-1] == ("Unknown", "0.0 [-10.0, 10.0]", "–", "–", "–", "8")
+
+
+def test_the_note_counts_what_the_reported_shares_would_be(figures, raw_reported):
+    note = reasons_table(figures, raw_reported, SETTINGS).notes[1]
+    assert "Of the 23 cases that 30.3 % of 76 are" in note
+    assert "14.95 and 5.75 and 2.30 cases" in note
+
+
+def test_thresholds_stand_below_the_papers_rates(figures, raw_reported):
+    table = thresholds_table(figures, raw_reported, **ASKED, confidence=0.95)
+    assert table.rows[0] == ("Reported", "0.60", "69.7", "88.7", "61.8", "76")
+    assert [line[:2] for line in table.rows[1:]] == [
+        ("Measured", "0.60"),
+        ("Chosen for 90 %", "0.80 (0.70 to 0.90)"),
+        ("Sweep", "0.30"),
+        ("Sweep", "0.90"),
+    ]
+    assert table.rows[3][3] == "75.0 [65.0, 85.0]"
+    assert table.rows[4][3] == "–"
+    assert "48 of the folds have such a tau" in table.notes[0]
+
+
+def test_where_no_fold_found_a_threshold_the_table_has_a_dash(figures, raw_reported):
+    without = figures.filter(pl.col("metric") != "tau")
+    table = thresholds_table(without, raw_reported, **ASKED, confidence=0.95)
+    assert table.rows[2][:2] == ("Chosen for 90 %", "–")
+
+
+@pytest.mark.usefixtures("project_style")
+def test_the_figure_has_a_bar_for_the_paper_and_for_each_category_that_is_abstained_from(
+    figures, raw_reported
+):
+    left, right = draw_abstention(figures, raw_reported, **ASKED).axes
+    labels = [label.get_text() for label in left.get_yticklabels()]
+    assert labels[:2] == ["All, reported\n23 of 76", "All, measured\n38.0 of 76"]
+    assert len(labels) == 6
+    widths = [patch.get_width() for patch in left.patches]
+    assert sum(widths) == pytest.approx(6)
+    lines = {line.get_label(): line for line in right.lines}
+    assert lines["accuracy if committed"].get_xdata().tolist() == [0.3]
+    assert lines["coverage"].get_ydata() == pytest.approx([0.4, 0.0])
+
+
+@pytest.mark.usefixtures("project_style")
+def test_no_two_texts_of_a_panel_overlap_and_none_is_too_small(figures, raw_reported):
+    figure = draw_abstention(figures, raw_reported, **ASKED)
+    FigureCanvasAgg(figure).draw()
+    assert figure.get_figwidth() == pytest.approx(6.9)
+    for axes in figure.axes:
+        legend = axes.get_legend()
+        shown = [*axes.texts, *axes.get_yticklabels(), *legend.get_texts(), axes.title]
+        texts = [text for text in shown if text.get_text()]
+        boxes = [text.get_window_extent() for text in texts]
+        assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
+        assert max(box.x1 for box in boxes) <= figure.bbox.x1
+    sizes = [text.get_fontsize() for text in figure.findobj(Text) if text.get_text()]
+    assert min(sizes) >= 6
+
+
+@pytest.mark.usefixtures("project_style")
+def test_the_same_figures_give_the_same_bytes(figures, raw_reported, tmp_path):
+    for name in ("1.svg", "2.svg"):
+        save_svg(draw_abstention(figures, raw_reported, **ASKED), tmp_path / name)
+    assert (tmp_path / "1.svg").read_bytes() == (tmp_path / "2.svg").read_bytes()

@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+from statsmodels.stats.weightstats import ttost_paired
+
+from failbench.errors import BadInputError
+from failbench.studies.architectures.stability import Stability, stability
+
+MARGIN = 0.1
+
+
+def answers(scores: dict[str, np.ndarray], runs: int = 20) -> pl.DataFrame:
+    """Answers whose share of right ones a scenario is as given, in twentieths."""
+    rows = [
+        {
+            "architecture": name,
+            "scenario": f"s{number}",
+            "category": "optimization",
+            "prediction": "optimization" if run < round(score * runs) else "abstain",
+        }
+        for name, values in scores.items()
+        for number, score in enumerate(values)
+        for run in range(runs)
+    ]
+    return pl.DataFrame(rows)
+
+
+def compared(scores: dict[str, np.ndarray], margin: float = MARGIN) -> Stability:
+    return stability(answers(scores), "architecture", margin, confidence=0.95, power=0.8)
+
+
+@pytest.fixture(scope="module")
+def scores() -> dict[str, np.ndarray]:
+    rng = np.random.default_rng(0)
+    common = rng.integers(2, 18, 40)
+    return {name: (common + rng.integers(-2, 3, 40)) / 20 for name in ("bert", "gru", "lstm")}
+
+
+def test_difference_from_the_others_is_the_paired_t_of_scipy(scores):
+    found = compared(scores).against_others["gru"]
+    others = (scores["bert"] + scores["lstm"]) / 2
+    expected = stats.ttest_rel(scores["gru"], others)
+    bounds = expected.confidence_interval(0.95)
+    assert (found.value, found.n) == (pytest.approx((scores["gru"] - others).mean()), 40)
+    assert found.p == pytest.approx(expected.pvalue)
+    assert (found.ci_low, found.ci_high) == pytest.approx((bounds.low, bounds.high))
+
+
+def test_equivalence_is_that_of_statsmodels_and_of_the_least_alike_pair(scores):
+    expected = [
+        ttost_paired(scores[one], scores[other], -MARGIN, MARGIN)[0]
+        for one, other in (("bert", "gru"), ("bert", "lstm"), ("gru", "lstm"))
+    ]
+    found = compared(scores)
+    assert found.p == pytest.approx(max(expected))
+    assert found.shown
+    means = [values.mean() for values in scores.values()]
+    assert found.spread == pytest.approx(max(means) - min(means))
+
+
+def test_smallest_margin_is_where_the_verdict_turns(scores):
+    smallest = compared(scores).smallest_margin
+    assert not compared(scores, smallest - 1e-6).shown
+    assert compared(scores, smallest + 1e-6).shown
+
+
+def test_fewer_scenarios_show_less(scores):
+    few = {name: values[:12] for name, values in scores.items()}
+    assert compared(few).detectable > compared(scores).detectable
+
+
+def test_no_difference_found_is_not_stability():
+    rng = np.random.default_rng(3)
+    wild = {name: rng.integers(0, 2, 10).astype(float) for name in ("bert", "gru")}
+    found = compared(wild)
+    assert found.against_others["bert"].p > 0.05
+    assert not found.shown
+
+
+def test_scenarios_that_lack_a_condition_are_left_out(scores):
+    shorter = scores | {"gru": scores["gru"][:-1]}
+    found = compared(shorter)
+    assert found.n == 39
+    assert found.spread == compared({n: values[:-1] for n, values in scores.items()}).spread
+
+
+def test_the_same_answers_are_equivalent_without_spread(scores):
+    found = compared({"bert": scores["gru"], "gru": scores["gru"]})
+    assert (found.spread, found.smallest_margin, found.detectable) == (0, 0, 0)
+    assert found.shown
+    assert found.against_others["bert"].p == 1
+
+
+def test_a_single_condition_is_refused(scores):
+    with pytest.raises(BadInputError, match="there are 1 conditions with 40 scenarios in common"):
+        compared({"gru": scores["gru"]})

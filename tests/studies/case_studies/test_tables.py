@@ -1,0 +1,152 @@
+from __future__ import annotations
+
+import math
+
+import polars as pl
+import pytest
+
+from failbench.reporting.run_curves import run_curves
+from failbench.reporting.style import save_svg
+from failbench.studies.case_studies.cases import EXPLOSION, MISMATCH, Case
+from failbench.studies.case_studies.figure import FONT, WIDTH, draw_case_studies, role_colours
+from failbench.studies.case_studies.measure import CaseDiagnosis, CaseStudies
+from failbench.studies.case_studies.tables import (
+    FACTS,
+    case_table,
+    diagnoses_table,
+    evidence_text,
+    in_order,
+)
+from failbench.telemetry import Telemetry
+from failbench.verdicts import Diagnosis, Evidence
+
+ROLES = {"failing": 10.0, "twin": 1.0, "half_rate": 5.0}
+RUN = "runaway-transformer-adamw-s0"
+
+
+def case(name: str) -> Case:
+    return Case(name, RUN, "runaway", "optimization", 5, 6, (RUN, "other", "third"))
+
+
+@pytest.fixture
+def studies() -> CaseStudies:
+    rows = [
+        {
+            "case": name,
+            "role": role,
+            "run_id": role,
+            "outcome": "completed" if role == "twin" else "crash",
+            "error": "IndexError: index" if (name, role) == (MISMATCH, "failing") else None,
+            "quantity": fact.quantity,
+            "value": None if fact.quantity == "last_loss" else value,
+        }
+        for name, facts in FACTS.items()
+        for fact in facts
+        for role, value in ROLES.items()
+    ]
+    seen = (
+        Evidence("error_text", "", "matches", "x"),
+        Evidence("max_loss", 10.31, "above", 6.5),
+        Evidence("perplexity", math.nan, "above", 400.0),
+        Evidence("error_text", "out of range", "matches", "out of"),
+        Evidence("mean_loss", 5.0, "below", 6.0),
+    )
+    diagnoses = tuple(
+        CaseDiagnosis(EXPLOSION, method, Diagnosis(answer, 0.5, seen), 3, 10)
+        for method, answer in (("simple_rules", "optimization"), ("ebm", "data_pipeline"))
+    )
+    return CaseStudies(
+        (case(EXPLOSION), case(MISMATCH)),
+        pl.DataFrame(rows, schema_overrides={"error": pl.String}),
+        diagnoses,
+    )
+
+
+def test_the_paper_stands_before_the_run_its_twin_and_its_remedies(studies, raw_reported):
+    found = case_table(studies, case(EXPLOSION), raw_reported, growth=10, settled_steps=10)
+    assert [column.heading for column in found.columns] == [
+        "",
+        "Reported",
+        "Failing run",
+        "Fault removed",
+        "Half rate",
+    ]
+    rows = [row for row in found.rows if row[0] == "largest from onset on"]
+    assert rows[0] == ("largest from onset on", "45.3", "10", "1", "5")
+    assert [row[1] for row in rows] == ["45.3", "47.2"]
+    (norm,) = (row for row in found.rows if row[0].startswith("Largest gradient norm"))
+    assert norm[1] == "1.2"
+    assert found.rows[0] == ("Outcome", "–", "crash", "completed", "crash")
+    training, held_out = (row[2:] for row in found.rows if row[0] == "at the end")
+    assert (training, held_out) == (("–", "–", "–"), ("10", "1", "5"))
+    assert "median of 3" in found.notes[0]
+
+
+def test_errors_are_shown_where_there_are_any(studies, raw_reported):
+    mismatch = case_table(studies, case(MISMATCH), raw_reported, growth=10, settled_steps=10)
+    assert mismatch.rows[1] == (
+        "Error",
+        "RuntimeError: CUDA error: device-side assert triggered",
+        "IndexError: index",
+        "none",
+        "none",
+    )
+    explosion = case_table(studies, case(EXPLOSION), raw_reported, growth=10, settled_steps=10)
+    assert "Error" not in {row[0] for row in explosion.rows}
+
+
+def test_rules_show_the_conditions_that_decide_and_others_the_leading_ones(studies):
+    rules, machine = studies.diagnoses
+    assert evidence_text(rules) == (
+        "perplexity missing; error text has “out of range”; mean loss 5 below 6"
+    )
+    assert evidence_text(machine).startswith("max loss 10.3 above 6.5; perplexity missing;")
+    first, second = diagnoses_table(studies).rows
+    assert first[2:5] == ("optimization (right)", "0.500", "3 of 10")
+    assert second[2] == "data pipeline"
+
+
+def test_the_failing_run_comes_first_and_is_drawn_last():
+    assert in_order(["b", "twin", "a", "failing"]) == ["failing", "twin", "a", "b"]
+    colours = role_colours(["a", "failing", "b", "twin"])
+    assert list(colours) == ["twin", "a", "b", "failing"]
+    assert len(set(colours.values())) == 4
+
+
+def with_remedy(telemetry: Telemetry) -> Telemetry:
+    """The run once more, as if recorded with a remedy."""
+    named = f"{RUN}-clipped"
+    run = telemetry.runs.filter(pl.col("run_id") == RUN)
+    steps = telemetry.steps.filter(pl.col("run_id") == RUN)
+    changed = run.with_columns(run_id=pl.lit(named), kind=pl.lit("remedy"), twin_of=pl.lit(RUN))
+    return Telemetry(
+        pl.concat([telemetry.runs, changed]),
+        pl.concat([telemetry.steps, steps.with_columns(run_id=pl.lit(named))]),
+    )
+
+
+def test_curves_of_a_run_have_its_remedies_as_roles_of_their_own(small_telemetry):
+    plain = run_curves(small_telemetry, RUN)
+    found = run_curves(with_remedy(small_telemetry), RUN)
+    assert set(found["role"]) == {"failing", "twin", "clipped"}
+    assert found.filter(pl.col("role") != "clipped").equals(plain)
+
+
+@pytest.mark.usefixtures("project_style")
+def test_figure_has_six_panels_a_case_and_a_line_a_recording(small_telemetry, tmp_path):
+    curves = run_curves(with_remedy(small_telemetry), RUN)
+
+    def draw():
+        return draw_case_studies(
+            (case(EXPLOSION), case(MISMATCH)), {EXPLOSION: curves, MISMATCH: curves}
+        )
+
+    figure = draw()
+    assert figure.get_figwidth() == WIDTH <= 7
+    assert FONT >= 6
+    assert len(figure.axes) == 12
+    rates = figure.axes[1]  # one line a recording, and the two marks
+    assert len(rates.lines) == 3 + 2
+    save_svg(draw(), tmp_path / "1.svg")
+    save_svg(draw(), tmp_path / "2.svg")
+    assert (tmp_path / "1.svg").read_bytes() == (tmp_path / "2.svg").read_bytes()

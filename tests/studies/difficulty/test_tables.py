@@ -1,0 +1,136 @@
+from __future__ import annotations
+
+import polars as pl
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+from failbench.errors import BadInputError
+from failbench.reporting.cells import percent
+from failbench.reporting.style import save_svg
+from failbench.studies.difficulty.figure import FONT, WIDTH, draw_difficulty
+from failbench.studies.difficulty.measure import DifficultySettings
+from failbench.studies.difficulty.results import DifficultyStudy, difficulty_study
+from failbench.studies.difficulty.tables import difficulty_points, difficulty_tables
+from failbench.vocabulary import CATEGORIES, DIFFICULTIES
+from made_up_scenarios import made_up_scenarios, reference_runs
+from made_up_studies import ARCHITECTURES, SCENARIOS, made_up_studies
+
+pytestmark = pytest.mark.usefixtures("project_style")
+
+SETTINGS = DifficultySettings(
+    feature_set="19",
+    left_out=(),
+    hard_below=0.45,
+    easy_from=0.7,
+    hardest=4,
+    neighbours=5,
+    resamples=1000,
+    confidence=0.95,
+    wilson_from=0.9,
+    seed=0,
+)
+METHODS = ("random_forest", "simple_rules")
+
+
+@pytest.fixture(scope="module")
+def study() -> DifficultyStudy:
+    defined = made_up_scenarios(SCENARIOS)
+    return difficulty_study(
+        made_up_studies(METHODS), defined, reference_runs(defined), SETTINGS, "transformer"
+    )
+
+
+@pytest.fixture(scope="module")
+def points(study) -> pl.DataFrame:
+    return difficulty_points(study)
+
+
+def test_levels_are_crossed_and_add_up(study):
+    levels, _, _ = difficulty_tables(study, SETTINGS)
+    *declared, everything = levels.rows
+    assert [row[0] for row in declared] == list(DIFFICULTIES)
+    for column in (1, 2, 3, 5):
+        assert sum(int(row[column]) for row in declared) == int(everything[column])
+    assert int(everything[5]) == SCENARIOS * len(CATEGORIES)
+    assert everything[4].startswith(percent(study.difficulty.scenarios["ease"].mean()))
+    assert "Section 3.2" in levels.notes[1]
+
+
+def test_the_hardest_say_what_they_are_taken_for_and_what_misled(study):
+    _, hardest, reasons = difficulty_tables(study, SETTINGS)
+    expected = study.difficulty.scenarios.head(4)
+    assert [row[0] for row in hardest.rows] == [
+        name.replace("_", " ") for name in expected["scenario"]
+    ]
+    for row, facts in zip(hardest.rows, expected.iter_rows(named=True), strict=True):
+        assert row[4] == facts["instead"].replace("_", " ")
+        assert row[7] == f"{round(5 * facts['neighbours_own'])} of 5"
+        assert ("surface" in row[9]) == facts["by_surface"]
+        assert ("neighbours" in row[9]) == facts["by_neighbours"]
+    assert [row[2] for row in reasons.rows] == expected["rationale"].to_list()
+
+
+def test_points_have_every_scenario_by_every_method_and_architecture_once(points):
+    names = len(METHODS) + len(ARCHITECTURES) + 1
+    assert points.height == names * SCENARIOS * len(CATEGORIES)
+    assert not points.select("scenario", "view", "name").is_duplicated().any()
+
+
+def test_each_scenario_has_a_row_in_the_figure_the_hardest_of_a_category_first(points):
+    figure = draw_difficulty(points)
+    drawn = [label.get_text() for axes in figure.axes[:2] for label in axes.get_yticklabels()]
+    expected = points.filter(view="all").with_columns(
+        label=pl.format("{}  {}", "scenario", pl.col("declared").str.head(1)).str.replace_all(
+            "_", " "
+        )
+    )
+    assert sorted(drawn) == sorted(expected["label"])
+    own = expected.filter(category="optimization").sort("ease", "scenario")["label"].to_list()
+    assert [label for label in drawn if label.startswith("optimization")] == own
+
+
+def test_cells_are_the_shares_of_the_points(points):
+    image = draw_difficulty(points).axes[0].images[0]
+    own = points.filter(category="memory_hardware")
+    order = own.filter(view="all").sort("ease", "scenario")["scenario"]
+    expected = [
+        [
+            own.filter(scenario=one, view="method", name=name)["ease"][0]
+            for name in ("simple_rules", "random_forest")
+        ]
+        for one in order
+    ]
+    assert [list(row) for row in image.get_array()] == expected
+
+
+def test_nothing_in_the_figure_is_smaller_than_it_may_be_or_leaves_it(points):
+    figure = draw_difficulty(points)
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    assert figure.get_figwidth() == WIDTH
+    texts = [
+        text
+        for axes in figure.axes
+        for text in (*axes.texts, *axes.get_xticklabels(), *axes.get_yticklabels())
+        if text.get_text()
+    ]
+    assert min(text.get_fontsize() for text in texts) >= FONT
+    width, height = canvas.get_width_height()
+    for text in texts:
+        box = text.get_window_extent()
+        assert box.x0 >= 0, text
+        assert box.x1 <= width, text
+        assert box.y0 >= 0, text
+        assert box.y1 <= height, text
+
+
+def test_the_figure_is_the_same_to_the_byte(points, tmp_path):
+    for name in ("one", "other"):
+        save_svg(draw_difficulty(points), tmp_path / f"{name}.svg")
+    assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "other.svg").read_bytes()
+
+
+def test_a_method_without_a_label_is_refused(points):
+    foreign = points.with_columns(name=pl.col("name").str.replace("simple_rules", "oracle"))
+    with pytest.raises(BadInputError, match="has no label"):
+        draw_difficulty(foreign)

@@ -1,0 +1,138 @@
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from failbench.methods.hybrid import Hybrid, HybridSettings
+from failbench.prediction.hybrids import compose
+from failbench.statistics.commitment import at_threshold
+from failbench.statistics.costs import UnitCosts
+from failbench.statistics.intervals import IntervalSettings, method_intervals
+from failbench.studies.hybrid.results import BEST, RoutingSettings, prices_key, study_hybrids
+from failbench.vocabulary import CATEGORIES
+from made_up import made_up_predictions, small_predictions
+
+COSTS = UnitCosts(rules=0.0, classifier=0.1, human=1.0)
+INTERVALS = IntervalSettings(
+    resamples=1000, confidence=0.95, wilson_from=0.9, wilson_below=10, seed=0
+)
+SETTINGS = RoutingSettings(
+    feature_set="19", step=0.25, human_costs=(0.2, 1.0), wrong_answer_costs=(0.0, 3.0), halves=200
+)
+THRESHOLDS = HybridSettings(rules_from=0.75, classifier_from=0.5)
+EXPENSIVE = prices_key(1.0, 3.0)
+
+
+def study(rules, members):
+    hybrid = Hybrid(None, None, None, **THRESHOLDS.model_dump())
+    composed = compose("hybrid", hybrid, rules, members)
+    found = study_hybrids(
+        {"hybrid": composed}, rules, members, THRESHOLDS, COSTS, SETTINGS, INTERVALS
+    )
+    rows = {(row["part"], row["key"], row["metric"]): row for row in found.figures.rows(named=True)}
+    return composed, rows, found.grid
+
+
+def predicted(accuracy: float, seed: int) -> pl.DataFrame:
+    return made_up_predictions(accuracy, repeats=2, scenarios=8, seed=seed).with_columns(
+        study=pl.lit("nested_cv")
+    )
+
+
+def made_up_study():
+    rules = at_threshold(predicted(0.7, seed=0), 0.5)
+    return study(rules, {"classifier": predicted(0.5, seed=1), "human": predicted(0.9, seed=2)})
+
+
+@pytest.fixture(scope="module")
+def made_up():
+    return made_up_study()
+
+
+def telling(surely_right: bool) -> tuple[pl.DataFrame, dict[str, pl.DataFrame]]:
+    """Rules that are right above 0.5, and below it wrong or right; a person is always right."""
+    category = [one for one in CATEGORIES for _ in range(8)]
+    confidence = [0.9, 0.3] * 20
+    wrong = dict(zip(CATEGORIES, (*CATEGORIES[1:], CATEGORIES[0]), strict=True))
+    prediction = [
+        one if surely_right or sure > 0.5 else wrong[one]
+        for one, sure in zip(category, confidence, strict=True)
+    ]
+    rules = small_predictions(category=category, prediction=prediction, confidence=confidence)
+    human = small_predictions(category=category, prediction=category, confidence=[0.9] * 40)
+    classifier = human.with_columns(prediction=pl.col("category").replace(wrong))
+    own = pl.lit("nested_cv").alias("study")
+    members = {"classifier": classifier.with_columns(own), "human": human.with_columns(own)}
+    return rules.with_columns(own), members
+
+
+def test_routes_and_totals_are_those_of_the_predictions(made_up):
+    composed, rows, _ = made_up
+    expected = method_intervals(composed, INTERVALS, COSTS)
+    for metric in ("accuracy", "cost_per_run"):
+        row = rows["hybrid", "all", metric]
+        same = expected[metric]
+        assert (row["value"], row["ci_low"], row["ci_high"]) == pytest.approx(
+            (same.value, same.ci_low, same.ci_high)
+        )
+    for route, part in composed.group_by("route"):
+        right = (part["prediction"] == part["category"]).mean()
+        assert rows["hybrid", route[0], "precision"]["value"] == pytest.approx(right)
+        share = expected[f"route_{route[0]}"].value
+        assert rows["hybrid", route[0], "share"]["value"] == pytest.approx(share)
+
+
+def test_the_measured_cost_without_mistakes_is_the_hybrids_own(made_up):
+    _, rows, _ = made_up
+    found = rows[BEST, prices_key(1.0, 0.0), "cost_measured"]
+    same = rows["hybrid", "all", "cost_per_run"]
+    for name in ("value", "ci_low", "ci_high"):
+        assert found[name] == pytest.approx(same[name])
+    assert rows[BEST, prices_key(1.0, 0.0), "cost_person_alone"]["value"] == 1
+
+
+def test_the_cheapest_pair_is_the_cheapest_of_the_grid(made_up):
+    _, rows, grid = made_up
+    assert grid.height == 15 * 4
+    for (human, wrong), part in grid.group_by("human_cost", "wrong_answer_cost"):
+        key = prices_key(human, wrong)
+        cheapest = part.row(part["cost"].arg_min(), named=True)
+        assert rows[BEST, key, "cost_best"]["value"] == pytest.approx(cheapest["cost"])
+        assert rows[BEST, key, "cost_best"]["value"] <= rows[BEST, key, "cost_measured"]["value"]
+        assert part["best"].sum() == pytest.approx(1)
+
+
+def test_with_mistakes_for_nothing_nobody_is_worth_asking(made_up):
+    _, rows, _ = made_up
+    assert rows[BEST, prices_key(1.0, 0.0), "classifier_from"]["value"] == 0
+
+
+def test_a_clear_optimum_is_found_in_every_resample_and_holds_on_the_other_half():
+    _, rows, grid = study(*telling(surely_right=False))
+    low, high = (rows[BEST, EXPENSIVE, name] for name in ("classifier_from", "rules_from"))
+    assert (low["value"], low["ci_low"], low["ci_high"]) == (0.75, 0.75, 0.75)
+    assert (high["value"], high["ci_low"], high["ci_high"]) == (0.75, 0.75, 0.75)
+    assert rows[BEST, EXPENSIVE, "agreement"]["value"] == 1
+    own, other = (rows[BEST, EXPENSIVE, f"cost_{one}_half"]["value"] for one in ("own", "other"))
+    assert own == pytest.approx(other, abs=0.01) == pytest.approx(0.5, abs=0.01)
+    found = grid.filter(pl.col("best") > 0).select("classifier_from", "rules_from").unique()
+    assert (0.75, 0.75) in found.rows()
+
+
+def test_rules_that_are_always_right_make_every_other_answer_dearer():
+    _, rows, _ = study(*telling(surely_right=True))
+    assert rows[BEST, EXPENSIVE, "rules_from"]["value"] == 0.25
+    assert rows[BEST, EXPENSIVE, "cost_best"]["value"] == 0
+    assert rows[BEST, EXPENSIVE, "saving_other_half"]["value"] > 0
+
+
+def test_what_a_half_promises_is_on_average_no_dearer_than_what_the_other_pays(made_up):
+    _, rows, _ = made_up
+    own, other = (rows[BEST, EXPENSIVE, f"cost_{one}_half"]["value"] for one in ("own", "other"))
+    assert own < other
+
+
+def test_the_same_seed_gives_the_same_study(made_up):
+    _, rows, grid = made_up_study()
+    assert rows == made_up[1]
+    assert grid.equals(made_up[2])

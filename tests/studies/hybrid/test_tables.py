@@ -1,0 +1,165 @@
+from __future__ import annotations
+
+from itertools import combinations, product
+
+import polars as pl
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.text import Text
+
+from failbench.methods.hybrid import HybridSettings
+from failbench.reporting.style import save_svg
+from failbench.statistics.costs import UnitCosts
+from failbench.studies.hybrid.figure import draw_hybrids
+from failbench.studies.hybrid.results import BEST, prices_key
+from failbench.studies.hybrid.routing import pairs_of_thresholds
+from failbench.studies.hybrid.tables import routes_table, thresholds_table
+
+COSTS = UnitCosts(rules=0.0, classifier=0.1, human=1.0)
+THRESHOLDS = HybridSettings(rules_from=0.85, classifier_from=0.6)
+ROUTES = {
+    "hybrid": {"rules": (0.2, 0.9), "classifier": (0.3, 0.5), "human": (0.5, 0.7)},
+    "hybrid_two_way": {"rules": (0.4, 0.8), "classifier": (0.6, 0.5)},
+}
+PRICES = list(product((0.25, 1.0, 4.0), (0.0, 2.0)))
+
+
+def row(part, key, metric, value):
+    return {
+        "part": part,
+        "key": key,
+        "metric": metric,
+        "value": value,
+        "ci_low": value - 0.1,
+        "ci_high": value + 0.1,
+        "n": 76,
+    }
+
+
+@pytest.fixture
+def figures():
+    rows = []
+    for hybrid, routes in ROUTES.items():
+        for route, (share, precision) in routes.items():
+            rows.append(row(hybrid, route, "share", share))
+            rows.append(row(hybrid, route, "precision", precision))
+        rows.append(row(hybrid, "all", "accuracy", 0.6))
+        rows.append(row(hybrid, "all", "cost_per_run", 0.53))
+    metrics = [
+        *("cost_measured", "cost_person_alone", "cost_best"),
+        *("classifier_from", "rules_from", "agreement"),
+        *("cost_own_half", "cost_other_half", "saving_other_half"),
+    ]
+    for human, wrong in PRICES:
+        key = prices_key(human, wrong)
+        rows += [row(BEST, key, metric, 0.05 * place) for place, metric in enumerate(metrics)]
+    return pl.DataFrame(rows)
+
+
+@pytest.fixture
+def grid():
+    low, high = pairs_of_thresholds(0.05)
+    return pl.concat(
+        pl.DataFrame(
+            {
+                "human_cost": human,
+                "wrong_answer_cost": wrong,
+                "classifier_from": low,
+                "rules_from": high,
+                "cost": 0.5 + human * low + wrong * (1 - high) / 4,
+                "best": [1 / len(low)] * len(low),
+            }
+        )
+        for human, wrong in PRICES
+    )
+
+
+def test_routes_stand_beside_the_papers(figures, raw_reported):
+    table = routes_table(figures, raw_reported, COSTS, confidence=0.95)
+    assert [line[:2] for line in table.rows] == [
+        ("Hybrid, three-way", "Rules"),
+        ("Hybrid, three-way", "Random forest"),
+        ("Hybrid, three-way", "Simulated human"),
+        ("Hybrid, three-way", "All"),
+        ("Hybrid, two-way", "Rules"),
+        ("Hybrid, two-way", "Random forest"),
+        ("Hybrid, two-way", "All"),
+    ]
+    forest, everything, rules = table.rows[1], table.rows[3], table.rows[4]
+    shares = ("30.0 [20.0, 40.0]", "50.0 [40.0, 60.0]")
+    assert forest[2:] == ("27.0", "–", *shares, "0.03 [0.02, 0.04]", "76")
+    assert everything[2:5] == ("100.0", "87.4", "100.0")
+    assert everything[5:] == ("60.0 [50.0, 70.0]", "0.53 [0.43, 0.63]", "76")
+    assert rules[2:4] == ("70.0", "88.7")
+
+
+def test_the_note_does_the_papers_sums(figures, raw_reported):
+    note = routes_table(figures, raw_reported, COSTS, confidence=0.95).notes[1]
+    assert "0.70 × 88.7 + 0.30 × 95.7 = 90.8 %, and not 87.0" in note
+    human = (0.874 - 0.48 * 0.95 - 0.27 * 0.957) / 0.25
+    assert f"need people who are right in {100 * human:.1f} %" in note
+    assert "the paper's are right in 72.0 %" in note
+
+
+def test_a_row_a_pair_of_prices(figures):
+    table = thresholds_table(figures, THRESHOLDS, 500, confidence=0.95)
+    assert [line[:2] for line in table.rows] == [
+        ("0.25", "0"),
+        ("0.25", "2"),
+        ("1", "0"),
+        ("1", "2"),
+        ("4", "0"),
+        ("4", "2"),
+    ]
+    assert table.rows[0][2:] == (
+        "0.00 [−0.10, 0.10]",
+        "0.05 [−0.05, 0.15]",
+        "0.10 [0.00, 0.20]",
+        "0.15 [0.05, 0.25]",
+        "0.20 [0.10, 0.30]",
+        "25.0",
+        "0.30 [0.20, 0.40]",
+        "0.35 [0.25, 0.45]",
+        "0.40 [0.30, 0.50]",
+    )
+    assert "at 0.60 and 0.85" in table.notes[0]
+    assert "over 500 halves" in table.notes[0]
+
+
+@pytest.mark.usefixtures("project_style")
+def test_bars_curves_and_map_show_their_points(figures, grid, raw_reported):
+    figure = draw_hybrids(figures, grid, raw_reported, THRESHOLDS, 1.0)
+    left, middle, right = figure.axes[:3]
+    widths = [patch.get_width() for patch in left.patches]
+    assert widths[:6] == pytest.approx([0.48, 0.27, 0.25, 0.2, 0.3, 0.5])
+    texts = [text.get_text() for text in left.texts]
+    assert texts[:4] == ["48\n(95)", "27", "25", "20\n(90)"]
+    curves = [line for line in middle.lines if len(line.get_xdata()) > 2]
+    assert len(curves) == 3
+    assert curves[1].get_ydata()[0] == pytest.approx(0.5 + 2 * 0.15 / 4)
+    assert [text.get_text() for text in middle.texts] == ["0.25", "1", "4"]
+    (marks,) = [one for one in right.collections if one.get_label().startswith("cheapest")]
+    assert len(marks.get_offsets()) == 231
+
+
+@pytest.mark.usefixtures("project_style")
+def test_no_texts_of_a_panel_overlap_and_none_is_too_small(figures, grid, raw_reported):
+    figure = draw_hybrids(figures, grid, raw_reported, THRESHOLDS, 1.0)
+    FigureCanvasAgg(figure).draw()
+    assert figure.get_figwidth() == pytest.approx(6.9)
+    for axes in figure.axes[:3]:
+        legend = axes.get_legend()
+        shown = [*axes.texts, *axes.get_yticklabels(), axes.title, axes.xaxis.label]
+        shown += legend.get_texts() if legend else []
+        boxes = [text.get_window_extent() for text in shown if text.get_text()]
+        assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
+    sizes = [text.get_fontsize() for text in figure.findobj(Text) if text.get_text()]
+    assert min(sizes) >= 6
+
+
+@pytest.mark.usefixtures("project_style")
+def test_the_same_figures_give_the_same_bytes(figures, grid, raw_reported, tmp_path):
+    for name in ("1.svg", "2.svg"):
+        figure = draw_hybrids(figures, grid, raw_reported, THRESHOLDS, 1.0)
+        save_svg(figure, tmp_path / name)
+    assert (tmp_path / "1.svg").read_bytes() == (tmp_path / "2.svg").read_bytes()

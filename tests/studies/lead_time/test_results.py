@@ -1,0 +1,125 @@
+"""Lead time: the whole study on made-up rates, and its refusals."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from failbench.errors import BadInputError
+from failbench.features.feature_table import categories_of
+from failbench.methods.simple_rules import SimpleRulesSettings
+from failbench.prediction.slices import ReferenceStudy
+from failbench.prediction.splits import make_splits
+from failbench.statistics.intervals import IntervalSettings
+from failbench.studies.lead_time.results import (
+    ALARM,
+    LeadTime,
+    LeadTimeSettings,
+    lead_time_metrics,
+    lead_time_study,
+)
+from failbench.telemetry import Telemetry
+from made_up_telemetry import made_up_scenarios, made_up_telemetry
+
+SETTINGS = LeadTimeSettings.model_validate(
+    {
+        "steps": [1],
+        "repeats": 1,
+        "every": 2,
+        "training_snapshots": 2,
+        "false_alarms": 0.02,
+        "calibration_share": 0.5,
+        "divisions": 20,
+        "seed": 0,
+        "logistic_regression": {"inner_folds": 2, "inverse_penalty": [1], "max_iterations": 99},
+        "random_forest": {
+            "trees": 2,
+            "inner_folds": 2,
+            "max_features": ["sqrt"],
+            "min_samples_leaf": [1],
+        },
+    }
+)
+RULES = SimpleRulesSettings(gradient_norm=1000, perplexity=10_000, healthy_sds=3)
+INTERVALS = IntervalSettings(resamples=1000, confidence=0.95, wilson_from=0.9, seed=0)
+
+
+def study(telemetry, scenarios, **changed: object) -> LeadTime:
+    reference = {
+        "architecture": "transformer",
+        "optimizer": "adamw",
+        "scale": "small",
+        "run_seed": 0,
+        "seed": 0,
+    }
+    splits = pl.DataFrame({"repeat": [0], "fold": [0], "scenario": ["killed_by_operator"]})
+    chosen = ReferenceStudy.model_validate(reference | changed)
+    return lead_time_study(telemetry, scenarios, splits, chosen, {}, SETTINGS, INTERVALS)
+
+
+def test_runs_that_were_not_recorded_are_refused(small_telemetry, small_scenarios):
+    with pytest.raises(BadInputError, match="no failing run of transformer with adamw, seed 9"):
+        study(small_telemetry, small_scenarios, run_seed=9)
+
+
+def test_twins_of_the_tested_seed_do_not_calibrate_the_alarm(small_telemetry, small_scenarios):
+    twins = small_telemetry.select(pl.col("kind") == "twin")
+    as_successes = Telemetry(
+        twins.runs.with_columns(kind=pl.lit("success"), run_id=pl.col("run_id") + "-success"),
+        twins.steps.with_columns(run_id=pl.col("run_id") + "-success"),
+    )
+    recorded = Telemetry(
+        pl.concat([small_telemetry.runs, as_successes.runs]),
+        pl.concat([small_telemetry.steps, as_successes.steps]),
+    )
+    with pytest.raises(BadInputError, match="no twins of other seeds"):
+        study(recorded, small_scenarios)
+
+
+def test_metrics_are_nested_scalars_by_method_metric_and_steps():
+    row = {"value": 0.5, "ci_low": 0.4, "ci_high": 0.6, "n": 76, "interval": "Wilson"}
+    rates = pl.DataFrame(
+        [
+            {"method": "simple_rules", "steps": 10, "metric": "accuracy", **row},
+            {"method": ALARM, "steps": 0, "metric": "false_alarms", **row},
+        ]
+    )
+    found = lead_time_metrics(LeadTime(rates, (2.5, 9.0, 1.0), 76))
+    leaf = {"value": 0.5, "ci_low": 0.4, "ci_high": 0.6, "n": 76}
+    assert found["simple_rules"] == {"accuracy": {"steps_10": leaf}}
+    assert found[ALARM]["limit"] == {
+        "all_steps": {"value": 2.5, "lowest": 1.0, "highest": 9.0, "n": 76.0}
+    }
+
+
+def test_the_study_reports_every_method_beside_the_alarm_and_what_was_possible():
+    telemetry = made_up_telemetry(seeds=4, successes=4)
+    splits = make_splits(categories_of(made_up_scenarios()), folds=2, repeats=1, seed=0)
+    chosen = SETTINGS.model_copy(update={"steps": (0, 3), "false_alarms": 0.1})
+    reference = ReferenceStudy(
+        architecture="transformer", optimizer="adamw", scale="small", run_seed=0, seed=0
+    )
+    found = lead_time_study(
+        telemetry,
+        made_up_scenarios(),
+        splits,
+        reference,
+        {"simple_rules": RULES},
+        chosen,
+        INTERVALS,
+    )
+    rates = {
+        (method, metric, steps): (value, n)
+        for method, metric, steps, value, n in found.rates.select(
+            "method", "metric", "steps", "value", "n"
+        ).iter_rows()
+    }
+    # half of twenty scenarios calibrate with three seeds each, the others are counted: every
+    # scenario is among the others in one of the divisions
+    assert found.calibration_runs == 30
+    assert rates["alarm", "false_alarms", 0][1] == 20
+    # all faults start at step 8 and fail at 19, and raise the loss far above the healthy course
+    assert rates["possible", "diagnosed_ahead", 3] == (1.0, 20)
+    # a rare alarm before onset is a false one
+    assert rates["alarm", "diagnosed_ahead", 3][0] > 0.95
+    assert rates["simple_rules", "accuracy", 3] == rates["simple_rules", "accuracy_past_onset", 3]

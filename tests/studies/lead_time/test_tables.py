@@ -1,0 +1,80 @@
+"""The table and the figure of lead time, from made-up rates."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+import yaml
+
+from failbench.studies.lead_time.figure import draw_lead_time
+from failbench.studies.lead_time.results import ALARM, POSSIBLE
+from failbench.studies.lead_time.tables import lead_time_table
+
+
+@pytest.fixture
+def rates() -> pl.DataFrame:
+    rows = [("alarm", 0, "false_alarms", 38)]
+    for step, past in ((0, 74), (10, 40), (50, 27), (100, 25)):
+        for method in ("simple_rules", "improved_rules"):
+            rows += [
+                (method, step, "accuracy", 76),
+                (method, step, "accuracy_past_onset", past),
+                (method, step, "twin_accuracy", 67),
+            ]
+        if step:
+            rows += [(name, step, "diagnosed_ahead", 76) for name in (ALARM, POSSIBLE)]
+    table = pl.DataFrame(rows, schema=["method", "steps", "metric", "n"], orient="row")
+    return table.with_columns(
+        value=0.5 - pl.col("steps") / 1000, ci_low=pl.lit(0.25), ci_high=pl.lit(0.625)
+    )
+
+
+@pytest.fixture
+def table(rates, repository):
+    text = (repository / "data/reported/paper.yaml").read_text(encoding="utf-8")
+    return lead_time_table(
+        rates,
+        yaml.safe_load(text),
+        calibration_runs=76,
+        limits=(2.5, 9.0),
+        false_alarms=0.02,
+        confidence=0.95,
+    )
+
+
+def test_the_paper_stands_beside_its_own_method_alone(table):
+    given = {(row[0], row[1]): row[2] for row in table.rows}
+    assert given["Improved rules", "100"] == "55.3"
+    assert given["Improved rules", "10"] == given["Improved rules", "50"] == "> 53.0"
+    assert given["Improved rules", "0"] == given["Simple rules", "100"] == "–"
+
+
+def test_rows_have_their_rate_and_the_sizes_that_fall_with_the_steps(table):
+    rows = {(row[0], row[1]): row for row in table.rows}
+    assert rows["Simple rules", "100"][3] == "40.0 [25.0, 62.5]"
+    assert rows["Simple rules", "100"][-3:] == ("76", "25", "67")
+    assert rows["Simple rules", "0"][-3:] == ("76", "74", "67")
+
+
+def test_the_note_says_how_often_the_alarm_was_false(table):
+    assert "is meant for 2 % false alarms" in table.notes[1]
+    assert "50.0 [25.0, 62.5] % (n = 38 scenarios)" in table.notes[1]
+    assert "drawn 2 times" in table.notes[1]
+    assert "from 2.5 to 9.0 times" in table.notes[1]
+
+
+def test_the_figure_draws_every_panel_with_its_sizes(rates, project_style):
+    figure = draw_lead_time(rates, (100, 0.553))
+    names = [[one.get_text() for one in axes.get_xticklabels()] for axes in figure.axes]
+    assert names[1] == ["100\n25", "50\n27", "10\n40", "0\n74"]
+    assert names[2] == ["100\n76", "50\n76", "10\n76"]
+    (legend,) = figure.legends
+    texts = {one.get_text() for one in legend.get_texts()}
+    assert {"Simple rules", "fault switched on", "improved rules, reported"} <= texts
+
+
+def test_no_interval_is_cut_off(rates, project_style):
+    figure = draw_lead_time(rates, (100, 0.553))
+    for axes in figure.axes:
+        low, high = axes.get_ylim()
+        assert (low, high > 0.625) == (0.0, True)

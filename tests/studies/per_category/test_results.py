@@ -1,0 +1,148 @@
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+from sklearn.metrics import precision_score
+
+from failbench.statistics.bootstrap import BATCH
+from failbench.statistics.intervals import IntervalSettings
+from failbench.studies.per_category.results import MERGED, confusion_table, precision_table
+from failbench.vocabulary import CATEGORIES
+from made_up import made_up_predictions, small_predictions
+
+SETTINGS = IntervalSettings(resamples=2000, confidence=0.95, wilson_from=0.9, seed=0)
+FEW = SETTINGS.model_copy(update={"wilson_below": 10})
+
+
+def precisions(predictions: pl.DataFrame, settings=SETTINGS) -> dict[str, dict[str, object]]:
+    table = precision_table(predictions, settings)
+    return {row["metric"].removeprefix("precision_"): row for row in table.rows(named=True)}
+
+
+def named_by_memory(right: int, wrong: int) -> pl.DataFrame:
+    """Memory is named so often; every other scenario is diagnosed right."""
+    categories = ["memory_hardware"] * right + ["optimization"] * wrong
+    others = [one for one in CATEGORIES for _ in range(6)]
+    return small_predictions(
+        category=[*categories, *others],
+        prediction=["memory_hardware"] * (right + wrong)
+        + ["abstain" if one == "memory_hardware" else one for one in others],
+        confidence=[0.9] * (right + wrong + len(others)),
+    )
+
+
+def test_values_equal_scikit_learn_repeat_by_repeat():
+    predictions = made_up_predictions()
+    found = precisions(predictions)
+    for category in CATEGORIES:
+        expected = [
+            precision_score(
+                part["category"].to_list(),
+                part["prediction"].to_list(),
+                labels=[category],
+                average="macro",
+            )
+            for _, part in predictions.group_by("repeat")
+        ]
+        assert found[category]["value"] == pytest.approx(np.mean(expected))
+
+
+def test_a_repeat_that_never_names_a_category_says_nothing_of_its_precision():
+    predictions = made_up_predictions(repeats=2)
+    silent = (pl.col("repeat") == 1) & (pl.col("prediction") == "unknown")
+    muted = predictions.with_columns(
+        prediction=pl.when(silent).then(pl.lit("abstain")).otherwise("prediction")
+    )
+    alone = precisions(predictions.filter(pl.col("repeat") == 0))["unknown"]
+    both = precisions(muted)["unknown"]
+    assert both["value"] == pytest.approx(alone["value"])
+    assert both["n"] == round(alone["n"] / 2)
+
+
+def test_a_category_that_is_never_named_has_no_precision():
+    predictions = made_up_predictions().with_columns(
+        prediction=pl.col("prediction").replace("unknown", "abstain")
+    )
+    assert set(precisions(predictions)) == set(CATEGORIES) - {"unknown"}
+
+
+def test_n_is_the_number_of_scenarios_named_and_a_scenario_counts_once_whatever_its_runs():
+    one = named_by_memory(right=6, wrong=3)
+    more = pl.concat([one, one.with_columns(run_id=pl.col("run_id") + "_again")])
+    for predictions in (one, more):
+        found = precisions(predictions)["memory_hardware"]
+        assert (found["value"], found["n"]) == (pytest.approx(2 / 3), 9)
+
+
+@pytest.mark.parametrize(("right", "wrong"), [(6, 3), (1, 1), (4, 0)])
+def test_few_scenarios_named_get_wilsons_interval_with_their_number(right: int, wrong: int):
+    found = precisions(named_by_memory(right, wrong), FEW)["memory_hardware"]
+    expected = stats.binomtest(right, right + wrong).proportion_ci(0.95, method="wilson")
+    assert found["interval"] == "Wilson"
+    assert (found["ci_low"], found["ci_high"]) == pytest.approx(tuple(expected))
+
+
+def test_ten_scenarios_named_are_resampled():
+    assert precisions(named_by_memory(7, 3), FEW)["memory_hardware"]["interval"] == "BCa bootstrap"
+    assert precisions(named_by_memory(6, 3), SETTINGS)["memory_hardware"]["interval"] != "Wilson"
+
+
+def test_the_bca_interval_equals_scipy_over_resampled_rows():
+    predictions = made_up_predictions(repeats=1, scenarios=8)
+    answers = [
+        predictions.filter(pl.col("category") == category).sort("scenario")["prediction"].to_numpy()
+        for category in CATEGORIES
+    ]
+
+    def plain(*indices):
+        drawn = [one[index] for one, index in zip(answers, indices, strict=True)]
+        named = np.concatenate(drawn) == "data_pipeline"
+        return (drawn[2] == "data_pipeline").sum() / named.sum()
+
+    expected = stats.bootstrap(
+        [np.arange(8)] * 5,
+        plain,
+        n_resamples=SETTINGS.resamples,
+        batch=BATCH,
+        vectorized=False,
+        method="BCa",
+        rng=np.random.default_rng(SETTINGS.seed),
+    ).confidence_interval
+    found = precisions(predictions)["data_pipeline"]
+    assert (found["ci_low"], found["ci_high"]) == pytest.approx(tuple(expected), abs=1e-9)
+
+
+def test_precisions_do_not_depend_on_the_number_of_workers():
+    both = pl.concat(
+        made_up_predictions(seed=seed).with_columns(method=pl.lit(f"method_{seed}"))
+        for seed in (0, 1)
+    )
+    assert precision_table(both, SETTINGS, 1).equals(precision_table(both, SETTINGS, 2))
+
+
+def test_confusions_are_means_over_repeats_and_add_up_to_the_scenarios():
+    predictions = made_up_predictions(repeats=4)
+    table = confusion_table(predictions)
+    found = {row[:2]: row[2] for row in table.select("category", "answer", "scenarios").rows()}
+    counted = predictions.group_by("category", "prediction").len()
+    for category, answer, count in counted.rows():
+        assert found[category, answer] == pytest.approx(count / 4)
+    apart = table.filter(pl.col("answer") != MERGED)
+    sums = apart.group_by("category").agg(pl.col("scenarios").sum(), pl.col("share").sum())
+    assert sums["scenarios"].to_list() == pytest.approx([12] * 5)
+    assert sums["share"].to_list() == pytest.approx([1] * 5)
+
+
+def test_unknown_and_abstained_are_merged_beside_being_told_apart():
+    predictions = small_predictions(
+        category=["optimization"] * 4,
+        prediction=["unknown", "abstain", "abstain", "optimization"],
+        confidence=[0.5] * 4,
+    )
+    rows = confusion_table(predictions).select("answer", "scenarios", "share").rows()
+    given = {answer: (count, share) for answer, count, share in rows}
+    assert given["unknown"] == (1, 0.25)
+    assert given["abstain"] == (2, 0.5)
+    assert given[MERGED] == (3, 0.75)

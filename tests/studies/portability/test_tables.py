@@ -1,0 +1,93 @@
+"""The tables and the figure of portability, from made-up rates."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+import yaml
+
+from failbench.prediction.slices import RunSetting
+from failbench.studies.portability.figure import MARKS, draw_portability
+from failbench.studies.portability.tables import (
+    condition_label,
+    portability_contrasts_table,
+    portability_table,
+)
+
+HOME = RunSetting(architecture="transformer", optimizer="adamw", scale="small")
+AWAY = RunSetting(architecture="transformer", optimizer="sgd", scale="small")
+
+
+@pytest.fixture
+def rates() -> pl.DataFrame:
+    return pl.DataFrame(
+        [
+            {
+                "method": method,
+                "condition": condition,
+                "metric": "accuracy",
+                "value": 0.25 + number / 10,
+                "ci_low": 0.125,
+                "ci_high": 0.75,
+                "n": 76,
+                "runs": 228,
+            }
+            for method in ("simple_rules", "random_forest")
+            for number, condition in enumerate(MARKS)
+        ]
+    )
+
+
+def test_conditions_name_the_optimizer_and_how_thresholds_came_to_it():
+    assert condition_label("home", HOME, AWAY) == "AdamW, as tuned"
+    assert condition_label("recalibrated", HOME, AWAY) == "SGD, recalibrated"
+    elsewhere = AWAY.model_copy(update={"architecture": "t5"})
+    assert condition_label("fixed", HOME, elsewhere) == "T5 with SGD, fixed"
+
+
+def test_the_paper_stands_above_what_was_measured(rates, repository):
+    reported = yaml.safe_load((repository / "data/reported/paper.yaml").read_text("utf-8"))
+    table = portability_table(
+        rates, reported, home=HOME, away=AWAY, own_history_steps=100, confidence=0.95
+    )
+    columns = [one.heading for one in table.columns]
+    first, rules, forest = (dict(zip(columns, row, strict=True)) for row in table.rows)
+    assert (first["AdamW, as tuned"], first["SGD, fixed"]) == ("> 50.0", "20.0")
+    assert rules["AdamW, as tuned"] == "25.0 [12.5, 75.0]"
+    assert (forest["Method"], forest["Scenarios"], forest["Runs"]) == ("Random forest", "76", "228")
+
+
+def test_each_contrast_has_both_verdicts_and_what_could_have_been_shown(compared):
+    facts = {"feature_set": "simple_rules", "family": "contrast", "p_holm": 0.04}
+    table = portability_contrasts_table(
+        [
+            compared("adaptive", "home", equivalent=True, p_equivalence=0.012, **facts),
+            compared("fixed", "home", detectable_difference=None, ci_low=None, **facts),
+            compared("recalibrated", "fixed", feature_set="simple_rules"),
+        ],
+        home=HOME,
+        away=AWAY,
+        margin=0.1,
+        power=0.8,
+        confidence=0.95,
+    )
+    shown, hidden = table.rows
+    assert shown[1:] == (
+        "SGD, adaptive",
+        "AdamW, as tuned",
+        "10.0 [1.2, 20.0]",
+        "0.040",
+        "0.012",
+        "shown",
+        "16.7",
+        "11.5",
+    )
+    assert (hidden[3], hidden[6], hidden[8]) == ("10.0", "not shown", "–")
+
+
+def test_the_figure_has_a_mark_a_method_and_condition(rates, project_style):
+    figure = draw_portability(rates, 0.2, home=HOME, away=AWAY)
+    (axes,) = figure.axes
+    assert [one.get_text() for one in axes.get_yticklabels()] == ["Simple rules", "Random forest"]
+    assert len(axes.containers) == len(MARKS)
+    assert axes.get_xlabel() == "accuracy (n = 76 scenarios)"

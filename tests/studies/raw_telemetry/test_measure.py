@@ -1,0 +1,144 @@
+"""Predictions from raw telemetry stand beside all others, under the same splits."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+from failbench.features.catalogue import FEATURE_SETS
+from failbench.features.feature_table import feature_table
+from failbench.features.raw_table import RAW_SERIES, RAW_TEXT, raw_table
+from failbench.methods.raw.telemetry import RawTelemetrySettings
+from failbench.params import PARAMS, read_section
+from failbench.prediction.slices import AcrossArchitectures
+from failbench.prediction.splits import make_splits
+from failbench.predictions import PREDICTION_SCHEMA
+from failbench.studies.controls.raw_twins import twins_control
+from failbench.studies.controls.results import CHANCE, ControlSettings
+from failbench.studies.raw_telemetry.measure import pooled_raw_predictions, raw_predictions
+from failbench.telemetry import Telemetry
+from failbench.vocabulary import CATEGORIES
+from made_up_telemetry import made_up_scenarios, made_up_telemetry
+
+SETTINGS = RawTelemetrySettings(
+    kernels=84, inner_folds=2, inverse_penalty=(1.0, 100.0), max_iterations=1000
+)
+
+
+@pytest.fixture(scope="module")
+def failures() -> pl.DataFrame:
+    """Errors name the category; of model_software nothing is said."""
+    telemetry = made_up_telemetry()
+    said = pl.col("scenario").str.extract("^(memory|optimization|data|unknown)")
+    runs = telemetry.runs.with_columns(error_message=said)
+    table = raw_table(Telemetry(runs, telemetry.steps), made_up_scenarios())
+    return table.filter(pl.col("kind") == "failure")
+
+
+@pytest.fixture(scope="module")
+def splits(failures) -> pl.DataFrame:
+    return make_splits(failures.select("scenario", "category").unique(), 2, 2, seed=0)
+
+
+@pytest.fixture(scope="module")
+def predicted(failures, splits):
+    table = feature_table(made_up_telemetry(), made_up_scenarios())
+    successes = table.filter(pl.col("kind") == "success")
+
+    def predict(method: str, runs: pl.DataFrame = failures) -> pl.DataFrame:
+        return raw_predictions(runs, successes, splits, method, SETTINGS, seed=0)
+
+    return predict
+
+
+def test_every_run_is_predicted_in_the_fold_of_its_scenario_under_every_feature_set(
+    predicted, failures, splits
+):
+    found = predicted("raw_telemetry")
+    assert found.schema == PREDICTION_SCHEMA
+    assert found.equals(found.sort(PREDICTION_SCHEMA.names()[:6]))
+    expected = splits.join(failures.select("scenario", "run_id"), on="scenario")
+    key = ["repeat", "fold", "run_id"]
+    for name in FEATURE_SETS:
+        mine = found.filter(pl.col("feature_set") == name)
+        assert mine.select(key).sort(key).equals(expected.select(key).sort(key))
+
+
+def test_feature_sets_make_no_difference(predicted):
+    first, second = predicted("raw_series").partition_by("feature_set", include_key=False)
+    assert first.equals(second)
+
+
+@pytest.mark.filterwarnings("ignore:The least populated class")
+def test_the_label_of_a_tested_run_has_no_part_in_its_prediction(predicted, failures, splits):
+    tested = splits.filter(pl.col("repeat") == 0, pl.col("fold") == 0)["scenario"]
+    another = dict(zip(CATEGORIES, CATEGORIES[1:] + CATEGORIES[:1], strict=True))
+    wrong = (
+        pl.when(pl.col("scenario").is_in(tested.implode()))
+        .then(pl.col("category").replace_strict(another))
+        .otherwise("category")
+        .alias("category")
+    )
+    of_fold = (pl.col("repeat") == 0) & (pl.col("fold") == 0)
+    answers = [name for name in PREDICTION_SCHEMA if name != "category"]
+    honest, blind = (
+        predicted("raw_text", runs).filter(of_fold).select(answers)
+        for runs in (failures, failures.with_columns(wrong))
+    )
+    assert honest.height == 2 * len(tested)
+    assert honest.equals(blind)
+
+
+def test_a_word_that_tells_the_category_is_found(predicted):
+    found = predicted("raw_text")
+    right = found.filter(pl.col("prediction") == pl.col("category"))
+    assert right.height / found.height > 0.9
+
+
+def test_pooled_runs_are_those_of_the_optimizer_and_each_is_predicted_by_the_fold_of_its_scenario(
+    failures, splits
+):
+    settings = made_up_telemetry("sgd")
+    table = feature_table(made_up_telemetry(), made_up_scenarios())
+    both = pl.concat([failures, raw_table(settings, made_up_scenarios())])
+    study = AcrossArchitectures(
+        optimizer="adamw", scale="small", known_seed=0, repeats=1, feature_sets=("19",), seed=0
+    )
+    found = pooled_raw_predictions(
+        both.filter(pl.col("kind") == "failure"),
+        table.filter(pl.col("kind") == "success"),
+        splits,
+        "raw_text",
+        SETTINGS,
+        study,
+    )
+    assert set(found["study"]) == {"pooled"}
+    assert set(found["feature_set"]) == {"19"}
+    assert sorted(found["run_id"]) == sorted(failures["run_id"])
+    assert found.join(splits, on=["repeat", "fold", "scenario"], how="anti").is_empty()
+
+
+@pytest.mark.parametrize("tells", [False, True])
+def test_the_series_of_twins_tell_the_category_only_if_it_is_in_them(failures, splits, tells):
+    """Losses that say nothing but how long the run was, and the same with the category in them."""
+    rng = np.random.default_rng(0)
+    places = {category: place for place, category in enumerate(CATEGORIES)}
+
+    def losses(category: str) -> list[float]:
+        level = 5.0 * places[category] if tells else 0.0
+        return list(level + rng.normal(size=30))
+
+    silent = {name: pl.Series([[0.0] * 30] * failures.height) for name in RAW_SERIES}
+    loss = pl.Series([losses(category) for category in failures["category"]])
+    twins = failures.with_columns(**silent | {"loss": loss}).with_columns(
+        pl.lit("").alias(name) for name in RAW_TEXT
+    )
+    controls = read_section("controls", ControlSettings, PARAMS)
+    successes = feature_table(made_up_telemetry(), made_up_scenarios()).filter(kind="success")
+    found = twins_control(twins, successes, splits, SETTINGS, controls)
+    assert found.n == failures["scenario"].n_unique()
+    if tells:
+        assert found.value > 0.8
+    else:
+        assert found.ci_low <= CHANCE <= found.ci_high

@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+from itertools import combinations
+
+import matplotlib as mpl
+import polars as pl
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.transforms import Bbox
+
+from failbench.errors import BadInputError
+from failbench.reporting.labels import METHOD_LABELS
+from failbench.reporting.style import save_svg
+from failbench.studies.tradeoff.figure import tradeoff, tradeoff_points
+
+pytestmark = pytest.mark.usefixtures("project_style")
+
+
+@pytest.fixture(scope="module")
+def points(made_up_metrics, raw_reported):
+    return tradeoff_points(made_up_metrics, raw_reported)
+
+
+@pytest.fixture(scope="module")
+def figure(points, repository):
+    with mpl.rc_context(fname=repository / "figures" / "matplotlibrc"):
+        return tradeoff(points)
+
+
+def names(axes):
+    return [text for text in axes.texts if text.get_text()]
+
+
+def test_points_are_the_measured_methods_and_those_of_the_papers_figure(points, measured):
+    assert not points.select("source", "method").is_duplicated().any()
+    by_source = dict(points.group_by("source").agg("method").iter_rows())
+    assert set(by_source["measured"]) == set(measured["19"])
+    assert set(by_source["reported"]) == {
+        *("simple_rules", "improved_rules", "logistic_regression", "decision_tree"),
+        *("random_forest", "lightgbm", "ebm", "hybrid_two_way"),
+    }
+
+
+def test_a_measured_point_has_conditions_and_a_reported_one_a_score(points):
+    rows = {(row["source"], row["method"]): row for row in points.iter_rows(named=True)}
+    forest = rows["measured", "random_forest"]
+    assert (forest["conditions"], forest["conditions_low"]) == (612.0, pytest.approx(550.8))
+    assert (forest["accuracy"], forest["n"], forest["score_low"]) == (0.56, 76, None)
+    tree = rows["reported", "decision_tree"]
+    assert (tree["score_low"], tree["score_high"], tree["conditions"]) == (60, 80, None)
+    assert (tree["accuracy"], tree["accuracy_low"], tree["accuracy_high"]) == (0.913, 0.895, 0.931)
+
+
+def test_the_points_are_those_of_the_papers_features_alone(points, measured, raw_reported):
+    del measured["19+keywords"]
+    assert tradeoff_points(measured, raw_reported).equals(points)
+
+
+def test_every_point_is_labelled_in_its_panel(figure, points):
+    for axes, source in zip(figure.axes, ("measured", "reported"), strict=True):
+        methods = points.filter(pl.col("source") == source)["method"]
+        labels = sorted(text.get_text().removesuffix(" (no conditions)") for text in names(axes))
+        assert labels == sorted(METHOD_LABELS[method] for method in methods)
+
+
+def test_no_label_covers_another_or_leaves_its_panel(figure):
+    renderer = FigureCanvasAgg(figure).get_renderer()
+    for axes in figure.axes:
+        boxes = [text.get_window_extent(renderer) for text in names(axes)]
+        assert all(Bbox.intersection(*pair) is None for pair in combinations(boxes, 2))
+        frame = axes.get_window_extent(renderer).padded(0.5)
+        assert all(frame.contains(*box.min) and frame.contains(*box.max) for box in boxes)
+
+
+def test_letters_are_large_enough_to_read_in_print(figure):
+    sizes = [text.get_fontsize() for axes in figure.axes for text in names(axes)]
+    sizes += [label.get_fontsize() for axes in figure.axes for label in axes.get_xticklabels()]
+    assert figure.get_figwidth() == 6.9
+    assert min(sizes) >= 6
+
+
+def test_both_panels_run_from_easy_to_hard_and_share_the_accuracy(figure):
+    left, right = figure.axes
+    assert left.get_xscale() == "log"
+    assert left.get_xlim()[0] < left.get_xlim()[1]
+    assert right.get_xlim()[0] > 100 > 0 > right.get_xlim()[1]
+    assert left.get_ylim() == right.get_ylim()
+
+
+def test_a_method_without_conditions_is_a_line_across(figure):
+    left, right = figure.axes
+    across = [line for line in left.lines if list(line.get_xdata()) == [0, 1]]
+    assert [line.get_ydata()[0] for line in across] == [pytest.approx(70.0)]
+    assert not [line for line in right.lines if list(line.get_xdata()) == [0, 1]]
+
+
+def test_a_range_of_scores_is_a_bar_without_a_mark(figure):
+    _, right = figure.axes
+    bars = [line for line in right.lines if list(line.get_xdata()) == [60.0, 80.0]]
+    assert sorted(line.get_ydata()[0] for line in bars) == [
+        pytest.approx(87.0),
+        pytest.approx(91.3),
+    ]
+    assert not [line for line in right.lines if list(line.get_xdata()) == [70.0]]
+
+
+def test_methods_that_give_no_conditions_at_all_can_be_drawn(measured, raw_reported):
+    bare = {"19": {"simulated_human": measured["19"]["simulated_human"]}}
+    left, _ = tradeoff(tradeoff_points(bare, raw_reported)).axes
+    assert left.get_xlim() == (1.0, 10.0)
+
+
+def test_a_method_without_a_label_is_refused_by_name(measured, raw_reported):
+    measured["19"]["oracle"] = measured["19"]["ebm"]
+    with pytest.raises(BadInputError, match="oracle"):
+        tradeoff(tradeoff_points(measured, raw_reported))
+
+
+def test_the_same_points_give_the_same_bytes(points, tmp_path):
+    for name in ("first", "second"):
+        save_svg(tradeoff(points), tmp_path / name)
+    assert (tmp_path / "first").read_bytes() == (tmp_path / "second").read_bytes()

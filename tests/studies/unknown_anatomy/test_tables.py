@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+from failbench.reporting.cells import percent
+from failbench.reporting.markup import markdown
+from failbench.reporting.style import save_svg
+from failbench.studies.unknown_anatomy.added_measurements import MEASURED_SETS
+from failbench.studies.unknown_anatomy.added_measurements_table import SET_LABELS
+from failbench.studies.unknown_anatomy.figure import FONT, SHOWN, WIDTH, draw_unknown_anatomy
+from failbench.studies.unknown_anatomy.tables import LETTERS, anatomy_points, anatomy_tables
+from failbench.vocabulary import CATEGORIES
+from made_up_anatomy import COUNT, SETTINGS, made_up_anatomy
+
+pytestmark = pytest.mark.usefixtures("project_style")
+
+
+@pytest.fixture(scope="module")
+def found():
+    return made_up_anatomy()
+
+
+@pytest.fixture(scope="module")
+def tables(found, raw_reported):
+    return {table.name: table for table in anatomy_tables(found, SETTINGS, raw_reported)}
+
+
+def test_every_feature_set_has_a_label():
+    assert list(SET_LABELS) == list(MEASURED_SETS)
+
+
+def test_each_scenario_has_a_row_with_every_methods_answer(tables, found):
+    table = tables["unknown_answers"]
+    assert [one.heading for one in table.columns] == ["Scenario", "Random forest", "EBM"]
+    assert len(table.rows) == COUNT
+    answers = {(row["scenario"], row["method"]): row for row in found.answers.to_dicts()}
+    for scenario, *cells in table.rows:
+        for method, cell in zip(("random_forest", "ebm"), cells, strict=True):
+            row = answers[scenario.replace(" ", "_"), method]
+            assert cell == f"{LETTERS[row['answer']]} {100 * row['share']:.0f}"
+
+
+def test_the_papers_counts_stand_beside_what_is_measured(tables, found):
+    rows = {row[0]: row[1:] for row in tables["unknown_methods"].rows}
+    assert rows["Improved rules"] == ("5 of 8", *["–"] * 5)
+    assert rows["Mistral 7B"][0] == "1 of 8"
+    assert rows["Llama 3 8B"][0] == "2 of 8"
+    assert rows["EBM"][0] == "–"
+    assert rows["EBM"][1].startswith(percent(found.methods["ebm"]["recall"].value))
+
+
+def test_what_is_not_recorded_is_said_not_to_be(tables):
+    assert "not recorded" in tables["unknown_scenarios"].columns[2].heading
+    for row in tables["unknown_scenarios"].rows:
+        assert row[1:4] == (
+            "truly ambiguous",
+            "kernel log, records of the scheduler",
+            "how the run ended",
+        )
+    assert "truly ambiguous 37.5 and 100.0" in tables["unknown_scenarios"].notes[0]
+    assert "Not recorded: waits for input and output" in tables["unknown_measurements"].notes[0]
+
+
+def test_measurements_stand_below_the_features_they_are_added_to(tables, found):
+    base, _, ending, _ = tables["unknown_measurements"].rows
+    assert base[2:5] == ("–", "–", "–")
+    assert ending[1].startswith(percent(found.rates["19+ending"]["recall_unknown"].value))
+    assert ending[5].startswith(percent(found.rates["19+ending"]["accuracy"].value))
+    assert ending[2] == str(found.signs["19+ending"].better)
+    assert "no fewer than 6 better ones" in tables["unknown_measurements"].notes[0]
+
+
+def test_look_alikes_are_named_with_their_category(tables, found):
+    first = tables["unknown_neighbours"].rows[0]
+    assert first[1].count("(") == SETTINGS.neighbours
+    assert first[2].count("(D)") == COUNT
+    assert markdown(tables["unknown_neighbours"])
+
+
+def test_bars_are_the_probabilities_of_two_feature_sets(found):
+    points = anatomy_points(found)
+    axes = draw_unknown_anatomy(points).axes[0]
+    assert len(axes.patches) == COUNT * len(SHOWN) * len(CATEGORIES)
+    first = points.filter(scenario=points["scenario"][0], feature_set="19").row(0, named=True)
+    widths = [bar.get_width() for bar in axes.patches[: len(CATEGORIES)]]
+    assert widths == pytest.approx([first[f"p_{category}"] for category in CATEGORIES])
+
+
+def test_letters_are_large_enough_and_stay_inside(found):
+    figure = draw_unknown_anatomy(anatomy_points(found))
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    assert figure.get_figwidth() == WIDTH
+    width, height = canvas.get_width_height()
+    axes = figure.axes[0]
+    for text in (*axes.texts, *axes.get_xticklabels(), *axes.get_yticklabels()):
+        box = text.get_window_extent()
+        assert text.get_fontsize() >= FONT
+        assert (box.x0 >= 0, box.x1 <= width) == (True, True), text
+        assert (box.y0 >= 0, box.y1 <= height) == (True, True), text
+
+
+def test_the_figure_is_the_same_to_the_byte(found, tmp_path):
+    for name in ("one", "other"):
+        save_svg(draw_unknown_anatomy(anatomy_points(found)), tmp_path / f"{name}.svg")
+    assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "other.svg").read_bytes()

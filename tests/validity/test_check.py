@@ -1,0 +1,570 @@
+"""The check: what passes, and each thing that does not, in its own words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import polars as pl
+import pytest
+
+from failbench.detector import DetectorParams
+from failbench.errors import BadInputError
+from failbench.recording.fingerprint import PROVENANCE, fingerprint
+from failbench.recording.nominal import NominalRanges
+from failbench.recording.plan import RecordParams, Remedy, RunsWanted, Setting
+from failbench.scenarios import Scenario
+from failbench.telemetry import NOISY_STEP_COLUMNS, RUN_SCHEMA, STEP_SCHEMA, Telemetry
+from failbench.validity.check import SettingCheck, check
+from failbench.validity.report import metrics, report
+from failbench.validity.rules import RuleResult, check_rules
+from failbench.vocabulary import CATEGORIES, Category
+
+RECORD = RecordParams(
+    settings={"transformer-adamw": {"seeds": 1, "successes": 10}},
+    hang_seconds=1,
+    wall_limit_seconds=1,
+    nominal=NominalRanges(
+        batch_size=(4,),
+        learning_rate={"adamw": (0.1, 0.2), "sgd": (0.1, 0.2)},
+        width=(8,),
+        sequence_length=(8,),
+        warmup_steps=(1, 2),
+        clip_norm=(None,),
+        planned_steps=(130, 130),
+        onset_step=(20, 25),
+        capacity_multiple=(1.5, 2.0),
+        distractor=("none",),
+    ),
+)
+DETECTOR = DetectorParams(
+    deviations=3,
+    consecutive_steps=5,
+    head_steps=10,
+    tail_steps=10,
+    validations=2,
+    slow_factor=2,
+    worse_nats=0.05,
+)
+PLANNED, ONSET, DIED = 40, 20, 30
+PROVENANCE_VALUES = dict.fromkeys(PROVENANCE, "one") | {"device": "cpu"}
+RUN = "leak-transformer-adamw-s0"
+TWIN = f"{RUN}-twin"
+
+Change = Callable[[Telemetry], Telemetry]
+
+
+def scenario(
+    name: str, category: Category = "memory_hardware", difficulty: str = "easy", **changes: object
+) -> Scenario:
+    other = "optimization" if category != "optimization" else "data_pipeline"
+    return Scenario.model_validate(
+        {
+            "id": name,
+            "title": "A title of a test",
+            "category": category,
+            "root_cause": "A cause that a test made up.",
+            "difficulty": difficulty,
+            "symptom_category": other if difficulty == "hard" else category,
+            "fault": {"name": "loss_graph_retained", "parameters": {"every": 5}, "onset": "mid_run"}
+            | changes,
+            "expected_outcome": "crash",
+            "ambiguity": "truly_ambiguous" if category == "unknown" else None,
+            "remedy": "None is needed, it is a test.",
+            "rationale": "The rules are counted on it.",
+        }
+    )
+
+
+LEAK = scenario("leak")
+
+
+def run_row(run_id: str, **values: object) -> dict[str, object]:
+    row: dict[str, object] = dict.fromkeys(RUN_SCHEMA)
+    row |= PROVENANCE_VALUES
+    row |= {
+        "run_id": run_id,
+        "architecture": "transformer",
+        "optimizer": "adamw",
+        "scale": "small",
+        "device": "cpu",
+        "seed": 0,
+        "ending": "completed",
+        "outcome": "completed",
+        "failure_step": PLANNED - 1,
+        "steps": PLANNED,
+        "fingerprint": fingerprint(RECORD.nominal, "adamw", None, PROVENANCE_VALUES),
+    }
+    return row | values
+
+
+def step_rows(run_id: str, count: int) -> pl.DataFrame:
+    step = pl.int_range(count)
+    loss = 3 - step / PLANNED
+    values = dict.fromkeys(STEP_SCHEMA, step % 3 + 1) | {
+        "run_id": pl.lit(run_id),
+        "step": step,
+        "loss": loss,
+        "gradient_norm": pl.lit(1.0),
+        "step_seconds": pl.lit(0.1),
+        "validation_loss": pl.when(step % 10 == 0).then(loss),
+    }
+    return pl.select(**{name: value.cast(STEP_SCHEMA[name]) for name, value in values.items()})
+
+
+@pytest.fixture
+def telemetry() -> Telemetry:
+    """A run that died at step 30 with the fault that ``LEAK`` declares, its twin, and ten more."""
+    runs = [
+        run_row(
+            RUN,
+            kind="failure",
+            scenario="leak",
+            onset_step=ONSET,
+            ending="exception",
+            outcome="crash",
+            failure_step=DIED,
+            steps=DIED + 1,
+            error_type="RuntimeError",
+            fingerprint=fingerprint(RECORD.nominal, "adamw", LEAK.fault, PROVENANCE_VALUES),
+        ),
+        run_row(TWIN, kind="twin", scenario="leak", twin_of=RUN),
+        *(run_row(f"success-{one}", kind="success", seed=one) for one in range(10)),
+    ]
+    steps = [step_rows(row["run_id"], row["steps"]) for row in runs]  # type: ignore[arg-type]
+    return Telemetry(
+        pl.DataFrame(runs, schema=RUN_SCHEMA).sort("run_id"),
+        pl.concat(steps).sort("run_id", "step"),
+    )
+
+
+def with_run(run_id: str, **values: object) -> Change:
+    """A change of the row of one run."""
+
+    def change(telemetry: Telemetry) -> Telemetry:
+        mine = pl.col("run_id") == run_id
+        changes = [
+            pl.when(mine).then(pl.lit(value, RUN_SCHEMA[name])).otherwise(name).alias(name)
+            for name, value in values.items()
+        ]
+        return Telemetry(telemetry.runs.with_columns(changes), telemetry.steps)
+
+    return change
+
+
+def with_step(run_id: str, step: int, column: str) -> Change:
+    """A change of one value of one step."""
+
+    def change(telemetry: Telemetry) -> Telemetry:
+        mine = (pl.col("run_id") == run_id) & (pl.col("step") == step)
+        other = (pl.col(column).fill_null(3) + 0.001).cast(STEP_SCHEMA[column])
+        if STEP_SCHEMA[column].is_integer():
+            other = pl.col(column) + 1
+        changed = pl.when(mine).then(other).otherwise(column).alias(column)
+        return Telemetry(telemetry.runs, telemetry.steps.with_columns(changed))
+
+    return change
+
+
+def without_run(run_id: str) -> Change:
+    return lambda telemetry: telemetry.select(pl.col("run_id") != run_id)
+
+
+def without_step(run_id: str, step: int) -> Change:
+    mine = (pl.col("run_id") == run_id) & (pl.col("step") == step)
+    return lambda telemetry: Telemetry(telemetry.runs, telemetry.steps.filter(~mine))
+
+
+def naming(setting: str, successes: int = 10) -> RecordParams:
+    """Parameters that name another setting too."""
+    wanted = RunsWanted(seeds=1, successes=successes)
+    return RECORD.model_copy(update={"settings": {**RECORD.settings, setting: wanted}})
+
+
+def check_leak(
+    telemetry: Telemetry, scenarios: tuple[Scenario, ...] = (LEAK,), record: RecordParams = RECORD
+) -> SettingCheck:
+    (setting,) = check(scenarios, telemetry, record, DETECTOR).settings
+    return setting
+
+
+def test_good_pair_passes(telemetry: Telemetry) -> None:
+    setting = check_leak(telemetry)
+    assert [(run.run_id, run.faults) for run in setting.runs] == [(RUN, ())]
+    assert (setting.name, setting.missing) == ("transformer-adamw", ())
+    assert (setting.successes, setting.successes_flagged, setting.successes_out_of_date) == (
+        10,
+        0,
+        0,
+    )
+
+
+def test_run_that_ends_in_another_declared_outcome_passes_and_is_counted_apart(
+    telemetry: Telemetry,
+) -> None:
+    may_be_killed = LEAK.model_copy(update={"other_outcomes": {"killed": "By chance alone."}})
+    ended = with_run(RUN, ending="signal", outcome="killed")(telemetry)
+    checked = check((may_be_killed,), ended, RECORD, DETECTOR)
+    assert checked.settings[0].runs[0].faults == ()
+    counts = metrics(checked)["transformer-adamw"]
+    assert isinstance(counts, dict)
+    assert (counts["as_expected"], counts["other_outcome"]) == (0, 1)
+    hung = with_run(RUN, ending="timeout", outcome="hung")(telemetry)
+    faults = check_leak(hung, (may_be_killed,)).runs[0].faults
+    assert "hung where crash or killed was expected" in faults
+
+
+REMEDY = Remedy(run=RUN, clip_norm=1.0)
+REMEDIED = RECORD.model_copy(update={"remedies": {"clipped": REMEDY}})
+
+
+def with_remedy(telemetry: Telemetry, **values: object) -> Telemetry:
+    """The failing run once more, with a remedy that changes every step of it."""
+    changes = REMEDY.model_dump(mode="json")
+    fault = fingerprint(RECORD.nominal, "adamw", LEAK.fault, PROVENANCE_VALUES, changes)
+    row = run_row(f"{RUN}-clipped", kind="remedy", scenario="leak", twin_of=RUN, fingerprint=fault)
+    steps = step_rows(f"{RUN}-clipped", PLANNED).with_columns(pl.col("loss") + 1)
+    runs = pl.DataFrame([row | values], schema=RUN_SCHEMA)
+    return Telemetry(pl.concat([telemetry.runs, runs]), pl.concat([telemetry.steps, steps]))
+
+
+def test_run_with_a_remedy_is_no_twin_and_no_failing_run(telemetry: Telemetry) -> None:
+    setting = check_leak(with_remedy(telemetry), record=REMEDIED)
+    assert [(run.run_id, run.faults) for run in setting.runs] == [(RUN, ())]
+    assert setting.remedies_wanting == ()
+
+
+def test_remedy_that_is_missing_or_out_of_date_is_named(telemetry: Telemetry) -> None:
+    for part in (telemetry, with_remedy(telemetry, fingerprint="0" * 16)):
+        setting = check_leak(part, record=REMEDIED)
+        assert setting.remedies_wanting == (f"{RUN}-clipped",)
+        assert not setting.passed
+        text = report(check((LEAK,), part, REMEDIED, DETECTOR), brief=True)
+        assert f"missing or out of date: {RUN}-clipped, a run with a remedy" in text
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        (
+            with_run(RUN, ending="signal", outcome="killed"),
+            "killed where crash was expected",
+        ),
+        (with_run(RUN, failure_step=DIED - 1), "the detector now says otherwise"),
+        (with_run(TWIN, failure_step=DIED), "the detector now says otherwise"),
+        (
+            with_run(TWIN, ending="exception", outcome="crash"),
+            "its twin did not complete in health",
+        ),
+        (without_step(RUN, ONSET - 1), "run and twin differ before onset"),
+        (without_step(TWIN, ONSET - 1), "run and twin differ before onset"),
+        (
+            with_run(RUN, fingerprint="0" * 16),
+            "its fingerprint does not match the code: record it again",
+        ),
+        (
+            with_run(TWIN, fingerprint="0" * 16),
+            "its fingerprint does not match the code: record it again",
+        ),
+        (
+            with_run(RUN, torch_version="another"),
+            "its fingerprint does not match the code: record it again",
+        ),
+    ],
+)
+def test_each_thing_that_is_wrong_has_its_sentence(
+    telemetry: Telemetry, change: Change, fault: str
+) -> None:
+    setting = check_leak(change(telemetry))
+    (run,) = setting.runs
+    assert run.faults == (fault,)
+    assert not setting.passed
+    assert f"FAILED: {fault}" in report(check((LEAK,), change(telemetry), RECORD, DETECTOR), True)
+
+
+def test_run_without_a_twin_is_neither_healthy_nor_equal(telemetry: Telemetry) -> None:
+    (run,) = check_leak(without_run(TWIN)(telemetry)).runs
+    assert run.faults == ("its twin did not complete in health", "run and twin differ before onset")
+
+
+COMPARED = [one for one in STEP_SCHEMA if one not in {"run_id", "step", *NOISY_STEP_COLUMNS}]
+
+
+@pytest.mark.parametrize("column", COMPARED)
+@pytest.mark.parametrize("run_id", [RUN, TWIN])
+def test_difference_before_onset_is_found_in_each_deterministic_column(
+    telemetry: Telemetry, column: str, run_id: str
+) -> None:
+    (run,) = check_leak(with_step(run_id, ONSET - 1, column)(telemetry)).runs
+    assert run.faults == ("run and twin differ before onset",)
+
+
+@pytest.mark.parametrize("column", COMPARED)
+def test_difference_from_onset_on_is_what_a_fault_is_for(telemetry: Telemetry, column: str) -> None:
+    (run,) = check_leak(with_step(RUN, ONSET, column)(telemetry)).runs
+    assert run.passed
+
+
+@pytest.mark.parametrize("column", sorted(NOISY_STEP_COLUMNS))
+def test_difference_in_what_measures_the_machine_is_allowed(
+    telemetry: Telemetry, column: str
+) -> None:
+    (run,) = check_leak(with_step(RUN, ONSET - 1, column)(telemetry)).runs
+    assert run.passed
+
+
+def test_changed_declaration_makes_the_run_but_not_its_twin_out_of_date(
+    telemetry: Telemetry,
+) -> None:
+    stronger = scenario("leak", parameters={"every": 1})
+    (run,) = check_leak(telemetry, (stronger,)).runs
+    assert run.faults == ("its fingerprint does not match the code: record it again",)
+
+
+def test_changed_ranges_make_everything_out_of_date(telemetry: Telemetry) -> None:
+    ranges = RECORD.nominal.model_copy(update={"width": (16,)})
+    setting = check_leak(telemetry, record=RECORD.model_copy(update={"nominal": ranges}))
+    assert not setting.runs[0].fingerprint_matches
+    assert setting.successes_out_of_date == 10
+
+
+def test_missing_seeds_and_strange_runs_are_listed(telemetry: Telemetry) -> None:
+    record = RECORD.with_seeds(Setting("transformer", "adamw"), 2)
+    assert check_leak(telemetry, record=record).missing == ("leak, seed 1",)
+    assert check_leak(telemetry, (scenario("drip"),)).missing == (
+        "drip, seed 0",
+        f"{RUN} has no scenario file",
+    )
+
+
+def test_scenario_that_is_not_applicable_is_not_missing(telemetry: Telemetry) -> None:
+    reason = "Nothing there can leak, says a test."
+    drip = scenario("drip").model_copy(update={"not_applicable": {"transformer": reason}})
+    setting = check_leak(telemetry, (LEAK, drip))
+    assert (setting.missing, setting.not_applicable) == ((), {"drip": reason})
+    said = report(check((LEAK, drip), telemetry, RECORD, DETECTOR), True)
+    assert f"not applicable: drip: {reason}" in said
+
+
+def test_each_setting_is_checked_by_itself(telemetry: Telemetry) -> None:
+    other = Telemetry(
+        telemetry.runs.with_columns(
+            pl.lit("gru").alias("architecture"), pl.format("{}-gru", "run_id").alias("run_id")
+        ).with_columns(pl.format("{}-gru", "twin_of").alias("twin_of")),
+        telemetry.steps.with_columns(pl.format("{}-gru", "run_id").alias("run_id")),
+    )
+    spoilt = with_run(f"{RUN}-gru", failure_step=0)(other)
+    both = Telemetry(
+        pl.concat([telemetry.runs, spoilt.runs]), pl.concat([telemetry.steps, spoilt.steps])
+    )
+    gru, transformer = check((LEAK,), both, naming("gru-adamw", successes=11), DETECTOR).settings
+    assert (gru.name, gru.runs[0].passed) == ("gru-adamw", False)
+    assert (transformer.name, transformer.runs[0].passed) == ("transformer-adamw", True)
+    assert (gru.successes_wanted, transformer.successes_wanted) == (11, 10)
+
+
+def test_setting_that_was_not_recorded_is_missing_and_fails_the_check(
+    telemetry: Telemetry,
+) -> None:
+    checked = check((LEAK,), telemetry, naming("gru-adamw-paper"), DETECTOR)
+    assert checked.absent == (Setting("gru", "adamw", "paper"),)
+    assert not checked.passed
+    assert (
+        "missing: gru-adamw-paper, of which nothing is recorded: run `failbench record "
+        "--architecture gru --optimizer adamw --scale paper`" in report(checked, True)
+    )
+
+
+def test_setting_that_was_recorded_but_is_not_named_is_an_error(telemetry: Telemetry) -> None:
+    other = RECORD.model_copy(update={"settings": {"gru-adamw": RunsWanted(seeds=1, successes=10)}})
+    complaint = r"record\.settings: transformer-adamw is not among the settings\. Name it there"
+    with pytest.raises(BadInputError, match=complaint):
+        check((LEAK,), telemetry, other, DETECTOR)
+
+
+def test_metrics_count_what_passed(telemetry: Telemetry) -> None:
+    spoilt = with_run(RUN, failure_step=0)(telemetry)
+    for given, passed in ((telemetry, 1), (spoilt, 0)):
+        found = metrics(check((LEAK,), given, RECORD, DETECTOR))["transformer-adamw"]
+        assert isinstance(found, dict)
+        assert (found["failing_runs"], found["passed"], found["missing"]) == (1, passed, 0)
+        assert found["outcomes"] == {"crash": 1}
+
+
+# The rules over the whole benchmark: failing runs alone matter, twenty scenarios a category.
+
+SCENARIOS = tuple(
+    scenario(f"{category}_{one}", category, ("easy", "medium", "hard")[one % 3])
+    for category in CATEGORIES
+    for one in range(20)
+)
+
+
+def rule(
+    name: str,
+    scenarios: tuple[Scenario, ...] = SCENARIOS,
+    seeds: int = 1,
+    **changes: dict[tuple[str, int, int], object],
+) -> RuleResult:
+    """One rule over runs that all crash at step 120, ``changes`` (by column) apart."""
+    runs = []
+    for one in scenarios:
+        for seed in range(seeds):
+            key = (one.category, int(one.id.rsplit("_", 1)[1]), seed)
+            row = run_row(
+                f"{one.id}-s{seed}",
+                kind="failure",
+                scenario=one.id,
+                seed=seed,
+                onset_step=22,
+                failure_step=121,
+                outcome="crash",
+                error_type="RuntimeError",
+            )
+            runs.append(row | {name: cells[key] for name, cells in changes.items() if key in cells})
+    telemetry = Telemetry(pl.DataFrame(runs, schema=RUN_SCHEMA), STEP_SCHEMA.to_frame())
+    (found,) = [one for one in check_rules(scenarios, telemetry, RECORD) if one.name == name]
+    return found
+
+
+def cells(
+    counts: dict[str, int], value: object, seed: int = 0
+) -> dict[tuple[str, int, int], object]:
+    """A value for the first so many scenarios of each category."""
+    return {(one, index, seed): value for one, count in counts.items() for index in range(count)}
+
+
+def spread(*counts: int) -> dict[str, int]:
+    return dict(zip(CATEGORIES, counts, strict=False))
+
+
+@pytest.mark.parametrize(
+    ("early", "holds"),
+    [
+        (spread(7, 6, 6, 6), True),  # 25
+        (spread(7, 7, 6, 6), False),  # 26
+        (spread(3, 3, 3), False),  # three categories
+        (spread(5, 2, 2, 1), True),  # half of all are of one category
+        (spread(6, 2, 2, 1), False),  # above half
+        (spread(10, 5, 5, 5), True),  # half of a category fails early
+        (spread(11, 5, 4, 4), False),  # above half
+    ],
+)
+def test_early_failures_are_few_and_spread(early: dict[str, int], holds: bool) -> None:
+    found = rule("early_failures", failure_step=cells(early, 109))
+    assert found.holds is holds
+    assert found.counts["scenarios"] == sum(early.values())
+
+
+def test_scenario_fails_early_if_any_seed_does() -> None:
+    early = spread(3, 3, 2, 2)
+    found = rule("early_failures", seeds=2, failure_step=cells(early, 10, seed=1))
+    assert found.counts["scenarios"] == 10
+    assert rule("early_failures", failure_step=cells(early, 110)).counts["scenarios"] == 0
+
+
+@pytest.mark.parametrize(
+    ("slow", "holds"),
+    [
+        (spread(10, 5, 5, 5), True),
+        (spread(9, 5, 5, 5), False),  # 24
+        (spread(15, 10, 10), False),  # three categories
+    ],
+)
+def test_slow_failures_are_many_and_spread(slow: dict[str, int], holds: bool) -> None:
+    found = rule("slow_failures", failure_step=cells(slow, 122))
+    assert found.holds is holds
+    assert found.counts["scenarios"] == sum(slow.values())
+
+
+def test_scenario_fails_slowly_if_the_median_of_its_seeds_does() -> None:
+    slow = spread(10, 5, 5, 5)
+    one = cells(slow, 122)
+    two = one | cells(slow, 122, seed=1)
+    for seeds, steps, holds in ((1, one, True), (3, one, False), (3, two, True)):
+        assert rule("slow_failures", seeds=seeds, failure_step=steps).holds is holds
+
+
+@pytest.mark.parametrize(("hard", "holds"), [(5, True), (4, False)])
+def test_third_of_the_scenarios_is_hard(hard: int, holds: bool) -> None:
+    kinds = ("easy", "medium", "easy")
+    scenarios = tuple(
+        scenario(f"{one}_{index}", one, "hard" if index == 2 and place < hard else kinds[index % 3])
+        for place, one in enumerate(CATEGORIES)
+        for index in range(3)
+    )
+    found = rule("hard_scenarios", scenarios)
+    assert (found.holds, found.counts["hard"]) == (holds, hard)
+
+
+@pytest.mark.parametrize("missing", ["easy", "medium", "hard"])
+def test_each_category_has_every_difficulty(missing: str) -> None:
+    def kept(one: Scenario) -> bool:
+        return not (one.category == "unknown" and one.difficulty == missing)
+
+    assert rule("hard_scenarios").counts["hard"] == 30
+    assert not rule("hard_scenarios", tuple(filter(kept, SCENARIOS))).holds
+
+
+def test_hard_scenarios_below_a_third_fail_though_every_category_has_them() -> None:
+    assert rule("hard_scenarios").counts["share"] < 1 / 3
+    assert not rule("hard_scenarios").holds
+
+
+@pytest.mark.parametrize(
+    ("name", "column", "value"),
+    [("outcomes_shared", "outcome", "hung"), ("exit_signals_shared", "exit_signal", "SIGBUS")],
+)
+def test_no_outcome_and_no_signal_belongs_to_one_category(
+    name: str, column: str, value: str
+) -> None:
+    assert rule(name).holds
+    alone = rule(name, **{column: cells(spread(3), value)})
+    assert (alone.holds, alone.counts["in_one_category"]) == (False, 1)
+    assert f"{value}: memory_hardware 3" in alone.details
+    assert rule(name, **{column: cells(spread(3, 1), value)}).holds
+
+
+@pytest.mark.parametrize(
+    ("partners", "holds"),
+    [(spread(1, 1), True), (spread(2), False), (spread(0, 1), False), (spread(0, 2, 1), True)],
+)
+def test_unknown_scenario_has_two_partners_from_two_other_categories(
+    partners: dict[str, int], holds: bool
+) -> None:
+    alike = cells(partners | {"unknown": 1}, "SIGKILL")
+    found = rule("unknown_partners", exit_signal=alike)
+    assert found.holds is holds
+    assert found.counts == {"unknown_scenarios": 20, "without_enough_partners": not holds}
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [("outcome", "killed"), ("exit_signal", "SIGKILL"), ("error_type", None)],
+)
+def test_partner_looks_alike_in_outcome_error_text_and_signal(column: str, value: object) -> None:
+    assert rule("unknown_partners").holds
+    odd = rule("unknown_partners", **{column: cells({"unknown": 1}, value)})
+    assert odd.counts["without_enough_partners"] == 1
+    assert "unknown_0 (truly_ambiguous): none" in odd.details
+
+
+@pytest.mark.parametrize(("onset", "holds"), [(20, True), (25, True), (19, False), (26, False)])
+def test_mid_run_onsets_lie_in_the_one_range(onset: int, holds: bool) -> None:
+    assert rule("onset_kinds", onset_step=cells(spread(1), onset)).holds is holds
+
+
+def test_start_crashes_are_outside_the_range_of_mid_run_onsets() -> None:
+    start = scenario("memory_hardware_0", onset="start_crash")
+    first = ("memory_hardware", 0, 0)
+    assert rule("onset_kinds", (start, *SCENARIOS[1:]), onset_step={first: 0}).holds
+
+
+@pytest.mark.parametrize(("rise", "holds"), [(0.0, True), (5.0, False)])
+def test_healthy_runs_have_learnt_by_the_earliest_onset(
+    telemetry: Telemetry, rise: float, holds: bool
+) -> None:
+    raised = telemetry.steps.with_columns(pl.col("validation_loss") + rise)
+    late = pl.when(pl.col("step") > 20).then(9.0).otherwise("validation_loss")
+    steps = raised.with_columns(late.cast(pl.Float32).alias("validation_loss"))
+    rules = check_rules((LEAK,), Telemetry(telemetry.runs, steps), RECORD)
+    assert {one.name: one.holds for one in rules}["healthy_perplexity"] is holds
