@@ -1,4 +1,4 @@
-"""What every stage script shares: parameters, earlier outputs, metrics, summary, line of error."""
+"""What every stage script shares: parameters, earlier outputs, workers, and the line of error."""
 
 from __future__ import annotations
 
@@ -11,14 +11,17 @@ from pathlib import Path
 import polars as pl
 
 from failbench.errors import BadInputError
-from failbench.params import PARAMS, read_section
+from failbench.params import PARAMS, read_names, read_section
 
 __all__ = [
     "DECIMALS",
     "PARAMS",
     "print_accuracy",
     "print_table",
+    "read_metrics",
+    "read_names",
     "read_output",
+    "read_outputs",
     "read_points",
     "read_section",
     "run",
@@ -40,12 +43,30 @@ def read_output(path: Path) -> pl.DataFrame:
     try:
         return pl.read_parquet(path)
     except (OSError, pl.exceptions.PolarsError) as error:
-        raise BadInputError(
-            path,
-            "(file)",
-            "is missing or is not a parquet file.",
-            "Run `dvc repro` for the stage that writes it.",
-        ) from error
+        raise _unreadable(path, "parquet") from error
+
+
+def read_outputs(folder: Path, names: Iterable[str]) -> pl.DataFrame:
+    """Read several parquet files of one folder, by name, as one table.
+
+    Only the files that are named: one that an earlier pipeline left behind is not read.
+
+    Raises
+    ------
+    BadInputError
+        If one is not there or not parquet, or they do not have the same columns.
+    """
+    paths = [folder / f"{name}.parquet" for name in sorted(names)]
+    tables = [read_output(path) for path in paths]
+    for path, table in zip(paths, tables, strict=True):
+        if table.schema != tables[0].schema:
+            raise BadInputError(
+                path,
+                "(columns)",
+                f"are not those of {paths[0].name}.",
+                "Run `dvc repro` for the stage that writes it.",
+            )
+    return pl.concat(tables)
 
 
 def read_points(path: Path) -> pl.DataFrame:
@@ -59,12 +80,33 @@ def read_points(path: Path) -> pl.DataFrame:
     try:
         return pl.read_csv(path)
     except (OSError, pl.exceptions.PolarsError) as error:
-        raise BadInputError(
-            path,
-            "(file)",
-            "is missing or is not a CSV file.",
-            "Run `dvc repro` for the stage that writes it.",
-        ) from error
+        raise _unreadable(path, "CSV") from error
+
+
+def read_metrics(path: Path) -> dict[str, dict[str, dict[str, dict[str, float]]]]:
+    """Read the metrics that an earlier stage wrote: estimates by feature set, method and metric.
+
+    Raises
+    ------
+    BadInputError
+        If they are not there or not JSON.
+    """
+    try:
+        metrics = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise _unreadable(path, "JSON") from error
+    if not isinstance(metrics, dict):
+        raise _unreadable(path, "JSON")
+    return metrics
+
+
+def _unreadable(path: Path, form: str) -> BadInputError:
+    return BadInputError(
+        path,
+        "(file)",
+        f"is missing or is not a {form} file.",
+        "Run `dvc repro` for the stage that writes it.",
+    )
 
 
 def workers() -> int:
@@ -94,7 +136,7 @@ def write_metrics(path: Path, metrics: Mapping[str, object]) -> None:
 
 def _rounded(value: object) -> object:
     if isinstance(value, Mapping):
-        return {str(key): _rounded(one) for key, one in value.items()}
+        return {str(key): _rounded(leaf) for key, leaf in value.items()}
     if isinstance(value, float):
         return round(float(value), DECIMALS)
     if isinstance(value, bool | int | str):

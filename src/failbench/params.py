@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -21,6 +22,40 @@ def read_section(section: str, model: type[Model], path: Path = PARAMS) -> Model
         If the file is not YAML, the section is missing, a key is unknown or missing, or a value is
         out of its domain; it names the file, ``section.key`` and what to do.
     """
+    raw = _sections(path).get(section)
+    if not isinstance(raw, dict):
+        raise BadInputError(
+            path,
+            section,
+            "the section is missing or empty.",
+            f"Give it the keys {', '.join(model.model_fields)}.",
+        )
+    remedy = "The comment beside the key says what it takes."
+    return validated(model, raw, path, remedy, (section,))
+
+
+def read_names(section: str, path: Path = PARAMS) -> tuple[str, ...]:
+    """Read a section of ``params.yaml`` that is a list of names.
+
+    Raises
+    ------
+    BadInputError
+        If the file is not YAML, or the section is no list of different names.
+    """
+    raw = _sections(path).get(section)
+    if (
+        not isinstance(raw, list)
+        or not raw
+        or not all(isinstance(name, str) for name in raw)
+        or len(set(raw)) < len(raw)
+    ):
+        raise BadInputError(
+            path, section, "is no list of different names.", "Give it one name per line."
+        )
+    return tuple(raw)
+
+
+def _sections(path: Path) -> dict[str, Any]:
     try:
         raw = yaml.safe_load(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -30,12 +65,4 @@ def read_section(section: str, model: type[Model], path: Path = PARAMS) -> Model
     except yaml.YAMLError as error:
         problem = " ".join(str(error).split())
         raise BadInputError(path, "(file)", f"is not YAML: {problem}.", "Mend it.") from error
-    if not isinstance(raw, dict) or not isinstance(raw.get(section), dict):
-        raise BadInputError(
-            path,
-            section,
-            "the section is missing or empty.",
-            f"Give it the keys {', '.join(model.model_fields)}.",
-        )
-    remedy = "The comment beside the key says what it takes."
-    return validated(model, raw[section], path, remedy, (section,))
+    return raw if isinstance(raw, dict) else {}

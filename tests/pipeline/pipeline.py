@@ -17,8 +17,20 @@ import yaml
 REPOSITORY = Path(__file__).parents[2]
 EXPERIMENTS = REPOSITORY / "experiments"
 IMPORT_ROOTS = (REPOSITORY / "src", EXPERIMENTS)
-SHARED_SCRIPTS = {"stage"}
+SHARED_SCRIPTS = {"report", "stage"}
 """Files of experiments/ that stages import and that are no stage themselves."""
+
+READERS = {"read_section", "read_names"}
+"""Functions that read the section of params.yaml that they are called with."""
+
+PUBLISHED = ("data/metrics", "data/plots", "figures", "paper/tables")
+"""Folders that ``publish`` writes to, under names that it makes of the study's."""
+
+SHARED_INPUTS = {
+    "read_reported": "data/reported/paper.yaml",
+    "publish": "figures/matplotlibrc",
+}
+"""Files that scripts read through functions that they share, by function."""
 
 PROJECT_PATH = re.compile(r"^(data|figures|paper)(/[\w.@+-]+)+$")
 
@@ -149,25 +161,41 @@ def _files(module: str) -> list[Path]:
 
 
 def sections_read(script: Path) -> tuple[set[str], bool]:
-    """Sections of params.yaml that ``read_section`` is called with; whether some are computed."""
+    """Sections of params.yaml that a script reads; whether some are computed."""
     literal, computed = set(), False
-    for node in ast.walk(ast.parse(script.read_text(encoding="utf-8"))):
-        if (
-            isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Name)
-            and node.func.id == "read_section"
-        ):
-            argument = node.args[0]
-            if isinstance(argument, ast.Constant):
-                literal.add(str(argument.value))
+    for function in READERS:
+        for call in calls(script, function):
+            if isinstance(call.args[0], ast.Constant):
+                literal.add(str(call.args[0].value))
             else:
                 computed = True
     return literal, computed
 
 
+def calls(script: Path, function: str) -> list[ast.Call]:
+    """The calls of a function in a script, by its bare name."""
+    return [
+        node
+        for node in ast.walk(ast.parse(script.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id == function
+    ]
+
+
+def published_study(script: Path) -> str | None:
+    """The name under which a script publishes its report, if it does."""
+    names = [ast.literal_eval(call.args[0]) for call in calls(script, "publish")]
+    assert len(names) <= 1, f"{script} publishes {len(names)} reports."
+    return names[0] if names else None
+
+
 def paths_named(script: Path) -> set[str]:
-    """Paths in data/, figures/ and paper/ that a script spells out; @ is a computed part."""
-    found = set()
+    """Paths in data/, figures/ and paper/ that a script spells out; @ is a computed part.
+
+    Those that the functions it shares with others read for it are among them.
+    """
+    found = {path for function, path in SHARED_INPUTS.items() if calls(script, function)}
     for node in ast.walk(ast.parse(script.read_text(encoding="utf-8"))):
         text = ""
         if isinstance(node, ast.Constant) and isinstance(node.value, str):

@@ -10,11 +10,13 @@ import pytest
 import yaml
 
 from pipeline import (
+    PUBLISHED,
     REPOSITORY,
     foreach_items,
     holds,
     import_closure,
     paths_named,
+    published_study,
     scripts,
     sections_read,
     stages,
@@ -38,6 +40,10 @@ def related(one: str, other: str) -> bool:
 
 def items_of(name: str, path: str) -> list[str]:
     return [path.replace("${item}", item) for item in foreach_items().get(name, [""])]
+
+
+BY_BENCHMARK = {"paper/tables/cost.csv", "paper/tables/cost.md", "paper/tables/million.csv"}
+"""What `make cost` and `make million` measured: no stage of the pipeline is about speed."""
 
 
 def misdeclared(declared: set[str], closure: set[str]) -> list[str]:
@@ -96,9 +102,24 @@ def test_every_path_that_a_script_names_is_a_dependency_or_an_output(name):
 @pytest.mark.parametrize("name", REPRODUCED)
 def test_every_declared_path_is_named_by_the_script(name):
     stage = STAGES[name]
-    declared = {path.replace("${item}", "@") for path in {*stage.deps, *stage.outputs}}
+    written = stage.outputs
+    if published_study(stage.script):
+        written = {path for path in written if not path.startswith(PUBLISHED)}
+    declared = {path.replace("${item}", "@") for path in {*stage.deps, *written}}
     named = {*paths_named(stage.script), *stage.code}
     assert {path for path in declared if not any(related(path, one) for one in named)} == set()
+
+
+@pytest.mark.parametrize("name", REPRODUCED)
+def test_a_study_publishes_under_its_own_name(name):
+    assert published_study(STAGES[name].script) in {None, name}
+
+
+def test_everything_that_people_look_at_is_the_output_of_one_stage():
+    written = [path for stage in STAGES.values() for path in stage.outputs]
+    by_hand = {"figures/matplotlibrc", *BY_BENCHMARK}
+    published = {path for folder in PUBLISHED for path in git("ls-files", folder)} - by_hand
+    assert {path for path in published if sum(related(path, one) for one in written) != 1} == set()
 
 
 def test_the_check_runs_again_when_the_source_of_any_fault_changes():
@@ -140,7 +161,7 @@ def test_parameter_sections_are_all_read_by_some_stage():
     read = {section for stage in STAGES.values() for section in stage.params}
     items = {item for found in foreach_items().values() for item in found}
     lists = {section for section, value in declared.items() if isinstance(value, list)}
-    assert set(declared) - lists == (read - {"${item}"}) | items
+    assert set(declared) == (read - {"${item}"}) | items | lists
 
 
 def test_every_parameter_has_a_comment_above_it():

@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from failbench.reporting.markup import Column, Table, latex, markdown, render, typst, write_table
+from failbench.reporting.markup import latex, markdown, render, typst, write_table
+from failbench.reporting.table import Column, Table
 
 SMALL = Table(
     "small",

@@ -9,7 +9,7 @@ import polars as pl
 
 from failbench.audit.check import VERDICTS
 from failbench.errors import BadInputError
-from failbench.reporting.markup import Column, Table
+from failbench.reporting.table import Column, Table
 
 KIND_LABELS: Final[Mapping[str, str]] = {
     "ascending": "order",

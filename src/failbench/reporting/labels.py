@@ -93,6 +93,17 @@ def method_label(method: str) -> str:
     return METHOD_LABELS[method]
 
 
+def label_inside(method: str) -> str:
+    """A method's label as it reads inside a sentence: names like LightGBM keep their capitals.
+
+    >>> label_inside("random_forest"), label_inside("lightgbm")
+    ('random forest', 'LightGBM')
+    """
+    label = method_label(method)
+    named = any(letter.isupper() for letter in label[1:])
+    return label if named else label[0].lower() + label[1:]
+
+
 def in_label_order(methods: Iterable[str]) -> list[str]:
     """Methods in the order of their labels, each once; those without a label last, by name.
 

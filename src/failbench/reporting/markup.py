@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import Literal
 
-Alignment = Literal["left", "right"]
+from failbench.reporting.table import Alignment, Column, Table
 
 MARKDOWN_SPECIAL = re.compile(r"[\\`*_<~$|&#]|\](?=\()")
 """What CommonMark and GitHub's extensions (tables, formulas, strikethrough) read as markup."""
@@ -28,69 +26,6 @@ LATEX_SPECIAL = {
     "−": "$-$",
 }
 """How LaTeX is told to print the characters that it reads as markup or may lack."""
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column of a table.
-
-    Attributes
-    ----------
-    heading
-        What stands above it.
-    group
-        What it shares with its neighbours. LaTeX and typst print that once above all of them, and
-        markdown, whose headings cannot span columns, behind each heading.
-    align
-        The side that its cells keep to.
-    width
-        The share of a line that it takes, its cells being broken into lines of their own; as wide
-        as its widest cell where there is none. A table with such a column may span pages.
-    """
-
-    heading: str
-    group: str = ""
-    align: Alignment = "right"
-    width: float | None = None
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table of plain text: no cell, heading or note is markup in any of the three languages.
-
-    Attributes
-    ----------
-    name
-        Of its files; a paper refers to it by ``tab:name`` in LaTeX, by ``<tab-name>`` in typst.
-    columns, rows
-        A row has a cell a column.
-    caption
-        What the table shows, in one sentence.
-    notes
-        What a reader must know of it, a paragraph each; part of the caption but in markdown.
-    """
-
-    name: str
-    columns: tuple[Column, ...]
-    rows: tuple[tuple[str, ...], ...]
-    caption: str
-    notes: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        """Refuse a row that does not fit the columns, and a cell of several lines."""
-        for number, row in enumerate(self.rows, start=1):
-            if len(row) != len(self.columns):
-                raise ValueError(
-                    f"Row {number} of the table {self.name} has {len(row)} cells, "
-                    f"and the table has {len(self.columns)} columns."
-                )
-            if any("\n" in cell for cell in row):
-                raise ValueError(f"Row {number} of the table {self.name} has a line break in it.")
-
-    @property
-    def spans_pages(self) -> bool:
-        """Whether it is made of sentences, and so may be too long for a page."""
-        return any(column.width is not None for column in self.columns)
 
 
 def render(table: Table) -> dict[str, str]:

@@ -5,11 +5,8 @@ import pytest
 from failbench.errors import BadInputError
 from failbench.reporting.markup import render
 from failbench.statistics.significance import SignificanceSettings
-from failbench.studies.significance.sentences import (
-    contrast_sentence,
-    contrast_sentences,
-    contrasts_table,
-)
+from failbench.studies.significance.sentences import contrast_sentence, contrast_sentences
+from failbench.studies.significance.tables import contrasts_table
 
 SETTINGS = SignificanceSettings(
     feature_set="19",

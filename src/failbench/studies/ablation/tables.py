@@ -11,8 +11,8 @@ from failbench.features.catalogue import PRIMARY_SET
 from failbench.methods.signal_groups import ALL_GROUPS, SIGNAL_GROUPS
 from failbench.reporting.cells import ABSENT, percent, signed, three_decimals, with_interval
 from failbench.reporting.labels import FEATURE_SET_LABELS, GROUP_LABELS, METHOD_LABELS
-from failbench.reporting.markup import Column, Table
 from failbench.reporting.reported import AblationTable, reported_number, validate_reported
+from failbench.reporting.table import Column, Table
 from failbench.studies.ablation.measure import FOREST, REDUCED, RULES, AblationSettings
 from failbench.studies.ablation.superadditivity import Interaction, reported_interactions
 

@@ -8,8 +8,8 @@ import polars as pl
 
 from failbench.reporting.cells import ABSENT, percent, with_interval
 from failbench.reporting.labels import CATEGORY_LABELS
-from failbench.reporting.markup import Column, Table
 from failbench.reporting.reported import Reported, reported_number, validate_reported
+from failbench.reporting.table import Column, Table
 from failbench.statistics.intervals import IntervalSettings
 from failbench.studies.abstention.results import (
     ALL,

@@ -9,8 +9,8 @@ import polars as pl
 from failbench.prediction.fold_plans import LEFT_OUT
 from failbench.reporting.cells import ABSENT, percent, three_decimals, with_interval
 from failbench.reporting.labels import ARCHITECTURE_LABELS, in_label_order, method_label
-from failbench.reporting.markup import Column, Table
 from failbench.reporting.reported import validate_reported
+from failbench.reporting.table import Column, Table
 from failbench.studies.architectures.measure import RECORDED, THRESHOLDS, ArchitecturesSettings
 from failbench.studies.architectures.rates import AGAINST_OTHERS, ALL, RULES
 from failbench.studies.architectures.rates import SPREAD as SPREAD_METRIC

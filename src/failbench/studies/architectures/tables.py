@@ -9,8 +9,8 @@ import polars as pl
 
 from failbench.reporting.cells import ABSENT, percent, with_interval
 from failbench.reporting.labels import ARCHITECTURE_LABELS
-from failbench.reporting.markup import Column, Table
 from failbench.reporting.reported import ArchitecturesTable, validate_reported
+from failbench.reporting.table import Column, Table
 from failbench.scenarios import ARCHITECTURES, Architecture
 from failbench.studies.architectures.measure import RECORDED, THRESHOLDS, ArchitecturesSettings
 from failbench.studies.architectures.rates import OVER_LOGS, RULES, SIZE

@@ -11,8 +11,8 @@ import polars as pl
 
 from failbench.reporting.cells import ABSENT, percent, three_decimals
 from failbench.reporting.labels import method_label
-from failbench.reporting.markup import Column, Table
 from failbench.reporting.reported import Reported, validate_reported
+from failbench.reporting.table import Column, Table
 from failbench.studies.case_studies.cases import EXPLOSION, MISMATCH, Case
 from failbench.studies.case_studies.measure import CaseDiagnosis, CaseStudies
 from failbench.verdicts import Evidence

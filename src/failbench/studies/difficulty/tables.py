@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from failbench.reporting.cells import ABSENT, interval_cell, percent, two_decimals, words
-from failbench.reporting.markup import Column, Table
+from failbench.reporting.table import Column, Table
 from failbench.studies.difficulty.measure import DifficultySettings
 from failbench.studies.difficulty.results import DifficultyStudy
 from failbench.vocabulary import DIFFICULTIES

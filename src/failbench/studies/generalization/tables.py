@@ -9,7 +9,7 @@ import polars as pl
 from failbench.prediction.fold_plans import KNOWN_SCENARIOS, LEFT_OUT, NESTED_CV, POOLED
 from failbench.reporting.cells import ABSENT, with_interval
 from failbench.reporting.labels import FEATURE_SET_LABELS, in_label_order, method_label
-from failbench.reporting.markup import Column, Table
+from failbench.reporting.table import Column, Table
 from failbench.studies.generalization.results import GAIN
 
 STUDY_COLUMNS = {

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import polars as pl
 
 from failbench.reporting.cells import ABSENT, interval_cell, percent
-from failbench.reporting.markup import Column, Table
 from failbench.reporting.reported import Reported, reported_number, validate_reported
+from failbench.reporting.table import Column, Table
 from failbench.studies.human_baseline.published_studies import Design
 from failbench.studies.human_baseline.results import (
     GROUPS,

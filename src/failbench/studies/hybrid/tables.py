@@ -10,13 +10,13 @@ import polars as pl
 from failbench.methods.hybrid import HybridSettings
 from failbench.reporting.cells import ABSENT, percent, with_interval
 from failbench.reporting.labels import method_label
-from failbench.reporting.markup import Column, Table
 from failbench.reporting.reported import (
     REPORTED_HYBRIDS,
     Reported,
     reported_number,
     validate_reported,
 )
+from failbench.reporting.table import Column, Table
 from failbench.statistics.costs import UnitCosts
 from failbench.studies.hybrid.results import ALL, BEST
 from failbench.studies.hybrid.routing import ROUTES

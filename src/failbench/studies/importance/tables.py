@@ -11,8 +11,8 @@ from failbench.features.catalogue import PRIMARY_SET
 from failbench.methods.reduced_tree import ERROR_TEXT
 from failbench.reporting.cells import ABSENT, percent, signed, with_interval
 from failbench.reporting.labels import GROUP_LABELS
-from failbench.reporting.markup import Column, Table
 from failbench.reporting.reported import Reported, reported_number, validate_reported
+from failbench.reporting.table import Column, Table
 from failbench.studies.importance.measure import TABLE_SIX, ImportanceSettings, Source
 from failbench.studies.importance.results import SourceAgreement
 

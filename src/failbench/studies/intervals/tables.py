@@ -16,13 +16,13 @@ from failbench.reporting.cells import (
     with_interval,
 )
 from failbench.reporting.labels import FEATURE_SET_LABELS, in_label_order, method_label
-from failbench.reporting.markup import Column, Table
 from failbench.reporting.reported import (
     REPORTED_HYBRIDS,
     Reported,
     reported_number,
     validate_reported,
 )
+from failbench.reporting.table import Column, Table
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ import polars as pl
 
 from failbench.reporting.cells import ABSENT, one_decimal, percent, with_interval
 from failbench.reporting.labels import METHOD_LABELS, method_label
-from failbench.reporting.markup import Column, Table
 from failbench.reporting.reported import Reported, reported_number, validate_reported
+from failbench.reporting.table import Column, Table
 from failbench.studies.lead_time.results import ALARM, POSSIBLE
 
 REPORTED_METHOD = "improved_rules"

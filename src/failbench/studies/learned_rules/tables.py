@@ -8,7 +8,7 @@ import polars as pl
 
 from failbench.methods.learned_rules import SIGNS, LearnedRule
 from failbench.reporting.cells import percent
-from failbench.reporting.markup import Column, Table
+from failbench.reporting.table import Column, Table
 
 RULES_NOTE = (
     "Share: percent of the category among the training runs that the rule holds for; runs: how "

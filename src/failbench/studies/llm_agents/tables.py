@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from failbench.reporting.cells import ABSENT, interval_cell, one_decimal, percent, with_interval
 from failbench.reporting.labels import in_label_order, method_label
-from failbench.reporting.markup import Column, Table
 from failbench.reporting.reported import Reported, reported_number, validate_reported
+from failbench.reporting.table import Column, Table
 from failbench.studies.llm_agents.results import AgentResult
 
 REPORTED_UNKNOWN = {"mistral_7b": "unknown_right_mistral", "llama_3_8b": "unknown_right_llama"}

@@ -9,8 +9,8 @@ import polars as pl
 from failbench.features.catalogue import PRIMARY_SET
 from failbench.reporting.cells import ABSENT, Measured, one_decimal, percent, with_interval
 from failbench.reporting.labels import CATEGORY_LABELS, SHORT_LABELS, in_label_order, method_label
-from failbench.reporting.markup import Column, Table
 from failbench.reporting.reported import ReportedCategory, reported_number, validate_reported
+from failbench.reporting.table import Column, Table
 from failbench.scenarios import COUNTS
 from failbench.statistics.intervals import IntervalSettings
 from failbench.studies.per_category.results import MERGED

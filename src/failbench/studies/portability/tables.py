@@ -10,8 +10,8 @@ import polars as pl
 from failbench.prediction.slices import RunSetting
 from failbench.reporting.cells import ABSENT, percent, three_decimals, with_interval
 from failbench.reporting.labels import ARCHITECTURE_LABELS, METHOD_LABELS, method_label
-from failbench.reporting.markup import Column, Table
 from failbench.reporting.reported import reported_number, validate_reported
+from failbench.reporting.table import Column, Table
 from failbench.statistics.comparison import Comparison, contrasts_of
 from failbench.studies.portability.results import ADAPTIVE, FIXED, HOME, HOME_ADAPTIVE, RECALIBRATED
 

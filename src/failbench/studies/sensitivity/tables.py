@@ -6,7 +6,7 @@ import polars as pl
 
 from failbench.reporting.cells import with_interval
 from failbench.reporting.labels import method_label
-from failbench.reporting.markup import Column, Table
+from failbench.reporting.table import Column, Table
 from failbench.studies.sensitivity.results import VARIANTS
 
 VARIANT_LABELS = {

@@ -12,8 +12,8 @@ from failbench.reporting.cells import (
     with_interval,
     words,
 )
-from failbench.reporting.markup import Column, Table
 from failbench.reporting.reported import Reported, reported_number
+from failbench.reporting.table import Column, Table
 from failbench.scenarios import Ambiguity
 from failbench.studies.unknown_anatomy.added_measurements import ADDED, BASE
 from failbench.studies.unknown_anatomy.results import UnknownAnatomy, UnknownAnatomySettings

@@ -8,8 +8,8 @@ import polars as pl
 
 from failbench.reporting.cells import ABSENT, interval_cell, two_decimals, words
 from failbench.reporting.labels import in_label_order, method_label
-from failbench.reporting.markup import Column, Table
 from failbench.reporting.reported import Reported, reported_number, validate_reported
+from failbench.reporting.table import Column, Table
 from failbench.studies.unknown_anatomy.added_measurements_table import (
     measurements_table,
     settling_table,

@@ -1,4 +1,4 @@
-"""Heat maps: every method against every other, in one square."""
+"""The figure of significance: every method against every other, in one square."""
 
 from __future__ import annotations
 

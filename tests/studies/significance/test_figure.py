@@ -7,9 +7,9 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.patches import Rectangle
 
 from failbench.reporting.cells import signed
-from failbench.reporting.heat_maps import CELL_FONT, WIDTH, difference_map
 from failbench.reporting.labels import METHOD_LABELS
 from failbench.reporting.style import save_svg
+from failbench.studies.significance.figure import CELL_FONT, WIDTH, difference_map
 
 pytestmark = pytest.mark.usefixtures("project_style")
 

@@ -1,0 +1,84 @@
+"""Study report: all that a study shows, before any of it is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import polars as pl
+from matplotlib.figure import Figure
+
+from failbench.predictions import DECIMALS
+from failbench.reporting.table import Table
+
+Drawing = Callable[[], Figure]
+"""Draws a figure, under the project's style; whoever publishes the report calls it."""
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A short table for the terminal.
+
+    Attributes
+    ----------
+    columns, rows
+        A row has a value per column; fractions get three decimals.
+    """
+
+    columns: tuple[str, ...]
+    rows: Sequence[Sequence[object]]
+
+    @classmethod
+    def of(cls, table: pl.DataFrame, *columns: str) -> Summary:
+        """Some columns of a table."""
+        return cls(columns, table.select(columns).rows())
+
+
+@dataclass(frozen=True)
+class StudyReport:
+    """What a study publishes.
+
+    Attributes
+    ----------
+    metrics
+        Nested scalars; the study's file in ``data/metrics``.
+    points
+        By name of the file in ``data/plots``: what figures draw, published at six decimals. See
+        :func:`rounded`.
+    tables
+        Each in three languages, in the study's folder of ``paper/tables``.
+    figures
+        By name of the file in ``figures``.
+    summary
+        What the stage prints.
+    sentences
+        By name of the file in the study's folder of ``paper/tables``: markdown that is no table.
+    """
+
+    metrics: Mapping[str, object] = field(default_factory=dict)
+    points: Mapping[str, pl.DataFrame] = field(default_factory=dict)
+    tables: tuple[Table, ...] = ()
+    figures: Mapping[str, Drawing] = field(default_factory=dict)
+    summary: tuple[Summary, ...] = ()
+    sentences: Mapping[str, str] = field(default_factory=dict)
+
+
+FLOATS: Final = pl.selectors.float()
+
+
+def rounded(table: pl.DataFrame, *exact: str) -> pl.DataFrame:
+    """A table as it is published: floating-point columns at six decimals.
+
+    Figures and tables are made from the rounded values, so that whoever reads the published points
+    draws the same.
+
+    Parameters
+    ----------
+    table
+        Any table.
+    exact
+        Columns that keep all their digits, because their unit is not that of a rate.
+    """
+    columns = FLOATS - pl.selectors.by_name(*exact, require_all=False) if exact else FLOATS
+    return table.with_columns(columns.round(DECIMALS))

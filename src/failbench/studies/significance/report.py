@@ -1,0 +1,48 @@
+"""The report of significance: every pair of methods compared, and the named contrasts tested."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import polars as pl
+
+from failbench.reporting.study_report import StudyReport, Summary, rounded
+from failbench.statistics.comparison import (
+    comparison_metrics,
+    comparisons_table,
+    contrasts_of,
+)
+from failbench.statistics.significance import SignificanceSettings, compare_all
+from failbench.studies.significance.figure import difference_map
+from failbench.studies.significance.sentences import contrast_sentences
+from failbench.studies.significance.tables import contrasts_table
+
+
+def report(predictions: pl.DataFrame, settings: SignificanceSettings) -> StudyReport:
+    """Compare all methods on all feature sets; the contrasts and the map are of the primary set.
+
+    Parameters
+    ----------
+    predictions
+        Rows of ``predictions.PREDICTION_SCHEMA`` of one study.
+    settings
+        The section ``significance`` of params.yaml.
+
+    Raises
+    ------
+    BadInputError
+        If a contrast names a method that was not predicted, or a method has no label.
+    """
+    comparisons = compare_all(predictions, settings)
+    primary = [pair for pair in comparisons if pair.feature_set == settings.feature_set]
+    contrasts = comparisons_table(contrasts_of(comparisons))
+    return StudyReport(
+        metrics=comparison_metrics(comparisons, settings.alpha),
+        points={"significance": rounded(comparisons_table(comparisons))},
+        tables=(contrasts_table(comparisons, settings),),
+        sentences={"contrast_sentences": contrast_sentences(comparisons, settings)},
+        figures={"significance": partial(difference_map, primary, settings.alpha)},
+        summary=(
+            Summary.of(contrasts, "left", "right", "difference", "p", "p_holm", "p_rope", "n"),
+        ),
+    )

@@ -1,0 +1,87 @@
+"""Tables of significance: the contrasts under every test."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from failbench.reporting.cells import ABSENT, percent, three_decimals, two_decimals, with_interval
+from failbench.reporting.labels import label_inside, method_label
+from failbench.reporting.table import Column, Table
+from failbench.statistics.comparison import Comparison, contrasts_of
+from failbench.statistics.significance import SignificanceSettings
+
+
+def _difference(contrast: Comparison) -> str:
+    if contrast.ci_low is None or contrast.ci_high is None:
+        return percent(contrast.difference)
+    return with_interval(contrast.difference, contrast.ci_low, contrast.ci_high)
+
+
+def _detectable(contrast: Comparison) -> str:
+    difference = contrast.detectable_difference
+    return ABSENT if difference is None else percent(difference)
+
+
+T_TEST, POSTERIOR, EQUIVALENCE = "corrected resampled t", "posterior", "equivalence"
+
+COLUMNS = (
+    Column(
+        "Contrast",
+        align="left",
+        cell=lambda contrast: f"{method_label(contrast.left)} – {label_inside(contrast.right)}",
+    ),
+    Column("Difference", cell=_difference),
+    Column("t", T_TEST, cell=lambda contrast: two_decimals(contrast.t)),
+    Column("p", T_TEST, cell=lambda contrast: three_decimals(contrast.p)),
+    Column("p, Holm", T_TEST, cell=lambda contrast: three_decimals(contrast.reported_p)),
+    Column("left better", POSTERIOR, cell=lambda contrast: three_decimals(contrast.p_left)),
+    Column("practically equal", POSTERIOR, cell=lambda contrast: three_decimals(contrast.p_rope)),
+    Column("right better", POSTERIOR, cell=lambda contrast: three_decimals(contrast.p_right)),
+    Column("p, McNemar", cell=lambda contrast: three_decimals(contrast.p_mcnemar)),
+    Column("Cohen's d", cell=lambda contrast: two_decimals(contrast.cohens_d)),
+    Column("p", EQUIVALENCE, cell=lambda contrast: three_decimals(contrast.p_equivalence)),
+    Column("smallest margin", EQUIVALENCE, cell=lambda contrast: percent(contrast.smallest_margin)),
+    Column("Detectable difference", cell=_detectable),
+    Column("p, paired t (legacy)", cell=lambda contrast: three_decimals(contrast.legacy_p)),
+    Column("n", cell=lambda contrast: str(contrast.n)),
+)
+
+NOTE = (
+    "Differences and margins in percentage points of accuracy on feature set {feature_set}, left "
+    "less right, with {confidence:g} % BCa intervals by resampling n scenarios within categories. "
+    "t: Nadeau and Bengio's test over {folds} folds, {df} degrees of freedom, with Holm's "
+    "adjustment over these contrasts. Posterior: Bayesian correlated t test with a region of "
+    "practical equivalence of {rope:g} points. McNemar: exact, first repeat. Cohen's d: over "
+    "scenarios. Equivalence: two one-sided tests with a margin of {margin:g} points, and the "
+    "smallest margin that would have succeeded. Detectable: the smallest true difference found "
+    "with a power of {power:g} % before adjustment. Legacy: the paper's paired t test over the "
+    "folds of the first repeat, which ignores that they share training runs."
+)
+
+
+def contrasts_table(comparisons: Sequence[Comparison], settings: SignificanceSettings) -> Table:
+    """A row per contrast, with every test; other comparisons are left out.
+
+    Raises
+    ------
+    BadInputError
+        If a method has no label.
+    """
+    contrasts = contrasts_of(comparisons)
+    return Table.of(
+        "contrasts",
+        COLUMNS,
+        contrasts,
+        "The contrasts that were named before any result was seen.",
+        (
+            NOTE.format(
+                feature_set=settings.feature_set,
+                confidence=100 * settings.confidence,
+                folds=contrasts[0].folds,
+                df=contrasts[0].df,
+                rope=100 * settings.practical_equivalence,
+                margin=100 * settings.equivalence_margin,
+                power=100 * settings.power,
+            ),
+        ),
+    )
