@@ -12,7 +12,9 @@ from failbench.errors import BadInputError
 from failbench.features.catalogue import FEATURE_SETS, FEATURES
 from failbench.features.feature_table import ERROR_TEXT, KEYS, feature_table, to_frame
 from failbench.files import replaced_when_whole
-from failbench.methods.catalogue import Context, band_features, method_named
+from failbench.methods.band_features import band_features
+from failbench.methods.catalogue import method_named
+from failbench.methods.declaration import Context
 from failbench.methods.healthy_band import healthy_band
 from failbench.methods.method import Method
 from failbench.prediction.labelled_runs import LabelledRuns
@@ -73,7 +75,7 @@ def learnt_method(
     Parameters
     ----------
     name, settings
-        Name in ``methods.registry.METHODS`` and its settings.
+        Name in ``methods.catalogue.CATALOGUE`` and its settings.
     features
         The feature table of all recorded runs.
     study

@@ -20,10 +20,12 @@ from failbench.diagnoses import diagnose_stream, learnt_method, read_features, w
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import feature_table, to_frame
 from failbench.features.raw_table import raw_table
-from failbench.methods.catalogue import METHODS, Context, band_features, method_named
+from failbench.methods.band_features import band_features
+from failbench.methods.catalogue import FEATURE_METHODS, method_named
+from failbench.methods.declaration import Context
 from failbench.methods.healthy_band import HealthyBand, healthy_band
 from failbench.methods.method import Method
-from failbench.methods.raw.telemetry import RAW_METHODS, RawTelemetrySettings
+from failbench.methods.raw.telemetry import DECLARATIONS, RawTelemetrySettings
 from failbench.params import read_section
 from failbench.prediction.labelled_runs import LabelledRuns
 from failbench.prediction.slices import AcrossArchitectures, ReferenceStudy
@@ -202,7 +204,7 @@ def raw_method(name: str, size: int) -> Works:
     runs = LabelledRuns.from_table(more_scenarios(raw_table(failing, scenarios), size))
     settings = read_section("raw_telemetry", RawTelemetrySettings, PARAMS)
     context = Context((), HealthyBand({}, {}), seed=0)
-    return works_of(RAW_METHODS[name].build(settings, context), runs)
+    return works_of(DECLARATIONS[name].build(settings, context), runs)
 
 
 def intervals(grow: Callable[[pl.DataFrame, int], pl.DataFrame], size: int) -> Works:
@@ -235,7 +237,7 @@ def case_of_method(name: str) -> Case:
 CASES: dict[str, Case] = {
     "features": Case(extraction, ("extract",), "runs", exponents={"extract": NEARLY_LINEAR}),
     "stream": Case(stream, ("diagnose",), "runs", exponents={"diagnose": NEARLY_LINEAR}),
-    **{name: case_of_method(name) for name in METHODS},
+    **{name: case_of_method(name) for name in FEATURE_METHODS},
     **{
         name: Case(
             partial(raw_method, name),
@@ -243,7 +245,7 @@ CASES: dict[str, Case] = {
             "runs of the main study",
             exponents={"fit": CUBE},
         )
-        for name in RAW_METHODS
+        for name in DECLARATIONS
     },
     "intervals": Case(partial(intervals, more_scenarios), ("resample",), "scenarios"),
     "intervals_of_runs": Case(partial(intervals, more_runs), ("resample",), "runs of a scenario"),

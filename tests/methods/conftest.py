@@ -7,7 +7,9 @@ import pandas as pd
 import pytest
 
 from failbench.features.catalogue import FEATURE_SETS, FEATURES
-from failbench.methods.catalogue import METHODS, Context, band_features
+from failbench.methods.band_features import band_features
+from failbench.methods.catalogue import method_named
+from failbench.methods.declaration import Context
 from failbench.methods.healthy_band import HealthyBand
 from failbench.records import Record
 from failbench.vocabulary import CATEGORIES
@@ -77,7 +79,7 @@ SETTINGS["hybrid"] = {
 @pytest.fixture
 def settings_of():
     def build(name: str) -> Record:
-        return METHODS[name].settings.model_validate(SETTINGS[name])
+        return method_named(name).settings.model_validate(SETTINGS[name])
 
     return build
 

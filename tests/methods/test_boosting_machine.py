@@ -7,7 +7,7 @@ import pytest
 from interpret.glassbox import ExplainableBoostingClassifier
 
 from failbench.methods.boosting_machine import TRAINED, VALIDATED, group_bags
-from failbench.methods.catalogue import METHODS
+from failbench.methods.catalogue import method_named
 from failbench.vocabulary import CATEGORIES
 
 
@@ -57,7 +57,7 @@ def test_scenarios_stay_together_in_the_bags_of_every_fit_of_the_search(
 ):
     frame, labels, groups = runs
     settings = settings_of("ebm").model_copy(update={"learning_rate": (0.02, 0.08)})
-    METHODS["ebm"].build(settings, context).fit(frame, labels, groups)
+    method_named("ebm").build(settings, context).fit(frame, labels, groups)
     assert [len(bags) for bags in received] == [30, 30, 30, 30, 60]
     for bags in received:
         # The made-up runs of a scenario stand next to one another, and folds keep their order.
@@ -67,6 +67,6 @@ def test_scenarios_stay_together_in_the_bags_of_every_fit_of_the_search(
 def test_a_feature_that_never_varies_is_no_evidence(context, settings_of, runs):
     frame, labels, groups = runs
     frame = frame.assign(batch_size=16.0)
-    method = METHODS["ebm"].build(settings_of("ebm"), context).fit(frame, labels, groups)
+    method = method_named("ebm").build(settings_of("ebm"), context).fit(frame, labels, groups)
     signals = {one.signal for diagnosis in method.diagnose(frame) for one in diagnosis.evidence}
     assert "batch_size" not in signals

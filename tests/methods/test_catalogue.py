@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from importlib import import_module
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -9,7 +13,8 @@ from sklearn.exceptions import NotFittedError
 
 from failbench.errors import BadInputError
 from failbench.methods import improved_tree, simple_rules
-from failbench.methods.catalogue import METHODS, band_features, method_named
+from failbench.methods.band_features import band_features
+from failbench.methods.catalogue import CATALOGUE, ENTRIES, FEATURE_METHODS, method_named
 from failbench.vocabulary import ABSTAIN, CATEGORIES
 
 CLASSIFIERS = (
@@ -20,14 +25,14 @@ CLASSIFIERS = (
     "lightgbm",
     "ebm",
 )
-every_method = pytest.mark.parametrize("name", METHODS)
+every_method = pytest.mark.parametrize("name", FEATURE_METHODS)
 
 
 @pytest.fixture
 def fitted(context, settings_of, runs):
     def build(name: str, train: slice = slice(None)):
         frame, labels, groups = runs
-        method = METHODS[name].build(settings_of(name), context)
+        method = method_named(name).build(settings_of(name), context)
         return method.fit(frame[train], labels[train], groups=groups[train])
 
     return build
@@ -99,3 +104,24 @@ def test_an_unknown_method_is_refused_with_the_known_ones():
 def test_the_band_holds_what_simple_and_improved_rules_need():
     assert set(band_features()) == {*simple_rules.band_features(), *improved_tree.band_features()}
     assert list(band_features()) == sorted(band_features())
+
+
+def test_every_entry_that_names_a_module_is_declared_there():
+    for entry in CATALOGUE:
+        if entry.module is not None:
+            assert entry.name in import_module(entry.module).DECLARATIONS
+
+
+def test_no_two_methods_have_one_name_or_one_label():
+    assert len(ENTRIES) == len({entry.label for entry in CATALOGUE}) == len(CATALOGUE)
+
+
+def test_importing_the_catalogue_imports_no_library_that_fits_models():
+    code = (
+        "import sys, failbench.methods.catalogue; "
+        "print(*{'sklearn', 'lightgbm', 'interpret', 'pandas'} & set(sys.modules))"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert result.stdout.strip() == ""

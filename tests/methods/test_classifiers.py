@@ -9,7 +9,7 @@ import pytest
 from sklearn.model_selection import StratifiedGroupKFold
 
 from failbench.features.catalogue import FEATURE_SETS
-from failbench.methods.catalogue import METHODS
+from failbench.methods.catalogue import method_named
 from failbench.methods.tuned_classifier import imputed
 from failbench.params import read_section
 
@@ -36,13 +36,15 @@ def test_inner_folds_never_part_the_runs_of_a_scenario(context, settings_of, run
             yield train, test
 
     monkeypatch.setattr(StratifiedGroupKFold, "split", watched)
-    METHODS["decision_tree"].build(settings_of("decision_tree"), context).fit(frame, labels, groups)
+    method_named("decision_tree").build(settings_of("decision_tree"), context).fit(
+        frame, labels, groups
+    )
     assert parted == [set(), set()]
 
 
 def test_only_the_columns_of_the_feature_set_are_read(context, settings_of, runs):
     frame, labels, groups = runs
-    method = METHODS["random_forest"].build(settings_of("random_forest"), context)
+    method = method_named("random_forest").build(settings_of("random_forest"), context)
     method.fit(frame, labels, groups)
     changed = frame.copy()
     others = [name for name in frame.columns if name not in FEATURE_SETS["19"]]
@@ -53,7 +55,7 @@ def test_only_the_columns_of_the_feature_set_are_read(context, settings_of, runs
 def test_the_grid_is_searched(context, runs):
     """A stump cannot tell five categories apart; the deeper setting must be chosen."""
     frame, labels, groups = runs
-    declaration = METHODS["decision_tree"]
+    declaration = method_named("decision_tree")
     settings = declaration.settings.model_validate(
         {"inner_folds": 3, "max_depth": [1, 6], "min_samples_leaf": [1]}
     )
@@ -63,7 +65,7 @@ def test_the_grid_is_searched(context, runs):
 
 def test_the_symptom_baseline_reads_no_measurement(context, settings_of, runs):
     frame, labels, groups = runs
-    method = METHODS["symptom_baseline"].build(settings_of("symptom_baseline"), context)
+    method = method_named("symptom_baseline").build(settings_of("symptom_baseline"), context)
     method.fit(frame, labels, groups)
     measured = [name for name in FEATURE_SETS["19"] if name != "steps_before_failure"]
     changed = frame.copy()
@@ -76,7 +78,7 @@ def test_the_symptom_baseline_reads_error_type_and_missingness(context, settings
     labels = np.where(frame["perplexity"].isna(), "unknown", "optimization").astype(object)
     labels[frame["error_type"] != ""] = "model_software"
     frame = frame.assign(steps_before_failure=1.0)
-    method = METHODS["symptom_baseline"].build(settings_of("symptom_baseline"), context)
+    method = method_named("symptom_baseline").build(settings_of("symptom_baseline"), context)
     method.fit(frame, labels, groups)
     assert (method.predict(frame) == labels).mean() == pytest.approx(1)
 
@@ -87,7 +89,7 @@ def test_logistic_regression_converges_whatever_the_columns_are(context, runs, r
     frame = frame.assign(
         batch_size=16.0, oov_rate=np.nan, gradient_norm_variance=10.0 ** (np.arange(60) % 13)
     )
-    declaration = METHODS["logistic_regression"]
+    declaration = method_named("logistic_regression")
     settings = read_section("logistic_regression", declaration.settings, repository / "params.yaml")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -101,7 +103,7 @@ def test_boosting_says_nothing_while_it_fits_and_answers(name, context, settings
     frame, labels, groups = runs
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        method = METHODS[name].build(settings_of(name), context).fit(frame, labels, groups)
+        method = method_named(name).build(settings_of(name), context).fit(frame, labels, groups)
         method.diagnose(frame)
     captured = capfd.readouterr()
     assert captured.out + captured.err == ""
@@ -112,5 +114,5 @@ def test_boosting_says_nothing_while_it_fits_and_answers(name, context, settings
 )
 def test_a_fitted_classifier_explains_alike_after_pickling(name, context, settings_of, runs):
     frame, labels, groups = runs
-    method = METHODS[name].build(settings_of(name), context).fit(frame, labels, groups)
+    method = method_named(name).build(settings_of(name), context).fit(frame, labels, groups)
     assert pickle.loads(pickle.dumps(method)).diagnose(frame) == method.diagnose(frame)

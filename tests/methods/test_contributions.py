@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from failbench.methods.catalogue import METHODS
+from failbench.methods.catalogue import method_named
 from failbench.methods.contributions import (
     additive_contributions,
     boosted_contributions,
@@ -26,7 +26,7 @@ def fitted(context, settings_of, runs):
 
     def build(name: str, categories: int = 5):
         frame, labels, groups = (part[: 12 * categories] for part in runs)
-        method = METHODS[name].build(settings_of(name), context).fit(frame, labels, groups)
+        method = method_named(name).build(settings_of(name), context).fit(frame, labels, groups)
         answers = method.predict(frame)
         return method.pipeline_, frame, answers, np.searchsorted(method.pipeline_.classes_, answers)
 
@@ -117,7 +117,7 @@ def test_the_feature_that_tells_the_label_leads_the_evidence_most_often(
     name, context, settings_of, runs
 ):
     frame, labels, groups = runs
-    method = METHODS[name].build(settings_of(name), context).fit(frame, labels, groups)
+    method = method_named(name).build(settings_of(name), context).fit(frame, labels, groups)
     leading = Counter(one.evidence[0].signal for one in method.diagnose(frame))
     assert leading.most_common(1)[0][0] == "max_loss"
 
@@ -125,7 +125,7 @@ def test_the_feature_that_tells_the_label_leads_the_evidence_most_often(
 @pytest.mark.parametrize("name", ADDITIVE)
 def test_evidence_lies_on_the_side_it_says(name, context, settings_of, runs):
     frame, labels, groups = runs
-    method = METHODS[name].build(settings_of(name), context).fit(frame, labels, groups)
+    method = method_named(name).build(settings_of(name), context).fit(frame, labels, groups)
     for diagnosis in method.diagnose(frame):
         signals = [one.signal for one in diagnosis.evidence]
         assert len(signals) == len(set(signals))
@@ -136,14 +136,14 @@ def test_evidence_lies_on_the_side_it_says(name, context, settings_of, runs):
 @pytest.mark.parametrize("name", ["logistic_regression", "ebm"])
 def test_a_reader_of_an_additive_score_checks_its_terms(name, context, settings_of, runs):
     frame, labels, groups = runs
-    method = METHODS[name].build(settings_of(name), context).fit(frame, labels, groups)
+    method = method_named(name).build(settings_of(name), context).fit(frame, labels, groups)
     for diagnosis in method.diagnose(frame):
         assert diagnosis.conditions == len(diagnosis.evidence) > 0
 
 
 def test_linear_evidence_is_held_against_the_training_mean(context, settings_of, runs):
     frame, labels, groups = runs
-    method = METHODS["logistic_regression"].build(settings_of("logistic_regression"), context)
+    method = method_named("logistic_regression").build(settings_of("logistic_regression"), context)
     method.fit(frame, labels, groups)
     mean = frame["max_loss"].mean()
     thresholds = {
@@ -157,7 +157,9 @@ def test_linear_evidence_is_held_against_the_training_mean(context, settings_of,
 
 def test_boosted_evidence_is_held_against_the_training_median(context, settings_of, runs):
     frame, labels, groups = runs
-    method = METHODS["lightgbm"].build(settings_of("lightgbm"), context).fit(frame, labels, groups)
+    method = (
+        method_named("lightgbm").build(settings_of("lightgbm"), context).fit(frame, labels, groups)
+    )
     thresholds = {
         one.threshold
         for diagnosis in method.diagnose(frame)
@@ -171,7 +173,7 @@ def test_evidence_of_the_boosting_machine_is_held_against_an_edge_of_its_own_bin
     context, settings_of, runs
 ):
     frame, labels, groups = runs
-    method = METHODS["ebm"].build(settings_of("ebm"), context).fit(frame, labels, groups)
+    method = method_named("ebm").build(settings_of("ebm"), context).fit(frame, labels, groups)
     names = list(method.pipeline_["impute"].get_feature_names_out())
     bins = method.pipeline_["classify"].bins_
     for diagnosis in method.diagnose(frame):
@@ -186,7 +188,7 @@ def test_a_term_of_two_features_is_two_conditions_and_each_feature_is_evidence_o
 ):
     frame, labels, groups = runs
     settings = settings_of("ebm").model_copy(update={"interactions": 3, "max_rounds": 20})
-    method = METHODS["ebm"].build(settings, context).fit(frame, labels, groups)
+    method = method_named("ebm").build(settings, context).fit(frame, labels, groups)
     members = method.pipeline_["classify"].term_features_
     assert sum(len(one) == 2 for one in members) == 3
     terms = leading_terms(additive_contributions(method.pipeline_, frame, method.predict(frame)))

@@ -24,16 +24,16 @@ import pytest
 from sklearn.base import clone
 from sklearn.utils import estimator_checks
 
-from failbench.methods.catalogue import METHODS
+from failbench.methods.catalogue import FEATURE_METHODS, method_named
 from failbench.vocabulary import CATEGORIES
 
-every_method = pytest.mark.parametrize("name", METHODS)
+every_method = pytest.mark.parametrize("name", FEATURE_METHODS)
 
 
 @pytest.fixture
 def unfitted(context, settings_of):
     def build(name: str):
-        return METHODS[name].build(settings_of(name), context)
+        return method_named(name).build(settings_of(name), context)
 
     return build
 

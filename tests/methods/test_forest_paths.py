@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from failbench.methods.catalogue import METHODS
+from failbench.methods.catalogue import method_named
 from failbench.methods.forest_paths import TESTS
 
 
@@ -13,7 +13,7 @@ from failbench.methods.forest_paths import TESTS
 def forest(context, settings_of, runs):
     frame, labels, groups = runs
     return (
-        METHODS["random_forest"]
+        method_named("random_forest")
         .build(settings_of("random_forest"), context)
         .fit(frame, labels, groups)
     )
@@ -56,7 +56,7 @@ def test_values_lie_on_the_side_that_the_evidence_says(forest, runs):
 
 def test_symptoms_are_named_by_what_they_are(context, settings_of, runs):
     frame, labels, groups = runs
-    method = METHODS["symptom_baseline"].build(settings_of("symptom_baseline"), context)
+    method = method_named("symptom_baseline").build(settings_of("symptom_baseline"), context)
     diagnoses = method.fit(frame, labels, groups).diagnose(frame)
     signals = {one.signal for diagnosis in diagnoses for one in diagnosis.evidence}
     assert {"error_type_RuntimeError", "steps_before_failure"} <= signals
@@ -64,6 +64,6 @@ def test_symptoms_are_named_by_what_they_are(context, settings_of, runs):
 
 def test_a_tree_is_read_along_its_path(context, settings_of, runs):
     frame, labels, groups = runs
-    method = METHODS["decision_tree"].build(settings_of("decision_tree"), context)
+    method = method_named("decision_tree").build(settings_of("decision_tree"), context)
     diagnoses = method.fit(frame, labels, groups).diagnose(frame)
     assert all(one.conditions == len(one.evidence) > 0 for one in diagnoses)

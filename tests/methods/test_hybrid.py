@@ -10,7 +10,7 @@ import pytest
 from pydantic import ValidationError
 from sklearn.base import BaseEstimator
 
-from failbench.methods.catalogue import METHODS
+from failbench.methods.catalogue import FEATURE_METHODS, method_named
 from failbench.methods.hybrid import Hybrid, HybridSettings, HybridTwoWay
 from failbench.verdicts import Diagnosis, Evidence
 from failbench.vocabulary import ABSTAIN, CATEGORIES
@@ -150,7 +150,7 @@ def test_thresholds_must_be_in_order():
 
 
 def test_only_the_simulated_human_in_a_hybrid_holds_the_answers(context, settings_of):
-    method = METHODS["hybrid"].build(settings_of("hybrid"), context)
+    method = method_named("hybrid").build(settings_of("hybrid"), context)
     assert method.human.answers == context.answers
     for part in (method.rules, method.classifier):
         values = [*part.get_params(deep=True).values()]
@@ -164,9 +164,9 @@ def test_a_hybrid_answers_as_the_method_that_it_names_does(name, context, settin
     frame, labels, groups = runs
     frame = frame.assign(error_message="", error_type="")
     frame.loc[frame.index[:20], "error_type"] = "torch.OutOfMemoryError"
-    method = METHODS[name].build(settings_of(name), context).fit(frame, labels, groups)
+    method = method_named(name).build(settings_of(name), context).fit(frame, labels, groups)
     alone = {
-        route: METHODS[member]
+        route: method_named(member)
         .build(settings_of(member), context)
         .fit(frame, labels, groups)
         .diagnose(frame)
@@ -184,9 +184,9 @@ def test_a_hybrid_answers_as_the_method_that_it_names_does(name, context, settin
 
 
 def test_a_method_reads_its_own_section_and_a_hybrid_those_of_its_parts():
-    assert list(METHODS["ebm"].sections) == ["ebm"]
-    assert list(METHODS["hybrid_two_way"].sections) == ["improved_rules", "random_forest"]
-    assert set(METHODS["hybrid"].sections) == {
+    assert list(method_named("ebm").sections) == ["ebm"]
+    assert list(method_named("hybrid_two_way").sections) == ["improved_rules", "random_forest"]
+    assert set(method_named("hybrid").sections) == {
         "hybrid",
         "improved_rules",
         "random_forest",
@@ -194,9 +194,9 @@ def test_a_method_reads_its_own_section_and_a_hybrid_those_of_its_parts():
     }
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", FEATURE_METHODS)
 def test_settings_are_assembled_from_their_sections(name, settings_of):
-    declaration, settings = METHODS[name], settings_of(name)
+    declaration, settings = method_named(name), settings_of(name)
     parts = {
         section: getattr(settings, section) if len(declaration.sections) > 1 else settings
         for section in declaration.sections

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from failbench.methods.catalogue import METHODS
+from failbench.methods.catalogue import method_named
 from failbench.methods.healthy_band import HealthyBand
 from failbench.methods.improved_rules import ImprovedRules
 from failbench.methods.improved_tree import TREE
@@ -192,9 +192,9 @@ def test_thresholds_come_from_healthy_runs_and_settings_and_not_from_failures(ex
     assert fit(("unknown", "z", (), {}), healthy_sds=2).tree_ != other.tree_
 
 
-def test_the_settings_of_the_registry_reach_the_rules(context):
+def test_the_settings_of_the_declaration_reach_the_rules(context):
     settings = {"tau": 0.5, "catastrophic_perplexity": 300, "gradient_norm": 9, "healthy_sds": 2}
-    declaration = METHODS["improved_rules"]
+    declaration = method_named("improved_rules")
     method = declaration.build(declaration.settings.model_validate(settings), context)
     assert {name: method.get_params()[name] for name in settings} == settings
 

@@ -10,7 +10,7 @@ import pytest
 from pydantic import ValidationError
 
 from failbench.errors import BadInputError
-from failbench.methods.catalogue import METHODS
+from failbench.methods.catalogue import ENTRIES, FEATURE_METHODS, method_named
 from failbench.methods.simulated_human import SimulatedHuman, SimulatedHumanSettings
 from failbench.vocabulary import CATEGORIES
 
@@ -110,5 +110,6 @@ def test_a_population_must_be_whole_and_better_than_chance(novice):
 
 
 def test_only_methods_with_a_simulated_person_are_told_the_answers():
-    told = [name for name, one in METHODS.items() if one.simulation]
+    told = [name for name in FEATURE_METHODS if method_named(name).simulation]
     assert told == ["simulated_human", "hybrid"]
+    assert told == [name for name in FEATURE_METHODS if ENTRIES[name].told_the_truth]

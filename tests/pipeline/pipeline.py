@@ -32,6 +32,8 @@ SHARED_INPUTS = {
 }
 """Files that scripts read through functions that they share, by function."""
 
+MODULE_NAME = re.compile(r"^failbench(\.\w+)+$")
+
 PROJECT_PATH = re.compile(r"^(data|figures|paper)(/[\w.@+-]+)+$")
 
 
@@ -147,6 +149,8 @@ def _imported(path: Path) -> set[str]:
             assert node.module is not None
             modules.add(node.module)
             modules |= {f"{node.module}.{alias.name}" for alias in node.names}
+        elif isinstance(node, ast.Constant) and MODULE_NAME.match(str(node.value)):
+            modules.add(str(node.value))  # the catalogue imports a method's module by its name
     return modules
 
 

@@ -5,8 +5,8 @@ import pytest
 
 from failbench.errors import BadInputError
 from failbench.features.catalogue import FEATURE_SETS
-from failbench.methods.catalogue import HybridSections
 from failbench.methods.classifiers import RandomForestSettings
+from failbench.methods.composed_methods import HybridSections
 from failbench.methods.hybrid import Hybrid, HybridSettings, HybridTwoWay
 from failbench.methods.improved_rules import ImprovedRulesSettings
 from failbench.methods.simulated_human import SimulatedHumanSettings, SkillLevel

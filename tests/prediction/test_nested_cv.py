@@ -7,8 +7,9 @@ import polars as pl
 import pytest
 
 from failbench.features.catalogue import FEATURE_SETS
-from failbench.methods.catalogue import METHODS, Context
+from failbench.methods.catalogue import ENTRIES, FEATURE_METHODS, method_named
 from failbench.methods.classifiers import RandomForestSettings
+from failbench.methods.declaration import Context
 from failbench.methods.simulated_human import SimulatedHumanSettings
 from failbench.prediction import fold_plans
 from failbench.prediction import nested_cv as harness
@@ -122,9 +123,9 @@ def contexts(monkeypatch):
     def watched(name):
         def build(settings, context):
             seen.append(context)
-            return METHODS[name].build(settings, context)
+            return method_named(name).build(settings, context)
 
-        return replace(METHODS[name], build=build)
+        return replace(method_named(name), build=build)
 
     monkeypatch.setattr(harness, "method_named", watched)
     return seen
@@ -145,7 +146,9 @@ def test_a_simulation_is_handed_the_answers_of_the_runs_it_is_asked_about(
     assert sum(map(len, asked)) == len(truth) * 2 * len(FEATURE_SETS)
 
 
-@pytest.mark.parametrize("name", [name for name, one in METHODS.items() if not one.simulation])
+@pytest.mark.parametrize(
+    "name", [name for name in FEATURE_METHODS if not ENTRIES[name].told_the_truth]
+)
 def test_no_method_that_diagnoses_is_handed_answers(name, failures, successes, splits, monkeypatch):
     class BuiltError(Exception):
         """Ends the study once the method is to be built: only its context matters here."""
@@ -153,7 +156,7 @@ def test_no_method_that_diagnoses_is_handed_answers(name, failures, successes, s
     def build(settings, context):
         raise BuiltError(dict(context.answers))
 
-    declaration = replace(METHODS[name], build=build)
+    declaration = replace(method_named(name), build=build)
     monkeypatch.setattr(harness, "method_named", lambda _: declaration)
     with pytest.raises(BuiltError) as stopped:
         nested_cv(failures, successes, splits, name, FOREST, FEATURE_SETS, seed=5)

@@ -24,7 +24,7 @@ def diagnose_telemetry(
     telemetry
         Folder of any runs.
     method
-        Names in ``methods.registry.METHODS``.
+        Names in ``methods.catalogue.CATALOGUE``.
     output
         File of diagnoses to write; an interruption leaves it as it was.
     features

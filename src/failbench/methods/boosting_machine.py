@@ -14,6 +14,8 @@ from sklearn.pipeline import Pipeline
 
 from failbench.arrays import Labels
 from failbench.methods.contributions import explain_additive
+from failbench.methods.declaration import Context, MethodDeclaration, declared
+from failbench.methods.method import Method
 from failbench.methods.tuned_classifier import TunedClassifier, imputed
 from failbench.records import Record
 
@@ -103,3 +105,11 @@ def ebm(settings: EbmSettings, features: tuple[str, ...], seed: int) -> TunedCla
     pipeline = Pipeline([("impute", imputed(features)), ("classify", machine)])
     grid = {"classify__learning_rate": settings.learning_rate}
     return TunedClassifier(pipeline, grid, settings.inner_folds, seed, explain_additive)
+
+
+def _build(settings: EbmSettings, context: Context) -> Method:
+    """The boosting machine on the feature set in use."""
+    return ebm(settings, context.features, context.seed)
+
+
+DECLARATIONS = declared(MethodDeclaration("ebm", EbmSettings, _build))

@@ -13,7 +13,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from failbench.methods.contributions import explain_boosted, explain_linear
+from failbench.methods.declaration import Context, MethodDeclaration, declared
 from failbench.methods.forest_paths import explain_forest
+from failbench.methods.method import Method
 from failbench.methods.tree_paths import ExplainTree
 from failbench.methods.tuned_classifier import TunedClassifier, imputed
 from failbench.records import Record
@@ -122,3 +124,33 @@ def lightgbm(settings: LightgbmSettings, features: tuple[str, ...], seed: int) -
         "classify__min_child_samples": settings.min_samples_leaf,
     }
     return TunedClassifier(pipeline, grid, settings.inner_folds, seed, explain_boosted)
+
+
+def _build_logistic_regression(settings: LogisticRegressionSettings, context: Context) -> Method:
+    """Logistic regression on the feature set in use."""
+    return logistic_regression(settings, context.features, context.seed)
+
+
+def _build_decision_tree(settings: DecisionTreeSettings, context: Context) -> Method:
+    """A decision tree on the feature set in use."""
+    return decision_tree(settings, context.features, context.seed)
+
+
+def build_random_forest(settings: RandomForestSettings, context: Context) -> Method:
+    """A random forest on the feature set in use."""
+    return random_forest(settings, context.features, context.seed)
+
+
+def _build_lightgbm(settings: LightgbmSettings, context: Context) -> Method:
+    """LightGBM on the feature set in use."""
+    return lightgbm(settings, context.features, context.seed)
+
+
+DECLARATIONS = declared(
+    MethodDeclaration(
+        "logistic_regression", LogisticRegressionSettings, _build_logistic_regression
+    ),
+    MethodDeclaration("decision_tree", DecisionTreeSettings, _build_decision_tree),
+    MethodDeclaration("random_forest", RandomForestSettings, build_random_forest),
+    MethodDeclaration("lightgbm", LightgbmSettings, _build_lightgbm),
+)

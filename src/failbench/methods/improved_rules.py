@@ -13,8 +13,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from failbench.arrays import Labels, Probabilities
+from failbench.methods.declaration import Context, MethodDeclaration, declared
 from failbench.methods.healthy_band import Band
 from failbench.methods.improved_tree import TREE
+from failbench.methods.method import Method
 from failbench.methods.reduced_tree import reduced_tree
 from failbench.methods.rule_tree import (
     Abstention,
@@ -256,3 +258,13 @@ def _weights(
             (shares[counted & right].sum() + PRIOR) / (shares[counted].sum() + 2 * PRIOR)
         )
     return np.array(weights)
+
+
+def build_improved_rules(settings: ImprovedRulesSettings, context: Context) -> Method:
+    """The improved rules, their thresholds taken from the healthy band."""
+    return ImprovedRules(context.band, **settings.model_dump())
+
+
+DECLARATIONS = declared(
+    MethodDeclaration("improved_rules", ImprovedRulesSettings, build_improved_rules)
+)

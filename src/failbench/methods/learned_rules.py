@@ -12,6 +12,8 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.validation import check_is_fitted
 
 from failbench.methods.classifiers import Count
+from failbench.methods.declaration import Context, MethodDeclaration, declared
+from failbench.methods.method import Method
 from failbench.methods.rules import Side
 from failbench.methods.tree_paths import ExplainTree, leaf_bounds
 from failbench.methods.tuned_classifier import TunedClassifier, imputed
@@ -118,3 +120,11 @@ def top_signals(method: TunedClassifier) -> tuple[str, ...]:
     top = [0, int(nodes.children_left[0]), int(nodes.children_right[0])]
     tested = [int(nodes.feature[node]) for node in top if node >= 0]
     return tuple(dict.fromkeys(str(names[column]) for column in tested if column >= 0))
+
+
+def _build(settings: LearnedRulesSettings, context: Context) -> Method:
+    """The learned rules on the feature set in use."""
+    return learned_rules(settings, context.features, context.seed)
+
+
+DECLARATIONS = declared(MethodDeclaration("learned_rules", LearnedRulesSettings, _build))

@@ -17,7 +17,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from failbench.arrays import Labels, Probabilities
+from failbench.methods.declaration import Context, MethodDeclaration, declared
 from failbench.methods.healthy_band import HealthyBand
+from failbench.methods.method import Method
 from failbench.methods.rules import (
     Crosses,
     ErrorMatches,
@@ -278,3 +280,11 @@ class SimpleRules(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         for position, rule in enumerate(self.rules_):
             holds[:, position] = rule.holds(X)
         return np.asarray(holds.argmax(axis=1))
+
+
+def build_simple_rules(settings: SimpleRulesSettings, context: Context) -> Method:
+    """The simple rules, their thresholds taken from the healthy band."""
+    return SimpleRules(context.band, **settings.model_dump())
+
+
+DECLARATIONS = declared(MethodDeclaration("simple_rules", SimpleRulesSettings, build_simple_rules))

@@ -21,6 +21,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from failbench.arrays import Labels, Probabilities
 from failbench.errors import BadInputError
+from failbench.methods.declaration import Context, MethodDeclaration, declared
+from failbench.methods.method import Method
 from failbench.records import Record
 from failbench.verdicts import Diagnosis
 from failbench.vocabulary import CATEGORIES, Category
@@ -119,3 +121,15 @@ class SimulatedHuman(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return _Opinion(truth, level.accuracy)
         others = [category for category in CATEGORIES if category != truth]
         return _Opinion(others[rng.integers(len(others))], level.accuracy)
+
+
+def build_simulated_human(settings: SimulatedHumanSettings, context: Context) -> Method:
+    """A simulated person, who is handed the true categories."""
+    return SimulatedHuman(context.answers, settings.levels, context.seed)
+
+
+DECLARATIONS = declared(
+    MethodDeclaration(
+        "simulated_human", SimulatedHumanSettings, build_simulated_human, simulation=True
+    )
+)

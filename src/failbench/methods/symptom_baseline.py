@@ -14,7 +14,9 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 from failbench.features.catalogue import FEATURE_SETS
+from failbench.methods.declaration import Context, MethodDeclaration, declared
 from failbench.methods.forest_paths import explain_forest
+from failbench.methods.method import Method
 from failbench.methods.tuned_classifier import TunedClassifier
 from failbench.records import Record
 
@@ -41,3 +43,11 @@ def symptom_baseline(settings: SymptomBaselineSettings, seed: int) -> TunedClass
     forest = RandomForestClassifier(n_estimators=settings.trees, random_state=seed)
     pipeline = Pipeline([("symptoms", symptoms), ("classify", forest)])
     return TunedClassifier(pipeline, {}, seed=seed, explain=explain_forest)
+
+
+def _build(settings: SymptomBaselineSettings, context: Context) -> Method:
+    """The baseline, which reads the same symptoms under every feature set."""
+    return symptom_baseline(settings, context.seed)
+
+
+DECLARATIONS = declared(MethodDeclaration("symptom_baseline", SymptomBaselineSettings, _build))

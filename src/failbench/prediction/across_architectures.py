@@ -30,7 +30,7 @@ def across_architectures(
     splits
         Repeats and folds; those that the study does not want are left out.
     method, settings
-        Name in ``methods.registry.METHODS`` and its settings.
+        Name in ``methods.catalogue.CATALOGUE`` and its settings.
     study
         Which runs to take, and how.
     workers

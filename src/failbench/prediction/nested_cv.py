@@ -9,7 +9,9 @@ import polars as pl
 
 from failbench.arrays import Mask
 from failbench.features.feature_table import to_frame
-from failbench.methods.catalogue import Context, MethodDeclaration, band_features, method_named
+from failbench.methods.band_features import band_features
+from failbench.methods.catalogue import method_named
+from failbench.methods.declaration import Context, MethodDeclaration
 from failbench.methods.healthy_band import HealthyBand, healthy_band
 from failbench.methods.method import Method
 from failbench.prediction.fold_plans import NESTED_CV, FoldPlan, by_scenario
@@ -45,7 +47,7 @@ def nested_cv(
     splits
         Which scenarios each fold of each repeat tests.
     method, settings
-        Name in ``methods.registry.METHODS``, or the declaration of a method that is not among
+        Name in ``methods.catalogue.CATALOGUE``, or the declaration of a method that is not among
         them, and its settings.
     feature_sets
         Columns by name of feature set; all are run.

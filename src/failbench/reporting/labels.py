@@ -7,6 +7,7 @@ from typing import Final
 
 from failbench.errors import BadInputError
 from failbench.features.catalogue import PRIMARY_SET
+from failbench.methods.catalogue import CATALOGUE
 from failbench.methods.llm.settings import ADDED, is_language_model
 from failbench.methods.signal_groups import ALL_GROUPS, SIGNAL_GROUPS
 from failbench.scenarios import Architecture
@@ -46,25 +47,7 @@ SHORT_LABELS: Final[dict[Category, str]] = {
 }
 """For the axes of small panels."""
 
-METHOD_LABELS: Final = {
-    "simple_rules": "Simple rules",
-    "improved_rules": "Improved rules",
-    "learned_rules": "Learned rules",
-    "mistral_7b": "Mistral 7B",
-    "llama_3_8b": "Llama 3 8B",
-    "logistic_regression": "Logistic regression",
-    "decision_tree": "Decision tree",
-    "random_forest": "Random forest",
-    "lightgbm": "LightGBM",
-    "ebm": "EBM",
-    "simulated_human": "Simulated human",
-    "hybrid": "Hybrid, three-way",
-    "hybrid_two_way": "Hybrid, two-way",
-    "symptom_baseline": "Symptom baseline",
-    "raw_series": "Raw series",
-    "raw_text": "Raw error text",
-    "raw_telemetry": "Raw telemetry",
-}
+METHOD_LABELS: Final = {entry.name: entry.label for entry in CATALOGUE}
 """The methods of the paper in the order of its Table 1, then those that the table has not."""
 
 
@@ -85,10 +68,10 @@ def method_label(method: str) -> str:
         return method.removeprefix(ADDED).replace("_", " ")
     if method not in METHOD_LABELS:
         raise BadInputError(
-            "data/metrics/intervals.json",
-            method,
-            "has no label.",
-            "Add it to METHOD_LABELS in failbench.reporting.labels.",
+            "predictions",
+            "method",
+            f"{method!r} is no method of the catalogue, and so has no label.",
+            "Give it an entry in failbench.methods.catalogue.",
         )
     return METHOD_LABELS[method]
 

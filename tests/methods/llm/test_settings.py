@@ -4,7 +4,7 @@ import pytest
 import yaml
 from pydantic import ValidationError
 
-from failbench.methods.catalogue import METHODS
+from failbench.methods.catalogue import FEATURE_METHODS
 from failbench.methods.llm.settings import LlmAgentsSettings, LlmModel, full_name, is_language_model
 from failbench.params import PARAMS, read_section
 from made_up_llm import settings
@@ -22,7 +22,7 @@ def test_a_label_that_could_be_taken_for_another_method_is_refused(label):
 
 
 def test_no_method_that_learns_is_taken_for_a_language_model():
-    assert not any(map(is_language_model, METHODS))
+    assert not any(map(is_language_model, FEATURE_METHODS))
     assert is_language_model("llama_3_8b")
 
 

@@ -10,15 +10,15 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 
 from failbench.features.raw_table import RAW_SERIES, RAW_TEXT
-from failbench.methods.catalogue import Context
+from failbench.methods.declaration import Context
 from failbench.methods.healthy_band import HealthyBand
-from failbench.methods.raw.telemetry import RAW_METHODS, RawTelemetrySettings, joined_text
+from failbench.methods.raw.telemetry import DECLARATIONS, RawTelemetrySettings, joined_text
 from failbench.vocabulary import CATEGORIES
 
 SETTINGS = RawTelemetrySettings(
     kernels=168, inner_folds=2, inverse_penalty=(1.0, 100.0), max_iterations=1000
 )
-every_method = pytest.mark.parametrize("name", RAW_METHODS)
+every_method = pytest.mark.parametrize("name", DECLARATIONS)
 
 
 def raw_runs(seed: int, *, by_series: bool = True, by_text: bool = True):
@@ -41,7 +41,7 @@ def raw_runs(seed: int, *, by_series: bool = True, by_text: bool = True):
 
 
 def method(name: str):
-    return RAW_METHODS[name].build(SETTINGS, Context((), HealthyBand({}, {}), seed=3))
+    return DECLARATIONS[name].build(SETTINGS, Context((), HealthyBand({}, {}), seed=3))
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +51,7 @@ def runs():
 
 @pytest.fixture(scope="module")
 def fitted(runs):
-    return {name: method(name).fit(*runs) for name in RAW_METHODS}
+    return {name: method(name).fit(*runs) for name in DECLARATIONS}
 
 
 @every_method
@@ -128,7 +128,7 @@ def test_turning_the_columns_changes_no_answer(name, runs):
     frame, labels, groups = runs
     single = SETTINGS.model_copy(update={"inverse_penalty": (10.0,)})
     context = Context((), HealthyBand({}, {}), seed=3)
-    found = RAW_METHODS[name].build(single, context).fit(frame[::2], labels[::2], groups[::2])
+    found = DECLARATIONS[name].build(single, context).fit(frame[::2], labels[::2], groups[::2])
     columns = found.blocks_.transform(frame)
     plain = LogisticRegression(C=10.0, max_iter=1000, tol=1e-8).fit(columns[::2], labels[::2])
     assert np.allclose(

@@ -5,7 +5,7 @@ import copy
 import pytest
 
 from failbench.errors import BadInputError
-from failbench.methods.catalogue import METHODS
+from failbench.methods.catalogue import FEATURE_METHODS
 from failbench.reporting.cells import one_decimal, percent, three_decimals, with_interval
 from failbench.reporting.labels import METHOD_LABELS, method_label
 from failbench.studies.intervals.tables import methods_table, scores_table
@@ -131,7 +131,7 @@ def test_a_measured_method_without_a_label_is_refused_by_name(measured, raw_repo
 
 
 def test_every_method_that_can_be_run_has_a_label_and_a_family():
-    for method in METHODS:
+    for method in FEATURE_METHODS:
         assert method_label(method)
         assert method_family(method)
 

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from failbench.methods.catalogue import band_features
+from failbench.methods.band_features import band_features
 from failbench.studies.portability.rescaling import (
     MOVED,
     RATIOS,

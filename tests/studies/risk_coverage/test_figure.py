@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from matplotlib.text import Text
 
-from failbench.methods.catalogue import METHODS
+from failbench.methods.catalogue import FEATURE_METHODS
 from failbench.reporting.style import METHOD_STYLES, save_svg
 from failbench.studies.risk_coverage.figure import draw_risk_coverage
 
@@ -33,7 +33,7 @@ def made_up_curves(methods=tuple(METHOD_STYLES), feature_sets=("19", "19+keyword
 
 
 def test_every_method_that_is_compared_has_a_style():
-    assert set(METHODS) <= set(METHOD_STYLES)
+    assert set(FEATURE_METHODS) <= set(METHOD_STYLES)
 
 
 def test_no_two_methods_look_alike_even_without_colours():

@@ -34,9 +34,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from failbench.arrays import Labels, Probabilities
 from failbench.features.raw_table import RAW_SERIES, RAW_TEXT
-from failbench.methods.catalogue import Context, MethodDeclaration
 from failbench.methods.classifiers import Positive
 from failbench.methods.contributions import Floats, Positions, leading_terms, weighted_terms
+from failbench.methods.declaration import Context, MethodDeclaration, declared
 from failbench.methods.raw.series import AlignedSeries
 from failbench.methods.tuned_classifier import TunedClassifier
 from failbench.records import Record
@@ -216,12 +216,9 @@ def _method(
     return RawTelemetry(ColumnTransformer(list(blocks), sparse_threshold=0.0), classifier)
 
 
-RAW_METHODS: dict[str, MethodDeclaration] = {
-    declaration.name: declaration
-    for declaration in (
-        MethodDeclaration("raw_series", RawTelemetrySettings, _raw_series),
-        MethodDeclaration("raw_text", RawTelemetrySettings, _raw_text),
-        MethodDeclaration("raw_telemetry", RawTelemetrySettings, _raw_telemetry),
-    )
-}
-"""Apart from ``registry.METHODS``, as they receive the raw table and not features."""
+DECLARATIONS = declared(
+    MethodDeclaration("raw_series", RawTelemetrySettings, _raw_series),
+    MethodDeclaration("raw_text", RawTelemetrySettings, _raw_text),
+    MethodDeclaration("raw_telemetry", RawTelemetrySettings, _raw_telemetry),
+)
+"""They receive the raw table and no features."""

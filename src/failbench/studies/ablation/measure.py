@@ -21,7 +21,7 @@ from pydantic import Field, field_validator, model_validator
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import ERROR_TEXT as TEXT_COLUMNS
 from failbench.features.feature_table import to_frame
-from failbench.methods.catalogue import band_features
+from failbench.methods.band_features import band_features
 from failbench.methods.classifiers import RandomForestSettings, random_forest
 from failbench.methods.healthy_band import HealthyBand, healthy_band
 from failbench.methods.improved_rules import ImprovedRules, ImprovedRulesSettings

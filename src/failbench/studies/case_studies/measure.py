@@ -10,7 +10,7 @@ import polars as pl
 from failbench.errors import BadInputError
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import to_frame
-from failbench.methods.catalogue import band_features
+from failbench.methods.band_features import band_features
 from failbench.methods.healthy_band import HealthyBand, healthy_band
 from failbench.prediction.fold_plans import NESTED_CV, by_scenario
 from failbench.prediction.labelled_runs import LabelledRuns

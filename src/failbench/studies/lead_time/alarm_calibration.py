@@ -17,7 +17,7 @@ from pydantic import Field
 
 from failbench.errors import BadInputError
 from failbench.features.feature_table import categories_of, snapshot_table
-from failbench.methods.catalogue import band_features
+from failbench.methods.band_features import band_features
 from failbench.records import Record
 from failbench.scenarios import Scenario
 from failbench.statistics.bootstrap import Interval

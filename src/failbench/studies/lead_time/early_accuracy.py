@@ -16,7 +16,9 @@ import polars as pl
 from failbench.errors import BadInputError
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import categories_of, feature_table, to_frame
-from failbench.methods.catalogue import Context, band_features, method_named
+from failbench.methods.band_features import band_features
+from failbench.methods.catalogue import method_named
+from failbench.methods.declaration import Context
 from failbench.methods.healthy_band import healthy_band
 from failbench.prediction.labelled_runs import LabelledRuns
 from failbench.prediction.nested_cv import nested_cv
@@ -129,7 +131,7 @@ def early_rates(
     splits
         Folds by scenario, the same for all methods; each is trained on snapshots of the same kind.
     method, settings
-        Name in ``methods.registry.METHODS`` and its settings.
+        Name in ``methods.catalogue.CATALOGUE`` and its settings.
     seed
         Of the fits.
     intervals

@@ -86,7 +86,7 @@ def watch(
     splits
         Folds by scenario.
     method, settings
-        Name in ``methods.registry.METHODS`` and its settings.
+        Name in ``methods.catalogue.CATALOGUE`` and its settings.
     seed
         Of the fits.
     workers

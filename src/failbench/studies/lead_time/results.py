@@ -97,7 +97,7 @@ def lead_time_study(
     study
         The runs that are tested, one a scenario.
     methods
-        Settings by name in ``methods.registry.METHODS``.
+        Settings by name in ``methods.catalogue.CATALOGUE``.
     settings, intervals
         How snapshots are made, and intervals.
     workers

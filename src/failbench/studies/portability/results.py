@@ -105,7 +105,7 @@ def portability_study(
     splits
         Folds by scenario.
     methods
-        Settings by name in ``methods.registry.METHODS``.
+        Settings by name in ``methods.catalogue.CATALOGUE``.
     settings
         Which runs, and the contrasts.
     intervals

@@ -8,7 +8,7 @@ import polars as pl
 
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.raw_table import RAW_SERIES, RAW_TEXT
-from failbench.methods.raw.telemetry import RAW_METHODS, RawTelemetrySettings
+from failbench.methods.raw.telemetry import DECLARATIONS, RawTelemetrySettings
 from failbench.prediction.fold_plans import POOLED, FoldPlan, by_scenario
 from failbench.prediction.nested_cv import nested_cv
 from failbench.prediction.slices import AcrossArchitectures
@@ -38,7 +38,7 @@ def raw_predictions(
     successes
         Feature table of successful runs. No method here takes a threshold from it.
     method, settings
-        Name in ``methods.raw_telemetry.RAW_METHODS`` and its settings.
+        Name in ``methods.raw.telemetry.DECLARATIONS`` and its settings.
     splits, seed, workers, plans
         As for :func:`failbench.prediction.nested_cv.nested_cv`.
     feature_sets
@@ -56,7 +56,7 @@ def raw_predictions(
         failures,
         successes,
         splits,
-        RAW_METHODS[method],
+        DECLARATIONS[method],
         settings,
         {first: COLUMNS},
         seed,

@@ -1,0 +1,51 @@
+"""Composed methods: the hybrids, declared by the sections of their members."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from failbench.methods.classifiers import RandomForestSettings, build_random_forest
+from failbench.methods.declaration import Context, MethodDeclaration, Sections, declared
+from failbench.methods.hybrid import Hybrid, HybridSettings, HybridTwoWay
+from failbench.methods.improved_rules import ImprovedRulesSettings, build_improved_rules
+from failbench.methods.method import Method
+from failbench.methods.simulated_human import SimulatedHumanSettings, build_simulated_human
+
+
+class HybridSections(Sections):
+    """What the three-way hybrid reads."""
+
+    hybrid: HybridSettings
+    improved_rules: ImprovedRulesSettings
+    random_forest: RandomForestSettings
+    simulated_human: SimulatedHumanSettings
+
+
+class HybridTwoWaySections(Sections):
+    """What the two-way hybrid reads; where it hands on is where the rules abstain."""
+
+    improved_rules: ImprovedRulesSettings
+    random_forest: RandomForestSettings
+
+
+def _hybrid(settings: HybridSections, context: Context) -> Method:
+    blind = replace(context, answers={})  # the answers are for the simulated human alone
+    return Hybrid(
+        build_improved_rules(settings.improved_rules, blind),
+        build_random_forest(settings.random_forest, blind),
+        build_simulated_human(settings.simulated_human, context),
+        **settings.hybrid.model_dump(),
+    )
+
+
+def _hybrid_two_way(settings: HybridTwoWaySections, context: Context) -> Method:
+    return HybridTwoWay(
+        build_improved_rules(settings.improved_rules, context),
+        build_random_forest(settings.random_forest, context),
+    )
+
+
+DECLARATIONS = declared(
+    MethodDeclaration("hybrid", HybridSections, _hybrid, simulation=True),
+    MethodDeclaration("hybrid_two_way", HybridTwoWaySections, _hybrid_two_way),
+)

@@ -1,0 +1,78 @@
+"""Declaration: the settings of a method, and how it is built from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from failbench.methods.healthy_band import HealthyBand
+from failbench.methods.method import Method
+from failbench.records import Record
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a method may be built with besides its settings.
+
+    Attributes
+    ----------
+    features
+        Columns of the feature set in use.
+    band
+        Healthy band of successful runs, none of which is ever tested on.
+    seed
+        Seed of everything random in the method.
+    answers
+        True categories by ``run_id``, for simulations of people; empty for all that diagnose.
+    """
+
+    features: tuple[str, ...]
+    band: HealthyBand
+    seed: int
+    answers: Mapping[str, str] = field(default_factory=dict)
+
+
+class Sections(Record):
+    """Settings of a method that is made of others: a field per section of params.yaml."""
+
+
+@dataclass(frozen=True)
+class MethodDeclaration:
+    """A method's settings and how to build it from them.
+
+    Attributes
+    ----------
+    name
+        Its name; but for a method that is made of others, also that of its section of params.yaml.
+    settings
+        The record of that section, or :class:`Sections` with the records of several.
+    build
+        From settings and context to the method, unfitted.
+    simulation
+        Whether it simulates people and so is handed the answers.
+    """
+
+    name: str
+    settings: type[Record]
+    build: Callable[[Any, Context], Method]
+    simulation: bool = False
+
+    @property
+    def sections(self) -> dict[str, type[Record]]:
+        """Sections of params.yaml that the settings are made of, each with its record."""
+        if not issubclass(self.settings, Sections):
+            return {self.name: self.settings}
+        fields = self.settings.model_fields
+        return {name: cast("type[Record]", field.annotation) for name, field in fields.items()}
+
+    def assemble(self, sections: Mapping[str, Record]) -> Record:
+        """The settings that ``build`` takes, from the records of :attr:`sections`."""
+        if not issubclass(self.settings, Sections):
+            return sections[self.name]
+        return self.settings.model_validate(dict(sections))
+
+
+def declared(*declarations: MethodDeclaration) -> dict[str, MethodDeclaration]:
+    """Declarations by name, as a module offers them to the catalogue."""
+    return {declaration.name: declaration for declaration in declarations}
