@@ -1,0 +1,52 @@
+"""data/files.csv says what every file of data, figures and tables is."""
+
+from __future__ import annotations
+
+import csv
+import re
+import subprocess
+from fnmatch import fnmatchcase
+
+import pytest
+
+from pipeline import REPOSITORY
+
+ROWS = list(csv.DictReader((REPOSITORY / "data/files.csv").open(encoding="utf-8")))
+DESCRIBED = ("data", "figures", "paper/tables")
+STYLE = {"figures/matplotlibrc"}
+
+
+def patterns(path: str) -> list[str]:
+    """A path of the dictionary as shell patterns: ``<name>`` is any name, ``{a,b}`` are two."""
+    alternatives = re.search(r"\{([\w,]+)\}", path)
+    endings = alternatives.group(1).split(",") if alternatives else [""]
+    paths = [path.replace(alternatives.group(), end) if alternatives else path for end in endings]
+    return [re.sub(r"<[^>]+>", "*", each) for each in paths]
+
+
+def committed(*folders: str) -> list[str]:
+    listed = subprocess.check_output(["git", "ls-files", *folders], cwd=REPOSITORY, text=True)
+    return listed.splitlines()
+
+
+def test_a_pattern_stands_for_every_name_and_every_ending():
+    assert patterns("a/<method>.{md,tex}") == ["a/*.md", "a/*.tex"]
+
+
+@pytest.mark.parametrize("path", sorted(set(committed(*DESCRIBED)) - STYLE))
+def test_every_committed_file_is_in_the_dictionary(path):
+    assert any(fnmatchcase(path, pattern) for row in ROWS for pattern in patterns(row["path"]))
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row["path"])
+def test_every_row_of_the_dictionary_stands_for_files_that_are_there(row):
+    files = committed(*DESCRIBED)
+    if row["path"] != "data/llm/<label>.jsonl":  # written by `make llm`, and not committed yet
+        for pattern in patterns(row["path"]):
+            assert any(fnmatchcase(path, pattern) for path in files), pattern
+    assert row["content"]
+
+
+def test_no_path_stands_twice():
+    paths = [row["path"] for row in ROWS]
+    assert len(set(paths)) == len(paths)
