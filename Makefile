@@ -84,9 +84,9 @@ llm: $(STUDY)  ## ask language models on an Ollama server, then regenerate what 
 	@$(IN_VENV) failbench llm
 	@$(IN_VENV) dvc repro
 
-paper: $(STUDY)  ## regenerate the paper's tables, and say where they are
+paper: $(STUDY)  ## regenerate the paper's tables, and compile them into paper/tables.pdf
 	@$(IN_VENV) dvc repro
-	@echo "The paper so far is its tables:" && ls paper/tables/*
+	@$(IN_VENV) failbench tables
 
 readme:  ## put the results table into README.md
 	@sed -i -e '/<!-- methods table: begin -->/,/<!-- methods table: end -->/{//!d}' \

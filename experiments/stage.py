@@ -69,7 +69,7 @@ def read_points(path: Path) -> pl.DataFrame:
 
 
 def workers() -> int:
-    """How many processes a stage may use: ``FAILBENCH_WORKERS``, else one per processor that it may use.
+    """How many processes a stage may use: ``FAILBENCH_WORKERS``, else all that there are for it.
 
     An environment variable and not a parameter, because results do not depend on it.
     """

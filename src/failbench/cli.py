@@ -14,6 +14,7 @@ from failbench.commands.llm import ask_models, print_prompt
 from failbench.commands.paths import FEATURES, SCENARIOS, TELEMETRY
 from failbench.commands.record import record_settings
 from failbench.commands.reruns import print_reruns
+from failbench.commands.tables import write_tables
 from failbench.errors import BadInputError
 from failbench.prediction.workers import available_workers
 from failbench.scenarios import Architecture, Optimizer
@@ -74,6 +75,10 @@ def _parser() -> argparse.ArgumentParser:
     reruns = commands.add_parser("reruns", help="print what a change of a parameter runs again")
     reruns.add_argument("parameter", metavar="SECTION", help="of params.yaml, or section.key")
     reruns.set_defaults(run=print_reruns)
+
+    tables = commands.add_parser("tables", help="compile all tables into one document")
+    tables.add_argument("--output", type=Path, default=Path("paper/tables.pdf"))
+    tables.set_defaults(run=write_tables)
 
     llm = commands.add_parser("llm", help="ask language models what the cache has no answer of")
     llm.add_argument("--model", metavar="LABEL", help="this one of params.yaml alone")

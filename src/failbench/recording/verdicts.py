@@ -35,10 +35,11 @@ def tables_of(entries: Sequence[JournalEntry], params: DetectorParams) -> Teleme
     BadInputError
         If an entry has a value for a column that the tables have not.
     """
+    for entry in entries:
+        _refuse_unknown(entry)
     band = band_of(entries, params)
     rows = []
     for entry in entries:
-        _refuse_unknown(entry)
         detection = detected(entry, band, params)
         # A run that crashed before its model was built logged no configuration: null there.
         row = {name: entry.run.get(name) for name in RUN_SCHEMA}
