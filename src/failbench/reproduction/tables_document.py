@@ -8,8 +8,12 @@ from pathlib import Path
 from failbench.errors import BadInputError
 from failbench.files import write_atomically
 
-PAGE = "#set page(flipped: true, margin: 1.5cm)\n#set text(size: 6pt)\n"
-"""Wide pages and small type: the widest table has twelve columns."""
+PAGE = """\
+#set page(flipped: true, margin: 1.5cm)
+#set text(size: 6pt)
+#show figure: set block(breakable: true)
+"""
+"""Wide pages and small type, as the widest table has twelve columns; long ones go on overleaf."""
 
 
 def write_document(folder: Path, output: Path) -> int:
@@ -55,9 +59,11 @@ def _compiled(folder: Path, tables: Sequence[Path]) -> bytes:
         ) from error
     source = document([table.name for table in tables]).encode("utf-8")
     try:
-        return typst.compile(source, root=str(folder), format="pdf")
+        # Its types ask for source and root alike as bytes; the root must be a path all the same.
+        compiled: bytes = typst.compile(source, root=str(folder))  # type: ignore[type-var]
     except typst.TypstError as error:
         problem = " ".join(str(error).split()).rstrip(".")
         raise BadInputError(
             folder, "*.typ", f"a table does not compile: {problem}.", "Run `dvc repro`."
         ) from error
+    return compiled
