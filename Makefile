@@ -12,14 +12,16 @@ IN_VENV := PYTHONDONTWRITEBYTECODE= PATH="$(CURDIR)/$(BIN):$$PATH"
 STUDY := $(VENV)/.study-installed
 RECORDER := $(VENV)/.recorder-installed
 CODE := src experiments tests
-RESULTS := data figures paper dvc.lock
+# The commit whose results are compared with those in the working tree.
+AGAINST ?= HEAD
 # Where benchmarks write what they measured; give another path to keep a run.
 COST ?= .benchmarks/cost.json
 MILLION ?= .benchmarks/million.json
 LOCK_OPTIONS := --quiet --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	--no-emit-index-url --prerelease disallow
 
-.PHONY: help repro compare test long-test cost million lint record llm paper readme lock clean
+.PHONY: help repro compare reruns test system-test long-test cost million lint record llm paper \
+	readme lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -45,17 +47,17 @@ repro: $(STUDY)  ## regenerate every result, print the table, compare with what 
 	@echo && cat paper/tables/methods.md && echo
 	@$(MAKE) --no-print-directory compare
 
-compare:
-	@changed="$$(git status --porcelain --untracked-files=all -- $(RESULTS))"; \
-	if [ -z "$$changed" ]; then \
-		echo "The regenerated results equal the committed ones, byte for byte."; \
-	else \
-		echo "The results differ from the committed ones in:"; echo "$$changed"; \
-		git --no-pager diff --stat -- $(RESULTS); exit 1; \
-	fi
+compare: $(STUDY)  ## compare the results with those of AGAINST, the last commit unless named
+	@$(IN_VENV) failbench compare --against "$(AGAINST)"
+
+reruns: $(STUDY)  ## print what a change of S runs again: S=section, or S=section.key
+	@$(IN_VENV) failbench reruns $(or $(S),$(error Name a parameter, as in: make reruns S=features))
 
 test: $(RECORDER)  ## run the tests, with real small recordings
 	@$(IN_VENV) python -m pytest -q
+
+system-test: $(RECORDER)  ## run the end-to-end tests, which take minutes
+	@$(IN_VENV) python -m pytest -q -m system
 
 long-test: $(RECORDER)  ## run the statistical simulations, which take minutes
 	@$(IN_VENV) python -m pytest -q -m long
@@ -82,9 +84,9 @@ llm: $(STUDY)  ## ask language models on an Ollama server, then regenerate what 
 	@$(IN_VENV) failbench llm
 	@$(IN_VENV) dvc repro
 
-paper: $(STUDY)  ## regenerate the paper's tables, and say where they are
+paper: $(STUDY)  ## regenerate the paper's tables, and compile them into paper/tables.pdf
 	@$(IN_VENV) dvc repro
-	@echo "The paper so far is its tables:" && ls paper/tables/*
+	@$(IN_VENV) failbench tables
 
 readme:  ## put the results table into README.md
 	@sed -i -e '/<!-- methods table: begin -->/,/<!-- methods table: end -->/{//!d}' \

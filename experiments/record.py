@@ -1,4 +1,4 @@
-"""Stage record: every run of the reference architecture, as `failbench record` records it.
+"""Stage record: every run of every small setting of params.yaml, as `failbench record` records it.
 
 The stage is frozen, because the recordings are committed; it has no dependencies, because the
 stage check compares the fingerprint of every run with the code.

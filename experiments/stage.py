@@ -12,6 +12,7 @@ import polars as pl
 
 from failbench.errors import BadInputError
 from failbench.params import PARAMS, read_names, read_section
+from failbench.prediction.workers import available_workers
 
 __all__ = [
     "DECIMALS",
@@ -110,13 +111,13 @@ def _unreadable(path: Path, form: str) -> BadInputError:
 
 
 def workers() -> int:
-    """How many processes a stage may use: ``FAILBENCH_WORKERS``, else one a processor.
+    """How many processes a stage may use: ``FAILBENCH_WORKERS``, else all that there are for it.
 
     An environment variable and not a parameter, because results do not depend on it.
     """
     value = os.environ.get("FAILBENCH_WORKERS")
     if value is None:
-        return os.cpu_count() or 1
+        return available_workers()
     if not value.isdecimal() or int(value) < 1:
         raise BadInputError(
             "environment",

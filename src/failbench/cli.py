@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from pathlib import Path
 from typing import get_args
 
 from failbench.commands.check import check_benchmark
+from failbench.commands.compare import compare_results
 from failbench.commands.diagnose import diagnose_telemetry
 from failbench.commands.llm import ask_models, print_prompt
 from failbench.commands.paths import FEATURES, SCENARIOS, TELEMETRY
 from failbench.commands.record import record_settings
+from failbench.commands.reruns import print_reruns
+from failbench.commands.tables import write_tables
 from failbench.errors import BadInputError
+from failbench.prediction.workers import available_workers
 from failbench.scenarios import Architecture, Optimizer
 
 
@@ -42,7 +45,7 @@ def _parser() -> argparse.ArgumentParser:
     record.add_argument("--only", nargs="+", metavar="SCENARIO", help="record these alone")
     record.add_argument("--seeds", type=_positive, help="seeds a scenario (default: params.yaml)")
     record.add_argument("--again", nargs="+", metavar="RUN", default=[], help="though known")
-    record.add_argument("--workers", type=_positive, default=len(os.sched_getaffinity(0)))
+    record.add_argument("--workers", type=_positive, default=available_workers())
     record.add_argument("--minutes", type=float, help="stop cleanly after so long")
     record.add_argument("--output", type=Path, default=TELEMETRY)
     record.add_argument("--known", type=Path, help="telemetry to reuse (default: the output)")
@@ -62,6 +65,20 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument("--scenarios", type=Path, default=SCENARIOS)
     check.add_argument("--brief", action="store_true", help="leave out the runs that pass")
     check.set_defaults(run=check_benchmark)
+
+    compare = commands.add_parser(
+        "compare", help="compare the results with the committed ones, as another processor may"
+    )
+    compare.add_argument("--against", metavar="REVISION", default="HEAD")
+    compare.set_defaults(run=compare_results)
+
+    reruns = commands.add_parser("reruns", help="print what a change of a parameter runs again")
+    reruns.add_argument("parameter", metavar="SECTION", help="of params.yaml, or section.key")
+    reruns.set_defaults(run=print_reruns)
+
+    tables = commands.add_parser("tables", help="compile all tables into one document")
+    tables.add_argument("--output", type=Path, default=Path("paper/tables.pdf"))
+    tables.set_defaults(run=write_tables)
 
     llm = commands.add_parser("llm", help="ask language models what the cache has no answer of")
     llm.add_argument("--model", metavar="LABEL", help="this one of params.yaml alone")

@@ -64,6 +64,7 @@ def seconds(function: Callable[[], object]) -> float:
     return time.perf_counter() - started
 
 
+@pytest.mark.system
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="two workers need two cores")
 def test_two_workers_are_at_least_1_7_times_as_fast_as_one_on_the_nested_cv(benchmark):
     """The best of three rounds or more, of those in which the machine has two cores to give.

@@ -25,6 +25,7 @@ LAYERS = (
     ("statistics",),
     ("reporting",),
     ("studies", "audit", "diagnoses"),
+    ("reproduction",),
     ("commands",),
     ("cli",),
 )

@@ -2,37 +2,27 @@
 
 from __future__ import annotations
 
-import networkx as nx
+from collections.abc import Callable
+
 import pytest
 import yaml
-from dvc.repo import Repo
 
+from failbench.cli import main
+from failbench.reproduction.reruns import Pipeline
 from pipeline import REPOSITORY, foreach_items
 
 METHODS = foreach_items()["nested_cv"]
 
 
 @pytest.fixture(scope="module")
-def repo() -> Repo:
-    return Repo(str(REPOSITORY))
+def pipeline() -> Pipeline:
+    return Pipeline(REPOSITORY)
 
 
 @pytest.fixture(scope="module")
-def reruns(repo: Repo):
+def reruns(pipeline: Pipeline) -> Callable[[str], set[str]]:
     """From a section of params.yaml to the names of all stages that a change of it runs again."""
-
-    def names(section: str) -> set[str]:
-        graph = repo.index.graph
-        changed = {
-            stage
-            for stage in graph
-            if any(section in getattr(dep, "params", ()) for dep in stage.deps)
-        }
-        # An edge leads from a stage to what it depends on.
-        readers = {one for stage in changed for one in nx.ancestors(graph, stage)}
-        return {stage.addressing for stage in changed | readers}
-
-    return names
+    return lambda section: set(pipeline.reruns(section))
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -47,9 +37,9 @@ def test_a_parameter_of_a_method_runs_its_readers_again(reruns, method: str) -> 
 
 
 def test_other_settings_of_language_models_run_no_fit_again(reruns) -> None:
-    found = reruns("llm_agents")
-    assert {"llm_agents", "intervals", "significance", "generalization"} <= found
-    assert not [name for name in found if "@" in name]
+    names = reruns("llm_agents")
+    assert {"llm_agents", "intervals", "significance", "generalization"} <= names
+    assert not [name for name in names if "@" in name]
 
 
 @pytest.mark.parametrize(
@@ -69,12 +59,81 @@ def test_a_parameter_of_a_study_runs_that_study_and_its_readers_alone(
     assert reruns(section) == stages
 
 
-def test_the_folds_of_all_studies_run_every_study_again(reruns, repo: Repo) -> None:
-    everything = {stage.addressing for stage in repo.index.graph}
+def test_the_folds_of_all_studies_run_every_study_again(reruns, pipeline) -> None:
     apart = {"record", "check", "gallery", "paper_audit"}
-    assert everything - reruns("features") == apart
+    assert {*pipeline.stages} - reruns("features") == apart
 
 
 def test_no_parameter_records_anything_again(reruns) -> None:
     sections = yaml.safe_load((REPOSITORY / "params.yaml").read_text(encoding="utf-8"))
     assert not [section for section in sections if "record" in reruns(section)]
+
+
+def test_a_key_of_a_section_runs_what_the_section_runs(reruns) -> None:
+    assert reruns("intervals.seed") == reruns("intervals")
+
+
+def test_a_new_method_is_fitted_by_itself_and_read_by_those_that_read_all(reruns) -> None:
+    names = reruns("methods")
+    assert {name for name in names if "@" in name} == {
+        "nested_cv@<another>",
+        "across_architectures@<another>",
+    }
+    assert {"intervals", "significance"} <= names
+    assert "hybrids" not in names
+
+
+def test_stages_are_named_in_an_order_in_which_they_may_run(pipeline) -> None:
+    names = pipeline.reruns("difficulty")
+    assert names == ["difficulty", "human_baseline"]
+    features = pipeline.reruns("features")
+    assert features[0] == "features"
+    assert features.index("nested_cv@ebm") < features.index("intervals")
+
+
+def test_the_command_prints_them(monkeypatch, capsys) -> None:
+    monkeypatch.chdir(REPOSITORY)
+    assert main(["reruns", "gallery"]) == 0
+    heading, *names = capsys.readouterr().out.splitlines()
+    assert heading.startswith("A change of gallery runs 1 of ")
+    assert names == ["gallery"]
+
+
+@pytest.mark.parametrize(
+    ("parameter", "known"),
+    [
+        ("galery", "The sections are ablation, "),
+        ("gallery.runid", "The keys of gallery are architecture, "),
+        ("gallery.seed.deeper", "gallery.seed has no keys."),
+    ],
+)
+def test_an_unknown_parameter_is_one_sentence_that_names_known_ones(
+    monkeypatch, capsys, parameter: str, known: str
+) -> None:
+    monkeypatch.chdir(REPOSITORY)
+    assert main(["reruns", parameter]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith(f"params.yaml: {parameter}: there is no such parameter. {known}")
+    assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("files", "words"),
+    [
+        ({}, "params.yaml: (file): cannot be read."),
+        ({"params.yaml": "a: {b: 1}\n"}, "dvc.yaml: (file): cannot be read."),
+        ({"params.yaml": "a: {", "dvc.yaml": "stages: {}\n"}, "params.yaml: (file): is not YAML"),
+        ({"params.yaml": "", "dvc.yaml": "stages: {}\n"}, "params.yaml: (file): has no sections."),
+        ({"params.yaml": "a: {b: 1}\n", "dvc.yaml": "stages: {}\n"}, "DVC cannot read"),
+    ],
+)
+def test_a_folder_without_a_pipeline_is_one_sentence(
+    tmp_path, monkeypatch, capsys, files: dict[str, str], words: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, text in files.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    assert main(["reruns", "a"]) == 2
+    error = capsys.readouterr().err
+    assert words in error
+    assert error.count("\n") == 1

@@ -22,6 +22,8 @@ from failbench.recording.corpus_cache import corpus_cache as kept_corpus
 from failbench.recording.nominal import NominalRanges
 from failbench.telemetry import NOISY_RUN_COLUMNS, NOISY_STEP_COLUMNS, Telemetry, read_telemetry
 
+pytestmark = pytest.mark.system
+
 SCENARIOS = ("evaluation_batch_too_large", "killed_by_operator")
 """One that runs out of memory at a stroke: which step of a creeping leak is the last is decided by
 an arena more or less, where the system does not let the recorder fix the address layout."""

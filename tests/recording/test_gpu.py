@@ -68,6 +68,7 @@ def test_a_model_of_scale_paper_has_the_papers_parameters(architecture: Architec
     assert parameters == pytest.approx(1e6 * MILLIONS[architecture], rel=0.1)
 
 
+@pytest.mark.system
 def test_a_run_of_scale_paper_reports_its_steps_and_the_devices_memory(order: RunOrder) -> None:
     report = execute(fork_server(), order, 120.0, 240.0, train_on_fake_gpu)
     assert report.ending == "completed"

@@ -8,6 +8,8 @@ SCENARIOS = Path("data/scenarios")
 TELEMETRY = Path("data/telemetry")
 FEATURES = Path("data/features/features.parquet")
 
+TABLES = Path("paper/tables")
+
 WORK = Path("data/.recording")
 """Corpus and journals of the recorder."""
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 import polars as pl
 
 from failbench.detector import Detection, DetectorParams, HealthyBand, detect, healthy_band, measure
+from failbench.errors import BadInputError
 from failbench.recording.journal import JournalEntry
 from failbench.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry
 
@@ -14,9 +15,11 @@ from failbench.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry
 def band_of(entries: Iterable[JournalEntry], params: DetectorParams) -> HealthyBand:
     """The band of the successes that ended well; runs of other kinds are passed over."""
     healthy = (
-        one for one in entries if one.run["kind"] == "success" and one.run["ending"] == "completed"
+        entry
+        for entry in entries
+        if entry.run["kind"] == "success" and entry.run["ending"] == "completed"
     )
-    return healthy_band([measure(_steps(one), params) for one in healthy], params)
+    return healthy_band([measure(_steps(entry), params) for entry in healthy], params)
 
 
 def detected(entry: JournalEntry, band: HealthyBand, params: DetectorParams) -> Detection:
@@ -25,13 +28,22 @@ def detected(entry: JournalEntry, band: HealthyBand, params: DetectorParams) -> 
 
 
 def tables_of(entries: Sequence[JournalEntry], params: DetectorParams) -> Telemetry:
-    """The two tables of a setting's runs, its successes among them, with a verdict on each."""
+    """The two tables of a setting's runs, its successes among them, with a verdict on each.
+
+    Raises
+    ------
+    BadInputError
+        If an entry has a value for a column that the tables have not.
+    """
+    for entry in entries:
+        _refuse_unknown(entry)
     band = band_of(entries, params)
     rows = []
     for entry in entries:
-        found = detected(entry, band, params)
+        detection = detected(entry, band, params)
+        # A run that crashed before its model was built logged no configuration: null there.
         row = {name: entry.run.get(name) for name in RUN_SCHEMA}
-        rows.append({**row, "outcome": found.outcome, "failure_step": found.failure_step})
+        rows.append({**row, "outcome": detection.outcome, "failure_step": detection.failure_step})
     runs = pl.DataFrame(rows, schema=RUN_SCHEMA).sort("run_id")
     steps = pl.concat([STEP_SCHEMA.to_frame(), *map(_steps, entries)])
     return Telemetry(runs, steps.sort("run_id", "step"))
@@ -40,3 +52,14 @@ def tables_of(entries: Sequence[JournalEntry], params: DetectorParams) -> Teleme
 def _steps(entry: JournalEntry) -> pl.DataFrame:
     rows = [{"run_id": entry.run["run_id"], **row} for row in entry.steps]
     return pl.DataFrame(rows, schema=STEP_SCHEMA)
+
+
+def _refuse_unknown(entry: JournalEntry) -> None:
+    columns = {*entry.run} - {*RUN_SCHEMA} | set().union(*entry.steps) - {*STEP_SCHEMA}
+    if columns:
+        raise BadInputError(
+            f"journal of run {entry.run['run_id']}",
+            ", ".join(sorted(columns)),
+            "is no column of the tables of runs and steps.",
+            f"Record it again with `failbench record --again {entry.run['run_id']}`.",
+        )

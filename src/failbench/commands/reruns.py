@@ -1,0 +1,32 @@
+"""The command ``reruns``: what a change of a parameter runs again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+def print_reruns(*, parameter: str) -> int:
+    """Print the stages that a change of a parameter runs again.
+
+    Parameters
+    ----------
+    parameter
+        A section of params.yaml, or ``section.key``.
+
+    Returns
+    -------
+    int
+        Exit status.
+
+    Raises
+    ------
+    BadInputError
+        If there is no such parameter, or no pipeline that DVC can read.
+    """
+    from failbench.reproduction.reruns import Pipeline
+
+    pipeline = Pipeline(Path())
+    names = pipeline.reruns(parameter)
+    print(f"A change of {parameter} runs {len(names)} of {len(pipeline.stages)} stages again:")
+    print("\n".join(names))
+    return 0

@@ -1,0 +1,135 @@
+"""The results in the working tree, held against those of a revision: equal, close, or changed."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+import yaml
+
+from failbench.errors import BadInputError
+from failbench.reproduction.difference import Difference
+from failbench.reproduction.drawing import drawing_differences
+from failbench.reproduction.leaves import lock_differences, metrics_differences
+from failbench.reproduction.marked import marked_differences
+from failbench.reproduction.printed import printed_differences
+from failbench.reproduction.revision import Revision
+from failbench.reproduction.rows import parquet_differences, points_differences
+from failbench.reproduction.tolerances import Kind, Rule, rule_of
+
+RESULTS = ("data", "figures", "paper", "dvc.lock", "README.md")
+"""Files and folders whose files are compared."""
+
+Reader = Callable[[bytes, bytes, Rule], list[Difference]]
+UNREADABLE = (ValueError, pl.exceptions.PolarsError, yaml.YAMLError, csv.Error)
+
+
+@dataclass(frozen=True)
+class FileComparison:
+    """A result whose bytes differ, and in what; without differences they say the same."""
+
+    path: str
+    differences: tuple[Difference, ...]
+
+    @property
+    def changes(self) -> tuple[Difference, ...]:
+        """Differences that no other processor makes."""
+        return tuple(difference for difference in self.differences if not difference.within)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """How many files of results a revision has, and those that differ from them."""
+
+    total: int
+    files: tuple[FileComparison, ...]
+
+    @property
+    def changed(self) -> tuple[FileComparison, ...]:
+        """Files with a difference that no other processor makes."""
+        return tuple(file for file in self.files if file.changes)
+
+
+def compare(revision: Revision) -> Comparison:
+    """Compare the results in the working tree with those of a revision.
+
+    Raises
+    ------
+    BadInputError
+        If the revision has no results, a result is of an unknown kind, or git fails.
+    """
+    total = len(revision.files(RESULTS))
+    if not total:
+        raise BadInputError(
+            revision.root.resolve(),
+            revision.name,
+            f"has no results in {', '.join(RESULTS)}.",
+            "Name a commit of this project.",
+        )
+    files = [compare_file(revision, path) for path in revision.changed(RESULTS)]
+    return Comparison(total, tuple(file for file in files if not _is_prose(file)))
+
+
+def compare_file(revision: Revision, path: str) -> FileComparison:
+    """Compare a result that differs from what it was in a revision.
+
+    Raises
+    ------
+    BadInputError
+        If it is of an unknown kind, or git fails.
+    """
+    rule = rule_of(path)
+    committed, regenerated = revision.committed(path), revision.regenerated(path)
+    if committed is None:
+        return FileComparison(path, (Difference("", "file", "(absent)", "new"),))
+    if regenerated is None:
+        return FileComparison(path, (Difference("", "file", "committed", "(absent)"),))
+    try:
+        differences = READERS[rule.kind](committed, regenerated, rule)
+    except UNREADABLE as error:
+        problem = " ".join(str(error).split())
+        return FileComparison(
+            path, (Difference("", "content", "readable", f"cannot be read: {problem}"),)
+        )
+    if rule.kind == "drawing":
+        differences = [*_without_points(revision, path), *differences]
+    return FileComparison(path, tuple(differences))
+
+
+def _without_points(revision: Revision, figure: str) -> list[Difference]:
+    points = f"data/plots/{Path(figure).stem}.csv"
+    if revision.regenerated(points) is not None:
+        return []
+    return [Difference("", f"points in {points}", "needed to compare the figure", "(absent)")]
+
+
+def _is_prose(file: FileComparison) -> bool:
+    return rule_of(file.path).kind == "marked" and not file.differences
+
+
+def _recorded(committed: bytes, regenerated: bytes, rule: Rule) -> list[Difference]:
+    field = f"content ({rule.reason})"
+    return [Difference("", field, f"{len(committed)} bytes", f"{len(regenerated)} others")]
+
+
+def _table(committed: bytes, regenerated: bytes, _: Rule) -> list[Difference]:
+    return printed_differences(committed.decode("utf-8"), regenerated.decode("utf-8"))
+
+
+def _marked(committed: bytes, regenerated: bytes, _: Rule) -> list[Difference]:
+    return marked_differences(committed.decode("utf-8"), regenerated.decode("utf-8"))
+
+
+READERS: dict[Kind, Reader] = {
+    "recorded": _recorded,
+    "parquet": parquet_differences,
+    "metrics": metrics_differences,
+    "points": points_differences,
+    "table": _table,
+    "marked": _marked,
+    "drawing": drawing_differences,
+    "lock": lock_differences,
+}

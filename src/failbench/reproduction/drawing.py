@@ -1,0 +1,115 @@
+"""Figures: elements and colours of a picture in SVG, and the texts in it.
+
+What a figure shows are its points, which are beside it in ``data/plots`` and have to pass by
+themselves. The picture is compared element by element: styles are texts, but for colours, which may
+come from a scale; positions may differ by less than is seen; printed texts compare like those of
+tables. A line that the renderer thinned out may have a vertex more or less: then its extent counts.
+An embedded raster is a scale of colours or a map of points, and counts as there or not there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from failbench.reproduction.difference import CHANGED, Difference, share_of
+from failbench.reproduction.printed import printed_share
+from failbench.reproduction.tolerances import COLOUR, Rule, Tolerance
+
+TAG = re.compile(r"(<[^>]*>)")
+ATTRIBUTE = re.compile(r'([\w:-]+)="([^"]*)"')
+POSITION = re.compile(r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
+HEXADECIMAL = re.compile(r"#([0-9a-f]{2})([0-9a-f]{2})([0-9a-f]{2})\b")
+GENERATED_NAME = re.compile(r"(?<![0-9a-f])[0-9a-f]{10}(?![0-9a-f])")
+"""Of a marker, a clip or a hatch: a hash of its shape, which moves with the last digit of it."""
+
+RASTER = re.compile(r'data:image/[^"]*')
+LINE = re.compile(r"^[MLe\d\s.-]+$")
+POSITIONS = {"d", "x", "y", "x1", "x2", "y1", "y2", "width", "height", "transform", "viewBox"}
+
+THINNED_FROM = 20
+"""Vertices from which on a line may have been thinned out; with fewer it is a shape."""
+
+
+def drawing_differences(committed: bytes, regenerated: bytes, rule: Rule) -> list[Difference]:
+    """What differs between two figures."""
+    before, after = (TAG.split(_canonical(text)) for text in (committed, regenerated))
+    if len(before) != len(after):
+        return [Difference("", "elements", str(len(before) // 2), str(len(after) // 2))]
+    differences = []
+    for number, (part, other) in enumerate(zip(before, after, strict=True)):
+        if part == other:
+            continue
+        place = f"element {number // 2}"
+        if number % 2:
+            differences += _element(place, part, other, rule.tolerance)
+        elif share := printed_share(part, other):
+            differences.append(Difference(place, "text", part.strip(), other.strip(), share))
+    return differences
+
+
+def _element(place: str, tag: str, other: str, tolerance: Tolerance) -> list[Difference]:
+    if ATTRIBUTE.sub(r"\1", tag) != ATTRIBUTE.sub(r"\1", other):
+        return [Difference(place, "", tag, other)]
+    name = tag.split()[0].lstrip("<")
+    pairs = zip(ATTRIBUTE.findall(tag), ATTRIBUTE.findall(other), strict=True)
+    return [
+        Difference(f"{place} <{name}>", attribute, _short(value), _short(another), share)
+        for (attribute, value), (_, another) in pairs
+        if (share := _attribute_share(attribute, value, another, tolerance))
+    ]
+
+
+def _attribute_share(name: str, value: str, other: str, tolerance: Tolerance) -> float:
+    if value == other:
+        return 0.0
+    if name in POSITIONS:
+        return _position_share(name, value, other, tolerance)
+    if HEXADECIMAL.sub("colour", value) == HEXADECIMAL.sub("colour", other):
+        return _largest(_channels(value), _channels(other), COLOUR)
+    return CHANGED
+
+
+def _position_share(name: str, value: str, other: str, tolerance: Tolerance) -> float:
+    before, after = _numbers(value), _numbers(other)
+    if POSITION.sub("#", value) == POSITION.sub("#", other):
+        return _largest(before, after, tolerance)
+    if name == "d" and _may_be_thinned(value) and _may_be_thinned(other):
+        return max(
+            _largest(_extent(before[axis::2]), _extent(after[axis::2]), tolerance)
+            for axis in (0, 1)
+        )
+    return CHANGED
+
+
+def _may_be_thinned(path: str) -> bool:
+    return bool(LINE.match(path)) and len(_numbers(path)) >= 2 * THINNED_FROM
+
+
+def _largest(before: Sequence[float], after: Sequence[float], tolerance: Tolerance) -> float:
+    pairs = zip(before, after, strict=True)
+    return max((share_of(number, another, tolerance) for number, another in pairs), default=0.0)
+
+
+def _extent(numbers: Sequence[float]) -> tuple[float, float]:
+    return min(numbers), max(numbers)
+
+
+def _numbers(value: str) -> list[float]:
+    return [float(number) for number in POSITION.findall(value)]
+
+
+def _channels(style: str) -> list[float]:
+    return [int(level, 16) for colour in HEXADECIMAL.findall(style) for level in colour]
+
+
+def _canonical(content: bytes) -> str:
+    """A figure without rasters, the names that the renderer generated replaced by their order."""
+    order: dict[str, int] = {}
+    text = RASTER.sub("raster", content.decode("utf-8"))
+    return GENERATED_NAME.sub(lambda name: str(order.setdefault(name[0], len(order))), text)
+
+
+def _short(value: str, length: int = 60) -> str:
+    text = " ".join(value.split())
+    return text if len(text) <= length else f"{text[:length]} ..."

@@ -1,0 +1,63 @@
+"""Nested files: metrics, and the lock of the pipeline."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import yaml
+
+from failbench.reproduction.difference import CHANGED, Difference, share_of
+from failbench.reproduction.tolerances import Rule, Tolerance
+
+ABSENT = "(absent)"
+
+
+def metrics_differences(committed: bytes, regenerated: bytes, rule: Rule) -> list[Difference]:
+    """What differs between two files of metrics, by key; fractions have a tolerance."""
+    return _differences(json.loads(committed), json.loads(regenerated), rule.tolerance)
+
+
+def lock_differences(committed: bytes, regenerated: bytes, rule: Rule) -> list[Difference]:
+    """What differs between two locks: stages, commands, paths and parameters.
+
+    Hashes and sizes are left out: they say no more than that a file differs, which the file does.
+    """
+    before, after = (_declared(yaml.safe_load(text)) for text in (committed, regenerated))
+    return _differences(before, after, rule.tolerance)
+
+
+def _declared(lock: dict[str, object]) -> object:
+    """A lock without hashes and sizes, its paths sorted by their order alone."""
+    if isinstance(lock, dict):
+        return {key: _declared(value) for key, value in lock.items()}  # type: ignore[arg-type]
+    if isinstance(lock, list) and all(isinstance(item, dict) and "path" in item for item in lock):
+        return {str(item["path"]): True for item in lock}
+    return lock
+
+
+def _differences(committed: object, regenerated: object, limit: Tolerance) -> list[Difference]:
+    before, after = dict(_leaves(committed)), dict(_leaves(regenerated))
+    differences = []
+    for key in [*before, *(key for key in after if key not in before)]:
+        value, other = before.get(key, ABSENT), after.get(key, ABSENT)
+        share = _share(value, other, limit)
+        if share:
+            differences.append(Difference("", key, str(value), str(other), share))
+    return differences
+
+
+def _leaves(value: object, path: str = "") -> Iterator[tuple[str, object]]:
+    if isinstance(value, dict) and value:
+        for key, inner in value.items():
+            yield from _leaves(inner, f"{path}.{key}" if path else str(key))
+    else:
+        yield path, value
+
+
+def _share(value: object, other: object, tolerance: Tolerance) -> float:
+    if type(value) is not type(other):
+        return CHANGED
+    if isinstance(value, float) and isinstance(other, float):
+        return share_of(value, other, tolerance)
+    return 0.0 if value == other else CHANGED
