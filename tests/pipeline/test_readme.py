@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 
-from pipeline import REPOSITORY, stages
+from pipeline import REPOSITORY, holds, stages
 
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
 
 
 def test_the_results_table_is_the_generated_one():
-    table = (REPOSITORY / "paper/tables/methods.md").read_text(encoding="utf-8")
+    table = (REPOSITORY / "paper/tables/intervals/methods.md").read_text(encoding="utf-8")
     begin, end = "<!-- methods table: begin -->\n", "<!-- methods table: end -->"
     assert README.split(begin)[1].split(end)[0] == table, "Run `make readme`."
 
@@ -40,4 +40,5 @@ def test_its_file_dictionary_has_every_file_that_stages_write():
     for name, stage in stages().items():
         for path in stage.outputs:
             written = path.replace("${item}", "<method>")
-            assert written in dictionary, f"{written}, of {name}, is not in README.md."
+            named = any(holds(written, file) for file in dictionary)
+            assert named, f"{written}, of {name}, is not in README.md, nor anything in it."
