@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 import yaml
@@ -14,7 +15,7 @@ from failbench.reporting.study_report import StudyReport
 from failbench.reporting.style import save_svg
 from stage import print_table, write_metrics
 
-__all__ = ["publish", "read_reported"]
+__all__ = ["publish", "read_reported", "read_yaml"]
 
 REPORTED = Path("data/reported/paper.yaml")
 METRICS = Path("data/metrics")
@@ -31,14 +32,24 @@ def read_reported(path: Path = REPORTED) -> Reported:
     BadInputError
         If the file is missing or not YAML, or a value in it is missing, unknown or out of range.
     """
+    return validate_reported(read_yaml(path), str(path))
+
+
+def read_yaml(path: Path) -> Any:
+    """Read a file of facts that is kept by hand.
+
+    Raises
+    ------
+    BadInputError
+        If the file is missing or not YAML.
+    """
     try:
-        raw = yaml.safe_load(path.read_text(encoding="utf-8"))
+        return yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, yaml.YAMLError) as error:
         problem = " ".join(str(error).split())
         raise BadInputError(
             path, "(file)", f"cannot be read ({problem}).", "Restore it with git."
         ) from error
-    return validate_reported(raw, str(path))
 
 
 def publish(study: str, report: StudyReport) -> None:

@@ -29,7 +29,7 @@ def figure(audit, repository):
         return draw_paper_audit(audit)
 
 
-def test_the_table_has_a_row_a_claim_those_that_do_not_fit_first(audit):
+def test_the_table_has_a_row_per_claim_those_that_do_not_fit_first(audit):
     table = audit_table(audit, confidence=0.95)
     assert len(table.rows) == audit.height
     ranks = [VERDICTS.index(row[-1]) for row in table.rows]
@@ -47,8 +47,8 @@ def test_the_caption_counts_the_verdicts(audit):
 
 def test_a_row_has_both_places_and_what_else_a_reader_should_know(audit):
     claim = audit.row(by_predicate=pl.col("claim") == "hybrid_two_way", named=True)
-    found = [row for row in audit_table(audit, confidence=0.95).rows if row[1] == claim["printed"]]
-    assert found == [
+    rows = [row for row in audit_table(audit, confidence=0.95).rows if row[1] == claim["printed"]]
+    assert rows == [
         (
             "Accuracy of rules on 70 % of cases and a classifier on 30 %",
             "about 87 %",
@@ -98,6 +98,6 @@ def test_letters_are_large_enough_in_one_column(figure):
 
 
 def test_the_figure_is_the_same_to_the_byte(audit, tmp_path):
-    for name in ("one", "other"):
+    for name in ("first", "second"):
         save_svg(draw_paper_audit(audit), tmp_path / f"{name}.svg")
-    assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "other.svg").read_bytes()
+    assert (tmp_path / "first.svg").read_bytes() == (tmp_path / "second.svg").read_bytes()

@@ -9,21 +9,6 @@ from typing import Annotated
 import polars as pl
 from pydantic import Field
 
-from failbench.audit.arithmetic import (
-    Deviation,
-    Difference,
-    Exponential,
-    MissingMember,
-    MixtureDeviation,
-    Orders,
-    Ratio,
-    RelativeGain,
-    SigmaThreshold,
-    Span,
-    Sum,
-    Variance,
-    WeightedMean,
-)
 from failbench.audit.check import VERDICTS, AuditSettings
 from failbench.audit.counts import (
     ConfusionRows,
@@ -34,6 +19,7 @@ from failbench.audit.counts import (
     Recalls,
 )
 from failbench.audit.effects import Binomial, EffectSize, FScore, PairedT, Ties
+from failbench.audit.formulas import Formula
 from failbench.audit.intervals import (
     DeviationInterval,
     Disjoint,
@@ -52,25 +38,13 @@ AnyCheck = (
     | Recalls
     | ConfusionRows
     | ConfusionShare
-    | Sum
-    | Difference
-    | Ratio
-    | RelativeGain
-    | WeightedMean
-    | MixtureDeviation
-    | MissingMember
-    | Exponential
-    | Span
-    | Deviation
+    | Formula
     | Same
     | Bound
     | Largest
     | Within
     | Ascending
-    | Orders
     | Members
-    | Variance
-    | SigmaThreshold
     | RateInterval
     | DeviationInterval
     | GapInterval
@@ -177,13 +151,13 @@ def audit_paper(paper: AuditedPaper, settings: AuditSettings) -> pl.DataFrame:
     """
     rows = []
     for name, claim in paper.claims.items():
-        found = claim.check.finding(settings)
+        finding = claim.check.finding(settings)
         rows.append(
             {
                 "claim": name,
                 **claim.model_dump(exclude={"check"}),
                 "kind": claim.check.kind,
-                **vars(found),
+                **vars(finding),
             }
         )
     return pl.DataFrame(rows, schema=AUDIT_SCHEMA)
@@ -213,8 +187,8 @@ def _by(audit: pl.DataFrame, column: str) -> dict[str, dict[str, dict[str, float
 
 
 def _shares(audit: pl.DataFrame) -> dict[str, dict[str, float]]:
-    counts = {one: audit.filter(pl.col("verdict") == one).height for one in VERDICTS}
+    counts = {verdict: audit.filter(pl.col("verdict") == verdict).height for verdict in VERDICTS}
     return {
-        one.replace(" ", "_"): {"value": counts[one] / audit.height, "n": audit.height}
-        for one in VERDICTS
+        verdict.replace(" ", "_"): {"value": count / audit.height, "n": audit.height}
+        for verdict, count in counts.items()
     }

@@ -81,19 +81,21 @@ class Granularity(Comparison):
 
     def compare(self) -> Finding:
         """Whether each is a whole number of n-ths; a test that any figure passes tells nothing."""
-        found = [numerators(figure, self.n) for figure in self.values]
+        possible = [numerators(figure, self.n) for figure in self.values]
         chance = passing_by_chance(self.values[0], self.n)
         implied = smallest_denominator(self.values)
         value = self.values[0].value if len(self.values) == 1 else None
-        if all(len(one) > 0 for one in found):
-            counts = ", ".join(str(one[0]) for one in found)
+        if all(len(counts) > 0 for counts in possible):
+            first = ", ".join(str(counts[0]) for counts in possible)
             if chance >= 1:
                 computed = f"every such figure is possible for {self.n}"
                 return Finding("cannot be checked", computed, value, n=self.n)
-            computed = f"{counts} of {self.n}; {100 * chance:.0f} % of such figures would pass"
+            computed = f"{first} of {self.n}; {100 * chance:.0f} % of such figures would pass"
             return Finding("consistent", computed, value, n=self.n)
-        wrong = [one for one, ks in zip(self.values, found, strict=True) if len(ks) == 0]
-        near = "; ".join(dict.fromkeys(_neighbours(one, self.n) for one in wrong))
+        wrong = [
+            figure for figure, counts in zip(self.values, possible, strict=True) if len(counts) == 0
+        ]
+        near = "; ".join(dict.fromkeys(_neighbours(figure, self.n) for figure in wrong))
         fits = "no n below 1000 fits" if implied is None else f"the smallest n that fits: {implied}"
         return Finding("inconsistent", f"{near}; {fits}", value, n=self.n, implied_n=implied)
 
@@ -160,13 +162,14 @@ class Recalls(Comparison):
         """Whether the scenarios that the recalls make right are as many as the accuracy says."""
         n = sum(self.counts)
         right = [
-            numerators(one, count) for one, count in zip(self.recalls, self.counts, strict=True)
+            numerators(recall, count)
+            for recall, count in zip(self.recalls, self.counts, strict=True)
         ]
-        if any(len(one) == 0 for one in right):
+        if any(len(counts) == 0 for counts in right):
             return Finding("inconsistent", "a recall is no share of its category", n=n)
-        low, high = sum(one[0] for one in right), sum(one[-1] for one in right)
-        counts = str(low) if low == high else f"{low} to {high}"
-        computed = f"{counts} of {n} = {self.value.text(low / n)}"
+        low, high = sum(counts[0] for counts in right), sum(counts[-1] for counts in right)
+        total = str(low) if low == high else f"{low} to {high}"
+        computed = f"{total} of {n} = {self.value.text(low / n)}"
         return of_range(self.value, low / n, high / n, computed)
 
 

@@ -55,7 +55,7 @@ class EffectSize(Comparison):
         pooled deviations, or of paired differences, whose deviation lies between the difference
         and the sum of the two. Without deviations the folds cannot be checked.
         """
-        rates = [one.value for one in self.means]
+        rates = [mean.value for mean in self.means]
         of_scenarios = cohens_d(self.means, [math.sqrt(p * (1 - p)) for p in rates])
         fits = self.value.agrees(*of_scenarios)
         scenarios = f"d = {sum(of_scenarios) / 2:.2f} over scenarios"
@@ -64,7 +64,7 @@ class EffectSize(Comparison):
             computed = f"{scenarios}; over folds it needs an sd of {implied:.1f} points, not given"
             return Finding("consistent" if fits else "cannot be checked", computed)
         low, high = over_rounding(lambda pair: abs(pair[1] - pair[0]), self.means)
-        left, right = (one.value for one in self.deviations)
+        left, right = (deviation.value for deviation in self.deviations)
         pooled = cohens_d(self.means, [left, right])
         paired = (low / (left + right), high / abs(left - right) if left != right else math.inf)
         fits |= self.value.agrees(*pooled) or self.value.agrees(*paired)
@@ -109,8 +109,8 @@ class Ties(Comparison):
         """Whether every pair differs by a scenario at least, without which no test finds it."""
         tied = [
             f"{left} and {right}"
-            for (left, one), (right, other) in combinations(self.values.items(), 2)
-            if one.overlaps(other)
+            for (left, figure), (right, other) in combinations(self.values.items(), 2)
+            if figure.overlaps(other)
         ]
         computed = f"equal as printed: {', '.join(tied)}" if tied else "no two are equal"
         return Finding(verdict(not tied), computed, n=self.n)
@@ -130,10 +130,10 @@ class Binomial(Check):
         right = round(self.value.value * self.n)
         side = "greater" if self.relation == "above" else "two-sided"
         p = float(stats.binomtest(right, self.n, self.rate.value, side).pvalue)
-        found = p < settings.alpha
+        differs = p < settings.alpha
         shown_p = "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
         return Finding(
-            verdict(found if self.relation == "above" else not found),
+            verdict(differs if self.relation == "above" else not differs),
             f"{right} of {self.n} against {100 * self.rate.value:.1f} %: {shown_p}",
             n=self.n,
         )
@@ -141,6 +141,6 @@ class Binomial(Check):
 
 def cohens_d(means: tuple[Printed, Printed], deviations: list[float]) -> tuple[float, float]:
     """Smallest and largest d over the rounding of the means, by the root mean square deviation."""
-    pooled = math.sqrt(sum(one**2 for one in deviations) / 2)
+    pooled = math.sqrt(sum(deviation**2 for deviation in deviations) / 2)
     low, high = over_rounding(lambda pair: abs(pair[1] - pair[0]), means)
     return low / pooled, high / pooled

@@ -54,19 +54,19 @@ def draw_paper_audit(points: pl.DataFrame) -> Figure:
         alpha=0.6,
         label=f"Wilson interval of {sizes} scenarios",
     )
-    for one, colour in COLOURS.items():
-        mine = (drawn["verdict"] == one).to_numpy()
+    for verdict, colour in COLOURS.items():
+        marked = (drawn["verdict"] == verdict).to_numpy()
         axes.errorbar(
-            value[mine],
-            rows[mine],
-            xerr=(value[mine] - printed_low[mine], printed_high[mine] - value[mine]),
+            value[marked],
+            rows[marked],
+            xerr=(value[marked] - printed_low[marked], printed_high[marked] - value[marked]),
             color=colour,
-            marker=MARKERS[one],
+            marker=MARKERS[verdict],
             linestyle="none",
             markersize=2.8,
             elinewidth=1.1,
             capsize=1.8,
-            label=f"printed, {one} with {sizes} scenarios",
+            label=f"printed, {verdict} with {sizes} scenarios",
         )
     _name_rows(axes, drawn)
     axes.set_xlim(LEFT, 101.0)

@@ -33,8 +33,8 @@ class PrintedInterval(Record):
     def near(self, ends: Ends, tolerance: float) -> bool:
         """Whether both ends lie within a distance of others."""
         return all(
-            abs(one.value - end) <= tolerance + one.half_unit + TOLERANCE
-            for one, end in zip(self.interval, ends, strict=True)
+            abs(printed.value - end) <= tolerance + printed.half_unit + TOLERANCE
+            for printed, end in zip(self.interval, ends, strict=True)
         )
 
 
@@ -97,11 +97,11 @@ class DeviationInterval(PrintedInterval, Check):
 
         figures = (*self.interval, self.deviation)
         low, high = over_rounding(multiple, figures)
-        middle = multiple([one.value for one in figures])
+        middle = multiple([figure.value for figure in figures])
         tail = (1 - settings.confidence) / 2
         normal = float(stats.norm.isf(tail)) / math.sqrt(self.folds)
         student = float(stats.t.isf(tail, self.folds - 1)) / math.sqrt(self.folds)
-        fits = any(low - TOLERANCE <= one <= high + TOLERANCE for one in (normal, student))
+        fits = any(low - TOLERANCE <= usual <= high + TOLERANCE for usual in (normal, student))
         return Finding(
             verdict(fits),
             f"reaches {middle:.2f} sd to either side; a mean of {self.folds} folds {normal:.2f} "
@@ -122,11 +122,11 @@ class GapInterval(PrintedInterval, Comparison):
         A standard error of a difference lies between the difference and the sum of the two
         (Cauchy-Schwarz). First and second are a figure with its interval; the longer side counts.
         """
-        reaches = [reach(one[0], (one[1], one[2])) for one in (self.first, self.second)]
+        reaches = [reach(value, (low, high)) for value, low, high in (self.first, self.second)]
         least, most = abs(reaches[0] - reaches[1]), sum(reaches)
         half = Printed(
             (self.interval[1].value - self.interval[0].value) / 2,
-            # its own two ends count half, and the two figures of either reach in full
+            # its two ends count half, and the two figures of either reach in full
             5 * self.interval[0].half_unit,
             unit="points",
         )
@@ -180,8 +180,8 @@ class Disjoint(Comparison):
         pairs = combinations(self.intervals.items(), 2)
         overlapping = [
             f"{left} and {right}"
-            for (left, one), (right, other) in pairs
-            if min(one[1].value, other[1].value) > max(one[0].value, other[0].value)
+            for (left, interval), (right, other) in pairs
+            if min(interval[1].value, other[1].value) > max(interval[0].value, other[0].value)
         ]
         if not overlapping:
             return Finding("consistent", "none overlaps")

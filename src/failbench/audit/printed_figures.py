@@ -108,14 +108,14 @@ def read_printed(raw: object) -> Printed:
         return Printed(float(raw))
     if isinstance(raw, str) and FRACTION.fullmatch(raw):
         return Printed(float(Fraction(raw)))
-    found = FIGURE.fullmatch(raw) if isinstance(raw, str) else None
-    if found is None:
+    match = FIGURE.fullmatch(raw) if isinstance(raw, str) else None
+    if match is None:
         raise ValueError(f'{raw!r} is no printed figure: write "12.5%", "0.25", 40 or "5/40"')
-    unit: Unit = "%" if found["unit"] == "%" else "points" if found["unit"] else ""
-    scale = 10.0 ** int(found["exponent"] or 0) / (100 if unit else 1)
-    last_digit = 10.0 ** -len(found["decimals"] or "")
-    half_unit = float(found["slack"]) if found["slack"] else last_digit / 2
-    return Printed(float(found["digits"]) * scale, half_unit * scale, unit)
+    unit: Unit = "%" if match["unit"] == "%" else "points" if match["unit"] else ""
+    scale = 10.0 ** int(match["exponent"] or 0) / (100 if unit else 1)
+    last_digit = 10.0 ** -len(match["decimals"] or "")
+    half_unit = float(match["slack"]) if match["slack"] else last_digit / 2
+    return Printed(float(match["digits"]) * scale, half_unit * scale, unit)
 
 
 Figure = Annotated[Printed, BeforeValidator(read_printed)]

@@ -19,16 +19,16 @@ class Same(Comparison):
 
     @model_validator(mode="after")
     def _is_of_one_length(self) -> Self:
-        if len({len(one) for one in self.values}) > 1:
+        if len({len(quotation) for quotation in self.values}) > 1:
             raise ValueError("each quotation must have as many figures as the others")
         return self
 
     def compare(self) -> Finding:
         """Whether each pair of quotations agrees over its rounding."""
         agree = all(
-            one.overlaps(other)
+            figure.overlaps(other)
             for left, right in combinations(self.values, 2)
-            for one, other in zip(left, right, strict=True)
+            for figure, other in zip(left, right, strict=True)
         )
         texts = [" to ".join(map(str, quotation)) for quotation in self.values]
         if agree:
@@ -47,7 +47,7 @@ class Bound(Comparison):
     def compare(self) -> Finding:
         """Whether it can be, over the rounding of all; equality is neither above nor below."""
         low, high = over_rounding(sum, self.parts)
-        total = sum(one.value for one in self.parts)
+        total = sum(part.value for part in self.parts)
         upwards = self.relation in {"above", "at_least"}
         room = self.value.high - low if upwards else high - self.value.low
         fits = room > (TOLERANCE if self.relation in {"above", "below"} else -TOLERANCE)
@@ -70,10 +70,10 @@ class Largest(Comparison):
 
     def compare(self) -> Finding:
         """Whether no other is as large."""
-        own = self.values[self.name]
-        others = {name: one for name, one in self.values.items() if name != self.name}
-        rivals = [name for name, one in others.items() if one.low >= own.high - TOLERANCE]
-        listed = ", ".join(f"{name} {one}" for name, one in self.values.items())
+        most = self.values[self.name].high - TOLERANCE
+        others = {name: figure for name, figure in self.values.items() if name != self.name}
+        rivals = [name for name, figure in others.items() if figure.low >= most]
+        listed = ", ".join(f"{name} {figure}" for name, figure in self.values.items())
         return Finding(verdict(not rivals), listed)
 
 
@@ -87,7 +87,7 @@ class Within(Comparison):
     def compare(self) -> Finding:
         """Whether each does, over the rounding of all."""
         first, last = self.range
-        outside = [one for one in self.values if not one.agrees(first.low, last.high)]
+        outside = [figure for figure in self.values if not figure.agrees(first.low, last.high)]
         ends = f"{first} to {last}"
         if not outside:
             return Finding("consistent", f"all within {ends}")

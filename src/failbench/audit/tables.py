@@ -67,6 +67,41 @@ NOTE = (
 )
 
 
+def _kind(claim: Mapping[str, str]) -> str:
+    label = KIND_LABELS.get(claim["kind"])
+    if label is None:
+        raise BadInputError(
+            "paper_audit",
+            claim["kind"],
+            "is a kind of test without a label.",
+            "Give it one in failbench.audit.tables.",
+        )
+    return label
+
+
+def _quantity(claim: Mapping[str, str]) -> str:
+    return claim["quantity"][0].upper() + claim["quantity"][1:]
+
+
+def _places(claim: Mapping[str, str]) -> str:
+    return "; ".join(filter(None, (claim["place"], claim["against"])))
+
+
+def _computed(claim: Mapping[str, str]) -> str:
+    sentences = (claim["computed"], claim["note"].removesuffix("."))
+    return ". ".join(filter(None, sentences)) + "."
+
+
+COLUMNS = (
+    Column("Claim", align="left", width=0.23, cell=_quantity),
+    Column("Printed", align="left", width=0.12, cell=lambda claim: claim["printed"]),
+    Column("Place", align="left", width=0.12, cell=_places),
+    Column("Test", align="left", width=0.12, cell=_kind),
+    Column("Computed", align="left", width=0.26, cell=_computed),
+    Column("Verdict", align="left", width=0.15, cell=lambda claim: claim["verdict"]),
+)
+
+
 def audit_table(audit: pl.DataFrame, *, confidence: float) -> Table:
     """Every claim with its test, those that do not fit first.
 
@@ -80,50 +115,23 @@ def audit_table(audit: pl.DataFrame, *, confidence: float) -> Table:
     Returns
     -------
     Table
-        A row a claim, by verdict and then in the order of the claims.
+        A row per claim, by verdict and then in the order of the claims.
 
     Raises
     ------
     BadInputError
         If a kind of test has no label.
     """
-    counts = {one: audit.filter(pl.col("verdict") == one).height for one in VERDICTS}
-    rows = [
-        _row(claim)
-        for one in VERDICTS
-        for claim in audit.filter(pl.col("verdict") == one).iter_rows(named=True)
-    ]
-    return Table(
+    claims = {verdict: audit.filter(pl.col("verdict") == verdict) for verdict in VERDICTS}
+    return Table.of(
         "paper_audit",
-        (
-            Column("Claim", align="left", width=0.23),
-            Column("Printed", align="left", width=0.12),
-            Column("Place", align="left", width=0.12),
-            Column("Test", align="left", width=0.12),
-            Column("Computed", align="left", width=0.26),
-            Column("Verdict", align="left", width=0.15),
-        ),
-        tuple(rows),
+        COLUMNS,
+        [claim for part in claims.values() for claim in part.iter_rows(named=True)],
         CAPTION.format(
             n=audit.height,
-            inconsistent=counts["inconsistent"],
-            consistent=counts["consistent"],
-            cannot=counts["cannot be checked"],
+            inconsistent=claims["inconsistent"].height,
+            consistent=claims["consistent"].height,
+            cannot=claims["cannot be checked"].height,
         ),
         (NOTE.format(confidence=100 * confidence),),
     )
-
-
-def _row(claim: Mapping[str, str]) -> tuple[str, ...]:
-    label = KIND_LABELS.get(claim["kind"])
-    if label is None:
-        raise BadInputError(
-            "paper_audit",
-            claim["kind"],
-            "is a kind of test without a label.",
-            "Give it one in failbench.audit.tables.",
-        )
-    place = "; ".join(filter(None, (claim["place"], claim["against"])))
-    computed = ". ".join(filter(None, (claim["computed"], claim["note"].removesuffix("."))))
-    quantity = claim["quantity"][0].upper() + claim["quantity"][1:]
-    return (quantity, claim["printed"], place, label, f"{computed}.", claim["verdict"])

@@ -16,11 +16,11 @@ EASE = np.array([0.0, 0.1, 0.4, 0.5, 0.9, 1.0])
 
 
 def test_difficulty_is_the_logit_of_being_wrong_and_stays_finite():
-    found = difficulties(EASE, cells=10)
-    assert found[3] == pytest.approx(0.0)
-    assert found[2] == pytest.approx(np.log(6.5 / 4.5))
-    assert found[0] == pytest.approx(np.log(10.5 / 0.5)) == -found[5]
-    assert (np.diff(found) < 0).all()
+    logits = difficulties(EASE, cells=10)
+    assert logits[3] == pytest.approx(0.0)
+    assert logits[2] == pytest.approx(np.log(6.5 / 4.5))
+    assert logits[0] == pytest.approx(np.log(10.5 / 0.5)) == -logits[5]
+    assert (np.diff(logits) < 0).all()
 
 
 @pytest.mark.parametrize("coupling", [0.0, 0.5, 1.0, 2.0])
@@ -44,7 +44,9 @@ def test_with_full_coupling_levels_differ_by_a_constant_number_of_logits():
 
 
 def test_coupling_makes_easy_scenarios_easier_and_hard_ones_harder():
-    weak, strong = (population(LEVELS, difficulties(EASE, 48), one).marginal for one in (0.5, 1.0))
+    weak, strong = (
+        population(LEVELS, difficulties(EASE, 48), coupling).marginal for coupling in (0.5, 1.0)
+    )
     assert strong[0] < weak[0] < 0.705 < weak[-1] < strong[-1]
     assert (np.diff(strong) > 0).all()
 

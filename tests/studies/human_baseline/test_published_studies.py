@@ -51,11 +51,11 @@ def test_the_simulation_has_the_mean_and_the_spread_of_the_formula(people, desig
 
 
 def test_the_same_seed_gives_the_same_studies_and_another_seed_others():
-    one, same, other = (
+    first, same, other = (
         simulate(ALIKE, "panel", SIZE, 50, np.random.default_rng(seed)) for seed in (1, 1, 2)
     )
-    assert (one == same).all()
-    assert (one != other).any()
+    assert (first == same).all()
+    assert (first != other).any()
 
 
 def test_scenarios_that_differ_make_studies_of_strangers_more_alike():

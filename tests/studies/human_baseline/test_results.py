@@ -19,34 +19,34 @@ from made_up_people import (
 
 
 @pytest.fixture(scope="module")
-def found():
+def baseline():
     return made_up_baseline()
 
 
-def test_the_mixture_has_another_mean_than_its_levels(found):
-    assert found.mean == pytest.approx(0.705)
-    assert found.plain_mean == pytest.approx((0.5 + 0.75 + 0.9) / 3)
+def test_the_mixture_has_another_mean_than_its_levels(baseline):
+    assert baseline.mean == pytest.approx(0.705)
+    assert baseline.plain_mean == pytest.approx((0.5 + 0.75 + 0.9) / 3)
 
 
-def test_every_coupling_has_every_design_with_range_spread_and_size(found):
-    assert [(one.coupling, one.design) for one in found.studies] == [
+def test_every_coupling_has_every_design_with_range_spread_and_size(baseline):
+    assert [(studies.coupling, studies.design) for studies in baseline.studies] == [
         (coupling, design) for coupling in SETTINGS.couplings for design in DESIGNS
     ]
-    for one in found.studies:
-        assert one.accuracy.ci_low <= one.accuracy.value <= one.accuracy.ci_high
-        assert one.deviation.ci_low < one.deviation.value < one.deviation.ci_high
-        assert one.deviation.n == SETTINGS.studies
-        assert one.accuracy.n == (6 if one.design == "fold" else 30)
-        assert 0 <= one.reaching <= 1
+    for studies in baseline.studies:
+        assert studies.accuracy.ci_low <= studies.accuracy.value <= studies.accuracy.ci_high
+        assert studies.deviation.ci_low < studies.deviation.value < studies.deviation.ci_high
+        assert studies.deviation.n == SETTINGS.studies
+        assert studies.accuracy.n == (6 if studies.design == "fold" else 30)
+        assert 0 <= studies.reaching <= 1
 
 
-def test_people_who_feel_no_difficulty_are_as_good_everywhere_and_nothing_is_estimated(found):
-    for one in found.groups[0.0].values():
-        assert (one.value, one.ci_low, one.ci_high) == pytest.approx((0.705,) * 3)
+def test_people_who_feel_no_difficulty_are_as_good_everywhere_and_nothing_is_estimated(baseline):
+    for group in baseline.groups[0.0].values():
+        assert (group.value, group.ci_low, group.ci_high) == pytest.approx((0.705,) * 3)
 
 
-def test_people_who_feel_it_are_worse_where_it_is_hard_and_on_what_is_handed_over(found):
-    groups = found.groups[1.0]
+def test_people_who_feel_it_are_worse_where_it_is_hard_and_on_what_is_handed_over(baseline):
+    groups = baseline.groups[1.0]
     assert set(groups) == set(GROUPS)
     assert groups["all"].value == pytest.approx(0.705)
     assert groups["hard"].value < groups["medium"].value < groups["easy"].value
@@ -54,23 +54,23 @@ def test_people_who_feel_it_are_worse_where_it_is_hard_and_on_what_is_handed_ove
     assert (groups["hard"].n, groups["handed_over"].n) == (10, 10)
 
 
-def test_what_is_handed_over_counts_by_how_often_it_is(found):
+def test_what_is_handed_over_counts_by_how_often_it_is(baseline):
     shares = np.array([level.share for level in LEVELS.values()])
     right = {
         ease: shares
-        @ found.curves.filter(coupling=1.0, category="unknown", ease=ease)["right"].to_numpy()
+        @ baseline.curves.filter(coupling=1.0, category="unknown", ease=ease)["right"].to_numpy()
         for ease in EASES
     }
     expected = (right[0.0] + 0.5 * right[0.2]) / 1.5
-    assert found.groups[1.0]["handed_over"].value == pytest.approx(expected)
+    assert baseline.groups[1.0]["handed_over"].value == pytest.approx(expected)
 
 
-def test_curves_have_each_level_on_each_scenario_once(found):
-    assert found.curves.height == len(SETTINGS.couplings) * len(LEVELS) * 30
-    assert not found.curves.select("coupling", "level", "scenario").is_duplicated().any()
+def test_curves_have_each_level_on_each_scenario_once(baseline):
+    assert baseline.curves.height == len(SETTINGS.couplings) * len(LEVELS) * 30
+    assert not baseline.curves.select("coupling", "level", "scenario").is_duplicated().any()
 
 
-def test_the_result_does_not_depend_on_the_order_of_rows(found):
+def test_the_result_does_not_depend_on_the_order_of_rows(baseline):
     again = human_baseline(
         LEVELS,
         measured_points().reverse(),
@@ -78,14 +78,20 @@ def test_the_result_does_not_depend_on_the_order_of_rows(found):
         SETTINGS,
         REPORTED,
     )
-    assert again.studies == found.studies
-    assert again.groups == found.groups
+    assert again.studies == baseline.studies
+    assert again.groups == baseline.groups
 
 
-def test_metrics_are_named_by_coupling_and_design(found):
-    metrics = human_metrics(found)
-    assert metrics["coupling_0_one_person"]["accuracy"] == found.studies[2].accuracy
-    assert metrics["coupling_1"]["accuracy_hard"] == found.groups[1.0]["hard"]
+def test_metrics_are_named_by_coupling_and_design(baseline):
+    metrics = human_metrics(baseline)
+    of_people = baseline.studies[2].accuracy
+    assert metrics["coupling_0_one_person"]["accuracy"] == {
+        "value": of_people.value,
+        "ci_low": of_people.ci_low,
+        "ci_high": of_people.ci_high,
+        "n": of_people.n,
+    }
+    assert metrics["coupling_1"]["accuracy_hard"]["value"] == baseline.groups[1.0]["hard"].value
 
 
 def test_a_scenario_without_difficulty_is_refused():

@@ -14,13 +14,13 @@ pytestmark = pytest.mark.usefixtures("project_style")
 
 
 @pytest.fixture(scope="module")
-def found():
+def baseline():
     return made_up_baseline()
 
 
 @pytest.fixture(scope="module")
-def tables(found, raw_reported):
-    return human_tables(found, SETTINGS, raw_reported)
+def tables(baseline, reported):
+    return human_tables(baseline, SETTINGS, reported)
 
 
 def test_both_captions_say_that_it_is_a_simulation(tables):
@@ -29,12 +29,12 @@ def test_both_captions_say_that_it_is_a_simulation(tables):
         assert table.notes[0].startswith("Simulation: nobody was asked.")
 
 
-def test_the_reported_figure_stands_above_the_simulated_ones(tables, found):
-    studies, _ = tables
-    assert studies.rows[0][:6] == ("Reported", "–", "–", "72.0", "–", "12.0")
-    assert len(studies.rows) == 1 + len(DESIGNS) * len(SETTINGS.couplings)
-    assert [row[3] for row in studies.rows[1:]] == [
-        percent(one.accuracy.value) for one in found.studies
+def test_the_reported_figure_stands_above_the_simulated_ones(tables, baseline):
+    table, _ = tables
+    assert table.rows[0][:6] == ("Reported", "–", "–", "72.0", "–", "12.0")
+    assert len(table.rows) == 1 + len(DESIGNS) * len(SETTINGS.couplings)
+    assert [row[3] for row in table.rows[1:]] == [
+        percent(studies.accuracy.value) for studies in baseline.studies
     ]
 
 
@@ -47,7 +47,7 @@ def test_the_note_says_what_the_reported_figure_may_be(tables):
     assert "their skills alone have 14.6" in note
 
 
-def test_groups_stand_side_by_side_over_couplings(tables, found):
+def test_groups_stand_side_by_side_over_couplings(tables, baseline):
     _, groups = tables
     assert [row[0] for row in groups.rows] == [
         "all",
@@ -56,27 +56,27 @@ def test_groups_stand_side_by_side_over_couplings(tables, found):
         "measured hard",
         "handed over by the hybrid",
     ]
-    assert groups.rows[3][2].startswith(percent(found.groups[1.0]["hard"].value))
+    assert groups.rows[3][2].startswith(percent(baseline.groups[1.0]["hard"].value))
 
 
-def draw(found):
-    return draw_human_baseline(study_points(found), found.curves, (0.72, 0.12))
+def draw(baseline):
+    return draw_human_baseline(study_points(baseline), baseline.curves, (0.72, 0.12))
 
 
-def test_every_design_has_a_row_and_every_level_a_curve(found):
-    figure = draw(found)
+def test_every_design_has_a_row_and_every_level_a_curve(baseline):
+    figure = draw(baseline)
     left, right = figure.axes
     assert len(left.get_yticklabels()) == len(DESIGNS)
     assert {text.get_text() for text in right.texts} == set(LEVELS)
     markers = [line for line in left.lines if line.get_marker() not in ("None", None)]
     assert len(markers) == len(DESIGNS) * len(SETTINGS.couplings)
     assert sorted(line.get_xdata()[0] for line in markers) == pytest.approx(
-        sorted(one.accuracy.value for one in found.studies)
+        sorted(studies.accuracy.value for studies in baseline.studies)
     )
 
 
-def test_letters_are_large_enough_and_stay_inside(found):
-    figure = draw(found)
+def test_letters_are_large_enough_and_stay_inside(baseline):
+    figure = draw(baseline)
     canvas = FigureCanvasAgg(figure)
     canvas.draw()
     assert figure.get_figwidth() == WIDTH
@@ -89,7 +89,7 @@ def test_letters_are_large_enough_and_stay_inside(found):
             assert (box.y0 >= 0, box.y1 <= height) == (True, True), text
 
 
-def test_the_figure_is_the_same_to_the_byte(found, tmp_path):
-    for name in ("one", "other"):
-        save_svg(draw(found), tmp_path / f"{name}.svg")
-    assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "other.svg").read_bytes()
+def test_the_figure_is_the_same_to_the_byte(baseline, tmp_path):
+    for name in ("first", "second"):
+        save_svg(draw(baseline), tmp_path / f"{name}.svg")
+    assert (tmp_path / "first.svg").read_bytes() == (tmp_path / "second.svg").read_bytes()

@@ -8,7 +8,13 @@ from failbench.prediction.hybrids import compose
 from failbench.statistics.commitment import at_threshold
 from failbench.statistics.costs import UnitCosts
 from failbench.statistics.intervals import IntervalSettings, method_intervals
-from failbench.studies.hybrid.results import BEST, RoutingSettings, prices_key, study_hybrids
+from failbench.studies.hybrid.results import (
+    BEST,
+    RoutingSettings,
+    hybrid_metrics,
+    prices_key,
+    study_hybrids,
+)
 from failbench.vocabulary import CATEGORIES
 from made_up import made_up_predictions, small_predictions
 
@@ -26,11 +32,16 @@ EXPENSIVE = prices_key(1.0, 3.0)
 def study(rules, members):
     hybrid = Hybrid(None, None, None, **THRESHOLDS.model_dump())
     composed = compose("hybrid", hybrid, rules, members)
-    found = study_hybrids(
+    results = study_hybrids(
         {"hybrid": composed}, rules, members, THRESHOLDS, COSTS, SETTINGS, INTERVALS
     )
-    rows = {(row["part"], row["key"], row["metric"]): row for row in found.figures.rows(named=True)}
-    return composed, rows, found.grid
+    rows = {
+        (part, key, metric): estimate
+        for part, keys in hybrid_metrics(results).items()
+        for key, metrics in keys.items()
+        for metric, estimate in metrics.items()
+    }
+    return composed, rows, results.grid
 
 
 def predicted(accuracy: float, seed: int) -> pl.DataFrame:
@@ -51,19 +62,26 @@ def made_up():
 
 def telling(surely_right: bool) -> tuple[pl.DataFrame, dict[str, pl.DataFrame]]:
     """Rules that are right above 0.5, and below it wrong or right; a person is always right."""
-    category = [one for one in CATEGORIES for _ in range(8)]
+    category = [name for name in CATEGORIES for _ in range(8)]
     confidence = [0.9, 0.3] * 20
     wrong = dict(zip(CATEGORIES, (*CATEGORIES[1:], CATEGORIES[0]), strict=True))
     prediction = [
-        one if surely_right or sure > 0.5 else wrong[one]
-        for one, sure in zip(category, confidence, strict=True)
+        name if surely_right or sure > 0.5 else wrong[name]
+        for name, sure in zip(category, confidence, strict=True)
     ]
     rules = small_predictions(category=category, prediction=prediction, confidence=confidence)
     human = small_predictions(category=category, prediction=category, confidence=[0.9] * 40)
     classifier = human.with_columns(prediction=pl.col("category").replace(wrong))
-    own = pl.lit("nested_cv").alias("study")
-    members = {"classifier": classifier.with_columns(own), "human": human.with_columns(own)}
-    return rules.with_columns(own), members
+    study = pl.lit("nested_cv").alias("study")
+    members = {"classifier": classifier.with_columns(study), "human": human.with_columns(study)}
+    return rules.with_columns(study), members
+
+
+def costs_of_halves(rows) -> tuple[float, float]:
+    """On the half that chose the thresholds, and on the other."""
+    return tuple(
+        rows[BEST, EXPENSIVE, metric]["value"] for metric in ("cost_own_half", "cost_other_half")
+    )
 
 
 def test_routes_and_totals_are_those_of_the_predictions(made_up):
@@ -84,10 +102,10 @@ def test_routes_and_totals_are_those_of_the_predictions(made_up):
 
 def test_the_measured_cost_without_mistakes_is_the_hybrids_own(made_up):
     _, rows, _ = made_up
-    found = rows[BEST, prices_key(1.0, 0.0), "cost_measured"]
+    measured = rows[BEST, prices_key(1.0, 0.0), "cost_measured"]
     same = rows["hybrid", "all", "cost_per_run"]
     for name in ("value", "ci_low", "ci_high"):
-        assert found[name] == pytest.approx(same[name])
+        assert measured[name] == pytest.approx(same[name])
     assert rows[BEST, prices_key(1.0, 0.0), "cost_person_alone"]["value"] == 1
 
 
@@ -113,10 +131,10 @@ def test_a_clear_optimum_is_found_in_every_resample_and_holds_on_the_other_half(
     assert (low["value"], low["ci_low"], low["ci_high"]) == (0.75, 0.75, 0.75)
     assert (high["value"], high["ci_low"], high["ci_high"]) == (0.75, 0.75, 0.75)
     assert rows[BEST, EXPENSIVE, "agreement"]["value"] == 1
-    own, other = (rows[BEST, EXPENSIVE, f"cost_{one}_half"]["value"] for one in ("own", "other"))
-    assert own == pytest.approx(other, abs=0.01) == pytest.approx(0.5, abs=0.01)
-    found = grid.filter(pl.col("best") > 0).select("classifier_from", "rules_from").unique()
-    assert (0.75, 0.75) in found.rows()
+    promised, paid = costs_of_halves(rows)
+    assert promised == pytest.approx(paid, abs=0.01) == pytest.approx(0.5, abs=0.01)
+    cheapest = grid.filter(pl.col("best") > 0).select("classifier_from", "rules_from").unique()
+    assert (0.75, 0.75) in cheapest.rows()
 
 
 def test_rules_that_are_always_right_make_every_other_answer_dearer():
@@ -128,8 +146,8 @@ def test_rules_that_are_always_right_make_every_other_answer_dearer():
 
 def test_what_a_half_promises_is_on_average_no_dearer_than_what_the_other_pays(made_up):
     _, rows, _ = made_up
-    own, other = (rows[BEST, EXPENSIVE, f"cost_{one}_half"]["value"] for one in ("own", "other"))
-    assert own < other
+    promised, paid = costs_of_halves(rows)
+    assert promised < paid
 
 
 def test_the_same_seed_gives_the_same_study(made_up):

@@ -23,16 +23,16 @@ COSTS = UnitCosts(rules=0.0, classifier=0.1, human=1.0)
 
 
 def made_up_study(accuracy: float, runs: int, seed: int) -> pl.DataFrame:
-    found = made_up_predictions(accuracy, repeats=2, scenarios=6, runs=runs, seed=seed)
-    return found.with_columns(study=pl.lit("nested_cv"))
+    predictions = made_up_predictions(accuracy, repeats=2, scenarios=6, runs=runs, seed=seed)
+    return predictions.with_columns(study=pl.lit("nested_cv"))
 
 
 def made_up_rules(runs: int = 1) -> pl.DataFrame:
     """Rules that abstain below 0.6, and from some of the others for another reason."""
-    found = made_up_study(0.7, runs, seed=0).with_columns(
+    rules = made_up_study(0.7, runs, seed=0).with_columns(
         reason=pl.when(pl.int_range(pl.len()) % 7 == 0).then(pl.lit("conflict"))
     )
-    return at_threshold(found, 0.6)
+    return at_threshold(rules, 0.6)
 
 
 def made_up_members(runs: int = 1) -> dict[str, pl.DataFrame]:
@@ -64,12 +64,12 @@ def test_every_pair_routes_as_the_composed_hybrid_does(runs: int):
     rules, members = made_up_rules(runs), made_up_members(runs)
     shares = routed_grid(rules, members, 0.25).shares()
     low, high = pairs_of_thresholds(0.25)
-    for place, (classifier_from, rules_from) in enumerate(zip(low, high, strict=True)):
+    for position, (classifier_from, rules_from) in enumerate(zip(low, high, strict=True)):
         hybrid = Hybrid(None, None, None, rules_from, classifier_from)
         composed = compose("hybrid", hybrid, at_threshold(rules, ROUNDING), members)
         expected = [(composed["route"] == route).mean() for route in ROUTES]
         wrong = (composed["prediction"] != composed["category"]).mean()
-        assert shares[:, place] == pytest.approx([*expected, wrong])
+        assert shares[:, position] == pytest.approx([*expected, wrong])
 
 
 def test_at_or_above_tau_the_grid_is_the_hybrid_of_stored_abstentions(grid):
@@ -101,24 +101,24 @@ def test_a_scenario_counts_once_whatever_its_runs():
 def test_weights_are_how_often_scenarios_were_drawn(grid):
     rng = np.random.default_rng(0)
     weights = [rng.integers(0, 3, (4, n)).astype(float) for n in grid.sizes]
-    found = grid.shares(weights)
-    assert found.shape == (4, 4, len(grid.rules_from))
+    shares = grid.shares(weights)
+    assert shares.shape == (4, 4, len(grid.rules_from))
     parts = list(grid.outcomes.values.values())
     for row in range(4):
         drawn = np.concatenate(
             [
-                np.repeat(part, one[row].astype(int), axis=0)
-                for part, one in zip(parts, weights, strict=True)
+                np.repeat(part, counts[row].astype(int), axis=0)
+                for part, counts in zip(parts, weights, strict=True)
             ]
         )
-        assert found[row] == pytest.approx(drawn.mean(axis=0))
+        assert shares[row] == pytest.approx(drawn.mean(axis=0))
 
 
 def test_the_price_is_the_cost_of_the_routes_and_of_the_mistakes(grid):
     shares = grid.shares()
-    for place in range(shares.shape[1]):
-        routed = dict(zip(ROUTES, shares[:WRONG, place], strict=True))
-        assert price(shares, COSTS, 0.0)[place] == pytest.approx(cost_per_run(routed, COSTS))
+    for position in range(shares.shape[1]):
+        routed = dict(zip(ROUTES, shares[:WRONG, position], strict=True))
+        assert price(shares, COSTS, 0.0)[position] == pytest.approx(cost_per_run(routed, COSTS))
     more = price(shares, COSTS, 3.0) - price(shares, COSTS, 0.0)
     assert more == pytest.approx(3 * shares[WRONG])
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import copy
 from itertools import combinations, product
 
 import polars as pl
@@ -7,11 +8,12 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.text import Text
 
+from failbench.errors import BadInputError
 from failbench.methods.hybrid import HybridSettings
+from failbench.reporting.reported import validate_reported
 from failbench.reporting.style import save_svg
 from failbench.statistics.costs import UnitCosts
 from failbench.studies.hybrid.figure import draw_hybrids
-from failbench.studies.hybrid.results import BEST, prices_key
 from failbench.studies.hybrid.routing import pairs_of_thresholds
 from failbench.studies.hybrid.tables import routes_table, thresholds_table
 
@@ -24,10 +26,9 @@ ROUTES = {
 PRICES = list(product((0.25, 1.0, 4.0), (0.0, 2.0)))
 
 
-def row(part, key, metric, value):
+def row(metric, value, **keys):
     return {
-        "part": part,
-        "key": key,
+        **keys,
         "metric": metric,
         "value": value,
         "ci_low": value - 0.1,
@@ -37,23 +38,31 @@ def row(part, key, metric, value):
 
 
 @pytest.fixture
-def figures():
+def routes():
     rows = []
-    for hybrid, routes in ROUTES.items():
-        for route, (share, precision) in routes.items():
-            rows.append(row(hybrid, route, "share", share))
-            rows.append(row(hybrid, route, "precision", precision))
-        rows.append(row(hybrid, "all", "accuracy", 0.6))
-        rows.append(row(hybrid, "all", "cost_per_run", 0.53))
+    for hybrid, rates in ROUTES.items():
+        for route, (share, precision) in rates.items():
+            rows.append(row("share", share, hybrid=hybrid, route=route))
+            rows.append(row("precision", precision, hybrid=hybrid, route=route))
+        rows.append(row("accuracy", 0.6, hybrid=hybrid, route="all"))
+        rows.append(row("cost_per_run", 0.53, hybrid=hybrid, route="all"))
+    return pl.DataFrame(rows)
+
+
+@pytest.fixture
+def estimates():
     metrics = [
         *("cost_measured", "cost_person_alone", "cost_best"),
         *("classifier_from", "rules_from", "agreement"),
         *("cost_own_half", "cost_other_half", "saving_other_half"),
     ]
-    for human, wrong in PRICES:
-        key = prices_key(human, wrong)
-        rows += [row(BEST, key, metric, 0.05 * place) for place, metric in enumerate(metrics)]
-    return pl.DataFrame(rows)
+    return pl.DataFrame(
+        [
+            row(metric, 0.05 * position, human_cost=human, wrong_answer_cost=wrong)
+            for human, wrong in PRICES
+            for position, metric in enumerate(metrics)
+        ]
+    )
 
 
 @pytest.fixture
@@ -74,8 +83,8 @@ def grid():
     )
 
 
-def test_routes_stand_beside_the_papers(figures, raw_reported):
-    table = routes_table(figures, raw_reported, COSTS, confidence=0.95)
+def test_routes_stand_beside_the_papers(routes, reported):
+    table = routes_table(routes, reported, COSTS, confidence=0.95)
     assert [line[:2] for line in table.rows] == [
         ("Hybrid, three-way", "Rules"),
         ("Hybrid, three-way", "Random forest"),
@@ -93,16 +102,16 @@ def test_routes_stand_beside_the_papers(figures, raw_reported):
     assert rules[2:4] == ("70.0", "88.7")
 
 
-def test_the_note_does_the_papers_sums(figures, raw_reported):
-    note = routes_table(figures, raw_reported, COSTS, confidence=0.95).notes[1]
+def test_the_note_does_the_papers_sums(routes, reported):
+    note = routes_table(routes, reported, COSTS, confidence=0.95).notes[1]
     assert "0.70 × 88.7 + 0.30 × 95.7 = 90.8 %, and not 87.0" in note
     human = (0.874 - 0.48 * 0.95 - 0.27 * 0.957) / 0.25
     assert f"need people who are right in {100 * human:.1f} %" in note
     assert "the paper's are right in 72.0 %" in note
 
 
-def test_a_row_a_pair_of_prices(figures):
-    table = thresholds_table(figures, THRESHOLDS, 500, confidence=0.95)
+def test_a_row_per_pair_of_prices(estimates):
+    table = thresholds_table(estimates, THRESHOLDS, 500, confidence=0.95)
     assert [line[:2] for line in table.rows] == [
         ("0.25", "0"),
         ("0.25", "2"),
@@ -127,8 +136,8 @@ def test_a_row_a_pair_of_prices(figures):
 
 
 @pytest.mark.usefixtures("project_style")
-def test_bars_curves_and_map_show_their_points(figures, grid, raw_reported):
-    figure = draw_hybrids(figures, grid, raw_reported, THRESHOLDS, 1.0)
+def test_bars_curves_and_map_show_their_points(routes, grid, reported):
+    figure = draw_hybrids(routes, grid, reported, THRESHOLDS, 1.0)
     left, middle, right = figure.axes[:3]
     widths = [patch.get_width() for patch in left.patches]
     assert widths[:6] == pytest.approx([0.48, 0.27, 0.25, 0.2, 0.3, 0.5])
@@ -138,13 +147,13 @@ def test_bars_curves_and_map_show_their_points(figures, grid, raw_reported):
     assert len(curves) == 3
     assert curves[1].get_ydata()[0] == pytest.approx(0.5 + 2 * 0.15 / 4)
     assert [text.get_text() for text in middle.texts] == ["0.25", "1", "4"]
-    (marks,) = [one for one in right.collections if one.get_label().startswith("cheapest")]
+    (marks,) = [marks for marks in right.collections if marks.get_label().startswith("cheapest")]
     assert len(marks.get_offsets()) == 231
 
 
 @pytest.mark.usefixtures("project_style")
-def test_no_texts_of_a_panel_overlap_and_none_is_too_small(figures, grid, raw_reported):
-    figure = draw_hybrids(figures, grid, raw_reported, THRESHOLDS, 1.0)
+def test_no_texts_of_a_panel_overlap_and_none_is_too_small(routes, grid, reported):
+    figure = draw_hybrids(routes, grid, reported, THRESHOLDS, 1.0)
     FigureCanvasAgg(figure).draw()
     assert figure.get_figwidth() == pytest.approx(6.9)
     for axes in figure.axes[:3]:
@@ -152,14 +161,27 @@ def test_no_texts_of_a_panel_overlap_and_none_is_too_small(figures, grid, raw_re
         shown = [*axes.texts, *axes.get_yticklabels(), axes.title, axes.xaxis.label]
         shown += legend.get_texts() if legend else []
         boxes = [text.get_window_extent() for text in shown if text.get_text()]
-        assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
+        assert not any(box.overlaps(other) for box, other in combinations(boxes, 2))
     sizes = [text.get_fontsize() for text in figure.findobj(Text) if text.get_text()]
     assert min(sizes) >= 6
 
 
 @pytest.mark.usefixtures("project_style")
-def test_the_same_figures_give_the_same_bytes(figures, grid, raw_reported, tmp_path):
+def test_the_same_estimates_give_the_same_bytes(routes, grid, reported, tmp_path):
     for name in ("1.svg", "2.svg"):
-        figure = draw_hybrids(figures, grid, raw_reported, THRESHOLDS, 1.0)
+        figure = draw_hybrids(routes, grid, reported, THRESHOLDS, 1.0)
         save_svg(figure, tmp_path / name)
     assert (tmp_path / "1.svg").read_bytes() == (tmp_path / "2.svg").read_bytes()
+
+
+@pytest.mark.parametrize("value", [None, [0.5, 0.5]])
+def test_a_list_that_the_table_needs_is_named_where_it_is_gone_or_too_short(
+    routes, raw_reported, value
+):
+    raw = copy.deepcopy(raw_reported)
+    if value is None:
+        del raw["claims"]["hybrid_shares"]
+    else:
+        raw["claims"]["hybrid_shares"]["value"] = value
+    with pytest.raises(BadInputError, match=r"claims\.hybrid_shares.*list of 3 numbers"):
+        routes_table(routes, validate_reported(raw), COSTS, confidence=0.95)

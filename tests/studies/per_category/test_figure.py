@@ -43,7 +43,7 @@ def texts_of(axes):
     }
 
 
-def test_a_panel_a_method_in_the_order_of_their_labels():
+def test_a_panel_per_method_in_the_order_of_their_labels():
     figure = draw_confusions(made_up_confusions(("hybrid", "ebm", "simple_rules", "lightgbm")))
     titles = [axes.get_title(loc="left") for axes in figure.axes]
     assert titles == ["Simple rules", "LightGBM", "EBM", "Hybrid, three-way", "", ""]
@@ -74,7 +74,7 @@ def test_no_two_texts_overlap_and_none_is_too_small_to_read():
     assert min(text.get_fontsize() for text in shown) >= 6
     for axes in figure.axes:
         boxes = [text.get_window_extent() for text in texts_of(axes).values()]
-        assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
+        assert not any(box.overlaps(other) for box, other in combinations(boxes, 2))
 
 
 def test_a_method_without_a_label_is_refused():

@@ -24,11 +24,11 @@ def precisions(predictions: pl.DataFrame, settings=SETTINGS) -> dict[str, dict[s
 def named_by_memory(right: int, wrong: int) -> pl.DataFrame:
     """Memory is named so often; every other scenario is diagnosed right."""
     categories = ["memory_hardware"] * right + ["optimization"] * wrong
-    others = [one for one in CATEGORIES for _ in range(6)]
+    others = [category for category in CATEGORIES for _ in range(6)]
     return small_predictions(
         category=[*categories, *others],
         prediction=["memory_hardware"] * (right + wrong)
-        + ["abstain" if one == "memory_hardware" else one for one in others],
+        + ["abstain" if category == "memory_hardware" else category for category in others],
         confidence=[0.9] * (right + wrong + len(others)),
     )
 

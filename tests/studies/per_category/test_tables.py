@@ -57,42 +57,40 @@ def rows_of(table, score):
     return {row[1]: row[2:] for row in table.rows if row[0] == score}
 
 
-def test_every_score_has_a_row_a_method_and_the_papers_row_first(
-    measured, precisions, raw_reported
-):
-    table = scores_by_category(measured, precisions, raw_reported, SETTINGS)
+def test_every_score_has_a_row_per_method_and_the_papers_row_first(measured, precisions, reported):
+    table = scores_by_category(measured, precisions, reported, SETTINGS)
     for score in ("Precision", "Recall", "F1"):
         assert list(rows_of(table, score)) == ["Classifiers, reported", "Improved rules", "EBM"]
-    reported = rows_of(table, "F1")["Classifiers, reported"]
-    assert reported[-1] == "83.0 [60.0, 100.0]"
+    papers = rows_of(table, "F1")["Classifiers, reported"]
+    assert papers[-1] == "83.0 [60.0, 100.0]"
     assert rows_of(table, "Recall")["EBM"][0] == "40.0 [30.0, 50.0]"
     assert table.columns[2].heading == "Memory hardware (n = 20)"
 
 
 def test_a_precision_says_how_many_scenarios_it_is_of_and_none_is_a_dash(
-    measured, precisions, raw_reported
+    measured, precisions, reported
 ):
-    table = scores_by_category(measured, precisions, raw_reported, SETTINGS)
+    table = scores_by_category(measured, precisions, reported, SETTINGS)
     assert rows_of(table, "Precision")["EBM"] == ("–", "60.0 [50.0, 70.0], n = 13", "–", "–", "–")
     assert set(rows_of(table, "Precision")["Improved rules"]) == {"–"}
 
 
-def test_the_note_says_when_wilsons_interval_is_taken(measured, precisions, raw_reported):
-    table = scores_by_category(measured, precisions, raw_reported, SETTINGS)
+def test_the_note_says_when_wilsons_interval_is_taken(measured, precisions, reported):
+    table = scores_by_category(measured, precisions, reported, SETTINGS)
     assert "from 90 % upwards" in table.notes[0]
     assert "among fewer than 10 scenarios" in table.notes[0]
 
 
-def test_a_method_without_a_label_is_refused(measured, precisions, raw_reported):
+def test_a_method_without_a_label_is_refused(measured, precisions, reported):
     measured["19"]["oracle"] = measured["19"]["ebm"]
     with pytest.raises(BadInputError, match="oracle"):
-        scores_by_category(measured, precisions, raw_reported, SETTINGS)
+        scores_by_category(measured, precisions, reported, SETTINGS)
 
 
 def test_confusions_stand_beside_the_papers_with_abstentions_apart_and_merged(
-    confusions, measured, raw_reported
+    confusions, measured, reported
 ):
-    table = confusion_of_rules(confusions, measured, raw_reported, confidence=0.95)
+    table = confusion_of_rules(confusions, measured, reported, confidence=0.95)
     headings = [(column.heading, column.group) for column in table.columns]
     cells = dict(zip(headings, table.rows[2], strict=True))
     assert cells["Actual", ""] == "Data pipeline"
@@ -106,13 +104,13 @@ def test_confusions_stand_beside_the_papers_with_abstentions_apart_and_merged(
     assert cells["n", "measured"] == "18"
 
 
-def test_the_note_holds_the_papers_table_against_its_text(confusions, measured, raw_reported):
-    note = confusion_of_rules(confusions, measured, raw_reported, confidence=0.95).notes[1]
+def test_the_note_holds_the_papers_table_against_its_text(confusions, measured, reported):
+    note = confusion_of_rules(confusions, measured, reported, confidence=0.95).notes[1]
     assert "has 51 of 76 right, 67.1 %, and 8 cases in its last column" in note
     assert "61.8 % right and 30.3 % abstained, which would be 47 and 23 cases" in note
 
 
-def test_a_method_that_was_not_run_leaves_dashes(confusions, raw_reported):
+def test_a_method_that_was_not_run_leaves_dashes(confusions, reported):
     other = confusions.with_columns(method=pl.lit("ebm"))
-    table = confusion_of_rules(other, {}, raw_reported, confidence=0.95)
+    table = confusion_of_rules(other, {}, reported, confidence=0.95)
     assert set(table.rows[0][7:15]) == {"–"}

@@ -44,7 +44,7 @@ def test_no_two_methods_look_alike_even_without_colours():
         assert one.label != other.label
 
 
-def test_a_panel_a_feature_set_and_a_line_a_method_that_has_a_curve():
+def test_a_panel_per_feature_set_and_a_line_per_method_that_has_a_curve():
     figure = draw_risk_coverage(made_up_curves(("hybrid", "ebm")))
     assert [axes.get_title(loc="left") for axes in figure.axes] == [
         "Features: 19",

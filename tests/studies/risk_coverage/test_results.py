@@ -30,8 +30,8 @@ def area_of(predictions: pl.DataFrame) -> float:
 def plain_area(confidence: np.ndarray, wrong: np.ndarray) -> float:
     """Mean of the risk on a fine grid, with runs of equal confidence in random order."""
     levels = np.unique(confidence)[::-1]
-    covered = [0.0, *((confidence >= one).mean() for one in levels)]
-    errors = [0.0, *((wrong * (confidence >= one)).mean() for one in levels)]
+    covered = [0.0, *((confidence >= level).mean() for level in levels)]
+    errors = [0.0, *((wrong * (confidence >= level)).mean() for level in levels)]
     fine = (np.arange(5_000) + 0.5) / 5_000
     return float(np.mean(np.interp(fine, covered, errors) / fine))
 
@@ -184,7 +184,9 @@ def test_bca_covers_the_area_that_many_scenarios_have():
     covered = []
     for _ in range(200):
         confidence, wrong = _calibrated(rng, 76)
-        answers = [other[name] if one else name for name, one in zip(category, wrong, strict=True)]
+        answers = [
+            other[name] if fails else name for name, fails in zip(category, wrong, strict=True)
+        ]
         predictions = small_predictions(
             category=category, prediction=answers, confidence=confidence
         )

@@ -1,4 +1,4 @@
-"""The figure of the human baseline: what simulated studies find, and who tells what."""
+"""The figure of the human baseline: what simulated studies find, and what people are right on."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ WIDTH = 6.9
 
 HEIGHT = 2.7
 FONT = 6.5
-PALETTE: Final = (BLACK, ORANGE, BLUE, VERMILLION)
+COLOURS: Final = (BLACK, ORANGE, BLUE, VERMILLION)
 MARKERS: Final = ("o", "s", "D", "^")
 """Of couplings in their order; markers differ, for eyes and printers without colours."""
 
-SPREAD = 0.5
+ROW_SHARE = 0.5
 """Share of a row that the marks of its couplings take."""
 
 LINES: Final = ("-", "--", ":", "-.")
@@ -55,17 +55,19 @@ def draw_human_baseline(
 
 def _draw_studies(axes: Axes, studies: pl.DataFrame, reported: tuple[float, float]) -> None:
     couplings = studies["coupling"].unique().sort().to_list()
-    offsets = np.linspace(-SPREAD / 2, SPREAD / 2, len(couplings)) if len(couplings) > 1 else [0.0]
+    offsets = (
+        np.linspace(-ROW_SHARE / 2, ROW_SHARE / 2, len(couplings)) if len(couplings) > 1 else [0.0]
+    )
     designs = [design for design in DESIGN_LABELS if design in set(studies["design"])]
     mean, deviation = reported
     axes.axvspan(mean - deviation, mean + deviation, color=GREY, alpha=0.25, linewidth=0)
     axes.axvline(mean, color=GREY, linewidth=0.8)
     axes.text(mean, -0.72, f"the paper: {mean:.2f} ± {deviation:.2f}", fontsize=FONT, ha="center")
     for number, (coupling, offset) in enumerate(zip(couplings, offsets, strict=True)):
-        mine = {row["design"]: row for row in studies.filter(coupling=coupling).to_dicts()}
-        for place, design in enumerate(designs):
-            row, at = mine[design], place + offset
-            colour, centre = PALETTE[number % len(PALETTE)], row["accuracy"]
+        rows = {row["design"]: row for row in studies.filter(coupling=coupling).to_dicts()}
+        for position, design in enumerate(designs):
+            row, at = rows[design], position + offset
+            colour, centre = COLOURS[number % len(COLOURS)], row["accuracy"]
             axes.plot([row["low"], row["high"]], [at, at], color=colour, linewidth=0.7)
             reach = row["deviation"]
             axes.plot([centre - reach, centre + reach], [at, at], color=colour, linewidth=2.2)
@@ -77,11 +79,12 @@ def _draw_studies(axes: Axes, studies: pl.DataFrame, reported: tuple[float, floa
                 markersize=3.4,
                 markeredgecolor="white",
                 markeredgewidth=0.4,
-                label=f"difficulty felt: {coupling:g}" if place == 0 else None,
+                label=f"difficulty felt: {coupling:g}" if position == 0 else None,
             )
     sizes = {row["design"]: row["n"] for row in studies.to_dicts()}
     axes.set_yticks(
-        range(len(designs)), [f"{DESIGN_LABELS[one]}\n(n = {sizes[one]})" for one in designs]
+        range(len(designs)),
+        [f"{DESIGN_LABELS[design]}\n(n = {sizes[design]})" for design in designs],
     )
     axes.set_ylim(len(designs) - 0.4, -1.0)
     axes.set_xticks(np.linspace(0.4, 1, 7))
@@ -94,11 +97,11 @@ def _draw_studies(axes: Axes, studies: pl.DataFrame, reported: tuple[float, floa
 def _draw_curves(axes: Axes, curves: pl.DataFrame) -> None:
     couplings = curves["coupling"].unique().sort().to_list()
     strongest = couplings[-1]
-    colour = PALETTE[(len(couplings) - 1) % len(PALETTE)]
+    colour = COLOURS[(len(couplings) - 1) % len(COLOURS)]
     levels = curves["level"].unique(maintain_order=True).to_list()
     for number, level in enumerate(levels):
-        mine = curves.filter(level=level)
-        felt = mine.filter(coupling=strongest).sort("ease")
+        of_level = curves.filter(level=level)
+        felt = of_level.filter(coupling=strongest).sort("ease")
         axes.plot(felt["ease"], felt["right"], LINES[number % len(LINES)], color=colour)
         last = felt.row(by_predicate=pl.col("scenario") == _middle(felt), named=True)
         axes.annotate(
@@ -110,7 +113,7 @@ def _draw_curves(axes: Axes, curves: pl.DataFrame) -> None:
             color=colour,
         )
         axes.axhline(
-            float(mine["right"].to_numpy().mean()),
+            float(of_level["right"].to_numpy().mean()),
             color=BLACK,
             linewidth=0.5,
             linestyle=LINES[number % len(LINES)],

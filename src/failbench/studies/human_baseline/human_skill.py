@@ -88,5 +88,9 @@ def _of_level(accuracy: float, felt: Array) -> Array:
     if accuracy == 1:
         return np.ones_like(felt)
     reach = BOUND + float(np.abs(felt).max())
-    ability = brentq(lambda one: float(expit(one - felt).mean()) - accuracy, -reach, reach)
+
+    def excess(ability: float) -> float:
+        return float(expit(ability - felt).mean()) - accuracy
+
+    ability = brentq(excess, -reach, reach)
     return np.asarray(expit(ability - felt), dtype=np.float64)

@@ -55,7 +55,7 @@ def simulate(
 
 
 def _strangers(people: Population, studies: int, rng: np.random.Generator) -> Array:
-    """Whether a person of their own is right on each scenario, ``[n_studies, n_scenarios]``."""
+    """Whether another person is right on each scenario, ``[n_studies, n_scenarios]``."""
     shape = (studies, people.right.shape[1])
     levels = rng.choice(len(people.shares), size=shape, p=people.shares)
     skills = np.take_along_axis(people.right, levels, axis=0)

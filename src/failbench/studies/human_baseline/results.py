@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -12,6 +13,7 @@ from pydantic import Field
 from failbench.errors import BadInputError
 from failbench.methods.simulated_human import SkillLevel
 from failbench.statistics.bootstrap import Interval
+from failbench.statistics.estimates import estimate_rows, nest
 from failbench.statistics.intervals import IntervalSettings, scenario_intervals
 from failbench.statistics.metrics import ValueMetric
 from failbench.statistics.scenario_values import weighted_mean
@@ -98,7 +100,7 @@ class HumanBaseline:
 
 def human_baseline(
     levels: Mapping[str, SkillLevel],
-    points: pl.DataFrame,
+    difficulty: pl.DataFrame,
     hybrid: pl.DataFrame,
     settings: HumanBaselineSettings,
     reported: float,
@@ -109,8 +111,8 @@ def human_baseline(
     ----------
     levels
         Skill levels of the population.
-    points
-        Measured difficulty: ``category``, ``scenario``, ``measured``, ``view``, ``name`` and
+    difficulty
+        As measured: ``category``, ``scenario``, ``measured``, ``view``, ``name`` and
         ``ease``, as the study of difficulty writes them.
     hybrid
         Predictions of the hybrid that hands runs to people, with ``route``.
@@ -125,11 +127,12 @@ def human_baseline(
         If a scenario has no measured difficulty, or the hybrid hands nothing to people.
     """
     handed = hybrid.filter(pl.col("feature_set") == settings.feature_set)
-    scenarios = _scenarios(points, handed)
-    views = points.filter(pl.col("view") != "all").group_by("view").agg(pl.col("name").n_unique())
-    difficulty = difficulties(scenarios["ease"].to_numpy(), int(views["name"].product()))
+    scenarios = _scenarios(difficulty, handed)
+    views = difficulty.filter(pl.col("view") != "all").group_by("view")
+    cells = int(views.agg(pl.col("name").n_unique())["name"].product())
+    logits = difficulties(scenarios["ease"].to_numpy(), cells)
     size = StudySize(max(scenarios.height // settings.folds, 1), settings.panel)
-    people = {one: population(levels, difficulty, one) for one in settings.couplings}
+    people = {coupling: population(levels, logits, coupling) for coupling in settings.couplings}
     studies = tuple(
         _studies(people[coupling], coupling, design, size, settings, reported)
         for coupling in settings.couplings
@@ -144,44 +147,52 @@ def human_baseline(
         skill_spread(anyone),
         studies,
         {
-            coupling: _by_group(one, scenarios, scenario_answers(handed), settings)
-            for coupling, one in people.items()
+            coupling: _by_group(group, scenarios, scenario_answers(handed), settings)
+            for coupling, group in people.items()
         },
-        pl.concat(
-            scenarios.select(
-                pl.lit(coupling).alias("coupling"),
-                pl.lit(level).alias("level"),
-                "category",
-                "scenario",
-                "ease",
-                pl.Series("right", right),
-            )
-            for coupling, one in people.items()
-            for level, right in zip(levels, one.right, strict=True)
-        ),
+        _curves(people, tuple(levels), scenarios),
     )
 
 
-def human_metrics(found: HumanBaseline) -> dict[str, dict[str, Interval]]:
-    """Figures of the metrics file by group: one a coupling and design, and one a coupling."""
-    groups = {
-        f"coupling_{one.coupling:g}_{one.design}": {
-            "accuracy": one.accuracy,
-            "deviation": one.deviation,
-        }
-        for one in found.studies
-    }
-    for coupling, by_group in found.groups.items():
-        groups[f"coupling_{coupling:g}"] = {f"accuracy_{name}": i for name, i in by_group.items()}
-    return groups
+def _curves(
+    people: Mapping[float, Population], levels: tuple[str, ...], scenarios: pl.DataFrame
+) -> pl.DataFrame:
+    """How often people of each level are right on each scenario, by coupling."""
+    return pl.concat(
+        scenarios.select(
+            pl.lit(coupling).alias("coupling"),
+            pl.lit(level).alias("level"),
+            "category",
+            "scenario",
+            "ease",
+            pl.Series("right", right),
+        )
+        for coupling, group in people.items()
+        for level, right in zip(levels, group.right, strict=True)
+    )
 
 
-def _scenarios(points: pl.DataFrame, hybrid: pl.DataFrame) -> pl.DataFrame:
-    """A row a scenario, in the order of categories, with ease, level and share handed over."""
+def human_metrics(baseline: HumanBaseline) -> dict[str, Any]:
+    """Estimates by coupling and design, and by coupling alone, as nested scalars."""
+    rows = [
+        estimate_rows(
+            {"accuracy": studies.accuracy, "deviation": studies.deviation},
+            people=f"coupling_{studies.coupling:g}_{studies.design}",
+        )
+        for studies in baseline.studies
+    ]
+    for coupling, groups in baseline.groups.items():
+        accuracies = {f"accuracy_{group}": interval for group, interval in groups.items()}
+        rows.append(estimate_rows(accuracies, people=f"coupling_{coupling:g}"))
+    return nest(pl.concat(rows), "people", "metric")
+
+
+def _scenarios(difficulty: pl.DataFrame, hybrid: pl.DataFrame) -> pl.DataFrame:
+    """A row per scenario, in the order of categories, with ease, level and share handed over."""
     routes = hybrid.group_by("category", "scenario").agg(
         (pl.col("route") == "human").mean().fill_null(0.0).alias(HANDED_OVER)
     )
-    whole = points.filter(view="all").select("scenario", "measured", "ease")
+    whole = difficulty.filter(view="all").select("scenario", "measured", "ease")
     missing = routes.join(whole, on="scenario", how="anti").sort("scenario")
     if missing.height:
         raise BadInputError(
@@ -273,6 +284,9 @@ def _by_group(
         for name, weight in members.items()
         if table.select(weight.sum()).item() > 0
     )
-    found = scenario_intervals(answers, (), settings, metrics)
+    intervals = scenario_intervals(answers, (), settings, metrics)
     counts = {name: table.filter(weight > 0).height for name, weight in members.items()}
-    return {name: one.model_copy(update={"n": counts[name]}) for name, one in found.items()}
+    return {
+        name: interval.model_copy(update={"n": counts[name]})
+        for name, interval in intervals.items()
+    }

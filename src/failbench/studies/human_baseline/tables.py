@@ -1,14 +1,16 @@
-"""The human baseline as tables: a simulation, and what the paper's figure of it can mean."""
+"""Tables of the human baseline: a simulation, and what the paper's figure of it can mean."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import polars as pl
 
 from failbench.reporting.cells import ABSENT, interval_cell, percent
-from failbench.reporting.reported import Reported, reported_number, validate_reported
+from failbench.reporting.reported import Reported, reported_number
 from failbench.reporting.table import Column, Table
+from failbench.statistics.bootstrap import Interval
 from failbench.studies.human_baseline.published_studies import Design
 from failbench.studies.human_baseline.results import (
     GROUPS,
@@ -66,31 +68,82 @@ GROUPS_NOTE = (
 )
 
 
+@dataclass(frozen=True)
+class StudyRow:
+    """A row of the table of studies.
+
+    Attributes
+    ----------
+    label
+        Who answers what, or that it is reported.
+    accuracy, deviation
+        Mean over the studies, and the standard deviation between them without simulation; or what
+        the paper prints.
+    studies
+        The simulation; None in the row of the paper.
+    """
+
+    label: str
+    accuracy: float
+    deviation: float
+    studies: SimulatedStudies | None = None
+
+
+def _simulated(cell: Callable[[SimulatedStudies], str]) -> Callable[[StudyRow], str]:
+    """A cell that the paper's row has not."""
+    return lambda row: ABSENT if row.studies is None else cell(row.studies)
+
+
+def _range(studies: SimulatedStudies) -> str:
+    return f"[{percent(studies.accuracy.ci_low)}, {percent(studies.accuracy.ci_high)}]"
+
+
+STUDY_COLUMNS = (
+    Column("Who answers what", align="left", cell=lambda row: row.label),
+    Column("Difficulty felt", cell=_simulated(lambda studies: f"{studies.coupling:g}")),
+    Column("n", cell=_simulated(lambda studies: str(studies.accuracy.n))),
+    Column("Accuracy", cell=lambda row: percent(row.accuracy)),
+    Column("Range of studies", cell=_simulated(_range)),
+    Column("formula", "Spread", cell=lambda row: percent(row.deviation)),
+    Column(
+        "simulated", "Spread", cell=_simulated(lambda studies: interval_cell(studies.deviation))
+    ),
+)
+"""The last column names the paper's figure: see :func:`_studies_table`."""
+
+
+@dataclass(frozen=True)
+class GroupRow:
+    """A row of the table of groups: a group of scenarios, and its intervals by coupling."""
+
+    group: str
+    intervals: Mapping[float, Interval]
+
+
 def human_tables(
-    found: HumanBaseline, settings: HumanBaselineSettings, reported: Mapping[str, object]
+    baseline: HumanBaseline, settings: HumanBaselineSettings, paper: Reported
 ) -> tuple[Table, Table]:
     """What simulated studies find, and how well people do where it is hard.
 
     Parameters
     ----------
-    found
+    baseline
         The simulation.
     settings
         Its settings.
-    reported
-        The parsed ``data/reported/paper.yaml``.
+    paper
+        The numbers that the paper prints.
 
     Raises
     ------
     BadInputError
-        If ``reported`` is not as :class:`failbench.reporting.reported.Reported` says.
+        If ``paper`` lacks a claim about people.
     """
-    paper = validate_reported(reported)
-    return _studies_table(found, settings, paper), _groups_table(found, settings, paper)
+    return _studies_table(baseline, settings, paper), _groups_table(baseline, settings, paper)
 
 
-def study_points(found: HumanBaseline) -> pl.DataFrame:
-    """What simulated studies find, a row a coupling and design, for the figure.
+def study_points(baseline: HumanBaseline) -> pl.DataFrame:
+    """What simulated studies find, a row per coupling and design, for the figure.
 
     Returns
     -------
@@ -102,91 +155,96 @@ def study_points(found: HumanBaseline) -> pl.DataFrame:
     return pl.DataFrame(
         [
             {
-                "coupling": one.coupling,
-                "design": one.design,
-                "n": one.accuracy.n,
-                "accuracy": one.accuracy.value,
-                "low": one.accuracy.ci_low,
-                "high": one.accuracy.ci_high,
-                "deviation": one.deviation.value,
-                "formula": one.formula,
-                "reaching": one.reaching,
+                "coupling": studies.coupling,
+                "design": studies.design,
+                "n": studies.accuracy.n,
+                "accuracy": studies.accuracy.value,
+                "low": studies.accuracy.ci_low,
+                "high": studies.accuracy.ci_high,
+                "deviation": studies.deviation.value,
+                "formula": studies.formula,
+                "reaching": studies.reaching,
             }
-            for one in found.studies
+            for studies in baseline.studies
         ]
     )
 
 
-def _studies_table(found: HumanBaseline, settings: HumanBaselineSettings, paper: Reported) -> Table:
+def _studies_table(
+    baseline: HumanBaseline, settings: HumanBaselineSettings, paper: Reported
+) -> Table:
     accuracy = reported_number(paper, "human_accuracy")
-    deviation = reported_number(paper, "human_sd")
-    alike = [one for one in found.studies if one.coupling == min(settings.couplings)]
-    nearest = min(alike, key=lambda one: (abs(one.formula - deviation), one.design))
-    reported = ("Reported", ABSENT, ABSENT, percent(accuracy), ABSENT, percent(deviation))
-    return Table(
+    reported = StudyRow("Reported", accuracy, reported_number(paper, "human_sd"))
+    simulated = [
+        StudyRow(DESIGN_LABELS[studies.design], studies.accuracy.value, studies.formula, studies)
+        for studies in baseline.studies
+    ]
+    reaching = Column(
+        f"Studies of {percent(accuracy)} or more",
+        cell=_simulated(lambda studies: percent(studies.reaching)),
+    )
+    return Table.of(
         "human_baseline",
-        (
-            Column("Who answers what", align="left"),
-            Column("Difficulty felt"),
-            Column("n"),
-            Column("Accuracy"),
-            Column("Range of studies"),
-            Column("formula", "Spread"),
-            Column("simulated", "Spread"),
-            Column(f"Studies of {percent(accuracy)} or more"),
-        ),
-        ((*reported, ABSENT, ABSENT), *(_study_row(one) for one in found.studies)),
+        (*STUDY_COLUMNS, reaching),
+        [reported, *simulated],
         "A simulation of people: what studies of such people would find.",
         (
             STUDIES_NOTE.format(
                 studies=f"{settings.studies:,}",
-                mean=percent(found.mean),
+                mean=percent(baseline.mean),
                 confidence=100 * settings.confidence,
                 folds=settings.folds,
                 panel=settings.panel,
             ),
-            READINGS_NOTE.format(
-                reported=percent(accuracy),
-                spread=percent(deviation),
-                mean=percent(found.mean),
-                plain=percent(found.plain_mean),
-                nearest=READINGS[nearest.design].format(n=nearest.accuracy.n),
-                nearest_value=percent(nearest.formula),
-                skill=percent(found.skill_deviation),
-            ),
+            _readings_note(baseline, settings, reported),
         ),
     )
 
 
-def _study_row(one: SimulatedStudies) -> tuple[str, ...]:
-    deviation = one.deviation
-    return (
-        DESIGN_LABELS[one.design],
-        f"{one.coupling:g}",
-        str(one.accuracy.n),
-        percent(one.accuracy.value),
-        f"[{percent(one.accuracy.ci_low)}, {percent(one.accuracy.ci_high)}]",
-        percent(one.formula),
-        interval_cell(deviation),
-        percent(one.reaching),
+def _readings_note(
+    baseline: HumanBaseline, settings: HumanBaselineSettings, reported: StudyRow
+) -> str:
+    """Which spread between studies is nearest to the one that the paper prints."""
+    alike = [studies for studies in baseline.studies if studies.coupling == min(settings.couplings)]
+    nearest = min(
+        alike,
+        key=lambda studies: (abs(studies.formula - reported.deviation), studies.design),
+    )
+    return READINGS_NOTE.format(
+        reported=percent(reported.accuracy),
+        spread=percent(reported.deviation),
+        mean=percent(baseline.mean),
+        plain=percent(baseline.plain_mean),
+        nearest=READINGS[nearest.design].format(n=nearest.accuracy.n),
+        nearest_value=percent(nearest.formula),
+        skill=percent(baseline.skill_deviation),
     )
 
 
-def _groups_table(found: HumanBaseline, settings: HumanBaselineSettings, paper: Reported) -> Table:
-    rows = []
-    for name in GROUPS:
-        cells = [by_group[name] for by_group in found.groups.values() if name in by_group]
-        if cells:
-            shown = map(interval_cell, cells)
-            rows.append((GROUP_LABELS[name], *shown, str(cells[0].n)))
-    return Table(
+def _coupling_column(coupling: float) -> Column:
+    return Column(
+        f"{coupling:g}",
+        "Difficulty felt",
+        cell=lambda row: interval_cell(row.intervals[coupling]),
+    )
+
+
+def _groups_table(
+    baseline: HumanBaseline, settings: HumanBaselineSettings, paper: Reported
+) -> Table:
+    rows = [
+        GroupRow(group, {coupling: groups[group] for coupling, groups in baseline.groups.items()})
+        for group in GROUPS
+        if all(group in groups for groups in baseline.groups.values())
+    ]
+    return Table.of(
         "human_difficulty",
         (
-            Column("Scenarios", align="left"),
-            *(Column(f"{coupling:g}", "Difficulty felt") for coupling in found.groups),
-            Column("n"),
+            Column("Scenarios", align="left", cell=lambda row: GROUP_LABELS[row.group]),
+            *map(_coupling_column, baseline.groups),
+            Column("n", cell=lambda row: str(next(iter(row.intervals.values())).n)),
         ),
-        tuple(rows),
+        rows,
         "A simulation of people: how often they are right, if they feel how hard a scenario is.",
         (
             GROUPS_NOTE.format(

@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from failbench.methods.hybrid import HybridSettings
-from failbench.reporting.reported import validate_reported
+from failbench.reporting.reported import Reported
 from failbench.reporting.style import BLACK, BLUE, ORANGE, PURPLE, VERMILLION
 from failbench.studies.hybrid.routing import ROUTES
 from failbench.studies.hybrid.tables import HYBRIDS, reported_routes
@@ -35,9 +35,9 @@ KINDS = {"hybrid": "three-way", "hybrid_two_way": "two-way"}
 
 
 def draw_hybrids(
-    figures: pl.DataFrame,
+    routes: pl.DataFrame,
     grid: pl.DataFrame,
-    reported: Mapping[str, object],
+    paper: Reported,
     thresholds: HybridSettings,
     human_cost: float,
 ) -> Figure:
@@ -45,10 +45,10 @@ def draw_hybrids(
 
     Parameters
     ----------
-    figures, grid
+    routes, grid
         As :class:`failbench.studies.hybrid.results.HybridStudy` holds them.
-    reported
-        The parsed ``data/reported/paper.yaml``.
+    paper
+        The numbers that the paper prints.
     thresholds
         Those of the main study.
     human_cost
@@ -58,13 +58,12 @@ def draw_hybrids(
     Raises
     ------
     BadInputError
-        If ``reported`` is not as :class:`failbench.reporting.reported.Reported` says.
+        If ``paper`` lacks a claim about a hybrid.
     """
     wrong = grid.filter(pl.col("wrong_answer_cost") == pl.col("wrong_answer_cost").max())
     figure = Figure(figsize=(WIDTH, HEIGHT), layout="constrained")
     left, middle, right = figure.subplots(1, 3, width_ratios=(1.3, 1, 1.2))
-    measured = figures.filter(pl.col("part").is_in(HYBRIDS))
-    _draw_routes(left, _bars(measured, reported), max(measured["n"]))
+    _draw_routes(left, _bars(routes, paper), max(routes["n"]))
     _draw_curves(middle, wrong, thresholds)
     _draw_map(right, wrong.filter(pl.col("human_cost") == human_cost), thresholds)
     return figure
@@ -74,15 +73,15 @@ Bar = tuple[str, dict[Route, float], dict[Route, float]]
 """Label, shares and precisions."""
 
 
-def _bars(figures: pl.DataFrame, reported: Mapping[str, object]) -> list[Bar]:
-    paper = reported_routes(validate_reported(reported))
+def _bars(measured: pl.DataFrame, paper: Reported) -> list[Bar]:
+    reported = reported_routes(paper)
     bars: list[Bar] = []
     for hybrid in HYBRIDS:
-        bars.append((f"{KINDS[hybrid]},\nreported", *paper[hybrid]))
-        part = figures.filter(pl.col("part") == hybrid)
-        found = {row[:2]: row[2] for row in part.select("key", "metric", "value").rows()}
+        bars.append((f"{KINDS[hybrid]},\nreported", *reported[hybrid]))
+        part = measured.filter(hybrid=hybrid)
+        values = {row[:2]: row[2] for row in part.select("route", "metric", "value").rows()}
         shares, precisions = (
-            {route: found[route, metric] for route in ROUTES if (route, metric) in found}
+            {route: values[route, metric] for route in ROUTES if (route, metric) in values}
             for metric in ("share", "precision")
         )
         bars.append((f"{KINDS[hybrid]},\nmeasured", shares, precisions))
@@ -128,7 +127,7 @@ def _legend_above(axes: Axes, columns: int) -> None:
 
 
 def _draw_curves(axes: Axes, grid: pl.DataFrame, thresholds: HybridSettings) -> None:
-    """Cost against the confidence below which a person answers, a line a price of theirs."""
+    """Cost against the confidence below which a person answers, a line per price of theirs."""
     along = grid.filter((pl.col("rules_from") - thresholds.rules_from).abs() < 1e-6)
     prices = along["human_cost"].unique().sort().to_list()
     for price, shade in zip(prices, np.linspace(0.0, 0.85, len(prices)), strict=True):

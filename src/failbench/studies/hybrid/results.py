@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import product
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -15,7 +16,8 @@ from failbench.methods.hybrid import HybridSettings
 from failbench.records import Record
 from failbench.statistics.bootstrap import Interval
 from failbench.statistics.costs import UnitCosts, cost_metrics
-from failbench.statistics.intervals import IntervalSettings, interval_rows, scenario_intervals
+from failbench.statistics.estimates import estimate_rows, nest
+from failbench.statistics.intervals import IntervalSettings, scenario_intervals
 from failbench.statistics.metrics import OVERALL, ValueMetric
 from failbench.statistics.scenario_values import ScenarioValues, over_scenarios, over_those, right
 from failbench.statistics.scores import ScenarioAnswers, scenario_answers
@@ -49,27 +51,41 @@ class HybridStudy:
 
     Attributes
     ----------
-    figures
-        Keyed by (``part``, ``key``, ``metric``), with value, interval, ``n`` and estimand. Of the
-        parts that bear the name of a hybrid a key is a route, or ``all`` of them; of
-        ``best_thresholds`` it is a pair of prices, as :func:`prices_key` writes them.
+    routes
+        Keyed by (``hybrid``, ``route``, ``metric``), rows as
+        :func:`failbench.statistics.estimates.estimate_rows` makes them: share and precision of each
+        route, and under the route ``all`` the accuracy and the cost.
+    thresholds
+        The same keyed by (``human_cost``, ``wrong_answer_cost``, ``metric``): what is paid at these
+        prices, which pair of thresholds is cheapest, and how sure that is.
     grid
         Keyed by (``human_cost``, ``wrong_answer_cost``, ``classifier_from``, ``rules_from``): the
         ``cost`` of a diagnosis, its ``accuracy``, the share of each route, and ``best``, the share
         of resamples in which no other pair costs less.
     """
 
-    figures: pl.DataFrame
+    routes: pl.DataFrame
+    thresholds: pl.DataFrame
     grid: pl.DataFrame
 
 
 def prices_key(human: float, wrong: float) -> str:
-    """How figures name a pair of prices.
+    """How the metrics name a pair of prices.
 
     >>> prices_key(0.5, 2.0)
     'human 0.5, wrong 2'
     """
     return f"human {human:g}, wrong {wrong:g}"
+
+
+def hybrid_metrics(study: HybridStudy) -> dict[str, Any]:
+    """Estimates by hybrid and route, and under ``best_thresholds`` by prices."""
+    prices = study.thresholds.select("human_cost", "wrong_answer_cost").rows()
+    keyed = study.thresholds.with_columns(prices=pl.Series([prices_key(*pair) for pair in prices]))
+    return {
+        **nest(study.routes, "hybrid", "route", "metric"),
+        BEST: nest(keyed, "prices", "metric"),
+    }
 
 
 def study_hybrids(
@@ -103,39 +119,53 @@ def study_hybrids(
     intervals
         Resamples, confidence and seed.
     """
-    own = pl.col("feature_set") == settings.feature_set
-    tables = [
-        interval_rows(name, key, found)
-        for name, predictions in hybrids.items()
-        for key, found in _as_measured(predictions.filter(own), costs, intervals)
-    ]
-    own_rules = rules.filter(own)
-    answers = scenario_answers(own_rules)
+    on_features = pl.col("feature_set") == settings.feature_set
+    routes = pl.concat(
+        estimate_rows(estimates, hybrid=hybrid, route=route)
+        for hybrid, predictions in hybrids.items()
+        for route, estimates in _as_measured(predictions.filter(on_features), costs, intervals)
+    )
+    rules = rules.filter(on_features)
     grid = routed_grid(
-        own_rules,
-        {route: member.filter(own) for route, member in members.items()},
+        rules,
+        {route: member.filter(on_features) for route, member in members.items()},
         settings.step,
         (thresholds.classifier_from, thresholds.rules_from),
     )
     measured = grid.position(thresholds.classifier_from, thresholds.rules_from)
-    person_alone = grid.position(1.0, 1.0)
+    estimates, points = _search(grid, scenario_answers(rules), measured, costs, settings, intervals)
+    return HybridStudy(routes, estimates, points)
+
+
+def _search(
+    grid: RoutedGrid,
+    answers: ScenarioAnswers,
+    measured: int,
+    costs: UnitCosts,
+    settings: RoutingSettings,
+    intervals: IntervalSettings,
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Estimates at every pair of prices, and the costs of the grid; see :class:`HybridStudy`.
+
+    ``measured`` is the position of the thresholds of the main study.
+    """
     prices = list(product(settings.human_costs, settings.wrong_answer_costs))
+    person_alone = grid.position(1.0, 1.0)
     resampled = cheapest_in_resamples(grid, costs, prices, intervals)
     halved = costs_of_halves(grid, costs, prices, measured, settings.halves, intervals.seed)
-    points = []
-    for position, (human, wrong) in enumerate(prices):
+    rows, points = [], []
+    for (human, wrong), cheapest, halves in zip(prices, resampled, halved, strict=True):
         cost = cost_at(grid.shares(), costs, human, wrong)
         best = int(cost.round(12).argmin())
         paid = {"measured": measured, "person_alone": person_alone, "best": best}
-        found = {
+        estimates = {
             **_paid(grid, answers, costs, human, wrong, paid, intervals),
-            **uncertainty(grid, best, resampled[position], intervals.confidence),
-            **optimism(halved[position], sum(grid.sizes), intervals.confidence),
+            **uncertainty(grid, best, cheapest, intervals.confidence),
+            **optimism(halves, sum(grid.sizes), intervals.confidence),
         }
-        tables.append(interval_rows(BEST, prices_key(human, wrong), found))
-        points.append(_points(grid, human, wrong, cost, resampled[position]))
-    figures = pl.concat(tables).rename({"feature_set": "part", "method": "key"})
-    return HybridStudy(figures, pl.concat(points))
+        rows.append(estimate_rows(estimates, human_cost=human, wrong_answer_cost=wrong))
+        points.append(_points(grid, human, wrong, cost, cheapest))
+    return pl.concat(rows), pl.concat(points)
 
 
 def _as_measured(
@@ -144,19 +174,19 @@ def _as_measured(
     """Share and precision of each route that answers anything, then accuracy and cost of all."""
     answers = scenario_answers(predictions)
     for route in ROUTES:
-        mine = pl.col("route") == route
-        if not predictions.select(mine.any()).item():
+        answered = pl.col("route") == route
+        if not predictions.select(answered.any()).item():
             continue
         values = (
             ValueMetric(
                 "share",
-                over_scenarios(predictions, mine),
+                over_scenarios(predictions, answered),
                 f"probability that a new scenario is answered by {route}",
                 kind="proportion",
             ),
             ValueMetric(
                 "precision",
-                over_those(predictions, right(), mine),
+                over_those(predictions, right(), answered),
                 f"ratio of two probabilities: that {route} diagnose a new scenario right, over "
                 "that they answer it",
                 kind="proportion",
@@ -173,7 +203,7 @@ def _paid(
     costs: UnitCosts,
     human: float,
     wrong: float,
-    places: Mapping[str, int],
+    positions: Mapping[str, int],
     settings: IntervalSettings,
 ) -> dict[str, Interval]:
     """Cost at given pairs of thresholds, with BCa intervals over scenarios."""
@@ -183,19 +213,19 @@ def _paid(
         "best": "cost of a diagnosis at the thresholds that are cheapest on these very scenarios",
     }
     values = tuple(
-        ValueMetric(f"cost_{name}", _costs_of(grid, costs, human, wrong, place), words[name])
-        for name, place in places.items()
+        ValueMetric(f"cost_{name}", _costs_of(grid, costs, human, wrong, position), words[name])
+        for name, position in positions.items()
     )
     return scenario_intervals(answers, (), settings, values)
 
 
 def _costs_of(
-    grid: RoutedGrid, costs: UnitCosts, human: float, wrong: float, place: int
+    grid: RoutedGrid, costs: UnitCosts, human: float, wrong: float, position: int
 ) -> ScenarioValues:
-    """Cost of each scenario at one pair, and one: ``[n_scenarios, 2]`` by category."""
+    """Cost of each scenario at a pair of thresholds, and 1: ``[n_scenarios, 2]`` by category."""
     values = {}
     for category, outcomes in grid.outcomes.values.items():
-        cost = cost_at(outcomes[:, :, place, None], costs, human, wrong)[:, 0]
+        cost = cost_at(outcomes[:, :, position, None], costs, human, wrong)[:, 0]
         values[category] = np.stack([cost, np.ones(len(cost))], axis=-1)
     return ScenarioValues(values)
 
@@ -213,7 +243,9 @@ def _points(
             "rules_from": grid.rules_from,
             "cost": cost,
             "accuracy": 1 - shares[WRONG],
-            **{f"share_{route}": shares[place] for place, route in enumerate(ROUTES)},
+            **{
+                f"share_{route}": share for route, share in zip(ROUTES, shares[:WRONG], strict=True)
+            },
             "best": chosen,
         }
     )

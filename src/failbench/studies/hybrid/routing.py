@@ -24,7 +24,7 @@ from failbench.vocabulary import CATEGORIES, Route
 
 ROUTES: tuple[Route, ...] = ("rules", "classifier", "human")
 WRONG = len(ROUTES)
-"""Place of the share of wrong answers, behind the shares of the routes."""
+"""Position of the share of wrong answers, behind the shares of the routes."""
 
 
 @dataclass(frozen=True)
@@ -49,10 +49,10 @@ class RoutedGrid:
     @property
     def sizes(self) -> tuple[int, ...]:
         """Number of scenarios of each category."""
-        return tuple(len(one) for one in self.outcomes.values.values())
+        return tuple(len(scenarios) for scenarios in self.outcomes.values.values())
 
     def position(self, classifier_from: float, rules_from: float) -> int:
-        """Place of a pair.
+        """Position of a pair.
 
         Raises
         ------
@@ -72,10 +72,10 @@ class RoutedGrid:
         Parameters
         ----------
         weights
-            How often each scenario counts, a category each, ``[..., n_scenarios]``.
+            How often each scenario counts, by category ``[..., n_scenarios]``.
         """
         sums = self.outcomes.sums(weights)
-        whole = sum(self.sizes) if weights is None else sum(one.sum(axis=-1) for one in weights)
+        whole = sum(self.sizes) if weights is None else sum(drawn.sum(axis=-1) for drawn in weights)
         return np.asarray(sums / np.asarray(whole)[..., None, None])
 
 

@@ -1,24 +1,22 @@
-"""Hybrid study: what each route is worth, and which thresholds are cheapest, as tables."""
+"""Tables of hybrids: what each route is worth, and which thresholds are cheapest."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
 
 import polars as pl
 
+from failbench.errors import BadInputError
 from failbench.methods.hybrid import HybridSettings
-from failbench.reporting.cells import ABSENT, percent, with_interval
+from failbench.reporting.cells import ABSENT, Estimate, percent, with_interval
 from failbench.reporting.labels import method_label
-from failbench.reporting.reported import (
-    REPORTED_HYBRIDS,
-    Reported,
-    reported_number,
-    validate_reported,
-)
+from failbench.reporting.reported import REPORTED_HYBRIDS, Reported, reported_number
 from failbench.reporting.table import Column, Table
 from failbench.statistics.costs import UnitCosts
-from failbench.studies.hybrid.results import ALL, BEST
+from failbench.statistics.estimates import nest
+from failbench.studies.hybrid.results import ALL
 from failbench.studies.hybrid.routing import ROUTES
 from failbench.vocabulary import Route
 
@@ -55,21 +53,87 @@ THRESHOLDS_NOTE = (
 )
 
 
+Estimates = Mapping[str, Estimate]
+"""By metric."""
+
+
+@dataclass(frozen=True)
+class RouteRow:
+    """A row of the table of routes: a route of a hybrid, or all of them.
+
+    Attributes
+    ----------
+    hybrid, route
+        Their names.
+    reported_share, reported_precision
+        As the paper has them, where it does.
+    share, precision, cost, n
+        As measured: cells, of which the share of all routes is no estimate.
+    """
+
+    hybrid: str
+    route: str
+    reported_share: float | None
+    reported_precision: float | None
+    share: str
+    precision: str
+    cost: str
+    n: str
+
+
+ROUTE_COLUMNS = (
+    Column("Hybrid", align="left", cell=lambda row: method_label(row.hybrid)),
+    Column("Route", align="left", cell=lambda row: ROUTE_LABELS[row.route]),
+    Column("Share", "reported", cell=lambda row: _rate(row.reported_share)),
+    Column("Precision", "reported", cell=lambda row: _rate(row.reported_precision)),
+    Column("Share", "measured", cell=lambda row: row.share),
+    Column("Precision", "measured", cell=lambda row: row.precision),
+    Column("Cost", "measured", cell=lambda row: row.cost),
+    Column("n", "measured", cell=lambda row: row.n),
+)
+
+
+@dataclass(frozen=True)
+class PriceRow:
+    """A row of the table of thresholds: a pair of prices, and the estimates at it."""
+
+    human: float
+    wrong: float
+    estimates: Estimates
+
+
+def _price_column(heading: str, group: str, metric: str) -> Column:
+    return Column(heading, group, cell=lambda row: _cell(row.estimates, metric, _cost))
+
+
+PRICE, COST, CHEAPEST, HALF = "price", "cost", "cheapest", "chosen on one half"
+
+THRESHOLD_COLUMNS = (
+    Column("Human", PRICE, cell=lambda row: f"{row.human:g}"),
+    Column("Wrong", PRICE, cell=lambda row: f"{row.wrong:g}"),
+    _price_column("Measured", COST, "cost_measured"),
+    _price_column("Person alone", COST, "cost_person_alone"),
+    _price_column("Cheapest", COST, "cost_best"),
+    _price_column("Human below", CHEAPEST, "classifier_from"),
+    _price_column("Rules above", CHEAPEST, "rules_from"),
+    Column("Agree, %", CHEAPEST, cell=lambda row: percent(row.estimates["agreement"]["value"])),
+    _price_column("On it", HALF, "cost_own_half"),
+    _price_column("On the other", HALF, "cost_other_half"),
+    _price_column("Saving", HALF, "saving_other_half"),
+)
+
+
 def routes_table(
-    figures: pl.DataFrame,
-    reported: Mapping[str, object],
-    costs: UnitCosts,
-    *,
-    confidence: float,
+    routes: pl.DataFrame, paper: Reported, costs: UnitCosts, *, confidence: float
 ) -> Table:
     """Share, precision and cost of each route of both hybrids, reported beside measured.
 
     Parameters
     ----------
-    figures
+    routes
         As :class:`failbench.studies.hybrid.results.HybridStudy` holds them.
-    reported
-        The parsed ``data/reported/paper.yaml``.
+    paper
+        The numbers that the paper prints.
     costs
         What answers cost.
     confidence
@@ -78,61 +142,60 @@ def routes_table(
     Raises
     ------
     BadInputError
-        If ``reported`` is not as :class:`failbench.reporting.reported.Reported` says.
+        If ``paper`` lacks a claim about a hybrid.
     """
-    paper = validate_reported(reported)
-    units = costs.by_route()
-    rows = []
-    for hybrid in HYBRIDS:
-        part = figures.filter(pl.col("part") == hybrid)
-        shares, precisions = reported_routes(paper)[hybrid]
-        for route in ROUTES:
-            if part.filter(pl.col("key") == route).is_empty():
-                continue
-            rows.append(
-                (
-                    method_label(hybrid),
-                    ROUTE_LABELS[route],
-                    _percent(shares.get(route)),
-                    _percent(precisions.get(route)),
-                    _cell(part, route, "share"),
-                    _cell(part, route, "precision"),
-                    _cell(part, route, "share", partial(_cost, unit=units[route])),
-                    _size(part, route, "share"),
-                )
-            )
-        claimed = reported_number(paper, REPORTED_HYBRIDS[hybrid])
-        accuracy = _cell(part, ALL, "accuracy")
-        cost = _cell(part, ALL, "cost_per_run", _cost)
-        size = _size(part, ALL, "accuracy")
-        everything = (percent(1.0), percent(claimed), percent(1.0), accuracy, cost, size)
-        rows.append((method_label(hybrid), ROUTE_LABELS[ALL], *everything))
-    return Table(
+    measured = nest(routes, "hybrid", "route", "metric")
+    return Table.of(
         "hybrid",
-        (
-            Column("Hybrid", align="left"),
-            Column("Route", align="left"),
-            *(Column(one, "reported") for one in ("Share", "Precision")),
-            *(Column(one, "measured") for one in ("Share", "Precision", "Cost", "n")),
-        ),
-        tuple(rows),
+        ROUTE_COLUMNS,
+        [row for hybrid in HYBRIDS for row in _rows(hybrid, measured[hybrid], paper, costs)],
         "Who answers in the hybrids, how often they are right, and what that costs.",
-        (
-            ROUTES_NOTE.format(interval=100 * confidence, **costs.model_dump()),
-            _arithmetic(paper),
-        ),
+        (ROUTES_NOTE.format(interval=100 * confidence, **costs.model_dump()), _arithmetic(paper)),
     )
 
 
+def _rows(
+    hybrid: str, measured: Mapping[str, Estimates], paper: Reported, costs: UnitCosts
+) -> list[RouteRow]:
+    """A row per route that answers anything, then that of all."""
+    units = costs.by_route()
+    shares, precisions = reported_routes(paper)[hybrid]
+    rows = [
+        RouteRow(
+            hybrid,
+            route,
+            shares.get(route),
+            precisions.get(route),
+            _cell(measured[route], "share"),
+            _cell(measured[route], "precision"),
+            _cell(measured[route], "share", partial(_cost, unit=units[route])),
+            _size(measured[route], "share"),
+        )
+        for route in ROUTES
+        if route in measured
+    ]
+    whole = RouteRow(
+        hybrid,
+        ALL,
+        1.0,
+        reported_number(paper, REPORTED_HYBRIDS[hybrid]),
+        percent(1.0),
+        _cell(measured[ALL], "accuracy"),
+        _cell(measured[ALL], "cost_per_run", _cost),
+        _size(measured[ALL], "accuracy"),
+    )
+    return [*rows, whole]
+
+
 def thresholds_table(
-    figures: pl.DataFrame, thresholds: HybridSettings, halves: int, *, confidence: float
+    estimates: pl.DataFrame, thresholds: HybridSettings, halves: int, *, confidence: float
 ) -> Table:
     """The cheapest thresholds at every pair of prices, how sure they are, and what they save.
 
     Parameters
     ----------
-    figures
-        See :func:`routes_table`.
+    estimates
+        The thresholds that :class:`failbench.studies.hybrid.results.HybridStudy` holds.
     thresholds
         Those of the main study.
     halves
@@ -140,35 +203,16 @@ def thresholds_table(
     confidence
         Of the intervals, as a fraction.
     """
-    part = figures.filter(pl.col("part") == BEST)
-    rows = []
-    for key in part["key"].unique(maintain_order=True):
-        human, wrong = (one.split()[-1] for one in key.split(", "))
-        costs = (
-            _cell(part, key, metric, _cost)
-            for metric in ("cost_measured", "cost_person_alone", "cost_best")
-        )
-        cheapest = (_cell(part, key, metric, _cost) for metric in ("classifier_from", "rules_from"))
-        halved = (
-            _cell(part, key, f"{metric}_half", _cost)
-            for metric in ("cost_own", "cost_other", "saving_other")
-        )
-        agreement = _percent(_value(part, key, "agreement"))
-        rows.append((human, wrong, *costs, *cheapest, agreement, *halved))
-    return Table(
+    by_price = estimates.group_by("human_cost", "wrong_answer_cost", maintain_order=True)
+    return Table.of(
         "hybrid_thresholds",
-        (
-            *(Column(one, "price") for one in ("Human", "Wrong")),
-            *(Column(one, "cost") for one in ("Measured", "Person alone", "Cheapest")),
-            *(Column(one, "cheapest") for one in ("Human below", "Rules above", "Agree, %")),
-            *(Column(one, "chosen on one half") for one in ("On it", "On the other", "Saving")),
-        ),
-        tuple(rows),
+        THRESHOLD_COLUMNS,
+        [PriceRow(human, wrong, nest(part, "metric")) for (human, wrong), part in by_price],
         "Which thresholds of the three-way hybrid are cheapest, and how sure that is.",
         (
             THRESHOLDS_NOTE.format(
                 interval=100 * confidence,
-                n=" / ".join(str(n) for n in sorted(set(part["n"]))),
+                n=" / ".join(str(n) for n in sorted(set(estimates["n"]))),
                 low=thresholds.classifier_from,
                 high=thresholds.rules_from,
                 halves=halves,
@@ -178,9 +222,15 @@ def thresholds_table(
 
 
 def reported_routes(paper: Reported) -> dict[str, tuple[dict[Route, float], dict[Route, float]]]:
-    """Shares and precisions of the routes that the paper gives, by hybrid."""
-    shares = _series(paper, "hybrid_shares")
-    parts = _series(paper, "hybrid_parts")
+    """Shares and precisions of the routes that the paper gives, by hybrid.
+
+    Raises
+    ------
+    BadInputError
+        If ``paper`` lacks one of these claims.
+    """
+    shares = _series(paper, "hybrid_shares", len(ROUTES))
+    parts = _series(paper, "hybrid_parts", 4)
     return {
         "hybrid": (
             dict(zip(ROUTES, shares, strict=True)),
@@ -195,7 +245,7 @@ def reported_routes(paper: Reported) -> dict[str, tuple[dict[Route, float], dict
 
 def _arithmetic(paper: Reported) -> str:
     """What the paper's parts make, held against its totals."""
-    (shares, precisions), (parts, rates) = (reported_routes(paper)[one] for one in HYBRIDS)
+    (shares, precisions), (parts, rates) = (reported_routes(paper)[hybrid] for hybrid in HYBRIDS)
     total = reported_number(paper, REPORTED_HYBRIDS["hybrid"])
     answered = shares["rules"] * precisions["rules"] + shares["classifier"] * rates["classifier"]
     return ARITHMETIC_NOTE.format(
@@ -205,7 +255,7 @@ def _arithmetic(paper: Reported) -> str:
         precision=percent(rates["rules"]),
         rest=parts["classifier"],
         classifier=percent(rates["classifier"]),
-        sum=percent(sum(parts[one] * rates[one] for one in parts)),
+        sum=percent(sum(parts[route] * rates[route] for route in parts)),
         claimed=percent(reported_number(paper, REPORTED_HYBRIDS["hybrid_two_way"])),
         figure=percent(total),
         human=percent((total - answered) / shares["human"]),
@@ -213,38 +263,30 @@ def _arithmetic(paper: Reported) -> str:
     )
 
 
-def _series(paper: Reported, claim: str) -> tuple[float, ...]:
-    value = paper.claims[claim].value
-    return value if isinstance(value, tuple) else (value,)
+def _series(paper: Reported, name: str, length: int) -> tuple[float, ...]:
+    claim = paper.claims.get(name)
+    if claim is None or not isinstance(claim.value, tuple) or len(claim.value) != length:
+        raise BadInputError(
+            "data/reported/paper.yaml",
+            f"claims.{name}",
+            f"is missing or is not a list of {length} numbers.",
+            "Restore it from the paper.",
+        )
+    return claim.value
 
 
 def _cost(value: float, unit: float = 1.0) -> str:
     return f"{value * unit:.2f}".replace("-", "−")
 
 
-def _percent(value: float | None) -> str:
+def _rate(value: float | None) -> str:
     return ABSENT if value is None else percent(value)
 
 
-def _cell(
-    figures: pl.DataFrame, key: str, metric: str, form: Callable[[float], str] = percent
-) -> str:
-    found = _found(figures, key, metric)
-    if found is None:
-        return ABSENT
-    return with_interval(found["value"], found["ci_low"], found["ci_high"], form)
+def _cell(estimates: Estimates, metric: str, form: Callable[[float], str] = percent) -> str:
+    estimate = estimates[metric]
+    return with_interval(estimate["value"], estimate["ci_low"], estimate["ci_high"], form)
 
 
-def _value(figures: pl.DataFrame, key: str, metric: str) -> float | None:
-    found = _found(figures, key, metric)
-    return None if found is None else found["value"]
-
-
-def _size(figures: pl.DataFrame, key: str, metric: str) -> str:
-    found = _found(figures, key, metric)
-    return ABSENT if found is None else str(found["n"])
-
-
-def _found(figures: pl.DataFrame, key: str, metric: str) -> dict[str, float] | None:
-    found = figures.filter(pl.col("key") == key, pl.col("metric") == metric)
-    return None if found.is_empty() else found.row(0, named=True)
+def _size(estimates: Estimates, metric: str) -> str:
+    return str(estimates[metric]["n"])

@@ -27,18 +27,19 @@ def cheapest_in_resamples(
     prices: list[tuple[float, float]],
     settings: IntervalSettings,
 ) -> Array:
-    """Place of the cheapest pair in each resample of scenarios, ``[n_prices, n_resamples]``.
+    """Position of the cheapest pair in each resample of scenarios, ``[n_prices, n_resamples]``.
 
     Scenarios are drawn within categories; of pairs that cost the same the first is taken.
     """
     rng = np.random.default_rng(settings.seed)
-    found = []
+    positions = []
     for start in range(0, settings.resamples, BATCH):
         drawn = min(BATCH, settings.resamples - start)
         weights = [rng.multinomial(n, np.full(n, 1 / n), drawn).astype(float) for n in grid.sizes]
         shares = grid.shares(weights)
-        found.append([cost_at(shares, costs, *one).round(12).argmin(axis=-1) for one in prices])
-    return np.concatenate(found, axis=-1)
+        paid = [cost_at(shares, costs, human, wrong) for human, wrong in prices]
+        positions.append([cost.round(12).argmin(axis=-1) for cost in paid])
+    return np.concatenate(positions, axis=-1)
 
 
 def costs_of_halves(
@@ -56,15 +57,15 @@ def costs_of_halves(
     """
     rng = np.random.default_rng([seed, 1])
     chosen = [random_half(rng, n, halves) for n in grid.sizes]
-    here = grid.shares(chosen)
-    there = grid.shares([1 - one for one in chosen])
-    found = []
-    for one in prices:
-        on_own, on_other = cost_at(here, costs, *one), cost_at(there, costs, *one)
-        best = on_own.round(12).argmin(axis=-1)[:, None]
+    choosing = grid.shares(chosen)
+    paying = grid.shares([1 - half for half in chosen])
+    paid = []
+    for human, wrong in prices:
+        promised, asked = (cost_at(half, costs, human, wrong) for half in (choosing, paying))
+        best = promised.round(12).argmin(axis=-1)[:, None]
         pick = partial(np.take_along_axis, indices=best, axis=-1)
-        found.append([pick(on_own)[:, 0], pick(on_other)[:, 0], on_other[:, measured]])
-    return np.array(found)
+        paid.append([pick(promised)[:, 0], pick(asked)[:, 0], asked[:, measured]])
+    return np.array(paid)
 
 
 def random_half(rng: np.random.Generator, n: int, halves: int) -> Array:
@@ -79,16 +80,16 @@ def uncertainty(
 ) -> dict[str, Interval]:
     """The cheapest thresholds with the range of those of resamples, and how many agree.
 
-    ``best`` is the place of the pair on the grid, ``resampled`` those of one pair of prices as
+    ``best`` is the position of the pair on the grid, ``resampled`` those of one pair of prices as
     :func:`cheapest_in_resamples` finds them, ``[n_resamples]``.
     """
     tail = (1 - confidence) / 2
     n = sum(grid.sizes)
-    found = {}
+    estimates = {}
     for name in ("classifier_from", "rules_from"):
         levels = getattr(grid, name)
         low, high = np.quantile(levels[resampled], (tail, 1 - tail), method="inverted_cdf")
-        found[name] = Interval(
+        estimates[name] = Interval(
             value=float(levels[best]),
             ci_low=min(float(low), float(levels[best])),
             ci_high=max(float(high), float(levels[best])),
@@ -98,7 +99,7 @@ def uncertainty(
             estimand="cheapest threshold, and what it is in resamples of the scenarios",
         )
     share = float((resampled == best).mean())
-    found["agreement"] = _range(
+    estimates["agreement"] = _range(
         share,
         share,
         share,
@@ -106,7 +107,7 @@ def uncertainty(
         "scenario",
         "share of resamples in which the same pair of thresholds is cheapest",
     )
-    return found
+    return estimates
 
 
 def optimism(halved: Array, n: int, confidence: float) -> dict[str, Interval]:
@@ -115,24 +116,24 @@ def optimism(halved: Array, n: int, confidence: float) -> dict[str, Interval]:
     ``halved`` are the costs of one pair of prices that :func:`costs_of_halves` finds,
     ``[3, n_halves]``; ``n`` scenarios were halved.
     """
-    own, other, measured = halved
+    promised, asked, measured = halved
     tail = (1 - confidence) / 2
-    figures = {
-        "cost_own_half": (own, "on the half that chose the thresholds"),
-        "cost_other_half": (other, "on the half that did not choose the thresholds"),
+    costs_by_metric = {
+        "cost_own_half": (promised, "on the half that chose the thresholds"),
+        "cost_other_half": (asked, "on the half that did not choose the thresholds"),
         "saving_other_half": (
-            measured - other,
+            measured - asked,
             "at the thresholds of the main study, less that at those that the other half chose",
         ),
     }
-    found = {}
-    for name, (costs, words) in figures.items():
+    estimates = {}
+    for metric, (costs, words) in costs_by_metric.items():
         low, high = np.quantile(costs, (tail, 1 - tail))
         estimand = f"cost of a diagnosis {words}: mean and range over random halves"
-        found[name] = _range(
+        estimates[metric] = _range(
             float(costs.mean()), float(low), float(high), n, "half of the scenarios", estimand
         )
-    return found
+    return estimates
 
 
 def _range(value: float, low: float, high: float, n: int, unit: str, estimand: str) -> Interval:

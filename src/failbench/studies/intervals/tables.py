@@ -1,4 +1,4 @@
-"""Tables: reported numbers beside measured ones, for the README and for a paper."""
+"""Tables of intervals: reported numbers beside measured ones, for the README and for a paper."""
 
 from __future__ import annotations
 
@@ -19,10 +19,13 @@ from failbench.reporting.labels import FEATURE_SET_LABELS, in_label_order, metho
 from failbench.reporting.reported import (
     REPORTED_HYBRIDS,
     Reported,
+    ReportedMethod,
     reported_number,
-    validate_reported,
 )
 from failbench.reporting.table import Column, Table
+
+Estimates = Mapping[str, Estimate]
+"""By metric, of one method on one feature set."""
 
 
 @dataclass(frozen=True)
@@ -33,15 +36,91 @@ class Quantity:
     heading: str
     form: Callable[[float], str] = percent
 
+    def cell(self, estimates: Estimates) -> str:
+        """The estimate with its interval, or a dash."""
+        estimate = estimates.get(self.metric)
+        if estimate is None:
+            return ABSENT
+        return with_interval(estimate["value"], estimate["ci_low"], estimate["ci_high"], self.form)
+
+
+@dataclass(frozen=True)
+class MethodRow:
+    """A row of the methods table.
+
+    Attributes
+    ----------
+    method
+        Its name.
+    reported
+        Its row of the paper's Table 1, if it has one.
+    reported_accuracy
+        As the paper prints it, wherever it does.
+    measured
+        Estimates by feature set.
+    """
+
+    method: str
+    reported: ReportedMethod | None
+    reported_accuracy: str
+    measured: Mapping[str, Estimates]
+
+
+@dataclass(frozen=True)
+class ScoreRow:
+    """A row of the table of scores: a method on a feature set."""
+
+    method: str
+    feature_set: str
+    estimates: Estimates
+
+
+def _of_paper(cell: Callable[[ReportedMethod], str]) -> Callable[[MethodRow], str]:
+    """A cell that says what Table 1 of the paper says, or a dash."""
+    return lambda row: ABSENT if row.reported is None else cell(row.reported)
+
+
+def _abstention(reported: ReportedMethod) -> str:
+    return ABSENT if reported.abstention is None else percent(reported.abstention)
+
+
+def _quality(reported: ReportedMethod) -> str:
+    return ABSENT if reported.quality is None else one_decimal(reported.quality)
+
+
+def _measured_column(quantity: Quantity, feature_set: str) -> Column:
+    return Column(
+        quantity.heading,
+        FEATURE_SET_LABELS[feature_set],
+        cell=lambda row: quantity.cell(row.measured[feature_set]),
+    )
+
+
+def _score_column(quantity: Quantity) -> Column:
+    return Column(quantity.heading, cell=lambda row: quantity.cell(row.estimates))
+
+
+ACCURACY = Quantity("accuracy", "Accuracy")
 
 PRIMARY_QUANTITIES = (
-    Quantity("accuracy", "Accuracy"),
+    ACCURACY,
     Quantity("abstention_rate", "Abstention"),
     Quantity("accuracy_when_committed", "Accuracy when committed"),
     Quantity("macro_f1", "Macro-F1"),
     Quantity("conditions_to_read", "Conditions to read", one_decimal),
 )
 """What the methods table shows of the paper's features; of other feature sets, accuracy alone."""
+
+METHODS_COLUMNS = (
+    Column("Method", align="left", cell=lambda row: method_label(row.method)),
+    Column("Accuracy", "reported", cell=lambda row: row.reported_accuracy),
+    Column("Abstention", "reported", cell=_of_paper(_abstention)),
+    Column("Interpretable", "reported", cell=_of_paper(lambda reported: reported.interpretable)),
+    Column("Quality", "reported", cell=_of_paper(_quality)),
+    *(_measured_column(quantity, PRIMARY_SET) for quantity in PRIMARY_QUANTITIES),
+    *(_measured_column(ACCURACY, name) for name in FEATURE_SET_LABELS if name != PRIMARY_SET),
+    Column("n", cell=lambda row: _sizes(row.measured.values())),
+)
 
 SCORE_QUANTITIES = (
     Quantity("balanced_accuracy", "Balanced accuracy"),
@@ -52,6 +131,13 @@ SCORE_QUANTITIES = (
     Quantity("calibration_floor", "Its floor", three_decimals),
 )
 """What the table of scores shows of every feature set."""
+
+SCORE_COLUMNS = (
+    Column("Method", align="left", cell=lambda row: method_label(row.method)),
+    Column("Features", align="left", cell=lambda row: FEATURE_SET_LABELS[row.feature_set]),
+    *map(_score_column, SCORE_QUANTITIES),
+    Column("n", cell=lambda row: _sizes([row.estimates])),
+)
 
 MEASURED_NOTE = (
     "Measured: the category named for n recorded failures, one a scenario, each by a model that "
@@ -82,67 +168,43 @@ SCORES_NOTE = (
 )
 
 
-def methods_table(
-    measured: Measured, reported: Mapping[str, object], *, confidence: float
-) -> Table:
+def methods_table(measured: Measured, paper: Reported, *, confidence: float) -> Table:
     """The results of every method, reported beside measured.
 
     Parameters
     ----------
     measured
         Estimates by feature set, method and metric, as in ``data/metrics/intervals.json``.
-    reported
-        The parsed ``data/reported/paper.yaml``.
+    paper
+        The numbers that the paper prints.
     confidence
         Of the measured intervals, as a fraction.
 
     Returns
     -------
     Table
-        A row a method: first all those of the paper's Table 1 in its order, measured or not, then
+        A row per method: first all those of the paper's Table 1 in its order, measured or not, then
         those that it has not.
 
     Raises
     ------
     BadInputError
-        If ``reported`` is not as :class:`failbench.reporting.reported.Reported` says, or a method
-        was measured that has no label.
+        If ``paper`` lacks a claim about a hybrid, or a method was measured that has no label.
     """
-    paper = validate_reported(reported)
-    others = [name for name in FEATURE_SET_LABELS if name != PRIMARY_SET]
-    columns = (
-        Column("Method", align="left"),
-        *(
-            Column(one, "reported")
-            for one in ("Accuracy", "Abstention", "Interpretable", "Quality")
-        ),
-        *(Column(one.heading, FEATURE_SET_LABELS[PRIMARY_SET]) for one in PRIMARY_QUANTITIES),
-        *(Column(PRIMARY_QUANTITIES[0].heading, FEATURE_SET_LABELS[name]) for name in others),
-        Column("n"),
-    )
-    rows = []
-    for method in _in_order(measured, paper):
-        row = paper.tables.methods.rows.get(method)
-        primary = _estimates(measured, PRIMARY_SET, method)
-        rows.append(
-            (
-                method_label(method),
-                _reported_accuracy(method, paper),
-                ABSENT if row is None or row.abstention is None else percent(row.abstention),
-                ABSENT if row is None else row.interpretable,
-                ABSENT if row is None or row.quality is None else one_decimal(row.quality),
-                *(_cell(primary, one) for one in PRIMARY_QUANTITIES),
-                *(
-                    _cell(_estimates(measured, name, method), PRIMARY_QUANTITIES[0])
-                    for name in others
-                ),
-                _size(_estimates(measured, name, method) for name in FEATURE_SET_LABELS),
-            )
-        )
-    return Table(
+    reported = paper.tables.methods.rows
+    others = [method for method in _methods(measured) if method not in reported]
+    return Table.of(
         "methods",
-        columns,
-        tuple(rows),
+        METHODS_COLUMNS,
+        [
+            MethodRow(
+                method,
+                reported.get(method),
+                _reported_accuracy(method, paper),
+                {name: _estimates(measured, name, method) for name in FEATURE_SET_LABELS},
+            )
+            for method in (*reported, *others)
+        ],
         "How often each method names the right cause, and what a reader must check to verify it.",
         (
             f"Percent, but for conditions and quality. {_measured_note(confidence)}",
@@ -165,58 +227,40 @@ def scores_table(measured: Measured, *, confidence: float) -> Table:
     Returns
     -------
     Table
-        A row a measured method and feature set.
+        A row per measured method and feature set.
 
     Raises
     ------
     BadInputError
         If a method was measured that has no label.
     """
-    rows = []
-    for method in _labelled(measured):
-        for name, heading in FEATURE_SET_LABELS.items():
-            estimates = _estimates(measured, name, method)
-            if estimates:
-                cells = (_cell(estimates, one) for one in SCORE_QUANTITIES)
-                rows.append((method_label(method), heading, *cells, _size([estimates])))
-    return Table(
+    return Table.of(
         "scores",
-        (
-            Column("Method", align="left"),
-            Column("Features", align="left"),
-            *(Column(one.heading) for one in SCORE_QUANTITIES),
-            Column("n"),
-        ),
-        tuple(rows),
+        SCORE_COLUMNS,
+        [
+            ScoreRow(method, feature_set, estimates)
+            for method in _methods(measured)
+            for feature_set in FEATURE_SET_LABELS
+            if (estimates := _estimates(measured, feature_set, method))
+        ],
         "How well each method does over categories of any size, and what its confidence is worth.",
         (f"Percent in the first two. {_measured_note(confidence)}", SCORES_NOTE),
     )
 
 
-def _labelled(measured: Measured) -> list[str]:
+def _methods(measured: Measured) -> list[str]:
     """The measured methods, in the order of their labels."""
-    found = {method for methods in measured.values() for method in methods}
-    return in_label_order(found)
+    return in_label_order({method for methods in measured.values() for method in methods})
 
 
-def _in_order(measured: Measured, paper: Reported) -> list[str]:
-    in_paper = list(paper.tables.methods.rows)
-    return [*in_paper, *(method for method in _labelled(measured) if method not in in_paper)]
-
-
-def _estimates(measured: Measured, feature_set: str, method: str) -> Mapping[str, Estimate]:
+def _estimates(measured: Measured, feature_set: str, method: str) -> Estimates:
     return measured.get(feature_set, {}).get(method, {})
 
 
-def _cell(estimates: Mapping[str, Estimate], quantity: Quantity) -> str:
-    one = estimates.get(quantity.metric)
-    if one is None:
-        return ABSENT
-    return with_interval(one["value"], one["ci_low"], one["ci_high"], quantity.form)
-
-
-def _size(measurements: Iterable[Mapping[str, Estimate]]) -> str:
-    sizes = {int(one["accuracy"]["n"]) for one in measurements if "accuracy" in one}
+def _sizes(measurements: Iterable[Estimates]) -> str:
+    sizes = {
+        int(estimates["accuracy"]["n"]) for estimates in measurements if "accuracy" in estimates
+    }
     return " / ".join(str(size) for size in sorted(sizes)) or ABSENT
 
 

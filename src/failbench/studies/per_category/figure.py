@@ -1,4 +1,4 @@
-"""Confusion maps: what every method takes each category for, a small panel a method."""
+"""Confusion maps: what every method takes each category for, a small panel per method."""
 
 from __future__ import annotations
 
@@ -68,7 +68,9 @@ def draw_confusions(confusions: pl.DataFrame) -> Figure:
 
 def _draw_panel(axes: Axes, confusions: pl.DataFrame) -> None:
     shares = {row[:2]: row[2] for row in confusions.select("category", "answer", "share").rows()}
-    matrix = np.array([[shares.get((row, one), 0.0) for one in ANSWERS] for row in CATEGORIES])
+    matrix = np.array(
+        [[shares.get((category, answer), 0.0) for answer in ANSWERS] for category in CATEGORIES]
+    )
     seaborn.heatmap(
         matrix,
         ax=axes,
@@ -79,7 +81,7 @@ def _draw_panel(axes: Axes, confusions: pl.DataFrame) -> None:
         linewidths=0.5,
         linecolor="white",
         xticklabels=[*SHORT_LABELS.values(), "abstain"],
-        yticklabels=[f"{label} ({COUNTS[one]})" for one, label in SHORT_LABELS.items()],
+        yticklabels=[f"{label} ({COUNTS[category]})" for category, label in SHORT_LABELS.items()],
     )
     for (row, column), share in np.ndenumerate(matrix):
         axes.text(
@@ -91,8 +93,8 @@ def _draw_panel(axes: Axes, confusions: pl.DataFrame) -> None:
             fontsize=SMALLEST_FONT,
             color="white" if share >= DARK else BLACK,
         )
-    for place in range(len(CATEGORIES)):
-        frame = Rectangle((place, place), 1, 1, fill=False, edgecolor=BLACK, linewidth=0.7)
+    for position in range(len(CATEGORIES)):
+        frame = Rectangle((position, position), 1, 1, fill=False, edgecolor=BLACK, linewidth=0.7)
         axes.add_patch(frame)
     axes.axvline(len(CATEGORIES), color=BLACK, linewidth=0.5)
     axes.tick_params(length=0, labelsize=FONT, rotation=0)

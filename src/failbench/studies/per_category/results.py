@@ -1,11 +1,12 @@
-"""Per category: how far a method's word for each cause can be trusted, and what it mixes up."""
+"""Per category: the precision of every method, and its confusions."""
 
 from __future__ import annotations
 
 import polars as pl
 
 from failbench.prediction.workers import parallel_map
-from failbench.statistics.intervals import IntervalSettings, interval_rows, scenario_intervals
+from failbench.statistics.estimates import estimate_rows
+from failbench.statistics.intervals import IntervalSettings, scenario_intervals
 from failbench.statistics.metrics import precision_metrics
 from failbench.statistics.scores import scenario_answers
 from failbench.vocabulary import ABSTAIN, ANSWERS
@@ -21,7 +22,7 @@ def precision_table(
 
     In a repeat it is the share of right answers among the scenarios for which the category is
     named, and the value is its mean over the repeats that name the category at all. Recall and F1
-    are among the figures of :func:`failbench.statistics.intervals.intervals_table`.
+    are among the metrics of :func:`failbench.statistics.intervals.intervals_table`.
 
     Parameters
     ----------
@@ -35,21 +36,24 @@ def precision_table(
     Returns
     -------
     polars.DataFrame
-        Rows as :func:`failbench.statistics.intervals.interval_rows` makes them; ``n`` is the number
-        of scenarios, mean over repeats, for which the category is named. A category that a method
-        never names has no row.
+        Rows as :func:`failbench.statistics.estimates.estimate_rows` makes them, keyed by
+        (``feature_set``, ``method``, ``metric``); ``n`` is the number of scenarios, mean over
+        repeats, for which the category is named. A category that is never named has no row.
     """
     tasks = [(key, part, settings) for key, part in _methods(predictions)]
-    return pl.concat(parallel_map(_precision_of_one, tasks, workers))
+    return pl.concat(parallel_map(_precisions_of_method, tasks, workers))
 
 
-def _precision_of_one(
+def _precisions_of_method(
     key: tuple[str, str], predictions: pl.DataFrame, settings: IntervalSettings
 ) -> pl.DataFrame:
     answers = scenario_answers(predictions)
     named = set(predictions["prediction"])
-    metrics = precision_metrics(tuple(one for one in answers.shares if one in named))
-    return interval_rows(*key, scenario_intervals(answers, metrics, settings))
+    metrics = precision_metrics(tuple(category for category in answers.shares if category in named))
+    feature_set, method = key
+    return estimate_rows(
+        scenario_intervals(answers, metrics, settings), feature_set=feature_set, method=method
+    )
 
 
 def confusion_table(predictions: pl.DataFrame) -> pl.DataFrame:

@@ -1,20 +1,33 @@
-"""Per category: precision, recall and F1 of every method, and the confusions of the rules."""
+"""Tables per category: precision, recall and F1 of methods, and the confusions of the rules."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import polars as pl
 
 from failbench.features.catalogue import PRIMARY_SET
-from failbench.reporting.cells import ABSENT, Measured, one_decimal, percent, with_interval
+from failbench.reporting.cells import (
+    ABSENT,
+    Estimate,
+    Measured,
+    one_decimal,
+    percent,
+    with_interval,
+)
 from failbench.reporting.labels import CATEGORY_LABELS, SHORT_LABELS, in_label_order, method_label
-from failbench.reporting.reported import ReportedCategory, reported_number, validate_reported
+from failbench.reporting.reported import (
+    CategoriesTable,
+    Reported,
+    ReportedCategory,
+    reported_number,
+)
 from failbench.reporting.table import Column, Table
 from failbench.scenarios import COUNTS
 from failbench.statistics.intervals import IntervalSettings
 from failbench.studies.per_category.results import MERGED
-from failbench.vocabulary import ANSWERS, CATEGORIES
+from failbench.vocabulary import ABSTAIN, CATEGORIES, Category
 
 RULES = "improved_rules"
 """The method whose confusions the paper's Table 5 counts."""
@@ -49,11 +62,86 @@ AUDIT_NOTE = (
 )
 
 
+@dataclass(frozen=True)
+class ScoreRow:
+    """A row of the table of scores: what a score is of each category, reported or measured."""
+
+    score: str
+    label: str
+    cells: Mapping[Category, str]
+
+
+@dataclass(frozen=True)
+class ConfusionRow:
+    """A row of the table of confusions.
+
+    Attributes
+    ----------
+    category
+        The actual category.
+    reported
+        Counts by predicted category, in their order.
+    measured
+        Scenarios by answer, mean over repeats; empty where the rules were not run.
+    recall
+        As measured.
+    """
+
+    category: Category
+    reported: tuple[int, ...]
+    measured: Mapping[str, float]
+    recall: Estimate | None
+
+    @property
+    def right(self) -> int:
+        """The count on the diagonal of the reported table."""
+        return self.reported[CATEGORIES.index(self.category)]
+
+
+def _score_column(category: Category) -> Column:
+    return Column(
+        f"{CATEGORY_LABELS[category]} (n = {COUNTS[category]})",
+        cell=lambda row: row.cells[category],
+    )
+
+
+SCORE_COLUMNS = (
+    Column("Score", align="left", cell=lambda row: SCORES[row.score]),
+    Column("Method", align="left", cell=lambda row: row.label),
+    *map(_score_column, CATEGORIES),
+)
+
+
+def _count_column(position: int, heading: str) -> Column:
+    return Column(heading, "reported", cell=lambda row: str(row.reported[position]))
+
+
+def _answer_column(answer: str, heading: str) -> Column:
+    return Column(
+        heading,
+        "measured",
+        cell=lambda row: one_decimal(row.measured[answer]) if answer in row.measured else ABSENT,
+    )
+
+
+CONFUSION_COLUMNS = (
+    Column("Actual", align="left", cell=lambda row: CATEGORY_LABELS[row.category]),
+    *(
+        _count_column(position, SHORT_LABELS[category])
+        for position, category in enumerate(CATEGORIES[:-1])
+    ),
+    _count_column(-1, "both"),
+    Column("recall", "reported", cell=lambda row: percent(row.right / sum(row.reported))),
+    *(_answer_column(category, SHORT_LABELS[category]) for category in CATEGORIES),
+    _answer_column(ABSTAIN, "abstained"),
+    _answer_column(MERGED, "both"),
+    Column("recall", "measured", cell=lambda row: _measured_score(row.recall, "recall")),
+    Column("n", "measured", cell=lambda row: str(COUNTS[row.category])),
+)
+
+
 def scores_by_category(
-    measured: Measured,
-    precisions: Measured,
-    reported: Mapping[str, object],
-    settings: IntervalSettings,
+    measured: Measured, precisions: Measured, paper: Reported, settings: IntervalSettings
 ) -> Table:
     """Precision, recall and F1 of every method on the paper's features, reported first.
 
@@ -63,35 +151,25 @@ def scores_by_category(
         Estimates by feature set, method and metric, as in ``data/metrics/intervals.json``.
     precisions
         The same of ``data/metrics/per_category.json``.
-    reported
-        The parsed ``data/reported/paper.yaml``.
+    paper
+        The numbers that the paper prints.
     settings
         How the measured intervals were made.
 
     Raises
     ------
     BadInputError
-        If ``reported`` is not as :class:`failbench.reporting.reported.Reported` says, or a method
-        was measured that has no label.
+        If a method was measured that has no label.
     """
-    paper = validate_reported(reported).tables.per_category
-    methods = measured.get(PRIMARY_SET, {})
-    rows = []
-    for score, label in SCORES.items():
-        cells = (_reported_score(paper.rows.get(category), score) for category in CATEGORIES)
-        rows.append((label, REPORTED_LABEL, *cells))
-        for method in in_label_order(methods):
-            estimates = {**methods[method], **precisions.get(PRIMARY_SET, {}).get(method, {})}
-            found = (estimates.get(f"{score}_{category}") for category in CATEGORIES)
-            rows.append((label, method_label(method), *(_score(one, score) for one in found)))
-    return Table(
+    reported = paper.tables.per_category
+    return Table.of(
         "per_category",
-        (
-            Column("Score", align="left"),
-            Column("Method", align="left"),
-            *(Column(f"{CATEGORY_LABELS[one]} (n = {COUNTS[one]})") for one in CATEGORIES),
-        ),
-        tuple(rows),
+        SCORE_COLUMNS,
+        [
+            row
+            for score in SCORES
+            for row in (_reported_row(reported, score), *_rows(measured, precisions, score))
+        ],
         "How often each method is right when it names a category, and how much of it it finds.",
         (
             SCORES_NOTE.format(
@@ -99,17 +177,34 @@ def scores_by_category(
                 wilson_from=100 * settings.wilson_from,
                 wilson_below=settings.wilson_below,
             ),
-            REPORTED_NOTE.format(place=paper.place),
+            REPORTED_NOTE.format(place=reported.place),
         ),
     )
 
 
+def _reported_row(reported: CategoriesTable, score: str) -> ScoreRow:
+    cells = {
+        category: _reported_score(reported.rows.get(category), score) for category in CATEGORIES
+    }
+    return ScoreRow(score, REPORTED_LABEL, cells)
+
+
+def _rows(measured: Measured, precisions: Measured, score: str) -> list[ScoreRow]:
+    """A row per method."""
+    methods = measured.get(PRIMARY_SET, {})
+    rows = []
+    for method in in_label_order(methods):
+        estimates = {**methods[method], **precisions.get(PRIMARY_SET, {}).get(method, {})}
+        cells = {
+            category: _measured_score(estimates.get(f"{score}_{category}"), score)
+            for category in CATEGORIES
+        }
+        rows.append(ScoreRow(score, method_label(method), cells))
+    return rows
+
+
 def confusion_of_rules(
-    confusions: pl.DataFrame,
-    measured: Measured,
-    reported: Mapping[str, object],
-    *,
-    confidence: float,
+    confusions: pl.DataFrame, measured: Measured, paper: Reported, *, confidence: float
 ) -> Table:
     """The confusions of the improved rules on the paper's features, reported beside measured.
 
@@ -117,62 +212,52 @@ def confusion_of_rules(
     ----------
     confusions
         As :func:`failbench.studies.per_category.results.confusion_table` returns them.
-    measured, reported
+    measured, paper
         See :func:`scores_by_category`.
     confidence
         Of the measured intervals, as a fraction.
+
+    Raises
+    ------
+    BadInputError
+        If ``paper`` lacks a claim about the rules.
     """
-    paper = validate_reported(reported)
-    counts = paper.tables.confusion.rows
-    mine = confusions.filter(pl.col("method") == RULES, pl.col("feature_set") == PRIMARY_SET)
-    found = {row[:2]: row[2] for row in mine.select("category", "answer", "scenarios").rows()}
+    of_rules = confusions.filter(pl.col("method") == RULES, pl.col("feature_set") == PRIMARY_SET)
     recalls = measured.get(PRIMARY_SET, {}).get(RULES, {})
-    rows = []
-    for position, category in enumerate(CATEGORIES):
-        own = counts[category]
-        rows.append(
-            (
-                CATEGORY_LABELS[category],
-                *(str(count) for count in own),
-                percent(own[position] / sum(own)),
-                *(
-                    one_decimal(found[category, one]) if (category, one) in found else ABSENT
-                    for one in (*ANSWERS, MERGED)
-                ),
-                _score(recalls.get(f"recall_{category}"), "recall"),
-                str(COUNTS[category]),
-            )
+    rows = [
+        ConfusionRow(
+            category,
+            paper.tables.confusion.rows[category],
+            dict(of_rules.filter(category=category).select("answer", "scenarios").rows()),
+            recalls.get(f"recall_{category}"),
         )
-    everything = sum(map(sum, counts.values()))
-    right = sum(counts[category][position] for position, category in enumerate(CATEGORIES))
+        for category in CATEGORIES
+    ]
+    return Table.of(
+        "confusion",
+        CONFUSION_COLUMNS,
+        rows,
+        "What the improved rules take each category for.",
+        (CONFUSION_NOTE.format(interval=100 * confidence), _audit_note(rows, paper)),
+    )
+
+
+def _audit_note(rows: list[ConfusionRow], paper: Reported) -> str:
+    """The reported confusions held against what the paper says of the same rules elsewhere."""
+    cases = sum(sum(row.reported) for row in rows)
+    right = sum(row.right for row in rows)
     claimed = reported_number(paper, "improved_rules_accuracy")
     abstained = reported_number(paper, "improved_rules_abstention")
-    return Table(
-        "confusion",
-        (
-            Column("Actual", align="left"),
-            *(Column(SHORT_LABELS[one], "reported") for one in CATEGORIES[:-1]),
-            Column("both", "reported"),
-            Column("recall", "reported"),
-            *(Column(SHORT_LABELS[one], "measured") for one in CATEGORIES),
-            *(Column(one, "measured") for one in ("abstained", "both", "recall", "n")),
-        ),
-        tuple(rows),
-        "What the improved rules take each category for.",
-        (
-            CONFUSION_NOTE.format(interval=100 * confidence),
-            AUDIT_NOTE.format(
-                place=paper.tables.confusion.place,
-                right=right,
-                all=everything,
-                accuracy=percent(right / everything),
-                both=sum(row[-1] for row in counts.values()),
-                claimed=percent(claimed),
-                abstained=percent(abstained),
-                claimed_cases=claimed * everything,
-                abstained_cases=abstained * everything,
-            ),
-        ),
+    return AUDIT_NOTE.format(
+        place=paper.tables.confusion.place,
+        right=right,
+        all=cases,
+        accuracy=percent(right / cases),
+        both=sum(row.reported[-1] for row in rows),
+        claimed=percent(claimed),
+        abstained=percent(abstained),
+        claimed_cases=claimed * cases,
+        abstained_cases=abstained * cases,
     )
 
 
@@ -184,7 +269,7 @@ def _reported_score(row: ReportedCategory | None, score: str) -> str:
     return percent(row.precision if score == "precision" else row.recall)
 
 
-def _score(estimate: Mapping[str, float] | None, score: str) -> str:
+def _measured_score(estimate: Estimate | None, score: str) -> str:
     if estimate is None:
         return ABSENT
     text = with_interval(estimate["value"], estimate["ci_low"], estimate["ci_high"])

@@ -21,7 +21,7 @@ MARKERS = 10
 
 
 def draw_risk_coverage(curves: pl.DataFrame) -> Figure:
-    """Risk against coverage, a panel a feature set and a line a method.
+    """Risk against coverage, a panel per feature set and a line per method.
 
     Parameters
     ----------
@@ -34,8 +34,8 @@ def draw_risk_coverage(curves: pl.DataFrame) -> Figure:
         If a method has no label.
     """
     styles = method_styles(curves["method"])
-    found = curves["feature_set"].unique().to_list()
-    feature_sets = [name for name in FEATURE_SET_LABELS if name in found]
+    drawn = curves["feature_set"].unique().to_list()
+    feature_sets = [name for name in FEATURE_SET_LABELS if name in drawn]
     figure = Figure(figsize=(WIDTH, HEIGHT), layout="constrained")
     panels = figure.subplots(1, len(feature_sets), sharex=True, sharey=True, squeeze=False)[0]
     for axes, feature_set in zip(panels, feature_sets, strict=True):

@@ -4,7 +4,7 @@ Selective risk against coverage is the curve of El-Yaniv and Wiener (2010, "On t
 noise-free selective classification", JMLR 11); the area under it is the score of Geifman and
 El-Yaniv (2017, "Selective classification for deep neural networks", NeurIPS) and of Geifman, Uziel
 and El-Yaniv (2019, "Bias-reduced uncertainty estimation for deep neural classifiers", ICLR). Theirs
-adds up a risk a run; here the curve is linear in its errors between runs and the area is its
+adds up a risk per run; here the curve is linear in its errors between runs and the area is its
 integral, which has the same limit and does not depend on how runs of equal confidence are ordered.
 """
 
@@ -20,7 +20,7 @@ from failbench.arrays import Array
 from failbench.errors import BadInputError
 from failbench.prediction.workers import parallel_map
 from failbench.statistics.bootstrap import BootstrapSettings, Indices, Interval, resample
-from failbench.statistics.intervals import interval_rows
+from failbench.statistics.estimates import estimate_rows
 from failbench.statistics.scenario_values import right
 from failbench.statistics.scores import Weights, scenario_answers
 from failbench.vocabulary import ABSTAIN
@@ -44,7 +44,8 @@ class RiskCoverage:
         Keyed by (``feature_set``, ``method``, ``coverage``): ``risk``, the share of wrong answers
         among the share ``coverage`` of runs that a method is most confident of.
     areas
-        As :func:`failbench.statistics.intervals.intervals_table` returns figures, a row a curve.
+        Rows as :func:`failbench.statistics.estimates.estimate_rows` makes them, keyed by
+        (``feature_set``, ``method``, ``metric``): one per curve.
     """
 
     curves: pl.DataFrame
@@ -85,10 +86,10 @@ class Ranking:
         tuple of Array
             Two of ``[..., n_blocks + 1]``; both start at zero, and coverage ends at one.
         """
-        own = weights[..., self.scenario] * self.share
-        covered = np.cumsum(np.add.reduceat(own, self.starts, axis=-1), axis=-1)
-        errors = np.cumsum(np.add.reduceat(own * self.wrong, self.starts, axis=-1), axis=-1)
-        start = [(0, 0)] * (own.ndim - 1) + [(1, 0)]
+        runs = weights[..., self.scenario] * self.share
+        covered = np.cumsum(np.add.reduceat(runs, self.starts, axis=-1), axis=-1)
+        errors = np.cumsum(np.add.reduceat(runs * self.wrong, self.starts, axis=-1), axis=-1)
+        start = [(0, 0)] * (runs.ndim - 1) + [(1, 0)]
         whole = covered[..., -1:]
         return np.pad(covered / whole, start), np.pad(errors / whole, start)
 
@@ -99,7 +100,7 @@ def rankings(predictions: pl.DataFrame) -> tuple[Ranking, ...]:
     Abstentions come last, whatever confidence they were given, and count as wrong, as they do in
     accuracy: at full coverage the risk is one less accuracy.
     """
-    order = {scenario: place for place, scenario in enumerate(_scenarios(predictions))}
+    order = {scenario: position for position, scenario in enumerate(_scenarios(predictions))}
     ranked = predictions.select(
         "repeat",
         scenario=pl.col("scenario").replace_strict(order, return_dtype=pl.Int64),
@@ -120,12 +121,12 @@ def rankings(predictions: pl.DataFrame) -> tuple[Ranking, ...]:
 
 def _scenarios(predictions: pl.DataFrame) -> list[str]:
     """Every scenario, in the order in which categories and their scenarios are resampled."""
-    found = predictions.select("category", "scenario").unique().sort("category", "scenario")
+    scenarios = predictions.select("category", "scenario").unique().sort("category", "scenario")
     categories = scenario_answers(predictions).shares
     return [
         scenario
         for category in categories
-        for scenario in found.filter(pl.col("category") == category)["scenario"]
+        for scenario in scenarios.filter(pl.col("category") == category)["scenario"]
     ]
 
 
@@ -134,8 +135,8 @@ def risk_curve(ranked: tuple[Ranking, ...], coverage: Array) -> Array:
 
     Where a block of equal confidence is taken in part, its errors are those of a random part.
     """
-    weights = np.ones(1 + max(int(one.scenario.max()) for one in ranked))
-    errors = [np.interp(coverage, *one.cumulative(weights)) for one in ranked]
+    weights = np.ones(1 + max(int(ranking.scenario.max()) for ranking in ranked))
+    errors = [np.interp(coverage, *ranking.cumulative(weights)) for ranking in ranked]
     return np.asarray(np.mean(errors, axis=0) / coverage, dtype=np.float64)
 
 
@@ -146,8 +147,8 @@ def area_under(ranked: tuple[Ranking, ...], weights: Array) -> Array:
     a ln c + b c.
     """
     areas = []
-    for one in ranked:
-        covered, errors = one.cumulative(weights)
+    for ranking in ranked:
+        covered, errors = ranking.cumulative(weights)
         before, width = covered[..., :-1], np.diff(covered)
         slope = _quotient(np.diff(errors), width)
         offset = errors[..., :-1] - slope * before
@@ -224,13 +225,11 @@ def risk_coverage(
             "no method gives answers of different confidence.",
             "Predict with a method that does.",
         )
-    found = parallel_map(_of_one, tasks, workers)
-    return RiskCoverage(
-        pl.concat([curve for curve, _ in found]), pl.concat([area for _, area in found])
-    )
+    curves, areas = zip(*parallel_map(_of_method, tasks, workers), strict=True)
+    return RiskCoverage(pl.concat(curves), pl.concat(areas))
 
 
-def _of_one(
+def _of_method(
     feature_set: str, method: str, predictions: pl.DataFrame, settings: RiskCoverageSettings
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     ranked = rankings(predictions)
@@ -244,4 +243,4 @@ def _of_one(
         }
     )
     area = {AREA: area_interval(predictions, ranked, settings)}
-    return curve, interval_rows(feature_set, method, area)
+    return curve, estimate_rows(area, feature_set=feature_set, method=method)

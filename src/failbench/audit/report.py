@@ -1,0 +1,38 @@
+"""The report of the audit: every claim with its test, counts of verdicts, and printed intervals."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from failbench.audit.check import AuditSettings
+from failbench.audit.claims import AuditedPaper, audit_metrics, audit_paper
+from failbench.audit.figure import draw_paper_audit
+from failbench.audit.tables import audit_table
+from failbench.reporting.study_report import StudyReport, Summary, rounded
+
+
+def report(paper: AuditedPaper, settings: AuditSettings) -> StudyReport:
+    """Test every claim.
+
+    Parameters
+    ----------
+    paper
+        The claims.
+    settings
+        The section ``paper_audit`` of params.yaml.
+
+    Raises
+    ------
+    BadInputError
+        If a kind of test has no label.
+    """
+    audit = audit_paper(paper, settings)
+    points = rounded(audit)
+    verdicts = audit["verdict"].value_counts(name="claims").sort("verdict")
+    return StudyReport(
+        metrics=audit_metrics(audit),
+        points={"paper_audit": points},
+        tables=(audit_table(audit, confidence=settings.confidence),),
+        figures={"paper_audit": partial(draw_paper_audit, points)},
+        summary=(Summary.of(verdicts, "verdict", "claims"),),
+    )

@@ -1,0 +1,58 @@
+"""The report of the human baseline: what a simulation of people says of the paper's figure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+
+import polars as pl
+
+from failbench.methods.simulated_human import SkillLevel
+from failbench.reporting.reported import Reported, reported_number
+from failbench.reporting.study_report import StudyReport, Summary, rounded
+from failbench.studies.human_baseline.figure import draw_human_baseline
+from failbench.studies.human_baseline.results import (
+    HumanBaselineSettings,
+    human_baseline,
+    human_metrics,
+)
+from failbench.studies.human_baseline.tables import human_tables, study_points
+
+
+def report(
+    levels: Mapping[str, SkillLevel],
+    difficulty: pl.DataFrame,
+    hybrid: pl.DataFrame,
+    paper: Reported,
+    settings: HumanBaselineSettings,
+) -> StudyReport:
+    """Simulate studies of people, and hold them against what the paper prints.
+
+    Parameters
+    ----------
+    levels, difficulty, hybrid, settings
+        As :func:`failbench.studies.human_baseline.results.human_baseline` takes them.
+    paper
+        The numbers that the paper prints.
+
+    Raises
+    ------
+    BadInputError
+        If a scenario has no measured difficulty, the hybrid hands nothing to people, or ``paper``
+        lacks a claim about people.
+    """
+    accuracy = reported_number(paper, "human_accuracy")
+    deviation = reported_number(paper, "human_sd")
+    baseline = human_baseline(levels, difficulty, hybrid, settings, accuracy)
+    points, curves = rounded(study_points(baseline)), rounded(baseline.curves)
+    return StudyReport(
+        metrics=human_metrics(baseline),
+        points={"human_baseline": points, "human_skill": curves},
+        tables=human_tables(baseline, settings, paper),
+        figures={
+            "human_baseline": partial(draw_human_baseline, points, curves, (accuracy, deviation))
+        },
+        summary=(
+            Summary.of(points, "coupling", "design", "n", "accuracy", "low", "high", "deviation"),
+        ),
+    )

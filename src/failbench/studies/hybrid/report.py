@@ -1,0 +1,63 @@
+"""The report of hybrids: what each route is worth, and which thresholds are cheapest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+
+import polars as pl
+
+from failbench.methods.hybrid import HybridSettings
+from failbench.reporting.reported import Reported
+from failbench.reporting.study_report import StudyReport, Summary, rounded
+from failbench.statistics.costs import UnitCosts
+from failbench.statistics.intervals import IntervalSettings
+from failbench.studies.hybrid.figure import draw_hybrids
+from failbench.studies.hybrid.results import RoutingSettings, hybrid_metrics, study_hybrids
+from failbench.studies.hybrid.tables import routes_table, thresholds_table
+from failbench.vocabulary import Route
+
+
+def report(
+    hybrids: Mapping[str, pl.DataFrame],
+    rules: pl.DataFrame,
+    members: Mapping[Route, pl.DataFrame],
+    paper: Reported,
+    thresholds: HybridSettings,
+    costs: UnitCosts,
+    settings: RoutingSettings,
+    intervals: IntervalSettings,
+) -> StudyReport:
+    """Say what each route is worth, beside the paper, and search for the cheapest thresholds.
+
+    Parameters
+    ----------
+    hybrids, rules, members, thresholds, costs, settings, intervals
+        As :func:`failbench.studies.hybrid.results.study_hybrids` takes them.
+    paper
+        The numbers that the paper prints.
+
+    Raises
+    ------
+    BadInputError
+        If a member lacks a run, or ``paper`` a claim about a hybrid.
+    """
+    study = study_hybrids(hybrids, rules, members, thresholds, costs, settings, intervals)
+    grid = rounded(study.grid)
+    confidence = intervals.confidence
+    estimate = ("metric", "value", "ci_low", "ci_high", "n")
+    return StudyReport(
+        metrics=hybrid_metrics(study),
+        points={"hybrid": grid},
+        tables=(
+            routes_table(study.routes, paper, costs, confidence=confidence),
+            thresholds_table(study.thresholds, thresholds, settings.halves, confidence=confidence),
+        ),
+        figures={
+            "hybrid": partial(draw_hybrids, study.routes, grid, paper, thresholds, costs.human)
+        },
+        summary=(
+            Summary.of(study.routes, "hybrid", "route", *estimate),
+            Summary.of(study.thresholds, "human_cost", "wrong_answer_cost", *estimate),
+        ),
+    )

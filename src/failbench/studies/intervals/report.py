@@ -1,0 +1,55 @@
+"""The report of intervals: every rate of every method with its interval, and the tables of them."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from failbench.reporting.reported import Reported
+from failbench.reporting.study_report import StudyReport, Summary, rounded
+from failbench.statistics.costs import UnitCosts
+from failbench.statistics.estimates import nest
+from failbench.statistics.intervals import IntervalSettings, intervals_table
+from failbench.studies.intervals.tables import methods_table, scores_table
+
+
+def report(
+    predictions: pl.DataFrame,
+    paper: Reported,
+    settings: IntervalSettings,
+    costs: UnitCosts,
+    workers: int = 1,
+) -> StudyReport:
+    """Estimate every metric of every method on every feature set.
+
+    Parameters
+    ----------
+    predictions
+        Rows of ``predictions.PREDICTION_SCHEMA`` of one study.
+    paper
+        The numbers that the paper prints.
+    settings
+        The section ``intervals`` of params.yaml.
+    costs
+        What answers cost.
+    workers
+        The result does not depend on it.
+
+    Raises
+    ------
+    BadInputError
+        If a method has no label, or the paper's numbers lack a claim that a table shows.
+    """
+    table = intervals_table(predictions, settings, workers, costs)
+    measured = nest(table, "feature_set", "method", "metric")
+    accuracies = table.filter(pl.col("metric") == "accuracy")
+    return StudyReport(
+        metrics=measured,
+        points={"intervals": rounded(table)},
+        tables=(
+            methods_table(measured, paper, confidence=settings.confidence),
+            scores_table(measured, confidence=settings.confidence),
+        ),
+        summary=(
+            Summary.of(accuracies, "feature_set", "method", "value", "ci_low", "ci_high", "n"),
+        ),
+    )

@@ -1,0 +1,63 @@
+"""The report per category: precision, recall and F1 of every method, and what it mixes up."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import polars as pl
+
+from failbench.reporting.cells import Measured
+from failbench.reporting.reported import Reported
+from failbench.reporting.study_report import StudyReport, Summary, rounded
+from failbench.statistics.estimates import nest
+from failbench.statistics.intervals import IntervalSettings
+from failbench.studies.per_category.figure import draw_confusions
+from failbench.studies.per_category.results import confusion_table, precision_table
+from failbench.studies.per_category.tables import confusion_of_rules, scores_by_category
+
+
+def report(
+    predictions: pl.DataFrame,
+    measured: Measured,
+    paper: Reported,
+    settings: IntervalSettings,
+    workers: int = 1,
+) -> StudyReport:
+    """Score every method by category, and count what it takes each category for.
+
+    Parameters
+    ----------
+    predictions
+        Rows of ``predictions.PREDICTION_SCHEMA`` of one study.
+    measured
+        Estimates by feature set, method and metric, as in ``data/metrics/intervals.json``: recall
+        and F1 are there.
+    paper
+        The numbers that the paper prints.
+    settings
+        The section ``intervals`` of params.yaml.
+    workers
+        The result does not depend on it.
+
+    Raises
+    ------
+    BadInputError
+        If a method has no label, or the paper's numbers lack a claim that a table shows.
+    """
+    estimates = precision_table(predictions, settings, workers)
+    precisions = nest(estimates, "feature_set", "method", "metric")
+    confusions = rounded(confusion_table(predictions))
+    return StudyReport(
+        metrics=precisions,
+        points={"per_category": confusions},
+        tables=(
+            scores_by_category(measured, precisions, paper, settings),
+            confusion_of_rules(confusions, measured, paper, confidence=settings.confidence),
+        ),
+        figures={"per_category": partial(draw_confusions, confusions)},
+        summary=(
+            Summary.of(
+                estimates, "feature_set", "method", "metric", "value", "ci_low", "ci_high", "n"
+            ),
+        ),
+    )

@@ -1,0 +1,170 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from failbench.audit.claims import validate_claims
+from failbench.errors import BadInputError
+from made_up_audit import check, declared
+
+MIXTURE = {"shares": ["30/100", "50/100", "20/100"], "values": ["50/100", "75/100", "90/100"]}
+PARTS = {"share": "25%", "shares": ["48%", "27%"], "values": ["95%", "95.7%"], "mean": "87.4%"}
+BETWEEN = "sqrt(dot(shares, (values - dot(shares, values)) ** 2))"
+MEMBER = "(mean - dot(shares, values)) / share"
+VARIANCE = {"least": "0", "formula": "(highest - mean) * (mean - lowest)", "exact": True}
+THRESHOLD = {
+    "least": "lowest",
+    "formula": "lowest + (highest - lowest) * (1 + sqrt(1 + sigmas ** 2)) / 2",
+    "exact": True,
+}
+
+CASES = [
+    ("sum", "sum(parts)", {"parts": [20, 15, 18, 15, 8]}, 76, 75),
+    ("sum", "sum(parts)", {"parts": ["48%", "15%", "10%", "3%", "0.5±0.5%"]}, "76%", "100%"),
+    ("difference", "a - b", {"a": "95.7%", "b": "57.1%"}, "38.6 points", "33.9 points"),
+    ("ratio", "a / b", {"a": 47, "b": 53}, "88.7%", "88.6%"),
+    ("relative_gain", "a / b - 1", {"a": "26.3%", "b": "20/100"}, "31%", "20%"),
+    ("weighted_mean", "dot(shares, values)", MIXTURE, "70.5%", "72%"),
+    ("mixture_deviation", BETWEEN, MIXTURE, "14.6%", "12%"),
+    ("missing_member", MEMBER, PARTS, "64%", "72%"),
+    ("exponential", "exp(loss)", {"loss": "3.8"}, 45, 4720),
+    (
+        "span",
+        "max(values) - min(values)",
+        {"values": ["61.84%", "63.16%", "60.53%"]},
+        "2.6 points",
+        "1.3 points",
+    ),
+]
+
+
+@pytest.mark.parametrize(("kind", "formula", "where", "right", "wrong"), CASES)
+def test_a_formula_has_both_verdicts(kind, formula, where, right, wrong):
+    assert check(kind, value=right, formula=formula, where=where).verdict == "consistent"
+    assert check(kind, value=wrong, formula=formula, where=where).verdict == "inconsistent"
+
+
+@pytest.mark.parametrize(
+    ("kind", "formula", "where", "right", "wrong"),
+    [
+        (
+            "deviation",
+            {"least": "std(values)", "formula": "std(values) * sqrt(4 / 3)", "exact": True},
+            {"values": [1, 2, 3, 4]},
+            ("1.1", "1.3"),
+            ("1.0", "1.4"),
+        ),
+        (
+            "orders",
+            {"formula": "log10(higher / lower)", "exact": True},
+            {"higher": 2847, "lower": "1.2"},
+            ("3±0.5",),
+            ("4±0.5", "2±0.5"),
+        ),
+        (
+            "variance",
+            VARIANCE,
+            {"mean": "0.4", "lowest": 0, "highest": "1.2"},
+            ("0.32", "0.1"),
+            ("0.34",),
+        ),
+        (
+            "sigma_threshold",
+            THRESHOLD,
+            {"lowest": "0.8", "highest": "1.2", "sigmas": 3},
+            ("1.6", "0.9"),
+            ("1.7", "0.7"),
+        ),
+    ],
+)
+def test_a_range_of_two_formulas_has_both_verdicts(kind, formula, where, right, wrong):
+    for value in right:
+        assert check(kind, value=value, where=where, **formula).verdict == "consistent", value
+    for value in wrong:
+        assert check(kind, value=value, where=where, **formula).verdict == "inconsistent", value
+
+
+def test_rounding_alone_is_never_held_against_a_claim():
+    # 0.2649 + 0.2049 = 0.4698 rounds to 47 %, though the printed parts add up to 46 %
+    parts = {"formula": "sum(parts)", "where": {"parts": ["26%", "20%"]}}
+    assert check("sum", value="47%", **parts).verdict == "consistent"
+    assert check("sum", value="48%", **parts).verdict == "inconsistent"
+    assert check("sum", value="47%", exact=True, **parts).verdict == "inconsistent"
+
+
+def test_the_mean_and_deviation_of_a_mixture_are_those_of_its_draws():
+    values = np.repeat([0.5, 0.75, 0.9], [30, 50, 20])
+    mean = check("weighted_mean", value="70.5%", formula="dot(shares, values)", where=MIXTURE)
+    assert mean.low == pytest.approx(values.mean())
+    deviation = check("mixture_deviation", value="15%", formula=BETWEEN, where=MIXTURE)
+    assert deviation.low == pytest.approx(values.std())
+
+
+def test_the_missing_member_restores_the_mean():
+    finding = check(
+        "missing_member", value="64%", formula=MEMBER, where=PARTS, words=f"{{{MEMBER}}}"
+    )
+    middle = (0.874 - 0.48 * 0.95 - 0.27 * 0.957) / 0.25
+    assert finding.low < middle < finding.high
+    assert f"{100 * middle:.1f} %" == finding.computed
+
+
+def test_words_hold_expressions_of_the_figures_of_the_value_and_of_the_range():
+    finding = check(
+        "exponential",
+        value="2.3e11",
+        formula="exp(loss)",
+        where={"loss": "47.2"},
+        words="{value} is exp of {log(value)}, not of {loss:.0f}; from {low} to {high}",
+    )
+    assert finding.verdict == "inconsistent"
+    assert finding.computed.startswith(f"2.3e+11 is exp of {math.log(2.3e11):.2f}, not of 47; from")
+    assert f"{math.exp(47.15):.4g} to {math.exp(47.25):.4g}" in finding.computed
+
+
+def test_without_words_the_middle_of_the_range_is_what_was_computed():
+    finding = check("difference", value="3 points", formula="a - b", where={"a": "9%", "b": "4%"})
+    assert finding.computed == "5.0 points"
+    assert (finding.low, finding.high) == pytest.approx((0.04, 0.06))
+
+
+def test_the_largest_mean_plus_three_deviations_of_a_range_is_reached_at_its_ends():
+    shares = np.linspace(0, 1, 100_001)
+    reached = 0.8 + 0.4 * (shares + 3 * np.sqrt(shares * (1 - shares)))
+    where = {"lowest": "0.8", "highest": "1.2", "sigmas": 3}
+    finding = check("sigma_threshold", value=1000, where=where, **THRESHOLD)
+    assert finding.high == pytest.approx(reached.max())
+
+
+def test_no_numbers_of_a_range_exceed_the_bound_of_their_variance():
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        values = rng.beta(*rng.uniform(0.1, 3, 2), size=20)
+        mean, variance = values.mean(), values.var()
+        where = {"mean": f"{mean:.9f}", "lowest": 0, "highest": 1}
+        finding = check("variance", value=f"{variance:.9f}", where=where, **VARIANCE)
+        assert finding.verdict == "consistent"
+
+
+@pytest.mark.parametrize(
+    ("formula", "where", "words", "problem"),
+    [
+        ("a / b", {"a": 1}, "", "'b' is named by a formula and is not under where"),
+        ("a", {"a": 1, "b": 1}, "", "'b' is under where and named by no formula"),
+        ("a", {"a": 1}, "{c}", "'c' is named by a formula and is not under where"),
+        ("a / (a - a)", {"a": 1}, "", "cannot be computed"),
+        ("a; b", {"a": 1, "b": 1}, "", "is no formula"),
+        ("dot(a, b)", {"a": [1], "b": [1, 2]}, "", "as many weights as values"),
+        ("a", {"a": [1, 2]}, "", "does not come to a number"),
+        ("a", {"a": 0.5}, "", "no printed figure"),
+        ("a", {}, "", "at least 1"),
+    ],
+)
+def test_a_formula_that_cannot_be_computed_is_one_error_with_its_path(
+    formula, where, words, problem
+):
+    with pytest.raises(BadInputError, match=problem) as caught:
+        validate_claims(declared(kind="ratio", value=1, formula=formula, where=where, words=words))
+    assert caught.value.field.startswith("claims.made_up.check.ratio")
