@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from itertools import chain, product
+from itertools import product
 
 import polars as pl
 
@@ -79,22 +79,37 @@ def measure(
         ],
         workers,
     )
-    onset, last = pl.col("onset_step"), pl.col("failure_step") - 1
-    watched = snapshot_table(telemetry, known, looks(runs, settings.every, onset, last))
-    training = snapshot_table(
-        telemetry, known, spread_over_fault(runs, settings.training_snapshots)
-    )
-    late = (
-        look_predictions(
-            training, watched, successes, folds, method, method_settings, study.seed, workers
-        )
-        for method, method_settings in methods.items()
-    )
+    late = _late(telemetry, known, runs, successes, folds, study, methods, settings, workers)
     return Measurements(
-        pl.concat(chain(early, late), how="diagonal"),
+        pl.concat([*early, *late], how="diagonal"),
         runs.join(categories_of(known), on="scenario", maintain_order="left").select(
             "run_id", "category", "scenario", "onset_step", "failure_step"
         ),
         scores,
         healthy_scores,
     )
+
+
+def _late(
+    telemetry: Telemetry,
+    scenarios: tuple[Scenario, ...],
+    runs: pl.DataFrame,
+    successes: pl.DataFrame,
+    folds: pl.DataFrame,
+    study: ReferenceStudy,
+    methods: Mapping[str, Record],
+    settings: LeadTimeSettings,
+    workers: int,
+) -> list[pl.DataFrame]:
+    """What each method answers at every look from onset to before the failure."""
+    onset, last = pl.col("onset_step"), pl.col("failure_step") - 1
+    watched = snapshot_table(telemetry, scenarios, looks(runs, settings.every, onset, last))
+    training = snapshot_table(
+        telemetry, scenarios, spread_over_fault(runs, settings.training_snapshots)
+    )
+    return [
+        look_predictions(
+            training, watched, successes, folds, method, method_settings, study.seed, workers
+        )
+        for method, method_settings in methods.items()
+    ]
