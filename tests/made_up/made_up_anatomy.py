@@ -7,11 +7,10 @@ import polars as pl
 from failbench.methods.classifiers import RandomForestSettings
 from failbench.prediction.slices import ReferenceStudy
 from failbench.prediction.splits import make_splits
-from failbench.studies.unknown_anatomy.results import (
-    UnknownAnatomy,
-    UnknownAnatomySettings,
-    unknown_anatomy,
-)
+from failbench.studies.unknown_anatomy.measure import measure
+from failbench.studies.unknown_anatomy.measurements import Measurements
+from failbench.studies.unknown_anatomy.results import UnknownAnatomy, unknown_anatomy
+from failbench.studies.unknown_anatomy.settings import UnknownAnatomySettings
 from failbench.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry
 from made_up import made_up_predictions
 from made_up_scenarios import made_up_scenarios, reference_runs
@@ -79,12 +78,14 @@ def telemetry() -> Telemetry:
 def splits() -> pl.DataFrame:
     """Three folds, twice."""
     categories = pl.DataFrame(
-        [(one.id, one.category) for one in SCENARIOS], schema=["scenario", "category"], orient="row"
+        [(scenario.id, scenario.category) for scenario in SCENARIOS],
+        schema=["scenario", "category"],
+        orient="row",
     )
     return make_splits(categories, folds=3, repeats=2, seed=0)
 
 
-def said() -> pl.DataFrame:
+def predictions() -> pl.DataFrame:
     """Predictions of three methods, one of them a simulation."""
     methods = ("ebm", "random_forest", "simulated_human")
     return pl.concat(
@@ -93,10 +94,13 @@ def said() -> pl.DataFrame:
     )
 
 
+def made_up_measurements(workers: int = 1) -> Measurements:
+    """What is measured of these."""
+    return measure(telemetry(), features(), splits(), REFERENCE, SETTINGS, workers)
+
+
 def made_up_anatomy(
-    settings: UnknownAnatomySettings = SETTINGS, workers: int = 1
+    measured: Measurements, settings: UnknownAnatomySettings = SETTINGS
 ) -> UnknownAnatomy:
     """The anatomy of these."""
-    return unknown_anatomy(
-        said(), telemetry(), features(), splits(), SCENARIOS, REFERENCE, settings, workers
-    )
+    return unknown_anatomy(predictions(), measured, SCENARIOS, settings)

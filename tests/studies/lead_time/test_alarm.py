@@ -7,7 +7,8 @@ import polars as pl
 import pytest
 
 from failbench.errors import BadInputError
-from failbench.studies.lead_time.alarm import alarm_limit, first_alarms, healthy_course
+from failbench.studies.lead_time.alarm import alarm_limit, first_alarms
+from failbench.studies.lead_time.healthy_course import healthy_course
 
 SIGNALS = ("max_loss", "oov_rate")
 
@@ -58,13 +59,13 @@ def test_what_is_missing_or_never_varies_raises_no_alarm(course):
 
 
 def test_steps_that_few_runs_reached_have_no_course():
-    found = healthy_course(
+    short = healthy_course(
         snapshots(
             {"a": {5: (1.0, 0.1), 10: (2.0, 0.2)}, "b": {5: (2.0, 0.2)}, "c": {5: (3.0, 0.3)}}
         ),
         SIGNALS,
     )
-    assert found.steps == (5,)
+    assert short.steps == (5,)
 
 
 def test_the_limit_is_the_conformal_order_statistic():
@@ -90,7 +91,7 @@ def test_new_healthy_runs_exceed_the_limit_no_more_often_than_promised():
 def test_the_first_alarm_is_the_first_step_above_the_limit():
     scores = pl.DataFrame(
         {
-            "run": ["a", "a", "a", "b"],
+            "run_id": ["a", "a", "a", "b"],
             "step": [5, 10, 15, 5],
             "score": [1.0, 2.1, 3.0, 2.0],
         }

@@ -10,11 +10,13 @@ from failbench.features.catalogue import FEATURE_SETS
 from failbench.methods.simple_rules import SimpleRulesSettings
 from failbench.prediction.splits import make_splits
 from failbench.statistics.intervals import IntervalSettings
-from failbench.studies.lead_time.early_accuracy import (
+from failbench.studies.lead_time.early_accuracy import early_rates, not_begun, past_onset
+from failbench.studies.lead_time.settings import HEALTHY
+from failbench.studies.lead_time.snapshots import (
     EARLY_FEATURES,
     Snapshots,
     cut_before_failure,
-    early_rates,
+    snapshot_predictions,
 )
 
 RULES = SimpleRulesSettings(gradient_norm=1000, perplexity=10_000, healthy_sds=3)
@@ -39,32 +41,38 @@ def test_before_the_failure_no_error_text_is_known(small_telemetry, small_scenar
         small_telemetry.steps,
     )
     for ahead, known in ((0, {"RuntimeError", None}), (1, {None}), (3, {None})):
-        found = cut(telling, small_scenarios, ahead).failing
-        assert set(found["error_type"]) == known
-        assert set(found["error_message"]) == known
+        snapshot = cut(telling, small_scenarios, ahead).failing
+        assert set(snapshot["error_type"]) == known
+        assert set(snapshot["error_message"]) == known
+
+
+def failing(telemetry) -> pl.DataFrame:
+    return telemetry.runs.filter(pl.col("kind") == "failure")
 
 
 def test_a_run_that_has_not_begun_has_no_snapshot(small_telemetry, small_scenarios):
-    found = cut(small_telemetry, small_scenarios, 1)
-    assert found.not_begun["scenario"].to_list() == ["no_start"]
-    assert set(found.failing["scenario"]) == {"late_crash", "runaway"}
+    assert not_begun(failing(small_telemetry), 1)["scenario"].to_list() == ["no_start"]
+    snapshots = cut(small_telemetry, small_scenarios, 1)
+    assert set(snapshots.failing["scenario"]) == {"late_crash", "runaway"}
 
 
-def test_snapshots_are_past_onset_from_the_step_of_the_fault_on(small_telemetry, small_scenarios):
+def test_snapshots_are_past_onset_from_the_step_of_the_fault_on(small_telemetry):
     # late_crash fails at 7 with its fault from 4 on, runaway at 6 from 5 on
-    assert cut(small_telemetry, small_scenarios, 1).past_onset == ("late_crash", "runaway")
-    assert cut(small_telemetry, small_scenarios, 2).past_onset == ("late_crash",)
-    assert cut(small_telemetry, small_scenarios, 4).past_onset == ()
+    runs = failing(small_telemetry)
+    assert set(past_onset(runs, 0)["scenario"]) == {"late_crash", "runaway", "no_start"}
+    assert set(past_onset(runs, 1)["scenario"]) == {"late_crash", "runaway"}
+    assert set(past_onset(runs, 2)["scenario"]) == {"late_crash"}
+    assert past_onset(runs, 4).is_empty()
 
 
 def test_twins_are_cut_at_the_steps_of_their_failing_runs(small_telemetry, small_scenarios):
-    found = cut(small_telemetry, small_scenarios, 2)
-    failing, twins = (
+    snapshots = cut(small_telemetry, small_scenarios, 2)
+    steps, steps_of_twins = (
         dict(table.select("scenario", "steps_before_failure").iter_rows())
-        for table in (found.failing, found.twins)
+        for table in (snapshots.failing, snapshots.twins)
     )
-    assert failing == twins == {"late_crash": 6.0, "runaway": 5.0}
-    assert set(found.twins["kind"]) == {"twin"}
+    assert steps == steps_of_twins == {"late_crash": 6.0, "runaway": 5.0}
+    assert set(snapshots.twins["kind"]) == {"twin"}
 
 
 def test_a_failing_run_without_a_twin_is_refused(small_telemetry, small_scenarios):
@@ -73,21 +81,48 @@ def test_a_failing_run_without_a_twin_is_refused(small_telemetry, small_scenario
         cut(alone, small_scenarios, 0)
 
 
+AHEAD = 10
+
+
 @pytest.fixture(scope="module")
-def rates(failures, successes):
-    runs = failures.filter(pl.col("seed") == 0)
-    absent = [f"{one}_0" for one in sorted(set(runs["category"]))]
-    begun = runs.filter(~pl.col("scenario").is_in(absent))
-    healthy = begun.with_columns(pl.lit(0.0).alias("max_loss"), kind=pl.lit("twin"))
-    snapshots = Snapshots(
-        10,
-        begun,
-        healthy,
-        runs.filter(pl.col("scenario").is_in(absent)).select("scenario", "category"),
-        tuple(begun["scenario"]),
+def runs(failures):
+    """A run per scenario, of which the first of each category fails before it can be cut."""
+    first = pl.col("scenario").str.ends_with("_0")
+    return failures.filter(pl.col("seed") == 0).with_columns(
+        onset_step=pl.lit(0), failure_step=pl.when(first).then(AHEAD - 1).otherwise(AHEAD)
     )
+
+
+@pytest.fixture(scope="module")
+def predictions(runs, successes):
+    begun = runs.filter(pl.col("failure_step") >= AHEAD)
+    healthy = begun.with_columns(pl.lit(0.0).alias("max_loss"), kind=pl.lit("twin"))
     splits = make_splits(runs.select("scenario", "category"), folds=3, repeats=2, seed=0)
-    return early_rates(snapshots, successes, splits, "simple_rules", RULES, 0, INTERVALS)
+    snapshots = Snapshots(AHEAD, begun, healthy)
+    return snapshot_predictions(snapshots, successes, splits, "simple_rules", RULES, 0)
+
+
+@pytest.fixture(scope="module")
+def rates(predictions, runs):
+    return early_rates(predictions, runs, AHEAD, INTERVALS)
+
+
+def test_every_prediction_is_of_a_subset_and_so_many_steps_ahead(predictions):
+    subsets = dict(predictions.group_by("subset").len().iter_rows())
+    assert subsets == {"failing": 50, "twin": 50, "healthy": 25}
+    assert set(predictions["steps_ahead"]) == {AHEAD}
+    assert predictions.filter(pl.col("evidence").is_not_null())["subset"].unique().item() == HEALTHY
+
+
+def test_a_cause_that_is_named_without_evidence_is_not_named_for_a_reason(predictions, runs):
+    healthy = pl.col("subset") == HEALTHY
+    for evidence, expected in ((False, 0.0), (True, 1.0)):
+        changed = predictions.with_columns(
+            evidence=pl.when(healthy).then(pl.lit(evidence)),
+            prediction=pl.when(healthy).then(pl.lit("unknown")).otherwise("prediction"),
+        )
+        rate = early_rates(changed, runs, AHEAD, INTERVALS)["named_on_healthy"]
+        assert rate.value == expected
 
 
 def test_what_has_not_begun_is_not_diagnosed_but_counts(rates):
@@ -104,5 +139,5 @@ def test_the_gain_is_over_the_twins_of_the_runs_that_had_begun(rates):
 
 
 def test_every_rate_has_its_interval(rates):
-    for one in rates.values():
-        assert one.ci_low <= one.value <= one.ci_high
+    for rate in rates.values():
+        assert rate.ci_low <= rate.value <= rate.ci_high

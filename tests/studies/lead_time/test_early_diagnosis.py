@@ -5,11 +5,12 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from failbench.studies.lead_time.early_diagnosis import lead_times, looks, shares, spread_over_fault
+from failbench.studies.lead_time.early_diagnosis import lead_times, shares
+from failbench.studies.lead_time.looks import looks, spread_over_fault
 
 RUNS = pl.DataFrame(
     {
-        "run": ["r"],
+        "run_id": ["r"],
         "category": ["optimization"],
         "scenario": ["s"],
         "onset_step": [20],
@@ -20,12 +21,17 @@ RUNS = pl.DataFrame(
 
 def lead(right: list[bool], alarm: int | None) -> tuple[int | None, int | None]:
     """Looks at 20, 25, 30, 35 and 40."""
-    said = pl.DataFrame(
-        {"run": "r", "step": [20, 25, 30, 35, 40][: len(right)], "repeat": 0, "right": right}
+    answers = pl.DataFrame(
+        {
+            "run_id": "r",
+            "step": [20, 25, 30, 35, 40][: len(right)],
+            "repeat": 0,
+            "category": "optimization",
+            "prediction": ["optimization" if is_right else "unknown" for is_right in right],
+        }
     )
-    alarms = pl.DataFrame({"run": ["r"], "alarm": [alarm]}, schema_overrides={"alarm": pl.Int64})
-    found = lead_times(RUNS, alarms, said)
-    return found.select("lead", "delay").row(0)
+    alarms = pl.DataFrame({"run_id": ["r"], "alarm": [alarm]}, schema_overrides={"alarm": pl.Int64})
+    return lead_times(RUNS, alarms, answers).select("lead", "delay").row(0)
 
 
 def test_the_diagnosis_must_stay_right_until_the_failure():
@@ -46,12 +52,24 @@ def test_an_alarm_before_the_onset_is_false():
 
 def test_a_run_without_a_look_is_in_the_denominator():
     runs = pl.concat(
-        [RUNS, RUNS.with_columns(run=pl.lit("early"), failure_step=pl.lit(20).cast(pl.Int64))]
+        [RUNS, RUNS.with_columns(run_id=pl.lit("early"), failure_step=pl.lit(20).cast(pl.Int64))]
     )
-    alarms = pl.DataFrame({"run": ["r", "early"], "alarm": [20, None]})
-    said = pl.DataFrame({"run": ["r"], "step": [40], "repeat": [0], "right": [True]})
-    found = lead_times(runs, alarms, said).with_columns(**shares((3, 5)))
-    assert found.sort("run").select("run", "ahead_3", "ahead_5", "within_5").rows() == [
+    alarms = pl.DataFrame({"run_id": ["r", "early"], "alarm": [20, None]})
+    answers = pl.DataFrame(
+        {
+            "run_id": ["r"],
+            "step": [40],
+            "repeat": [0],
+            "category": ["optimization"],
+            "prediction": ["optimization"],
+        }
+    )
+    figures = shares((3, 5))
+    chosen = [
+        figures[key].alias("_".join(map(str, key)))
+        for key in (("ahead", 3), ("ahead", 5), ("within", 5))
+    ]
+    assert lead_times(runs, alarms, answers).sort("run_id").select("run_id", *chosen).rows() == [
         ("early", False, False, False),
         ("r", True, False, False),
     ]
@@ -62,8 +80,7 @@ def test_looks_are_at_multiples_between_onset_and_failure():
         {"run_id": ["a", "b", "c"], "from": [0, 7, 11], "to": [12, 9, 14]},
         schema_overrides={"from": pl.Int32, "to": pl.Int32},
     )
-    found = looks(runs, 5, pl.col("from"), pl.col("to"))
-    assert found.rows() == [("a", 5), ("a", 10)]
+    assert looks(runs, 5, pl.col("from"), pl.col("to")).rows() == [("a", 5), ("a", 10)]
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,8 @@
-"""Lead time: the whole study on made-up rates, and its refusals."""
+"""Lead time: the whole study on made-up runs, from memory and from files, and its refusals."""
 
 from __future__ import annotations
+
+from dataclasses import fields
 
 import polars as pl
 import pytest
@@ -11,14 +13,17 @@ from failbench.methods.simple_rules import SimpleRulesSettings
 from failbench.prediction.slices import ReferenceStudy
 from failbench.prediction.splits import make_splits
 from failbench.statistics.intervals import IntervalSettings
+from failbench.studies.lead_time.measure import measure
+from failbench.studies.lead_time.measurements import Measurements
+from failbench.studies.lead_time.report import report
 from failbench.studies.lead_time.results import (
     ALARM,
     LeadTime,
-    LeadTimeSettings,
     lead_time_metrics,
-    lead_time_study,
+    lead_time_results,
 )
-from failbench.telemetry import Telemetry
+from failbench.studies.lead_time.settings import LeadTimeSettings
+from failbench.telemetry import Telemetry, write_parquet
 from made_up_telemetry import made_up_scenarios, made_up_telemetry
 
 SETTINGS = LeadTimeSettings.model_validate(
@@ -44,22 +49,20 @@ RULES = SimpleRulesSettings(gradient_norm=1000, perplexity=10_000, healthy_sds=3
 INTERVALS = IntervalSettings(resamples=1000, confidence=0.95, wilson_from=0.9, seed=0)
 
 
-def study(telemetry, scenarios, **changed: object) -> LeadTime:
-    reference = {
-        "architecture": "transformer",
-        "optimizer": "adamw",
-        "scale": "small",
-        "run_seed": 0,
-        "seed": 0,
-    }
+REFERENCE = ReferenceStudy(
+    architecture="transformer", optimizer="adamw", scale="small", run_seed=0, seed=0
+)
+
+
+def refused(telemetry, scenarios, **changed: object) -> None:
     splits = pl.DataFrame({"repeat": [0], "fold": [0], "scenario": ["killed_by_operator"]})
-    chosen = ReferenceStudy.model_validate(reference | changed)
-    return lead_time_study(telemetry, scenarios, splits, chosen, {}, SETTINGS, INTERVALS)
+    study = REFERENCE.model_copy(update=changed)
+    measure(telemetry, scenarios, splits, study, {}, SETTINGS)
 
 
 def test_runs_that_were_not_recorded_are_refused(small_telemetry, small_scenarios):
     with pytest.raises(BadInputError, match="no failing run of transformer with adamw, seed 9"):
-        study(small_telemetry, small_scenarios, run_seed=9)
+        refused(small_telemetry, small_scenarios, run_seed=9)
 
 
 def test_twins_of_the_tested_seed_do_not_calibrate_the_alarm(small_telemetry, small_scenarios):
@@ -73,7 +76,7 @@ def test_twins_of_the_tested_seed_do_not_calibrate_the_alarm(small_telemetry, sm
         pl.concat([small_telemetry.steps, as_successes.steps]),
     )
     with pytest.raises(BadInputError, match="no twins of other seeds"):
-        study(recorded, small_scenarios)
+        refused(recorded, small_scenarios)
 
 
 def test_metrics_are_nested_scalars_by_method_metric_and_steps():
@@ -84,42 +87,65 @@ def test_metrics_are_nested_scalars_by_method_metric_and_steps():
             {"method": ALARM, "steps": 0, "metric": "false_alarms", **row},
         ]
     )
-    found = lead_time_metrics(LeadTime(rates, (2.5, 9.0, 1.0), 76))
+    metrics = lead_time_metrics(LeadTime(rates, (2.5, 9.0, 1.0), 76))
     leaf = {"value": 0.5, "ci_low": 0.4, "ci_high": 0.6, "n": 76}
-    assert found["simple_rules"] == {"accuracy": {"steps_10": leaf}}
-    assert found[ALARM]["limit"] == {
+    assert metrics["simple_rules"] == {"accuracy": {"steps_10": leaf}}
+    assert metrics[ALARM]["limit"] == {
         "all_steps": {"value": 2.5, "lowest": 1.0, "highest": 9.0, "n": 76.0}
     }
 
 
-def test_the_study_reports_every_method_beside_the_alarm_and_what_was_possible():
-    telemetry = made_up_telemetry(seeds=4, successes=4)
-    splits = make_splits(categories_of(made_up_scenarios()), folds=2, repeats=1, seed=0)
-    chosen = SETTINGS.model_copy(update={"steps": (0, 3), "false_alarms": 0.1})
-    reference = ReferenceStudy(
-        architecture="transformer", optimizer="adamw", scale="small", run_seed=0, seed=0
-    )
-    found = lead_time_study(
-        telemetry,
+CHOSEN = SETTINGS.model_copy(update={"steps": (0, 3), "false_alarms": 0.1})
+
+
+@pytest.fixture(scope="module")
+def measured():
+    return measure(
+        made_up_telemetry(seeds=4, successes=4),
         made_up_scenarios(),
-        splits,
-        reference,
+        make_splits(categories_of(made_up_scenarios()), folds=2, repeats=1, seed=0),
+        REFERENCE,
         {"simple_rules": RULES},
-        chosen,
-        INTERVALS,
+        CHOSEN,
     )
+
+
+def test_the_study_reports_every_method_beside_the_alarm_and_what_was_possible(measured):
+    results = lead_time_results(measured, CHOSEN, INTERVALS)
     rates = {
         (method, metric, steps): (value, n)
-        for method, metric, steps, value, n in found.rates.select(
+        for method, metric, steps, value, n in results.rates.select(
             "method", "metric", "steps", "value", "n"
         ).iter_rows()
     }
     # half of twenty scenarios calibrate with three seeds each, the others are counted: every
     # scenario is among the others in one of the divisions
-    assert found.calibration_runs == 30
+    assert results.calibration_runs == 30
     assert rates["alarm", "false_alarms", 0][1] == 20
     # all faults start at step 8 and fail at 19, and raise the loss far above the healthy course
     assert rates["possible", "diagnosed_ahead", 3] == (1.0, 20)
     # a rare alarm before onset is a false one
     assert rates["alarm", "diagnosed_ahead", 3][0] > 0.95
     assert rates["simple_rules", "accuracy", 3] == rates["simple_rules", "accuracy_past_onset", 3]
+
+
+def test_runs_and_steps_have_columns_of_their_own(measured):
+    key = ["method", "subset", "steps_ahead", "step", "repeat", "fold", "run_id"]
+    assert not measured.predictions.select(key).is_duplicated().any()
+    assert not measured.predictions["run_id"].str.contains("@").any()
+    assert measured.predictions.select(pl.sum_horizontal(pl.col("steps_ahead", "step").is_null()))[
+        "steps_ahead"
+    ].unique().to_list() == [1]
+
+
+def test_a_report_from_saved_measurements_is_that_from_memory(measured, reported, tmp_path):
+    tables = {field.name: getattr(measured, field.name) for field in fields(measured)}
+    for name, table in tables.items():
+        write_parquet(table, tmp_path / f"{name}.parquet")
+    saved = Measurements(**{name: pl.read_parquet(tmp_path / f"{name}.parquet") for name in tables})
+    before, after = (
+        report(measurements, reported, CHOSEN, INTERVALS) for measurements in (measured, saved)
+    )
+    assert after.metrics == before.metrics
+    assert after.tables == before.tables
+    assert after.points["lead_time"].equals(before.points["lead_time"])

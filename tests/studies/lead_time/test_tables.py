@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
-import yaml
 
 from failbench.studies.lead_time.figure import draw_lead_time
 from failbench.studies.lead_time.results import ALARM, POSSIBLE
@@ -30,11 +29,10 @@ def rates() -> pl.DataFrame:
 
 
 @pytest.fixture
-def table(rates, repository):
-    text = (repository / "data/reported/paper.yaml").read_text(encoding="utf-8")
+def table(rates, reported):
     return lead_time_table(
         rates,
-        yaml.safe_load(text),
+        reported,
         calibration_runs=76,
         limits=(2.5, 9.0),
         false_alarms=0.02,
@@ -65,11 +63,11 @@ def test_the_note_says_how_often_the_alarm_was_false(table):
 
 def test_the_figure_draws_every_panel_with_its_sizes(rates, project_style):
     figure = draw_lead_time(rates, (100, 0.553))
-    names = [[one.get_text() for one in axes.get_xticklabels()] for axes in figure.axes]
+    names = [[label.get_text() for label in axes.get_xticklabels()] for axes in figure.axes]
     assert names[1] == ["100\n25", "50\n27", "10\n40", "0\n74"]
     assert names[2] == ["100\n76", "50\n76", "10\n76"]
     (legend,) = figure.legends
-    texts = {one.get_text() for one in legend.get_texts()}
+    texts = {text.get_text() for text in legend.get_texts()}
     assert {"Simple rules", "fault switched on", "improved rules, reported"} <= texts
 
 

@@ -1,4 +1,4 @@
-"""Own history: features on the scale of other healthy runs."""
+"""Rescaling: features on the scale of other healthy runs."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_recalibrating_undoes_a_change_of_scale(home):
     assert moved.drop(MOVED).equals(home.drop(MOVED))
 
 
-def test_recalibrating_to_the_own_band_changes_nothing(home):
+def test_recalibrating_to_the_same_band_changes_nothing(home):
     band = band_of(home)
     moved = recalibrated(home, band, band)
     assert moved["max_loss"].to_numpy() == pytest.approx(home["max_loss"].to_numpy())
@@ -53,9 +53,9 @@ def test_a_feature_that_does_not_vary_among_healthy_runs_stays(home):
 
 
 def test_changes_are_ratios_where_the_optimizer_sets_the_scale(home, early):
-    found = changes(home, early)
-    assert found["max_gradient_norm"].to_numpy() == pytest.approx(np.log(2))
-    assert found["mean_loss"].to_numpy() == pytest.approx(home["mean_loss"].to_numpy() / 2)
+    changed = changes(home, early)
+    assert changed["max_gradient_norm"].to_numpy() == pytest.approx(np.log(2))
+    assert changed["mean_loss"].to_numpy() == pytest.approx(home["mean_loss"].to_numpy() / 2)
 
 
 def test_adapting_does_not_see_a_factor_on_all_gradient_norms(home, early):

@@ -4,18 +4,28 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
-import yaml
 
-from failbench.prediction.slices import RunSetting
+from failbench.statistics.significance import SignificanceSettings
 from failbench.studies.portability.figure import MARKS, draw_portability
 from failbench.studies.portability.tables import (
     condition_label,
     portability_contrasts_table,
     portability_table,
 )
+from made_up_portability import portability_settings
 
-HOME = RunSetting(architecture="transformer", optimizer="adamw", scale="small")
-AWAY = RunSetting(architecture="transformer", optimizer="sgd", scale="small")
+SETTINGS = portability_settings(own_history_steps=100)
+HOME, AWAY = SETTINGS.home, SETTINGS.away
+TESTS = SignificanceSettings(
+    feature_set="19",
+    contrasts=SETTINGS.contrasts,
+    resamples=1000,
+    confidence=0.95,
+    practical_equivalence=0.05,
+    equivalence_margin=0.1,
+    power=0.8,
+    seed=0,
+)
 
 
 @pytest.fixture
@@ -45,12 +55,9 @@ def test_conditions_name_the_optimizer_and_how_thresholds_came_to_it():
     assert condition_label("fixed", HOME, elsewhere) == "T5 with SGD, fixed"
 
 
-def test_the_paper_stands_above_what_was_measured(rates, repository):
-    reported = yaml.safe_load((repository / "data/reported/paper.yaml").read_text("utf-8"))
-    table = portability_table(
-        rates, reported, home=HOME, away=AWAY, own_history_steps=100, confidence=0.95
-    )
-    columns = [one.heading for one in table.columns]
+def test_the_paper_stands_above_what_was_measured(rates, reported):
+    table = portability_table(rates, reported, SETTINGS, confidence=0.95)
+    columns = [column.heading for column in table.columns]
     first, rules, forest = (dict(zip(columns, row, strict=True)) for row in table.rows)
     assert (first["AdamW, as tuned"], first["SGD, fixed"]) == ("> 50.0", "20.0")
     assert rules["AdamW, as tuned"] == "25.0 [12.5, 75.0]"
@@ -65,11 +72,8 @@ def test_each_contrast_has_both_verdicts_and_what_could_have_been_shown(compared
             compared("fixed", "home", detectable_difference=None, ci_low=None, **facts),
             compared("recalibrated", "fixed", feature_set="simple_rules"),
         ],
-        home=HOME,
-        away=AWAY,
-        margin=0.1,
-        power=0.8,
-        confidence=0.95,
+        SETTINGS,
+        TESTS,
     )
     shown, hidden = table.rows
     assert shown[1:] == (
@@ -85,9 +89,12 @@ def test_each_contrast_has_both_verdicts_and_what_could_have_been_shown(compared
     assert (hidden[3], hidden[6], hidden[8]) == ("10.0", "not shown", "–")
 
 
-def test_the_figure_has_a_mark_a_method_and_condition(rates, project_style):
+def test_the_figure_has_a_mark_per_method_and_condition(rates, project_style):
     figure = draw_portability(rates, 0.2, home=HOME, away=AWAY)
     (axes,) = figure.axes
-    assert [one.get_text() for one in axes.get_yticklabels()] == ["Simple rules", "Random forest"]
+    assert [label.get_text() for label in axes.get_yticklabels()] == [
+        "Simple rules",
+        "Random forest",
+    ]
     assert len(axes.containers) == len(MARKS)
     assert axes.get_xlabel() == "accuracy (n = 76 scenarios)"

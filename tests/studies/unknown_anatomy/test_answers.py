@@ -1,3 +1,5 @@
+"""Unknown answers: what is answered most often, and rates over few scenarios."""
+
 from __future__ import annotations
 
 import polars as pl
@@ -27,9 +29,9 @@ def answered(*answers: str) -> pl.DataFrame:
 
 
 def test_the_answer_given_most_often_is_named_with_its_share():
-    found = answers_to_unknown(answered("unknown", "optimization", "optimization", "abstain"))
-    assert found.height == 1
-    row = found.row(0, named=True)
+    answers = answers_to_unknown(answered("unknown", "optimization", "optimization", "abstain"))
+    assert answers.height == 1
+    row = answers.row(0, named=True)
     assert (row["answer"], row["share"], row["right"]) == ("optimization", 0.5, 0.25)
     assert 0 < row["entropy"] < 1
 
@@ -41,23 +43,23 @@ def test_among_answers_given_as_often_the_first_by_name_is_taken():
 
 def test_labelled_scenarios_are_not_listed_and_without_unknown_ones_there_is_nothing():
     predictions = made_up_predictions(scenarios=3)
-    found = answers_to_unknown(predictions)
-    assert found["scenario"].to_list() == ["unknown_0", "unknown_1", "unknown_2"]
+    answers = answers_to_unknown(predictions)
+    assert answers["scenario"].to_list() == ["unknown_0", "unknown_1", "unknown_2"]
     with pytest.raises(BadInputError, match="there is no unknown scenario"):
         answers_to_unknown(predictions.filter(pl.col("category") != "unknown"))
 
 
 def test_rates_over_few_scenarios_have_wilsons_interval_with_n_scenarios():
     predictions = made_up_predictions(scenarios=8, repeats=4)
-    found = unknown_intervals(predictions, SETTINGS)
-    own = predictions.filter(pl.col("category") == "unknown")
-    rate = (own["prediction"] == "unknown").mean()
+    intervals = unknown_intervals(predictions, SETTINGS)
+    unknown = predictions.filter(pl.col("category") == "unknown")
+    rate = (unknown["prediction"] == "unknown").mean()
     low, high = proportion_confint(rate * 8, 8, 0.05, method="wilson")
-    recall = found["recall"]
+    recall = intervals["recall"]
     assert (recall.value, recall.ci_low, recall.ci_high) == pytest.approx((rate, low, high))
     assert (recall.n, recall.method) == (8, "Wilson")
-    assert found["abstained"].value == 0.0
-    assert (found["entropy_unknown"].n, found["entropy_labelled"].n) == (8, 32)
+    assert intervals["abstained"].value == 0.0
+    assert (intervals["entropy_unknown"].n, intervals["entropy_labelled"].n) == (8, 32)
 
 
 def test_entropy_of_unknown_and_of_labelled_scenarios_are_kept_apart():
@@ -67,7 +69,7 @@ def test_entropy_of_unknown_and_of_labelled_scenarios_are_kept_apart():
     undecided = pl.concat(
         [predictions.filter(~unknown), predictions.filter(unknown).with_columns(spread)]
     )
-    found = unknown_intervals(undecided, SETTINGS)
-    assert found["entropy_unknown"].value == pytest.approx(1.0)
-    assert found["entropy_labelled"].value < 1.0
-    assert found["separation"].value == pytest.approx(1.0)
+    intervals = unknown_intervals(undecided, SETTINGS)
+    assert intervals["entropy_unknown"].value == pytest.approx(1.0)
+    assert intervals["entropy_labelled"].value < 1.0
+    assert intervals["separation"].value == pytest.approx(1.0)

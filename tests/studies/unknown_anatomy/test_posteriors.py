@@ -1,3 +1,5 @@
+"""Posteriors: entropy, and how well it separates unknown scenarios."""
+
 from __future__ import annotations
 
 import polars as pl
@@ -20,21 +22,21 @@ def entropies(*rows: tuple[float, ...]) -> list[float]:
 
 def test_entropy_is_that_of_scipy_over_that_of_equal_odds():
     mixed = (0.5, 0.2, 0.2, 0.1, 0.0)
-    found = entropies((0.2,) * 5, (1.0, 0.0, 0.0, 0.0, 0.0), mixed)
-    assert found[0] == pytest.approx(1.0)
-    assert found[1] == 0.0
-    assert found[2] == pytest.approx(stats.entropy(mixed, base=5))
+    values = entropies((0.2,) * 5, (1.0, 0.0, 0.0, 0.0, 0.0), mixed)
+    assert values[0] == pytest.approx(1.0)
+    assert values[1] == 0.0
+    assert values[2] == pytest.approx(stats.entropy(mixed, base=5))
 
 
 def test_separation_is_the_area_under_the_curve_of_scikit_learn():
     predictions = made_up_predictions(scenarios=8)
     means = predictions.group_by("scenario", "category").agg(pl.col("confidence").mean())
-    found = separation(predictions, pl.col("confidence"), SETTINGS)
-    assert found.value == pytest.approx(
+    area = separation(predictions, pl.col("confidence"), SETTINGS)
+    assert area.value == pytest.approx(
         roc_auc_score(means["category"] == "unknown", means["confidence"].round(12))
     )
-    assert found.ci_low < found.value < found.ci_high
-    assert found.n == 40
+    assert area.ci_low < area.value < area.ci_high
+    assert area.n == 40
 
 
 def test_what_separates_fully_is_one_and_what_is_the_same_everywhere_a_half():

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import polars as pl
 import pytest
@@ -10,21 +10,26 @@ from statsmodels.stats.proportion import proportion_confint
 from failbench.errors import BadInputError
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.measurements import measurements
-from failbench.studies.unknown_anatomy.added_measurements import (
-    ADDED,
-    MEASURED_SETS,
-    refit,
-    sign_test,
-    with_measurements,
-)
-from failbench.studies.unknown_anatomy.results import anatomy_metrics
+from failbench.reporting.markup import markdown
+from failbench.studies.unknown_anatomy.added_value import sign_test
+from failbench.studies.unknown_anatomy.feature_sets import ADDED, MEASURED_SETS
+from failbench.studies.unknown_anatomy.measure import refit, with_measurements
+from failbench.studies.unknown_anatomy.measurements import Measurements
+from failbench.studies.unknown_anatomy.report import report
+from failbench.studies.unknown_anatomy.results import anatomy_estimates, anatomy_metrics
+from failbench.telemetry import write_parquet
 from failbench.vocabulary import CATEGORIES
-from made_up_anatomy import COUNT, SETTINGS, features, made_up_anatomy, splits, telemetry
-
-
-@pytest.fixture(scope="module")
-def found():
-    return made_up_anatomy()
+from made_up_anatomy import (
+    COUNT,
+    SCENARIOS,
+    SETTINGS,
+    features,
+    made_up_anatomy,
+    made_up_measurements,
+    predictions,
+    splits,
+    telemetry,
+)
 
 
 def test_every_feature_set_has_the_papers_features_and_some_measurements():
@@ -33,68 +38,88 @@ def test_every_feature_set_has_the_papers_features_and_some_measurements():
         assert MEASURED_SETS[name] == (*FEATURE_SETS["19"], *columns)
 
 
-def test_a_measurement_that_tells_unknown_runs_is_found_to_tell_them(found):
-    told = {name: one["recall_unknown"].value for name, one in found.rates.items()}
-    assert told["19+ending"] > max(told["19"], told["19+step_times"]) + 0.2
-    assert found.signs["19+ending"].better > found.signs["19+ending"].worse
-    assert found.rates["19+ending"]["accuracy"].value > found.rates["19"]["accuracy"].value
-    ending = next(one for one in found.contrasts if one.left == "19+ending")
+def test_a_measurement_that_tells_unknown_runs_is_found_to_tell_them(results):
+    recalls = {name: rates["recall_unknown"].value for name, rates in results.rates.items()}
+    assert recalls["19+ending"] > max(recalls["19"], recalls["19+step_times"]) + 0.2
+    assert results.signs["19+ending"].better > results.signs["19+ending"].worse
+    assert results.rates["19+ending"]["accuracy"].value > results.rates["19"]["accuracy"].value
+    ending = next(contrast for contrast in results.contrasts if contrast.left == "19+ending")
     assert ending.right == "19"
     assert ending.difference == pytest.approx(
-        found.rates["19+ending"]["accuracy"].value - found.rates["19"]["accuracy"].value
+        results.rates["19+ending"]["accuracy"].value - results.rates["19"]["accuracy"].value
     )
     assert ending.p_holm is not None
 
 
-def test_rates_of_few_scenarios_have_wilsons_interval(found):
-    recall = found.rates["19+ending"]["recall_unknown"]
+def test_rates_of_few_scenarios_have_wilsons_interval(results):
+    recall = results.rates["19+ending"]["recall_unknown"]
     assert (recall.n, recall.method) == (COUNT, "Wilson")
     expected = proportion_confint(recall.value * COUNT, COUNT, 0.05, method="wilson")
     assert (recall.ci_low, recall.ci_high) == pytest.approx(expected)
 
 
-def test_posteriors_are_of_unknown_scenarios_and_add_up(found):
-    assert found.posteriors.height == COUNT * len(MEASURED_SETS)
-    sums = found.posteriors.select(pl.sum_horizontal(f"p_{one}" for one in CATEGORIES))
-    assert sums.to_series().to_list() == pytest.approx([1.0] * found.posteriors.height, abs=1e-5)
+def test_posteriors_are_of_unknown_scenarios_and_add_up(results):
+    assert results.posteriors.height == COUNT * len(MEASURED_SETS)
+    sums = results.posteriors.select(pl.sum_horizontal(f"p_{category}" for category in CATEGORIES))
+    assert sums.to_series().to_list() == pytest.approx([1.0] * results.posteriors.height, abs=1e-5)
 
 
-def test_look_alikes_are_labelled_and_share_the_surface_or_lie_near(found):
-    assert set(found.partners["partner_category"]) == {"data_pipeline"}
-    assert found.partners.height == COUNT * COUNT
-    assert found.neighbours.height == COUNT * SETTINGS.neighbours
-    assert "unknown" not in set(found.neighbours["neighbour_category"])
+def test_look_alikes_are_labelled_and_share_the_surface_or_lie_near(results):
+    assert set(results.partners["partner_category"]) == {"data_pipeline"}
+    assert results.partners.height == COUNT * COUNT
+    assert results.neighbours.height == COUNT * SETTINGS.neighbours
+    assert "unknown" not in set(results.neighbours["neighbour_category"])
 
 
-def test_methods_that_are_left_out_say_nothing(found):
-    assert set(found.methods) == {"ebm", "random_forest"}
-    assert set(found.answers["method"]) == {"ebm", "random_forest"}
+def test_methods_that_are_left_out_say_nothing(results, measured):
+    assert set(results.methods) == {"ebm", "random_forest"}
+    assert set(results.answers["method"]) == {"ebm", "random_forest"}
     everyone = SETTINGS.model_copy(update={"left_out": ("ebm", "random_forest", "simulated_human")})
     with pytest.raises(BadInputError, match="leaves no method"):
-        made_up_anatomy(everyone)
+        made_up_anatomy(measured, everyone)
 
 
-def test_the_result_does_not_depend_on_the_number_of_workers(found):
-    again = made_up_anatomy(workers=2)
-    assert again.rates == found.rates
-    assert again.posteriors.equals(found.posteriors)
+def test_the_result_does_not_depend_on_the_number_of_workers(measured):
+    again = made_up_measurements(workers=2)
+    assert again.predictions.equals(measured.predictions)
+    assert again.neighbours.equals(measured.neighbours)
 
 
-def test_metrics_have_methods_forests_and_what_is_added(found):
-    metrics = anatomy_metrics(found)
-    assert metrics["method_ebm"]["recall"] == found.methods["ebm"]["recall"]
-    assert metrics["forest_19"] == found.rates["19"]
+def test_a_report_from_saved_measurements_is_that_from_memory(measured, reported, tmp_path):
+    tables = {field.name: getattr(measured, field.name) for field in fields(measured)}
+    for name, table in tables.items():
+        write_parquet(table, tmp_path / f"{name}.parquet")
+    saved = Measurements(**{name: pl.read_parquet(tmp_path / f"{name}.parquet") for name in tables})
+    before, after = (
+        report(predictions(), measurements, SCENARIOS, reported, SETTINGS)
+        for measurements in (measured, saved)
+    )
+    assert after.metrics == before.metrics
+    assert [markdown(table) for table in after.tables] == [
+        markdown(table) for table in before.tables
+    ]
+    for name, points in before.points.items():
+        assert after.points[name].equals(points)
+
+
+def test_metrics_have_methods_forests_and_what_is_added(results):
+    metrics = anatomy_metrics(results)
+    leaves = {"value", "ci_low", "ci_high", "n"}
+    recall = results.methods["ebm"]["recall"]
+    assert metrics["method_ebm"]["recall"] == recall.model_dump(include=leaves)
+    assert set(metrics["forest_19"]) == {"accuracy", "recall_unknown"}
     added = metrics["added_19+ending"]["accuracy"]
-    assert added.ci_low <= added.value <= added.ci_high
+    assert added["ci_low"] <= added["value"] <= added["ci_high"]
 
 
-def test_a_difference_without_bounds_is_a_point_in_the_metrics(found):
-    alike = found.contrasts[0].model_copy(
+def test_a_difference_without_bounds_is_a_point_in_the_metrics(results):
+    alike = results.contrasts[0].model_copy(
         update={"difference": 0.0, "ci_low": None, "ci_high": None}
     )
-    metrics = anatomy_metrics(replace(found, contrasts=(alike,)))
-    point = metrics[f"added_{alike.left}"]["accuracy"]
-    assert (point.value, point.ci_low, point.ci_high, point.method) == (0.0, 0.0, 0.0, "point")
+    estimates = anatomy_estimates(replace(results, contrasts=(alike,)))
+    point = estimates.filter(group=f"added_{alike.left}").row(0, named=True)
+    assert (point["value"], point["ci_low"], point["ci_high"]) == (0.0, 0.0, 0.0)
+    assert point["interval"] == "point"
 
 
 def changed(better: int, worse: int, same: int) -> pl.DataFrame:
@@ -112,11 +137,11 @@ def changed(better: int, worse: int, same: int) -> pl.DataFrame:
 @pytest.mark.parametrize("counts", [(3, 1, 4), (8, 0, 0), (0, 6, 2)])
 def test_the_sign_test_is_the_binomial_one_over_scenarios_that_changed(counts):
     better, worse, _ = counts
-    found = sign_test(changed(*counts), "19+both", 0.05)
-    assert (found.better, found.worse, found.n) == (better, worse, 8)
-    assert found.p == pytest.approx(stats.binomtest(better, better + worse).pvalue)
+    test = sign_test(changed(*counts), "19+both", 0.05)
+    assert (test.better, test.worse, test.n) == (better, worse, 8)
+    assert test.p == pytest.approx(stats.binomtest(better, better + worse).pvalue)
     # two-sided, 2 * 0.5**5 is 0.0625 and 2 * 0.5**6 is 0.03125
-    assert found.least == 6
+    assert test.least == 6
 
 
 def test_where_nothing_changed_or_all_are_too_few_the_sign_test_says_so():

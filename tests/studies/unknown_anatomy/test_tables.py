@@ -6,48 +6,44 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from failbench.reporting.cells import percent
 from failbench.reporting.markup import markdown
 from failbench.reporting.style import save_svg
-from failbench.studies.unknown_anatomy.added_measurements import MEASURED_SETS
 from failbench.studies.unknown_anatomy.added_measurements_table import SET_LABELS
+from failbench.studies.unknown_anatomy.feature_sets import MEASURED_SETS
 from failbench.studies.unknown_anatomy.figure import FONT, SHOWN, WIDTH, draw_unknown_anatomy
-from failbench.studies.unknown_anatomy.tables import LETTERS, anatomy_points, anatomy_tables
+from failbench.studies.unknown_anatomy.results import anatomy_points
+from failbench.studies.unknown_anatomy.tables import LETTERS, anatomy_tables
 from failbench.vocabulary import CATEGORIES
-from made_up_anatomy import COUNT, SETTINGS, made_up_anatomy
+from made_up_anatomy import COUNT, SETTINGS
 
 pytestmark = pytest.mark.usefixtures("project_style")
 
 
 @pytest.fixture(scope="module")
-def found():
-    return made_up_anatomy()
-
-
-@pytest.fixture(scope="module")
-def tables(found, raw_reported):
-    return {table.name: table for table in anatomy_tables(found, SETTINGS, raw_reported)}
+def tables(results, reported):
+    return {table.name: table for table in anatomy_tables(results, SETTINGS, reported)}
 
 
 def test_every_feature_set_has_a_label():
     assert list(SET_LABELS) == list(MEASURED_SETS)
 
 
-def test_each_scenario_has_a_row_with_every_methods_answer(tables, found):
+def test_each_scenario_has_a_row_with_every_methods_answer(tables, results):
     table = tables["unknown_answers"]
-    assert [one.heading for one in table.columns] == ["Scenario", "Random forest", "EBM"]
+    assert [column.heading for column in table.columns] == ["Scenario", "Random forest", "EBM"]
     assert len(table.rows) == COUNT
-    answers = {(row["scenario"], row["method"]): row for row in found.answers.to_dicts()}
+    answers = {(row["scenario"], row["method"]): row for row in results.answers.to_dicts()}
     for scenario, *cells in table.rows:
         for method, cell in zip(("random_forest", "ebm"), cells, strict=True):
             row = answers[scenario.replace(" ", "_"), method]
             assert cell == f"{LETTERS[row['answer']]} {100 * row['share']:.0f}"
 
 
-def test_the_papers_counts_stand_beside_what_is_measured(tables, found):
+def test_the_papers_counts_stand_beside_what_is_measured(tables, results):
     rows = {row[0]: row[1:] for row in tables["unknown_methods"].rows}
     assert rows["Improved rules"] == ("5 of 8", *["–"] * 5)
     assert rows["Mistral 7B"][0] == "1 of 8"
     assert rows["Llama 3 8B"][0] == "2 of 8"
     assert rows["EBM"][0] == "–"
-    assert rows["EBM"][1].startswith(percent(found.methods["ebm"]["recall"].value))
+    assert rows["EBM"][1].startswith(percent(results.methods["ebm"]["recall"].value))
 
 
 def test_what_is_not_recorded_is_said_not_to_be(tables):
@@ -62,24 +58,24 @@ def test_what_is_not_recorded_is_said_not_to_be(tables):
     assert "Not recorded: waits for input and output" in tables["unknown_measurements"].notes[0]
 
 
-def test_measurements_stand_below_the_features_they_are_added_to(tables, found):
+def test_measurements_stand_below_the_features_they_are_added_to(tables, results):
     base, _, ending, _ = tables["unknown_measurements"].rows
     assert base[2:5] == ("–", "–", "–")
-    assert ending[1].startswith(percent(found.rates["19+ending"]["recall_unknown"].value))
-    assert ending[5].startswith(percent(found.rates["19+ending"]["accuracy"].value))
-    assert ending[2] == str(found.signs["19+ending"].better)
+    assert ending[1].startswith(percent(results.rates["19+ending"]["recall_unknown"].value))
+    assert ending[5].startswith(percent(results.rates["19+ending"]["accuracy"].value))
+    assert ending[2] == str(results.signs["19+ending"].better)
     assert "no fewer than 6 better ones" in tables["unknown_measurements"].notes[0]
 
 
-def test_look_alikes_are_named_with_their_category(tables, found):
+def test_look_alikes_are_named_with_their_category(tables, results):
     first = tables["unknown_neighbours"].rows[0]
     assert first[1].count("(") == SETTINGS.neighbours
     assert first[2].count("(D)") == COUNT
     assert markdown(tables["unknown_neighbours"])
 
 
-def test_bars_are_the_probabilities_of_two_feature_sets(found):
-    points = anatomy_points(found)
+def test_bars_are_the_probabilities_of_two_feature_sets(results):
+    points = anatomy_points(results)
     axes = draw_unknown_anatomy(points).axes[0]
     assert len(axes.patches) == COUNT * len(SHOWN) * len(CATEGORIES)
     first = points.filter(scenario=points["scenario"][0], feature_set="19").row(0, named=True)
@@ -87,8 +83,8 @@ def test_bars_are_the_probabilities_of_two_feature_sets(found):
     assert widths == pytest.approx([first[f"p_{category}"] for category in CATEGORIES])
 
 
-def test_letters_are_large_enough_and_stay_inside(found):
-    figure = draw_unknown_anatomy(anatomy_points(found))
+def test_letters_are_large_enough_and_stay_inside(results):
+    figure = draw_unknown_anatomy(anatomy_points(results))
     canvas = FigureCanvasAgg(figure)
     canvas.draw()
     assert figure.get_figwidth() == WIDTH
@@ -101,7 +97,7 @@ def test_letters_are_large_enough_and_stay_inside(found):
         assert (box.y0 >= 0, box.y1 <= height) == (True, True), text
 
 
-def test_the_figure_is_the_same_to_the_byte(found, tmp_path):
+def test_the_figure_is_the_same_to_the_byte(results, tmp_path):
     for name in ("one", "other"):
-        save_svg(draw_unknown_anatomy(anatomy_points(found)), tmp_path / f"{name}.svg")
+        save_svg(draw_unknown_anatomy(anatomy_points(results)), tmp_path / f"{name}.svg")
     assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "other.svg").read_bytes()

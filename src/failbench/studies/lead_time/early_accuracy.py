@@ -1,29 +1,9 @@
-"""Early accuracy: what methods say of runs that are cut some steps before they fail.
-
-A snapshot is taken back from the failure, which nobody knows of beforehand. Two things keep that
-from telling the label: classifiers do not see the number of steps, and every figure stands beside
-the same figure of the healthy twins, cut at the same steps. Twins share all but the fault, so what
-is right of them is owed to when the snapshot was taken and to how often each category occurs.
-"""
+"""Early accuracy: how often methods are right some steps before the failure, and on what."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-
 import polars as pl
 
-from failbench.errors import BadInputError
-from failbench.features.catalogue import FEATURE_SETS
-from failbench.features.feature_table import categories_of, feature_table, to_frame
-from failbench.methods.band_features import band_features
-from failbench.methods.catalogue import method_named
-from failbench.methods.declaration import Context
-from failbench.methods.healthy_band import healthy_band
-from failbench.prediction.labelled_runs import LabelledRuns
-from failbench.prediction.nested_cv import nested_cv
-from failbench.records import Record
-from failbench.scenarios import Scenario
 from failbench.statistics.bootstrap import Interval
 from failbench.statistics.intervals import IntervalSettings, scenario_intervals
 from failbench.statistics.metrics import OVERALL, ValueMetric
@@ -31,109 +11,38 @@ from failbench.statistics.paired_bootstrap import difference_bounds
 from failbench.statistics.paired_scores import paired_scores
 from failbench.statistics.scenario_values import over_scenarios
 from failbench.statistics.scores import scenario_answers
-from failbench.telemetry import Telemetry
+from failbench.studies.lead_time.settings import FAILING, HEALTHY, TWIN
 from failbench.vocabulary import ABSTAIN
 
-EARLY_SET = "19 without steps"
-EARLY_FEATURES = tuple(name for name in FEATURE_SETS["19"] if name != "steps_before_failure")
-"""What classifiers learn from: how long a run has lasted tells when the snapshot was taken."""
-
 ACCURACY = tuple(metric for metric in OVERALL if metric.name == "accuracy")
-FAILING, TWIN = "failing", "twin"
 
 
-@dataclass(frozen=True)
-class Snapshots:
-    """The runs of a study, cut some steps before their failure, and their twins.
-
-    Attributes
-    ----------
-    ahead
-        Steps between the snapshot and the failure; at 0 the error text is known.
-    failing, twins
-        Feature tables of the runs that had begun by then, a row a scenario.
-    not_begun
-        ``scenario`` and ``category`` of the others, which have nothing to show yet.
-    past_onset
-        Scenarios whose fault had been switched on by then.
-    """
-
-    ahead: int
-    failing: pl.DataFrame
-    twins: pl.DataFrame
-    not_begun: pl.DataFrame
-    past_onset: tuple[str, ...]
+def not_begun(runs: pl.DataFrame, ahead: int) -> pl.DataFrame:
+    """The runs that had not begun ``ahead`` steps before failure, and have nothing to show yet."""
+    return runs.filter(pl.col("failure_step") < ahead)
 
 
-def cut_before_failure(
-    telemetry: Telemetry, scenarios: Iterable[Scenario], runs: pl.DataFrame, ahead: int
-) -> Snapshots:
-    """Cut failing runs ``ahead`` steps before their failure, and their twins at the same steps.
-
-    Parameters
-    ----------
-    telemetry
-        Holds the runs and their twins.
-    scenarios
-        Where categories come from.
-    runs
-        Rows of ``RUN_SCHEMA`` of the failing runs, one a scenario.
-    ahead
-        Steps, 0 or more.
-
-    Raises
-    ------
-    BadInputError
-        If a run has no twin.
-    """
-    known = tuple(scenarios)
-    cut = runs.with_columns(last_step=pl.col("failure_step") - ahead)
-    begun = cut.filter(pl.col("last_step") >= 0)
-    twins = telemetry.runs.filter(pl.col("kind") == "twin").select("run_id", "twin_of")
-    of_begun = begun.select("last_step", twin_of="run_id").join(twins, on="twin_of", how="left")
-    alone = of_begun.filter(pl.col("run_id").is_null())
-    if alone.height:
-        raise BadInputError(
-            "data/telemetry/runs.parquet",
-            "twin_of",
-            f"the run {alone['twin_of'][0]!r} has no twin.",
-            "Run `failbench record` for the setting.",
-        )
-    return Snapshots(
-        ahead,
-        feature_table(telemetry, known, begun.select("run_id", "last_step")),
-        feature_table(telemetry, known, of_begun.select("run_id", "last_step")),
-        cut.filter(pl.col("last_step") < 0)
-        .select("scenario")
-        .join(categories_of(known), on="scenario")
-        .sort("scenario"),
-        tuple(begun.filter(pl.col("last_step") >= pl.col("onset_step"))["scenario"].sort()),
-    )
+def past_onset(runs: pl.DataFrame, ahead: int) -> pl.DataFrame:
+    """The runs whose fault had been switched on ``ahead`` steps before their failure."""
+    last_step = pl.col("failure_step") - ahead
+    return runs.filter(last_step >= 0, last_step >= pl.col("onset_step"))
 
 
 def early_rates(
-    snapshots: Snapshots,
-    successes: pl.DataFrame,
-    splits: pl.DataFrame,
-    method: str,
-    settings: Record,
-    seed: int,
-    intervals: IntervalSettings,
+    predictions: pl.DataFrame, runs: pl.DataFrame, ahead: int, intervals: IntervalSettings
 ) -> dict[str, Interval]:
     """How often a method is right at one number of steps before failure, and what that is worth.
 
     Parameters
     ----------
-    snapshots
-        As :func:`cut_before_failure` returns them.
-    successes
-        Feature table of successful runs at their ends, from which fixed thresholds are taken.
-    splits
-        Folds by scenario, the same for all methods; each is trained on snapshots of the same kind.
-    method, settings
-        Name in ``methods.catalogue.CATALOGUE`` and its settings.
-    seed
-        Of the fits.
+    predictions
+        Of one method at that number of steps, as
+        :func:`failbench.studies.lead_time.snapshots.snapshot_predictions` returns them.
+    runs
+        The failing runs, ``run_id``, ``category``, ``scenario``, ``onset_step`` and
+        ``failure_step``.
+    ahead
+        Steps between the snapshots and the failure.
     intervals
         How intervals are made.
 
@@ -146,30 +55,24 @@ def early_rates(
         of those that had begun; and ``named_on_healthy``, the share of twins on which the method,
         trained on failing runs, names a cause for a reason.
     """
-    tables = {FAILING: snapshots.failing, TWIN: snapshots.twins}
-    predictions = {
-        name: nested_cv(
-            table, successes, splits, method, settings, {EARLY_SET: EARLY_FEATURES}, seed
-        )
-        for name, table in tables.items()
-    }
-    columns = ("category", "scenario", "repeat", "prediction")
-    failing = predictions[FAILING].select(columns)
-    repeats = splits.select("repeat").unique()
-    silent = (
-        snapshots.not_begun.join(repeats, how="cross")
-        .with_columns(prediction=pl.lit(ABSTAIN))
-        .select(columns)
+    failing, twins, healthy = (
+        predictions.filter(pl.col("subset") == subset) for subset in (FAILING, TWIN, HEALTHY)
     )
-    everyone = pl.concat([failing, silent])
-    begun_fault = everyone.filter(pl.col("scenario").is_in(list(snapshots.past_onset)))
-    named = _named_on_healthy(snapshots, successes, method, settings, seed)
+    columns = ("category", "scenario", "repeat", "prediction")
+    undiagnosed = (
+        not_begun(runs, ahead)
+        .join(failing.select("repeat").unique(), how="cross")
+        .with_columns(prediction=pl.lit(ABSTAIN))
+    )
+    everyone = pl.concat([failing.select(columns), undiagnosed.select(columns)])
+    switched_on = everyone.join(past_onset(runs, ahead), on="scenario", how="semi")
+    named = _named_rate(healthy)
     return {
         "accuracy": _accuracy(everyone, intervals),
-        "accuracy_past_onset": _accuracy(begun_fault, intervals),
-        "twin_accuracy": _accuracy(predictions[TWIN], intervals),
-        "gain_over_twin": _gain(predictions, intervals),
-        **scenario_intervals(scenario_answers(named), (), intervals, (_named_rate(named),)),
+        "accuracy_past_onset": _accuracy(switched_on, intervals),
+        "twin_accuracy": _accuracy(twins, intervals),
+        "gain_over_twin": _gain(pl.concat([failing, twins]), intervals),
+        **scenario_intervals(scenario_answers(healthy), (), intervals, (named,)),
     }
 
 
@@ -177,11 +80,9 @@ def _accuracy(predictions: pl.DataFrame, intervals: IntervalSettings) -> Interva
     return scenario_intervals(scenario_answers(predictions), ACCURACY, intervals)["accuracy"]
 
 
-def _gain(predictions: dict[str, pl.DataFrame], intervals: IntervalSettings) -> Interval:
+def _gain(predictions: pl.DataFrame, intervals: IntervalSettings) -> Interval:
     """Paired over scenarios: a run and its twin differ by the fault alone."""
-    scores = paired_scores(
-        pl.concat(one.with_columns(method=pl.lit(name)) for name, one in predictions.items())
-    )
+    scores = paired_scores(predictions.with_columns(method="subset"))
     gain = float((scores.scenario_scores(FAILING) - scores.scenario_scores(TWIN)).mean())
     (bounds,) = difference_bounds(
         scores, [(FAILING, TWIN)], intervals.resamples, intervals.confidence, intervals.seed
@@ -199,29 +100,11 @@ def _gain(predictions: dict[str, pl.DataFrame], intervals: IntervalSettings) -> 
     )
 
 
-def _named_on_healthy(
-    snapshots: Snapshots, successes: pl.DataFrame, method: str, settings: Record, seed: int
-) -> pl.DataFrame:
-    """Of each twin, whether the method names a cause with evidence; a fallback has none."""
-    runs = LabelledRuns.from_table(snapshots.failing)
-    band = healthy_band(to_frame(successes), band_features())
-    estimator = method_named(method).build(settings, Context(EARLY_FEATURES, band, seed))
-    estimator.fit(runs.frame, runs.labels, groups=runs.groups)
-    diagnoses = estimator.diagnose(to_frame(snapshots.twins))
-    named = [bool(one.evidence) and one.category != ABSTAIN for one in diagnoses]
-    return snapshots.twins.select(
-        "category",
-        "scenario",
-        pl.lit(0).alias("repeat"),
-        pl.Series("prediction", [one.category for one in diagnoses], dtype=pl.String),
-        pl.Series("named", named, dtype=pl.Boolean),
-    )
-
-
-def _named_rate(named: pl.DataFrame) -> ValueMetric:
+def _named_rate(healthy: pl.DataFrame) -> ValueMetric:
+    """How often a cause is named with evidence; a fallback has none."""
     return ValueMetric(
         "named_on_healthy",
-        over_scenarios(named, pl.col("named")),
+        over_scenarios(healthy, pl.col("evidence") & (pl.col("prediction") != ABSTAIN)),
         "probability that the method names a cause of a healthy run cut at the same step",
         kind="proportion",
     )

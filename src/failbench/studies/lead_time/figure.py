@@ -49,29 +49,11 @@ def draw_lead_time(points: pl.DataFrame, reported: tuple[float, float]) -> Figur
         places = {step: place for place, step in enumerate(steps)}
         styles = _styles(drawn)
         for number, (name, style) in enumerate(styles):
-            mine = drawn.filter(pl.col("method") == name).sort("steps", descending=True)
+            rates = drawn.filter(pl.col("method") == name).sort("steps", descending=True)
             shift = SHIFT * (number - (len(styles) - 1) / 2) if style.marker else 0.0
-            _line(axes, mine, places, style, shift)
+            _line(axes, rates, places, style, shift)
         if metric == "accuracy":
-            best = points.filter(pl.col("metric") == "twin_accuracy")
-            twins = best.group_by("steps").agg(pl.col("value").max()).sort("steps")
-            axes.plot(
-                [places[step] for step in twins["steps"]],
-                twins["value"].to_numpy(),
-                color=BLACK,
-                linewidth=0.8,
-                linestyle=(0, (1, 1)),
-                label="healthy twins, best method",
-            )
-            axes.plot(
-                places[int(reported[0])],
-                reported[1],
-                linestyle="none",
-                marker="x",
-                markersize=5,
-                color=METHOD_STYLES["improved_rules"].colour,
-                label="improved rules, reported",
-            )
+            _beside_accuracy(axes, points, places, reported)
         _dress(axes, steps, title, _sizes(drawn, steps))
         axes.set_ylabel(quantity, fontsize=FONT)
     # last, as the panels share the axis and setting it ends its scaling
@@ -81,16 +63,41 @@ def draw_lead_time(points: pl.DataFrame, reported: tuple[float, float]) -> Figur
 
 
 def _styles(drawn: pl.DataFrame) -> list[tuple[str, MethodStyle]]:
-    found = set(drawn["method"])
-    return [(name, one) for name, one in (METHOD_STYLES | BESIDE).items() if name in found]
+    names = set(drawn["method"])
+    return [(name, style) for name, style in (METHOD_STYLES | BESIDE).items() if name in names]
+
+
+def _beside_accuracy(
+    axes: Axes, points: pl.DataFrame, places: dict[int, int], reported: tuple[float, float]
+) -> None:
+    """The best that any method reaches on healthy twins, and the paper's last snapshot."""
+    best = points.filter(pl.col("metric") == "twin_accuracy")
+    twins = best.group_by("steps").agg(pl.col("value").max()).sort("steps")
+    axes.plot(
+        [places[step] for step in twins["steps"]],
+        twins["value"].to_numpy(),
+        color=BLACK,
+        linewidth=0.8,
+        linestyle=(0, (1, 1)),
+        label="healthy twins, best method",
+    )
+    axes.plot(
+        places[int(reported[0])],
+        reported[1],
+        linestyle="none",
+        marker="x",
+        markersize=5,
+        color=METHOD_STYLES["improved_rules"].colour,
+        label="improved rules, reported",
+    )
 
 
 def _line(
-    axes: Axes, mine: pl.DataFrame, places: dict[int, int], style: MethodStyle, shift: float
+    axes: Axes, rates: pl.DataFrame, places: dict[int, int], style: MethodStyle, shift: float
 ) -> None:
-    value, low, high = (mine[name].to_numpy() for name in ("value", "ci_low", "ci_high"))
+    value, low, high = (rates[name].to_numpy() for name in ("value", "ci_low", "ci_high"))
     axes.errorbar(
-        np.array([places[step] for step in mine["steps"]]) + shift,
+        np.array([places[step] for step in rates["steps"]]) + shift,
         value,
         yerr=None if not style.marker else (value - low, high - value),
         color=style.colour,

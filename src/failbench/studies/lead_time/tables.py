@@ -2,33 +2,74 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import polars as pl
 
 from failbench.reporting.cells import ABSENT, one_decimal, percent, with_interval
 from failbench.reporting.labels import METHOD_LABELS, method_label
-from failbench.reporting.reported import Reported, reported_number, validate_reported
+from failbench.reporting.reported import Reported, reported_number
 from failbench.reporting.table import Column, Table
 from failbench.studies.lead_time.results import ALARM, POSSIBLE
 
 REPORTED_METHOD = "improved_rules"
 """The paper's framework, whose accuracy its Figure 4 shows."""
 
-QUANTITIES = {
-    "accuracy": Column("All", "accuracy"),
-    "accuracy_past_onset": Column("Past onset", "accuracy"),
-    "twin_accuracy": Column("Healthy twins", "accuracy"),
-    "gain_over_twin": Column("Gain over twins", "accuracy"),
-    "named_on_healthy": Column("Names a cause", "of healthy twins"),
-    "diagnosed_ahead": Column("So far ahead", "diagnosed for good"),
-}
-SIZES = {
-    "accuracy": Column("All", "n scenarios"),
-    "accuracy_past_onset": Column("Past onset", "n scenarios"),
-    "twin_accuracy": Column("Begun", "n scenarios"),
-}
-"""Each figure is over one of these: twins, gains and false diagnoses over what had begun."""
+
+@dataclass(frozen=True)
+class Row:
+    """A row of the table: a method at a number of steps before failure.
+
+    Attributes
+    ----------
+    label, steps
+        What it is called, and the steps.
+    reported
+        What the paper gives.
+    rates
+        Its rates, a row per metric.
+    """
+
+    label: str
+    steps: int
+    reported: str
+    rates: pl.DataFrame
+
+
+def _rate(heading: str, group: str, metric: str) -> Column:
+    return Column(heading, group, cell=lambda row: _cell(row.rates, metric))
+
+
+def _size(heading: str, metric: str) -> Column:
+    return Column(heading, "n scenarios", cell=lambda row: _count(row.rates, metric))
+
+
+SHOWN = (
+    "accuracy",
+    "accuracy_past_onset",
+    "twin_accuracy",
+    "gain_over_twin",
+    "named_on_healthy",
+    "diagnosed_ahead",
+)
+"""Metrics of the table; a row has at least one of them."""
+
+COLUMNS = (
+    Column("Method", align="left", cell=lambda row: row.label),
+    Column("Steps before failure", cell=lambda row: str(row.steps)),
+    Column("Accuracy", "reported", cell=lambda row: row.reported),
+    _rate("All", "accuracy", "accuracy"),
+    _rate("Past onset", "accuracy", "accuracy_past_onset"),
+    _rate("Healthy twins", "accuracy", "twin_accuracy"),
+    _rate("Gain over twins", "accuracy", "gain_over_twin"),
+    _rate("Names a cause", "of healthy twins", "named_on_healthy"),
+    _rate("So far ahead", "diagnosed for good", "diagnosed_ahead"),
+    # Each rate is over one of these: twins, gains and false diagnoses over what had begun.
+    _size("All", "accuracy"),
+    _size("Past onset", "accuracy_past_onset"),
+    _size("Begun", "twin_accuracy"),
+)
 
 SNAPSHOTS_NOTE = (
     "Percent with {interval:g} % intervals by resampling scenarios within categories; the gain in "
@@ -59,7 +100,7 @@ REPORTED_NOTE = (
 
 def lead_time_table(
     rates: pl.DataFrame,
-    reported: Mapping[str, object],
+    paper: Reported,
     *,
     calibration_runs: int,
     limits: Sequence[float],
@@ -72,12 +113,12 @@ def lead_time_table(
     ----------
     rates
         As :class:`failbench.studies.lead_time.results.LeadTime` holds them.
-    reported
-        The parsed ``data/reported/paper.yaml``.
+    paper
+        The numbers that the paper prints.
     calibration_runs
         Healthy runs that a limit of the alarm comes from.
     limits
-        Limits of the alarm, one a division of the healthy runs.
+        Limits of the alarm, per division of the healthy runs.
     false_alarms
         The rate that it is calibrated to, a fraction.
     confidence
@@ -86,27 +127,13 @@ def lead_time_table(
     Returns
     -------
     Table
-        A row a method and number of steps: the failure itself, and those of the paper.
+        A row per method and number of steps: the failure itself, and those of the paper.
 
     Raises
     ------
     BadInputError
-        If ``reported`` is not as :class:`failbench.reporting.reported.Reported` says, or a method
-        has no label.
+        If a method has no label.
     """
-    paper = validate_reported(reported)
-    claim = paper.claims["lead_time_steps"]
-    steps = [int(one) for one in claim.value] if isinstance(claim.value, tuple) else []
-    rows = []
-    for method, label in _rows(rates["method"].unique()):
-        mine = rates.filter(pl.col("method") == method)
-        for step in (0, *steps):
-            here = mine.filter(pl.col("steps") == step)
-            cells = [_cell(here, metric) for metric in QUANTITIES]
-            if any(cell != ABSENT for cell in cells):
-                sizes = (_size(here, metric) for metric in SIZES)
-                given = _reported(paper, method, step, steps)
-                rows.append((label, str(step), given, *cells, *sizes))
     achieved = rates.filter(pl.col("metric") == "false_alarms").row(0, named=True)
     event_note = EVENT_NOTE.format(
         calibration=calibration_runs,
@@ -117,30 +144,41 @@ def lead_time_table(
         lowest=one_decimal(min(limits)),
         highest=one_decimal(max(limits)),
     )
-    return Table(
+    return Table.of(
         "lead_time",
-        (
-            Column("Method", align="left"),
-            Column("Steps before failure"),
-            Column("Accuracy", "reported"),
-            *QUANTITIES.values(),
-            *SIZES.values(),
-        ),
-        tuple(rows),
+        COLUMNS,
+        _rows(rates, paper),
         "How early each method names the right cause, and what it says of runs without a fault.",
         (
             SNAPSHOTS_NOTE.format(interval=100 * confidence),
             event_note,
-            REPORTED_NOTE.format(place=claim.place),
+            REPORTED_NOTE.format(place=paper.claims["lead_time_steps"].place),
         ),
     )
 
 
-def _rows(found: Iterable[str]) -> list[tuple[str, str]]:
+def _rows(rates: pl.DataFrame, paper: Reported) -> list[Row]:
+    """The failure itself and the paper's steps, of every method that has a rate there."""
+    claimed = paper.claims["lead_time_steps"].value
+    steps = [int(step) for step in claimed] if isinstance(claimed, tuple) else []
+    rows = []
+    for method, label in _labels(rates["method"].unique()):
+        for step in (0, *steps):
+            rates_then = rates.filter(
+                pl.col("method") == method,
+                pl.col("steps") == step,
+                pl.col("metric").is_in(SHOWN),
+            )
+            if rates_then.height:
+                rows.append(Row(label, step, _reported(paper, method, step, steps), rates_then))
+    return rows
+
+
+def _labels(methods: Iterable[str]) -> list[tuple[str, str]]:
     """Methods with their labels in the order of labels, then the rows that stand beside them."""
     beside = {ALARM: "Any alarm", POSSIBLE: "Possible"}
-    methods = {name: method_label(name) for name in sorted(found) if name not in beside}
-    ordered = [(name, methods[name]) for name in METHOD_LABELS if name in methods]
+    labels = {name: method_label(name) for name in sorted(methods) if name not in beside}
+    ordered = [(name, labels[name]) for name in METHOD_LABELS if name in labels]
     return [*ordered, *beside.items()]
 
 
@@ -153,13 +191,13 @@ def _reported(paper: Reported, method: str, step: int, steps: list[int]) -> str:
 
 
 def _cell(rates: pl.DataFrame, metric: str) -> str:
-    found = rates.filter(pl.col("metric") == metric)
-    if found.is_empty():
+    matches = rates.filter(pl.col("metric") == metric)
+    if matches.is_empty():
         return ABSENT
-    row = found.row(0, named=True)
+    row = matches.row(0, named=True)
     return with_interval(row["value"], row["ci_low"], row["ci_high"])
 
 
-def _size(rates: pl.DataFrame, metric: str) -> str:
-    found = rates.filter(pl.col("metric") == metric)
-    return ABSENT if found.is_empty() else str(found["n"].item())
+def _count(rates: pl.DataFrame, metric: str) -> str:
+    matches = rates.filter(pl.col("metric") == metric)
+    return ABSENT if matches.is_empty() else str(matches["n"].item())

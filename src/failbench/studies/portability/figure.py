@@ -1,4 +1,4 @@
-"""The figure of portability: a mark a method and condition, drawn from its published points."""
+"""The figure of portability: a mark per method and condition, drawn from its published points."""
 
 from __future__ import annotations
 
@@ -12,7 +12,13 @@ from failbench.prediction.slices import RunSetting
 from failbench.reporting.dot_plot import draw_marks, rule_rows
 from failbench.reporting.labels import METHOD_LABELS, method_label
 from failbench.reporting.style import BLACK, BLUE, GREY, ORANGE, VERMILLION
-from failbench.studies.portability.results import ADAPTIVE, FIXED, HOME, HOME_ADAPTIVE, RECALIBRATED
+from failbench.studies.portability.settings import (
+    ADAPTIVE,
+    FIXED,
+    HOME,
+    HOME_ADAPTIVE,
+    RECALIBRATED,
+)
 from failbench.studies.portability.tables import condition_label
 
 WIDTH = 3.4
@@ -20,7 +26,7 @@ WIDTH = 3.4
 
 FONT = 6.5
 ROW_HEIGHT = 0.42
-"""Inches a method."""
+"""Inches per method."""
 
 SPREAD = 0.62
 """Share of a row that the marks of its conditions take."""
@@ -37,7 +43,7 @@ MARKS: Final = {
 def draw_portability(
     points: pl.DataFrame, reported: float, *, home: RunSetting, away: RunSetting
 ) -> Figure:
-    """Accuracy with its interval, a row a method and a mark a condition.
+    """Accuracy with its interval, a row per method and a mark per condition.
 
     Parameters
     ----------
@@ -61,10 +67,10 @@ def draw_portability(
     axes = figure.subplots()
     offsets = np.linspace(-SPREAD / 2, SPREAD / 2, len(MARKS))
     for (condition, (colour, marker)), offset in zip(MARKS.items(), offsets, strict=True):
-        mine = drawn.filter(pl.col("condition") == condition).sort("method")
-        rows = np.array([methods.index(method) for method in mine["method"]], dtype=float)
+        rates = drawn.filter(pl.col("condition") == condition).sort("method")
+        rows = np.array([methods.index(method) for method in rates["method"]], dtype=float)
         label = condition_label(condition, home, away)
-        draw_marks(axes, mine, rows + offset, colour=colour, marker=marker, label=label)
+        draw_marks(axes, rates, rows + offset, colour=colour, marker=marker, label=label)
     axes.axvline(
         reported, color=BLACK, linewidth=0.8, linestyle=":", label="rules under SGD, reported"
     )

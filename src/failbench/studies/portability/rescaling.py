@@ -1,10 +1,10 @@
-"""Own history: features read on the scale of other healthy runs, so that thresholds can stay.
+"""Rescaling: features read on the scale of other healthy runs, so that thresholds can stay.
 
 A threshold for one optimizer is carried to another by moving the features, not the threshold: as
 many standard deviations from the healthy mean here become as many there. All thresholds on a
 feature move alike, fixed limits with them, and methods stay as they are, classifiers included.
 
-Where no healthy run of the new kind is known, the run's own early history takes its place: what is
+Where no healthy run of the new kind is known, the run's early history takes its place: what is
 held against healthy runs is how a feature changed since then, not what it is. Signals whose scale
 the optimizer sets, gradient norms above all, are compared as ratios, all others as differences.
 """
@@ -48,14 +48,14 @@ def band_of(successes: pl.DataFrame) -> HealthyBand:
     return healthy_band(to_frame(successes), MOVED)
 
 
-def recalibrated(table: pl.DataFrame, own: HealthyBand, reference: HealthyBand) -> pl.DataFrame:
-    """Move features from the healthy band of their own kind of runs to that of the reference.
+def recalibrated(table: pl.DataFrame, healthy: HealthyBand, reference: HealthyBand) -> pl.DataFrame:
+    """Move features from the healthy band of their kind of runs to that of the reference.
 
     Parameters
     ----------
     table
         A feature table.
-    own, reference
+    healthy, reference
         Bands of the successful runs of the table's kind, and of those that thresholds come from.
 
     Returns
@@ -63,7 +63,7 @@ def recalibrated(table: pl.DataFrame, own: HealthyBand, reference: HealthyBand) 
     polars.DataFrame
         The table; a feature that does not vary among the successful runs of its kind stays.
     """
-    return _moved(table, {name: _values(table, name) for name in MOVED}, own, reference)
+    return _moved(table, {name: _values(table, name) for name in MOVED}, healthy, reference)
 
 
 def changes(table: pl.DataFrame, early: pl.DataFrame) -> pl.DataFrame:
@@ -122,13 +122,13 @@ def _values(table: pl.DataFrame, name: str) -> Array:
 
 
 def _moved(
-    table: pl.DataFrame, values: dict[str, Array], own: HealthyBand, reference: HealthyBand
+    table: pl.DataFrame, values: dict[str, Array], healthy: HealthyBand, reference: HealthyBand
 ) -> pl.DataFrame:
     columns = []
-    for name, one in values.items():
+    for name, measured in values.items():
         raw = _values(table, name)
-        if own.sd[name] > 0:
-            deviations = (one - own.mean[name]) / own.sd[name]
+        if healthy.sd[name] > 0:
+            deviations = (measured - healthy.mean[name]) / healthy.sd[name]
             placed = reference.mean[name] + reference.sd[name] * deviations
             raw = np.where(np.isfinite(placed), placed, raw)
         columns.append(pl.Series(name, raw).fill_nan(None))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from operator import itemgetter
 from typing import Final
 
 import polars as pl
@@ -10,10 +11,18 @@ import polars as pl
 from failbench.prediction.slices import RunSetting
 from failbench.reporting.cells import ABSENT, percent, three_decimals, with_interval
 from failbench.reporting.labels import ARCHITECTURE_LABELS, METHOD_LABELS, method_label
-from failbench.reporting.reported import reported_number, validate_reported
+from failbench.reporting.reported import Reported, reported_number
 from failbench.reporting.table import Column, Table
 from failbench.statistics.comparison import Comparison, contrasts_of
-from failbench.studies.portability.results import ADAPTIVE, FIXED, HOME, HOME_ADAPTIVE, RECALIBRATED
+from failbench.statistics.significance import SignificanceSettings
+from failbench.studies.portability.settings import (
+    ADAPTIVE,
+    FIXED,
+    HOME,
+    HOME_ADAPTIVE,
+    RECALIBRATED,
+    PortabilitySettings,
+)
 
 OPTIMIZER_LABELS: Final = {"adamw": "AdamW", "sgd": "SGD"}
 SCALE_LABELS: Final = {
@@ -52,13 +61,7 @@ def condition_label(condition: str, home: RunSetting, away: RunSetting) -> str:
 
 
 def portability_table(
-    rates: pl.DataFrame,
-    reported: Mapping[str, object],
-    *,
-    home: RunSetting,
-    away: RunSetting,
-    own_history_steps: int,
-    confidence: float,
+    rates: pl.DataFrame, paper: Reported, settings: PortabilitySettings, confidence: float
 ) -> Table:
     """Accuracy of every method in every condition, the paper's above them.
 
@@ -66,42 +69,38 @@ def portability_table(
     ----------
     rates
         As :class:`failbench.studies.portability.results.Portability` holds them.
-    reported
-        The parsed ``data/reported/paper.yaml``.
-    home, away
-        The settings that methods were carried between.
-    own_history_steps
-        Steps that count as a run's early history.
+    paper
+        The numbers that the paper prints.
+    settings
+        The settings that methods were carried between, and the steps of early history.
     confidence
         Of the intervals, as a fraction.
 
     Raises
     ------
     BadInputError
-        If ``reported`` is not as :class:`failbench.reporting.reported.Reported` says, or a method
-        has no label.
+        If a method has no label.
     """
-    paper = validate_reported(reported)
+    home, away = settings.home, settings.away
     accuracies = rates.filter(pl.col("metric") == "accuracy")
-    row = {
-        HOME: f"> {percent(reported_number(paper, 'adam_accuracy_floor'))}",
-        FIXED: percent(reported_number(paper, "sgd_accuracy")),
-    }
-    rows = [("Rules, reported", *(row.get(one, ABSENT) for one in SCALE_LABELS), ABSENT, ABSENT)]
-    for method in _methods(accuracies):
-        mine = accuracies.filter(pl.col("method") == method)
-        cells = (_cell(mine, condition) for condition in SCALE_LABELS)
-        sizes = (str(max(mine[name].to_list())) for name in ("n", "runs"))
-        rows.append((method_label(method), *cells, *sizes))
-    return Table(
+    return Table.of(
         "portability",
         (
-            Column("Method", align="left"),
-            *(Column(condition_label(one, home, away)) for one in SCALE_LABELS),
-            Column("Scenarios"),
-            Column("Runs"),
+            Column("Method", align="left", cell=itemgetter("method")),
+            *(
+                Column(condition_label(condition, home, away), cell=itemgetter(condition))
+                for condition in SCALE_LABELS
+            ),
+            Column("Scenarios", cell=itemgetter("n")),
+            Column("Runs", cell=itemgetter("runs")),
         ),
-        tuple(rows),
+        (
+            _reported_row(paper),
+            *(
+                _measured_row(method, accuracies.filter(pl.col("method") == method))
+                for method in _methods(accuracies)
+            ),
+        ),
         f"What methods of {_name(home, home, away)} are worth under {_name(away, home, away)}, "
         "by how their thresholds are carried over.",
         (
@@ -109,21 +108,36 @@ def portability_table(
                 interval=100 * confidence,
                 home=_name(home, home, away),
                 away=_name(away, home, away),
-                steps=own_history_steps,
+                steps=settings.own_history_steps,
                 place=paper.claims["sgd_accuracy"].place,
             ),
         ),
     )
 
 
+def _reported_row(paper: Reported) -> dict[str, str]:
+    """The paper's rules by condition; it says nothing of the conditions that are not its own."""
+    return {
+        "method": "Rules, reported",
+        **dict.fromkeys(SCALE_LABELS, ABSENT),
+        HOME: f"> {percent(reported_number(paper, 'adam_accuracy_floor'))}",
+        FIXED: percent(reported_number(paper, "sgd_accuracy")),
+        "n": ABSENT,
+        "runs": ABSENT,
+    }
+
+
+def _measured_row(method: str, rates: pl.DataFrame) -> dict[str, str]:
+    """A method's accuracies by condition, and of how many scenarios and runs they are."""
+    return {
+        "method": method_label(method),
+        **{condition: _cell(rates, condition) for condition in SCALE_LABELS},
+        **{size: str(max(rates[size].to_list())) for size in ("n", "runs")},
+    }
+
+
 def portability_contrasts_table(
-    comparisons: Sequence[Comparison],
-    *,
-    home: RunSetting,
-    away: RunSetting,
-    margin: float,
-    power: float,
-    confidence: float,
+    comparisons: Sequence[Comparison], settings: PortabilitySettings, tests: SignificanceSettings
 ) -> Table:
     """The contrasts of each method, under the tests of difference and of equivalence.
 
@@ -131,62 +145,64 @@ def portability_contrasts_table(
     ----------
     comparisons
         As :class:`failbench.studies.portability.results.Portability` holds them.
-    home, away
+    settings
         The settings that methods were carried between.
-    margin, power, confidence
-        Of the tests, as fractions.
+    tests
+        Margin, power and confidence of the tests.
 
     Raises
     ------
     BadInputError
         If a method has no label.
     """
-    named = contrasts_of(comparisons)
-    rows = []
-    for one in named:
-        difference = (
-            percent(one.difference)
-            if one.ci_low is None or one.ci_high is None
-            else with_interval(one.difference, one.ci_low, one.ci_high)
-        )
-        detectable = one.detectable_difference
-        rows.append(
-            (
-                method_label(one.feature_set),
-                condition_label(one.left, home, away),
-                condition_label(one.right, home, away),
-                difference,
-                three_decimals(one.reported_p),
-                three_decimals(one.p_equivalence),
-                "shown" if one.equivalent else "not shown",
-                percent(one.smallest_margin),
-                ABSENT if detectable is None else percent(detectable),
-            )
-        )
-    return Table(
+    contrasts = contrasts_of(comparisons)
+    return Table.of(
         "portability_contrasts",
-        (
-            Column("Method", align="left"),
-            Column("Left", align="left"),
-            Column("Right", align="left"),
-            Column("Difference"),
-            Column("p (Holm)"),
-            Column("p", "equivalence"),
-            Column("Verdict", "equivalence"),
-            Column("Smallest margin"),
-            Column("Detectable"),
-        ),
-        tuple(rows),
+        _contrast_columns(settings.home, settings.away),
+        contrasts,
         "Whether carrying thresholds over makes up for another optimizer.",
         (
             CONTRASTS_NOTE.format(
-                interval=100 * confidence,
-                margin=percent(margin),
-                power=100 * power,
-                n=max((one.n for one in named), default=0),
+                interval=100 * tests.confidence,
+                margin=percent(tests.equivalence_margin),
+                power=100 * tests.power,
+                n=max((contrast.n for contrast in contrasts), default=0),
             ),
         ),
     )
+
+
+def _contrast_columns(home: RunSetting, away: RunSetting) -> tuple[Column, ...]:
+    return (
+        Column("Method", align="left", cell=lambda contrast: method_label(contrast.feature_set)),
+        Column(
+            "Left", align="left", cell=lambda contrast: condition_label(contrast.left, home, away)
+        ),
+        Column(
+            "Right", align="left", cell=lambda contrast: condition_label(contrast.right, home, away)
+        ),
+        Column("Difference", cell=_difference),
+        Column("p (Holm)", cell=lambda contrast: three_decimals(contrast.reported_p)),
+        Column("p", "equivalence", cell=lambda contrast: three_decimals(contrast.p_equivalence)),
+        Column(
+            "Verdict",
+            "equivalence",
+            cell=lambda contrast: "shown" if contrast.equivalent else "not shown",
+        ),
+        Column("Smallest margin", cell=lambda contrast: percent(contrast.smallest_margin)),
+        Column("Detectable", cell=_detectable),
+    )
+
+
+def _difference(contrast: Comparison) -> str:
+    if contrast.ci_low is None or contrast.ci_high is None:
+        return percent(contrast.difference)
+    return with_interval(contrast.difference, contrast.ci_low, contrast.ci_high)
+
+
+def _detectable(contrast: Comparison) -> str:
+    difference = contrast.detectable_difference
+    return ABSENT if difference is None else percent(difference)
 
 
 def _name(setting: RunSetting, home: RunSetting, away: RunSetting) -> str:
@@ -198,15 +214,15 @@ def _name(setting: RunSetting, home: RunSetting, away: RunSetting) -> str:
 
 
 def _methods(rates: pl.DataFrame) -> list[str]:
-    found = set(rates["method"])
-    for name in sorted(found):
+    methods = set(rates["method"])
+    for name in sorted(methods):
         method_label(name)
-    return [name for name in METHOD_LABELS if name in found]
+    return [name for name in METHOD_LABELS if name in methods]
 
 
 def _cell(rates: pl.DataFrame, condition: str) -> str:
-    found = rates.filter(pl.col("condition") == condition)
-    if found.is_empty():
+    matches = rates.filter(pl.col("condition") == condition)
+    if matches.is_empty():
         return ABSENT
-    row = found.row(0, named=True)
+    row = matches.row(0, named=True)
     return with_interval(row["value"], row["ci_low"], row["ci_high"])

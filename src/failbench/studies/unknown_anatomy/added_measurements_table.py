@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from failbench.reporting.cells import (
     ABSENT,
@@ -15,8 +15,11 @@ from failbench.reporting.cells import (
 from failbench.reporting.reported import Reported, reported_number
 from failbench.reporting.table import Column, Table
 from failbench.scenarios import Ambiguity
-from failbench.studies.unknown_anatomy.added_measurements import ADDED, BASE
-from failbench.studies.unknown_anatomy.results import UnknownAnatomy, UnknownAnatomySettings
+from failbench.statistics.comparison import Comparison
+from failbench.studies.unknown_anatomy.added_value import SignTest
+from failbench.studies.unknown_anatomy.feature_sets import ADDED, BASE
+from failbench.studies.unknown_anatomy.results import UnknownAnatomy
+from failbench.studies.unknown_anatomy.settings import UnknownAnatomySettings
 
 SET_LABELS: Mapping[str, str] = {
     BASE: "19",
@@ -53,9 +56,9 @@ MEASUREMENTS_NOTE = (
 
 
 def settling_table(
-    found: UnknownAnatomy, settings: UnknownAnatomySettings, paper: Reported
+    results: UnknownAnatomy, settings: UnknownAnatomySettings, paper: Reported
 ) -> Table:
-    """A row an unknown scenario: what would settle it, and how often a forest tells it.
+    """A row per unknown scenario: what would settle it, and how often a forest recognises it.
 
     Raises
     ------
@@ -64,89 +67,116 @@ def settling_table(
     """
     right = {
         (row["scenario"], row["feature_set"]): percent(row["right"])
-        for row in found.posteriors.iter_rows(named=True)
+        for row in results.posteriors.iter_rows(named=True)
     }
-    rows = []
-    for scenario, ambiguity in found.scenarios.select("scenario", "ambiguity").iter_rows():
-        settles, instead = SETTLING[ambiguity]
-        cells = (right[scenario, name] for name in SET_LABELS)
-        rows.append((words(scenario), words(ambiguity), settles, instead, *cells))
-    shares = {
-        kind: f"{percent(reported_number(paper, f'unknown_{kind}'))} and "
-        f"{percent(found.scenarios.filter(ambiguity=kind).height / found.scenarios.height)}"
-        for kind in SETTLING
-    }
-    return Table(
+
+    def right_on(feature_set: str) -> Column:
+        return Column(
+            SET_LABELS[feature_set],
+            "Right",
+            cell=lambda row: right[row["scenario"], feature_set],
+        )
+
+    return Table.of(
         "unknown_scenarios",
         (
-            Column("Scenario", align="left"),
-            Column("Why unknown", align="left"),
-            Column("Would settle it (not recorded)", align="left"),
-            Column("Recorded", align="left"),
-            *(Column(label, "Right") for label in SET_LABELS.values()),
-        ),
-        tuple(rows),
-        "What would settle the unknown scenarios, and what is gained by what is recorded of it.",
-        (
-            SCENARIOS_NOTE.format(
-                repeats=settings.repeats,
-                ambiguous=shares["truly_ambiguous"],
-                insufficient=shares["insufficient_signal"],
-                conservative=shares["conservative_labelling"],
+            Column("Scenario", align="left", cell=lambda row: words(row["scenario"])),
+            Column("Why unknown", align="left", cell=lambda row: words(row["ambiguity"])),
+            Column(
+                "Would settle it (not recorded)",
+                align="left",
+                cell=lambda row: SETTLING[row["ambiguity"]][0],
             ),
+            Column("Recorded", align="left", cell=lambda row: SETTLING[row["ambiguity"]][1]),
+            *(right_on(feature_set) for feature_set in SET_LABELS),
         ),
+        results.scenarios.iter_rows(named=True),
+        "What would settle the unknown scenarios, and what is gained by what is recorded of it.",
+        (_scenarios_note(results, settings, paper),),
     )
 
 
-def measurements_table(found: UnknownAnatomy, settings: UnknownAnatomySettings) -> Table:
-    """A row a feature set: what it is worth on unknown scenarios, and on all of them."""
-    contrasts = {one.left: one for one in found.contrasts}
-    rows = []
-    for name, label in SET_LABELS.items():
-        rates = found.rates[name]
-        cells = [label, interval_cell(rates["recall_unknown"])]
-        if name in ADDED:
-            sign, one = found.signs[name], contrasts[name]
-            difference = f"{100 * one.difference:.1f}"
-            if one.ci_low is not None and one.ci_high is not None:
-                difference = with_interval(one.difference, one.ci_low, one.ci_high)
-            cells += [str(sign.better), str(sign.worse), three_decimals(sign.p)]
-            tests = (one.p, one.p_holm, one.p_equivalence)
-            cells += [interval_cell(rates["accuracy"]), difference]
-            cells += [ABSENT if p is None else three_decimals(p) for p in tests]
-            detectable = one.detectable_difference
-            cells.append(ABSENT if detectable is None else percent(detectable))
-        else:
-            cells += [ABSENT] * 3 + [interval_cell(rates["accuracy"])] + [ABSENT] * 5
-        rows.append(tuple(cells))
-    first = next(iter(found.signs.values()))
-    some = found.contrasts[0]
-    note = MEASUREMENTS_NOTE.format(
+def _scenarios_note(
+    results: UnknownAnatomy, settings: UnknownAnatomySettings, paper: Reported
+) -> str:
+    total = results.scenarios.height
+    shares = {
+        kind: f"{percent(reported_number(paper, f'unknown_{kind}'))} and "
+        f"{percent(results.scenarios.filter(ambiguity=kind).height / total)}"
+        for kind in SETTLING
+    }
+    return SCENARIOS_NOTE.format(
         repeats=settings.repeats,
-        folds=some.folds // settings.repeats,
-        n=first.n,
-        confidence=100 * settings.confidence,
-        least=first.least or "all",
-        all=some.n,
-        margin=100 * settings.equivalence_margin,
-        power=100 * settings.power,
+        ambiguous=shares["truly_ambiguous"],
+        insufficient=shares["insufficient_signal"],
+        conservative=shares["conservative_labelling"],
     )
-    return Table(
+
+
+def measurements_table(results: UnknownAnatomy, settings: UnknownAnatomySettings) -> Table:
+    """A row per feature set: what it is worth on unknown scenarios, and on all of them."""
+    contrasts = {contrast.left: contrast for contrast in results.contrasts}
+    unknown, everything = "Unknown scenarios", "All scenarios"
+
+    def rate(heading: str, group: str, metric: str) -> Column:
+        return Column(heading, group, cell=lambda name: interval_cell(results.rates[name][metric]))
+
+    def sign(heading: str, text: Callable[[SignTest], str]) -> Column:
+        return Column(
+            heading,
+            unknown,
+            cell=lambda name: text(results.signs[name]) if name in ADDED else ABSENT,
+        )
+
+    def compared(heading: str, text: Callable[[Comparison], str]) -> Column:
+        return Column(
+            heading,
+            everything,
+            cell=lambda name: text(contrasts[name]) if name in ADDED else ABSENT,
+        )
+
+    return Table.of(
         "unknown_measurements",
         (
-            Column("Features", align="left"),
-            Column("told", "Unknown scenarios"),
-            Column("better", "Unknown scenarios"),
-            Column("worse", "Unknown scenarios"),
-            Column("p", "Unknown scenarios"),
-            Column("Accuracy", "All scenarios"),
-            Column("Difference", "All scenarios"),
-            Column("p", "All scenarios"),
-            Column("p, Holm", "All scenarios"),
-            Column("Equivalence", "All scenarios"),
-            Column("Detectable", "All scenarios"),
+            Column("Features", align="left", cell=lambda name: SET_LABELS[name]),
+            rate("told", unknown, "recall_unknown"),
+            sign("better", lambda test: str(test.better)),
+            sign("worse", lambda test: str(test.worse)),
+            sign("p", lambda test: three_decimals(test.p)),
+            rate("Accuracy", everything, "accuracy"),
+            compared("Difference", _difference),
+            compared("p", lambda contrast: three_decimals(contrast.p)),
+            compared("p, Holm", lambda contrast: three_decimals(contrast.reported_p)),
+            compared("Equivalence", lambda contrast: three_decimals(contrast.p_equivalence)),
+            compared("Detectable", _detectable),
         ),
-        tuple(rows),
+        SET_LABELS,
         "What the unknown scenarios gain from measurements that the features leave out.",
-        (note,),
+        (_measurements_note(results, settings),),
+    )
+
+
+def _difference(contrast: Comparison) -> str:
+    if contrast.ci_low is None or contrast.ci_high is None:
+        return f"{100 * contrast.difference:.1f}"
+    return with_interval(contrast.difference, contrast.ci_low, contrast.ci_high)
+
+
+def _detectable(contrast: Comparison) -> str:
+    difference = contrast.detectable_difference
+    return ABSENT if difference is None else percent(difference)
+
+
+def _measurements_note(results: UnknownAnatomy, settings: UnknownAnatomySettings) -> str:
+    test = next(iter(results.signs.values()))
+    contrast = results.contrasts[0]
+    return MEASUREMENTS_NOTE.format(
+        repeats=settings.repeats,
+        folds=contrast.folds // settings.repeats,
+        n=test.n,
+        confidence=100 * settings.confidence,
+        least=test.least or "all",
+        all=contrast.n,
+        margin=100 * settings.equivalence_margin,
+        power=100 * settings.power,
     )

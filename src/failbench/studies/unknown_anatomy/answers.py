@@ -1,4 +1,4 @@
-"""Unknown answers: what every method says of the unknown scenarios, one by one."""
+"""Unknown answers: what every method answers to each of the unknown scenarios."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from failbench.statistics.intervals import IntervalSettings, scenario_intervals,
 from failbench.statistics.metrics import ValueMetric
 from failbench.statistics.scenario_values import over_scenarios, right
 from failbench.statistics.scores import scenario_answers
-from failbench.studies.unknown_anatomy.posteriors import UNKNOWN, entropy, separation
+from failbench.studies.unknown_anatomy.posteriors import entropy, separation
+from failbench.studies.unknown_anatomy.settings import UNKNOWN
 from failbench.vocabulary import ABSTAIN
 
 
@@ -89,20 +90,25 @@ def unknown_intervals(predictions: pl.DataFrame, settings: IntervalSettings) -> 
             "mean entropy of the probabilities on a new labelled scenario",
         ),
     )
-    own = predictions.filter(unknown)
-    few = own["scenario"].n_unique()
-    found = scenario_intervals(scenario_answers(predictions), (), settings, figures)
+    of_unknown = predictions.filter(unknown)
+    few = of_unknown["scenario"].n_unique()
+    entropies = scenario_intervals(scenario_answers(predictions), (), settings, figures)
     counts = {"entropy_unknown": few, "entropy_labelled": predictions["scenario"].n_unique() - few}
     return {
-        "recall": unknown_rate(own, right(), settings, "diagnosed as unknown"),
-        "abstained": unknown_rate(own, pl.col("prediction") == ABSTAIN, settings, "left undecided"),
-        **{name: one.model_copy(update={"n": counts[name]}) for name, one in found.items()},
+        "recall": unknown_rate(of_unknown, right(), settings, "diagnosed as unknown"),
+        "abstained": unknown_rate(
+            of_unknown, pl.col("prediction") == ABSTAIN, settings, "left undecided"
+        ),
+        **{
+            name: interval.model_copy(update={"n": counts[name]})
+            for name, interval in entropies.items()
+        },
         "separation": separation(predictions, entropy(), settings),
     }
 
 
 def unknown_rate(
-    own: pl.DataFrame, happened: pl.Expr, settings: IntervalSettings, what: str
+    predictions: pl.DataFrame, happened: pl.Expr, settings: IntervalSettings, what: str
 ) -> Interval:
     """A rate over unknown scenarios, of which there are few, with Wilson's interval.
 
@@ -111,7 +117,7 @@ def unknown_rate(
     """
     # Sorted, since a sum in another order differs in its last bit, which may round otherwise.
     shares = (
-        own.group_by("scenario")
+        predictions.group_by("scenario")
         .agg(happened.cast(pl.Float64).mean().alias("share"))
         .sort("scenario")
     )

@@ -12,7 +12,7 @@ from matplotlib.patches import Patch
 
 from failbench.reporting.cells import words
 from failbench.reporting.style import BLACK, CATEGORY_COLOURS
-from failbench.studies.unknown_anatomy.added_measurements import BASE
+from failbench.studies.unknown_anatomy.feature_sets import BASE
 from failbench.vocabulary import CATEGORIES, Category
 
 WIDTH = 3.4
@@ -20,7 +20,7 @@ WIDTH = 3.4
 
 FONT = 6.0
 ROW_HEIGHT = 0.37
-"""Inches a scenario."""
+"""Inches per scenario."""
 
 SHOWN: Final = (BASE, "19+both")
 """Feature sets whose bars stand one above the other."""
@@ -30,12 +30,12 @@ BAR = 0.36
 
 
 def draw_unknown_anatomy(points: pl.DataFrame) -> Figure:
-    """Mean probabilities of the categories, two bars a scenario: without and with measurements.
+    """Mean probabilities of the categories, two bars per scenario: without and with measurements.
 
     Parameters
     ----------
     points
-        As :func:`failbench.studies.unknown_anatomy.tables.anatomy_points` returns them.
+        As :func:`failbench.studies.unknown_anatomy.results.anatomy_points` returns them.
     """
     scenarios = points.select("ambiguity", "scenario").unique().sort("ambiguity", "scenario")
     figure = Figure(figsize=(WIDTH, 1.1 + ROW_HEIGHT * scenarios.height), layout="constrained")
@@ -65,7 +65,7 @@ def draw_unknown_anatomy(points: pl.DataFrame) -> Figure:
     )
     axes.spines["left"].set_visible(False)
     figure.legend(
-        handles=[Patch(**_look(one), label=words(one)) for one in CATEGORIES],
+        handles=[Patch(**_look(category), label=words(category)) for category in CATEGORIES],
         loc="outside upper center",
         ncols=3,
         fontsize=FONT,

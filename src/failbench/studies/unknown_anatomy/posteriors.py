@@ -10,9 +10,8 @@ import polars as pl
 from failbench.arrays import Array
 from failbench.statistics.bootstrap import BootstrapSettings, Interval, resample
 from failbench.statistics.scores import Weights
+from failbench.studies.unknown_anatomy.settings import UNKNOWN
 from failbench.vocabulary import CATEGORIES
-
-UNKNOWN = "unknown"
 
 
 def entropy() -> pl.Expr:
@@ -57,9 +56,9 @@ def separation(predictions: pl.DataFrame, value: pl.Expr, settings: BootstrapSet
 
     def statistic(weights: Weights) -> Array:
         counts = np.concatenate(weights, axis=-1)
-        own, others = counts[..., unknown], counts[..., ~unknown]
-        won = np.einsum("...i,...i->...", own @ wins, others)
-        return np.asarray(won / (own.sum(axis=-1) * others.sum(axis=-1)))[None]
+        unknowns, others = counts[..., unknown], counts[..., ~unknown]
+        won = np.einsum("...i,...i->...", unknowns @ wins, others)
+        return np.asarray(won / (unknowns.sum(axis=-1) * others.sum(axis=-1)))[None]
 
     area = float(wins.mean())
     low, high, method = resample(sizes, statistic, settings).number(0, area)
@@ -75,6 +74,6 @@ def separation(predictions: pl.DataFrame, value: pl.Expr, settings: BootstrapSet
     )
 
 
-def _wins(own: Array, others: Array) -> Array:
-    """1 where the first is larger, 0.5 where both are alike: ``[n_own, n_others]``."""
-    return np.asarray((np.sign(own[:, None] - others[None, :]) + 1) / 2, dtype=np.float64)
+def _wins(unknown: Array, others: Array) -> Array:
+    """1 where the first is larger, 0.5 where both are alike: ``[n_unknown, n_others]``."""
+    return np.asarray((np.sign(unknown[:, None] - others[None, :]) + 1) / 2, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""The anatomy of unknown scenarios: what is said of them, their look-alikes, what would settle it.
+"""Results on unknown scenarios: answers to them, their look-alikes, and what would settle them.
 
 The paper's section 6.12 names what was not measured: waits for input and output, swap activity and
 other knowledge of the system. That is not recorded here either. What is recorded beyond the
@@ -11,66 +11,30 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import polars as pl
-from pydantic import Field
 
 from failbench.errors import BadInputError
-from failbench.features.catalogue import FEATURE_SETS
-from failbench.features.measurements import measurements
-from failbench.methods.classifiers import RandomForestSettings
-from failbench.partners import partners
-from failbench.prediction.neighbours import nearest_scenarios
-from failbench.prediction.slices import ReferenceStudy
 from failbench.scenarios import Scenario
 from failbench.statistics.bootstrap import Interval
 from failbench.statistics.comparison import Comparison
-from failbench.statistics.intervals import IntervalSettings
+from failbench.statistics.estimates import estimate_rows, nest
 from failbench.statistics.scenario_values import right
-from failbench.statistics.significance import SignificanceSettings
-from failbench.studies.unknown_anatomy.added_measurements import (
-    ADDED,
-    BASE,
+from failbench.studies.unknown_anatomy.added_value import (
     SignTest,
     added_value,
     measured_rates,
-    refit,
     sign_test,
-    with_measurements,
 )
 from failbench.studies.unknown_anatomy.answers import answers_to_unknown, unknown_intervals
-from failbench.studies.unknown_anatomy.posteriors import UNKNOWN, entropy
-from failbench.telemetry import Telemetry
+from failbench.studies.unknown_anatomy.feature_sets import ADDED, BASE
+from failbench.studies.unknown_anatomy.measurements import Measurements
+from failbench.studies.unknown_anatomy.posteriors import entropy
+from failbench.studies.unknown_anatomy.settings import UNKNOWN, UnknownAnatomySettings
 from failbench.vocabulary import CATEGORIES
-
-
-class UnknownAnatomySettings(IntervalSettings):
-    """What is looked at; the section ``unknown_anatomy`` of params.yaml."""
-
-    left_out: tuple[str, ...]
-    neighbours: int = Field(ge=1)
-    forest: RandomForestSettings
-    repeats: int = Field(ge=1)
-    practical_equivalence: float = Field(gt=0, lt=1)
-    equivalence_margin: float = Field(gt=0, lt=1)
-    power: float = Field(gt=0, lt=1)
-
-    @property
-    def comparison(self) -> SignificanceSettings:
-        """How feature sets are compared: each larger one with the paper's."""
-        return SignificanceSettings(
-            feature_set="measured",
-            contrasts=tuple((name, BASE) for name in ADDED),
-            resamples=self.resamples,
-            confidence=self.confidence,
-            practical_equivalence=self.practical_equivalence,
-            equivalence_margin=self.equivalence_margin,
-            power=self.power,
-            seed=self.seed,
-        )
 
 
 @dataclass(frozen=True)
 class UnknownAnatomy:
-    """The unknown scenarios, one by one.
+    """What is known of each of the unknown scenarios.
 
     Attributes
     ----------
@@ -108,13 +72,9 @@ class UnknownAnatomy:
 
 def unknown_anatomy(
     predictions: pl.DataFrame,
-    telemetry: Telemetry,
-    features: pl.DataFrame,
-    splits: pl.DataFrame,
+    measured: Measurements,
     scenarios: tuple[Scenario, ...],
-    reference: ReferenceStudy,
     settings: UnknownAnatomySettings,
-    workers: int = 1,
 ) -> UnknownAnatomy:
     """Take the unknown scenarios apart.
 
@@ -122,56 +82,38 @@ def unknown_anatomy(
     ----------
     predictions
         Rows of ``predictions.PREDICTION_SCHEMA`` of the main study.
-    telemetry, features, splits
-        What was recorded, its features, and the folds of the main study.
+    measured
+        As :func:`failbench.studies.unknown_anatomy.measure.measure` returns them.
     scenarios
         Definitions, which say why each of them is unknown.
-    reference
-        Which runs the main study takes.
     settings
-        Methods that are left out, neighbours, the forest, and how intervals are made.
-    workers
-        Processes; results do not depend on it.
+        Methods that are left out, and how intervals are made.
 
     Raises
     ------
     BadInputError
         If no method is left, or no scenario is unknown.
     """
-    said = predictions.filter(
+    answers = predictions.filter(
         pl.col("feature_set") == BASE, ~pl.col("method").is_in(settings.left_out)
     )
-    if said.is_empty():
+    if answers.is_empty():
         raise BadInputError(
             "params.yaml",
             "unknown_anatomy.left_out",
             "leaves no method.",
             "Leave out simulations of people and hybrids alone.",
         )
-    measured = measurements(telemetry)
-    failures = with_measurements(reference.failures(features), measured)
-    successes = with_measurements(reference.successes(features), measured)
-    forest = refit(
-        failures,
-        successes,
-        splits,
-        settings.forest,
-        settings.repeats,
-        reference.seed,
-        workers,
-    )
-    unknown = failures.filter(pl.col("category") == UNKNOWN)["scenario"]
-    nearest = nearest_scenarios(failures, FEATURE_SETS[BASE], settings.neighbours, labelled=True)
-    surfaces = telemetry.runs.join(failures.select("run_id", "category"), on="run_id")
+    forest = measured.predictions
     return UnknownAnatomy(
         _why(scenarios),
-        answers_to_unknown(said),
+        answers_to_unknown(answers),
         {
             str(method): unknown_intervals(part, settings)
-            for (method,), part in said.sort("method").group_by("method", maintain_order=True)
+            for (method,), part in answers.sort("method").group_by("method", maintain_order=True)
         },
-        nearest.filter(pl.col("scenario").is_in(unknown.implode())),
-        partners(surfaces),
+        measured.neighbours,
+        measured.partners,
         _posteriors(forest),
         measured_rates(forest, settings),
         added_value(forest, settings.comparison),
@@ -180,7 +122,11 @@ def unknown_anatomy(
 
 
 def _why(scenarios: tuple[Scenario, ...]) -> pl.DataFrame:
-    rows = [(one.id, one.ambiguity) for one in scenarios if one.ambiguity is not None]
+    rows = [
+        (scenario.id, scenario.ambiguity)
+        for scenario in scenarios
+        if scenario.ambiguity is not None
+    ]
     return pl.DataFrame(
         rows, schema={"scenario": pl.String, "ambiguity": pl.String}, orient="row"
     ).sort("ambiguity", "scenario")
@@ -199,23 +145,53 @@ def _posteriors(forest: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def anatomy_metrics(found: UnknownAnatomy) -> dict[str, dict[str, Interval]]:
-    """Figures of the metrics file by group: one a method, one a feature set, and what one adds."""
+def anatomy_points(results: UnknownAnatomy) -> pl.DataFrame:
+    """What a forest makes of the unknown scenarios, for the figure.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``ambiguity``, ``scenario``, ``feature_set``, the mean probability of each category,
+        ``right`` and ``entropy``.
+    """
+    return (
+        results.scenarios.join(results.posteriors, on="scenario", maintain_order="left")
+        .select(
+            "ambiguity",
+            "scenario",
+            "feature_set",
+            pl.exclude("ambiguity", "scenario", "feature_set"),
+        )
+        .sort("ambiguity", "scenario", "feature_set")
+    )
+
+
+def anatomy_estimates(results: UnknownAnatomy) -> pl.DataFrame:
+    """Estimates by ``group``: per method, per feature set of the forest, and what each set adds."""
     added = {
-        f"added_{one.left}": {
-            "accuracy": Interval(
-                value=one.difference,
-                # where all resamples agree, nothing is known of the spread
-                ci_low=one.difference if one.ci_low is None else one.ci_low,
-                ci_high=one.difference if one.ci_high is None else one.ci_high,
-                n=one.n,
-                method="point" if one.ci_low is None else "BCa bootstrap",
-                resampling_unit="scenario",
-                estimand=f"accuracy on {one.left} less that on {one.right}",
-            )
-        }
-        for one in found.contrasts
+        f"added_{contrast.left}": {"accuracy": _difference(contrast)}
+        for contrast in results.contrasts
     }
-    methods = {f"method_{name}": figures for name, figures in found.methods.items()}
-    forests = {f"forest_{name}": figures for name, figures in found.rates.items()}
-    return {**methods, **forests, **added}
+    methods = {f"method_{name}": figures for name, figures in results.methods.items()}
+    forests = {f"forest_{name}": figures for name, figures in results.rates.items()}
+    groups = {**methods, **forests, **added}
+    return pl.concat(estimate_rows(intervals, group=group) for group, intervals in groups.items())
+
+
+def anatomy_metrics(results: UnknownAnatomy) -> dict[str, object]:
+    """The estimates as nested scalars, by group and metric."""
+    return nest(anatomy_estimates(results), "group", "metric")
+
+
+def _difference(contrast: Comparison) -> Interval:
+    """The difference of a contrast; a point where all resamples agree, which hides the spread."""
+    bounded = contrast.ci_low is not None and contrast.ci_high is not None
+    return Interval(
+        value=contrast.difference,
+        ci_low=contrast.difference if contrast.ci_low is None else contrast.ci_low,
+        ci_high=contrast.difference if contrast.ci_high is None else contrast.ci_high,
+        n=contrast.n,
+        method="BCa bootstrap" if bounded else "point",
+        resampling_unit="scenario",
+        estimand=f"accuracy on {contrast.left} less that on {contrast.right}",
+    )

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
-import polars as pl
-
-from failbench.reporting.cells import ABSENT, interval_cell, two_decimals, words
+from failbench.reporting.cells import ABSENT, interval_cell, percent, two_decimals, words
 from failbench.reporting.labels import in_label_order, method_label
-from failbench.reporting.reported import Reported, reported_number, validate_reported
+from failbench.reporting.reported import Reported, reported_number
 from failbench.reporting.table import Column, Table
 from failbench.studies.unknown_anatomy.added_measurements_table import (
     measurements_table,
     settling_table,
 )
-from failbench.studies.unknown_anatomy.results import UnknownAnatomy, UnknownAnatomySettings
+from failbench.studies.unknown_anatomy.results import UnknownAnatomy
+from failbench.studies.unknown_anatomy.settings import UnknownAnatomySettings
 from failbench.vocabulary import ABSTAIN, Answer
 
 LETTERS: Mapping[Answer, str] = {
@@ -52,149 +51,130 @@ NEIGHBOURS_NOTE = (
 )
 
 
+REPORTED_CASES = 8
+"""Unknown cases of the paper."""
+
+
 def anatomy_tables(
-    found: UnknownAnatomy, settings: UnknownAnatomySettings, reported: Mapping[str, object]
+    results: UnknownAnatomy, settings: UnknownAnatomySettings, paper: Reported
 ) -> tuple[Table, ...]:
-    """What is said of unknown scenarios, what they look like, and what would settle them.
+    """What is answered to unknown scenarios, what they look like, and what would settle them.
 
     Parameters
     ----------
-    found
+    results
         The anatomy.
     settings
         Its settings.
-    reported
-        The parsed ``data/reported/paper.yaml``.
+    paper
+        The numbers that the paper prints.
 
     Raises
     ------
     BadInputError
-        If a method has no label, or ``reported`` is not as
-        :class:`failbench.reporting.reported.Reported` says.
+        If a method has no label.
     """
-    paper = validate_reported(reported)
     return (
-        _answers_table(found),
-        _methods_table(found, settings, paper),
-        settling_table(found, settings, paper),
-        _neighbours_table(found),
-        measurements_table(found, settings),
+        _answers_table(results),
+        _methods_table(results, settings, paper),
+        settling_table(results, settings, paper),
+        _neighbours_table(results),
+        measurements_table(results, settings),
     )
 
 
-def _answers_table(found: UnknownAnatomy) -> Table:
-    methods = in_label_order(found.methods)
-    cells = {
+def _answers_table(results: UnknownAnatomy) -> Table:
+    answers = {
         (row["scenario"], row["method"]): f"{LETTERS[row['answer']]} {100 * row['share']:.0f}"
-        for row in found.answers.iter_rows(named=True)
+        for row in results.answers.iter_rows(named=True)
     }
-    scenarios = found.scenarios["scenario"].to_list()
-    return Table(
+
+    def column(method: str) -> Column:
+        return Column(
+            method_label(method), align="left", cell=lambda scenario: answers[scenario, method]
+        )
+
+    scenarios = results.scenarios["scenario"].to_list()
+    return Table.of(
         "unknown_answers",
         (
-            Column("Scenario", align="left"),
-            *(Column(method_label(method), align="left") for method in methods),
+            Column("Scenario", align="left", cell=words),
+            *(column(method) for method in in_label_order(results.methods)),
         ),
-        tuple(
-            (words(scenario), *(cells[scenario, method] for method in methods))
-            for scenario in scenarios
-        ),
+        scenarios,
         f"What every method says of the {len(scenarios)} unknown scenarios.",
         (ANSWERS_NOTE,),
     )
 
 
 def _methods_table(
-    found: UnknownAnatomy, settings: UnknownAnatomySettings, paper: Reported
+    results: UnknownAnatomy, settings: UnknownAnatomySettings, paper: Reported
 ) -> Table:
-    total = found.scenarios.height
-    told = {
-        "improved_rules": 8 - reported_number(paper, "unknown_assigned"),
+    recognised = {
+        "improved_rules": REPORTED_CASES - reported_number(paper, "unknown_assigned"),
         "mistral_7b": reported_number(paper, "unknown_right_mistral"),
         "llama_3_8b": reported_number(paper, "unknown_right_llama"),
     }
-    rows = []
-    for method in in_label_order((*found.methods, *told)):
-        figures = found.methods.get(method)
-        names = ("recall", "abstained")
-        scores = ("entropy_unknown", "entropy_labelled", "separation")
-        rows.append(
-            (
-                method_label(method),
-                f"{told[method]:.0f} of 8" if method in told else ABSENT,
-                *(ABSENT if figures is None else interval_cell(figures[name]) for name in names),
-                *(
-                    ABSENT if figures is None else interval_cell(figures[name], two_decimals)
-                    for name in scores
-                ),
-            )
-        )
-    return Table(
+
+    def reported(method: str) -> str:
+        if method not in recognised:
+            return ABSENT
+        return f"{recognised[method]:.0f} of {REPORTED_CASES}"
+
+    def column(
+        heading: str, metric: str, number: Callable[[float], str] = percent, group: str = ""
+    ) -> Column:
+        def cell(method: str) -> str:
+            figures = results.methods.get(method)
+            return ABSENT if figures is None else interval_cell(figures[metric], number)
+
+        return Column(heading, group, cell=cell)
+
+    return Table.of(
         "unknown_methods",
         (
-            Column("Method", align="left"),
-            Column("Told (reported)"),
-            Column("Unknown"),
-            Column("Abstained"),
-            Column("on unknown", "Entropy"),
-            Column("on labelled", "Entropy"),
-            Column("Told apart by it"),
+            Column("Method", align="left", cell=method_label),
+            Column("Told (reported)", cell=reported),
+            column("Unknown", "recall"),
+            column("Abstained", "abstained"),
+            column("on unknown", "entropy_unknown", two_decimals, "Entropy"),
+            column("on labelled", "entropy_labelled", two_decimals, "Entropy"),
+            column("Told apart by it", "separation", two_decimals),
         ),
-        tuple(rows),
+        in_label_order((*results.methods, *recognised)),
         "How methods do on unknown scenarios, and whether they know that they do not know.",
-        (METHODS_NOTE.format(n=total, confidence=100 * settings.confidence), REPORTED_NOTE),
+        (
+            METHODS_NOTE.format(n=results.scenarios.height, confidence=100 * settings.confidence),
+            REPORTED_NOTE,
+        ),
     )
 
 
-def _neighbours_table(found: UnknownAnatomy) -> Table:
-    rows = []
-    for scenario in found.scenarios["scenario"]:
-        near = found.neighbours.filter(scenario=scenario).sort("rank")
-        same = found.partners.filter(scenario=scenario)
-        rows.append(
-            (
-                words(scenario),
-                ", ".join(
-                    f"{words(row['neighbour'])} ({LETTERS[row['neighbour_category']]}, "
-                    f"{row['distance']:.2f})"
-                    for row in near.iter_rows(named=True)
-                ),
-                ", ".join(
-                    f"{words(row['partner'])} ({LETTERS[row['partner_category']]})"
-                    for row in same.iter_rows(named=True)
-                )
-                or ABSENT,
-            )
+def _neighbours_table(results: UnknownAnatomy) -> Table:
+    def nearest(scenario: str) -> str:
+        neighbours = results.neighbours.filter(scenario=scenario).sort("rank")
+        return ", ".join(
+            f"{words(row['neighbour'])} ({LETTERS[row['neighbour_category']]}, "
+            f"{row['distance']:.2f})"
+            for row in neighbours.iter_rows(named=True)
         )
-    return Table(
+
+    def alike(scenario: str) -> str:
+        partners = results.partners.filter(scenario=scenario)
+        names = (
+            f"{words(row['partner'])} ({LETTERS[row['partner_category']]})"
+            for row in partners.iter_rows(named=True)
+        )
+        return ", ".join(names) or ABSENT
+
+    return Table.of(
         "unknown_neighbours",
         (
-            Column("Scenario", align="left"),
-            Column("Nearest labelled runs", align="left"),
-            Column("Same surface", align="left"),
+            Column("Scenario", align="left", cell=words),
+            Column("Nearest labelled runs", align="left", cell=nearest),
+            Column("Same surface", align="left", cell=alike),
         ),
-        tuple(rows),
+        results.scenarios["scenario"],
         "The look-alikes of the unknown scenarios.",
         (NEIGHBOURS_NOTE,),
-    )
-
-
-def anatomy_points(found: UnknownAnatomy) -> pl.DataFrame:
-    """What a forest makes of the unknown scenarios, for the figure.
-
-    Returns
-    -------
-    polars.DataFrame
-        ``ambiguity``, ``scenario``, ``feature_set``, the mean probability of each category,
-        ``right`` and ``entropy``.
-    """
-    return (
-        found.scenarios.join(found.posteriors, on="scenario", maintain_order="left")
-        .select(
-            "ambiguity",
-            "scenario",
-            "feature_set",
-            pl.exclude("ambiguity", "scenario", "feature_set"),
-        )
-        .sort("ambiguity", "scenario", "feature_set")
     )

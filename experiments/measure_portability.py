@@ -1,0 +1,44 @@
+"""Stage measure_portability: methods of one optimizer tested on runs of another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from failbench.methods.improved_rules import ImprovedRulesSettings
+from failbench.methods.simple_rules import SimpleRulesSettings
+from failbench.scenarios import read_scenarios
+from failbench.studies.portability.measure import measure
+from failbench.studies.portability.settings import PortabilitySettings
+from failbench.telemetry import read_telemetry, write_parquet
+from stage import print_table, read_output, read_section, run, workers
+
+SCENARIOS = Path("data/scenarios")
+TELEMETRY = Path("data/telemetry")
+SPLITS = Path("data/features/splits.parquet")
+PREDICTIONS = Path("data/predictions/portability")
+
+
+def main() -> None:
+    settings = read_section("portability", PortabilitySettings)
+    methods = {
+        "simple_rules": read_section("simple_rules", SimpleRulesSettings),
+        "improved_rules": read_section("improved_rules", ImprovedRulesSettings),
+        "logistic_regression": settings.logistic_regression,
+        "random_forest": settings.random_forest,
+    }
+    predictions = measure(
+        read_telemetry(TELEMETRY),
+        read_scenarios(SCENARIOS),
+        read_output(SPLITS),
+        methods,
+        settings,
+        workers(),
+    )
+    for method in methods:
+        write_parquet(predictions.filter(method=method), PREDICTIONS / f"{method}.parquet")
+    counts = predictions.group_by("method", "condition").len().sort("method", "condition")
+    print_table(("method", "condition", "predictions"), counts.rows())
+
+
+if __name__ == "__main__":
+    run(main)

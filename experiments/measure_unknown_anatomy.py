@@ -1,0 +1,36 @@
+"""Stage measure_unknown_anatomy: a forest with more to go by or less, and look-alikes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from failbench.prediction.slices import ReferenceStudy
+from failbench.studies.unknown_anatomy.measure import measure
+from failbench.studies.unknown_anatomy.settings import UnknownAnatomySettings
+from failbench.telemetry import read_telemetry, write_parquet
+from stage import print_accuracy, read_output, read_section, run, workers
+
+TELEMETRY = Path("data/telemetry")
+FEATURES = Path("data/features/features.parquet")
+SPLITS = Path("data/features/splits.parquet")
+PREDICTIONS = Path("data/predictions/unknown_anatomy")
+MEASUREMENTS = Path("data/measurements/unknown_anatomy")
+
+
+def main() -> None:
+    measured = measure(
+        read_telemetry(TELEMETRY),
+        read_output(FEATURES),
+        read_output(SPLITS),
+        read_section("nested_cv", ReferenceStudy),
+        read_section("unknown_anatomy", UnknownAnatomySettings),
+        workers(),
+    )
+    write_parquet(measured.predictions, PREDICTIONS / "random_forest.parquet")
+    write_parquet(measured.neighbours, MEASUREMENTS / "neighbours.parquet")
+    write_parquet(measured.partners, MEASUREMENTS / "partners.parquet")
+    print_accuracy(measured.predictions)
+
+
+if __name__ == "__main__":
+    run(main)

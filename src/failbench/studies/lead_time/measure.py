@@ -1,0 +1,115 @@
+"""Measurement of lead time: what methods answer before the failure, and how runs stray."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import product
+
+import polars as pl
+
+from failbench.errors import BadInputError
+from failbench.features.feature_table import categories_of, feature_table, snapshot_table
+from failbench.prediction.slices import ReferenceStudy
+from failbench.prediction.splits import first_repeats
+from failbench.prediction.workers import parallel_map
+from failbench.records import Record
+from failbench.scenarios import Scenario
+from failbench.studies.lead_time.alarm_scores import alarm_scores
+from failbench.studies.lead_time.looks import look_predictions, looks, spread_over_fault
+from failbench.studies.lead_time.measurements import Measurements
+from failbench.studies.lead_time.settings import LeadTimeSettings
+from failbench.studies.lead_time.snapshots import STUDY, cut_before_failure, snapshot_predictions
+from failbench.telemetry import Telemetry
+
+
+def measure(
+    telemetry: Telemetry,
+    scenarios: Iterable[Scenario],
+    splits: pl.DataFrame,
+    study: ReferenceStudy,
+    methods: Mapping[str, Record],
+    settings: LeadTimeSettings,
+    workers: int = 1,
+) -> Measurements:
+    """Ask methods before the failure, at a number of steps and over time, and score all runs.
+
+    The healthy course and the fixed thresholds come from the successful runs; twins of other seeds
+    than the tested runs are scored to calibrate the alarm and to try it.
+
+    Parameters
+    ----------
+    telemetry, scenarios
+        Recorded runs, and where their categories come from.
+    splits
+        Folds by scenario, the same for all methods.
+    study
+        The runs that are tested, one per scenario.
+    methods
+        Settings by name of the method.
+    settings
+        How snapshots and looks are made.
+    workers
+        Processes; the result does not depend on it.
+
+    Raises
+    ------
+    BadInputError
+        If no run of the study, or no twin of another seed, was recorded.
+    """
+    known = tuple(scenarios)
+    folds = first_repeats(splits, settings.repeats, STUDY)
+    runs = study.failures(telemetry.runs)
+    if runs.is_empty():
+        raise BadInputError(
+            "data/telemetry/runs.parquet",
+            "run_id",
+            f"there is no failing run of {study.architecture} with {study.optimizer}, "
+            f"seed {study.run_seed}.",
+            "Choose recorded runs in the section nested_cv of params.yaml.",
+        )
+    healthy = study.successes(telemetry.runs)
+    scores, healthy_scores = alarm_scores(telemetry, known, runs, healthy, settings.every)
+    successes = feature_table(telemetry, known, healthy.select("run_id", last_step="failure_step"))
+    cuts = [cut_before_failure(telemetry, known, runs, ahead) for ahead in settings.steps]
+    early = parallel_map(
+        snapshot_predictions,
+        [
+            (cut, successes, folds, method, method_settings, study.seed)
+            for (method, method_settings), cut in product(methods.items(), cuts)
+        ],
+        workers,
+    )
+    late = _late(telemetry, known, runs, successes, folds, study, methods, settings, workers)
+    return Measurements(
+        pl.concat([*early, *late], how="diagonal"),
+        runs.join(categories_of(known), on="scenario", maintain_order="left").select(
+            "run_id", "category", "scenario", "onset_step", "failure_step"
+        ),
+        scores,
+        healthy_scores,
+    )
+
+
+def _late(
+    telemetry: Telemetry,
+    scenarios: tuple[Scenario, ...],
+    runs: pl.DataFrame,
+    successes: pl.DataFrame,
+    folds: pl.DataFrame,
+    study: ReferenceStudy,
+    methods: Mapping[str, Record],
+    settings: LeadTimeSettings,
+    workers: int,
+) -> list[pl.DataFrame]:
+    """What each method answers at every look from onset to before the failure."""
+    onset, last = pl.col("onset_step"), pl.col("failure_step") - 1
+    watched = snapshot_table(telemetry, scenarios, looks(runs, settings.every, onset, last))
+    training = snapshot_table(
+        telemetry, scenarios, spread_over_fault(runs, settings.training_snapshots)
+    )
+    return [
+        look_predictions(
+            training, watched, successes, folds, method, method_settings, study.seed, workers
+        )
+        for method, method_settings in methods.items()
+    ]

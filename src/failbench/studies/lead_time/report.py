@@ -1,0 +1,71 @@
+"""The report of lead time: accuracy before the failure, and diagnoses after an alarm."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import polars as pl
+
+from failbench.reporting.reported import Reported, reported_number
+from failbench.reporting.study_report import StudyReport, Summary, rounded
+from failbench.statistics.intervals import IntervalSettings
+from failbench.studies.lead_time.figure import draw_lead_time
+from failbench.studies.lead_time.measurements import Measurements
+from failbench.studies.lead_time.results import lead_time_metrics, lead_time_results
+from failbench.studies.lead_time.settings import LeadTimeSettings
+from failbench.studies.lead_time.tables import lead_time_table
+
+LAST_SNAPSHOT = 100
+"""Steps before failure of the one snapshot whose accuracy the paper gives as a number."""
+
+SUMMARISED = (0, 10, 50, LAST_SNAPSHOT)
+"""Steps before failure that the summary shows."""
+
+
+def report(
+    measured: Measurements,
+    paper: Reported,
+    settings: LeadTimeSettings,
+    intervals: IntervalSettings,
+    workers: int = 1,
+) -> StudyReport:
+    """Estimate and show how early the cause of a failure is told.
+
+    Parameters
+    ----------
+    measured
+        As :func:`failbench.studies.lead_time.measure.measure` returns them.
+    paper
+        The numbers that the paper prints.
+    settings, intervals
+        The sections ``lead_time`` and ``intervals`` of params.yaml.
+    workers
+        Processes; the report does not depend on it.
+
+    Raises
+    ------
+    BadInputError
+        If there are too few healthy runs for so low a rate of false alarms, or a method has no
+        label.
+    """
+    results = lead_time_results(measured, settings, intervals, workers)
+    points = rounded(results.rates)
+    table = lead_time_table(
+        points,
+        paper,
+        calibration_runs=results.calibration_runs,
+        limits=results.limits,
+        false_alarms=settings.false_alarms,
+        confidence=intervals.confidence,
+    )
+    last = (LAST_SNAPSHOT, reported_number(paper, "lead_time_100"))
+    summarised = points.filter(pl.col("steps").is_in(SUMMARISED))
+    return StudyReport(
+        metrics=lead_time_metrics(results),
+        points={"lead_time": points},
+        tables=(table,),
+        figures={"lead_time": partial(draw_lead_time, points, last)},
+        summary=(
+            Summary.of(summarised, "method", "steps", "metric", "value", "ci_low", "ci_high", "n"),
+        ),
+    )

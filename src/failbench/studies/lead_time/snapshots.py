@@ -1,0 +1,176 @@
+"""Snapshots: what methods answer of runs that are cut some steps before they fail.
+
+A snapshot is taken back from the failure, which nobody knows of beforehand. Two things keep that
+from telling the label: classifiers do not see the number of steps, and every figure stands beside
+the same figure of the healthy twins, cut at the same steps. Twins share all but the fault, so what
+is right of them is owed to when the snapshot was taken and to how often each category occurs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import polars as pl
+
+from failbench.errors import BadInputError
+from failbench.features.catalogue import FEATURE_SETS, PRIMARY_SET
+from failbench.features.feature_table import feature_table, to_frame
+from failbench.methods.band_features import band_features
+from failbench.methods.catalogue import method_named
+from failbench.methods.declaration import Context
+from failbench.methods.healthy_band import healthy_band
+from failbench.prediction.labelled_runs import LabelledRuns
+from failbench.prediction.nested_cv import nested_cv
+from failbench.predictions import DECIMALS, PREDICTION_SCHEMA
+from failbench.records import Record
+from failbench.scenarios import Scenario
+from failbench.studies.lead_time.settings import FAILING, HEALTHY, TWIN
+from failbench.telemetry import Telemetry
+from failbench.vocabulary import CATEGORIES
+
+STUDY = "lead_time"
+EARLY_SET = "19 without steps"
+EARLY_FEATURES = tuple(name for name in FEATURE_SETS[PRIMARY_SET] if name != "steps_before_failure")
+"""What classifiers learn from: how long a run has lasted tells when the snapshot was taken."""
+
+
+@dataclass(frozen=True)
+class Snapshots:
+    """The runs of a study, cut some steps before their failure, and their twins.
+
+    Attributes
+    ----------
+    ahead
+        Steps between the snapshot and the failure; at 0 the error text is known.
+    failing, twins
+        Feature tables of the runs that had begun by then, a row per scenario.
+    """
+
+    ahead: int
+    failing: pl.DataFrame
+    twins: pl.DataFrame
+
+
+def cut_before_failure(
+    telemetry: Telemetry, scenarios: Iterable[Scenario], runs: pl.DataFrame, ahead: int
+) -> Snapshots:
+    """Cut failing runs ``ahead`` steps before their failure, and their twins at the same steps.
+
+    Parameters
+    ----------
+    telemetry
+        Holds the runs and their twins.
+    scenarios
+        Where categories come from.
+    runs
+        Rows of ``RUN_SCHEMA`` of the failing runs, one per scenario.
+    ahead
+        Steps, 0 or more.
+
+    Raises
+    ------
+    BadInputError
+        If a run has no twin.
+    """
+    known = tuple(scenarios)
+    cut = runs.with_columns(last_step=pl.col("failure_step") - ahead)
+    begun = cut.filter(pl.col("last_step") >= 0)
+    twins = telemetry.runs.filter(pl.col("kind") == "twin").select("run_id", "twin_of")
+    of_begun = begun.select("last_step", twin_of="run_id").join(twins, on="twin_of", how="left")
+    alone = of_begun.filter(pl.col("run_id").is_null())
+    if alone.height:
+        raise BadInputError(
+            "data/telemetry/runs.parquet",
+            "twin_of",
+            f"the run {alone['twin_of'][0]!r} has no twin.",
+            "Run `failbench record` for the setting.",
+        )
+    return Snapshots(
+        ahead,
+        feature_table(telemetry, known, begun.select("run_id", "last_step")),
+        feature_table(telemetry, known, of_begun.select("run_id", "last_step")),
+    )
+
+
+def snapshot_predictions(
+    snapshots: Snapshots,
+    successes: pl.DataFrame,
+    splits: pl.DataFrame,
+    method: str,
+    settings: Record,
+    seed: int,
+) -> pl.DataFrame:
+    """What a method answers at one number of steps before failure, of failing runs and of twins.
+
+    Parameters
+    ----------
+    snapshots
+        As :func:`cut_before_failure` returns them.
+    successes
+        Feature table of successful runs at their ends, from which fixed thresholds are taken.
+    splits
+        Folds by scenario, the same for all methods; each is trained on snapshots of the same kind.
+    method, settings
+        Name of the method and its settings.
+    seed
+        Of the fits.
+
+    Returns
+    -------
+    polars.DataFrame
+        Rows of ``predictions.PREDICTION_SCHEMA``, ``subset``, ``steps_ahead`` and ``evidence``, as
+        :class:`failbench.studies.lead_time.measurements.Measurements` holds them.
+    """
+    subsets = {
+        subset: nested_cv(
+            table, successes, splits, method, settings, {EARLY_SET: EARLY_FEATURES}, seed
+        ).with_columns(evidence=pl.lit(None, pl.Boolean))
+        for subset, table in {FAILING: snapshots.failing, TWIN: snapshots.twins}.items()
+    }
+    subsets[HEALTHY] = _of_healthy(snapshots, successes, method, settings, seed)
+    return pl.concat(
+        table.with_columns(
+            study=pl.lit(STUDY),
+            subset=pl.lit(subset),
+            steps_ahead=pl.lit(snapshots.ahead, pl.Int32),
+        )
+        for subset, table in subsets.items()
+    )
+
+
+def _of_healthy(
+    snapshots: Snapshots, successes: pl.DataFrame, method: str, settings: Record, seed: int
+) -> pl.DataFrame:
+    """What the method answers of each twin when trained on all failing runs, and on evidence."""
+    runs = LabelledRuns.from_table(snapshots.failing)
+    band = healthy_band(to_frame(successes), band_features())
+    estimator = method_named(method).build(settings, Context(EARLY_FEATURES, band, seed))
+    estimator.fit(runs.frame, runs.labels, groups=runs.groups)
+    twins = to_frame(snapshots.twins)
+    diagnoses = estimator.diagnose(twins)
+    probabilities = estimator.predict_proba(twins)
+    answers = {
+        name: pl.Series([getattr(diagnosis, name) for diagnosis in diagnoses], dtype=dtype)
+        for name, dtype in PREDICTION_SCHEMA.items()
+        if name in ("confidence", "reason", "route", "conditions")
+    }
+    table = snapshots.twins.with_columns(
+        study=pl.lit(STUDY),
+        feature_set=pl.lit(EARLY_SET),
+        method=pl.lit(method),
+        repeat=pl.lit(0),
+        fold=pl.lit(None),
+        **answers,
+        prediction=pl.Series([diagnosis.category for diagnosis in diagnoses], dtype=pl.String),
+        **{
+            f"p_{category}": pl.Series(probabilities[:, position]).round(DECIMALS)
+            for position, category in enumerate(CATEGORIES)
+        },
+    )
+    evidence = [bool(diagnosis.evidence) for diagnosis in diagnoses]
+    return (
+        table.select(PREDICTION_SCHEMA.names())
+        .cast(PREDICTION_SCHEMA)
+        .with_columns(evidence=pl.Series(evidence, dtype=pl.Boolean))
+    )

@@ -1,0 +1,67 @@
+"""The report of portability: accuracy by condition, and the contrasts between conditions."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import polars as pl
+
+from failbench.reporting.reported import Reported, reported_number
+from failbench.reporting.study_report import StudyReport, Summary, rounded
+from failbench.statistics.intervals import IntervalSettings
+from failbench.statistics.significance import SignificanceSettings
+from failbench.studies.portability.figure import draw_portability
+from failbench.studies.portability.results import portability_metrics, portability_results
+from failbench.studies.portability.settings import PortabilitySettings
+from failbench.studies.portability.tables import portability_contrasts_table, portability_table
+
+
+def report(
+    predictions: pl.DataFrame,
+    paper: Reported,
+    settings: PortabilitySettings,
+    intervals: IntervalSettings,
+    tests: SignificanceSettings,
+    workers: int = 1,
+) -> StudyReport:
+    """Estimate, compare and show what methods of one optimizer are worth under another.
+
+    Parameters
+    ----------
+    predictions
+        As :func:`failbench.studies.portability.measure.measure` returns them.
+    paper
+        The numbers that the paper prints.
+    settings, intervals, tests
+        The sections ``portability``, ``intervals`` and ``significance`` of params.yaml.
+    workers
+        Processes; the report does not depend on it.
+
+    Raises
+    ------
+    BadInputError
+        If a contrast names a condition that was not predicted, or a method has no label.
+    """
+    results = portability_results(predictions, settings.contrasts, intervals, tests, workers)
+    points = rounded(results.rates)
+    accuracies = points.filter(pl.col("metric") == "accuracy")
+    reported = reported_number(paper, "sgd_accuracy")
+    return StudyReport(
+        metrics=portability_metrics(results, tests.alpha),
+        points={"portability": points},
+        tables=(
+            portability_table(points, paper, settings, intervals.confidence),
+            portability_contrasts_table(results.comparisons, settings, tests),
+        ),
+        figures={
+            "portability": partial(
+                draw_portability, points, reported, home=settings.home, away=settings.away
+            )
+        },
+        summary=(
+            Summary.of(
+                accuracies,
+                *("method", "condition", "metric", "value", "ci_low", "ci_high", "n", "runs"),
+            ),
+        ),
+    )

@@ -1,0 +1,27 @@
+"""Measurements: what is measured of unknown scenarios beyond the predictions of the main study."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+
+@dataclass(frozen=True)
+class Measurements:
+    """Answers of a forest with more to go by or less, and what looks like an unknown scenario.
+
+    Attributes
+    ----------
+    predictions
+        Rows of ``predictions.PREDICTION_SCHEMA`` of the forest on each of
+        ``feature_sets.MEASURED_SETS``.
+    neighbours
+        The nearest labelled runs, as ``neighbours.NEIGHBOUR_SCHEMA`` says.
+    partners
+        Labelled scenarios with the same surface: ``scenario``, ``partner``, ``partner_category``.
+    """
+
+    predictions: pl.DataFrame
+    neighbours: pl.DataFrame
+    partners: pl.DataFrame

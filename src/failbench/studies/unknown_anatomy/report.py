@@ -1,0 +1,68 @@
+"""The report on unknown scenarios: what is answered to them, and what would settle them."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import polars as pl
+
+from failbench.reporting.reported import Reported
+from failbench.reporting.study_report import StudyReport, Summary, rounded
+from failbench.scenarios import Scenario
+from failbench.studies.unknown_anatomy.figure import draw_unknown_anatomy
+from failbench.studies.unknown_anatomy.measurements import Measurements
+from failbench.studies.unknown_anatomy.results import (
+    UnknownAnatomy,
+    anatomy_metrics,
+    anatomy_points,
+    unknown_anatomy,
+)
+from failbench.studies.unknown_anatomy.settings import UnknownAnatomySettings
+from failbench.studies.unknown_anatomy.tables import anatomy_tables
+
+
+def report(
+    predictions: pl.DataFrame,
+    measured: Measurements,
+    scenarios: tuple[Scenario, ...],
+    paper: Reported,
+    settings: UnknownAnatomySettings,
+) -> StudyReport:
+    """Take the unknown scenarios apart and show what is known of each.
+
+    Parameters
+    ----------
+    predictions
+        Rows of ``predictions.PREDICTION_SCHEMA`` of the main study.
+    measured
+        As :func:`failbench.studies.unknown_anatomy.measure.measure` returns them.
+    scenarios
+        Definitions, which say why each of them is unknown.
+    paper
+        The numbers that the paper prints.
+    settings
+        The section ``unknown_anatomy`` of params.yaml.
+
+    Raises
+    ------
+    BadInputError
+        If no method is left, no scenario is unknown, or a method has no label.
+    """
+    results = unknown_anatomy(predictions, measured, scenarios, settings)
+    points = rounded(anatomy_points(results))
+    return StudyReport(
+        metrics=anatomy_metrics(results),
+        points={"unknown_anatomy": points, "unknown_answers": rounded(results.answers)},
+        tables=anatomy_tables(results, settings, paper),
+        figures={"unknown_anatomy": partial(draw_unknown_anatomy, points)},
+        summary=(_summary(results),),
+    )
+
+
+def _summary(results: UnknownAnatomy) -> Summary:
+    rows = [
+        (name, recall.value, recall.ci_low, recall.ci_high, rates["accuracy"].value)
+        for name, rates in results.rates.items()
+        for recall in (rates["recall_unknown"],)
+    ]
+    return Summary(("features", "recall of unknown", "ci_low", "ci_high", "accuracy"), rows)
