@@ -51,7 +51,12 @@ RULES = "rules"
 KEYS = ("thresholds", "noise", "log")
 
 RULE_PREDICTION_SCHEMA = pl.Schema(
-    {**PREDICTION_SCHEMA, "thresholds": pl.String, "noise": pl.Float64, "log": pl.Int32}
+    [
+        *PREDICTION_SCHEMA.items(),
+        ("thresholds", pl.String()),
+        ("noise", pl.Float64()),
+        ("log", pl.Int32()),
+    ]
 )
 """Columns of the file of predictions; ``KEYS`` and the first six are its key."""
 
