@@ -4,40 +4,27 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import matplotlib as mpl
 import polars as pl
 
-from failbench.reporting.markup import write_table
-from failbench.reporting.style import save_svg
+from failbench.prediction.main_study import across_architectures_files, prediction_files
 from failbench.statistics.intervals import IntervalSettings
-from failbench.studies.generalization.figure import draw_generalization
-from failbench.studies.generalization.results import generalization_metrics, generalization_table
-from failbench.studies.generalization.tables import studies_table
-from stage import DECIMALS, print_table, read_output, read_section, run, write_metrics
+from failbench.studies.generalization.report import report
+from report import publish
+from stage import read_names, read_outputs, read_section, run
 
-STUDIES = (
-    Path("data/predictions/nested_cv"),
-    Path("data/predictions/across_architectures"),
-)
-METRICS = Path("data/metrics/generalization.json")
-POINTS = Path("data/plots/generalization.csv")
-TABLES = Path("paper/tables")
-FIGURE = Path("figures/generalization.svg")
+MAIN_STUDY = Path("data/predictions/nested_cv")
+ACROSS_ARCHITECTURES = Path("data/predictions/across_architectures")
 
 
 def main() -> None:
-    settings = read_section("intervals", IntervalSettings)
-    mpl.rc_file("figures/matplotlibrc")
-    paths = [path for folder in STUDIES for path in sorted(folder.glob("*.parquet"))]
-    table = generalization_table(pl.concat(map(read_output, paths)), settings)
-    write_metrics(METRICS, generalization_metrics(table))
-    points = table.with_columns(pl.selectors.float().round(DECIMALS))
-    POINTS.parent.mkdir(parents=True, exist_ok=True)
-    points.write_csv(POINTS)
-    write_table(studies_table(table, confidence=settings.confidence), TABLES)
-    save_svg(draw_generalization(points), FIGURE)
-    columns = ("study", "feature_set", "method", "value", "ci_low", "ci_high", "n", "runs")
-    print_table(columns, table.filter(pl.col("metric") == "accuracy").select(columns).rows())
+    settings, methods = read_section("intervals", IntervalSettings), read_names("methods")
+    predictions = pl.concat(
+        [
+            read_outputs(MAIN_STUDY, prediction_files(methods)),
+            read_outputs(ACROSS_ARCHITECTURES, across_architectures_files(methods)),
+        ]
+    )
+    publish("generalization", report(predictions, settings))
 
 
 if __name__ == "__main__":

@@ -50,7 +50,7 @@ def test_other_settings_of_language_models_run_no_fit_again(reruns) -> None:
         ("controls", {"controls"}),
         ("significance", {"significance", "portability"}),
         ("human_baseline", {"human_baseline"}),
-        ("difficulty", {"difficulty", "human_baseline"}),
+        ("difficulty", {"measure_difficulty", "difficulty", "human_baseline"}),
     ],
 )
 def test_a_parameter_of_a_study_runs_that_study_and_its_readers_alone(

@@ -47,7 +47,7 @@ class ImprovedRulesSettings(Record):
 
 
 @dataclass(frozen=True)
-class _Verdicts:
+class Verdicts:
     """Of each run: the leaf it reaches, C(x), and why it is abstained on (None: it is not)."""
 
     leaves: npt.NDArray[np.intp]
@@ -159,24 +159,14 @@ class ImprovedRules(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: pd.DataFrame) -> Labels:
         """The category of the leaf that each run reaches, or ``"abstain"``."""
-        return self.answer(Readings(X))
-
-    def answer(self, readings: Readings) -> Labels:
-        """What ``predict`` says of runs whose conditions may have been looked up before."""
-        check_is_fitted(self)
-        return self._answers(self._judge(readings))
+        return self.answers(self.judge(Readings(X)))
 
     def predict_proba(self, X: pd.DataFrame) -> Probabilities:
         """C(x) for the category of the leaf, the rest in equal parts for all five categories.
 
         Of an abstention too; a leaf without category gives each the same.
         """
-        check_is_fitted(self)
-        verdicts = self._judge(Readings(X))
-        named = self._categories()[verdicts.leaves]
-        confidence = verdicts.confidence[:, None]
-        chosen = named[:, None] == self.classes_[None, :]
-        return np.asarray(confidence * chosen + (1 - confidence) / len(CATEGORIES))
+        return self.probabilities(self.judge(Readings(X)))
 
     def diagnose(self, X: pd.DataFrame) -> tuple[Diagnosis, ...]:
         """Each run's answer with every condition that was checked on its way and at its leaf.
@@ -184,10 +174,9 @@ class ImprovedRules(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         The evidence says what was seen, whether or not the condition held; its length is what a
         reader must check.
         """
-        check_is_fitted(self)
         readings = Readings(X)
-        verdicts = self._judge(readings)
-        answers = self._answers(verdicts)
+        verdicts = self.judge(readings)
+        answers = self.answers(verdicts)
         diagnoses = []
         for run, leaf in enumerate(verdicts.leaves.tolist()):
             checked = conditions_on_path(self.tree_, leaf, readings, run)
@@ -203,17 +192,27 @@ class ImprovedRules(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         return tuple(diagnoses)
 
-    def _answers(self, verdicts: _Verdicts) -> Labels:
+    def answers(self, verdicts: Verdicts) -> Labels:
+        """What ``predict`` says of runs that were judged."""
         named = self._categories()[verdicts.leaves]
         answers: Labels = np.where(pd.isna(verdicts.reasons), named, ABSTAIN)
         return answers
+
+    def probabilities(self, verdicts: Verdicts) -> Probabilities:
+        """What ``predict_proba`` says of runs that were judged, ``[n_runs, n_categories]``."""
+        named = self._categories()[verdicts.leaves]
+        confidence = verdicts.confidence[:, None]
+        chosen = named[:, None] == self.classes_[None, :]
+        return np.asarray(confidence * chosen + (1 - confidence) / len(CATEGORIES))
 
     def _categories(self) -> Labels:
         leaves = self.tree_.leaves
         found = [leaf.category if isinstance(leaf, Confirmation) else None for leaf in leaves]
         return np.array(found, dtype=object)
 
-    def _judge(self, readings: Readings) -> _Verdicts:
+    def judge(self, readings: Readings) -> Verdicts:
+        """Judge runs whose conditions may have been looked up before."""
+        check_is_fitted(self)
         reached = route(self.tree_, readings)
         confidence = np.zeros(len(reached))
         reasons: Labels = np.full(len(reached), None, dtype=object)
@@ -231,7 +230,7 @@ class ImprovedRules(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             reasons[here & (confidence < self.tau)] = "low_confidence"
             reasons[here & np.logical_or.reduce(against)] = "conflict"
             reasons[here & readings.any_missing(leaf.critical)] = "missing"
-        return _Verdicts(reached, confidence, reasons)
+        return Verdicts(reached, confidence, reasons)
 
 
 def _shares(n_runs: int, groups: Labels | None) -> Weights:

@@ -17,11 +17,16 @@ from failbench.studies.case_studies.cases import (
     EXPLOSION,
     MISMATCH,
     CaseStudiesSettings,
+    candidates_table,
+    cases_of,
     pick_cases,
     recordings_of,
 )
-from failbench.studies.case_studies.measure import case_diagnoses, case_facts
-from failbench.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry
+from failbench.studies.case_studies.evidence import diagnoses_of, diagnoses_table, evidence_table
+from failbench.studies.case_studies.facts import case_facts
+from failbench.studies.case_studies.measure import CaseMeasurements, case_diagnoses
+from failbench.studies.case_studies.results import case_studies
+from failbench.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry, write_parquet
 
 STUDY = ReferenceStudy(
     architecture="transformer", optimizer="adamw", scale="small", run_seed=0, seed=0
@@ -195,17 +200,54 @@ METHODS = {
 }
 
 
-def test_what_a_method_says_is_what_the_main_study_stored_with_its_evidence(committed, jump):
-    features, splits, predictions = committed
-    (found,) = case_diagnoses([jump], features, splits, predictions, STUDY, METHODS)
+@pytest.fixture(scope="module")
+def asked(committed):
+    """What the simple rules say of a run; a function of its case."""
+    features, splits, _ = committed
+    return lambda case: case_diagnoses([case], features, splits, STUDY, METHODS)
+
+
+def measured(case, diagnoses) -> CaseMeasurements:
+    return CaseMeasurements(
+        candidates_table([case]),
+        pl.DataFrame(),
+        diagnoses_table(diagnoses),
+        evidence_table(diagnoses),
+    )
+
+
+def test_what_a_method_says_is_what_the_main_study_stored_with_its_evidence(committed, jump, asked):
+    _, _, predictions = committed
+    (answer,) = case_studies(measured(jump, asked(jump)), predictions).answers
     stored = predictions.filter(pl.col("run_id") == jump.run_id, pl.col("feature_set") == "19")
-    assert found.diagnosis.category == stored.filter(pl.col("repeat") == 0)["prediction"][0]
-    assert (found.right, found.repeats) == ((stored["prediction"] == "optimization").sum(), 10)
-    assert found.diagnosis.evidence
+    first = stored.filter(pl.col("repeat") == 0)
+    assert answer.diagnosis.category == first["prediction"][0]
+    assert answer.diagnosis.confidence == first["confidence"][0]
+    assert (answer.right, answer.repeats) == ((stored["prediction"] == "optimization").sum(), 10)
+    assert answer.diagnosis.evidence
 
 
-def test_an_answer_that_is_not_the_stored_one_is_refused(committed, jump):
-    features, splits, predictions = committed
+def test_an_answer_that_is_not_the_stored_one_is_refused(committed, jump, asked):
+    _, _, predictions = committed
     other = predictions.with_columns(prediction=pl.lit("unknown"))
     with pytest.raises(BadInputError, match="is not what simple_rules says of learning_rate_jump"):
-        case_diagnoses([jump], features, splits, other, STUDY, METHODS)
+        case_studies(measured(jump, asked(jump)), other)
+
+
+def test_diagnoses_are_read_as_they_were_saved(jump, asked, tmp_path):
+    diagnoses = asked(jump)
+    write_parquet(diagnoses_table(diagnoses), tmp_path / "diagnoses.parquet")
+    write_parquet(evidence_table(diagnoses), tmp_path / "evidence.parquet")
+    (saved,) = diagnoses_of(
+        pl.read_parquet(tmp_path / "diagnoses.parquet"),
+        pl.read_parquet(tmp_path / "evidence.parquet"),
+    )
+    (said,) = diagnoses
+    assert repr(saved.diagnosis.evidence) == repr(said.diagnosis.evidence)  # with its NaN
+    assert (saved.method, saved.diagnosis.category) == (said.method, said.diagnosis.category)
+
+
+def test_cases_are_read_as_they_were_saved(telemetry, scenarios, tmp_path):
+    cases = pick_cases(telemetry, scenarios, STUDY, SETTINGS)
+    write_parquet(candidates_table(cases), tmp_path / "cases.parquet")
+    assert cases_of(pl.read_parquet(tmp_path / "cases.parquet")) == cases

@@ -5,21 +5,18 @@ import math
 import polars as pl
 import pytest
 
+from failbench.errors import BadInputError
 from failbench.reporting.run_curves import run_curves
 from failbench.reporting.style import save_svg
-from failbench.studies.case_studies.cases import EXPLOSION, MISMATCH, Case
+from failbench.studies.case_studies.cases import EXPLOSION, MISMATCH, Case, CaseStudiesSettings
+from failbench.studies.case_studies.diagnoses_table import diagnoses_table, evidence_text
 from failbench.studies.case_studies.figure import FONT, WIDTH, draw_case_studies, role_colours
-from failbench.studies.case_studies.measure import CaseDiagnosis, CaseStudies
-from failbench.studies.case_studies.tables import (
-    FACTS,
-    case_table,
-    diagnoses_table,
-    evidence_text,
-    in_order,
-)
+from failbench.studies.case_studies.results import CaseAnswer, CaseStudies
+from failbench.studies.case_studies.tables import FACTS, case_table, in_order
 from failbench.telemetry import Telemetry
 from failbench.verdicts import Diagnosis, Evidence
 
+SETTINGS = CaseStudiesSettings(smallest_growth=10, settled_steps=10)
 ROLES = {"failing": 10.0, "twin": 1.0, "half_rate": 5.0}
 RUN = "runaway-transformer-adamw-s0"
 
@@ -51,39 +48,39 @@ def studies() -> CaseStudies:
         Evidence("error_text", "out of range", "matches", "out of"),
         Evidence("mean_loss", 5.0, "below", 6.0),
     )
-    diagnoses = tuple(
-        CaseDiagnosis(EXPLOSION, method, Diagnosis(answer, 0.5, seen), 3, 10)
+    answers = tuple(
+        CaseAnswer(case(EXPLOSION), method, Diagnosis(answer, 0.5, seen), 3, 10)
         for method, answer in (("simple_rules", "optimization"), ("ebm", "data_pipeline"))
     )
     return CaseStudies(
         (case(EXPLOSION), case(MISMATCH)),
         pl.DataFrame(rows, schema_overrides={"error": pl.String}),
-        diagnoses,
+        answers,
     )
 
 
-def test_the_paper_stands_before_the_run_its_twin_and_its_remedies(studies, raw_reported):
-    found = case_table(studies, case(EXPLOSION), raw_reported, growth=10, settled_steps=10)
-    assert [column.heading for column in found.columns] == [
+def test_the_paper_stands_before_the_run_its_twin_and_its_remedies(studies, reported):
+    table = case_table(studies, case(EXPLOSION), reported, SETTINGS)
+    assert [column.heading for column in table.columns] == [
         "",
         "Reported",
         "Failing run",
         "Fault removed",
         "Half rate",
     ]
-    rows = [row for row in found.rows if row[0] == "largest from onset on"]
+    rows = [row for row in table.rows if row[0] == "largest from onset on"]
     assert rows[0] == ("largest from onset on", "45.3", "10", "1", "5")
     assert [row[1] for row in rows] == ["45.3", "47.2"]
-    (norm,) = (row for row in found.rows if row[0].startswith("Largest gradient norm"))
+    (norm,) = (row for row in table.rows if row[0].startswith("Largest gradient norm"))
     assert norm[1] == "1.2"
-    assert found.rows[0] == ("Outcome", "–", "crash", "completed", "crash")
-    training, held_out = (row[2:] for row in found.rows if row[0] == "at the end")
+    assert table.rows[0] == ("Outcome", "–", "crash", "completed", "crash")
+    training, held_out = (row[2:] for row in table.rows if row[0] == "at the end")
     assert (training, held_out) == (("–", "–", "–"), ("10", "1", "5"))
-    assert "median of 3" in found.notes[0]
+    assert "median of 3" in table.notes[0]
 
 
-def test_errors_are_shown_where_there_are_any(studies, raw_reported):
-    mismatch = case_table(studies, case(MISMATCH), raw_reported, growth=10, settled_steps=10)
+def test_errors_are_shown_where_there_are_any(studies, reported):
+    mismatch = case_table(studies, case(MISMATCH), reported, SETTINGS)
     assert mismatch.rows[1] == (
         "Error",
         "RuntimeError: CUDA error: device-side assert triggered",
@@ -91,12 +88,12 @@ def test_errors_are_shown_where_there_are_any(studies, raw_reported):
         "none",
         "none",
     )
-    explosion = case_table(studies, case(EXPLOSION), raw_reported, growth=10, settled_steps=10)
+    explosion = case_table(studies, case(EXPLOSION), reported, SETTINGS)
     assert "Error" not in {row[0] for row in explosion.rows}
 
 
 def test_rules_show_the_conditions_that_decide_and_others_the_leading_ones(studies):
-    rules, machine = studies.diagnoses
+    rules, machine = studies.answers
     assert evidence_text(rules) == (
         "perplexity missing; error text has “out of range”; mean loss 5 below 6"
     )
@@ -127,13 +124,13 @@ def with_remedy(telemetry: Telemetry) -> Telemetry:
 
 def test_curves_of_a_run_have_its_remedies_as_roles_of_their_own(small_telemetry):
     plain = run_curves(small_telemetry, RUN)
-    found = run_curves(with_remedy(small_telemetry), RUN)
-    assert set(found["role"]) == {"failing", "twin", "clipped"}
-    assert found.filter(pl.col("role") != "clipped").equals(plain)
+    remedied = run_curves(with_remedy(small_telemetry), RUN)
+    assert set(remedied["role"]) == {"failing", "twin", "clipped"}
+    assert remedied.filter(pl.col("role") != "clipped").equals(plain)
 
 
 @pytest.mark.usefixtures("project_style")
-def test_figure_has_six_panels_a_case_and_a_line_a_recording(small_telemetry, tmp_path):
+def test_figure_has_six_panels_per_case_and_a_line_per_recording(small_telemetry, tmp_path):
     curves = run_curves(with_remedy(small_telemetry), RUN)
 
     def draw():
@@ -145,8 +142,15 @@ def test_figure_has_six_panels_a_case_and_a_line_a_recording(small_telemetry, tm
     assert figure.get_figwidth() == WIDTH <= 7
     assert FONT >= 6
     assert len(figure.axes) == 12
-    rates = figure.axes[1]  # one line a recording, and the two marks
+    rates = figure.axes[1]  # a line per recording, and the two marks
     assert len(rates.lines) == 3 + 2
     save_svg(draw(), tmp_path / "1.svg")
     save_svg(draw(), tmp_path / "2.svg")
     assert (tmp_path / "1.svg").read_bytes() == (tmp_path / "2.svg").read_bytes()
+
+
+def test_a_number_that_the_paper_does_not_give_is_named(studies, reported):
+    claims = {name: claim for name, claim in reported.claims.items() if name != "case_1_memory"}
+    without = reported.model_copy(update={"claims": claims})
+    with pytest.raises(BadInputError, match=r"claims\.case_1_memory: is missing"):
+        case_table(studies, case(EXPLOSION), without, SETTINGS)

@@ -23,12 +23,12 @@ def test_kappa_equals_scikit_learn_on_any_leading_axes():
     rng = np.random.default_rng(0)
     left = rng.integers(0, 3, (4, 40))
     right = np.where(rng.random((4, 40)) < 0.5, left, rng.integers(0, 3, (4, 40)))
-    found = weighted_kappa(np.stack([counted(*one) for one in zip(left, right, strict=True)]))
+    kappa = weighted_kappa(np.stack([counted(*pair) for pair in zip(left, right, strict=True)]))
     expected = [
-        cohen_kappa_score(*one, weights="quadratic", labels=[0, 1, 2])
-        for one in zip(left, right, strict=True)
+        cohen_kappa_score(*pair, weights="quadratic", labels=[0, 1, 2])
+        for pair in zip(left, right, strict=True)
     ]
-    assert found == pytest.approx(expected)
+    assert kappa == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
@@ -44,8 +44,8 @@ def test_tau_equals_scipy_on_scores_repeated_by_their_weights():
     left, right = rng.integers(0, 4, 20).astype(float), rng.normal(size=20).round(1)
     weights = rng.multinomial(20, np.full(20, 0.05), size=5).astype(float)
     expected = [
-        stats.kendalltau(np.repeat(left, one), np.repeat(right, one)).statistic
-        for one in weights.astype(int)
+        stats.kendalltau(np.repeat(left, counts), np.repeat(right, counts)).statistic
+        for counts in weights.astype(int)
     ]
     assert weighted_tau(left, right, weights) == pytest.approx(expected)
 
@@ -67,11 +67,11 @@ def agreement(table: pl.DataFrame):
 
 def test_the_interval_holds_the_value_of_scipy_and_does_not_depend_on_the_order_of_rows():
     table = made_up_scores(8, noise=3.0)
-    found = agreement(table)
-    assert found.value == pytest.approx(stats.kendalltau(table["left"], table["right"]).statistic)
-    assert found.ci_low < found.value < found.ci_high
-    assert (found.n, found.resampling_unit) == (40, "scenario")
-    assert agreement(table.sample(fraction=1, shuffle=True, seed=3)) == found
+    tau = agreement(table)
+    assert tau.value == pytest.approx(stats.kendalltau(table["left"], table["right"]).statistic)
+    assert tau.ci_low < tau.value < tau.ci_high
+    assert (tau.n, tau.resampling_unit) == (40, "scenario")
+    assert agreement(table.sample(fraction=1, shuffle=True, seed=3)) == tau
 
 
 def test_more_scenarios_give_a_narrower_interval():
@@ -80,5 +80,5 @@ def test_more_scenarios_give_a_narrower_interval():
 
 
 def test_what_all_resamples_agree_on_is_a_point():
-    found = agreement(made_up_scores(5, noise=0.0).with_columns(right=pl.lit(1.0)))
-    assert (found.value, found.ci_low, found.ci_high, found.method) == (0.0, 0.0, 0.0, "point")
+    tau = agreement(made_up_scores(5, noise=0.0).with_columns(right=pl.lit(1.0)))
+    assert (tau.value, tau.ci_low, tau.ci_high, tau.method) == (0.0, 0.0, 0.0, "point")

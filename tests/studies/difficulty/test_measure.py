@@ -3,13 +3,14 @@ from __future__ import annotations
 import polars as pl
 import pytest
 from pydantic import ValidationError
-from scipy import stats
-from sklearn.metrics import cohen_kappa_score
 
 from failbench.errors import BadInputError
 from failbench.prediction.fold_plans import NESTED_CV, POOLED
-from failbench.studies.difficulty.measure import DifficultySettings, measure_difficulty
-from failbench.studies.difficulty.results import DifficultyStudy, difficulty_study
+from failbench.studies.difficulty.measure import (
+    Difficulty,
+    DifficultySettings,
+    measure_difficulty,
+)
 from failbench.vocabulary import ANSWERS, CATEGORIES, DIFFICULTIES
 from made_up import completed
 from made_up_scenarios import made_up_scenarios, reference_runs
@@ -39,8 +40,8 @@ def predictions() -> pl.DataFrame:
 
 
 @pytest.fixture(scope="module")
-def study(predictions) -> DifficultyStudy:
-    return difficulty_study(predictions, DEFINED, RUNS, SETTINGS, "transformer")
+def difficulty(predictions) -> Difficulty:
+    return measure_difficulty(predictions, DEFINED, RUNS, SETTINGS)
 
 
 def answered(*answers: tuple[str, str, str, int, int, str]) -> pl.DataFrame:
@@ -49,22 +50,26 @@ def answered(*answers: tuple[str, str, str, int, int, str]) -> pl.DataFrame:
     All other scenarios are told by every method, in every study.
     """
     columns = ["study", "method", "architecture", "seed", "repeat", "prediction"]
-    own = pl.DataFrame(list(answers), schema=columns, orient="row").with_columns(
+    of_scenario = pl.DataFrame(list(answers), schema=columns, orient="row").with_columns(
         scenario=pl.lit("optimization_0"), category=pl.lit("optimization")
     )
     others = (
-        own.drop("scenario", "category", "prediction")
+        of_scenario.drop("scenario", "category", "prediction")
         .unique()
         .join(
             pl.DataFrame(
-                [(one.id, one.category) for one in DEFINED if one.id != "optimization_0"],
+                [
+                    (scenario.id, scenario.category)
+                    for scenario in DEFINED
+                    if scenario.id != "optimization_0"
+                ],
                 schema=["scenario", "category"],
                 orient="row",
             ),
             how="cross",
         )
     )
-    both = pl.concat([own, others.with_columns(prediction="category")], how="diagonal")
+    both = pl.concat([of_scenario, others.with_columns(prediction="category")], how="diagonal")
     return completed(
         both.with_columns(
             feature_set=pl.lit("19"), confidence=pl.lit(0.5), fold=pl.lit(0), run_id="scenario"
@@ -74,13 +79,13 @@ def answered(*answers: tuple[str, str, str, int, int, str]) -> pl.DataFrame:
 
 def measured(predictions: pl.DataFrame) -> dict[str, object]:
     settings = DifficultySettings.model_validate(FACTS | {"left_out": []})
-    found = measure_difficulty(predictions, DEFINED, RUNS, settings)
-    return found.scenarios.row(by_predicate=pl.col("scenario") == "optimization_0", named=True)
+    difficulty = measure_difficulty(predictions, DEFINED, RUNS, settings)
+    return difficulty.scenarios.row(by_predicate=pl.col("scenario") == "optimization_0", named=True)
 
 
 def test_methods_and_architectures_count_alike_however_many_predictions_they_have():
     right, wrong = "optimization", "unknown"
-    found = measured(
+    row = measured(
         answered(
             # the reference run: right in half of the repeats, and in the other study: 0.75
             (NESTED_CV, "ebm", "transformer", 0, 0, right),
@@ -95,10 +100,10 @@ def test_methods_and_architectures_count_alike_however_many_predictions_they_hav
             (POOLED, "random_forest", "lstm", 0, 0, "abstain"),
         )
     )
-    assert found["ease"] == pytest.approx((0.375 + 1 + 0 + 0) / 4)
-    assert found["runs"] == 3
-    assert found["measured"] == "hard"
-    assert (found["instead"], found["instead_share"]) == ("unknown", pytest.approx(0.40625))
+    assert row["ease"] == pytest.approx((0.375 + 1 + 0 + 0) / 4)
+    assert row["runs"] == 3
+    assert row["measured"] == "hard"
+    assert (row["instead"], row["instead_share"]) == ("unknown", pytest.approx(0.40625))
 
 
 def test_an_abstention_is_never_right_and_may_be_what_is_given_most_often():
@@ -107,19 +112,19 @@ def test_an_abstention_is_never_right_and_may_be_what_is_given_most_often():
         for study in (NESTED_CV, POOLED)
         for repeat in range(2)
     ]
-    found = measured(answered(*rows))
-    assert (found["ease"], found["instead"], found["by_surface"]) == (0.0, "abstain", False)
+    row = measured(answered(*rows))
+    assert (row["ease"], row["instead"], row["by_surface"]) == (0.0, "abstain", False)
 
 
-def test_levels_begin_where_the_settings_say(study):
-    for row in study.difficulty.scenarios.iter_rows(named=True):
+def test_levels_begin_where_the_settings_say(difficulty):
+    for row in difficulty.scenarios.iter_rows(named=True):
         level = "hard" if row["ease"] < 0.45 else "easy" if row["ease"] >= 0.7 else "medium"
         assert row["measured"] == level
-    assert set(study.difficulty.scenarios["measured"]) == set(DIFFICULTIES)
+    assert set(difficulty.scenarios["measured"]) == set(DIFFICULTIES)
 
 
-def test_the_hardest_come_first_and_answers_make_a_whole(study):
-    table = study.difficulty.scenarios
+def test_the_hardest_come_first_and_answers_make_a_whole(difficulty):
+    table = difficulty.scenarios
     assert table["ease"].is_sorted()
     assert table.height == SCENARIOS * len(CATEGORIES)
     assert table.select(pl.sum_horizontal(ANSWERS)).to_series().to_list() == pytest.approx(
@@ -127,49 +132,20 @@ def test_the_hardest_come_first_and_answers_make_a_whole(study):
     )
 
 
-def test_what_is_left_out_has_no_part_in_it(study, predictions):
-    assert set(study.difficulty.cells.filter(view="method")["name"]) == {"ebm", "random_forest"}
+def test_what_is_left_out_has_no_part_in_it(difficulty, predictions):
+    assert set(difficulty.shares.filter(view="method")["name"]) == {"ebm", "random_forest"}
     without = predictions.filter(pl.col("method") != "simulated_human")
     settings = DifficultySettings.model_validate(FACTS | {"left_out": []})
-    again = difficulty_study(without, DEFINED, RUNS, settings, "transformer")
-    assert again.difficulty.scenarios.equals(study.difficulty.scenarios)
-    assert again.intervals == study.intervals
+    again = measure_difficulty(without, DEFINED, RUNS, settings)
+    assert again.scenarios.equals(difficulty.scenarios)
+    assert again.shares.equals(difficulty.shares)
 
 
-def test_agreement_is_that_of_scikit_learn_and_scipy(study):
-    table = study.difficulty.scenarios
-    declared, level = (
-        table[name].replace_strict(list(DIFFICULTIES), [0, 1, 2], return_dtype=pl.Int64)
-        for name in ("declared", "measured")
-    )
-    found = study.intervals["agreement"]
-    assert found["kappa"].value == pytest.approx(
-        cohen_kappa_score(declared, level, weights="quadratic", labels=[0, 1, 2])
-    )
-    assert found["tau_declared"].value == pytest.approx(
-        stats.kendalltau(declared, -table["ease"]).statistic
-    )
-    assert found["kappa"].ci_low < found["kappa"].value < found["kappa"].ci_high
-
-
-def test_shares_are_of_the_scenarios_that_they_are_about_and_have_their_n(study):
-    table = study.difficulty.scenarios
-    ease, share = study.intervals["ease"], study.intervals["share"]
-    assert ease["all"].value == pytest.approx(table["ease"].mean())
-    for category in CATEGORIES:
-        own = table.filter(category=category)
-        assert ease[category].value == pytest.approx(own["ease"].mean())
-        assert ease[category].n == own.height
-    for level in DIFFICULTIES:
-        declared = table.filter(declared=level)
-        assert ease[f"declared_{level}"].value == pytest.approx(declared["ease"].mean())
-        assert ease[f"declared_{level}"].n == declared.height
-        assert share[level].value == table.filter(measured=level).height / table.height
-    hard = table.filter(measured="hard")
-    misled = study.intervals["hard_taken_for"]
-    assert misled["surface"].value == pytest.approx(hard["by_surface"].mean())
-    assert misled["neighbours"].value == pytest.approx(hard["by_neighbours"].mean())
-    assert misled["neighbours"].n == hard.height
+def test_the_order_of_predictions_changes_nothing(difficulty, predictions):
+    shuffled = predictions.sample(fraction=1, shuffle=True, seed=3)
+    again = measure_difficulty(shuffled, DEFINED, RUNS, SETTINGS)
+    assert again.scenarios.equals(difficulty.scenarios)
+    assert again.shares.equals(difficulty.shares)
 
 
 def test_a_method_left_out_that_nobody_predicted_with_is_refused(predictions):
@@ -191,11 +167,6 @@ def test_a_scenario_that_is_not_defined_or_has_no_run_is_refused(predictions):
         measure_difficulty(
             predictions, DEFINED, RUNS.filter(pl.col("scenario") != "unknown_7"), SETTINGS
         )
-
-
-def test_a_reference_that_has_no_predictions_is_refused(predictions):
-    with pytest.raises(BadInputError, match="there is no prediction of bert"):
-        difficulty_study(predictions, DEFINED, RUNS, SETTINGS, "bert")
 
 
 def test_levels_out_of_order_and_unknown_features_are_refused():

@@ -7,9 +7,14 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from failbench.errors import BadInputError
 from failbench.reporting.cells import percent
 from failbench.reporting.style import save_svg
+from failbench.reporting.table import Table
 from failbench.studies.difficulty.figure import FONT, WIDTH, draw_difficulty
-from failbench.studies.difficulty.measure import DifficultySettings
-from failbench.studies.difficulty.results import DifficultyStudy, difficulty_study
+from failbench.studies.difficulty.measure import (
+    Difficulty,
+    DifficultySettings,
+    measure_difficulty,
+)
+from failbench.studies.difficulty.results import difficulty_estimates
 from failbench.studies.difficulty.tables import difficulty_points, difficulty_tables
 from failbench.vocabulary import CATEGORIES, DIFFICULTIES
 from made_up_scenarios import made_up_scenarios, reference_runs
@@ -33,32 +38,36 @@ METHODS = ("random_forest", "simple_rules")
 
 
 @pytest.fixture(scope="module")
-def study() -> DifficultyStudy:
+def difficulty() -> Difficulty:
     defined = made_up_scenarios(SCENARIOS)
-    return difficulty_study(
-        made_up_studies(METHODS), defined, reference_runs(defined), SETTINGS, "transformer"
-    )
+    return measure_difficulty(made_up_studies(METHODS), defined, reference_runs(defined), SETTINGS)
 
 
 @pytest.fixture(scope="module")
-def points(study) -> pl.DataFrame:
-    return difficulty_points(study)
+def tables(difficulty) -> tuple[Table, ...]:
+    estimates = difficulty_estimates(difficulty, SETTINGS, "transformer")
+    return difficulty_tables(difficulty, estimates, SETTINGS)
 
 
-def test_levels_are_crossed_and_add_up(study):
-    levels, _, _ = difficulty_tables(study, SETTINGS)
+@pytest.fixture(scope="module")
+def points(difficulty) -> pl.DataFrame:
+    return difficulty_points(difficulty)
+
+
+def test_levels_are_crossed_and_add_up(difficulty, tables):
+    levels, _, _ = tables
     *declared, everything = levels.rows
     assert [row[0] for row in declared] == list(DIFFICULTIES)
     for column in (1, 2, 3, 5):
         assert sum(int(row[column]) for row in declared) == int(everything[column])
     assert int(everything[5]) == SCENARIOS * len(CATEGORIES)
-    assert everything[4].startswith(percent(study.difficulty.scenarios["ease"].mean()))
+    assert everything[4].startswith(percent(difficulty.scenarios["ease"].mean()))
     assert "Section 3.2" in levels.notes[1]
 
 
-def test_the_hardest_say_what_they_are_taken_for_and_what_misled(study):
-    _, hardest, reasons = difficulty_tables(study, SETTINGS)
-    expected = study.difficulty.scenarios.head(4)
+def test_the_hardest_say_what_they_are_taken_for_and_what_misled(difficulty, tables):
+    _, hardest, reasons = tables
+    expected = difficulty.scenarios.head(4)
     assert [row[0] for row in hardest.rows] == [
         name.replace("_", " ") for name in expected["scenario"]
     ]
@@ -85,20 +94,20 @@ def test_each_scenario_has_a_row_in_the_figure_the_hardest_of_a_category_first(p
         )
     )
     assert sorted(drawn) == sorted(expected["label"])
-    own = expected.filter(category="optimization").sort("ease", "scenario")["label"].to_list()
-    assert [label for label in drawn if label.startswith("optimization")] == own
+    ordered = expected.filter(category="optimization").sort("ease", "scenario")["label"].to_list()
+    assert [label for label in drawn if label.startswith("optimization")] == ordered
 
 
 def test_cells_are_the_shares_of_the_points(points):
     image = draw_difficulty(points).axes[0].images[0]
-    own = points.filter(category="memory_hardware")
-    order = own.filter(view="all").sort("ease", "scenario")["scenario"]
+    of_category = points.filter(category="memory_hardware")
+    order = of_category.filter(view="all").sort("ease", "scenario")["scenario"]
     expected = [
         [
-            own.filter(scenario=one, view="method", name=name)["ease"][0]
+            of_category.filter(scenario=scenario, view="method", name=name)["ease"][0]
             for name in ("simple_rules", "random_forest")
         ]
-        for one in order
+        for scenario in order
     ]
     assert [list(row) for row in image.get_array()] == expected
 
@@ -125,9 +134,9 @@ def test_nothing_in_the_figure_is_smaller_than_it_may_be_or_leaves_it(points):
 
 
 def test_the_figure_is_the_same_to_the_byte(points, tmp_path):
-    for name in ("one", "other"):
+    for name in ("first", "second"):
         save_svg(draw_difficulty(points), tmp_path / f"{name}.svg")
-    assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "other.svg").read_bytes()
+    assert (tmp_path / "first.svg").read_bytes() == (tmp_path / "second.svg").read_bytes()
 
 
 def test_a_method_without_a_label_is_refused(points):

@@ -27,19 +27,19 @@ def table() -> pl.DataFrame:
 
 
 def shown(table: pl.DataFrame, study: str, metric: str, method: str = "random_forest") -> str:
-    found = table.row(
+    estimate = table.row(
         by_predicate=(pl.col("study") == study)
         & (pl.col("metric") == metric)
         & (pl.col("method") == method)
         & (pl.col("feature_set") == "19"),
         named=True,
     )
-    return with_interval(found["value"], found["ci_low"], found["ci_high"])
+    return with_interval(estimate["value"], estimate["ci_low"], estimate["ci_high"])
 
 
 def test_studies_stand_side_by_side_with_scenarios_and_runs(table):
-    found = studies_table(table, confidence=0.95)
-    rows = {row[:2]: row[2:] for row in found.rows}
+    shown_table = studies_table(table, confidence=0.95)
+    rows = {row[:2]: row[2:] for row in shown_table.rows}
     assert list(rows) == [
         ("Simple rules", "19"),
         ("Simple rules", "19 + keywords"),
@@ -51,11 +51,11 @@ def test_studies_stand_side_by_side_with_scenarios_and_runs(table):
     assert gain == shown(table, "known_scenarios", "gain_of_known_scenarios")
     assert (scenarios, runs) == ("40", "80 / 240")
     assert rows["Random forest", "19 + keywords"][0] == "–"
-    assert "95 % intervals" in markdown(found)
+    assert "95 % intervals" in markdown(shown_table)
 
 
 @pytest.mark.usefixtures("project_style")
-def test_figure_has_a_mark_a_study_at_each_methods_accuracy(table):
+def test_figure_has_a_mark_per_study_at_each_methods_accuracy(table):
     figure = draw_generalization(table)
     (axes,) = figure.axes
     assert [label.get_text() for label in axes.get_yticklabels()] == [

@@ -1,4 +1,4 @@
-"""Architectures: the improved rules where they were not made, with and without recalibration."""
+"""Architectures: the improved rules on all of them, with and without recalibration."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from pydantic import Field
 from sklearn.base import clone
 
 from failbench.errors import BadInputError
+from failbench.features.catalogue import PRIMARY_SET
 from failbench.features.feature_table import feature_table, to_frame
 from failbench.methods.healthy_band import Band, healthy_band, percentile_band
 from failbench.methods.improved_rules import ImprovedRules, ImprovedRulesSettings
@@ -21,10 +22,12 @@ from failbench.prediction.fold_plans import NESTED_CV, FoldPlan, by_scenario
 from failbench.prediction.labelled_runs import LabelledRuns
 from failbench.prediction.slices import ReferenceStudy
 from failbench.prediction.workers import parallel_map
+from failbench.predictions import DECIMALS, PREDICTION_SCHEMA
 from failbench.records import Record
 from failbench.scenarios import Scenario
 from failbench.studies.architectures.noise import with_noise
 from failbench.telemetry import Telemetry
+from failbench.vocabulary import CATEGORIES
 
 RECORDED = 0.0
 """The noise of logs as they were recorded."""
@@ -42,19 +45,20 @@ worth. The paper's section 8.9.5 can be read as the third, as bands are what its
 of successful runs, or as the fourth, as the limit is a threshold of the gradient norm too.
 """
 
-ANSWER_COLUMNS = (
-    "thresholds",
-    "noise",
-    "log",
-    "repeat",
-    "fold",
-    "run_id",
-    "scenario",
-    "category",
-    "architecture",
-    "seed",
-    "prediction",
+RULES = "rules"
+"""The study of the improved rules, weighed on the reference architecture."""
+
+KEYS = ("thresholds", "noise", "log")
+
+RULE_PREDICTION_SCHEMA = pl.Schema(
+    [
+        *PREDICTION_SCHEMA.items(),
+        ("thresholds", pl.String()),
+        ("noise", pl.Float64()),
+        ("log", pl.Int32()),
+    ]
 )
+"""Columns of the file of predictions; ``KEYS`` and the first six are its key."""
 
 
 class ArchitecturesSettings(Record):
@@ -122,9 +126,9 @@ def rules_on_architectures(
     Returns
     -------
     polars.DataFrame
-        The columns ``ANSWER_COLUMNS``, an answer for each of ``THRESHOLDS``, repeat and run: of the
-        recorded logs (``noise`` and ``log`` are 0) and, with the reference's thresholds, of noisy
-        ones (``noise`` is the level, ``log`` counts from 1).
+        Rows of ``RULE_PREDICTION_SCHEMA``, one per repeat and run under each of ``THRESHOLDS``: of
+        the recorded logs (``noise`` and ``log`` are 0) and, with the reference's thresholds, of
+        noisy ones (``noise`` is the level, ``log`` counts from 1).
 
     Raises
     ------
@@ -133,13 +137,13 @@ def rules_on_architectures(
     """
     taken = features.filter(pl.col("optimizer") == study.optimizer, pl.col("scale") == study.scale)
     failures = taken.filter(pl.col("kind") == "failure")
-    found = failures["architecture"].n_unique()
-    if found < 2:
+    architectures = failures["architecture"].n_unique()
+    if architectures < 2:
         raise BadInputError(
             "features",
             "architecture",
-            f"{found} was recorded with {study.optimizer} at scale {study.scale}; comparing takes "
-            "two.",
+            f"{architectures} was recorded with {study.optimizer} at scale {study.scale}; "
+            "comparing takes two.",
             "Run `failbench record` for another architecture.",
         )
     noisy = noisy_logs(telemetry, tuple(scenarios), failures["run_id"], settings)
@@ -152,10 +156,11 @@ def rules_on_architectures(
         ImprovedRules(reference, **rules.model_dump()),
     )
     tasks = [
-        (_for_calibration(tested, one), splits, one, fits)
-        for one in calibrations(taken, reference, rules, settings)
+        (_for_calibration(tested, calibration), splits, calibration, fits)
+        for calibration in calibrations(taken, reference, rules, settings)
     ]
-    return pl.concat(parallel_map(_answers, tasks, workers)).sort(ANSWER_COLUMNS[:6])
+    predictions = pl.concat(parallel_map(_predictions, tasks, workers))
+    return predictions.sort(*KEYS, "repeat", "fold", "run_id")
 
 
 def noisy_logs(
@@ -204,20 +209,20 @@ def calibrations(
     """
     failing = runs.filter(pl.col("kind") == "failure")["architecture"].unique().sort().to_list()
     limit = rules.gradient_norm
-    found = []
+    result = []
     for name in failing:
-        here = (pl.col("kind") == "success") & (pl.col("architecture") == name)
-        healthy = to_frame(runs.filter(here))
-        own = healthy_band(healthy, band_features())
+        successful = (pl.col("kind") == "success") & (pl.col("architecture") == name)
+        healthy = to_frame(runs.filter(successful))
+        deviations = healthy_band(healthy, band_features())
         quantiles = percentile_band(healthy, band_features(), settings.percentile)
         usual = quantiles.upper("max_gradient_norm", rules.healthy_sds)
-        found += [
+        result += [
             Calibration("reference", name, reference, limit),
-            Calibration("own_deviations", name, own, limit),
+            Calibration("own_deviations", name, deviations, limit),
             Calibration("own_percentile", name, quantiles, limit),
             Calibration("own_percentile_and_limit", name, quantiles, usual),
         ]
-    return tuple(found)
+    return tuple(result)
 
 
 def _fits(
@@ -240,33 +245,48 @@ def _for_calibration(tested: pl.DataFrame, calibration: Calibration) -> pl.DataF
     return tested.filter(wanted, pl.col("architecture") == calibration.architecture)
 
 
-def _answers(
+def _predictions(
     runs: pl.DataFrame,
     splits: pl.DataFrame,
     calibration: Calibration,
     fits: tuple[tuple[FoldPlan, ImprovedRules], ...],
 ) -> pl.DataFrame:
-    """Every repeat's answers: what conditions find does not depend on the fold, only weights do."""
-    readings = Readings(to_frame(runs.drop("noise", "log")))
+    """Every repeat's predictions: what conditions say does not depend on the fold, weights do."""
+    frame = to_frame(runs.drop("noise", "log"))
+    readings = Readings(frame)
     scenarios = runs["scenario"].to_numpy().astype(str)
-    rows, answers, plans = [], [], []
-    for plan, fitted in fits:
-        changed = fitted.recalibrated(calibration.band, calibration.gradient_norm)
-        (tested,) = np.nonzero(np.isin(scenarios, _tested(splits, plan)))
-        rows.append(tested)
-        answers.append(changed.answer(readings)[tested])
-        plans.append(np.tile((plan.repeat, plan.fold), (len(tested), 1)))
-    repeat, fold = np.concatenate(plans).T
-    return (
-        runs[np.concatenate(rows)]
-        .with_columns(
-            thresholds=pl.lit(calibration.thresholds),
-            repeat=pl.Series(repeat, dtype=pl.Int32),
-            fold=pl.Series(fold, dtype=pl.Int32),
-            prediction=pl.Series(np.concatenate(answers).astype(str)),
-        )
-        .select(ANSWER_COLUMNS)
+    recalibrated = [
+        (plan, fitted.recalibrated(calibration.band, calibration.gradient_norm))
+        for plan, fitted in fits
+    ]
+    # The way through the tree is that of the thresholds, which all folds share.
+    checked = [diagnosis.conditions for diagnosis in recalibrated[0][1].diagnose(frame)]
+    described = runs.with_columns(
+        study=pl.lit(RULES),
+        feature_set=pl.lit(PRIMARY_SET),
+        method=pl.lit("improved_rules"),
+        thresholds=pl.lit(calibration.thresholds),
+        conditions=pl.Series(checked, dtype=pl.Int32),
+        route=pl.lit(None, pl.String),
     )
+    parts = []
+    for plan, rules in recalibrated:
+        verdicts = rules.judge(readings)
+        probabilities = rules.probabilities(verdicts)
+        part = described.with_columns(
+            repeat=pl.lit(plan.repeat),
+            fold=pl.lit(plan.fold),
+            prediction=pl.Series(rules.answers(verdicts).astype(str)),
+            confidence=pl.Series(verdicts.confidence).round(DECIMALS),
+            reason=pl.Series(verdicts.reasons.tolist(), dtype=pl.String),
+            **{
+                f"p_{category}": pl.Series(probabilities[:, position]).round(DECIMALS)
+                for position, category in enumerate(CATEGORIES)
+            },
+        )
+        tested = np.isin(scenarios, _tested(splits, plan))
+        parts.append(part.filter(pl.Series(tested)))
+    return pl.concat(parts).select(RULE_PREDICTION_SCHEMA.names()).cast(RULE_PREDICTION_SCHEMA)
 
 
 def _tested(splits: pl.DataFrame, plan: FoldPlan) -> list[str]:

@@ -1,36 +1,276 @@
-"""Architecture metrics: the table of rates as nested scalars."""
+"""Architectures: what was said on each of them as rates, and how alike they are."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
 import polars as pl
 
+from failbench.errors import BadInputError
 from failbench.prediction.fold_plans import LEFT_OUT
-from failbench.studies.architectures.measure import RECORDED
-from failbench.studies.architectures.rates import AGAINST_OTHERS, RULES, SPREAD
+from failbench.prediction.workers import parallel_map
+from failbench.statistics.bootstrap import Interval
+from failbench.statistics.corrected_t import ResampledMean
+from failbench.statistics.estimates import ESTIMATE, nest
+from failbench.statistics.intervals import IntervalSettings, scenario_intervals
+from failbench.statistics.metrics import OVERALL, Metric
+from failbench.statistics.scores import scenario_answers
+from failbench.studies.architectures.measure import RECORDED, RULES, ArchitecturesSettings
+from failbench.studies.architectures.stability import PairedDifference, Stability, stability
+
+ALL = "all"
+"""In the place of an architecture: an estimate about all of them."""
+
+REPORTED_RATES = ("accuracy", "macro_f1", "abstention_rate")
+RATES = tuple(metric for metric in OVERALL if metric.name in REPORTED_RATES)
+OVER_LOGS = "accuracy_over_logs"
+AGAINST_OTHERS = "against_others"
+SPREAD = "spread"
+SIZE = "parameter_count"
+
+FAMILY = ("study", "method", "thresholds", "noise")
+"""Whose rates on each architecture are compared with one another."""
+
+VERDICT = ("p_equivalence", "smallest_margin", "detectable")
+"""What a difference has besides an interval."""
+
+Row = dict[str, object]
 
 
-def architecture_metrics(table: pl.DataFrame) -> dict[str, object]:
+def architecture_rates(
+    rules: pl.DataFrame,
+    predictions: pl.DataFrame,
+    intervals: IntervalSettings,
+    settings: ArchitecturesSettings,
+    workers: int = 1,
+) -> pl.DataFrame:
+    """Every rate with its interval, and how alike the architectures are.
+
+    Parameters
+    ----------
+    rules
+        Rows of ``measure.RULE_PREDICTION_SCHEMA``.
+    predictions
+        Rows of ``predictions.PREDICTION_SCHEMA``; other studies than ``leave_one_architecture_out``
+        and other feature sets than the paper's are left out.
+    intervals
+        Resamples, confidence, and the seed that all estimates share.
+    settings
+        Margin and power.
+    workers
+        Processes; results do not depend on it.
+
+    Returns
+    -------
+    polars.DataFrame
+        A row per ``FAMILY``, ``architecture`` and ``metric``, with ``value``, interval, ``n`` and
+        its unit, ``runs``, and for differences ``p``, ``p_equivalence``, ``smallest_margin`` and
+        ``detectable``. The interval of ``spread`` is an upper bound by the tests of equivalence;
+        below, zero is all that is said.
+
+    Raises
+    ------
+    BadInputError
+        If there is no prediction of ``leave_one_architecture_out``.
+    """
+    left_out = predictions.filter(pl.col("study") == LEFT_OUT, pl.col("feature_set") == "19")
+    if left_out.is_empty():
+        raise BadInputError(
+            "predictions",
+            "study",
+            f"there are none of {LEFT_OUT} on the paper's features.",
+            "Run `dvc repro` for the stage that leaves architectures out.",
+        )
+    columns = [*FAMILY, "architecture", "category", "scenario", "repeat", "log", "run_id"]
+    columns.append("prediction")
+    learned = left_out.with_columns(
+        thresholds=pl.lit("left_out"), noise=pl.lit(RECORDED), log=pl.lit(0, pl.Int32)
+    )
+    everything = pl.concat([rules.select(columns), learned.select(columns)]).sort(columns)
+    tasks = [
+        (dict(zip(FAMILY, key, strict=True)), part, intervals, settings)
+        for key, part in everything.group_by(FAMILY, maintain_order=True)
+    ]
+    rows = [row for family in parallel_map(_family_rows, tasks, workers) for row in family]
+    return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def _family_rows(
+    family: Mapping[str, object],
+    answers: pl.DataFrame,
+    intervals: IntervalSettings,
+    settings: ArchitecturesSettings,
+) -> list[Row]:
+    """The rows of a family: rates per architecture, and how alike these are."""
+    metrics = RATES if family["study"] == RULES else RATES[:1]
+    rows = []
+    for part in answers.sort("architecture").partition_by("architecture"):
+        key = {**family, "architecture": part["architecture"][0]}
+        runs = part["run_id"].n_unique()
+        rows += _rates(key, part, metrics, intervals, runs)
+        if part["log"].n_unique() > 1:
+            rows.append(_over_logs(key, part, intervals.confidence, runs))
+    alike = stability(
+        answers, "architecture", settings.equivalence_margin, intervals.confidence, settings.power
+    )
+    return [*rows, *_stability_rows(family, alike, answers["run_id"].n_unique())]
+
+
+def _rates(
+    key: Mapping[str, object],
+    answers: pl.DataFrame,
+    metrics: tuple[Metric, ...],
+    settings: IntervalSettings,
+    runs: int,
+) -> list[Row]:
+    intervals = scenario_intervals(scenario_answers(answers), metrics, settings)
+    return [
+        _row(
+            {**key, "metric": metric},
+            _bounds(interval),
+            interval.n,
+            "scenario",
+            runs,
+            interval.method,
+        )
+        for metric, interval in intervals.items()
+    ]
+
+
+def _over_logs(
+    key: Mapping[str, object], answers: pl.DataFrame, confidence: float, runs: int
+) -> Row:
+    """Accuracy with an interval over the noisy logs alone, the scenarios being given."""
+    right = (pl.col("prediction") == pl.col("category")).cast(pl.Float64).mean()
+    logs = (
+        answers.group_by("log", "scenario")
+        .agg(right=right)
+        .group_by("log")
+        .agg(pl.col("right").mean())
+        .sort("log")["right"]
+        .to_numpy()
+    )
+    error = float(logs.std(ddof=1)) / float(np.sqrt(len(logs)))
+    mean = ResampledMean(float(logs.mean()), error, len(logs) - 1)
+    bounds = (mean.mean, *mean.interval(confidence))
+    return _row({**key, "metric": OVER_LOGS}, bounds, len(logs), "noisy log", runs, "t")
+
+
+def _stability_rows(family: Mapping[str, object], alike: Stability, runs: int) -> list[Row]:
+    rows = [
+        _row(
+            {**family, "architecture": name, "metric": AGAINST_OTHERS},
+            _bounds(difference),
+            difference.n,
+            "scenario",
+            runs,
+            "paired t",
+        )
+        | {"p": difference.p}
+        | {name: getattr(difference, name) for name in VERDICT}
+        for name, difference in alike.against_others.items()
+    ]
+    widest = _row(
+        {**family, "architecture": ALL, "metric": SPREAD},
+        (alike.spread, 0.0, alike.smallest_margin),
+        alike.n,
+        "scenario",
+        runs,
+        "upper bound by equivalence",
+    )
+    return [
+        *rows,
+        widest
+        | {
+            "p_equivalence": alike.p,
+            "smallest_margin": alike.smallest_margin,
+            "detectable": alike.detectable,
+        },
+    ]
+
+
+def _bounds(estimate: Interval | PairedDifference) -> tuple[float, float, float]:
+    return estimate.value, estimate.ci_low, estimate.ci_high
+
+
+def _row(
+    key: Mapping[str, object],
+    bounds: tuple[float, float, float],
+    n: int,
+    unit: str,
+    runs: int,
+    interval: str,
+) -> Row:
+    value, low, high = bounds
+    return {
+        **key,
+        "value": value,
+        "ci_low": low,
+        "ci_high": high,
+        "n": n,
+        "unit": unit,
+        "runs": runs,
+        "interval": interval,
+        **dict.fromkeys(("p", *VERDICT)),
+    }
+
+
+def with_sizes(rates: pl.DataFrame, features: pl.DataFrame, rules: pl.DataFrame) -> pl.DataFrame:
+    """Rates, and below them how many parameters the models of each architecture have.
+
+    Parameters
+    ----------
+    rates
+        As :func:`architecture_rates` returns them.
+    features
+        Feature table, with ``parameter_count``.
+    rules
+        Predictions of the runs that count.
+
+    Returns
+    -------
+    polars.DataFrame
+        The same columns; ``value`` and bounds are median, smallest and largest of the runs.
+    """
+    recorded = features.join(rules.select("run_id").unique(), on="run_id", how="semi")
+    count = pl.col("parameter_count")
+    counts = (
+        recorded.group_by("architecture")
+        .agg(count.median(), count.min().alias("low"), count.max().alias("high"), n=count.count())
+        .sort("architecture")
+    )
+    family = dict(zip(FAMILY, (RULES, "improved_rules", "reference", RECORDED), strict=True))
+    rows = [
+        _row(
+            {**family, "architecture": name, "metric": SIZE},
+            (value, low, high),
+            n,
+            "run",
+            n,
+            "range",
+        )
+        for name, value, low, high, n in counts.iter_rows()
+    ]
+    return pl.concat([rates, pl.DataFrame(rows, schema=rates.schema)])
+
+
+def architecture_metrics(table: pl.DataFrame) -> dict[str, Any]:
     """The table as nested scalars.
 
     ``{rules: {thresholds: {logs: {architecture: {metric: leaf}}}}}`` and
     ``{leave_one_architecture_out: {method: {architecture: {metric: leaf}}}}``.
     """
-    nested: dict[str, dict[str, object]] = {RULES: {}, LEFT_OUT: {}}
-    for row in table.iter_rows(named=True):
-        keys = (
-            (RULES, row["thresholds"], logs_of(row["noise"]))
-            if row["study"] == RULES
-            else (LEFT_OUT, row["method"])
-        )
-        place: dict[str, object] = nested  # type: ignore[assignment]
-        for key in (*keys, row["architecture"]):
-            place = place.setdefault(key, {})  # type: ignore[assignment]
-        leaf = {name: row[name] for name in ("value", "ci_low", "ci_high", "n")}
-        if row["metric"] in (AGAINST_OTHERS, SPREAD):
-            extra = ("p_equivalence", "smallest_margin", "detectable")
-            leaf |= {name: row[name] for name in extra}
-        place[row["metric"]] = leaf
-    return dict(nested)
+    logs = pl.col("noise").map_elements(logs_of, return_dtype=pl.String)
+    rules = table.filter(pl.col("study") == RULES).with_columns(logs=logs)
+    left_out = table.filter(pl.col("study") == LEFT_OUT)
+    leaves = (*ESTIMATE, *VERDICT)
+    keys = ("architecture", "metric")
+    return {
+        RULES: nest(rules, "thresholds", "logs", *keys, leaves=leaves),
+        LEFT_OUT: nest(left_out, "method", *keys, leaves=leaves),
+    }
 
 
 def logs_of(noise: float) -> str:

@@ -91,7 +91,7 @@ def stability(
 ) -> Stability:
     """Compare an accuracy under several conditions, scenario by scenario.
 
-    A scenario is one number a condition, the mean correctness of its runs and repeats, so that
+    A scenario is one number per condition, the mean correctness of its runs and repeats, so that
     scenarios are independent and Student's t for paired samples holds; it is conditional on the
     fitted models. Scenarios that lack a condition are left out.
 
@@ -132,7 +132,7 @@ def stability(
     def compared(left: Array, right: Array) -> PairedDifference:
         return _difference(left - right, margin, confidence, power)
 
-    pairs = [compared(scores[one], scores[other]) for one, other in combinations(names, 2)]
+    pairs = [compared(scores[left], scores[right]) for left, right in combinations(names, 2)]
     means = [float(scores[name].mean()) for name in names]
     return Stability(
         against_others={
@@ -142,10 +142,10 @@ def stability(
             for name in names
         },
         spread=max(means) - min(means),
-        p=max(one.p_equivalence for one in pairs),
-        shown=all(one.equivalent for one in pairs),
-        smallest_margin=max(one.smallest_margin for one in pairs),
-        detectable=max(one.detectable for one in pairs),
+        p=max(pair.p_equivalence for pair in pairs),
+        shown=all(pair.equivalent for pair in pairs),
+        smallest_margin=max(pair.smallest_margin for pair in pairs),
+        detectable=max(pair.detectable for pair in pairs),
         n=wide.height,
     )
 
@@ -157,21 +157,21 @@ def _difference(
     deviation = float(differences.std(ddof=1))
     mean = float(differences.mean())
     # Scenarios that agree do so to the last bit or not at all; so should their mean.
-    found = (
+    resampled = (
         ResampledMean(float(np.round(mean, 12)), 0.0, n - 1)
         if deviation < ROUNDING
         else ResampledMean(mean, deviation / float(np.sqrt(n)), n - 1)
     )
-    low, high = found.interval(confidence)
-    equal = equivalence(found, margin, 1 - confidence)
+    low, high = resampled.interval(confidence)
+    equal = equivalence(resampled, margin, 1 - confidence)
     return PairedDifference(
-        value=found.mean,
+        value=resampled.mean,
         ci_low=low,
         ci_high=high,
-        p=found.p_value,
+        p=resampled.p_value,
         p_equivalence=equal.p,
         equivalent=equal.shown,
         smallest_margin=equal.smallest_margin,
-        detectable=detectable_effect(n - 1, 1 - confidence, power) * found.standard_error,
+        detectable=detectable_effect(n - 1, 1 - confidence, power) * resampled.standard_error,
         n=n,
     )

@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
 
 import polars as pl
 
+from failbench.methods.improved_rules import ImprovedRulesSettings
 from failbench.prediction.fold_plans import LEFT_OUT
-from failbench.reporting.cells import ABSENT, percent, three_decimals, with_interval
+from failbench.reporting.cells import percent, three_decimals, with_interval
 from failbench.reporting.labels import ARCHITECTURE_LABELS, in_label_order, method_label
-from failbench.reporting.reported import validate_reported
+from failbench.reporting.reported import Reported
 from failbench.reporting.table import Column, Table
-from failbench.studies.architectures.measure import RECORDED, THRESHOLDS, ArchitecturesSettings
-from failbench.studies.architectures.rates import AGAINST_OTHERS, ALL, RULES
-from failbench.studies.architectures.rates import SPREAD as SPREAD_METRIC
+from failbench.scenarios import Architecture
+from failbench.studies.architectures.measure import (
+    RECORDED,
+    RULES,
+    THRESHOLDS,
+    ArchitecturesSettings,
+)
+from failbench.studies.architectures.results import AGAINST_OTHERS, ALL
+from failbench.studies.architectures.results import SPREAD as SPREAD_METRIC
 from failbench.studies.architectures.tables import (
     SPREAD,
     architectures_in,
-    found,
-    number,
+    estimate,
     rate_cell,
+    reported_accuracy,
     spread,
     threshold_label,
     values_of,
@@ -44,11 +52,73 @@ LEFT_OUT_NOTE = (
 )
 
 
+@dataclass(frozen=True)
+class StabilityRow:
+    """How alike a method's accuracies are, under one condition.
+
+    Attributes
+    ----------
+    method, condition
+        Their labels.
+    overall
+        The row of the table of rates that is about all architectures.
+    farthest
+        That of the architecture which differs most from the others.
+    shown
+        Whether every pair of architectures is equivalent.
+    """
+
+    method: str
+    condition: str
+    overall: dict[str, Any]
+    farthest: dict[str, Any]
+    shown: bool
+
+    @classmethod
+    def of(cls, method: str, condition: str, family: pl.DataFrame, margin: float) -> StabilityRow:
+        """The row of a family: a method's rates under one condition."""
+        everywhere = family.filter(pl.col("architecture") == ALL)
+        overall = estimate(everywhere, SPREAD_METRIC, float(family["noise"][0]))
+        against = family.filter(pl.col("metric") == AGAINST_OTHERS)
+        position = against.select(pl.col("value").abs()).to_series().arg_max()
+        assert position is not None  # a family has at least two architectures
+        farthest = against.row(position, named=True)
+        return cls(method, condition, overall, farthest, overall["smallest_margin"] <= margin)
+
+    @property
+    def difference(self) -> str:
+        """The farthest architecture less the mean of the others."""
+        far = self.farthest
+        return with_interval(far["value"], far["ci_low"], far["ci_high"])
+
+
+EQUIVALENCE = "equivalence of every pair"
+
+STABILITY_COLUMNS: Final = (
+    Column("Method", align="left", cell=lambda row: row.method),
+    Column("Thresholds and logs, or training", align="left", cell=lambda row: row.condition),
+    Column(SPREAD, cell=lambda row: percent(row.overall["value"])),
+    Column(
+        "Farthest",
+        align="left",
+        cell=lambda row: ARCHITECTURE_LABELS[row.farthest["architecture"]],
+    ),
+    Column("from the others", cell=lambda row: row.difference),
+    Column("p", EQUIVALENCE, cell=lambda row: three_decimals(row.overall["p_equivalence"])),
+    Column("shown", EQUIVALENCE, cell=lambda row: "yes" if row.shown else "no"),
+    Column(
+        "smallest margin", EQUIVALENCE, cell=lambda row: percent(row.overall["smallest_margin"])
+    ),
+    Column("Detectable", cell=lambda row: percent(row.overall["detectable"])),
+    Column("n", cell=lambda row: str(row.overall["n"])),
+)
+
+
 def stability_table(
     table: pl.DataFrame,
     settings: ArchitecturesSettings,
+    rules: ImprovedRulesSettings,
     *,
-    healthy_sds: float,
     confidence: float,
 ) -> Table:
     """Whether accuracy is the same on all architectures: of the rules, and of every method.
@@ -56,11 +126,11 @@ def stability_table(
     Parameters
     ----------
     table
-        As for :func:`architectures_table`.
+        As :func:`failbench.studies.architectures.results.architecture_rates` returns it.
     settings
         Margin, power, noise and percentile.
-    healthy_sds
-        Of the thresholds, for their names.
+    rules
+        For the names of the thresholds.
     confidence
         One less it is the level of tests.
 
@@ -69,128 +139,120 @@ def stability_table(
     BadInputError
         If a method has no label.
     """
-    rows, margin = [], settings.equivalence_margin
+    note = STABILITY_NOTE.format(
+        interval=100 * confidence,
+        margin=100 * settings.equivalence_margin,
+        power=100 * settings.power,
+    )
+    return Table.of(
+        "architecture_stability",
+        STABILITY_COLUMNS,
+        [*_rows_of_rules(table, settings, rules), *_rows_left_out(table, settings)],
+        "Whether accuracy is the same on all architectures.",
+        (note,),
+    )
+
+
+def _rows_of_rules(
+    table: pl.DataFrame, settings: ArchitecturesSettings, rules: ImprovedRulesSettings
+) -> list[StabilityRow]:
+    rows = []
     for kind in THRESHOLDS:
-        label = threshold_label(kind, settings, healthy_sds)
+        label = threshold_label(kind, settings, rules)
         part = table.filter(pl.col("study") == RULES, pl.col("thresholds") == kind)
         for noise in part["noise"].unique().sort().to_list():
             logs = "as recorded" if noise == RECORDED else f"noise {100 * noise:g} %"
             family = part.filter(pl.col("noise") == noise)
-            rows.append(_stability_row("Improved rules", f"{label}; {logs}", family, margin))
+            condition = f"{label}; {logs}"
+            rows.append(
+                StabilityRow.of("Improved rules", condition, family, settings.equivalence_margin)
+            )
+    return rows
+
+
+def _rows_left_out(table: pl.DataFrame, settings: ArchitecturesSettings) -> list[StabilityRow]:
     left_out = table.filter(pl.col("study") == LEFT_OUT)
-    rows += [
-        _stability_row(
+    return [
+        StabilityRow.of(
             method_label(method),
             "architecture left out",
             left_out.filter(pl.col("method") == method),
-            margin,
+            settings.equivalence_margin,
         )
         for method in in_label_order(left_out["method"])
     ]
-    return Table(
-        "architecture_stability",
-        (
-            Column("Method", align="left"),
-            Column("Thresholds and logs, or training", align="left"),
-            Column(SPREAD),
-            Column("Farthest", align="left"),
-            Column("from the others"),
-            Column("p", "equivalence of every pair"),
-            Column("shown", "equivalence of every pair"),
-            Column("smallest margin", "equivalence of every pair"),
-            Column("Detectable"),
-            Column("n"),
-        ),
-        tuple(rows),
-        "Whether accuracy is the same on all architectures.",
-        (
-            STABILITY_NOTE.format(
-                interval=100 * confidence,
-                margin=100 * settings.equivalence_margin,
-                power=100 * settings.power,
-            ),
-        ),
-    )
 
 
-def left_out_table(
-    table: pl.DataFrame, reported: Mapping[str, object], *, confidence: float
-) -> Table:
+@dataclass(frozen=True)
+class AccuracyRow:
+    """Accuracies by architecture, as cells, and how far apart they are."""
+
+    label: str
+    accuracies: dict[Architecture, str]
+    spread: str
+
+
+def left_out_table(table: pl.DataFrame, paper: Reported, *, confidence: float) -> Table:
     """Accuracy of every method on each architecture when it is left out, reported above measured.
 
     Parameters
     ----------
     table
-        As for :func:`architectures_table`.
-    reported
-        The parsed ``data/reported/paper.yaml``.
+        As for :func:`stability_table`.
+    paper
+        What the paper prints.
     confidence
         Of the intervals, as a fraction.
 
     Returns
     -------
     Table
-        A row for the paper and one a method; a column an architecture that was recorded.
+        A row for the paper and one per method; a column per architecture that was recorded.
 
     Raises
     ------
     BadInputError
-        If ``reported`` is not as :class:`failbench.reporting.reported.Reported` says, or a method
-        has no label.
+        If a method has no label.
     """
-    paper = validate_reported(reported).tables.architectures
     left_out = table.filter(pl.col("study") == LEFT_OUT)
     names = architectures_in(left_out)
-    printed = [paper.rows.get(name) for name in names]
-    rows = [
-        (
-            "Improved rules, reported",
-            *(
-                ABSENT if one is None else with_interval(one.accuracy, *one.interval)
-                for one in printed
-            ),
-            spread([one.accuracy for one in printed if one is not None]),
-        )
+    methods = [
+        _accuracies(method, left_out.filter(pl.col("method") == method), names)
+        for method in in_label_order(left_out["method"])
     ]
-    for method in in_label_order(left_out["method"]):
-        mine = left_out.filter(pl.col("method") == method)
-        cells = (
-            rate_cell(mine.filter(pl.col("architecture") == name), "accuracy", RECORDED)
-            for name in names
-        )
-        rows.append((method_label(method), *cells, spread(values_of(mine, "accuracy", RECORDED))))
-    return Table(
+    place = paper.tables.architectures.place
+    return Table.of(
         "architectures_left_out",
         (
-            Column("Method", align="left"),
-            *(Column(ARCHITECTURE_LABELS[name]) for name in names),
-            Column(SPREAD),
+            Column("Method", align="left", cell=lambda row: row.label),
+            *(_accuracy_column(name) for name in names),
+            Column(SPREAD, cell=lambda row: row.spread),
         ),
-        tuple(rows),
+        [_reported_accuracies(paper, names), *methods],
         "How often each method names the right cause in an architecture that it has not seen.",
-        (LEFT_OUT_NOTE.format(interval=100 * confidence, place=paper.place),),
+        (LEFT_OUT_NOTE.format(interval=100 * confidence, place=place),),
     )
 
 
-def _stability_row(
-    method: str, condition: str, family: pl.DataFrame, margin: float
-) -> tuple[str, ...]:
-    overall = found(
-        family.filter(pl.col("architecture") == ALL), SPREAD_METRIC, float(family["noise"][0])
+def _accuracy_column(name: Architecture) -> Column:
+    return Column(ARCHITECTURE_LABELS[name], cell=lambda row: row.accuracies[name])
+
+
+def _reported_accuracies(paper: Reported, names: list[Architecture]) -> AccuracyRow:
+    printed = paper.tables.architectures.rows
+    return AccuracyRow(
+        "Improved rules, reported",
+        {name: reported_accuracy(printed.get(name)) for name in names},
+        spread([printed[name].accuracy for name in names if name in printed]),
     )
-    against = family.filter(pl.col("metric") == AGAINST_OTHERS)
-    order = against.select(pl.col("value").abs()).to_series().arg_max()
-    assert order is not None  # a family has at least two architectures
-    far = against.row(order, named=True)
-    return (
-        method,
-        condition,
-        percent(number(overall["value"])),
-        ARCHITECTURE_LABELS[far["architecture"]],
-        with_interval(far["value"], far["ci_low"], far["ci_high"]),
-        three_decimals(number(overall["p_equivalence"])),
-        "yes" if number(overall["smallest_margin"]) <= margin else "no",
-        percent(number(overall["smallest_margin"])),
-        percent(number(overall["detectable"])),
-        str(overall["n"]),
+
+
+def _accuracies(method: str, rates: pl.DataFrame, names: list[Architecture]) -> AccuracyRow:
+    return AccuracyRow(
+        method_label(method),
+        {
+            name: rate_cell(rates.filter(pl.col("architecture") == name), "accuracy", RECORDED)
+            for name in names
+        },
+        spread(values_of(rates, "accuracy", RECORDED)),
     )

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from dataclasses import dataclass
+from typing import Any, Final
 
 import polars as pl
 
+from failbench.methods.improved_rules import ImprovedRulesSettings
 from failbench.reporting.cells import ABSENT, percent, with_interval
 from failbench.reporting.labels import ARCHITECTURE_LABELS
-from failbench.reporting.reported import ArchitecturesTable, validate_reported
+from failbench.reporting.reported import Reported, ReportedArchitecture, reported_number
 from failbench.reporting.table import Column, Table
 from failbench.scenarios import ARCHITECTURES, Architecture
-from failbench.studies.architectures.measure import RECORDED, THRESHOLDS, ArchitecturesSettings
-from failbench.studies.architectures.rates import OVER_LOGS, RULES, SIZE
+from failbench.studies.architectures.measure import (
+    RECORDED,
+    RULES,
+    THRESHOLDS,
+    ArchitecturesSettings,
+)
+from failbench.studies.architectures.results import OVER_LOGS, SIZE
 
 THRESHOLD_LABELS: Final[Mapping[str, str]] = {
     "reference": "Reference, mean + {sds:g} sd",
@@ -45,21 +52,114 @@ THRESHOLDS_NOTE = (
 )
 
 
+@dataclass(frozen=True)
+class ArchitectureRow:
+    """What the rules reach on an architecture.
+
+    Attributes
+    ----------
+    name
+        The architecture.
+    rates
+        Its rows of the table of rates.
+    paper
+        What the paper prints of it, if anything.
+    """
+
+    name: Architecture
+    rates: pl.DataFrame
+    paper: ReportedArchitecture | None
+
+    @property
+    def label(self) -> str:
+        """What the architecture is called."""
+        return ARCHITECTURE_LABELS[self.name]
+
+    @property
+    def reported_size(self) -> str:
+        """Parameters of the paper's model."""
+        return ABSENT if self.paper is None else f"{self.paper.parameters / 1e6:g} M"
+
+    @property
+    def reported_accuracy(self) -> str:
+        """The paper's accuracy with its interval."""
+        return reported_accuracy(self.paper)
+
+    @property
+    def reported_f1(self) -> str:
+        """The paper's F1."""
+        return ABSENT if self.paper is None else percent(self.paper.f1)
+
+    @property
+    def size(self) -> str:
+        """Parameters of the models that were recorded, the median."""
+        return f"{estimate(self.rates, SIZE, RECORDED)['value'] / 1e6:.2f} M"
+
+    def rate(self, metric: str, noise: float = RECORDED, thresholds: str = "reference") -> str:
+        """A rate with its interval."""
+        return rate_cell(_under(self.rates, thresholds), metric, noise)
+
+    def over_logs(self, noise: float) -> str:
+        """Accuracy with the interval over noisy logs."""
+        return self.rate(OVER_LOGS, noise)
+
+    def count(self, name: str) -> str:
+        """How many scenarios (``n``) or ``runs`` its rates are of."""
+        return str(estimate(_under(self.rates, "reference"), "accuracy", RECORDED)[name])
+
+
+@dataclass(frozen=True)
+class SpreadRow:
+    """The highest less the lowest of each rate; nothing of what is no rate.
+
+    Attributes
+    ----------
+    rates
+        The table of rates of all architectures.
+    paper
+        The rows of the paper's table.
+    """
+
+    rates: pl.DataFrame
+    paper: Sequence[ReportedArchitecture] = ()
+
+    label = SPREAD
+    reported_size = size = ""
+
+    @property
+    def reported_accuracy(self) -> str:
+        """The spread of the paper's accuracies."""
+        return spread([row.accuracy for row in self.paper])
+
+    @property
+    def reported_f1(self) -> str:
+        """The spread of the paper's F1."""
+        return spread([row.f1 for row in self.paper])
+
+    def rate(self, metric: str, noise: float = RECORDED, thresholds: str = "reference") -> str:
+        """The spread of a rate."""
+        return spread(values_of(_under(self.rates, thresholds), metric, noise))
+
+    def over_logs(self, _noise: float) -> str:
+        """Nothing: the interval is one of each architecture."""
+        return ""
+
+    def count(self, _name: str) -> str:
+        """Nothing: architectures differ in it."""
+        return ""
+
+
 def architectures_table(
-    table: pl.DataFrame,
-    reported: Mapping[str, object],
-    settings: ArchitecturesSettings,
-    *,
-    confidence: float,
+    table: pl.DataFrame, paper: Reported, settings: ArchitecturesSettings, *, confidence: float
 ) -> Table:
     """The paper's Table 3 beside the same measured, as recorded and with noise.
 
     Parameters
     ----------
     table
-        As :func:`failbench.studies.architectures.rates.architectures_study` returns it.
-    reported
-        The parsed ``data/reported/paper.yaml``.
+        As :func:`failbench.studies.architectures.results.with_sizes` returns it.
+    paper
+        What the paper prints.
     settings
         For the note.
     confidence
@@ -68,157 +168,113 @@ def architectures_table(
     Returns
     -------
     Table
-        A row an architecture, and one for the distance of the highest from the lowest.
+        A row per architecture, and one for the distance of the highest from the lowest.
 
     Raises
     ------
     BadInputError
-        If ``reported`` is not as :class:`failbench.reporting.reported.Reported` says.
+        If the paper's claim of how much architectures differ is missing.
     """
-    paper = validate_reported(reported)
     printed = paper.tables.architectures
-    rules = _rules(table)
-    levels = (RECORDED, *settings.noise)
-    rows = []
-    for name in architectures_in(rules):
-        here = rules.filter(pl.col("architecture") == name)
-        cells = [
-            rate_cell(here, metric, noise)
-            for noise in levels
-            for metric in ("accuracy", "macro_f1")
-        ]
-        recorded = found(here, "accuracy", RECORDED)
-        rows.append(
-            (
-                ARCHITECTURE_LABELS[name],
-                *_reported_cells(name, printed),
-                _millions(found(here, SIZE, RECORDED)),
-                *cells,
-                rate_cell(here, OVER_LOGS, settings.noise[-1]),
-                str(recorded["n"]),
-                str(recorded["runs"]),
-            )
-        )
-    rows.append(
-        (
-            SPREAD,
-            "",
-            spread([one.accuracy for one in printed.rows.values()]),
-            spread([one.f1 for one in printed.rows.values()]),
-            "",
-            *(
-                spread(values_of(rules, metric, noise))
-                for noise in levels
-                for metric in ("accuracy", "macro_f1")
-            ),
-            "",
-            "",
-            "",
-        )
+    rules = table.filter(pl.col("study") == RULES)
+    groups = {RECORDED: "as recorded"} | {
+        level: f"noise {100 * level:g} %" for level in settings.noise
+    }
+    noisiest = settings.noise[-1]
+    note = RATES_NOTE.format(
+        interval=100 * confidence,
+        logs=settings.noisy_logs,
+        place=printed.place,
+        claimed=percent(reported_number(paper, "architecture_range")),
     )
-    claimed = paper.claims["architecture_range"].value
-    assert isinstance(claimed, float)
-    groups = ["as recorded", *(f"noise {100 * level:g} %" for level in settings.noise)]
-    return Table(
+    return Table.of(
         "architectures",
         (
-            Column("Architecture", align="left"),
-            Column("Parameters", "reported"),
-            Column("Accuracy", "reported"),
-            Column("F1", "reported"),
-            Column("Parameters"),
-            *(Column(heading, group) for group in groups for heading in ("Accuracy", "Macro-F1")),
-            Column("Accuracy over logs", groups[-1]),
-            Column("n"),
-            Column("Runs"),
-        ),
-        tuple(rows),
-        "How often the improved rules name the right cause on six architectures.",
-        (
-            RATES_NOTE.format(
-                interval=100 * confidence,
-                logs=settings.noisy_logs,
-                place=printed.place,
-                claimed=percent(claimed),
+            Column("Architecture", align="left", cell=lambda row: row.label),
+            Column("Parameters", "reported", cell=lambda row: row.reported_size),
+            Column("Accuracy", "reported", cell=lambda row: row.reported_accuracy),
+            Column("F1", "reported", cell=lambda row: row.reported_f1),
+            Column("Parameters", cell=lambda row: row.size),
+            *(
+                _rate_column(heading, group, metric, noise=noise)
+                for noise, group in groups.items()
+                for heading, metric in (("Accuracy", "accuracy"), ("Macro-F1", "macro_f1"))
             ),
+            Column(
+                "Accuracy over logs", groups[noisiest], cell=lambda row: row.over_logs(noisiest)
+            ),
+            Column("n", cell=lambda row: row.count("n")),
+            Column("Runs", cell=lambda row: row.count("runs")),
         ),
+        (*_architecture_rows(rules, paper), SpreadRow(rules, tuple(printed.rows.values()))),
+        "How often the improved rules name the right cause on six architectures.",
+        (note,),
     )
 
 
 def thresholds_table(
     table: pl.DataFrame,
+    paper: Reported,
     settings: ArchitecturesSettings,
+    rules: ImprovedRulesSettings,
     *,
-    healthy_sds: float,
-    gradient_norm: float,
     confidence: float,
 ) -> Table:
     """Accuracy and abstention of the improved rules under each kind of threshold.
 
     Parameters
     ----------
-    table
+    table, paper
         As for :func:`architectures_table`.
     settings
         The percentile.
-    healthy_sds, gradient_norm
+    rules
         What the rules take elsewhere.
     confidence
         Of the intervals, as a fraction.
     """
-    rules = table.filter(pl.col("study") == RULES, pl.col("noise") == RECORDED)
-    kinds = [name for name in THRESHOLDS if name in set(rules["thresholds"])]
-    shown = ("accuracy", "abstention_rate")
-    rows = []
-    for name in architectures_in(rules):
-        here = rules.filter(pl.col("architecture") == name)
-        parts = [here.filter(pl.col("thresholds") == kind) for kind in kinds]
-        cells = [rate_cell(part, metric, RECORDED) for part in parts for metric in shown]
-        n = found(parts[0], "accuracy", RECORDED)["n"]
-        rows.append((ARCHITECTURE_LABELS[name], *cells, str(n)))
-    spreads = [
-        spread(values_of(rules.filter(pl.col("thresholds") == kind), metric, RECORDED))
-        for kind in kinds
-        for metric in shown
-    ]
-    rows.append((SPREAD, *spreads, ""))
-    labels = [threshold_label(kind, settings, healthy_sds) for kind in kinds]
-    return Table(
+    recorded = table.filter(pl.col("study") == RULES, pl.col("noise") == RECORDED)
+    known = set(recorded["thresholds"])
+    labels = {kind: threshold_label(kind, settings, rules) for kind in THRESHOLDS if kind in known}
+    note = THRESHOLDS_NOTE.format(
+        interval=100 * confidence,
+        low=100 - 100 * settings.percentile,
+        percentile=100 * settings.percentile,
+        limit=rules.gradient_norm,
+    )
+    return Table.of(
         "architecture_thresholds",
         (
-            Column("Architecture", align="left"),
-            *(Column(heading, label) for label in labels for heading in ("Accuracy", "Abstention")),
-            Column("n"),
-        ),
-        tuple(rows),
-        "What thresholds of an architecture's own are worth to the improved rules.",
-        (
-            THRESHOLDS_NOTE.format(
-                interval=100 * confidence,
-                low=100 - 100 * settings.percentile,
-                percentile=100 * settings.percentile,
-                limit=gradient_norm,
+            Column("Architecture", align="left", cell=lambda row: row.label),
+            *(
+                _rate_column(heading, label, metric, thresholds=kind)
+                for kind, label in labels.items()
+                for heading, metric in (("Accuracy", "accuracy"), ("Abstention", "abstention_rate"))
             ),
+            Column("n", cell=lambda row: row.count("n")),
         ),
+        (*_architecture_rows(recorded, paper), SpreadRow(recorded)),
+        "What thresholds of an architecture's own are worth to the improved rules.",
+        (note,),
     )
 
 
-def threshold_label(kind: str, settings: ArchitecturesSettings, healthy_sds: float) -> str:
+def threshold_label(
+    kind: str, settings: ArchitecturesSettings, rules: ImprovedRulesSettings
+) -> str:
     """What a kind of threshold is called."""
-    return THRESHOLD_LABELS[kind].format(sds=healthy_sds, percentile=100 * settings.percentile)
-
-
-def _rules(table: pl.DataFrame) -> pl.DataFrame:
-    return table.filter(pl.col("study") == RULES, pl.col("thresholds") == "reference")
+    return THRESHOLD_LABELS[kind].format(
+        sds=rules.healthy_sds, percentile=100 * settings.percentile
+    )
 
 
 def architectures_in(table: pl.DataFrame) -> list[Architecture]:
     """The architectures of a table, in the paper's order."""
-    found = set(table["architecture"])
-    return [name for name in ARCHITECTURES if name in found]
+    known = set(table["architecture"])
+    return [name for name in ARCHITECTURES if name in known]
 
 
-def found(table: pl.DataFrame, metric: str, noise: float) -> dict[str, object]:
+def estimate(table: pl.DataFrame, metric: str, noise: float) -> dict[str, Any]:
     """The row of a metric; there is one."""
     return table.row(
         by_predicate=(pl.col("metric") == metric) & (pl.col("noise") == noise), named=True
@@ -245,19 +301,24 @@ def spread(values: Sequence[float]) -> str:
     return percent(max(values) - min(values)) if values else ABSENT
 
 
-def number(value: object) -> float:
-    """A number of a row, which may hold anything."""
-    assert isinstance(value, float)
-    return value
+def reported_accuracy(paper: ReportedArchitecture | None) -> str:
+    """The paper's accuracy on an architecture; a dash where it has none."""
+    return ABSENT if paper is None else with_interval(paper.accuracy, *paper.interval)
 
 
-def _reported_cells(name: Architecture, paper: ArchitecturesTable) -> tuple[str, str, str]:
-    one = paper.rows.get(name)
-    if one is None:
-        return ABSENT, ABSENT, ABSENT
-    size = f"{one.parameters / 1e6:g} M"
-    return size, with_interval(one.accuracy, *one.interval), percent(one.f1)
+def _architecture_rows(rules: pl.DataFrame, paper: Reported) -> list[ArchitectureRow]:
+    printed = paper.tables.architectures.rows
+    return [
+        ArchitectureRow(name, rules.filter(pl.col("architecture") == name), printed.get(name))
+        for name in architectures_in(rules)
+    ]
 
 
-def _millions(row: Mapping[str, object]) -> str:
-    return f"{number(row['value']) / 1e6:.2f} M"
+def _rate_column(
+    heading: str, group: str, metric: str, noise: float = RECORDED, thresholds: str = "reference"
+) -> Column:
+    return Column(heading, group, cell=lambda row: row.rate(metric, noise, thresholds))
+
+
+def _under(table: pl.DataFrame, thresholds: str) -> pl.DataFrame:
+    return table.filter(pl.col("thresholds") == thresholds)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -52,6 +53,60 @@ class Case:
     candidates: tuple[str, ...]
 
 
+CANDIDATE_SCHEMA = pl.Schema(
+    {
+        "case": pl.String,
+        "rank": pl.Int32,
+        "candidate": pl.String,
+        "run_id": pl.String,
+        "scenario": pl.String,
+        "category": pl.String,
+        "onset_step": pl.Int32,
+        "failure_step": pl.Int32,
+    }
+)
+"""Columns of the table of cases: a row per run that could have been picked, and what was."""
+
+
+def candidates_table(cases: Sequence[Case]) -> pl.DataFrame:
+    """Cases as rows of ``CANDIDATE_SCHEMA``, in their order."""
+    return pl.DataFrame(
+        [
+            {
+                "case": case.name,
+                "rank": rank,
+                "candidate": candidate,
+                "run_id": case.run_id,
+                "scenario": case.scenario,
+                "category": case.category,
+                "onset_step": case.onset_step,
+                "failure_step": case.failure_step,
+            }
+            for case in cases
+            for rank, candidate in enumerate(case.candidates, start=1)
+        ],
+        schema=CANDIDATE_SCHEMA,
+    )
+
+
+def cases_of(candidates: pl.DataFrame) -> tuple[Case, ...]:
+    """The cases that :func:`candidates_table` made the rows of."""
+    cases = []
+    for ranked in candidates.partition_by("case", maintain_order=True):
+        row = ranked.row(0, named=True)
+        case = Case(
+            name=row["case"],
+            run_id=row["run_id"],
+            scenario=row["scenario"],
+            category=row["category"],
+            onset_step=row["onset_step"],
+            failure_step=row["failure_step"],
+            candidates=tuple(ranked["candidate"]),
+        )
+        cases.append(case)
+    return tuple(cases)
+
+
 def pick_cases(
     telemetry: Telemetry,
     scenarios: tuple[Scenario, ...],
@@ -72,32 +127,7 @@ def pick_cases(
     BadInputError
         If there is no candidate for a case.
     """
-    described = pl.DataFrame(
-        [(one.id, one.category, one.fault.onset) for one in scenarios],
-        schema=["scenario", "category", "onset_kind"],
-        orient="row",
-    )
-    failing = telemetry.runs.filter(
-        pl.col("kind") == "failure",
-        pl.col("architecture") == study.architecture,
-        pl.col("optimizer") == study.optimizer,
-        pl.col("scale") == study.scale,
-        pl.col("seed") == study.run_seed,
-    ).join(described, on="scenario")
-    norms = pl.col("gradient_norm").cast(pl.Float64)
-    onset = pl.col("step") >= pl.col("onset_step")
-    measured = (
-        telemetry.steps.join(failing.select("run_id", "onset_step"), on="run_id")
-        .group_by("run_id")
-        .agg(
-            growth=norms.filter(norms.is_finite() & onset).max()
-            / norms.filter(norms.is_finite() & ~onset).max(),
-            highest=pl.col("max_token_id").max(),
-        )
-    )
-    runs = failing.join(measured, on="run_id", how="left").with_columns(
-        beyond=pl.col("highest") - pl.col("model_vocabulary") + 1
-    )
+    runs = _measured(telemetry, _failing(telemetry, scenarios, study))
     explosions = runs.filter(
         pl.col("category") == "optimization",
         pl.col("outcome") == "diverged",
@@ -110,6 +140,42 @@ def pick_cases(
     return (
         _median_case(EXPLOSION, explosions.sort("growth", "run_id")),
         _median_case(MISMATCH, mismatches.sort("beyond", "run_id")),
+    )
+
+
+def _failing(
+    telemetry: Telemetry, scenarios: tuple[Scenario, ...], study: ReferenceStudy
+) -> pl.DataFrame:
+    """The failing runs of the main study, with the category and the kind of onset of each."""
+    described = pl.DataFrame(
+        [(scenario.id, scenario.category, scenario.fault.onset) for scenario in scenarios],
+        schema=["scenario", "category", "onset_kind"],
+        orient="row",
+    )
+    return telemetry.runs.filter(
+        pl.col("kind") == "failure",
+        pl.col("architecture") == study.architecture,
+        pl.col("optimizer") == study.optimizer,
+        pl.col("scale") == study.scale,
+        pl.col("seed") == study.run_seed,
+    ).join(described, on="scenario")
+
+
+def _measured(telemetry: Telemetry, failing: pl.DataFrame) -> pl.DataFrame:
+    """What cases are ranked by: ``growth`` of the gradient norm, and token ids ``beyond``."""
+    norms = pl.col("gradient_norm").cast(pl.Float64)
+    onset = pl.col("step") >= pl.col("onset_step")
+    measured = (
+        telemetry.steps.join(failing.select("run_id", "onset_step"), on="run_id")
+        .group_by("run_id")
+        .agg(
+            growth=norms.filter(norms.is_finite() & onset).max()
+            / norms.filter(norms.is_finite() & ~onset).max(),
+            highest=pl.col("max_token_id").max(),
+        )
+    )
+    return failing.join(measured, on="run_id", how="left").with_columns(
+        beyond=pl.col("highest") - pl.col("model_vocabulary") + 1
     )
 
 

@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 import polars as pl
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullLocator
 
-from failbench.reporting.run_panels import PANELS, draw_panels
+from failbench.reporting.run_panels import PANELS, Panel, draw_panels
 from failbench.reporting.style import BLACK, GREEN, LINE, ORANGE, PURPLE, SKY, TWIN
 from failbench.studies.case_studies.cases import Case
 from failbench.studies.case_studies.tables import CASE_LABELS, in_order, role_label
@@ -32,7 +33,7 @@ REMEDIES: Final = (ORANGE, GREEN, PURPLE, SKY)
 
 
 def draw_case_studies(cases: Sequence[Case], curves: Mapping[str, pl.DataFrame]) -> Figure:
-    """A block of six panels a case.
+    """A block of six panels per case.
 
     Parameters
     ----------
@@ -56,20 +57,25 @@ def draw_case_studies(cases: Sequence[Case], curves: Mapping[str, pl.DataFrame])
             failure_step=case.failure_step,
         )
         for axes, panel in zip(grid.flat, PANELS, strict=True):
-            axes.set_title("\n".join(textwrap.wrap(panel.title, TITLE_WIDTH)), fontsize=FONT + 0.5)
-            axes.xaxis.label.set_size(FONT)
-            axes.yaxis.label.set_size(FONT)
-            axes.tick_params(labelsize=FONT - 0.3)
-            if panel.logarithmic:
-                low, high = axes.get_ylim()
-                wide = high > WIDE * low
-                axes.yaxis.set_major_locator(LogLocator(subs=(1,) if wide else (1, 2, 5)))
-                axes.yaxis.set_minor_locator(NullLocator())
+            _fit(axes, panel)
         block.suptitle(
             f"{CASE_LABELS[case.name]}: {case.run_id}", x=0.01, ha="left", fontsize=FONT + 1.5
         )
         block.legend(handles=_legend(colours), loc="outside lower left", ncols=4, fontsize=FONT)
     return figure
+
+
+def _fit(axes: Axes, panel: Panel) -> None:
+    """Make letters and ticks small enough for a block of six."""
+    axes.set_title("\n".join(textwrap.wrap(panel.title, TITLE_WIDTH)), fontsize=FONT + 0.5)
+    axes.xaxis.label.set_fontsize(FONT)
+    axes.yaxis.label.set_fontsize(FONT)
+    axes.tick_params(labelsize=FONT - 0.3)
+    if panel.logarithmic:
+        low, high = axes.get_ylim()
+        wide = high > WIDE * low
+        axes.yaxis.set_major_locator(LogLocator(subs=(1,) if wide else (1, 2, 5)))
+        axes.yaxis.set_minor_locator(NullLocator())
 
 
 def _of_finished_steps(curves: pl.DataFrame) -> pl.DataFrame:
@@ -81,9 +87,9 @@ def _of_finished_steps(curves: pl.DataFrame) -> pl.DataFrame:
 def role_colours(roles: Sequence[str]) -> dict[str, str]:
     """Colours by role, in the order of drawing: the failing run lies on top."""
     remedies = [role for role in in_order(roles) if role not in ("failing", "twin")]
-    found = {"twin": TWIN}
-    found |= {role: REMEDIES[place % len(REMEDIES)] for place, role in enumerate(remedies)}
-    return found | {"failing": LINE}
+    colours = {"twin": TWIN}
+    colours |= {role: REMEDIES[place % len(REMEDIES)] for place, role in enumerate(remedies)}
+    return colours | {"failing": LINE}
 
 
 def _legend(colours: Mapping[str, str]) -> list[Line2D]:

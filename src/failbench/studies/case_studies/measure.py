@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from failbench.errors import BadInputError
-from failbench.features.catalogue import FEATURE_SETS
+from failbench.features.catalogue import FEATURE_SETS, PRIMARY_SET
 from failbench.features.feature_table import to_frame
 from failbench.methods.band_features import band_features
 from failbench.methods.healthy_band import HealthyBand, healthy_band
@@ -22,74 +21,57 @@ from failbench.scenarios import Scenario
 from failbench.studies.case_studies.cases import (
     Case,
     CaseStudiesSettings,
+    candidates_table,
     pick_cases,
-    recordings_of,
 )
+from failbench.studies.case_studies.evidence import (
+    CaseDiagnosis,
+    diagnoses_table,
+    evidence_table,
+)
+from failbench.studies.case_studies.facts import case_facts
 from failbench.telemetry import Telemetry
 from failbench.verdicts import Diagnosis
 
-PRIMARY = "19"
-
 
 @dataclass(frozen=True)
-class CaseDiagnosis:
-    """What a method says of a case by a fit that has not learnt from its scenario.
-
-    Attributes
-    ----------
-    case, method
-        Which and who.
-    diagnosis
-        Of the first repeat.
-    right
-        In how many of the ``repeats`` the stored answer is the cause.
-    """
-
-    case: str
-    method: str
-    diagnosis: Diagnosis
-    right: int
-    repeats: int
-
-
-@dataclass(frozen=True)
-class CaseStudies:
-    """Everything that the tables and the figure need.
+class CaseMeasurements:
+    """What was measured of the cases, as it is saved: a table per attribute.
 
     Attributes
     ----------
     cases
-        The two, in the order of ``cases.CASES``.
+        Rows of ``cases.CANDIDATE_SCHEMA``.
     facts
-        Keyed by (``case``, ``role``, ``quantity``), with ``value``: what each recording showed.
-    diagnoses
-        By case, then method.
+        As :func:`failbench.studies.case_studies.facts.case_facts` returns them, of all cases.
+    diagnoses, evidence
+        Rows of ``evidence.DIAGNOSIS_SCHEMA`` and ``evidence.EVIDENCE_SCHEMA``.
     """
 
-    cases: tuple[Case, ...]
+    cases: pl.DataFrame
     facts: pl.DataFrame
-    diagnoses: tuple[CaseDiagnosis, ...]
+    diagnoses: pl.DataFrame
+    evidence: pl.DataFrame
 
 
-def case_studies(
+def measure_case_studies(
     telemetry: Telemetry,
     scenarios: Iterable[Scenario],
     features: pl.DataFrame,
     splits: pl.DataFrame,
-    predictions: pl.DataFrame,
     study: ReferenceStudy,
     methods: Mapping[str, Record],
     settings: CaseStudiesSettings,
     workers: int = 1,
-) -> CaseStudies:
+) -> CaseMeasurements:
     """Pick the two cases, collect what was recorded of them, and ask the methods.
 
     Parameters
     ----------
     telemetry, scenarios
         All recordings, and the category and kind of onset of each scenario.
-    features, splits, predictions
-        Of the main study: features of its runs, its folds, and its stored answers.
+    features, splits
+        Of the main study: features of its runs, and its folds.
     study
         Which runs and which seed.
     methods
@@ -102,121 +84,30 @@ def case_studies(
     Raises
     ------
     BadInputError
-        If no run fits a case, its twin is missing, or a method no longer says what is stored.
+        If no run fits a case, or its twin is missing.
     """
     cases = pick_cases(telemetry, tuple(scenarios), study, settings)
-    return CaseStudies(
-        cases,
-        pl.concat(case_facts(telemetry, one, settings.settled_steps) for one in cases),
-        case_diagnoses(cases, features, splits, predictions, study, methods, workers),
+    diagnoses = case_diagnoses(cases, features, splits, study, methods, workers)
+    return CaseMeasurements(
+        candidates_table(cases),
+        pl.concat(case_facts(telemetry, case, settings.settled_steps) for case in cases),
+        diagnoses_table(diagnoses),
+        evidence_table(diagnoses),
     )
-
-
-def case_facts(telemetry: Telemetry, case: Case, settled_steps: int) -> pl.DataFrame:
-    """What each recording of a case showed before the onset of the fault and from it on.
-
-    Parameters
-    ----------
-    telemetry
-        Must hold the run and its twin.
-    case
-        The run.
-    settled_steps
-        Steps before onset, and at the end, that a loss is averaged over.
-
-    Returns
-    -------
-    polars.DataFrame
-        ``case``, ``role``, ``run_id``, ``outcome``, ``error`` (type and message), ``quantity`` and
-        ``value``; null where nothing was measured. Losses are in nats a token, memory is a fraction
-        of capacity.
-    """
-    parts = []
-    for role, run_id in recordings_of(telemetry, case).items():
-        run = telemetry.runs.row(by_predicate=pl.col("run_id") == run_id, named=True)
-        steps = telemetry.steps.filter(pl.col("run_id") == run_id).with_columns(
-            pl.col("memory_bytes") / run["capacity_bytes"]
-        )
-        error = None
-        if run["error_type"] is not None:
-            error = f"{run['error_type']}: {run['error_message']}"
-        values = _facts(steps, case.onset_step, settled_steps) | {
-            "steps": run["steps"],
-            "model_vocabulary": run["model_vocabulary"],
-            "learning_rate": run["nominal_learning_rate"],
-            "clip_norm": run["nominal_clip_norm"],
-        }
-        parts.append(
-            pl.DataFrame(
-                {
-                    "case": case.name,
-                    "role": role,
-                    "run_id": run_id,
-                    "outcome": run["outcome"],
-                    "error": error,
-                    "quantity": list(values),
-                    "value": [None if one is None else float(one) for one in values.values()],
-                },
-                schema_overrides={"value": pl.Float64, "error": pl.String},
-            )
-        )
-    return pl.concat(parts)
-
-
-def _facts(steps: pl.DataFrame, onset: int, settled_steps: int) -> dict[str, float | None]:
-    before, after = (
-        steps.filter(pl.col("step") < onset),
-        steps.filter(pl.col("step") >= onset),
-    )
-
-    def of(part: pl.DataFrame, name: str, figure: pl.Expr) -> float | None:
-        measured = part.select(pl.col(name).cast(pl.Float64)).drop_nulls()
-        finite = measured.filter(pl.col(name).is_finite())
-        value: float | None = finite.select(figure.alias("value"))["value"].item()
-        return value
-
-    def loss(part: pl.DataFrame, figure: pl.Expr) -> float | None:
-        return of(part, "loss", figure)
-
-    losses, norms, held_out = pl.col("loss"), pl.col("gradient_norm"), pl.col("validation_loss")
-    return {
-        "first_loss": loss(steps, losses.first()),
-        "loss_before": loss(before.tail(settled_steps), losses.mean()),
-        "largest_loss_after": loss(after, losses.max()),
-        "last_loss": loss(after.tail(settled_steps), losses.mean()),
-        "first_validation_loss": of(steps, "validation_loss", held_out.first()),
-        "validation_loss_before": of(before, "validation_loss", held_out.last()),
-        "largest_validation_loss_after": of(after, "validation_loss", held_out.max()),
-        "last_validation_loss": of(after, "validation_loss", held_out.last()),
-        "largest_gradient_norm_before": of(before, "gradient_norm", norms.max()),
-        "largest_gradient_norm_after": of(after, "gradient_norm", norms.max()),
-        "mean_gradient_norm_before": of(before, "gradient_norm", norms.mean()),
-        "mean_gradient_norm_after": of(after, "gradient_norm", norms.mean()),
-        "gradient_norm_variance_before": of(before, "gradient_norm", norms.var()),
-        "gradient_norm_variance_after": of(after, "gradient_norm", norms.var()),
-        "peak_memory": of(steps, "memory_bytes", pl.col("memory_bytes").max()),
-        "highest_token": of(steps, "max_token_id", pl.col("max_token_id").max()),
-    }
 
 
 def case_diagnoses(
     cases: Sequence[Case],
     features: pl.DataFrame,
     splits: pl.DataFrame,
-    predictions: pl.DataFrame,
     study: ReferenceStudy,
     methods: Mapping[str, Record],
     workers: int = 1,
 ) -> tuple[CaseDiagnosis, ...]:
-    """What each method says of each case, and on which evidence.
+    """What each method says of each case, and on which evidence: by case, then method.
 
     The fit is that of the main study, on the paper's features, in the fold of the first repeat that
-    tests the scenario; what it says must be what is stored.
-
-    Raises
-    ------
-    BadInputError
-        If no answer is stored, or another than the one that is given now.
+    tests the scenario.
     """
     runs = LabelledRuns.from_table(study.failures(features))
     band = healthy_band(to_frame(study.successes(features)), band_features())
@@ -225,10 +116,11 @@ def case_diagnoses(
         for case in cases
         for method, settings in methods.items()
     ]
-    found = parallel_map(_diagnosis, tasks, workers)
     return tuple(
-        _checked(case, method, diagnosis, predictions)
-        for (case, method, *_), diagnosis in zip(tasks, found, strict=True)
+        CaseDiagnosis(case.name, method, diagnosis)
+        for (case, method, *_), diagnosis in zip(
+            tasks, parallel_map(_diagnosis, tasks, workers), strict=True
+        )
     )
 
 
@@ -243,47 +135,8 @@ def _diagnosis(
 ) -> Diagnosis:
     first = splits.filter(pl.col("repeat") == pl.col("repeat").min())
     (fold,) = first.filter(pl.col("scenario") == case.scenario)["fold"]
-    plan = next(one for one in by_scenario(NESTED_CV, first) if one.fold == fold)
-    fitted, _ = fit_fold(runs, band, splits, method, settings, FEATURE_SETS[PRIMARY], seed, plan)
+    plan = next(plan for plan in by_scenario(NESTED_CV, first) if plan.fold == fold)
+    features = FEATURE_SETS[PRIMARY_SET]
+    fitted, _ = fit_fold(runs, band, splits, method, settings, features, seed, plan)
     (diagnosis,) = fitted.diagnose(runs.frame.loc[[case.run_id]])
     return diagnosis
-
-
-def _checked(
-    case: Case, method: str, diagnosis: Diagnosis, predictions: pl.DataFrame
-) -> CaseDiagnosis:
-    stored = predictions.filter(
-        pl.col("method") == method,
-        pl.col("feature_set") == PRIMARY,
-        pl.col("run_id") == case.run_id,
-    ).sort("repeat")
-    if stored.is_empty() or stored["prediction"][0] != diagnosis.category:
-        raise BadInputError(
-            f"data/predictions/nested_cv/{method}.parquet",
-            "prediction",
-            f"is not what {method} says of {case.run_id} now, {diagnosis.category}.",
-            "Run `dvc repro nested_cv`.",
-        )
-    right = int((stored["prediction"] == case.category).sum())
-    return CaseDiagnosis(case.name, method, diagnosis, right, stored.height)
-
-
-def case_metrics(studies: CaseStudies) -> dict[str, object]:
-    """Facts by case, role and quantity, and answers by case and method, as scalars.
-
-    A fact is of one run and has no interval; of a method, ``value`` is the share of the ``n``
-    repeats in which it is right.
-    """
-    facts: dict[str, dict[str, dict[str, object]]] = {}
-    for row in studies.facts.drop_nulls("value").iter_rows(named=True):
-        quantities = facts.setdefault(row["case"], {}).setdefault(row["role"], {})
-        quantities[row["quantity"]] = {"value": row["value"], "n": 1}
-    answers: dict[str, dict[str, object]] = {}
-    for one in studies.diagnoses:
-        answers.setdefault(one.case, {})[one.method] = {
-            "value": one.right / one.repeats,
-            "n": one.repeats,
-            "confidence": one.diagnosis.confidence,
-            "answer": one.diagnosis.category,
-        }
-    return {"facts": facts, "answers": answers}

@@ -1,33 +1,25 @@
-"""Case studies: what two runs showed beside what the paper tells of its own, and who knew why."""
+"""Case studies: what two runs showed, beside what the paper tells of its own."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import polars as pl
 
-from failbench.reporting.cells import ABSENT, percent, three_decimals
-from failbench.reporting.labels import method_label
-from failbench.reporting.reported import Reported, validate_reported
+from failbench.errors import BadInputError
+from failbench.reporting.cells import ABSENT, percent
+from failbench.reporting.reported import Reported
 from failbench.reporting.table import Column, Table
-from failbench.studies.case_studies.cases import EXPLOSION, MISMATCH, Case
-from failbench.studies.case_studies.measure import CaseDiagnosis, CaseStudies
-from failbench.verdicts import Evidence
+from failbench.studies.case_studies.cases import EXPLOSION, MISMATCH, Case, CaseStudiesSettings
+from failbench.studies.case_studies.results import CaseStudies
 
 CASE_LABELS: Final[Mapping[str, str]] = {
     EXPLOSION: "Gradient explosion",
     MISMATCH: "Vocabulary mismatch",
 }
 PLACES: Final[Mapping[str, str]] = {EXPLOSION: "Section 7.3.1", MISMATCH: "Section 7.3.2"}
-
-SHOWN_EVIDENCE = 3
-"""Signals of a diagnosis that the table shows."""
-
-LISTS_OF_RULES = ("simple_rules", "improved_rules", "learned_rules", "decision_tree")
-"""Methods that check conditions in order, so that the last ones decide; of others the first do."""
 
 
 def significant(value: float) -> str:
@@ -122,6 +114,11 @@ FACTS: Final[Mapping[str, tuple[Fact, ...]]] = {
     ),
 }
 
+PRINTED_ERRORS: Final[Mapping[str, str]] = {
+    MISMATCH: "RuntimeError: CUDA error: device-side assert triggered"
+}
+"""What the paper's case died of, word for word (section 7.3.2)."""
+
 CASE_NOTE = (
     "Reported: the paper's own case ({place}). Measured: {run}, which a rule picked, the median of "
     "{count}: {rule}. Fault removed: its twin, the same run with the fault never switched on. The "
@@ -135,119 +132,92 @@ RULES: Final[Mapping[str, str]] = {
     MISMATCH: "failures of the data pipeline in the main study that crashed after a token id "
     "beyond the embedding, ranked by how far",
 }
-DIAGNOSES_NOTE = (
-    "Answers on feature set 19 by the fits of the main study that test the scenario in the first "
-    "repeat, and so have not learnt from it. Right: in how many of the repeats. Confidence: of an "
-    "abstention, what was not enough. Evidence: the {shown} conditions that decide, of rules and "
-    "trees the last ones on the path; of other methods the leading ones."
-)
+
+
+@dataclass(frozen=True)
+class CaseRow:
+    """A line of a case's table: what the paper reports, and what each recording shows, by role."""
+
+    label: str
+    reported: str
+    measured: Mapping[str, str]
 
 
 def case_table(
-    studies: CaseStudies,
-    case: Case,
-    reported: Mapping[str, object],
-    *,
-    growth: float,
-    settled_steps: int,
+    studies: CaseStudies, case: Case, paper: Reported, settings: CaseStudiesSettings
 ) -> Table:
     """What the paper tells of its case, beside what was recorded of ours.
 
     Parameters
     ----------
     studies
-        As :func:`failbench.studies.case_studies.measure.case_studies` returns them.
+        As :func:`failbench.studies.case_studies.results.case_studies` returns them.
     case
         One of its cases.
-    reported
-        The parsed ``data/reported/paper.yaml``.
-    growth, settled_steps
-        The rule and the steps of the settings, for the note.
+    paper
+        What the paper prints.
+    settings
+        The rule and the steps that means are over, for the note.
 
     Returns
     -------
     Table
-        A row a fact; a column for the paper, the run, its twin and each remedy.
+        A row per fact; a column for the paper, the run, its twin and each remedy.
 
     Raises
     ------
     BadInputError
-        If ``reported`` is not as :class:`failbench.reporting.reported.Reported` says.
+        If the paper's number of a fact is missing.
     """
-    paper = validate_reported(reported)
     facts = studies.facts.filter(pl.col("case") == case.name)
-    roles = in_order(facts["role"].unique().to_list())
-    values = {
-        (role, quantity): value
-        for role, quantity, value in facts.select("role", "quantity", "value").iter_rows()
-    }
-    words = {
-        role: (outcome, error)
-        for role, outcome, error in facts.select("role", "outcome", "error").unique().iter_rows()
-    }
-    rows = [("Outcome", ABSENT, *(words[role][0] for role in roles))]
-    if any(error is not None for _, error in words.values()):
-        rows.append(("Error", _printed_error(case), *(words[role][1] or "none" for role in roles)))
-    for fact in FACTS[case.name]:
-        cells = (_number(values[role, fact.quantity], fact.form) for role in roles)
-        rows.append((fact.label, _printed(paper, fact), *cells))
-    return Table(
+    note = CASE_NOTE.format(
+        place=PLACES[case.name],
+        run=case.run_id,
+        count=len(case.candidates),
+        rule=RULES[case.name].format(growth=settings.smallest_growth),
+        settled=settings.settled_steps,
+    )
+    return Table.of(
         f"case_{case.name}",
         (
-            Column("", align="left"),
-            Column("Reported"),
-            *(Column(role_label(role)) for role in roles),
+            Column("", align="left", cell=lambda row: row.label),
+            Column("Reported", cell=lambda row: row.reported),
+            *(_role_column(role) for role in in_order(facts["role"].unique().to_list())),
         ),
-        tuple(rows),
+        [*_endings(facts, case), *_quantities(facts, case, paper)],
         f"{CASE_LABELS[case.name]}: what was seen, and what became of it when something was "
         "changed.",
-        (
-            CASE_NOTE.format(
-                place=PLACES[case.name],
-                run=case.run_id,
-                count=len(case.candidates),
-                rule=RULES[case.name].format(growth=growth),
-                settled=settled_steps,
-            ),
-        ),
+        (note,),
     )
 
 
-def diagnoses_table(studies: CaseStudies) -> Table:
-    """What each method says of each case, and on which evidence.
+def _role_column(role: str) -> Column:
+    return Column(role_label(role), cell=lambda row: row.measured[role])
 
-    Raises
-    ------
-    BadInputError
-        If a method has no label.
-    """
-    causes = {case.name: case.category for case in studies.cases}
-    rows = [
-        (
-            CASE_LABELS[one.case],
-            method_label(one.method),
-            one.diagnosis.category.replace("_", " ")
-            + (" (right)" if one.diagnosis.category == causes[one.case] else ""),
-            three_decimals(one.diagnosis.confidence),
-            f"{one.right} of {one.repeats}",
-            evidence_text(one),
+
+def _endings(facts: pl.DataFrame, case: Case) -> list[CaseRow]:
+    """How each recording ended, and on which error if one of them did."""
+    endings = facts.select("role", "outcome", "error").unique().rows()
+    rows = [CaseRow("Outcome", ABSENT, {role: outcome for role, outcome, _ in endings})]
+    errors = {role: error for role, _, error in endings}
+    if any(error is not None for error in errors.values()):
+        reported = PRINTED_ERRORS.get(case.name, "none")
+        rows.append(
+            CaseRow("Error", reported, {role: error or "none" for role, error in errors.items()})
         )
-        for one in studies.diagnoses
-    ]
-    return Table(
-        "case_diagnoses",
-        (
-            Column("Case", align="left"),
-            Column("Method", align="left"),
-            Column("Answer", align="left"),
-            Column("Confidence"),
-            Column("Right"),
-            Column("Evidence", align="left"),
-        ),
-        tuple(rows),
-        "What each method says of the two cases.",
-        (DIAGNOSES_NOTE.format(shown=SHOWN_EVIDENCE),),
-    )
+    return rows
+
+
+def _quantities(facts: pl.DataFrame, case: Case, paper: Reported) -> list[CaseRow]:
+    rows = []
+    for fact in FACTS[case.name]:
+        of_quantity = facts.filter(pl.col("quantity") == fact.quantity)
+        values = dict(of_quantity.select("role", "value").iter_rows())
+        cells = {
+            role: ABSENT if value is None else fact.form(value) for role, value in values.items()
+        }
+        rows.append(CaseRow(fact.label, _reported(paper, fact), cells))
+    return rows
 
 
 def in_order(roles: Sequence[str]) -> list[str]:
@@ -266,43 +236,18 @@ def role_label(role: str) -> str:
     return named.get(role, role.replace("_", " ").capitalize())
 
 
-def evidence_text(one: CaseDiagnosis) -> str:
-    """The conditions that decide, as words; a dash where a method shows none."""
-    seen = [each for each in one.diagnosis.evidence if each.value != ""]
-    last = one.method in LISTS_OF_RULES
-    shown = seen[-SHOWN_EVIDENCE:] if last else seen[:SHOWN_EVIDENCE]
-    return "; ".join(map(_words, shown)) or ABSENT
-
-
-def _words(one: Evidence) -> str:
-    signal = one.signal.replace("_", " ")
-    if isinstance(one.value, str):
-        return f"error text has “{one.value}”"
-    if math.isnan(one.value):
-        return f"{signal} missing"
-    threshold = one.threshold if isinstance(one.threshold, str) else significant(one.threshold)
-    return f"{signal} {significant(one.value)} {one.relation} {threshold}"
-
-
-def _number(value: float | None, form: Callable[[float], str]) -> str:
-    return ABSENT if value is None else form(value)
-
-
-def _printed(paper: Reported, fact: Fact) -> str:
+def _reported(paper: Reported, fact: Fact) -> str:
     if fact.claim is None:
         return ABSENT
-    value = paper.claims[fact.claim].value
-    if isinstance(value, tuple):
-        assert fact.position is not None
-        value = value[fact.position]
-    return fact.form(value)
-
-
-def _printed_error(case: Case) -> str:
-    return PRINTED_ERRORS.get(case.name, "none")
-
-
-PRINTED_ERRORS: Final[Mapping[str, str]] = {
-    MISMATCH: "RuntimeError: CUDA error: device-side assert triggered"
-}
-"""What the paper's case died of, word for word (section 7.3.2)."""
+    claim = paper.claims.get(fact.claim)
+    value = () if claim is None else claim.value
+    values = value if isinstance(value, tuple) else (value,)
+    position = fact.position or 0
+    if position >= len(values):
+        raise BadInputError(
+            "data/reported/paper.yaml",
+            f"claims.{fact.claim}",
+            f"is missing or has fewer than {position + 1} numbers.",
+            "Restore it from the paper.",
+        )
+    return fact.form(values[position])

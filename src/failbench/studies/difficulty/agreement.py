@@ -55,7 +55,7 @@ def weighted_tau(left: Array, right: Array, weights: Array) -> Array:
     numpy.ndarray
         ``[...]``; 0 where one of the scores has no order to go together with.
     """
-    lefts, rights = (np.sign(one[:, None] - one[None, :]) for one in (left, right))
+    lefts, rights = (np.sign(score[:, None] - score[None, :]) for score in (left, right))
 
     def pairs(matrix: Array) -> Array:
         return np.asarray(np.einsum("...i,...i->...", weights @ matrix, weights))
@@ -69,14 +69,14 @@ def weighted_tau(left: Array, right: Array, weights: Array) -> Array:
 def rank_agreement(
     scenarios: pl.DataFrame, left: pl.Expr, right: pl.Expr, settings: BootstrapSettings, what: str
 ) -> Interval:
-    """Kendall's tau-b between two figures of scenarios, with its interval.
+    """Kendall's tau-b between two scores of scenarios, with its interval.
 
     Parameters
     ----------
     scenarios
-        A row a scenario, at least two a category; resampled within categories.
+        A row per scenario, at least two per category; resampled within categories.
     left, right
-        The figures.
+        The scores.
     settings
         Resamples, confidence and seed.
     what

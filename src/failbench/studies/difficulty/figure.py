@@ -31,14 +31,14 @@ WIDTH = 6.9
 
 FONT = 6.0
 ROW_HEIGHT = 0.118
-"""Inches a scenario."""
+"""Inches per scenario."""
 
 GAP = 0.7
 """Rows between categories, and columns between methods and architectures."""
 
 
 def draw_difficulty(points: pl.DataFrame) -> Figure:
-    """Shares of right answers, a row a scenario, the hardest of each category first.
+    """Shares of right answers, a row per scenario, the hardest of each category first.
 
     Beside the name of a scenario stands the difficulty that was declared (e, m, h). Columns are
     methods, over all architectures and seeds, then architectures, over all methods and seeds.
@@ -54,7 +54,7 @@ def draw_difficulty(points: pl.DataFrame) -> Figure:
         If a method has no label.
     """
     methods, architectures = _names(points)
-    labels = [*map(method_label, methods), *(ARCHITECTURE_LABELS[one] for one in architectures)]
+    labels = [*map(method_label, methods), *(ARCHITECTURE_LABELS[name] for name in architectures)]
     rows = points.filter(view="all")
     heights = [
         rows.filter(pl.col("category").is_in(panel)).height + GAP * (len(panel) - 1)
@@ -92,7 +92,7 @@ def _names(points: pl.DataFrame) -> tuple[list[str], list[Architecture]]:
     )
     return (
         in_label_order(methods),
-        [one for one in ARCHITECTURES if one in architectures],
+        [name for name in ARCHITECTURES if name in architectures],
     )
 
 
@@ -100,53 +100,72 @@ def _draw_panel(
     axes: Axes, points: pl.DataFrame, panel: tuple[Category, ...], names: list[str], methods: int
 ) -> AxesImage | None:
     top, ticks, labels, image = 0.0, [], [], None
+    right = _column(len(names) - 1, methods)
     for category in panel:
-        mine = points.filter(category=category)
-        order = mine.filter(view="all").sort("ease", "scenario")
+        of_category = points.filter(category=category)
+        order = of_category.filter(view="all").sort("ease", "scenario")
         if order.is_empty():
             continue
-        wide = mine.filter(pl.col("view") != "all").pivot("name", index="scenario", values="ease")
-        shares = order.select("scenario").join(wide, on="scenario", maintain_order="left")
-        for first, last in ((0, methods), (methods, len(names))):
-            block = shares.select(names[first:last]).to_numpy().astype(np.float64)
-            image = axes.imshow(
-                block,
-                cmap=PALETTE,
-                norm=Normalize(0, 1),
-                aspect="auto",
-                interpolation="nearest",
-                extent=(
-                    _column(first, methods) - 0.5,
-                    _column(last - 1, methods) + 0.5,
-                    top + order.height - 0.5,
-                    top - 0.5,
-                ),
-            )
-        ticks += [(top + row, CATEGORY_COLOURS[category]) for row in range(order.height)]
+        image = _draw_shares(axes, of_category, order, names, methods, top)
+        ticks += [top + row for row in range(order.height)]
         labels += [
             f"{words(scenario)}  {declared[0]}"
             for scenario, declared in order.select("scenario", "declared").iter_rows()
         ]
-        axes.text(
-            _column(len(names) - 1, methods) + 0.75,
-            top + (order.height - 1) / 2,
-            words(category),
-            color=BLACK,
-            fontsize=FONT,
-            rotation=270,
-            va="center",
-            ha="left",
-        )
-        axes.plot(
-            [_column(len(names) - 1, methods) + 0.6] * 2,
-            [top - 0.4, top + order.height - 0.6],
-            color=CATEGORY_COLOURS[category],
-            linewidth=1.6,
-            clip_on=False,
-        )
+        _name_category(axes, category, right, top, order.height)
         top += order.height + GAP
-    axes.set_yticks([row for row, _ in ticks], labels, fontsize=FONT)
+    axes.set_yticks(ticks, labels, fontsize=FONT)
     return image
+
+
+def _draw_shares(
+    axes: Axes,
+    points: pl.DataFrame,
+    order: pl.DataFrame,
+    names: list[str],
+    methods: int,
+    top: float,
+) -> AxesImage | None:
+    """The shares of one category: a block of methods, and a block of architectures."""
+    wide = points.filter(pl.col("view") != "all").pivot("name", index="scenario", values="ease")
+    shares = order.select("scenario").join(wide, on="scenario", maintain_order="left")
+    image = None
+    for first, last in ((0, methods), (methods, len(names))):
+        image = axes.imshow(
+            shares.select(names[first:last]).to_numpy().astype(np.float64),
+            cmap=PALETTE,
+            norm=Normalize(0, 1),
+            aspect="auto",
+            interpolation="nearest",
+            extent=(
+                _column(first, methods) - 0.5,
+                _column(last - 1, methods) + 0.5,
+                top + order.height - 0.5,
+                top - 0.5,
+            ),
+        )
+    return image
+
+
+def _name_category(axes: Axes, category: Category, right: float, top: float, height: int) -> None:
+    """The name of a category beside its rows, and a line in its colour along them."""
+    axes.text(
+        right + 0.75,
+        top + (height - 1) / 2,
+        words(category),
+        color=BLACK,
+        fontsize=FONT,
+        rotation=270,
+        va="center",
+        ha="left",
+    )
+    axes.plot(
+        [right + 0.6] * 2,
+        [top - 0.4, top + height - 0.6],
+        color=CATEGORY_COLOURS[category],
+        linewidth=1.6,
+        clip_on=False,
+    )
 
 
 def _column(number: int, methods: int) -> float:

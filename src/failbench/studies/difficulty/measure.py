@@ -45,21 +45,21 @@ class Difficulty:
     Attributes
     ----------
     scenarios
-        A row a scenario, the hardest first: ``scenario``, ``category``, ``declared``, ``measured``,
-        ``symptom_category``, ``rationale``, the share of each of ``scores.ANSWERS``, ``ease`` (the
-        share of right ones), ``runs``, ``instead`` (the wrong answer given most often) with
-        ``instead_share``, ``nearest``, ``nearest_category``, ``neighbours_own`` (share of the
-        nearest runs that have its category), ``neighbours_instead`` (share of them that has the
-        category given instead), ``by_surface`` (it is taken for what its surface was declared to
-        suggest) and ``by_neighbours`` (for what more of the nearest runs have than have its own
-        category).
-    cells
-        Shares of right answers by ``view`` (``method`` or ``architecture``) and ``name``: a row a
+        A row per scenario, the hardest first: ``scenario``, ``category``, ``declared``,
+        ``measured``, ``symptom_category``, ``rationale``, the share of each of
+        ``vocabulary.ANSWERS``, ``ease`` (the share of right ones), ``runs``, ``instead`` (the wrong
+        answer given most often) with ``instead_share``, ``nearest``, ``nearest_category``,
+        ``neighbours_own`` (share of the nearest runs that have its category),
+        ``neighbours_instead`` (share of them that has the category given instead), ``by_surface``
+        (it is taken for what its surface was declared to suggest) and ``by_neighbours`` (for what
+        more of the nearest runs have than have its own category).
+    shares
+        Shares of right answers by ``view`` (``method`` or ``architecture``) and ``name``: a row per
         scenario and method or architecture.
     """
 
     scenarios: pl.DataFrame
-    cells: pl.DataFrame
+    shares: pl.DataFrame
 
 
 def measure_difficulty(
@@ -82,7 +82,7 @@ def measure_difficulty(
     scenarios
         Definitions, with the declared difficulty.
     failures
-        Feature table of the reference runs, one a scenario, in which neighbours are looked for.
+        Feature table of the reference runs, one per scenario, in which neighbours are looked for.
     settings
         Methods that are left out, where the levels begin, and neighbours.
 
@@ -92,9 +92,9 @@ def measure_difficulty(
         If a study has no prediction that counts, a method that is left out was not predicted, or a
         scenario was predicted that is not defined or has no features.
     """
-    rows = _runs(_that_count(predictions, settings))
-    cells = pl.concat([_by(rows, "method"), _by(rows, "architecture")])
-    whole = _averaged(rows, []).join(rows.group_by("scenario").agg(_run_count()), on="scenario")
+    runs = _runs(_that_count(predictions, settings))
+    shares = pl.concat([_by(runs, "method"), _by(runs, "architecture")])
+    whole = _averaged(runs, []).join(runs.group_by("scenario").agg(_run_count()), on="scenario")
     answered = _with_answers(whole)
     declared = _declared(scenarios)
     for place, known in (("scenarios", declared), ("features", failures)):
@@ -123,7 +123,7 @@ def measure_difficulty(
         )
         .sort("ease", "scenario")
     )
-    return Difficulty(table, cells)
+    return Difficulty(table, shares)
 
 
 def _that_count(predictions: pl.DataFrame, settings: DifficultySettings) -> pl.DataFrame:
@@ -157,18 +157,22 @@ def _runs(predictions: pl.DataFrame) -> pl.DataFrame:
     """Share of each answer to each run by each method: over repeats, then over studies."""
     run = [*KEYS, "method", "architecture", "seed"]
     gives = ((pl.col("prediction") == answer).mean().alias(answer) for answer in ANSWERS)
-    studies = predictions.group_by(*run, "study").agg(gives)
-    return studies.group_by(run).agg(pl.col(ANSWERS).mean())
+    studies = predictions.group_by(*run, "study", maintain_order=True).agg(gives)
+    return studies.group_by(run, maintain_order=True).agg(pl.col(ANSWERS).mean())
 
 
 def _averaged(runs: pl.DataFrame, by: list[str]) -> pl.DataFrame:
     """Shares of each answer over seeds, then over methods and architectures, which count alike."""
-    over_seeds = runs.group_by(*KEYS, "method", "architecture").agg(pl.col(ANSWERS).mean())
-    return over_seeds.group_by(*KEYS, *by).agg(pl.col(ANSWERS).mean())
+    setting = (*KEYS, "method", "architecture")
+    over_seeds = runs.group_by(*setting, maintain_order=True).agg(pl.col(ANSWERS).mean())
+    shares = over_seeds.group_by(*KEYS, *by, maintain_order=True).agg(pl.col(ANSWERS).mean())
+    # Shares are sums of halves, fifths and tenths: rounding keeps them on their side of a level,
+    # and the file the same on every machine.
+    return shares.with_columns(pl.col(ANSWERS).round(12))
 
 
 def _by(runs: pl.DataFrame, view: str) -> pl.DataFrame:
-    shares = _averaged(runs, [view]).with_columns(_own_answer())
+    shares = _averaged(runs, [view]).with_columns(_ease())
     return shares.select(
         *KEYS, pl.lit(view).alias("view"), pl.col(view).alias("name"), "ease"
     ).sort("view", "name", "scenario")
@@ -178,13 +182,12 @@ def _run_count() -> pl.Expr:
     return pl.struct("architecture", "seed").n_unique().cast(pl.Int32).alias("runs")
 
 
-def _own_answer() -> pl.Expr:
-    own = (
+def _ease() -> pl.Expr:
+    right = (
         pl.when(pl.col("category") == answer).then(pl.col(answer)).otherwise(0.0)
         for answer in ANSWERS
     )
-    # Shares are sums of halves, fifths and tenths: rounding keeps them on their side of a level.
-    return pl.sum_horizontal(own).round(12).alias("ease")
+    return pl.sum_horizontal(right).alias("ease")
 
 
 def _with_answers(shares: pl.DataFrame) -> pl.DataFrame:
@@ -192,17 +195,17 @@ def _with_answers(shares: pl.DataFrame) -> pl.DataFrame:
     wrong = (
         shares.unpivot(ANSWERS, index=["scenario", "category"], variable_name="instead")
         .filter(pl.col("instead") != pl.col("category"))
-        .sort("scenario", -pl.col("value").round(12), "instead")
+        .sort("scenario", -pl.col("value"), "instead")
         .group_by("scenario", maintain_order=True)
         .first()
         .select("scenario", "instead", instead_share="value")
     )
-    return shares.with_columns(_own_answer()).join(wrong, on="scenario")
+    return shares.with_columns(_ease()).join(wrong, on="scenario")
 
 
 def _declared(scenarios: tuple[Scenario, ...]) -> pl.DataFrame:
     names = ("id", "difficulty", "symptom_category", "rationale")
-    rows = [tuple(str(getattr(one, name)) for name in names) for one in scenarios]
+    rows = [tuple(str(getattr(scenario, name)) for name in names) for scenario in scenarios]
     columns = ("scenario", "declared", "symptom_category", "rationale")
     return pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String), orient="row")
 
@@ -212,10 +215,10 @@ def _surroundings(
 ) -> pl.DataFrame:
     """What the runs nearest to each scenario are."""
     features = FEATURE_SETS[settings.feature_set]
-    found = nearest_scenarios(failures, features, settings.neighbours)
+    neighbours = nearest_scenarios(failures, features, settings.neighbours)
     near = pl.col("neighbour_category")
     return (
-        found.join(answered.select(*KEYS, "instead"), on="scenario")
+        neighbours.join(answered.select(*KEYS, "instead"), on="scenario")
         .sort("scenario", "rank")
         .group_by("scenario", maintain_order=True)
         .agg(

@@ -1,83 +1,73 @@
-"""The study of difficulty: the measured one against the declared, and what goes with it."""
+"""Difficulty: the measured one against the declared, and what goes with it, with intervals."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
 
 from failbench.errors import BadInputError
-from failbench.scenarios import Scenario
 from failbench.statistics.bootstrap import Interval
 from failbench.statistics.intervals import scenario_intervals
 from failbench.statistics.metrics import OVERALL, Metric, ValueMetric, metrics_for
 from failbench.statistics.scenario_values import ScenarioValues, weighted_mean
 from failbench.statistics.scores import ScenarioAnswers
 from failbench.studies.difficulty.agreement import rank_agreement, weighted_kappa
-from failbench.studies.difficulty.measure import Difficulty, DifficultySettings, measure_difficulty
+from failbench.studies.difficulty.measure import Difficulty, DifficultySettings
 from failbench.vocabulary import ANSWERS, CATEGORIES, DIFFICULTIES
 
-Groups = dict[str, dict[str, Interval]]
+Estimates = dict[str, dict[str, Interval]]
 """Intervals by group and name."""
 
+GROUPS = ("agreement", "ease", "share", "hard_taken_for")
 
-@dataclass(frozen=True)
-class DifficultyStudy:
-    """Measured difficulty, and its figures with intervals.
 
-    Attributes
+def difficulty_estimates(
+    difficulty: Difficulty, settings: DifficultySettings, reference: str
+) -> Estimates:
+    """Hold measured difficulty against what was declared before anything was recorded.
+
+    Parameters
     ----------
     difficulty
-        What was measured of each scenario.
-    intervals
+        As :func:`failbench.studies.difficulty.measure.measure_difficulty` returns it.
+    settings
+        Resamples, confidence and seed.
+    reference
+        The architecture that the others are held against.
+
+    Returns
+    -------
+    dict
         ``agreement`` (``kappa`` and several ``tau``), ``ease`` (mean share of right answers: of
         ``all``, of each category, and of each declared level), ``share`` (of the scenarios that
         are measured ``easy``, ``medium`` and ``hard``) and ``hard_taken_for`` (of the scenarios
         measured hard, the share that is taken for what the ``surface`` suggests, or the
         ``neighbours`` are).
-    """
-
-    difficulty: Difficulty
-    intervals: Groups
-
-
-def difficulty_study(
-    predictions: pl.DataFrame,
-    scenarios: tuple[Scenario, ...],
-    failures: pl.DataFrame,
-    settings: DifficultySettings,
-    reference: str,
-) -> DifficultyStudy:
-    """Measure difficulty, and hold it against what was declared before anything was recorded.
-
-    Parameters and errors are those of
-    :func:`failbench.studies.difficulty.measure.measure_difficulty`, and ``reference`` names the
-    architecture that the others are held against.
 
     Raises
     ------
     BadInputError
-        Also if there is no other architecture.
+        If there is no other architecture.
     """
-    difficulty = measure_difficulty(predictions, scenarios, failures, settings)
     table = difficulty.scenarios.join(
-        _reference_and_others(difficulty.cells, reference), on="scenario"
+        _reference_and_others(difficulty.shares, reference), on="scenario"
     ).sort("category", "scenario")
-    figures = _figures(table)
-    found = scenario_intervals(_answers(table), _metrics(), settings, figures)
+    values = _values(table)
+    intervals = scenario_intervals(_answers(table), _metrics(), settings, values)
     # a share of some of the scenarios is about those alone
-    found |= {
-        one.name: found[one.name].model_copy(update={"n": round(one.values.sums()[1])})
-        for one in figures
-        if one.kind == "proportion"
+    intervals |= {
+        metric.name: intervals[metric.name].model_copy(update={"n": round(metric.values.sums()[1])})
+        for metric in values
+        if metric.kind == "proportion"
     }
-    groups: Groups = {group: {} for group in ("agreement", "ease", "share", "hard_taken_for")}
-    for name, interval in found.items():
+    estimates: Estimates = {group: {} for group in GROUPS}
+    for name, interval in intervals.items():
         group, key = name.split(".")
-        groups[group][key] = interval
-    groups["agreement"] |= _rank_agreements(table, settings)
-    return DifficultyStudy(difficulty, groups)
+        estimates[group][key] = interval
+    estimates["agreement"] |= _rank_agreements(table, settings)
+    return estimates
 
 
 def _rank_agreements(table: pl.DataFrame, settings: DifficultySettings) -> dict[str, Interval]:
@@ -101,10 +91,13 @@ def _rank_agreements(table: pl.DataFrame, settings: DifficultySettings) -> dict[
     }
 
 
-def _reference_and_others(cells: pl.DataFrame, reference: str) -> pl.DataFrame:
-    by = cells.filter(pl.col("view") == "architecture")
-    own = pl.col("name") == reference
-    for wanted, what in ((own, reference), (~own, f"an architecture other than {reference}")):
+def _reference_and_others(shares: pl.DataFrame, reference: str) -> pl.DataFrame:
+    by = shares.filter(pl.col("view") == "architecture")
+    is_reference = pl.col("name") == reference
+    for wanted, what in (
+        (is_reference, reference),
+        (~is_reference, f"an architecture other than {reference}"),
+    ):
         if by.filter(wanted).is_empty():
             raise BadInputError(
                 "predictions",
@@ -113,8 +106,8 @@ def _reference_and_others(cells: pl.DataFrame, reference: str) -> pl.DataFrame:
                 "Record other architectures, and run `dvc repro` for the study that pools them.",
             )
     return by.group_by("scenario").agg(
-        pl.col("ease").filter(own).mean().alias("reference"),
-        pl.col("ease").filter(~own).mean().alias("others"),
+        pl.col("ease").filter(is_reference).mean().alias("reference"),
+        pl.col("ease").filter(~is_reference).mean().alias("others"),
     )
 
 
@@ -131,14 +124,14 @@ def _answers(table: pl.DataFrame) -> ScenarioAnswers:
 def _metrics() -> tuple[Metric, ...]:
     """Mean shares of right answers: over all scenarios, and over those of each category."""
     accuracy = next(metric for metric in OVERALL if metric.name == "accuracy")
-    recalls = (one for one in metrics_for(CATEGORIES) if one.name.startswith("recall_"))
+    recalls = (metric for metric in metrics_for(CATEGORIES) if metric.name.startswith("recall_"))
     return (
         replace(accuracy, name="ease.all"),
-        *(replace(one, name=f"ease.{one.category}") for one in recalls),
+        *(replace(recall, name=f"ease.{recall.category}") for recall in recalls),
     )
 
 
-def _figures(table: pl.DataFrame) -> tuple[ValueMetric, ...]:
+def _values(table: pl.DataFrame) -> tuple[ValueMetric, ...]:
     """What else is summed over scenarios, named by group and key."""
     everything = pl.lit(1.0)
     measured_hard = pl.col("measured") == "hard"
@@ -182,7 +175,9 @@ def _figures(table: pl.DataFrame) -> tuple[ValueMetric, ...]:
         ),
         ValueMetric(
             "agreement.kappa",
-            ScenarioValues({one: ratings.reshape(square) for one, ratings in rated.items()}),
+            ScenarioValues(
+                {category: ratings.reshape(square) for category, ratings in rated.items()}
+            ),
             "quadratically weighted kappa of the declared and the measured level",
             weighted_kappa,
         ),
@@ -192,7 +187,7 @@ def _figures(table: pl.DataFrame) -> tuple[ValueMetric, ...]:
 def _by_category(table: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
     """The scenarios of each category, in the order in which everything is summed."""
     groups = table.partition_by("category", as_dict=True)
-    return [(one, groups[(one,)]) for one in CATEGORIES if (one,) in groups]
+    return [(category, groups[(category,)]) for category in CATEGORIES if (category,) in groups]
 
 
 def _level(column: str) -> pl.Expr:

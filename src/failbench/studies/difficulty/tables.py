@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
 from failbench.reporting.cells import ABSENT, interval_cell, percent, two_decimals, words
 from failbench.reporting.table import Column, Table
-from failbench.studies.difficulty.measure import DifficultySettings
-from failbench.studies.difficulty.results import DifficultyStudy
+from failbench.statistics.bootstrap import Interval
+from failbench.studies.difficulty.measure import Difficulty, DifficultySettings
+from failbench.studies.difficulty.results import Estimates
 from failbench.vocabulary import DIFFICULTIES
 
 ALL = "all"
@@ -45,8 +47,13 @@ HARDEST_NOTE = (
 REASONS_NOTE = "The rationale was declared with the scenario, before anything was recorded."
 
 
-def difficulty_points(study: DifficultyStudy) -> pl.DataFrame:
-    """Shares of right answers: a row a scenario and a method, an architecture, or all of them.
+NEAREST = "Nearest runs"
+MISLEADING = ("surface", "neighbours")
+"""What may agree with a wrong answer."""
+
+
+def difficulty_points(difficulty: Difficulty) -> pl.DataFrame:
+    """Shares of right answers: a row per scenario and method, architecture, or all of them.
 
     Returns
     -------
@@ -54,40 +61,91 @@ def difficulty_points(study: DifficultyStudy) -> pl.DataFrame:
         ``category``, ``scenario``, ``declared``, ``measured``, ``view`` (``all``, ``method`` or
         ``architecture``), ``name`` and ``ease``.
     """
-    levels = study.difficulty.scenarios.select("scenario", "declared", "measured")
-    whole = study.difficulty.scenarios.select(
+    levels = difficulty.scenarios.select("scenario", "declared", "measured")
+    whole = difficulty.scenarios.select(
         "scenario", "category", pl.lit(ALL).alias("view"), pl.lit(ALL).alias("name"), "ease"
     )
     return (
-        pl.concat([whole, study.difficulty.cells])
+        pl.concat([whole, difficulty.shares])
         .join(levels, on="scenario")
         .select("category", "scenario", "declared", "measured", "view", "name", "ease")
         .sort("view", "name", "category", "ease", "scenario")
     )
 
 
-def difficulty_tables(study: DifficultyStudy, settings: DifficultySettings) -> tuple[Table, ...]:
+def difficulty_tables(
+    difficulty: Difficulty, estimates: Estimates, settings: DifficultySettings
+) -> tuple[Table, ...]:
     """Declared against measured levels, the hardest scenarios, and why they are."""
-    hardest = study.difficulty.scenarios.head(settings.hardest)
+    hardest = difficulty.scenarios.head(settings.hardest)
     return (
-        _levels_table(study, settings),
-        _hardest_table(hardest, study, settings),
+        _levels_table(difficulty, estimates, settings),
+        _hardest_table(hardest, estimates["hard_taken_for"], settings),
         _reasons_table(hardest),
     )
 
 
-def _levels_table(study: DifficultyStudy, settings: DifficultySettings) -> Table:
-    scenarios, ease = study.difficulty.scenarios, study.intervals["ease"]
-    rows = []
-    for declared in (*DIFFICULTIES, ALL):
-        mine = scenarios if declared == ALL else scenarios.filter(declared=declared)
-        found = ease[ALL if declared == ALL else f"declared_{declared}"]
-        counts = (mine.filter(measured=level).height for level in DIFFICULTIES)
-        rows.append((declared, *map(str, counts), interval_cell(found), str(found.n)))
-    agreement = study.intervals["agreement"]
-    note = LEVELS_NOTE.format(
-        methods=_names(study, "method"),
-        runs=scenarios["runs"].max(),
+@dataclass(frozen=True)
+class Level:
+    """Scenarios that were declared alike, or all of them.
+
+    Attributes
+    ----------
+    declared
+        One of ``DIFFICULTIES``, or ``all``.
+    scenarios
+        Those of the level.
+    ease
+        The mean share of right answers to them.
+    """
+
+    declared: str
+    scenarios: pl.DataFrame
+    ease: Interval
+
+    def measured(self, level: str) -> str:
+        """How many of the scenarios have a measured level."""
+        return str(self.scenarios.filter(measured=level).height)
+
+
+def _levels(difficulty: Difficulty, ease: Mapping[str, Interval]) -> list[Level]:
+    scenarios = difficulty.scenarios
+    return [
+        *(
+            Level(declared, scenarios.filter(declared=declared), ease[f"declared_{declared}"])
+            for declared in DIFFICULTIES
+        ),
+        Level(ALL, scenarios, ease[ALL]),
+    ]
+
+
+def _measured_column(level: str) -> Column:
+    return Column(level, "Measured", cell=lambda row: row.measured(level))
+
+
+def _levels_table(
+    difficulty: Difficulty, estimates: Estimates, settings: DifficultySettings
+) -> Table:
+    return Table.of(
+        "difficulty",
+        (
+            Column("Declared", align="left", cell=lambda row: row.declared),
+            *(_measured_column(level) for level in DIFFICULTIES),
+            Column("Diagnosed right", cell=lambda row: interval_cell(row.ease)),
+            Column("Scenarios", cell=lambda row: str(row.ease.n)),
+        ),
+        _levels(difficulty, estimates["ease"]),
+        "How difficult scenarios were declared to be, and how difficult they are.",
+        (_levels_note(difficulty, estimates["agreement"], settings), REPORTED_NOTE),
+    )
+
+
+def _levels_note(
+    difficulty: Difficulty, agreement: Mapping[str, Interval], settings: DifficultySettings
+) -> str:
+    return LEVELS_NOTE.format(
+        methods=difficulty.shares.filter(view="method")["name"].n_unique(),
+        runs=difficulty.scenarios["runs"].max(),
         hard=percent(settings.hard_below),
         easy=percent(settings.easy_from),
         interval=100 * settings.confidence,
@@ -97,91 +155,60 @@ def _levels_table(study: DifficultyStudy, settings: DifficultySettings) -> Table
         neighbours=settings.neighbours,
         near=interval_cell(agreement["tau_neighbours"], two_decimals),
     )
-    return Table(
-        "difficulty",
-        (
-            Column("Declared", align="left"),
-            *(Column(level, "Measured") for level in DIFFICULTIES),
-            Column("Diagnosed right"),
-            Column("Scenarios"),
-        ),
-        tuple(rows),
-        "How difficult scenarios were declared to be, and how difficult they are.",
-        (note, REPORTED_NOTE),
-    )
+
+
+def _neighbours_column(heading: str, share: str, count: int) -> Column:
+    """How many of the nearest runs a share of them is."""
+    return Column(heading, NEAREST, cell=lambda row: f"{round(row[share] * count)} of {count}")
+
+
+def _misled(row: Mapping[str, Any]) -> str:
+    return " and ".join(name for name in MISLEADING if row[f"by_{name}"]) or ABSENT
 
 
 def _hardest_table(
-    hardest: pl.DataFrame, study: DifficultyStudy, settings: DifficultySettings
+    hardest: pl.DataFrame, taken_for: Mapping[str, Interval], settings: DifficultySettings
 ) -> Table:
-    explained = study.intervals["hard_taken_for"]
-    return Table(
+    note = HARDEST_NOTE.format(
+        count=settings.neighbours,
+        hard=taken_for["surface"].n,
+        surface=interval_cell(taken_for["surface"]),
+        neighbours=interval_cell(taken_for["neighbours"]),
+    )
+    return Table.of(
         "hardest",
         (
-            Column("Scenario", align="left"),
-            Column("Cause", align="left"),
-            Column("Declared", align="left"),
-            Column("Right"),
-            Column("Taken for", align="left"),
-            Column("Answers"),
-            Column("Looks like", align="left"),
-            Column("the cause", "Nearest runs"),
-            Column("taken for", "Nearest runs"),
-            Column("Misled by", align="left"),
+            Column("Scenario", align="left", cell=lambda row: words(row["scenario"])),
+            Column("Cause", align="left", cell=lambda row: words(row["category"])),
+            Column("Declared", align="left", cell=lambda row: str(row["declared"])),
+            Column("Right", cell=lambda row: percent(row["ease"])),
+            Column("Taken for", align="left", cell=lambda row: words(row["instead"])),
+            Column("Answers", cell=lambda row: percent(row["instead_share"])),
+            Column("Looks like", align="left", cell=lambda row: words(row["symptom_category"])),
+            _neighbours_column("the cause", "neighbours_own", settings.neighbours),
+            _neighbours_column("taken for", "neighbours_instead", settings.neighbours),
+            Column("Misled by", align="left", cell=_misled),
         ),
-        tuple(_hardest_row(row, settings.neighbours) for row in hardest.iter_rows(named=True)),
+        hardest.iter_rows(named=True),
         f"The {hardest.height} scenarios that are told least often, and what they are taken for.",
-        (
-            HARDEST_NOTE.format(
-                count=settings.neighbours,
-                hard=explained["surface"].n,
-                surface=interval_cell(explained["surface"]),
-                neighbours=interval_cell(explained["neighbours"]),
-            ),
-        ),
-    )
-
-
-def _hardest_row(row: Mapping[str, Any], count: int) -> tuple[str, ...]:
-    misled = [name for name in ("surface", "neighbours") if row[f"by_{name}"]]
-    return (
-        words(row["scenario"]),
-        words(row["category"]),
-        str(row["declared"]),
-        percent(row["ease"]),
-        words(row["instead"]),
-        percent(row["instead_share"]),
-        words(row["symptom_category"]),
-        *(_of(row[name], count) for name in ("neighbours_own", "neighbours_instead")),
-        " and ".join(misled) or ABSENT,
+        (note,),
     )
 
 
 def _reasons_table(hardest: pl.DataFrame) -> Table:
-    return Table(
+    return Table.of(
         "hardest_reasons",
         (
-            Column("Scenario", align="left"),
-            Column("Nearest run", align="left"),
-            Column("Rationale", align="left"),
+            Column("Scenario", align="left", cell=lambda row: words(row["scenario"])),
+            Column(
+                "Nearest run",
+                align="left",
+                cell=lambda row: f"{words(row['nearest'])} ({words(row['nearest_category'])})",
+            ),
+            Column("Rationale", align="left", cell=lambda row: str(row["rationale"])),
         ),
-        tuple(
-            (
-                words(row["scenario"]),
-                f"{words(row['nearest'])} ({words(row['nearest_category'])})",
-                str(row["rationale"]),
-            )
-            for row in hardest.iter_rows(named=True)
-        ),
+        hardest.iter_rows(named=True),
         f"Why the {hardest.height} hardest scenarios are hard: their look-alikes and what was "
         "declared of them.",
         (REASONS_NOTE,),
     )
-
-
-def _names(study: DifficultyStudy, view: str) -> int:
-    return study.difficulty.cells.filter(view=view)["name"].n_unique()
-
-
-def _of(share: float, count: int) -> str:
-    return f"{round(share * count)} of {count}"

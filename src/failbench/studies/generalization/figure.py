@@ -1,4 +1,4 @@
-"""The figure of generalization: a dot a method and study, drawn from its published points."""
+"""The figure of generalization: a dot per method and study, drawn from its published points."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WIDTH = 3.4
 
 FONT = 6.5
 ROW_HEIGHT = 0.36
-"""Inches a method."""
+"""Inches per method."""
 
 SPREAD = 0.62
 """Share of a row that the dots of its studies take."""
@@ -44,7 +44,7 @@ MARKS: Final[dict[str, StudyMark]] = {
 
 
 def draw_generalization(points: pl.DataFrame) -> Figure:
-    """Accuracy on the paper's features with its interval, a row a method and a mark a study.
+    """Accuracy on the paper's features with its interval, a row per method and a mark per study.
 
     Methods that only the main study has are left out, as they are of the table: there is nothing to
     hold them against.

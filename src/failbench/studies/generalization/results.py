@@ -7,12 +7,8 @@ import polars as pl
 from failbench.errors import BadInputError
 from failbench.prediction.fold_plans import KNOWN_SCENARIOS, LEFT_OUT, NESTED_CV, POOLED
 from failbench.statistics.bootstrap import Interval
-from failbench.statistics.intervals import (
-    IntervalSettings,
-    interval_rows,
-    nested_metrics,
-    scenario_intervals,
-)
+from failbench.statistics.estimates import estimate_rows
+from failbench.statistics.intervals import IntervalSettings, scenario_intervals
 from failbench.statistics.metrics import OVERALL
 from failbench.statistics.scores import scenario_answers
 from failbench.statistics.study_difference import study_difference
@@ -32,8 +28,8 @@ GAIN_ESTIMAND = (
     "architectures and with other seeds"
 )
 
-Key = tuple[object, ...]
-"""Study, feature set and method."""
+KEYS = ("study", "feature_set", "method")
+"""Columns whose values together name the predictions that a rate is of."""
 
 
 def generalization_table(predictions: pl.DataFrame, settings: IntervalSettings) -> pl.DataFrame:
@@ -44,12 +40,12 @@ def generalization_table(predictions: pl.DataFrame, settings: IntervalSettings) 
     predictions
         Rows of ``predictions.PREDICTION_SCHEMA`` of all ``STUDIES``.
     settings
-        Resamples, confidence, and the seed that all figures share.
+        Resamples, confidence, and the seed that all estimates share.
 
     Returns
     -------
     polars.DataFrame
-        One row a (``study``, ``feature_set``, ``method``, ``metric``), with value, interval,
+        A row per ``study``, ``feature_set``, ``method`` and ``metric``, with value, interval,
         ``n`` scenarios and ``runs``. The unit that is resampled is the scenario: all its runs, of
         any seed and architecture, move together. A scenario that an architecture does not have is
         the mean of those runs that it has. ``gain_of_known_scenarios`` is the accuracy in
@@ -60,46 +56,39 @@ def generalization_table(predictions: pl.DataFrame, settings: IntervalSettings) 
     BadInputError
         If there is no prediction of one of the studies.
     """
-    found = set(predictions["study"])
+    predicted = set(predictions["study"])
     for study in STUDIES:
-        if study not in found:
+        if study not in predicted:
             raise BadInputError(
                 "predictions",
                 "study",
                 f"there are none of {study}.",
                 "Run `dvc repro` for the stages that predict.",
             )
-    key = ["study", "feature_set", "method"]
     parts = []
-    for one, part in predictions.sort(key).group_by(key, maintain_order=True):
-        parts.append(_rates(one, part, settings))
+    for key, part in predictions.sort(KEYS).group_by(KEYS, maintain_order=True):
+        parts.append(_estimates(key, part, _rates(str(key[0]), part, settings)))
     left_out = predictions.filter(pl.col("study").is_in([LEFT_OUT, KNOWN_SCENARIOS]))
-    for one, part in left_out.sort(key).group_by(key[1:], maintain_order=True):
+    for key, part in left_out.sort(KEYS).group_by(KEYS[1:], maintain_order=True):
         gain = study_difference(part, KNOWN_SCENARIOS, LEFT_OUT, settings, GAIN_ESTIMAND)
-        parts.append(_rows((KNOWN_SCENARIOS, *one), part, {GAIN: gain}))
+        parts.append(_estimates((KNOWN_SCENARIOS, *key), part, {GAIN: gain}))
     return pl.concat(parts)
 
 
-def generalization_metrics(
-    table: pl.DataFrame,
-) -> dict[str, dict[str, dict[str, dict[str, dict[str, float]]]]]:
-    """The table as ``{study: {feature_set: {method: {metric: {value, ci_low, ci_high, n}}}}}``."""
-    return {study: nested_metrics(table.filter(pl.col("study") == study)) for study in STUDIES}
-
-
-def _rates(key: Key, predictions: pl.DataFrame, settings: IntervalSettings) -> pl.DataFrame:
+def _rates(
+    study: str, predictions: pl.DataFrame, settings: IntervalSettings
+) -> dict[str, Interval]:
+    """Rates by metric; their estimands say where the study asks a method."""
     intervals = scenario_intervals(scenario_answers(predictions), OVERALL, settings)
-    named = {
-        name: one.model_copy(update={"estimand": f"{one.estimand}; {STUDIES[str(key[0])]}"})
-        for name, one in intervals.items()
+    return {
+        metric: interval.model_copy(update={"estimand": f"{interval.estimand}; {STUDIES[study]}"})
+        for metric, interval in intervals.items()
     }
-    return _rows(key, predictions, named)
 
 
-def _rows(key: Key, predictions: pl.DataFrame, intervals: dict[str, Interval]) -> pl.DataFrame:
-    study, feature_set, method = map(str, key)
-    return interval_rows(feature_set, method, intervals).select(
-        pl.lit(study).alias("study"),
-        pl.all(),
-        pl.lit(predictions["run_id"].n_unique()).alias("runs"),
+def _estimates(
+    key: tuple[object, ...], predictions: pl.DataFrame, intervals: dict[str, Interval]
+) -> pl.DataFrame:
+    return estimate_rows(intervals, **dict(zip(KEYS, key, strict=True))).with_columns(
+        runs=pl.lit(predictions["run_id"].n_unique())
     )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Final
 
 import polars as pl
 
@@ -11,14 +12,6 @@ from failbench.reporting.cells import ABSENT, with_interval
 from failbench.reporting.labels import FEATURE_SET_LABELS, in_label_order, method_label
 from failbench.reporting.table import Column, Table
 from failbench.studies.generalization.results import GAIN
-
-STUDY_COLUMNS = {
-    NESTED_CV: Column("Reference architecture", "new scenarios"),
-    POOLED: Column("All architectures", "new scenarios"),
-    LEFT_OUT: Column("Architecture left out", "new scenarios"),
-    KNOWN_SCENARIOS: Column("Architecture left out", "known scenarios"),
-}
-"""The studies in the order of the table."""
 
 STUDIES_NOTE = (
     "Accuracy in percent, and the gain in points, with {interval:g} % intervals by resampling "
@@ -35,6 +28,48 @@ STUDIES_NOTE = (
 )
 
 
+def _estimate(study: str, metric: str) -> Callable[[pl.DataFrame], str]:
+    """The cell of a method's estimates that holds one of them."""
+
+    def cell(estimates: pl.DataFrame) -> str:
+        matches = estimates.filter(pl.col("study") == study, pl.col("metric") == metric)
+        if matches.is_empty():
+            return ABSENT
+        row = matches.row(0, named=True)
+        return with_interval(row["value"], row["ci_low"], row["ci_high"])
+
+    return cell
+
+
+def _sizes(sizes: Iterable[int]) -> str:
+    return " / ".join(str(size) for size in sorted(set(sizes)))
+
+
+def _of_accuracy(estimates: pl.DataFrame, size: str) -> str:
+    """A size of the studies that have the method, which differ in it."""
+    return _sizes(estimates.filter(pl.col("metric") == "accuracy")[size])
+
+
+NEW, KNOWN = "new scenarios", "known scenarios"
+
+COLUMNS: Final = (
+    Column("Method", align="left", cell=lambda estimates: method_label(estimates["method"][0])),
+    Column(
+        "Features",
+        align="left",
+        cell=lambda estimates: FEATURE_SET_LABELS[estimates["feature_set"][0]],
+    ),
+    Column("Reference architecture", NEW, cell=_estimate(NESTED_CV, "accuracy")),
+    Column("All architectures", NEW, cell=_estimate(POOLED, "accuracy")),
+    Column("Architecture left out", NEW, cell=_estimate(LEFT_OUT, "accuracy")),
+    Column("Architecture left out", KNOWN, cell=_estimate(KNOWN_SCENARIOS, "accuracy")),
+    Column("Gain of knowing", cell=_estimate(KNOWN_SCENARIOS, GAIN)),
+    Column("Scenarios", cell=lambda estimates: _of_accuracy(estimates, "n")),
+    Column("Runs", cell=lambda estimates: _of_accuracy(estimates, "runs")),
+)
+"""A row is made of the estimates of a method on a feature set."""
+
+
 def studies_table(table: pl.DataFrame, *, confidence: float) -> Table:
     """Accuracy of every method in every study.
 
@@ -48,52 +83,22 @@ def studies_table(table: pl.DataFrame, *, confidence: float) -> Table:
     Returns
     -------
     Table
-        A row a method and feature set, but for sets that the main study alone has.
+        A row per method and feature set, but for sets that the main study alone has.
 
     Raises
     ------
     BadInputError
         If a method has no label.
     """
-    rows = []
-    for method in in_label_order(table["method"]):
-        for name, heading in FEATURE_SET_LABELS.items():
-            mine = table.filter(pl.col("method") == method, pl.col("feature_set") == name)
-            overall = mine.filter(pl.col("metric") == "accuracy")
-            if set(mine["study"]) - {NESTED_CV}:
-                rows.append(
-                    (
-                        method_label(method),
-                        heading,
-                        *(_cell(mine, study, "accuracy") for study in STUDY_COLUMNS),
-                        _cell(mine, KNOWN_SCENARIOS, GAIN),
-                        _sizes(overall["n"]),
-                        _sizes(overall["runs"]),
-                    )
-                )
-    return Table(
+    rows = [
+        table.filter(pl.col("method") == method, pl.col("feature_set") == feature_set)
+        for method in in_label_order(table["method"])
+        for feature_set in FEATURE_SET_LABELS
+    ]
+    return Table.of(
         "generalization",
-        (
-            Column("Method", align="left"),
-            Column("Features", align="left"),
-            *STUDY_COLUMNS.values(),
-            Column("Gain of knowing"),
-            Column("Scenarios"),
-            Column("Runs"),
-        ),
-        tuple(rows),
+        COLUMNS,
+        [estimates for estimates in rows if set(estimates["study"]) - {NESTED_CV}],
         "What each method is worth on architectures and on scenarios that it has not seen.",
         (STUDIES_NOTE.format(interval=100 * confidence),),
     )
-
-
-def _cell(table: pl.DataFrame, study: str, metric: str) -> str:
-    found = table.filter(pl.col("study") == study, pl.col("metric") == metric)
-    if found.is_empty():
-        return ABSENT
-    row = found.row(0, named=True)
-    return with_interval(row["value"], row["ci_low"], row["ci_high"])
-
-
-def _sizes(sizes: Iterable[int]) -> str:
-    return " / ".join(str(size) for size in sorted(set(sizes)))

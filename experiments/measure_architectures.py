@@ -1,0 +1,36 @@
+"""Stage measure_architectures: what the improved rules say on every architecture."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from failbench.methods.improved_rules import ImprovedRulesSettings
+from failbench.prediction.slices import ReferenceStudy
+from failbench.scenarios import read_scenarios
+from failbench.studies.architectures.measure import ArchitecturesSettings, rules_on_architectures
+from failbench.telemetry import read_telemetry, write_parquet
+from stage import read_output, read_section, run, workers
+
+FEATURES = Path("data/features/features.parquet")
+SPLITS = Path("data/features/splits.parquet")
+TELEMETRY = Path("data/telemetry")
+SCENARIOS = Path("data/scenarios")
+PREDICTIONS = Path("data/predictions/architectures/improved_rules.parquet")
+
+
+def main() -> None:
+    predictions = rules_on_architectures(
+        read_output(FEATURES),
+        read_output(SPLITS),
+        read_telemetry(TELEMETRY),
+        read_scenarios(SCENARIOS),
+        read_section("nested_cv", ReferenceStudy),
+        read_section("improved_rules", ImprovedRulesSettings),
+        read_section("architectures", ArchitecturesSettings),
+        workers(),
+    )
+    write_parquet(predictions, PREDICTIONS)
+
+
+if __name__ == "__main__":
+    run(main)

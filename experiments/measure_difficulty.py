@@ -1,0 +1,43 @@
+"""Stage measure_difficulty: how often the cause of each scenario is told, and by whom."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+
+from failbench.prediction.main_study import across_architectures_files, prediction_files
+from failbench.prediction.slices import ReferenceStudy
+from failbench.scenarios import read_scenarios
+from failbench.studies.difficulty.measure import DifficultySettings, measure_difficulty
+from failbench.telemetry import write_parquet
+from stage import read_names, read_output, read_outputs, read_section, run
+
+MAIN_STUDY = Path("data/predictions/nested_cv")
+ACROSS_ARCHITECTURES = Path("data/predictions/across_architectures")
+FEATURES = Path("data/features/features.parquet")
+SCENARIOS = Path("data/scenarios")
+MEASURED = Path("data/measurements/difficulty/scenarios.parquet")
+SHARES = Path("data/measurements/difficulty/shares.parquet")
+
+
+def main() -> None:
+    methods = read_names("methods")
+    predictions = pl.concat(
+        [
+            read_outputs(MAIN_STUDY, prediction_files(methods)),
+            read_outputs(ACROSS_ARCHITECTURES, across_architectures_files(methods)),
+        ]
+    )
+    difficulty = measure_difficulty(
+        predictions,
+        read_scenarios(SCENARIOS),
+        read_section("nested_cv", ReferenceStudy).failures(read_output(FEATURES)),
+        read_section("difficulty", DifficultySettings),
+    )
+    write_parquet(difficulty.scenarios, MEASURED)
+    write_parquet(difficulty.shares, SHARES)
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,74 @@
+"""The report of the architectures: the improved rules on each, and methods that never saw it."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import polars as pl
+
+from failbench.methods.improved_rules import ImprovedRulesSettings
+from failbench.reporting.reported import Reported
+from failbench.reporting.study_report import StudyReport, Summary, rounded
+from failbench.statistics.intervals import IntervalSettings
+from failbench.studies.architectures.figure import draw_architectures
+from failbench.studies.architectures.measure import ArchitecturesSettings
+from failbench.studies.architectures.results import (
+    architecture_metrics,
+    architecture_rates,
+    with_sizes,
+)
+from failbench.studies.architectures.stability_tables import left_out_table, stability_table
+from failbench.studies.architectures.tables import architectures_table, thresholds_table
+
+
+def report(
+    rules: pl.DataFrame,
+    predictions: pl.DataFrame,
+    features: pl.DataFrame,
+    paper: Reported,
+    settings: ArchitecturesSettings,
+    rules_settings: ImprovedRulesSettings,
+    intervals: IntervalSettings,
+    workers: int = 1,
+) -> StudyReport:
+    """Rates on every architecture, and whether they are the same on all of them.
+
+    Parameters
+    ----------
+    rules
+        Rows of ``measure.RULE_PREDICTION_SCHEMA``: what the improved rules said.
+    predictions
+        Rows of ``predictions.PREDICTION_SCHEMA``, of which those of the study
+        ``leave_one_architecture_out`` are taken.
+    features
+        Feature table, for the sizes of the models.
+    paper
+        What the paper prints.
+    settings, rules_settings, intervals
+        The sections ``architectures``, ``improved_rules`` and ``intervals`` of params.yaml.
+    workers
+        Processes; results do not depend on it.
+
+    Raises
+    ------
+    BadInputError
+        If there is no prediction of ``leave_one_architecture_out``, or a method has no label.
+    """
+    rates = architecture_rates(rules, predictions, intervals, settings, workers)
+    table = with_sizes(rates, features, rules)
+    points, confidence = rounded(table), intervals.confidence
+    spreads = table.filter(pl.col("metric") == "spread")
+    return StudyReport(
+        metrics=architecture_metrics(table),
+        points={"architectures": points},
+        tables=(
+            architectures_table(table, paper, settings, confidence=confidence),
+            thresholds_table(table, paper, settings, rules_settings, confidence=confidence),
+            stability_table(table, settings, rules_settings, confidence=confidence),
+            left_out_table(table, paper, confidence=confidence),
+        ),
+        figures={"architectures": partial(draw_architectures, points, paper, settings)},
+        summary=(
+            Summary.of(spreads, "method", "thresholds", "noise", "value", "smallest_margin", "n"),
+        ),
+    )

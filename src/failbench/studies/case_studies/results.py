@@ -1,0 +1,124 @@
+"""Case studies: the cases as records, and how often methods were right about them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from failbench.errors import BadInputError
+from failbench.features.catalogue import PRIMARY_SET
+from failbench.statistics.estimates import nest
+from failbench.studies.case_studies.cases import Case, cases_of
+from failbench.studies.case_studies.evidence import CaseDiagnosis, diagnoses_of
+from failbench.studies.case_studies.measure import CaseMeasurements
+from failbench.verdicts import Diagnosis
+
+
+@dataclass(frozen=True)
+class CaseAnswer:
+    """What a method says of a case, and how often it was right.
+
+    Attributes
+    ----------
+    case
+        The case.
+    method
+        Who was asked.
+    diagnosis
+        Of the first repeat.
+    right
+        In how many of the ``repeats`` the stored answer is the cause.
+    """
+
+    case: Case
+    method: str
+    diagnosis: Diagnosis
+    right: int
+    repeats: int
+
+
+@dataclass(frozen=True)
+class CaseStudies:
+    """Everything that the tables and the figure need.
+
+    Attributes
+    ----------
+    cases
+        The two, in the order of ``cases.CASES``.
+    facts
+        Keyed by (``case``, ``role``, ``quantity``), with ``value``: what each recording showed.
+    answers
+        By case, then method.
+    """
+
+    cases: tuple[Case, ...]
+    facts: pl.DataFrame
+    answers: tuple[CaseAnswer, ...]
+
+
+def case_studies(measured: CaseMeasurements, predictions: pl.DataFrame) -> CaseStudies:
+    """Hold what was measured of the cases against the predictions of the main study.
+
+    Parameters
+    ----------
+    measured
+        As :func:`failbench.studies.case_studies.measure.measure_case_studies` returns it.
+    predictions
+        Rows of ``predictions.PREDICTION_SCHEMA`` of the methods that were asked.
+
+    Raises
+    ------
+    BadInputError
+        If no prediction is stored of a method, or another than the one that it gave for the case.
+    """
+    cases = cases_of(measured.cases)
+    named = {case.name: case for case in cases}
+    diagnoses = diagnoses_of(measured.diagnoses, measured.evidence)
+    answers = (_answer(named[said.case], said, predictions) for said in diagnoses)
+    return CaseStudies(cases, measured.facts, tuple(answers))
+
+
+def _answer(case: Case, said: CaseDiagnosis, predictions: pl.DataFrame) -> CaseAnswer:
+    stored = predictions.filter(
+        pl.col("method") == said.method,
+        pl.col("feature_set") == PRIMARY_SET,
+        pl.col("run_id") == case.run_id,
+    ).sort("repeat")
+    answer = said.diagnosis.category
+    if stored.is_empty() or stored["prediction"][0] != answer:
+        raise BadInputError(
+            f"data/predictions/nested_cv/{said.method}.parquet",
+            "prediction",
+            f"is not what {said.method} says of {case.run_id} now, {answer}.",
+            "Run `dvc repro nested_cv measure_case_studies`.",
+        )
+    right = int((stored["prediction"] == case.category).sum())
+    return CaseAnswer(case, said.method, said.diagnosis, right, stored.height)
+
+
+def case_metrics(studies: CaseStudies) -> dict[str, Any]:
+    """Facts by case, role and quantity, and answers by case and method, as scalars.
+
+    A fact is of one run and has no interval; of a method, ``value`` is the share of the ``n``
+    repeats in which it is right.
+    """
+    facts = studies.facts.drop_nulls("value").with_columns(n=pl.lit(1))
+    answers = pl.DataFrame(
+        [
+            {
+                "case": answer.case.name,
+                "method": answer.method,
+                "value": answer.right / answer.repeats,
+                "n": answer.repeats,
+                "confidence": answer.diagnosis.confidence,
+                "answer": answer.diagnosis.category,
+            }
+            for answer in studies.answers
+        ]
+    )
+    return {
+        "facts": nest(facts, "case", "role", "quantity", leaves=("value", "n")),
+        "answers": nest(answers, "case", "method", leaves=("value", "n", "confidence", "answer")),
+    }

@@ -1,0 +1,46 @@
+"""The report of difficulty: what was measured of each scenario against what was declared."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import polars as pl
+
+from failbench.reporting.study_report import StudyReport, Summary, rounded
+from failbench.statistics.estimates import estimate_rows, nest
+from failbench.studies.difficulty.figure import draw_difficulty
+from failbench.studies.difficulty.measure import Difficulty, DifficultySettings
+from failbench.studies.difficulty.results import difficulty_estimates
+from failbench.studies.difficulty.tables import difficulty_points, difficulty_tables
+
+
+def report(difficulty: Difficulty, settings: DifficultySettings, reference: str) -> StudyReport:
+    """Agreement of declared and measured difficulty, the hardest scenarios, and the map of shares.
+
+    Parameters
+    ----------
+    difficulty
+        As :func:`failbench.studies.difficulty.measure.measure_difficulty` returns it.
+    settings
+        The section ``difficulty`` of params.yaml.
+    reference
+        The architecture that the others are held against.
+
+    Raises
+    ------
+    BadInputError
+        If there is no other architecture, or a method has no label.
+    """
+    estimates = difficulty_estimates(difficulty, settings, reference)
+    table = pl.concat(
+        estimate_rows(intervals, group=group) for group, intervals in estimates.items()
+    )
+    points = rounded(difficulty_points(difficulty))
+    hardest = difficulty.scenarios.head(settings.hardest)
+    return StudyReport(
+        metrics=nest(table, "group", "metric"),
+        points={"difficulty": points},
+        tables=difficulty_tables(difficulty, estimates, settings),
+        figures={"difficulty": partial(draw_difficulty, points)},
+        summary=(Summary.of(hardest, "scenario", "declared", "ease", "instead"),),
+    )

@@ -1,0 +1,48 @@
+"""The report of generalization, from made-up predictions."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from failbench.prediction.fold_plans import LEFT_OUT
+from failbench.statistics.intervals import IntervalSettings
+from failbench.studies.generalization.report import report
+from failbench.studies.generalization.results import STUDIES, generalization_table
+from made_up_studies import made_up_studies
+
+SETTINGS = IntervalSettings(resamples=1000, confidence=0.95, wilson_from=0.9, seed=0)
+
+
+@pytest.fixture(scope="module")
+def made():
+    return report(made_up_studies(), SETTINGS)
+
+
+def test_metrics_are_nested_by_study_feature_set_method_and_metric(made):
+    assert set(made.metrics) == set(STUDIES)
+    rate = made.metrics[LEFT_OUT]["19"]["random_forest"]["macro_f1"]
+    assert set(rate) == {"value", "ci_low", "ci_high", "n"}
+
+
+def test_points_are_the_table_at_six_decimals_under_the_columns_that_are_published(made):
+    (points,) = made.points.values()
+    table = generalization_table(made_up_studies(), SETTINGS)
+    assert points.columns[:5] == ["study", "feature_set", "method", "metric", "interval"]
+    assert points.equals(table.with_columns(pl.selectors.float().round(6)))
+    assert not points.equals(table)
+
+
+def test_what_is_published_bears_the_name_of_the_study(made):
+    assert set(made.points) == set(made.figures) == {"generalization"}
+    assert [table.name for table in made.tables] == ["generalization"]
+
+
+@pytest.mark.usefixtures("project_style")
+def test_the_figure_is_drawn_from_the_published_points(made):
+    (axes,) = made.figures["generalization"]().axes
+    points = made.points["generalization"].filter(
+        pl.col("metric") == "accuracy", pl.col("study") == LEFT_OUT
+    )
+    drawn = {value for marks in axes.containers for value in marks.lines[0].get_xdata()}
+    assert set(points["value"]) <= drawn
