@@ -9,7 +9,7 @@ import typst
 
 from pipeline import REPOSITORY
 
-TABLES = sorted((REPOSITORY / "paper" / "tables").glob("*.typ"))
+TABLES = sorted((REPOSITORY / "paper" / "tables").rglob("*.typ"))
 
 
 def page_of(table: Path) -> bytes:
