@@ -30,6 +30,11 @@ KEYS_OF_POINTS = re.findall(r"^\| `(data/plots/[\w.]+)` \|.*\| `([\w, ]+)` \|$",
 """Each file of points with its key, as README.md says."""
 
 
+def key_columns(predictions: pl.DataFrame) -> list[str]:
+    """What a study adds to the key of predictions, such as the signals that a method sees."""
+    return [name for name in predictions.columns if name not in PREDICTION_SCHEMA]
+
+
 def name_of(path: Path) -> str:
     return path.relative_to(REPOSITORY).as_posix()
 
@@ -87,12 +92,13 @@ def test_every_scenario_is_tested_once_a_repeat(splits: pl.DataFrame, runs: pl.D
 @pytest.mark.parametrize("path", PREDICTIONS, ids=name_of)
 def test_predictions_have_their_schema_and_no_key_twice(path: Path) -> None:
     table = pl.read_parquet(path)
-    assert table.schema == PREDICTION_SCHEMA
+    assert table.select(PREDICTION_SCHEMA.names()).schema == PREDICTION_SCHEMA
+    key = KEY + key_columns(table)
     methods = set(PARAMS["llm_agents"]["models"]) if path == LANGUAGE_MODELS else {path.stem}
     assert set(table["method"]) <= methods
     assert table.height or path == LANGUAGE_MODELS
-    assert not table.select(KEY).is_duplicated().any()
-    assert table.equals(table.sort(KEY))
+    assert not table.select(key).is_duplicated().any()
+    assert table.equals(table.sort(key))
 
 
 @pytest.mark.parametrize("path", PREDICTIONS, ids=name_of)
@@ -123,7 +129,8 @@ def test_every_run_of_a_study_is_predicted_in_every_repeat(
         KNOWN_SCENARIOS: set(of_seed["run_id"]),
     }
     table = pl.read_parquet(path)
-    for (study, *_), part in table.group_by("study", "feature_set", "method", "repeat"):
+    key = ["study", "feature_set", "method", "repeat", *key_columns(table)]
+    for (study, *_), part in table.group_by(key):
         assert set(part["run_id"]) == expected[study]
         assert part.height == len(expected[study])
 

@@ -8,8 +8,9 @@ from failbench.errors import BadInputError
 from failbench.reporting.labels import METHOD_LABELS, in_label_order, method_label
 from failbench.reporting.style import METHOD_STYLES, method_styles
 from failbench.studies.intervals.tables import methods_table, scores_table
-from failbench.studies.tradeoff.figure import tradeoff, tradeoff_points
+from failbench.studies.tradeoff.figure import draw_tradeoff
 from failbench.studies.tradeoff.method_families import LANGUAGE_MODELS, method_family
+from failbench.studies.tradeoff.results import tradeoff_points
 
 ADDED = ["llm_qwen_7b", "llm_gemma_9b", "llm_phi_4b"]
 
@@ -53,9 +54,9 @@ def test_tables_have_a_row_for_an_added_model(measured, raw_reported):
 
 
 @pytest.mark.usefixtures("project_style")
-def test_a_legend_names_the_families_that_are_drawn_and_no_other(measured, raw_reported):
+def test_a_legend_names_the_families_that_are_drawn_and_no_other(measured, reported):
     def families():
-        figure = tradeoff(tradeoff_points(measured, raw_reported))
+        figure = draw_tradeoff(tradeoff_points(measured, reported))
         (legend,) = figure.legends
         box = legend.get_window_extent()
         assert figure.bbox.x0 <= box.x0

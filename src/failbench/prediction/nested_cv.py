@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+import pandas as pd
 import polars as pl
 
 from failbench.arrays import Mask
@@ -119,14 +120,50 @@ def _predict_fold(
     plan: FoldPlan,
 ) -> pl.DataFrame:
     estimator, tested = fit_fold(runs, band, splits, method, settings, columns, seed, plan)
-    diagnoses = estimator.diagnose(runs.frame[tested])
-    probabilities = estimator.predict_proba(runs.frame[tested])
+    name = _declared(method).name
+    return fold_predictions(
+        estimator, runs.table, runs.frame, tested, plan, feature_set=feature_set, method=name
+    )
+
+
+def fold_predictions(
+    estimator: Method,
+    table: pl.DataFrame,
+    frame: pd.DataFrame,
+    tested: Mask,
+    plan: FoldPlan,
+    *,
+    feature_set: str,
+    method: str,
+) -> pl.DataFrame:
+    """What a fitted method predicts for the tested runs of its fold.
+
+    Parameters
+    ----------
+    estimator
+        The fitted method.
+    table, frame
+        All runs of the study, row by row: with their keys, and as the method receives them.
+    tested
+        Which of them the fold tests, ``[n_runs]``.
+    plan
+        The fold.
+    feature_set, method
+        Under which names the predictions are saved.
+
+    Returns
+    -------
+    polars.DataFrame
+        Rows of ``PREDICTION_SCHEMA``, in the order of the runs.
+    """
+    diagnoses = estimator.diagnose(frame[tested])
+    probabilities = estimator.predict_proba(frame[tested])
     return (
-        runs.table.filter(pl.Series(tested))
+        table.filter(pl.Series(tested))
         .with_columns(
             study=pl.lit(plan.study),
             feature_set=pl.lit(feature_set),
-            method=pl.lit(_declared(method).name),
+            method=pl.lit(method),
             repeat=pl.lit(plan.repeat),
             fold=pl.lit(plan.fold),
             prediction=_column(diagnoses, "category", pl.String()),

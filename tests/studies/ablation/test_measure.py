@@ -1,3 +1,5 @@
+"""What methods predict with some of their signals, on runs that one group tells apart."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -7,74 +9,25 @@ from pydantic import ValidationError
 
 from failbench.errors import BadInputError
 from failbench.features.feature_table import to_frame
-from failbench.methods.classifiers import RandomForestSettings
-from failbench.methods.improved_rules import ImprovedRulesSettings
 from failbench.methods.signal_groups import ALL_GROUPS
-from failbench.prediction.splits import make_splits
-from failbench.studies.ablation.measure import ANSWER_SCHEMA, AblationSettings, View, ablation
-from failbench.studies.ablation.results import ablation_metrics, ablation_points, ablation_results
-from failbench.studies.ablation.superadditivity import reported_interactions
+from failbench.studies.ablation.measure import (
+    ABLATION_SCHEMA,
+    KEY,
+    AblationSettings,
+    View,
+    ablation,
+)
 from failbench.vocabulary import CATEGORIES
-
-RULES = ImprovedRulesSettings(
-    tau=0.6, catastrophic_perplexity=400, gradient_norm=1000, healthy_sds=3
-)
-FOREST = RandomForestSettings(
-    trees=5, inner_folds=2, max_features=("sqrt", 0.5), min_samples_leaf=(1,)
-)
-VALUES: dict[str, object] = {
-    "repeats": 1,
-    "kept": (
-        ("memory",),
-        ("perplexity",),
-        ("memory", "perplexity"),
-        ("training_dynamics",),
-        ("error_text",),
-    ),
-    "superadditive": ("memory", "perplexity"),
-    "resamples": 1000,
-    "confidence": 0.95,
-    "wilson_from": 0.9,
-    "practical_equivalence": 0.05,
-    "equivalence_margin": 0.1,
-    "power": 0.8,
-    "seed": 0,
-}
-SETTINGS = AblationSettings.model_validate(VALUES)
+from made_up_ablation import FOREST, RULES, SETTINGS, VALUES, accuracy
 
 
-@pytest.fixture(scope="module")
-def splits(failures) -> pl.DataFrame:
-    return make_splits(failures.select("scenario", "category").unique(), 3, 2, seed=0)
-
-
-@pytest.fixture(scope="module")
-def told(failures) -> pl.DataFrame:
-    """Failures whose peak memory alone tells the category."""
-    codes = {category: float(code) for code, category in enumerate(CATEGORIES)}
-    shift = pl.col("category").replace_strict(codes)
-    return failures.with_columns(peak_memory=shift, max_loss=0.0)
-
-
-@pytest.fixture(scope="module")
-def answers(told, successes, splits) -> pl.DataFrame:
-    return ablation(told, successes, splits, RULES, FOREST, SETTINGS, seed=0)
-
-
-def accuracy(answers: pl.DataFrame, method: str, subset: str, feature_set: str = "19") -> float:
-    mine = answers.filter(
-        pl.col("method") == method,
-        pl.col("subset") == subset,
-        pl.col("feature_set") == feature_set,
-    )
-    return float((mine["prediction"] == mine["category"]).to_numpy().mean())
-
-
-def test_every_subset_answers_every_run_once_a_repeat(answers, told):
-    assert answers.schema == ANSWER_SCHEMA
-    counts = answers.group_by("feature_set", "method", "subset").len()["len"]
-    assert set(counts) == {told.height * SETTINGS.repeats}
-    subsets = answers.group_by("feature_set", "method").agg(pl.col("subset").n_unique())
+def test_every_run_is_predicted_with_every_subset_once_per_repeat(predictions, told_by_memory):
+    assert predictions.schema == ABLATION_SCHEMA
+    assert not predictions.select(KEY).is_duplicated().any()
+    assert predictions.equals(predictions.sort(KEY))
+    counts = predictions.group_by("feature_set", "method", "subset").len()["len"]
+    assert set(counts) == {told_by_memory.height * SETTINGS.repeats}
+    subsets = predictions.group_by("feature_set", "method").agg(pl.col("subset").n_unique())
     by_method = {(feature_set, method): count for feature_set, method, count in subsets.rows()}
     # all, those kept, and without each group; 19 features have no keywords to keep or leave out
     assert by_method == {
@@ -85,35 +38,46 @@ def test_every_subset_answers_every_run_once_a_repeat(answers, told):
     }
 
 
-def test_a_forest_is_worth_what_the_signals_it_sees_are(answers):
-    assert accuracy(answers, "random_forest", "memory") > 0.75
-    assert accuracy(answers, "random_forest", "without_memory") < 0.5
-    assert accuracy(answers, "random_forest", "perplexity") < 0.5
+def test_a_forest_is_worth_what_the_signals_it_sees_are(predictions):
+    assert accuracy(predictions, "random_forest", "memory") > 0.75
+    assert accuracy(predictions, "random_forest", "without_memory") < 0.5
+    assert accuracy(predictions, "random_forest", "perplexity") < 0.5
 
 
-def test_with_all_signals_both_readings_of_the_rules_are_the_method_itself(answers):
+def test_with_all_signals_both_readings_of_the_rules_are_the_method_itself(predictions):
     keys = ["repeat", "run_id", "prediction"]
     whole, reduced = (
-        answers.filter(pl.col("method") == method, pl.col("subset") == ALL_GROUPS).select(keys)
+        predictions.filter(pl.col("method") == method, pl.col("subset") == ALL_GROUPS).select(keys)
         for method in ("improved_rules", "reduced_rules")
     )
     assert whole.equals(reduced)
 
 
-def test_leaving_the_keywords_out_is_the_smaller_feature_set(answers):
+def test_leaving_the_keywords_out_is_the_smaller_feature_set(predictions):
     keys = ["repeat", "run_id", "prediction"]
-    forest = answers.filter(pl.col("method") == "random_forest")
+    forest = predictions.filter(pl.col("method") == "random_forest")
     small = forest.filter(pl.col("feature_set") == "19", pl.col("subset") == ALL_GROUPS)
     without = forest.filter(pl.col("subset") == "without_error_text")
     assert small.select(keys).equals(without.select(keys))
 
 
-def test_workers_do_not_change_the_answers(told, successes, splits, answers):
-    assert ablation(told, successes, splits, RULES, FOREST, SETTINGS, 0, workers=2).equals(answers)
+def test_workers_do_not_change_the_predictions(told_by_memory, successes, splits, predictions):
+    two = ablation(told_by_memory, successes, splits, RULES, FOREST, SETTINGS, 0, workers=2)
+    assert two.equals(predictions)
 
 
-def test_rules_are_blind_to_what_they_must_not_see(told):
-    frame = to_frame(told).assign(error_type="RuntimeError", error_message="out of memory")
+def test_an_abstention_has_its_reason_and_a_forest_its_probabilities(predictions):
+    abstained = predictions["prediction"] == "abstain"
+    assert (predictions["reason"].is_not_null() == abstained).all()
+    forest = predictions.filter(pl.col("method") == "random_forest")
+    likeliest = forest.select(pl.max_horizontal(f"p_{category}" for category in CATEGORIES))
+    assert (likeliest.to_series() == forest["confidence"]).all()
+
+
+def test_rules_are_blind_to_what_they_must_not_see(told_by_memory):
+    frame = to_frame(told_by_memory).assign(
+        error_type="RuntimeError", error_message="out of memory"
+    )
     seen = View("improved_rules", RULES, ("memory_warning",)).frame(frame)
     assert seen["perplexity"].isna().all()
     assert (seen["error_type"] == "").all()
@@ -137,54 +101,7 @@ def test_settings_that_make_no_sense_are_refused(values, problem):
         AblationSettings.model_validate(VALUES | values)
 
 
-def test_more_repeats_than_there_are_splits_are_refused(told, successes, splits):
+def test_more_repeats_than_there_are_splits_are_refused(told_by_memory, successes, splits):
     many = AblationSettings.model_validate(VALUES | {"repeats": 3})
     with pytest.raises(BadInputError, match="the splits have 2"):
-        ablation(told, successes, splits, RULES, FOREST, many, seed=0)
-
-
-@pytest.fixture(scope="module")
-def results(answers):
-    return ablation_results(answers, SETTINGS)
-
-
-def test_every_subset_but_all_is_held_against_all_in_one_family(results):
-    for one in results:
-        assert {each.right for each in one.comparisons} == {ALL_GROUPS}
-        assert len(one.comparisons) == one.rates["subset"].n_unique() - 1
-        assert all(each.reported_p >= each.p for each in one.comparisons)
-
-
-def test_points_are_the_rates_with_the_difference_of_accuracy_beside_them(results, answers):
-    points = ablation_points(results)
-    row = points.filter(
-        pl.col("method") == "random_forest",
-        pl.col("feature_set") == "19",
-        pl.col("subset") == "perplexity",
-        pl.col("metric") == "accuracy",
-    ).row(0, named=True)
-    alone, whole = (accuracy(answers, "random_forest", name) for name in ("perplexity", ALL_GROUPS))
-    assert row["value"] == pytest.approx(alone)
-    assert row["difference"] == pytest.approx(alone - whole)
-    assert row["difference_low"] <= row["difference"] <= row["difference_high"] < 0
-    assert points.filter(pl.col("subset") == ALL_GROUPS)["difference"].null_count() == 2 * len(
-        results
-    )
-
-
-def test_metrics_have_rates_differences_and_interactions_of_each_variant(results):
-    reported = reported_interactions(
-        0.263, 0.250, 0.474, 76, 20 / 76, 0.95, "improved_rules", "nothing"
-    )
-    metrics = ablation_metrics(results, reported, 0.05)
-    rate = metrics["rates"]["19"]["random_forest"]["memory"]["accuracy"]
-    assert set(rate) == {"value", "ci_low", "ci_high", "n"}
-    assert "memory_less_all" in metrics["less_all"]["19+keywords"]["random_forest"]
-    assert set(metrics["interaction"]["measured"]["19"]) == {
-        "improved_rules",
-        "random_forest",
-        "reduced_rules",
-    }
-    assert metrics["interaction"]["reported"]["over_nothing"]["verdict"] == "not shown"
-    assert metrics["interaction"]["measured"]["19"]["random_forest"]["over_majority"]["own"]
-    assert metrics["interaction"]["measured"]["19"]["reduced_rules"]["over_nothing"]["own"]
+        ablation(told_by_memory, successes, splits, RULES, FOREST, many, seed=0)

@@ -11,15 +11,10 @@ from failbench.methods.signal_groups import SIGNAL_GROUPS
 from failbench.reporting.markup import render
 from failbench.reporting.style import save_svg
 from failbench.studies.ablation.figure import WIDTH, draw_ablation
+from failbench.studies.ablation.interactions_table import interactions_table, reported_surplus
 from failbench.studies.ablation.measure import AblationSettings, subsets
-from failbench.studies.ablation.tables import (
-    VARIANTS,
-    ablation_tables,
-    interactions_table,
-    kept_subsets,
-    left_out_subsets,
-    reported_surplus,
-)
+from failbench.studies.ablation.tables import ablation_tables
+from failbench.studies.ablation.variants import VARIANTS, kept_subsets, left_out_subsets
 
 KEPT = (("perplexity",), ("memory",), ("vocabulary",), ("memory", "perplexity"))
 SETTINGS = AblationSettings(
@@ -77,11 +72,11 @@ def test_subsets_come_in_the_order_of_the_groups_and_all_signals_last(points):
         "memory+perplexity",
         "all",
     ]
-    assert left_out_subsets(points) == [f"without_{one}" for one in SIGNAL_GROUPS] + ["all"]
+    assert left_out_subsets(points) == [f"without_{group}" for group in SIGNAL_GROUPS] + ["all"]
 
 
-def test_the_papers_figures_stand_beside_the_rules_and_not_beside_the_forest(points, raw_reported):
-    kept, left_out = ablation_tables(points, raw_reported, SETTINGS)
+def test_the_papers_figures_stand_beside_the_rules_and_not_beside_the_forest(points, reported):
+    kept, left_out = ablation_tables(points, reported, SETTINGS)
     cells = {(line[0], line[2]): line[3:5] for line in kept.rows}
     assert cells["Improved rules", "memory"] == ("26.3", "−35.5")
     assert cells["Improved rules, reduced tree", "memory + perplexity"] == ("47.4", "−14.4")
@@ -90,9 +85,9 @@ def test_the_papers_figures_stand_beside_the_rules_and_not_beside_the_forest(poi
     assert not any(column.group == "reported" for column in left_out.columns)
 
 
-def test_a_row_has_the_rate_the_difference_and_what_could_have_been_seen(points, raw_reported):
-    kept, _ = ablation_tables(points, raw_reported, SETTINGS)
-    line = next(one for one in kept.rows if one[2] == "perplexity")
+def test_a_row_has_the_rate_the_difference_and_what_could_have_been_seen(points, reported):
+    kept, _ = ablation_tables(points, reported, SETTINGS)
+    line = next(line for line in kept.rows if line[2] == "perplexity")
     assert line[5:] == (
         "22.0 [12.0, 32.0]",
         "22.0",
@@ -104,22 +99,22 @@ def test_a_row_has_the_rate_the_difference_and_what_could_have_been_seen(points,
     )
 
 
-def test_a_difference_that_no_resample_questions_has_no_interval(points, raw_reported):
-    kept, _ = ablation_tables(points, raw_reported, SETTINGS)
-    line = next(one for one in kept.rows if one[2] == "memory")
+def test_a_difference_that_no_resample_questions_has_no_interval(points, reported):
+    kept, _ = ablation_tables(points, reported, SETTINGS)
+    line = next(line for line in kept.rows if line[2] == "memory")
     assert (line[7], line[9]) == ("−26.0", "–")
 
 
-def test_the_reported_surplus_is_that_of_the_papers_table(raw_reported):
-    found = {one.baseline: one for one in reported_surplus(raw_reported, 0.95)}
-    assert found["nothing"].value == pytest.approx(0.474 - 0.263 - 0.250)
-    assert found["majority"].baseline_value == pytest.approx(20 / 76)
-    assert {one.n for one in found.values()} == {76}
+def test_the_reported_surplus_is_that_of_the_papers_table(reported):
+    surplus = {row.baseline: row for row in reported_surplus(reported, 0.95)}
+    assert surplus["nothing"].value == pytest.approx(0.474 - 0.263 - 0.250)
+    assert surplus["majority"].baseline_value == pytest.approx(20 / 76)
+    assert {row.n for row in surplus.values()} == {76}
 
 
-def test_the_verdict_stands_at_the_baseline_of_the_method_itself(raw_reported):
+def test_the_verdict_stands_at_the_baseline_of_the_method_itself(reported):
     table = interactions_table(
-        reported_surplus(raw_reported, 0.95), ("memory", "perplexity"), confidence=0.95
+        reported_surplus(reported, 0.95), ("memory", "perplexity"), confidence=0.95
     )
     (line,) = table.rows
     assert line[:5] == ("Improved rules, reported", "–", "26.3", "25.0", "47.4")
@@ -130,15 +125,15 @@ def test_the_verdict_stands_at_the_baseline_of_the_method_itself(raw_reported):
     assert set(render(table)) == {"md", "tex", "typ"}
 
 
-def test_a_missing_count_of_scenarios_is_refused(raw_reported):
-    claims = {key: one for key, one in raw_reported["claims"].items() if key != "scenarios"}
+def test_a_missing_count_of_scenarios_is_refused(reported):
+    claims = {name: value for name, value in reported.claims.items() if name != "scenarios"}
     with pytest.raises(BadInputError, match="scenarios"):
-        reported_surplus(raw_reported | {"claims": claims}, 0.95)
+        reported_surplus(reported.model_copy(update={"claims": claims}), 0.95)
 
 
 @pytest.mark.usefixtures("project_style")
-def test_the_figure_has_every_subset_and_readable_labels_that_do_not_overlap(points, raw_reported):
-    figure = draw_ablation(points, raw_reported)
+def test_the_figure_has_every_subset_and_readable_labels_that_do_not_overlap(points, reported):
+    figure = draw_ablation(points, reported)
     assert figure.get_figwidth() == WIDTH
     FigureCanvasAgg(figure).draw()
     left, right = figure.axes
@@ -148,11 +143,11 @@ def test_the_figure_has_every_subset_and_readable_labels_that_do_not_overlap(poi
         labels = axes.get_yticklabels()
         assert min(label.get_size() for label in labels) >= 6
         boxes = [label.get_window_extent() for label in labels]
-        assert all(one.y0 >= other.y1 for one, other in pairwise(boxes))
+        assert all(upper.y0 >= lower.y1 for upper, lower in pairwise(boxes))
 
 
 @pytest.mark.usefixtures("project_style")
-def test_the_same_points_give_the_same_bytes(points, raw_reported, tmp_path):
+def test_the_same_points_give_the_same_bytes(points, reported, tmp_path):
     for name in ("first.svg", "second.svg"):
-        save_svg(draw_ablation(points, raw_reported), tmp_path / name)
+        save_svg(draw_ablation(points, reported), tmp_path / name)
     assert (tmp_path / "first.svg").read_bytes() == (tmp_path / "second.svg").read_bytes()

@@ -11,9 +11,9 @@ from failbench.reporting.markup import render
 from failbench.reporting.style import save_svg
 from failbench.studies.importance.figure import WIDTH, draw_importance, draw_shapes
 from failbench.studies.importance.measure import IMPORTANCE_SETS, TABLE_SIX, ImportanceSettings
-from failbench.studies.importance.results import SourceAgreement
+from failbench.studies.importance.results import LeadingShare, SourceAgreement
 from failbench.studies.importance.shapes import SHAPE_SCHEMA
-from failbench.studies.importance.tables import METHODS, importance_tables
+from failbench.studies.importance.tables import BUILT_IN, importance_tables
 from failbench.vocabulary import CATEGORIES
 
 SETTINGS = ImportanceSettings(
@@ -32,7 +32,7 @@ AGREEMENT = {
         )
     }
 }
-LEADING = {TABLE_SIX: (0.8, 0.02, 25)}
+LEADING = {TABLE_SIX: LeadingShare(0.8, 0.02, 25)}
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +59,7 @@ def table() -> pl.DataFrame:
                 "fits": 25,
                 "share": None if method == "ebm" else 0.1,
             }
-            for method in METHODS
+            for method in BUILT_IN
             for number, (kind, name, group) in enumerate(named)
         ]
     return pl.DataFrame(rows, infer_schema_length=None)
@@ -90,8 +90,8 @@ def shapes() -> pl.DataFrame:
 
 
 @pytest.fixture
-def tables(table, raw_reported):
-    return importance_tables(table, AGREEMENT, LEADING, raw_reported, SETTINGS)
+def tables(table, reported):
+    return importance_tables(table, AGREEMENT, LEADING, reported, SETTINGS)
 
 
 def test_the_papers_shares_stand_beside_the_groups_of_its_features(tables):
@@ -113,7 +113,7 @@ def test_the_sums_that_do_not_fit_are_printed(tables):
 
 
 def test_a_row_has_drop_and_shares_of_both_methods(tables):
-    line = next(one for one in tables[1].rows if one[0] == "max_gradient_norm")
+    line = next(line for line in tables[1].rows if line[0] == "max_gradient_norm")
     assert line[1] == "18.0"
     assert line[3:5] == ("10.0", "5.0 ± 1.0")
     assert line[6:8] == ("–", "5.0 ± 1.0")
@@ -130,8 +130,8 @@ def test_how_far_the_sources_agree_is_said(tables):
 
 
 @pytest.mark.usefixtures("project_style")
-def test_the_figure_has_a_row_a_feature_and_the_keywords_in_one(table, raw_reported):
-    figure = draw_importance(table, raw_reported)
+def test_the_figure_has_a_row_a_feature_and_the_keywords_in_one(table, reported):
+    figure = draw_importance(table, reported)
     assert figure.get_figwidth() == WIDTH
     FigureCanvasAgg(figure).draw()
     left, right = figure.axes
@@ -140,7 +140,7 @@ def test_the_figure_has_a_row_a_feature_and_the_keywords_in_one(table, raw_repor
     assert len(labels) == 19 + 1 + 1
     assert min(label.get_size() for label in labels) >= 6
     boxes = [label.get_window_extent() for label in labels]
-    assert all(one.y0 >= other.y1 - 1 for one, other in pairwise(boxes))
+    assert all(upper.y0 >= lower.y1 - 1 for upper, lower in pairwise(boxes))
 
 
 @pytest.mark.usefixtures("project_style")
@@ -162,15 +162,15 @@ def test_values_that_span_decades_on_both_sides_of_zero_are_linear_around_it(sha
     crossing = pl.concat(
         rows.with_columns(low=pl.lit(a), high=pl.lit(b)) for a, b in pairwise(edges)
     )
-    (axes,) = (one for one in draw_shapes(crossing).axes if one.axison)
+    (axes,) = (panel for panel in draw_shapes(crossing).axes if panel.axison)
     assert axes.get_xscale() == "symlog"
 
 
 @pytest.mark.usefixtures("project_style")
-def test_the_same_points_give_the_same_bytes(table, shapes, raw_reported, tmp_path):
+def test_the_same_points_give_the_same_bytes(table, shapes, reported, tmp_path):
     for name in ("first", "second"):
-        save_svg(draw_importance(table, raw_reported), tmp_path / f"{name}.svg")
+        save_svg(draw_importance(table, reported), tmp_path / f"{name}.svg")
         save_svg(draw_shapes(shapes), tmp_path / f"{name}_shapes.svg")
     for suffix in (".svg", "_shapes.svg"):
-        first, second = ((tmp_path / f"{one}{suffix}") for one in ("first", "second"))
+        first, second = ((tmp_path / f"{name}{suffix}") for name in ("first", "second"))
         assert first.read_bytes() == second.read_bytes()

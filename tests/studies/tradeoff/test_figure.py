@@ -11,20 +11,22 @@ from matplotlib.transforms import Bbox
 from failbench.errors import BadInputError
 from failbench.reporting.labels import METHOD_LABELS
 from failbench.reporting.style import save_svg
-from failbench.studies.tradeoff.figure import tradeoff, tradeoff_points
+from failbench.studies.tradeoff.figure import draw_tradeoff
+from failbench.studies.tradeoff.report import report
+from failbench.studies.tradeoff.results import tradeoff_points
 
 pytestmark = pytest.mark.usefixtures("project_style")
 
 
 @pytest.fixture(scope="module")
-def points(made_up_metrics, raw_reported):
-    return tradeoff_points(made_up_metrics, raw_reported)
+def points(made_up_metrics, reported):
+    return tradeoff_points(made_up_metrics, reported)
 
 
 @pytest.fixture(scope="module")
 def figure(points, repository):
     with mpl.rc_context(fname=repository / "figures" / "matplotlibrc"):
-        return tradeoff(points)
+        return draw_tradeoff(points)
 
 
 def names(axes):
@@ -51,9 +53,9 @@ def test_a_measured_point_has_conditions_and_a_reported_one_a_score(points):
     assert (tree["accuracy"], tree["accuracy_low"], tree["accuracy_high"]) == (0.913, 0.895, 0.931)
 
 
-def test_the_points_are_those_of_the_papers_features_alone(points, measured, raw_reported):
+def test_the_points_are_those_of_the_papers_features_alone(points, measured, reported):
     del measured["19+keywords"]
-    assert tradeoff_points(measured, raw_reported).equals(points)
+    assert tradeoff_points(measured, reported).equals(points)
 
 
 def test_every_point_is_labelled_in_its_panel(figure, points):
@@ -104,19 +106,27 @@ def test_a_range_of_scores_is_a_bar_without_a_mark(figure):
     assert not [line for line in right.lines if list(line.get_xdata()) == [70.0]]
 
 
-def test_methods_that_give_no_conditions_at_all_can_be_drawn(measured, raw_reported):
+def test_methods_that_give_no_conditions_at_all_can_be_drawn(measured, reported):
     bare = {"19": {"simulated_human": measured["19"]["simulated_human"]}}
-    left, _ = tradeoff(tradeoff_points(bare, raw_reported)).axes
+    left, _ = draw_tradeoff(tradeoff_points(bare, reported)).axes
     assert left.get_xlim() == (1.0, 10.0)
 
 
-def test_a_method_without_a_label_is_refused_by_name(measured, raw_reported):
+def test_a_method_without_a_label_is_refused_by_name(measured, reported):
     measured["19"]["oracle"] = measured["19"]["ebm"]
     with pytest.raises(BadInputError, match="oracle"):
-        tradeoff(tradeoff_points(measured, raw_reported))
+        draw_tradeoff(tradeoff_points(measured, reported))
 
 
 def test_the_same_points_give_the_same_bytes(points, tmp_path):
     for name in ("first", "second"):
-        save_svg(tradeoff(points), tmp_path / name)
+        save_svg(draw_tradeoff(points), tmp_path / name)
     assert (tmp_path / "first").read_bytes() == (tmp_path / "second").read_bytes()
+
+
+def test_the_report_draws_the_points_that_it_publishes(made_up_metrics, reported, tmp_path):
+    published = report(made_up_metrics, reported)
+    assert list(published.points) == list(published.figures) == ["tradeoff"]
+    save_svg(published.figures["tradeoff"](), tmp_path / "published")
+    save_svg(draw_tradeoff(published.points["tradeoff"]), tmp_path / "drawn")
+    assert (tmp_path / "published").read_bytes() == (tmp_path / "drawn").read_bytes()

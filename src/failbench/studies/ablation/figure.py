@@ -1,8 +1,8 @@
-"""The figure of the ablation: a mark a method, with some signals only and without one group."""
+"""Figure of the ablation: a mark per method, with some signals only and without one group."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -12,10 +12,10 @@ from matplotlib.figure import Figure
 
 from failbench.features.catalogue import PRIMARY_SET
 from failbench.reporting.dot_plot import draw_marks, rule_rows
-from failbench.reporting.reported import validate_reported
+from failbench.reporting.reported import Reported
 from failbench.reporting.style import BLACK, BLUE, GREY, ORANGE, SKY, VERMILLION
 from failbench.studies.ablation.measure import FOREST, REDUCED, RULES
-from failbench.studies.ablation.tables import (
+from failbench.studies.ablation.variants import (
     REPORTED_ROWS,
     VARIANTS,
     kept_subsets,
@@ -29,7 +29,7 @@ WIDTH = 6.9
 
 FONT = 7
 ROW_HEIGHT = 0.42
-"""Inches a subset."""
+"""Inches per subset."""
 
 CHANCE = 1 / len(CATEGORIES)
 
@@ -45,20 +45,15 @@ MARKS: Final[dict[tuple[str, str], tuple[str, str]]] = {
 """Colour and marker of each method and feature set."""
 
 
-def draw_ablation(points: pl.DataFrame, reported: Mapping[str, object]) -> Figure:
+def draw_ablation(points: pl.DataFrame, paper: Reported) -> Figure:
     """Accuracy with each subset of the signals, the paper's beside it.
 
     Parameters
     ----------
     points
         As :func:`failbench.studies.ablation.results.ablation_points` returns them.
-    reported
-        The parsed ``data/reported/paper.yaml``.
-
-    Raises
-    ------
-    BadInputError
-        If ``reported`` is not as :class:`failbench.reporting.reported.Reported` says.
+    paper
+        The paper's numbers.
     """
     drawn = points.filter(pl.col("metric") == "accuracy")
     panels = (kept_subsets(drawn), left_out_subsets(drawn))
@@ -70,14 +65,23 @@ def draw_ablation(points: pl.DataFrame, reported: Mapping[str, object]) -> Figur
     ):
         _panel(axes, drawn, subsets)
         axes.set_title(title)
-    rows = validate_reported(reported).tables.ablation.rows
-    found = [
-        (rows[REPORTED_ROWS[name]].accuracy, position)
-        for position, name in enumerate(panels[0])
-        if name in REPORTED_ROWS
+    _mark_reported(left, panels[0], paper)
+    left.plot([], [], color=GREY, linewidth=0.8, linestyle=":", label=f"chance, {CHANCE:g}")
+    handles, labels = left.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper left", ncols=3, fontsize=FONT)
+    return figure
+
+
+def _mark_reported(axes: Axes, subsets: Sequence[str], paper: Reported) -> None:
+    """Draw the paper's accuracy in the row of each subset that it has."""
+    rows = paper.tables.ablation.rows
+    marks = [
+        (rows[REPORTED_ROWS[subset]].accuracy, position)
+        for position, subset in enumerate(subsets)
+        if subset in REPORTED_ROWS
     ]
-    left.plot(
-        *zip(*found, strict=True),
+    axes.plot(
+        *zip(*marks, strict=True),
         color=BLACK,
         marker="|",
         markersize=12,
@@ -85,10 +89,6 @@ def draw_ablation(points: pl.DataFrame, reported: Mapping[str, object]) -> Figur
         linestyle="none",
         label="Improved rules, reported",
     )
-    left.plot([], [], color=GREY, linewidth=0.8, linestyle=":", label=f"chance, {CHANCE:g}")
-    handles, labels = left.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper left", ncols=3, fontsize=FONT)
-    return figure
 
 
 def _panel(axes: Axes, drawn: pl.DataFrame, subsets: Sequence[str]) -> None:
@@ -97,14 +97,14 @@ def _panel(axes: Axes, drawn: pl.DataFrame, subsets: Sequence[str]) -> None:
     for ((method, feature_set), (colour, marker)), offset in zip(
         MARKS.items(), offsets, strict=True
     ):
-        mine = drawn.filter(
+        rates = drawn.filter(
             pl.col("method") == method,
             pl.col("feature_set") == feature_set,
             pl.col("subset").is_in(subsets),
         )
-        rows = np.array([subsets.index(name) for name in mine["subset"]], dtype=float)
+        rows = np.array([subsets.index(name) for name in rates["subset"]], dtype=float)
         label = ", ".join(VARIANTS[method, feature_set])
-        draw_marks(axes, mine, rows + offset, colour=colour, marker=marker, label=label)
+        draw_marks(axes, rates, rows + offset, colour=colour, marker=marker, label=label)
     # the last row has all signals, which the others lack
     rule_rows(axes, [subset_label(name) for name in subsets], FONT, last=0.8)
     axes.set_xlim(-0.02, 1.0)

@@ -30,31 +30,18 @@ from failbench.methods.reduced_tree import ERROR_TEXT
 from failbench.methods.signal_groups import ALL_GROUPS, SIGNAL_GROUPS, signal_groups
 from failbench.prediction.fold_plans import NESTED_CV, FoldPlan, by_scenario
 from failbench.prediction.labelled_runs import LabelledRuns
-from failbench.prediction.nested_cv import fold_seed
+from failbench.prediction.nested_cv import fold_predictions, fold_seed
 from failbench.prediction.splits import first_repeats
 from failbench.prediction.workers import parallel_map
+from failbench.predictions import PREDICTION_SCHEMA
 from failbench.records import Record
-from failbench.statistics.intervals import IntervalSettings
-from failbench.statistics.significance import SignificanceSettings
 
-"""The subset that the others are held against."""
+RULES, REDUCED, FOREST = METHODS = ("improved_rules", "reduced_rules", "random_forest")
 
-RULES, REDUCED, FOREST = "improved_rules", "reduced_rules", "random_forest"
+ABLATION_SCHEMA = pl.Schema({**PREDICTION_SCHEMA, "subset": pl.String()})
+"""The columns of predictions, and ``subset``: the signals that the method sees."""
 
-ANSWER_SCHEMA = pl.Schema(
-    {
-        "feature_set": pl.String,
-        "method": pl.String,
-        "subset": pl.String,
-        "repeat": pl.Int32,
-        "fold": pl.Int32,
-        "run_id": pl.String,
-        "scenario": pl.String,
-        "category": pl.String,
-        "prediction": pl.String,
-    }
-)
-"""Columns of the answers; the first six are their key."""
+KEY = [*PREDICTION_SCHEMA.names()[:6], "subset"]
 
 
 class AblationSettings(Record):
@@ -77,7 +64,7 @@ class AblationSettings(Record):
         unknown = [name for groups in kept for name in groups if name not in SIGNAL_GROUPS]
         if unknown:
             raise ValueError(f"{unknown[0]!r} is none of {', '.join(SIGNAL_GROUPS)}")
-        if any(not groups for groups in kept) or len({frozenset(one) for one in kept}) < len(kept):
+        if any(not groups for groups in kept) or len(set(map(frozenset, kept))) < len(kept):
             raise ValueError("a set of signal groups is empty or named twice")
         return kept
 
@@ -87,29 +74,6 @@ class AblationSettings(Record):
         if not {(left,), (right,), (left, right)} <= set(self.kept):
             raise ValueError("superadditive takes two groups that are kept alone and together")
         return self
-
-    @property
-    def intervals(self) -> IntervalSettings:
-        """How the intervals of rates are made."""
-        return IntervalSettings(
-            resamples=self.resamples,
-            confidence=self.confidence,
-            wilson_from=self.wilson_from,
-            seed=self.seed,
-        )
-
-    def comparisons(self, feature_set: str, subsets: Sequence[str]) -> SignificanceSettings:
-        """Every subset against all signals, as one family of tests."""
-        return SignificanceSettings(
-            feature_set=feature_set,
-            contrasts=tuple((name, ALL_GROUPS) for name in subsets if name != ALL_GROUPS),
-            resamples=self.resamples,
-            confidence=self.confidence,
-            practical_equivalence=self.practical_equivalence,
-            equivalence_margin=self.equivalence_margin,
-            power=self.power,
-            seed=self.seed,
-        )
 
 
 @dataclass(frozen=True)
@@ -124,7 +88,7 @@ class View:
         """The runs as the method receives them; what the improved rules must not see is missing."""
         if self.method != RULES:
             return runs
-        hidden = [one for one in FEATURE_SETS["19"] if one not in self.signals]
+        hidden = [name for name in FEATURE_SETS["19"] if name not in self.signals]
         blind = runs.assign(**dict.fromkeys(hidden, np.nan))
         if ERROR_TEXT not in self.signals:
             blind = blind.assign(**dict.fromkeys(TEXT_COLUMNS, ""))
@@ -147,8 +111,10 @@ def subsets(groups: Sequence[str], kept: Sequence[Sequence[str]]) -> dict[str, t
     {'all': ('memory', 'steps'), 'memory': ('memory',), 'without_memory': ('steps',), \
 'without_steps': ('memory',)}
     """
-    alone = {"+".join(one): tuple(one) for one in kept if set(one) <= set(groups)}
-    without = {f"without_{one}": tuple(other for other in groups if other != one) for one in groups}
+    alone = {"+".join(names): tuple(names) for names in kept if set(names) <= set(groups)}
+    without = {
+        f"without_{name}": tuple(other for other in groups if other != name) for name in groups
+    }
     return {ALL_GROUPS: tuple(groups), **alone, **without}
 
 
@@ -184,7 +150,7 @@ def ablation(
     Returns
     -------
     polars.DataFrame
-        Rows of ``ANSWER_SCHEMA``, sorted by their key.
+        Rows of ``ABLATION_SCHEMA``, sorted by ``KEY``.
 
     Raises
     ------
@@ -197,15 +163,12 @@ def ablation(
     views = _views(rules, _without_search(forest), settings.kept)
     distinct = list(dict.fromkeys(views.values()))
     tasks = [(view, runs, band, taken, by_scenario(NESTED_CV, taken), seed) for view in distinct]
-    answers = dict(zip(distinct, parallel_map(_answers, tasks, workers), strict=True))
+    predictions = dict(zip(distinct, parallel_map(_predictions, tasks, workers), strict=True))
     parts = [
-        answers[view].with_columns(
-            feature_set=pl.lit(feature_set), method=pl.lit(view.method), subset=pl.lit(subset)
-        )
+        predictions[view].with_columns(feature_set=pl.lit(feature_set), subset=pl.lit(subset))
         for (feature_set, _, subset), view in views.items()
     ]
-    names = ANSWER_SCHEMA.names()
-    return pl.concat(parts).select(names).cast(ANSWER_SCHEMA).sort(names[:6])
+    return pl.concat(parts).select(ABLATION_SCHEMA.names()).sort(KEY)
 
 
 def _without_search(forest: RandomForestSettings) -> RandomForestSettings:
@@ -235,13 +198,13 @@ def _views(
         if method != FOREST:
             members[ERROR_TEXT] = (ERROR_TEXT,)
         for subset, groups in subsets(tuple(members), kept).items():
-            seen = {one for group in groups for one in members[group]}
-            signals = tuple(one for one in (*columns, ERROR_TEXT) if one in seen)
+            seen = {name for group in groups for name in members[group]}
+            signals = tuple(name for name in (*columns, ERROR_TEXT) if name in seen)
             views[feature_set, method, subset] = View(method, settings, signals)
     return views
 
 
-def _answers(
+def _predictions(
     view: View,
     runs: LabelledRuns,
     band: HealthyBand,
@@ -249,6 +212,7 @@ def _answers(
     plans: Sequence[FoldPlan],
     seed: int,
 ) -> pl.DataFrame:
+    """Predictions by one method with one subset; which feature sets show it that is not known."""
     frame = view.frame(runs.frame)
     parts = []
     for plan in plans:
@@ -256,13 +220,8 @@ def _answers(
         method = view.estimator(band, fold_seed(seed, plan.repeat, plan.fold))
         method.fit(frame[trained], runs.labels[trained], groups=runs.groups[trained])
         parts.append(
-            runs.table.filter(pl.Series(tested)).select(
-                "run_id",
-                "scenario",
-                "category",
-                repeat=pl.lit(plan.repeat),
-                fold=pl.lit(plan.fold),
-                prediction=pl.Series(method.predict(frame[tested]).tolist(), dtype=pl.String),
+            fold_predictions(
+                method, runs.table, frame, tested, plan, feature_set="", method=view.method
             )
         )
     return pl.concat(parts)

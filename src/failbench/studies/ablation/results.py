@@ -1,7 +1,8 @@
-"""Ablation table: rates of every subset of signals, and each of them against all signals."""
+"""Results of the ablation: rates with every subset of signals, and what is lost against all."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -9,15 +10,19 @@ import polars as pl
 from failbench.methods.signal_groups import ALL_GROUPS
 from failbench.prediction.workers import parallel_map
 from failbench.statistics.comparison import Comparison, comparison_metrics, contrasts_of
-from failbench.statistics.intervals import interval_rows, scenario_intervals
+from failbench.statistics.estimates import ESTIMATE, estimate_rows, nest
+from failbench.statistics.intervals import IntervalSettings, scenario_intervals
 from failbench.statistics.metrics import OVERALL
 from failbench.statistics.paired_scores import paired_scores
 from failbench.statistics.scores import scenario_answers
-from failbench.statistics.significance import compare_all
+from failbench.statistics.significance import SignificanceSettings, compare_all
 from failbench.studies.ablation.measure import FOREST, AblationSettings
 from failbench.studies.ablation.superadditivity import Interaction, interactions
 
 RATES = tuple(metric for metric in OVERALL if metric.name in ("accuracy", "abstention_rate"))
+
+INTERACTION = (*ESTIMATE, "p", "own", "verdict")
+"""What the metrics file holds of an interaction; ``own`` is its attribute ``unaided``."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +32,8 @@ class VariantResults:
     Attributes
     ----------
     rates
-        Rows of :func:`failbench.statistics.intervals.interval_rows`, and ``subset``.
+        Rows of :func:`failbench.statistics.estimates.estimate_rows`, by feature set, method and
+        subset.
     comparisons
         Each subset less all signals; Holm's adjustment is over them.
     interactions
@@ -41,21 +47,50 @@ class VariantResults:
     interactions: tuple[Interaction, ...]
 
 
+def interval_settings(settings: AblationSettings) -> IntervalSettings:
+    """How the intervals of rates are made."""
+    return IntervalSettings(
+        resamples=settings.resamples,
+        confidence=settings.confidence,
+        wilson_from=settings.wilson_from,
+        seed=settings.seed,
+    )
+
+
+def comparison_settings(
+    settings: AblationSettings, feature_set: str, subsets: Sequence[str]
+) -> SignificanceSettings:
+    """Every subset against all signals, as one family of tests."""
+    return SignificanceSettings(
+        feature_set=feature_set,
+        contrasts=tuple((name, ALL_GROUPS) for name in subsets if name != ALL_GROUPS),
+        resamples=settings.resamples,
+        confidence=settings.confidence,
+        practical_equivalence=settings.practical_equivalence,
+        equivalence_margin=settings.equivalence_margin,
+        power=settings.power,
+        seed=settings.seed,
+    )
+
+
 def ablation_results(
-    answers: pl.DataFrame, settings: AblationSettings, workers: int = 1
+    predictions: pl.DataFrame, settings: AblationSettings, workers: int = 1
 ) -> tuple[VariantResults, ...]:
-    """Score and compare the answers of every method on every feature set.
+    """Score and compare the predictions of every method on every feature set.
 
     Parameters
     ----------
-    answers
-        Rows of ``ablation.ANSWER_SCHEMA``.
+    predictions
+        Rows of ``measure.ABLATION_SCHEMA``.
+    settings
+        Of the study.
     workers
         Processes; results do not depend on it.
     """
+    ordered = predictions.sort("feature_set", "method", "subset", "repeat", "fold", "run_id")
     tasks = [
-        (str(feature_set), str(method), part, settings)
-        for (feature_set, method), part in answers.sort("feature_set", "method").group_by(
+        (str(feature_set), str(method), variant, settings)
+        for (feature_set, method), variant in ordered.group_by(
             "feature_set", "method", maintain_order=True
         )
     ]
@@ -63,107 +98,99 @@ def ablation_results(
 
 
 def _results(
-    feature_set: str, method: str, answers: pl.DataFrame, settings: AblationSettings
+    feature_set: str, method: str, predictions: pl.DataFrame, settings: AblationSettings
 ) -> VariantResults:
-    names = answers["subset"].unique().sort().to_list()
+    subsets = predictions["subset"].unique().sort().to_list()
     rates = [
-        interval_rows(
-            feature_set,
-            method,
+        estimate_rows(
             scenario_intervals(
-                scenario_answers(answers.filter(pl.col("subset") == name)),
+                scenario_answers(predictions.filter(pl.col("subset") == subset)),
                 RATES,
-                settings.intervals,
+                interval_settings(settings),
             ),
-        ).with_columns(subset=pl.lit(name))
-        for name in names
+            feature_set=feature_set,
+            method=method,
+            subset=subset,
+        )
+        for subset in subsets
     ]
-    by_subset = answers.with_columns(method="subset")
-    compared = compare_all(by_subset, settings.comparisons(feature_set, names))
-    found = interactions(
-        paired_scores(by_subset),
-        settings.superadditive,
-        "+".join(settings.superadditive),
-        settings.resamples,
-        settings.confidence,
-        settings.seed,
-        feature_set=feature_set,
-        method=method,
-        # without any signal a forest names the largest category, and rules abstain
-        own="majority" if method == FOREST else "nothing",
-    )
+    # subsets take the place of methods in what compares methods
+    by_subset = predictions.with_columns(method="subset")
+    comparisons = compare_all(by_subset, comparison_settings(settings, feature_set, subsets))
     return VariantResults(
-        feature_set, method, pl.concat(rates), tuple(contrasts_of(compared)), found
+        feature_set,
+        method,
+        pl.concat(rates),
+        tuple(contrasts_of(comparisons)),
+        interactions(
+            paired_scores(by_subset),
+            settings.superadditive,
+            "+".join(settings.superadditive),
+            settings.resamples,
+            settings.confidence,
+            settings.seed,
+            feature_set=feature_set,
+            method=method,
+            # without any signal a forest names the largest category, and rules abstain
+            unaided="majority" if method == FOREST else "nothing",
+        ),
     )
 
 
-def ablation_points(results: tuple[VariantResults, ...]) -> pl.DataFrame:
-    """One row a method, feature set, subset and rate, with its interval and its difference to all.
+def ablation_points(results: Iterable[VariantResults]) -> pl.DataFrame:
+    """A row per method, feature set, subset and rate, with its interval and its difference to all.
 
     ``difference``, its bounds and its tests are those of accuracy, and null of ``all`` itself and
     of other rates.
     """
-    rates = pl.concat(one.rates for one in results)
+    results = tuple(results)
+    rates = pl.concat(variant.rates for variant in results)
     differences = pl.DataFrame(
         [
             {
-                "feature_set": one.feature_set,
-                "method": one.method,
+                "feature_set": variant.feature_set,
+                "method": variant.method,
                 "metric": "accuracy",
-                "subset": each.left,
-                "difference": each.difference,
-                "difference_low": each.ci_low,
-                "difference_high": each.ci_high,
-                "p": each.p,
-                "p_holm": each.reported_p,
-                "equivalent": each.equivalent,
-                "smallest_margin": each.smallest_margin,
-                "detectable_difference": each.detectable_difference,
+                "subset": comparison.left,
+                "difference": comparison.difference,
+                "difference_low": comparison.ci_low,
+                "difference_high": comparison.ci_high,
+                "p": comparison.p,
+                "p_holm": comparison.reported_p,
+                "equivalent": comparison.equivalent,
+                "smallest_margin": comparison.smallest_margin,
+                "detectable_difference": comparison.detectable_difference,
             }
-            for one in results
-            for each in one.comparisons
+            for variant in results
+            for comparison in variant.comparisons
         ],
         infer_schema_length=None,
     )
-    key = ["feature_set", "method", "metric", "subset"]
-    return rates.join(differences, on=key, how="left", maintain_order="left").select(
-        "feature_set", "method", "subset", "metric", pl.exclude(key)
-    )
+    key = ["feature_set", "method", "subset", "metric"]
+    return rates.join(differences, on=key, how="left", maintain_order="left")
 
 
 def ablation_metrics(
-    results: tuple[VariantResults, ...], reported: tuple[Interaction, ...], alpha: float
+    results: Iterable[VariantResults], reported: Iterable[Interaction], alpha: float
 ) -> dict[str, object]:
     """Rates, differences to all signals, and interactions as nested scalars."""
-    rates: dict[str, dict[str, dict[str, object]]] = {}
+    results = tuple(results)
     differences: dict[str, dict[str, object]] = {}
-    for one in results:
-        subsets = rates.setdefault(one.feature_set, {}).setdefault(one.method, {})
-        for (name,), part in one.rates.group_by("subset", maintain_order=True):
-            subsets[str(name)] = {
-                row["metric"]: {key: row[key] for key in ("value", "ci_low", "ci_high", "n")}
-                for row in part.iter_rows(named=True)
-            }
-        contrasts = comparison_metrics(one.comparisons, alpha)["contrasts"]
-        differences.setdefault(one.feature_set, {})[one.method] = contrasts
-    measured: dict[str, dict[str, object]] = {}
-    for one in results:
-        measured.setdefault(one.feature_set, {})[one.method] = _interaction_leaves(one.interactions)
+    for variant in results:
+        contrasts = comparison_metrics(variant.comparisons, alpha)["contrasts"]
+        differences.setdefault(variant.feature_set, {})[variant.method] = contrasts
+    rates = pl.concat(variant.rates for variant in results)
+    measured = _interaction_rows(row for variant in results for row in variant.interactions)
     return {
-        "rates": rates,
+        "rates": nest(rates, "feature_set", "method", "subset", "metric"),
         f"less_{ALL_GROUPS}": differences,
-        "interaction": {"measured": measured, "reported": _interaction_leaves(reported)},
+        "interaction": {
+            "measured": nest(measured, "feature_set", "method", "over", leaves=INTERACTION),
+            "reported": nest(_interaction_rows(reported), "over", leaves=INTERACTION),
+        },
     }
 
 
-def _interaction_leaves(found: tuple[Interaction, ...]) -> dict[str, dict[str, object]]:
-    return {
-        f"over_{one.baseline}": {
-            key: value
-            for key, value in one.model_dump(
-                include={"value", "ci_low", "ci_high", "n", "p", "own", "verdict"}
-            ).items()
-            if value is not None
-        }
-        for one in found
-    }
+def _interaction_rows(interactions: Iterable[Interaction]) -> pl.DataFrame:
+    table = pl.DataFrame([row.model_dump() for row in interactions], infer_schema_length=None)
+    return table.with_columns(over="over_" + pl.col("baseline"), own="unaided")

@@ -41,10 +41,10 @@ class Interaction(Record):
     baseline
         ``nothing`` (0), ``chance`` (a guess among all categories) or ``majority`` (the largest
         category).
-    own
-        Whether it is what the method scores without any signal, the one baseline at which the
-        interaction says something of the signals: over a higher one two groups that tell nothing
-        would be superadditive.
+    unaided
+        Whether the baseline is what the method scores without any signal. Only there does the
+        interaction say something of the signals: over a higher baseline two groups that tell
+        nothing would be superadditive.
     ci_low, ci_high
         Of ``value``: BCa over scenarios where it is measured.
     p
@@ -58,7 +58,7 @@ class Interaction(Record):
     method: str
     baseline: Baseline
     baseline_value: float
-    own: bool
+    unaided: bool
     first: float
     second: float
     both: float
@@ -89,7 +89,7 @@ def interactions(
     *,
     feature_set: str,
     method: str,
-    own: Baseline,
+    unaided: Baseline,
 ) -> tuple[Interaction, ...]:
     """Measure the interaction of two groups of signals against every baseline.
 
@@ -103,7 +103,7 @@ def interactions(
         Of the bootstrap over scenarios within categories, in which no baseline varies.
     feature_set, method
         What the scores are of.
-    own
+    unaided
         What the method scores without any signal.
     """
     first, second = parts
@@ -113,7 +113,7 @@ def interactions(
         scenarios=scores.scenarios.with_columns((pl.col(first) + pl.col(second)).alias(SUM)),
     )
     (bounds,) = difference_bounds(summed, [(both, SUM)], resamples, confidence, seed)
-    accuracies = [float(scores.scenario_scores(one).mean()) for one in (first, second, both)]
+    accuracies = [float(scores.scenario_scores(name).mean()) for name in (first, second, both)]
     surplus = accuracies[2] - accuracies[0] - accuracies[1]
     low, high = bounds or (surplus, surplus)
     largest = scores.scenarios["category"].value_counts()["count"].to_numpy().max()
@@ -125,7 +125,7 @@ def interactions(
             method=method,
             baseline=name,
             baseline_value=baseline,
-            own=name == own,
+            unaided=name == unaided,
             first=accuracies[0],
             second=accuracies[1],
             both=accuracies[2],
@@ -148,7 +148,7 @@ def reported_interactions(
     majority: float,
     confidence: float,
     method: str,
-    own: Baseline,
+    unaided: Baseline,
 ) -> tuple[Interaction, ...]:
     """The same of accuracies that someone else reports, without the answers behind them.
 
@@ -164,7 +164,7 @@ def reported_interactions(
         Scenarios behind each of them.
     majority
         Share of the largest category.
-    method, own
+    method, unaided
         What the accuracies are of, and what it scores without any signal.
     """
     rates = np.array([first, second, both])
@@ -178,7 +178,7 @@ def reported_interactions(
             method=method,
             baseline=name,
             baseline_value=baseline,
-            own=name == own,
+            unaided=name == unaided,
             first=first,
             second=second,
             both=both,

@@ -1,53 +1,112 @@
-"""Tables of the ablation: with some signals only, without one group, and two groups together."""
+"""Tables of the ablation: with some groups of signals only, and without one group."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Final
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import polars as pl
 
-from failbench.features.catalogue import PRIMARY_SET
-from failbench.methods.signal_groups import ALL_GROUPS, SIGNAL_GROUPS
 from failbench.reporting.cells import ABSENT, percent, signed, three_decimals, with_interval
-from failbench.reporting.labels import FEATURE_SET_LABELS, GROUP_LABELS, METHOD_LABELS
-from failbench.reporting.reported import AblationTable, reported_number, validate_reported
+from failbench.reporting.reported import AblationTable, Reported, ReportedAblation
 from failbench.reporting.table import Column, Table
-from failbench.studies.ablation.measure import FOREST, REDUCED, RULES, AblationSettings
-from failbench.studies.ablation.superadditivity import Interaction, reported_interactions
-
-VARIANTS: Final[dict[tuple[str, str], tuple[str, str]]] = {
-    (RULES, PRIMARY_SET): (METHOD_LABELS[RULES], "19 + error text"),
-    (REDUCED, PRIMARY_SET): (f"{METHOD_LABELS[RULES]}, reduced tree", "19 + error text"),
-    **{
-        (FOREST, name): (METHOD_LABELS[FOREST], label) for name, label in FEATURE_SET_LABELS.items()
-    },
-}
-"""Methods and feature sets in the order of tables, with what they are called."""
+from failbench.studies.ablation.measure import FOREST, RULES, AblationSettings
+from failbench.studies.ablation.variants import (
+    REPORTED_ROWS,
+    VARIANTS,
+    kept_subsets,
+    left_out_subsets,
+    subset_label,
+)
 
 
-REPORTED_ROWS: Final = {
-    "memory": "memory",
-    "perplexity": "perplexity",
-    "vocabulary": "vocabulary",
-    "memory+perplexity": "memory_and_perplexity",
-    ALL_GROUPS: "full",
-}
-"""The subsets that the paper has, with the keys of its table."""
+@dataclass(frozen=True)
+class SubsetRow:
+    """A row of a table: one method with one subset of its signals.
 
-COLUMNS = (
-    Column("Method", align="left"),
-    Column("Features", align="left"),
-    Column("Signals", align="left"),
-    Column("Accuracy", "reported"),
-    Column("Less all", "reported"),
-    Column("Accuracy", "measured"),
-    Column("Abstention", "measured"),
-    Column("Less all", "measured"),
-    Column("p, Holm", "measured"),
-    Column("Detectable", "measured"),
-    Column("Smallest margin", "measured"),
-    Column("n"),
+    Attributes
+    ----------
+    method, features
+        Labels of the method and of its feature set.
+    subset
+        Name of the subset.
+    accuracy, abstention
+        The rows of the points with these rates, as mappings.
+    reported
+        What the paper has in its place.
+    """
+
+    method: str
+    features: str
+    subset: str
+    accuracy: dict[str, Any]
+    abstention: dict[str, Any]
+    reported: ReportedAblation | None
+
+
+def _reported_accuracy(row: SubsetRow) -> str:
+    return ABSENT if row.reported is None else percent(row.reported.accuracy)
+
+
+def _reported_drop(row: SubsetRow) -> str:
+    drop = None if row.reported is None else row.reported.drop
+    return ABSENT if drop is None else _points(drop)
+
+
+def _accuracy(row: SubsetRow) -> str:
+    accuracy = row.accuracy
+    return with_interval(accuracy["value"], accuracy["ci_low"], accuracy["ci_high"])
+
+
+def _difference(row: SubsetRow) -> str:
+    names = ("difference", "difference_low", "difference_high")
+    value, low, high = (row.accuracy[name] for name in names)
+    if value is None:
+        return ABSENT
+    if low is None or high is None:
+        return _points(value)
+    return with_interval(value, low, high, _points)
+
+
+def _p_value(row: SubsetRow) -> str:
+    p_value = row.accuracy["p_holm"]
+    return ABSENT if p_value is None else three_decimals(p_value)
+
+
+def _points(value: float) -> str:
+    return signed(100 * value)
+
+
+def _percent_or_absent(value: float | None) -> str:
+    return ABSENT if value is None else percent(value)
+
+
+LABELS = (
+    Column("Method", align="left", cell=lambda row: row.method),
+    Column("Features", align="left", cell=lambda row: row.features),
+    Column("Signals", align="left", cell=lambda row: subset_label(row.subset)),
+)
+REPORTED = (
+    Column("Accuracy", "reported", cell=_reported_accuracy),
+    Column("Less all", "reported", cell=_reported_drop),
+)
+MEASURED = (
+    Column("Accuracy", "measured", cell=_accuracy),
+    Column("Abstention", "measured", cell=lambda row: percent(row.abstention["value"])),
+    Column("Less all", "measured", cell=_difference),
+    Column("p, Holm", "measured", cell=_p_value),
+    Column(
+        "Detectable",
+        "measured",
+        cell=lambda row: _percent_or_absent(row.accuracy["detectable_difference"]),
+    ),
+    Column(
+        "Smallest margin",
+        "measured",
+        cell=lambda row: _percent_or_absent(row.accuracy["smallest_margin"]),
+    ),
+    Column("n", cell=lambda row: str(row.accuracy["n"])),
 )
 
 NOTE = (
@@ -71,71 +130,10 @@ REPORTED_NOTE = (
     "Reported: the paper's improved rules on its own scenarios ({place}), printed beside both "
     "readings of them; it does not say what becomes of the other signals. –: not reported."
 )
-INTERACTION_NOTE = (
-    "Accuracies in percent. Surplus: points that both groups gain together over a baseline, less "
-    "what each gains alone: v(both) – v(first) – v(second) + baseline, whose interval goes with "
-    "it. The verdict stands at the baseline that a method has with no signal: the improved rules "
-    "abstain (nothing), and the forest names the largest category (majority). Over a higher "
-    "baseline even two groups that tell nothing would have a surplus. Measured: "
-    "{confidence:g} % intervals by resampling n scenarios within categories. Reported: an interval "
-    "for three independent sets of answers, as those behind the accuracies are not published."
-)
-
-
-def reported_surplus(reported: Mapping[str, object], confidence: float) -> tuple[Interaction, ...]:
-    """The interaction of memory and perplexity in the paper's own figures.
-
-    Raises
-    ------
-    BadInputError
-        If ``reported`` is not as :class:`failbench.reporting.reported.Reported` says, or lacks one
-        of the numbers.
-    """
-    paper = validate_reported(reported)
-    first, second, both = (
-        paper.tables.ablation.rows[REPORTED_ROWS[subset]].accuracy
-        for subset in ("memory", "perplexity", "memory+perplexity")
-    )
-    n = reported_number(paper, "scenarios")
-    majority = reported_number(paper, "scenarios_memory_hardware") / n
-    return reported_interactions(
-        first, second, both, int(n), majority, confidence, RULES, "nothing"
-    )
-
-
-def subset_label(subset: str) -> str:
-    """What a subset of the signals is called.
-
-    >>> subset_label("memory+perplexity"), subset_label("without_error_text")
-    ('memory + perplexity', 'without error text')
-    """
-    if subset.startswith("without_"):
-        return f"without {GROUP_LABELS[subset.removeprefix('without_')]}"
-    return " + ".join(GROUP_LABELS[group] for group in subset.split("+"))
-
-
-def kept_subsets(points: pl.DataFrame) -> list[str]:
-    """The subsets that keep groups, in the order of the groups; all signals come last."""
-    found = {name for name in points["subset"] if not name.startswith("without_")} - {ALL_GROUPS}
-
-    def position(subset: str) -> tuple[int, list[int]]:
-        groups = subset.split("+")
-        return len(groups), [SIGNAL_GROUPS.index(group) for group in groups]
-
-    return [*sorted(found, key=position), ALL_GROUPS]
-
-
-def left_out_subsets(points: pl.DataFrame) -> list[str]:
-    """The subsets that leave one group out, in the order of the groups; all signals come last."""
-    names = [f"without_{group}" for group in SIGNAL_GROUPS]
-    found = set(points["subset"])
-    return [*(name for name in names if name in found), ALL_GROUPS]
 
 
 def ablation_tables(
-    points: pl.DataFrame,
-    reported: Mapping[str, object],
-    settings: AblationSettings,
+    points: pl.DataFrame, paper: Reported, settings: AblationSettings
 ) -> tuple[Table, Table]:
     """With some groups of signals only, reported beside measured; and without one group.
 
@@ -143,165 +141,61 @@ def ablation_tables(
     ----------
     points
         As :func:`failbench.studies.ablation.results.ablation_points` returns them.
-    reported
-        The parsed ``data/reported/paper.yaml``.
+    paper
+        The paper's numbers.
     settings
         Of the study.
-
-    Raises
-    ------
-    BadInputError
-        If ``reported`` is not as :class:`failbench.reporting.reported.Reported` says.
     """
-    paper = validate_reported(reported).tables.ablation
-    of_rules = points.filter(pl.col("method") == RULES, pl.col("metric") == "accuracy")
-    notes = (
-        NOTE.format(
-            confidence=100 * settings.confidence,
-            repeats=settings.repeats,
-            tests=of_rules["subset"].n_unique() - 1,
-            power=100 * settings.power,
-            margin=100 * settings.equivalence_margin,
-        ),
-        READINGS_NOTE,
-    )
-    kept = Table(
+    reported = paper.tables.ablation
+    notes = _notes(points, settings)
+    kept = Table.of(
         "ablation",
-        COLUMNS,
-        _rows(points, kept_subsets(points), paper),
+        (*LABELS, *REPORTED, *MEASURED),
+        _rows(points, kept_subsets(points), reported),
         "What is left of each method when it sees some groups of signals only.",
-        (*notes, REPORTED_NOTE.format(place=paper.place)),
+        (*notes, REPORTED_NOTE.format(place=reported.place)),
     )
-    without_reported = [index for index, one in enumerate(COLUMNS) if one.group != "reported"]
-    left_out = Table(
+    left_out = Table.of(
         "ablation_left_out",
-        tuple(COLUMNS[index] for index in without_reported),
-        tuple(
-            tuple(row[index] for index in without_reported)
-            for row in _rows(points, left_out_subsets(points), paper)
-        ),
+        (*LABELS, *MEASURED),
+        _rows(points, left_out_subsets(points), reported),
         "What is left of each method when one group of signals is taken away.",
         notes,
     )
     return kept, left_out
 
 
-def _rows(
-    points: pl.DataFrame, subsets: Sequence[str], paper: AblationTable
-) -> tuple[tuple[str, ...], ...]:
-    rows = []
-    for (method, feature_set), labels in VARIANTS.items():
-        mine = points.filter(pl.col("method") == method, pl.col("feature_set") == feature_set)
-        for subset in subsets:
-            found = {
-                row["metric"]: row
-                for row in mine.filter(pl.col("subset") == subset).iter_rows(named=True)
-            }
-            if not found:
-                continue
-            one, abstained = found["accuracy"], found["abstention_rate"]
-            rows.append(
-                (
-                    *labels,
-                    subset_label(subset),
-                    *_reported_cells(method, subset, paper),
-                    with_interval(one["value"], one["ci_low"], one["ci_high"]),
-                    percent(abstained["value"]),
-                    _difference(one),
-                    ABSENT if one["p_holm"] is None else three_decimals(one["p_holm"]),
-                    _percent_or_absent(one["detectable_difference"]),
-                    _percent_or_absent(one["smallest_margin"]),
-                    str(one["n"]),
-                )
-            )
-    return tuple(rows)
-
-
-def _reported_cells(method: str, subset: str, paper: AblationTable) -> tuple[str, str]:
-    row = paper.rows.get(REPORTED_ROWS.get(subset, ""))
-    if method == FOREST or row is None:
-        return ABSENT, ABSENT
-    return percent(row.accuracy), ABSENT if row.drop is None else signed(100 * row.drop)
-
-
-def _difference(row: Mapping[str, float | None]) -> str:
-    value, low, high = (row[name] for name in ("difference", "difference_low", "difference_high"))
-    if value is None:
-        return ABSENT
-    if low is None or high is None:
-        return signed(100 * value)
-    return with_interval(value, low, high, lambda one: signed(100 * one))
-
-
-def _percent_or_absent(value: float | None) -> str:
-    return ABSENT if value is None else percent(value)
-
-
-def interactions_table(
-    found: Sequence[Interaction], parts: tuple[str, str], *, confidence: float
-) -> Table:
-    """Whether two groups of signals are superadditive, a row a method and a column a baseline.
-
-    Parameters
-    ----------
-    found
-        Every baseline of each method, reported or measured.
-    parts
-        The two groups.
-    confidence
-        Of the intervals.
-    """
-    by_row: dict[tuple[str, str, str], list[Interaction]] = {}
-    order = list(VARIANTS)
-    for one in sorted(found, key=lambda one: _place(one, order)):
-        by_row.setdefault((one.source, one.method, one.feature_set), []).append(one)
-    first, second = (GROUP_LABELS[part] for part in parts)
-    baselines = {one.baseline: one.baseline_value for one in found}
-    rows = []
-    for (source, method, feature_set), group in by_row.items():
-        measured = source == "measured"
-        label, features = (
-            VARIANTS[method, feature_set] if measured else (METHOD_LABELS[method], ABSENT)
-        )
-        one = group[0]
-        rows.append(
-            (
-                label if measured else f"{label}, reported",
-                features,
-                *(percent(value) for value in (one.first, one.second, one.both)),
-                *(_surplus(each) for each in group),
-                str(one.n),
-            )
-        )
-    return Table(
-        "superadditivity",
-        (
-            Column("Method", align="left"),
-            Column("Features", align="left"),
-            Column(first.capitalize(), "accuracy"),
-            Column(second.capitalize(), "accuracy"),
-            Column("Both", "accuracy"),
-            *(
-                Column(f"{name.capitalize()} ({percent(value)})", "surplus over")
-                for name, value in baselines.items()
-            ),
-            Column("n"),
-        ),
-        tuple(rows),
-        f"Whether {first} and {second} are worth more together than one by one.",
-        (
-            INTERACTION_NOTE.format(
-                confidence=100 * confidence,
-            ),
-        ),
+def _notes(points: pl.DataFrame, settings: AblationSettings) -> tuple[str, str]:
+    """What both tables say of their numbers."""
+    of_rules = points.filter(pl.col("method") == RULES, pl.col("metric") == "accuracy")
+    numbers = NOTE.format(
+        confidence=100 * settings.confidence,
+        repeats=settings.repeats,
+        tests=of_rules["subset"].n_unique() - 1,
+        power=100 * settings.power,
+        margin=100 * settings.equivalence_margin,
     )
+    return numbers, READINGS_NOTE
 
 
-def _place(one: Interaction, order: list[tuple[str, str]]) -> int:
-    """What is reported comes first."""
-    return -1 if one.source == "reported" else order.index((one.method, one.feature_set))
-
-
-def _surplus(one: Interaction) -> str:
-    interval = with_interval(one.value, one.ci_low, one.ci_high, lambda each: signed(100 * each))
-    return f"{interval}, {one.verdict}" if one.own else interval
+def _rows(
+    points: pl.DataFrame, subsets: Sequence[str], reported: AblationTable
+) -> Iterator[SubsetRow]:
+    rates = {
+        (row["method"], row["feature_set"], row["subset"], row["metric"]): row
+        for row in points.iter_rows(named=True)
+    }
+    for (method, feature_set), (label, features) in VARIANTS.items():
+        for subset in subsets:
+            accuracy = rates.get((method, feature_set, subset, "accuracy"))
+            if accuracy is None:
+                continue
+            yield SubsetRow(
+                label,
+                features,
+                subset,
+                accuracy,
+                rates[method, feature_set, subset, "abstention_rate"],
+                # the paper has no ablation of a forest
+                None if method == FOREST else reported.rows.get(REPORTED_ROWS.get(subset, "")),
+            )

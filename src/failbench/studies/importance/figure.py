@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final
 
 import numpy as np
@@ -17,7 +16,7 @@ from failbench.methods.reduced_tree import ERROR_TEXT
 from failbench.methods.signal_groups import SIGNAL_GROUPS
 from failbench.reporting.dot_plot import draw_marks, rule_rows
 from failbench.reporting.labels import GROUP_LABELS
-from failbench.reporting.reported import validate_reported
+from failbench.reporting.reported import Reported
 from failbench.reporting.style import BLACK, CATEGORY_COLOURS, METHOD_STYLES
 from failbench.studies.importance.measure import TABLE_SIX
 from failbench.studies.importance.tables import REPORTED_GROUPS
@@ -29,7 +28,7 @@ WIDTH = 6.9
 FONT = 7
 SMALL = 6.2
 ROW_HEIGHT = 0.185
-"""Inches a feature."""
+"""Inches per feature."""
 
 SPREAD = 0.3
 """Rows between the marks of the two methods."""
@@ -37,8 +36,8 @@ SPREAD = 0.3
 WIDE_RANGE = 1000
 """A feature whose largest value is so many times the smallest, or the typical, gets logarithms."""
 
-UNITS: Final = {one.name: "" if one.unit == "1" else one.unit for one in FEATURES}
-"""What features are counted in; a pure number has no unit."""
+UNITS: Final = {feature.name: "" if feature.unit == "1" else feature.unit for feature in FEATURES}
+"""Units of features; a pure number has none."""
 
 SHARES: Final = {
     ("random_forest", "share"): (
@@ -54,10 +53,10 @@ SHARES: Final = {
     ("ebm", "share"): ("EBM, drops", METHOD_STYLES["ebm"].colour, "*"),
     ("ebm", "own"): ("EBM, terms", METHOD_STYLES["ebm"].colour, "D"),
 }
-"""Shares of a group: what they are called, their colour and marker."""
+"""Shares of a group: label, colour and marker."""
 
 
-def draw_importance(table: pl.DataFrame, reported: Mapping[str, object]) -> Figure:
+def draw_importance(table: pl.DataFrame, paper: Reported) -> Figure:
     """Shares of the groups beside the paper's, and the drop in accuracy by feature.
 
     Parameters
@@ -65,62 +64,32 @@ def draw_importance(table: pl.DataFrame, reported: Mapping[str, object]) -> Figu
     table
         As :func:`failbench.studies.importance.results.importance_table` returns it. Single
         keywords are not drawn: they count as one row.
-    reported
-        The parsed ``data/reported/paper.yaml``.
-
-    Raises
-    ------
-    BadInputError
-        If ``reported`` is not as :class:`failbench.reporting.reported.Reported` says.
+    paper
+        The paper's numbers.
     """
     drawn = table.filter(pl.col("feature_set") == TABLE_SIX)
     rows = _feature_rows(drawn)
     figure = Figure(figsize=(WIDTH, 1.0 + ROW_HEIGHT * len(rows)), layout="constrained")
     left, right = figure.subplots(1, 2, width_ratios=(1, 1.15))
-    _shares(left, drawn.filter(pl.col("kind") == "group"), reported)
+    _shares(left, drawn.filter(pl.col("kind") == "group"), paper)
     _drops(right, drawn, rows)
     handles, labels = left.get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper left", ncols=5, fontsize=SMALL)
     return figure
 
 
-def _shares(axes: Axes, groups: pl.DataFrame, reported: Mapping[str, object]) -> None:
+def _shares(axes: Axes, groups: pl.DataFrame, paper: Reported) -> None:
     names = [name for name in SIGNAL_GROUPS if name in set(groups["name"])]
     offsets = np.linspace(-SPREAD, SPREAD, len(SHARES))
-    paper = validate_reported(reported).tables.importance.rows
-    found = [
-        (100 * one.share, position)
-        for position, name in enumerate(names)
-        if (one := paper.get(REPORTED_GROUPS.get(name, name))) and one.share is not None
-    ]
-    axes.plot(
-        *zip(*found, strict=True),
-        color=BLACK,
-        marker="|",
-        markersize=12,
-        markeredgewidth=1.4,
-        linestyle="none",
-        label="Reported",
-    )
-    for position, name in enumerate(names):
-        one = paper.get(REPORTED_GROUPS.get(name, name))
-        if one and one.share_below is not None:
-            axes.annotate(
-                f"reported: below {100 * one.share_below:g}",
-                (1.0, position),
-                xycoords=("axes fraction", "data"),
-                fontsize=SMALL,
-                horizontalalignment="right",
-                verticalalignment="center",
-            )
+    _mark_reported(axes, names, paper)
     for ((method, column), (label, colour, marker)), offset in zip(
         SHARES.items(), offsets, strict=True
     ):
-        mine = groups.filter(pl.col("method") == method, pl.col(column).is_not_null())
-        places = np.array([names.index(name) for name in mine["name"]], dtype=float)
+        shares = groups.filter(pl.col("method") == method, pl.col(column).is_not_null())
+        rows = np.array([names.index(name) for name in shares["name"]], dtype=float)
         axes.plot(
-            100 * mine[column].to_numpy(),
-            places + offset,
+            100 * shares[column].to_numpy(),
+            rows + offset,
             color=colour,
             marker=marker,
             markersize=4,
@@ -133,8 +102,40 @@ def _shares(axes: Axes, groups: pl.DataFrame, reported: Mapping[str, object]) ->
     axes.set_title("By group of signals")
 
 
+def _mark_reported(axes: Axes, names: list[str], paper: Reported) -> None:
+    """Draw the paper's share in the row of each group, or write where it is only bounded."""
+    rows = paper.tables.importance.rows
+    reported = {
+        position: row
+        for position, name in enumerate(names)
+        if (row := rows.get(REPORTED_GROUPS.get(name, name)))
+    }
+    marks = [
+        (100 * row.share, position) for position, row in reported.items() if row.share is not None
+    ]
+    axes.plot(
+        *zip(*marks, strict=True),
+        color=BLACK,
+        marker="|",
+        markersize=12,
+        markeredgewidth=1.4,
+        linestyle="none",
+        label="Reported",
+    )
+    for position, row in reported.items():
+        if row.share_below is not None:
+            axes.annotate(
+                f"reported: below {100 * row.share_below:g}",
+                (1.0, position),
+                xycoords=("axes fraction", "data"),
+                fontsize=SMALL,
+                horizontalalignment="right",
+                verticalalignment="center",
+            )
+
+
 def _feature_rows(drawn: pl.DataFrame) -> list[tuple[str, str]]:
-    """Kind and name of what has a row: features by group, and the keywords together."""
+    """Kind and name of each row: features by group, and the keywords together."""
     features = drawn.filter(pl.col("kind") == "feature", pl.col("group") != ERROR_TEXT)
     names = features["name"].unique(maintain_order=True).to_list()
     return [*(("feature", name) for name in names), ("group", ERROR_TEXT)]
@@ -143,13 +144,13 @@ def _feature_rows(drawn: pl.DataFrame) -> list[tuple[str, str]]:
 def _drops(axes: Axes, drawn: pl.DataFrame, rows: list[tuple[str, str]]) -> None:
     for method, offset in (("random_forest", -SPREAD / 2), ("ebm", SPREAD / 2)):
         style = METHOD_STYLES[method]
-        mine = drawn.filter(pl.col("method") == method)
-        found = pl.concat(
-            mine.filter(pl.col("kind") == kind, pl.col("name") == name).head(1)
+        units = drawn.filter(pl.col("method") == method)
+        drops = pl.concat(
+            units.filter(pl.col("kind") == kind, pl.col("name") == name).head(1)
             for kind, name in rows
         )
-        places = np.arange(len(rows)) + offset
-        draw_marks(axes, found, places, colour=style.colour, marker=style.marker, scale=100)
+        positions = np.arange(len(rows)) + offset
+        draw_marks(axes, drops, positions, colour=style.colour, marker=style.marker, scale=100)
     axes.axvline(0, color=BLACK, linewidth=0.6)
     rule_rows(axes, [GROUP_LABELS.get(name, name).replace("_", " ") for _, name in rows], SMALL)
     n = drawn["n"][0]
@@ -163,7 +164,7 @@ def draw_shapes(shapes: pl.DataFrame) -> Figure:
     Parameters
     ----------
     shapes
-        Rows of ``evaluation.shapes.SHAPE_SCHEMA``.
+        Rows of ``shapes.SHAPE_SCHEMA``.
     """
     panels = shapes.partition_by("rank", maintain_order=True)
     columns = 3
@@ -188,9 +189,9 @@ def draw_shapes(shapes: pl.DataFrame) -> Figure:
 
 def _shape(axes: Axes, panel: pl.DataFrame) -> None:
     for category in CATEGORIES:
-        mine = panel.filter(pl.col("category") == category).sort("low")
-        edges = np.array([*mine["low"], mine["high"][-1]])
-        score = mine["score"].to_numpy()
+        bins = panel.filter(pl.col("category") == category).sort("low")
+        edges = np.array([*bins["low"], bins["high"][-1]])
+        score = bins["score"].to_numpy()
         axes.stairs(
             score,
             edges,

@@ -1,4 +1,4 @@
-"""Importance: what a method loses on new scenarios when it is lied to about some signals.
+"""Importance: what a method loses on new scenarios when some signals are replaced.
 
 The permutation importance of Breiman (2001, "Random forests"), on held-out runs: the features of a
 unit (one feature, or a group of them together, because features that go together stand in for one
@@ -23,6 +23,7 @@ import pandas as pd
 import polars as pl
 from pydantic import Field
 
+from failbench.arrays import Mask
 from failbench.features.catalogue import EXTRAS, FEATURE_SETS
 from failbench.methods.boosting_machine import EbmSettings, ebm
 from failbench.methods.classifiers import RandomForestSettings, random_forest
@@ -30,31 +31,36 @@ from failbench.methods.signal_groups import signal_groups
 from failbench.methods.tuned_classifier import TunedClassifier
 from failbench.prediction.fold_plans import NESTED_CV, FoldPlan, by_scenario
 from failbench.prediction.labelled_runs import LabelledRuns
-from failbench.prediction.nested_cv import fold_seed
+from failbench.prediction.nested_cv import fold_predictions, fold_seed
 from failbench.prediction.splits import first_repeats
 from failbench.prediction.workers import parallel_map
+from failbench.predictions import PREDICTION_SCHEMA
 from failbench.records import Record
 
 Source = Literal["training_fold", "test_fold"]
 SOURCES: tuple[Source, ...] = ("training_fold", "test_fold")
 
-NOTHING = "nothing"
-"""The unit of which no feature is replaced."""
+Kind = Literal["feature", "group"]
+Unit = tuple[Kind, str]
+"""What is replaced together: a feature, or all features of a signal group."""
 
 TABLE_SIX = "19+keywords+trend"
 """The features of the paper's Table 6: its list of 19 lacks two kinds of them."""
 
 IMPORTANCE_SETS: dict[str, tuple[str, ...]] = {
     "19": FEATURE_SETS["19"],
-    TABLE_SIX: (*FEATURE_SETS["19+keywords"], *(one.name for one in EXTRAS)),
+    TABLE_SIX: (*FEATURE_SETS["19+keywords"], *(feature.name for feature in EXTRAS)),
 }
 
-UNIT_SCHEMA = pl.Schema(
+METHODS = ("random_forest", "ebm")
+
+REPLACEMENT_SCHEMA = pl.Schema(
     {
         "feature_set": pl.String,
         "method": pl.String,
         "source": pl.String,
-        "unit": pl.String,
+        "kind": pl.String,
+        "name": pl.String,
         "repeat": pl.Int32,
         "fold": pl.Int32,
         "run_id": pl.String,
@@ -63,9 +69,9 @@ UNIT_SCHEMA = pl.Schema(
         "correct": pl.Float64,
     }
 )
-"""A row a held-out run: ``correct`` is the share of replacements after which it is still right."""
+"""Per held-out run and unit: ``correct`` is the share of replacements that leave it right."""
 
-OWN_SCHEMA = pl.Schema(
+BUILT_IN_SCHEMA = pl.Schema(
     {
         "feature_set": pl.String,
         "method": pl.String,
@@ -75,7 +81,7 @@ OWN_SCHEMA = pl.Schema(
         "value": pl.Float64,
     }
 )
-"""A row a fit and feature: the importance that the fitted method gives itself."""
+"""Per fit and feature: the importance that the fitted method gives itself."""
 
 Matrix = npt.NDArray[Any]
 
@@ -94,25 +100,28 @@ class ImportanceSettings(Record):
 
 @dataclass(frozen=True)
 class Importances:
-    """Rows of ``UNIT_SCHEMA`` and of ``OWN_SCHEMA``."""
+    """What was measured on held-out runs and read off the fits.
 
-    units: pl.DataFrame
-    own: pl.DataFrame
-
-
-def group_unit(group: str) -> str:
-    """The name of the unit that is all features of a group.
-
-    >>> group_unit("memory")
-    'group:memory'
+    Attributes
+    ----------
+    predictions
+        Of intact runs: rows of ``predictions.PREDICTION_SCHEMA``.
+    replacements
+        Of runs with a unit replaced: rows of ``REPLACEMENT_SCHEMA``.
+    built_in
+        Rows of ``BUILT_IN_SCHEMA``.
     """
-    return f"group:{group}"
+
+    predictions: pl.DataFrame
+    replacements: pl.DataFrame
+    built_in: pl.DataFrame
 
 
-def units(columns: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """What is replaced together, by name: nothing, each feature, each signal group."""
-    groups = {group_unit(name): members for name, members in signal_groups(columns).items()}
-    return {NOTHING: (), **{name: (name,) for name in columns}, **groups}
+def units(columns: Sequence[str]) -> dict[Unit, tuple[str, ...]]:
+    """The features that are replaced together: each by itself, and each signal group."""
+    features: dict[Unit, tuple[str, ...]] = {("feature", name): (name,) for name in columns}
+    groups = signal_groups(columns).items()
+    return features | {("group", group): members for group, members in groups}
 
 
 def build(settings: Record, columns: tuple[str, ...], seed: int) -> TunedClassifier:
@@ -160,10 +169,11 @@ def importances(
         for method, of_method in methods.items()
         for plan in by_scenario(NESTED_CV, taken)
     ]
-    parts = parallel_map(_importance_of_fold, tasks, workers)
+    folds = parallel_map(_importance_of_fold, tasks, workers)
     return Importances(
-        pl.concat(one.units for one in parts).sort(UNIT_SCHEMA.names()[:7]),
-        pl.concat(one.own for one in parts).sort(OWN_SCHEMA.names()[:5]),
+        pl.concat(fold.predictions for fold in folds).sort(PREDICTION_SCHEMA.names()[:6]),
+        pl.concat(fold.replacements for fold in folds).sort(REPLACEMENT_SCHEMA.names()[:8]),
+        pl.concat(fold.built_in for fold in folds).sort(BUILT_IN_SCHEMA.names()[:5]),
     )
 
 
@@ -181,45 +191,64 @@ def _importance_of_fold(
     tested, trained = plan.rows(splits, runs.table)
     estimator = build(of_method, columns, fold_seed(seed, plan.repeat, plan.fold))
     estimator.fit(runs.frame[trained], runs.labels[trained], groups=runs.groups[trained])
-    values = runs.frame[list(columns)].to_numpy(dtype=float)
+    predictions = fold_predictions(
+        estimator, runs.table, runs.frame, tested, plan, feature_set=feature_set, method=method
+    )
+    replacements = _replacements(estimator, runs, tested, trained, columns, plan, settings)
+    built_in = pl.DataFrame({"feature": columns, "value": built_in_importance(estimator)})
     key = {
         "feature_set": pl.lit(feature_set),
         "method": pl.lit(method),
         "repeat": pl.lit(plan.repeat),
         "fold": pl.lit(plan.fold),
     }
-    right = [
-        _shares_right(
-            estimator,
-            values[tested],
-            runs.labels[tested],
-            columns,
-            donors(
-                values[tested],
-                values[trained],
-                source,
-                settings.replacements,
-                np.random.default_rng([settings.seed, plan.repeat, plan.fold]),
-            ),
-        )
-        for source in SOURCES
-    ]
-    table = runs.table.filter(pl.Series(tested)).select("run_id", "scenario", "category")
-    answers = [
-        table.with_columns(
-            source=pl.lit(source), unit=pl.lit(unit), correct=pl.Series(share), **key
-        )
-        for source, by_unit in zip(SOURCES, right, strict=True)
-        for unit, share in by_unit.items()
-    ]
-    own = pl.DataFrame({"feature": columns, "value": own_importance(estimator)})
     return Importances(
-        pl.concat(answers).select(UNIT_SCHEMA.names()).cast(UNIT_SCHEMA),
-        own.with_columns(**key).select(OWN_SCHEMA.names()).cast(OWN_SCHEMA),
+        predictions,
+        *(
+            table.with_columns(**key).select(schema.names()).cast(schema)
+            for table, schema in (
+                (replacements, REPLACEMENT_SCHEMA),
+                (built_in, BUILT_IN_SCHEMA),
+            )
+        ),
     )
 
 
-def own_importance(estimator: TunedClassifier) -> Matrix:
+def _replacements(
+    estimator: TunedClassifier,
+    runs: LabelledRuns,
+    tested: Mask,
+    trained: Mask,
+    columns: tuple[str, ...],
+    plan: FoldPlan,
+    settings: ImportanceSettings,
+) -> pl.DataFrame:
+    """How often each tested run is right with each unit replaced, from either source."""
+    values = runs.frame[list(columns)].to_numpy(dtype=float)
+    keys = runs.table.filter(pl.Series(tested)).select("run_id", "scenario", "category")
+    parts = []
+    for source in SOURCES:
+        drawn = donors(
+            values[tested],
+            values[trained],
+            source,
+            settings.replacements,
+            np.random.default_rng([settings.seed, plan.repeat, plan.fold]),
+        )
+        shares = _shares_right(estimator, values[tested], runs.labels[tested], columns, drawn)
+        parts += [
+            keys.with_columns(
+                source=pl.lit(source),
+                kind=pl.lit(kind),
+                name=pl.lit(name),
+                correct=pl.Series(share),
+            )
+            for (kind, name), share in shares.items()
+        ]
+    return pl.concat(parts)
+
+
+def built_in_importance(estimator: TunedClassifier) -> Matrix:
     """What a fitted method says of its features, ``[n_features]``.
 
     Of a forest, the mean decrease of Gini impurity, which adds up to one (Breiman, 2001); it is
@@ -259,14 +288,13 @@ def _shares_right(
     labels: Matrix,
     columns: Sequence[str],
     replaced: Matrix,
-) -> dict[str, Matrix]:
+) -> dict[Unit, Matrix]:
     """Share of replacements after which each tested run is right, ``[n_test]`` by unit."""
-    lies = []
-    for members in units(columns).values():
-        chosen = np.isin(columns, members)
-        lies.append(np.where(chosen, replaced, tested))  # [n_replacements, n_test, n_features]
-    stacked = np.stack(lies)
-    flat = pd.DataFrame(stacked.reshape(-1, len(columns)), columns=list(columns))
-    answers = estimator.predict(flat).reshape(stacked.shape[:3])
-    shares = (answers == labels).mean(axis=1)  # [n_units, n_test]
-    return dict(zip(units(columns), shares, strict=True))
+    by_unit = units(columns)
+    replaced_runs = np.stack(
+        [np.where(np.isin(columns, members), replaced, tested) for members in by_unit.values()]
+    )  # [n_units, n_replacements, n_test, n_features]
+    flat = pd.DataFrame(replaced_runs.reshape(-1, len(columns)), columns=list(columns))
+    predictions = estimator.predict(flat).reshape(replaced_runs.shape[:3])
+    shares = (predictions == labels).mean(axis=1)  # [n_units, n_test]
+    return dict(zip(by_unit, shares, strict=True))

@@ -1,8 +1,9 @@
-"""Importance table: drops with their intervals, shares, and how far the two sources agree."""
+"""Results of importance: drops with their intervals, shares, and how far the two sources agree."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 
 import numpy as np
 import polars as pl
@@ -10,19 +11,45 @@ from scipy import stats
 
 from failbench.methods.signal_groups import signal_groups
 from failbench.records import Record
+from failbench.statistics.estimates import ESTIMATE, nest
 from failbench.statistics.paired_bootstrap import difference_bounds
 from failbench.statistics.paired_scores import paired_shares
 from failbench.studies.importance.measure import (
     IMPORTANCE_SETS,
-    NOTHING,
     SOURCES,
     Importances,
     ImportanceSettings,
-    group_unit,
+    Source,
+    Unit,
 )
 
 LEADING = 10
 """Features whose common share the paper gives (its Figure 3)."""
+
+INTACT = ("nothing", "")
+"""The kind and name under which intact runs stand beside those with a unit replaced."""
+
+FIT = ("feature_set", "method", "repeat", "fold")
+
+
+@dataclass(frozen=True)
+class LeadingShare:
+    """Share of a method's built-in importance in its leading features.
+
+    Attributes
+    ----------
+    value, sd
+        Mean and standard deviation over fits.
+    fits
+        How many these are; they share training runs.
+    features
+        How many features lead.
+    """
+
+    value: float
+    sd: float
+    fits: int
+    features: int = LEADING
 
 
 class SourceAgreement(Record):
@@ -51,8 +78,8 @@ class SourceAgreement(Record):
     n: int
 
 
-def importance_table(found: Importances, settings: ImportanceSettings) -> pl.DataFrame:
-    """One row a feature set, method and unit: a feature, or a group of features.
+def importance_table(measured: Importances, settings: ImportanceSettings) -> pl.DataFrame:
+    """Drops and shares per feature set, method and unit: a feature, or a group of features.
 
     Returns
     -------
@@ -61,73 +88,102 @@ def importance_table(found: Importances, settings: ImportanceSettings) -> pl.Dat
         runs less that on runs whose unit is replaced, from ``settings.source``, with BCa bounds
         over ``n`` scenarios (equal to it where all resamples agree). ``share`` is its part in the
         sum of the positive drops of its kind: of the same feature set and method, null where none
-        is positive. ``own`` is the importance that the method gives itself, as a share of all
-        features, with its standard deviation ``own_sd`` over ``fits``, which share training runs:
-        a description and no interval. ``own_raw`` is the same before it was divided.
+        is positive. ``own`` is the built-in importance of the method, as a share of all features,
+        with its standard deviation ``own_sd`` over ``fits``, which share training runs: a
+        description and no interval. ``own_raw`` is the same before it was divided.
     """
-    drops = _drops(found.units.filter(pl.col("source") == settings.source), settings)
-    own = _own(found.own)
+    drops = _drops(_correct(measured, settings.source), settings)
     key = ["feature_set", "method", "kind", "name"]
     positive = pl.col("value").clip(lower_bound=0)
     total = positive.sum().over("feature_set", "method", "kind")
-    return drops.join(own, on=key, how="left", maintain_order="left").with_columns(
-        share=pl.when(total > 0).then(positive / total)
+    return drops.join(
+        _built_in(measured.built_in), on=key, how="left", maintain_order="left"
+    ).with_columns(share=pl.when(total > 0).then(positive / total))
+
+
+def _correct(measured: Importances, source: Source) -> pl.DataFrame:
+    """How far each held-out run is right: intact, and with each unit replaced from one source."""
+    kind, name = INTACT
+    columns = [*FIT, "kind", "name", "scenario", "category", "correct"]
+    intact = measured.predictions.with_columns(
+        kind=pl.lit(kind),
+        name=pl.lit(name),
+        correct=(pl.col("prediction") == pl.col("category")).cast(pl.Float64),
     )
+    replaced = measured.replacements.filter(pl.col("source") == source)
+    return pl.concat([intact.select(columns), replaced.select(columns)])
 
 
-def _drops(units: pl.DataFrame, settings: ImportanceSettings) -> pl.DataFrame:
-    rows = []
-    for (feature_set, method), part in units.sort("feature_set", "method").group_by(
-        "feature_set", "method", maintain_order=True
-    ):
-        scores = paired_shares(part.with_columns(method="unit"))
-        members = signal_groups(IMPORTANCE_SETS[str(feature_set)])
-        named = [
-            *(("feature", name, group, name) for group, names in members.items() for name in names),
-            *(("group", group, group, group_unit(group)) for group in members),
-        ]
-        bounds = difference_bounds(
-            scores,
-            [(NOTHING, unit) for *_, unit in named],
-            settings.resamples,
-            settings.confidence,
-            settings.seed,
+def _drops(correct: pl.DataFrame, settings: ImportanceSettings) -> pl.DataFrame:
+    parts = [
+        _drops_of_method(str(feature_set), str(method), rows, settings)
+        for (feature_set, method), rows in correct.sort("feature_set", "method").group_by(
+            "feature_set", "method", maintain_order=True
         )
-        intact = scores.scenario_scores(NOTHING).mean()
-        for (kind, name, group, unit), bound in zip(named, bounds, strict=True):
-            value = float(intact - scores.scenario_scores(unit).mean())
-            low, high = bound or (value, value)
-            rows.append(
-                {
-                    "feature_set": feature_set,
-                    "method": method,
-                    "kind": kind,
-                    "name": name,
-                    "group": group,
-                    "accuracy": float(intact),
-                    "value": value,
-                    "ci_low": low,
-                    "ci_high": high,
-                    "n": scores.n,
-                }
-            )
-    return pl.DataFrame(rows)
+    ]
+    return pl.DataFrame([row for part in parts for row in part])
 
 
-def _own(own: pl.DataFrame) -> pl.DataFrame:
-    """Mean and spread over fits of each method's own importances, by feature and by group."""
-    fit = ["feature_set", "method", "repeat", "fold"]
+def _drops_of_method(
+    feature_set: str, method: str, correct: pl.DataFrame, settings: ImportanceSettings
+) -> list[dict[str, object]]:
+    """Each feature, in the order of its groups, and then each group."""
+    # units take the place of methods in what compares methods
+    scores = paired_shares(correct.with_columns(method=pl.format("{}:{}", "kind", "name")))
+    intact = _label(*INTACT)
+    members = signal_groups(IMPORTANCE_SETS[feature_set])
+    units: dict[Unit, str] = {
+        ("feature", name): group for group, names in members.items() for name in names
+    }
+    units |= {("group", group): group for group in members}
+    bounds = difference_bounds(
+        scores,
+        [(intact, _label(*unit)) for unit in units],
+        settings.resamples,
+        settings.confidence,
+        settings.seed,
+    )
+    accuracy = scores.scenario_scores(intact).mean()
+    rows: list[dict[str, object]] = []
+    for ((kind, name), group), bound in zip(units.items(), bounds, strict=True):
+        value = float(accuracy - scores.scenario_scores(_label(kind, name)).mean())
+        low, high = bound or (value, value)
+        rows.append(
+            {
+                "feature_set": feature_set,
+                "method": method,
+                "kind": kind,
+                "name": name,
+                "group": group,
+                "accuracy": float(accuracy),
+                "value": value,
+                "ci_low": low,
+                "ci_high": high,
+                "n": scores.n,
+            }
+        )
+    return rows
+
+
+def _label(kind: str, name: str) -> str:
+    return f"{kind}:{name}"
+
+
+def _built_in(built_in: pl.DataFrame) -> pl.DataFrame:
+    """Mean and spread over fits of each method's built-in importances, by feature and by group."""
     groups = {
         name: group
         for columns in IMPORTANCE_SETS.values()
         for group, names in signal_groups(columns).items()
         for name in names
     }
-    shares = own.with_columns(
-        share=pl.col("value") / pl.col("value").sum().over(fit),
+    shares = built_in.with_columns(
+        share=pl.col("value") / pl.col("value").sum().over(FIT),
         group=pl.col("feature").replace_strict(groups, return_dtype=pl.String),
     )
-    by_group = shares.group_by(*fit, "group").agg(pl.col("share", "value").sum())
+    by_group = shares.group_by(*FIT, "group", maintain_order=True).agg(
+        pl.col("share", "value").sum()
+    )
     parts = (
         shares.rename({"feature": "name"}).with_columns(kind=pl.lit("feature")),
         by_group.rename({"group": "name"}).with_columns(kind=pl.lit("group")),
@@ -143,91 +199,88 @@ def _own(own: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def source_agreement(found: Importances) -> dict[str, dict[str, SourceAgreement]]:
+def source_agreement(measured: Importances) -> dict[str, dict[str, SourceAgreement]]:
     """Compare the two sources of replacements, by feature set and method."""
-    first, second = (
-        _plain_drops(found.units.filter(pl.col("source") == source)) for source in SOURCES
-    )
+    first, second = (_plain_drops(_correct(measured, source)) for source in SOURCES)
     nested: dict[str, dict[str, SourceAgreement]] = {}
-    key = ["feature_set", "method", "source", "unit", "repeat", "fold"]
-    tested = float(found.units.group_by(key).len()["len"].to_numpy().mean())
-    both = first.join(second, on=["feature_set", "method", "unit"], suffix="_test")
-    for (feature_set, method), part in both.sort("feature_set", "method", "unit").group_by(
+    tested = float(measured.predictions.group_by(FIT).len()["len"].to_numpy().mean())
+    key = ["feature_set", "method", "kind", "name"]
+    both = first.join(second, on=key, suffix="_test")
+    for (feature_set, method), units in both.sort(key).group_by(
         "feature_set", "method", maintain_order=True
     ):
-        features = part.filter(~pl.col("unit").str.starts_with(group_unit("")))
+        features = units.filter(pl.col("kind") == "feature")
         training, test = features["drop"].to_numpy(), features["drop_test"].to_numpy()
         total = float(training.sum())
         nested.setdefault(str(feature_set), {})[str(method)] = SourceAgreement(
             rank_correlation=float(stats.spearmanr(training, test).statistic),
             ratio=float(test.sum()) / total if total > 0 else None,
-            largest_difference=float((part["drop"] - part["drop_test"]).abs().to_numpy().max()),
+            largest_difference=float((units["drop"] - units["drop_test"]).abs().to_numpy().max()),
             tested=tested,
             n=features.height,
         )
     return nested
 
 
-def _plain_drops(units: pl.DataFrame) -> pl.DataFrame:
+def _plain_drops(correct: pl.DataFrame) -> pl.DataFrame:
     """The drop of each unit, without intervals."""
-    key = ["feature_set", "method", "unit"]
+    key = ["feature_set", "method", "kind", "name"]
     accuracies = (
-        units.group_by(*key, "scenario")
+        correct.group_by(*key, "scenario", maintain_order=True)
         .agg(pl.col("correct").mean())
-        .group_by(key)
+        .group_by(key, maintain_order=True)
         .agg(pl.col("correct").mean())
     )
-    intact = accuracies.filter(pl.col("unit") == NOTHING).drop("unit")
+    is_intact = pl.col("kind") == INTACT[0]
+    intact = accuracies.filter(is_intact).drop("kind", "name")
     return (
-        accuracies.filter(pl.col("unit") != NOTHING)
+        accuracies.filter(~is_intact)
         .join(intact, on=["feature_set", "method"], suffix="_intact")
         .select(*key, drop=pl.col("correct_intact") - pl.col("correct"))
     )
 
 
-def leading_share(own: pl.DataFrame, feature_set: str, method: str) -> tuple[float, float, int]:
-    """Share of a method's own importance in its leading features, fit by fit.
+def leading_share(built_in: pl.DataFrame, feature_set: str, method: str) -> LeadingShare:
+    """Share of a method's built-in importance in its leading features, fit by fit.
 
-    Returns
-    -------
-    tuple
-        Mean and standard deviation over fits, and how many these are.
+    Parameters
+    ----------
+    built_in
+        Rows of ``measure.BUILT_IN_SCHEMA``.
+    feature_set, method
+        Whose fits are taken.
     """
-    mine = own.filter(pl.col("feature_set") == feature_set, pl.col("method") == method)
+    fits = built_in.filter(pl.col("feature_set") == feature_set, pl.col("method") == method)
     shares = [
-        np.sort(part["value"].to_numpy())[::-1][:LEADING].sum() / part["value"].sum()
-        for _, part in mine.group_by("repeat", "fold", maintain_order=True)
+        np.sort(fit["value"].to_numpy())[::-1][:LEADING].sum() / fit["value"].sum()
+        for _, fit in fits.group_by("repeat", "fold", maintain_order=True)
     ]
-    return float(np.mean(shares)), float(np.std(shares, ddof=1)), len(shares)
+    return LeadingShare(float(np.mean(shares)), float(np.std(shares, ddof=1)), len(shares))
 
 
 def importance_metrics(
     table: pl.DataFrame,
     agreement: Mapping[str, Mapping[str, SourceAgreement]],
-    leading: Mapping[str, tuple[float, float, int]],
+    leading: Mapping[str, LeadingShare],
 ) -> dict[str, object]:
     """The table, the agreement of the sources and the leading features as nested scalars."""
-    drops: dict[str, dict[str, dict[str, dict[str, object]]]] = {}
-    for row in table.iter_rows(named=True):
-        names = drops.setdefault(row["feature_set"], {}).setdefault(row["method"], {})
-        one: dict[str, object] = {
-            "drop": {key: row[key] for key in ("value", "ci_low", "ci_high", "n")},
-            "own_share": {"value": row["own"], "sd": row["own_sd"], "fits": row["fits"]},
-        }
-        if row["share"] is not None:
-            one["share_of_drops"] = {"value": row["share"]}
-        names.setdefault(f"{row['kind']}s", {})[row["name"]] = one
+    rows = table.with_columns(kinds=pl.col("kind") + "s")
+    key = ["feature_set", "method", "kinds", "name"]
+    quantities = pl.concat(
+        (
+            rows.select(*key, *ESTIMATE, quantity=pl.lit("drop")),
+            rows.select(*key, "fits", quantity=pl.lit("own_share"), value="own", sd="own_sd"),
+            rows.drop_nulls("share").select(*key, quantity=pl.lit("share_of_drops"), value="share"),
+        ),
+        how="diagonal",
+    )
     return {
-        "importance": drops,
+        "importance": nest(quantities, *key, "quantity", leaves=(*ESTIMATE, "sd", "fits")),
         "sources": {
             feature_set: {
-                method: {key: value for key, value in one.model_dump().items() if value is not None}
-                for method, one in methods.items()
+                method: agreed.model_dump(exclude_none=True) for method, agreed in methods.items()
             }
             for feature_set, methods in agreement.items()
         },
-        "leading_features": {
-            feature_set: {"value": value, "sd": spread, "fits": fits, "features": LEADING}
-            for feature_set, (value, spread, fits) in leading.items()
-        },
+        "leading_features": {feature_set: asdict(share) for feature_set, share in leading.items()},
     }

@@ -9,7 +9,7 @@ import polars as pl
 
 from failbench.methods.boosting_machine import EbmSettings, ebm
 from failbench.prediction.labelled_runs import LabelledRuns
-from failbench.studies.importance.measure import own_importance
+from failbench.studies.importance.measure import built_in_importance
 
 SHAPE_SCHEMA = pl.Schema(
     {
@@ -24,7 +24,7 @@ SHAPE_SCHEMA = pl.Schema(
         "runs": pl.Int64,
     }
 )
-"""A row a leading feature, category and bin of values from ``low`` to ``high``."""
+"""Per leading feature, category and bin of values from ``low`` to ``high``."""
 
 
 def leading_shapes(
@@ -56,7 +56,7 @@ def leading_shapes(
     runs = LabelledRuns.from_table(failures)
     method = ebm(settings, features, seed).fit(runs.frame, runs.labels, groups=runs.groups)
     machine = method.pipeline_["classify"]
-    contributions = own_importance(method)
+    contributions = built_in_importance(method)
     rows = []
     for rank, term in enumerate(np.argsort(-contributions, kind="stable")[:count], start=1):
         lowest, highest = machine.feature_bounds_[term]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
 
 import polars as pl
 
@@ -11,16 +12,16 @@ from failbench.features.catalogue import PRIMARY_SET
 from failbench.methods.reduced_tree import ERROR_TEXT
 from failbench.reporting.cells import ABSENT, percent, signed, with_interval
 from failbench.reporting.labels import GROUP_LABELS
-from failbench.reporting.reported import Reported, reported_number, validate_reported
+from failbench.reporting.reported import Reported, reported_number
 from failbench.reporting.table import Column, Table
-from failbench.studies.importance.measure import TABLE_SIX, ImportanceSettings, Source
-from failbench.studies.importance.results import SourceAgreement
+from failbench.studies.importance.measure import TABLE_SIX, ImportanceSettings, Kind, Source
+from failbench.studies.importance.results import LeadingShare, SourceAgreement
 
-METHODS: Final = {
-    "random_forest": ("impurity", "Random forest"),
-    "ebm": ("terms", "EBM"),
+BUILT_IN: Final = {
+    "random_forest": ("Impurity", "Random forest"),
+    "ebm": ("Terms", "EBM"),
 }
-"""The methods of the tables: what each calls its own importance, and what it is called."""
+"""The methods of the tables: the name of the built-in importance, and that of the method."""
 
 REPORTED_GROUPS: Final = {ERROR_TEXT: "error_keywords"}
 """Groups that the paper's Table 6 has under another name."""
@@ -32,7 +33,7 @@ DONORS: Final[dict[Source, str]] = {
     "training_fold": "a run of the training fold",
     "test_fold": "another run of the test fold",
 }
-"""Whose values replace those of a tested run."""
+"""Whose values replace those of a tested run, by source."""
 
 NOTE = (
     "Drop: percentage points of accuracy lost on held-out runs when the features take the values "
@@ -58,11 +59,37 @@ SOURCES_NOTE = (
 )
 
 
+@dataclass(frozen=True)
+class ImportanceRow:
+    """A row of a table: what one feature or group is worth to every method.
+
+    Attributes
+    ----------
+    feature_set, name, group
+        Names, not labels; ``group`` is the signal group.
+    reported
+        The paper's share, as text.
+    measured
+        By method, the row of the importance table.
+    """
+
+    feature_set: str
+    name: str
+    group: str
+    reported: str
+    measured: Mapping[str, Mapping[str, Any]]
+
+    @property
+    def n(self) -> int:
+        """Scenarios."""
+        return max(int(row["n"]) for row in self.measured.values())
+
+
 def importance_tables(
     table: pl.DataFrame,
     agreement: Mapping[str, Mapping[str, SourceAgreement]],
-    leading: Mapping[str, tuple[float, float, int]],
-    reported: Mapping[str, object],
+    leading: Mapping[str, LeadingShare],
+    paper: Reported,
     settings: ImportanceSettings,
 ) -> tuple[Table, Table]:
     """Importance by group, and by feature.
@@ -72,128 +99,159 @@ def importance_tables(
     table, agreement, leading
         As :mod:`failbench.studies.importance.results` returns them; the share of the leading
         features by feature set.
-    reported
-        The parsed ``data/reported/paper.yaml``.
+    paper
+        The paper's numbers.
     settings
         Of the study.
 
     Raises
     ------
     BadInputError
-        If ``reported`` is not as :class:`failbench.reporting.reported.Reported` says.
+        If the paper's numbers lack the claim of the ten leading features.
     """
-    paper = validate_reported(reported)
-    rows = paper.tables.importance.rows
-    fits = int(table["fits"][0])
-    place = paper.tables.importance.place
-    agreed = agreement[TABLE_SIX]["random_forest"]
-
-    def note(kind: str) -> str:
-        return NOTE.format(
-            donor=DONORS[settings.source],
-            replacements=settings.replacements,
-            repeats=settings.repeats,
-            confidence=100 * settings.confidence,
-            kind=kind,
-            fits=fits,
-        )
-
-    below = [one.share_below for one in rows.values() if one.share_below is not None]
-    dynamics = rows["training_dynamics"]
-    value, spread, _ = leading[TABLE_SIX]
-    reported_note = REPORTED_NOTE.format(
-        place=place,
-        total=percent(sum(one.share for one in rows.values() if one.share is not None)),
-        below=percent(below[0]),
-        parts=percent(sum(dynamics.parts.values())),
-        dynamics=percent(dynamics.share or 0.0),
-        top=percent(reported_number(paper, "importance_top_ten")),
-        leading=f"{percent(value)} ± {percent(spread)} %",
-    )
-    sources_note = SOURCES_NOTE.format(
-        tested=agreed.tested,
-        kept=1 - 1 / agreed.tested,
-        rank=agreed.rank_correlation,
-        ratio=ABSENT if agreed.ratio is None else f"{agreed.ratio:.2f}",
-        largest=percent(agreed.largest_difference),
-    )
-    groups = tuple(
-        (SET_LABELS[name], *cells)
-        for name in SET_LABELS
-        for cells in _rows(
-            table, name, "group", _reported_groups(paper) if name == TABLE_SIX else {}
-        )
-    )
-    features = _rows(table, TABLE_SIX, "feature", _reported_parts(paper))
-    by_group = Table(
+    reported = {TABLE_SIX: _reported_groups(paper)}
+    groups = [
+        row
+        for feature_set in SET_LABELS
+        for row in _rows(table, feature_set, "group", reported.get(feature_set, {}))
+    ]
+    by_group = Table.of(
         "importance",
-        (Column("Features", align="left"), *_columns("Group")),
+        (
+            Column("Features", align="left", cell=lambda row: SET_LABELS[row.feature_set]),
+            Column("Group", align="left", cell=lambda row: GROUP_LABELS[row.name]),
+            *NUMBERS,
+        ),
         groups,
         "What each group of signals is worth to two classifiers, reported beside measured.",
-        (note("of groups"), reported_note, sources_note),
+        (
+            _note(table, settings, "of groups"),
+            _reported_note(paper, leading[TABLE_SIX]),
+            _sources_note(agreement[TABLE_SIX]["random_forest"]),
+        ),
     )
-    by_feature = Table(
+    place = paper.tables.importance.place
+    by_feature = Table.of(
         "importance_features",
-        (*_columns("Feature"), Column("Group", align="left")),
-        tuple((*cells, GROUP_LABELS[_group_of(table, cells[0])]) for cells in features),
+        (
+            Column("Feature", align="left", cell=lambda row: row.name),
+            *NUMBERS,
+            Column("Group", align="left", cell=lambda row: GROUP_LABELS[row.group]),
+        ),
+        _rows(table, TABLE_SIX, "feature", _reported_parts(paper)),
         "What each feature is worth to two classifiers, reported beside measured.",
-        (note("of features"), REPORTED_NOTE.split(";")[0].format(place=place) + "."),
+        (
+            _note(table, settings, "of features"),
+            REPORTED_NOTE.split(";")[0].format(place=place) + ".",
+        ),
     )
     return by_group, by_feature
 
 
-def _columns(first: str) -> tuple[Column, ...]:
-    measured = (
-        Column(heading, label)
-        for own, label in METHODS.values()
-        for heading in ("Drop", "Share", own.capitalize())
+def _note(table: pl.DataFrame, settings: ImportanceSettings, kind: str) -> str:
+    return NOTE.format(
+        donor=DONORS[settings.source],
+        replacements=settings.replacements,
+        repeats=settings.repeats,
+        confidence=100 * settings.confidence,
+        kind=kind,
+        fits=int(table["fits"][0]),
     )
-    return (Column(first, align="left"), Column("Share", "reported"), *measured, Column("n"))
+
+
+def _reported_note(paper: Reported, leading: LeadingShare) -> str:
+    rows = paper.tables.importance.rows
+    below = [row.share_below for row in rows.values() if row.share_below is not None]
+    dynamics = rows["training_dynamics"]
+    return REPORTED_NOTE.format(
+        place=paper.tables.importance.place,
+        total=percent(sum(row.share for row in rows.values() if row.share is not None)),
+        below=percent(below[0]),
+        parts=percent(sum(dynamics.parts.values())),
+        dynamics=percent(dynamics.share or 0.0),
+        top=percent(reported_number(paper, "importance_top_ten")),
+        leading=f"{percent(leading.value)} ± {percent(leading.sd)} %",
+    )
+
+
+def _sources_note(agreement: SourceAgreement) -> str:
+    ratio = agreement.ratio
+    return SOURCES_NOTE.format(
+        tested=agreement.tested,
+        kept=1 - 1 / agreement.tested,
+        rank=agreement.rank_correlation,
+        ratio=ABSENT if ratio is None else f"{ratio:.2f}",
+        largest=percent(agreement.largest_difference),
+    )
 
 
 def _rows(
-    table: pl.DataFrame, feature_set: str, kind: str, reported: Mapping[str, str]
-) -> tuple[tuple[str, ...], ...]:
-    mine = table.filter(pl.col("feature_set") == feature_set, pl.col("kind") == kind)
-    names = mine["name"].unique(maintain_order=True).to_list()
-    rows = []
-    for name in names:
-        cells: list[str] = []
-        for method in METHODS:
-            row = mine.filter(pl.col("name") == name, pl.col("method") == method).row(0, named=True)
-            cells += [
-                with_interval(row["value"], row["ci_low"], row["ci_high"], _points),
-                ABSENT if row["share"] is None else percent(row["share"]),
-                f"{percent(row['own'])} ± {percent(row['own_sd'])}",
-            ]
-        label = GROUP_LABELS[name] if kind == "group" else name
-        rows.append((label, reported.get(name, ABSENT), *cells, str(mine["n"][0])))
-    return tuple(rows)
+    table: pl.DataFrame, feature_set: str, kind: Kind, reported: Mapping[str, str]
+) -> Iterator[ImportanceRow]:
+    units = table.filter(pl.col("feature_set") == feature_set, pl.col("kind") == kind)
+    for (name, group), rows in units.group_by("name", "group", maintain_order=True):
+        measured = {row["method"]: row for row in rows.iter_rows(named=True)}
+        yield ImportanceRow(
+            feature_set, str(name), str(group), reported.get(str(name), ABSENT), measured
+        )
+
+
+def _measured_columns(method: str, built_in: str, label: str) -> tuple[Column, ...]:
+    """Drop, share of the drops and built-in share of one method."""
+    cells: dict[str, Callable[[Mapping[str, Any]], str]] = {
+        "Drop": _drop,
+        "Share": _share,
+        built_in: _built_in_share,
+    }
+
+    def of_method(cell: Callable[[Mapping[str, Any]], str]) -> Callable[[ImportanceRow], str]:
+        return lambda row: cell(row.measured[method])
+
+    return tuple(Column(heading, label, cell=of_method(cell)) for heading, cell in cells.items())
+
+
+def _drop(row: Mapping[str, Any]) -> str:
+    return with_interval(row["value"], row["ci_low"], row["ci_high"], _points)
+
+
+def _share(row: Mapping[str, Any]) -> str:
+    return ABSENT if row["share"] is None else percent(row["share"])
+
+
+def _built_in_share(row: Mapping[str, Any]) -> str:
+    return f"{percent(row['own'])} ± {percent(row['own_sd'])}"
 
 
 def _points(value: float) -> str:
     return signed(100 * value)
 
 
-def _group_of(table: pl.DataFrame, feature: str) -> str:
-    rows = table.filter(pl.col("kind") == "feature", pl.col("name") == feature)
-    return str(rows["group"][0])
+NUMBERS = (
+    Column("Share", "reported", cell=lambda row: row.reported),
+    *(
+        column
+        for method, (built_in, label) in BUILT_IN.items()
+        for column in _measured_columns(method, built_in, label)
+    ),
+    Column("n", cell=lambda row: str(row.n)),
+)
+"""The columns that both tables have."""
 
 
 def _reported_groups(paper: Reported) -> dict[str, str]:
     rows = paper.tables.importance.rows
     names = {REPORTED_GROUPS.get(group, group): group for group in GROUP_LABELS}
     return {
-        names[key]: f"below {percent(one.share_below or 0.0)}"
-        if one.share is None
-        else percent(one.share)
-        for key, one in rows.items()
+        names[key]: f"below {percent(row.share_below or 0.0)}"
+        if row.share is None
+        else percent(row.share)
+        for key, row in rows.items()
     }
 
 
 def _reported_parts(paper: Reported) -> dict[str, str]:
     return {
         feature: percent(share)
-        for one in paper.tables.importance.rows.values()
-        for feature, share in one.parts.items()
+        for row in paper.tables.importance.rows.values()
+        for feature, share in row.parts.items()
     }

@@ -1,23 +1,11 @@
-"""Rule signals: what the learned rules ask first, in every fold that they are learned in."""
+"""Results of the learned rules: how often each signal is asked first, over all folds."""
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 import polars as pl
 
 from failbench.features.catalogue import FEATURES
-from failbench.methods.learned_rules import (
-    LearnedRule,
-    LearnedRulesSettings,
-    learned_rules,
-    rule_list,
-    top_signals,
-)
-from failbench.prediction.labelled_runs import LabelledRuns
-from failbench.prediction.nested_cv import fold_seed
-from failbench.prediction.splits import rows_in_fold
-from failbench.prediction.workers import parallel_map
+from failbench.statistics.estimates import nest
 
 SIGNAL_SCHEMA = pl.Schema(
     {
@@ -29,80 +17,61 @@ SIGNAL_SCHEMA = pl.Schema(
         "fits": pl.Int64,
     }
 )
-"""A row a signal: the share of fits that test it at the root, and at the root or just below."""
+"""Per signal: the share of fits that test it at the root, and at the root or just below."""
+
+SHARES = ("at_root", "on_top")
 
 
-@dataclass(frozen=True)
-class LearnedSignals:
-    """The rules learned from all runs, and how stable their first questions are.
+def signal_shares(tops: pl.DataFrame) -> pl.DataFrame:
+    """The share of fits that ask a signal first.
 
-    Attributes
-    ----------
-    rules
-        Learned from every run of the study.
-    signals
-        Rows of ``SIGNAL_SCHEMA`` over the fits of all folds, the most frequent root first. Folds
-        share training runs, so that the fits are no independent sample: the shares say how much
-        the choice depends on a fifth of the scenarios, and get no interval.
-    """
-
-    rules: tuple[LearnedRule, ...]
-    signals: pl.DataFrame
-
-
-def learned_signals(
-    failures: pl.DataFrame,
-    splits: pl.DataFrame,
-    settings: LearnedRulesSettings,
-    features: tuple[str, ...],
-    seed: int,
-    workers: int = 1,
-) -> LearnedSignals:
-    """Learn the rules from all runs, and in each fold as the nested cross-validation does.
+    Folds share training runs, so that the fits are no independent sample: the shares say how much
+    the choice depends on a fifth of the scenarios, and get no interval.
 
     Parameters
     ----------
-    failures
-        Feature table of the failing runs of the study.
-    splits
-        Repeats and folds.
-    settings, features, seed
-        Those of the study, whose fits are so repeated exactly.
+    tops
+        Rows of ``measure.TOP_SCHEMA``.
+
+    Returns
+    -------
+    polars.DataFrame
+        Rows of ``SIGNAL_SCHEMA``, the most frequent root first; a signal that no fit asks on top
+        has none.
     """
-    runs = LabelledRuns.from_table(failures)
-    whole = learned_rules(settings, features, seed).fit(runs.frame, runs.labels, groups=runs.groups)
-    folds = splits.select("repeat", "fold").unique().sort("repeat", "fold").rows()
-    tasks = [(runs, splits, settings, features, seed, repeat, fold) for repeat, fold in folds]
-    tops = parallel_map(_top_of_fold, tasks, workers)
+    signals = tops["signals"].to_list()
     rows = [
         {
             "signal": feature.name,
             "group": feature.group,
             "subgroup": feature.subgroup,
-            "at_root": sum(top[:1] == (feature.name,) for top in tops) / len(tops),
-            "on_top": sum(feature.name in top for top in tops) / len(tops),
-            "fits": len(tops),
+            "at_root": sum(top[:1] == [feature.name] for top in signals) / len(signals),
+            "on_top": sum(feature.name in top for top in signals) / len(signals),
+            "fits": len(signals),
         }
         for feature in FEATURES
     ]
-    signals = (
+    return (
         pl.DataFrame(rows, schema=SIGNAL_SCHEMA)
         .filter(pl.col("on_top") > 0)
         .sort("at_root", "on_top", "signal", descending=[True, True, False])
     )
-    return LearnedSignals(rule_list(whole), signals)
 
 
-def _top_of_fold(
-    runs: LabelledRuns,
-    splits: pl.DataFrame,
-    settings: LearnedRulesSettings,
-    features: tuple[str, ...],
-    seed: int,
-    repeat: int,
-    fold: int,
-) -> tuple[str, ...]:
-    trained = ~rows_in_fold(splits, runs.groups, repeat, fold)
-    method = learned_rules(settings, features, fold_seed(seed, repeat, fold))
-    method.fit(runs.frame[trained], runs.labels[trained], groups=runs.groups[trained])
-    return top_signals(method)
+def learned_rules_metrics(rules: int, shares: pl.DataFrame) -> dict[str, object]:
+    """The number of rules, and the shares as nested scalars.
+
+    Parameters
+    ----------
+    rules
+        How many were learned from all runs.
+    shares
+        Rows of ``SIGNAL_SCHEMA``.
+    """
+    rows = shares.unpivot(SHARES, index=["signal", "fits"], variable_name="share").rename(
+        {"fits": "n"}
+    )
+    return {
+        "rules": {"value": rules},
+        "signals": nest(rows, "signal", "share", leaves=("value", "n")),
+    }

@@ -22,31 +22,36 @@ SIGNALS_NOTE = (
 )
 
 
+RULE_COLUMNS = (
+    Column("Rule", cell=lambda row: str(row[0])),
+    Column("If", align="left", cell=lambda row: _tests(row[1])),
+    Column("Then", align="left", cell=lambda row: row[1].category),
+    Column("Share of the category", cell=lambda row: percent(row[1].share)),
+    Column("Runs", cell=lambda row: str(row[1].runs)),
+)
+"""Cells of a rule and its number."""
+
+SIGNAL_COLUMNS = (
+    Column("Signal", align="left", cell=lambda row: row["signal"]),
+    Column("Group", align="left", cell=lambda row: row["group"].replace("_", " ")),
+    Column("At the root", cell=lambda row: percent(row["at_root"])),
+    Column("At the root or just below", cell=lambda row: percent(row["on_top"])),
+)
+
+
 def rules_table(rules: Sequence[LearnedRule]) -> Table:
-    """The list of rules, one a row; exactly one of them holds for each run."""
-    rows = tuple(
-        (
-            str(number),
-            " and ".join(f"{name} {SIGNS[side]} {edge:.4g}" for name, side, edge in rule.tests),
-            rule.category,
-            percent(rule.share),
-            str(rule.runs),
-        )
-        for number, rule in enumerate(rules, start=1)
-    )
-    return Table(
+    """The list of rules, exactly one of which holds for each run."""
+    return Table.of(
         "learned_rules",
-        (
-            Column("Rule"),
-            Column("If", align="left"),
-            Column("Then", align="left"),
-            Column("Share of the category"),
-            Column("Runs"),
-        ),
-        rows,
+        RULE_COLUMNS,
+        enumerate(rules, start=1),
         "The rules learned from all runs of the study, in the order of the tree's leaves.",
         (RULES_NOTE,),
     )
+
+
+def _tests(rule: LearnedRule) -> str:
+    return " and ".join(f"{name} {SIGNS[side]} {edge:.4g}" for name, side, edge in rule.tests)
 
 
 def signals_table(signals: pl.DataFrame) -> Table:
@@ -55,27 +60,13 @@ def signals_table(signals: pl.DataFrame) -> Table:
     Parameters
     ----------
     signals
-        Rows of ``evaluation.rule_signals.SIGNAL_SCHEMA``.
+        Rows of ``results.SIGNAL_SCHEMA``.
     """
-    rows = tuple(
-        (
-            row["signal"],
-            row["group"].replace("_", " "),
-            percent(row["at_root"]),
-            percent(row["on_top"]),
-        )
-        for row in signals.iter_rows(named=True)
-    )
     fits = signals["fits"][0] if signals.height else 0
-    return Table(
+    return Table.of(
         "learned_signals",
-        (
-            Column("Signal", align="left"),
-            Column("Group", align="left"),
-            Column("At the root"),
-            Column("At the root or just below"),
-        ),
-        rows,
+        SIGNAL_COLUMNS,
+        signals.iter_rows(named=True),
         f"What the learned rules ask first: percent of {fits} fits, one a fold and repeat.",
         (SIGNALS_NOTE,),
     )

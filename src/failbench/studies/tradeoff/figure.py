@@ -1,4 +1,4 @@
-"""Accuracy against interpretability: measured in conditions to read, beside the paper's scores."""
+"""Figure of the trade-off: accuracy against conditions to read, beside the paper's scores."""
 
 from __future__ import annotations
 
@@ -11,28 +11,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.transforms import Bbox
 
-from failbench.features.catalogue import PRIMARY_SET
-from failbench.reporting.cells import Measured
 from failbench.reporting.labels import method_label
-from failbench.reporting.reported import validate_reported
 from failbench.studies.tradeoff.method_families import FAMILIES, Family, method_family
 from failbench.studies.tradeoff.placement import Label, place_labels
-
-POINTS_SCHEMA = pl.Schema(
-    {
-        "source": pl.String,  # measured or reported
-        "method": pl.String,
-        "accuracy": pl.Float64,
-        "accuracy_low": pl.Float64,
-        "accuracy_high": pl.Float64,
-        "conditions": pl.Float64,
-        "conditions_low": pl.Float64,
-        "conditions_high": pl.Float64,
-        "score_low": pl.Float64,
-        "score_high": pl.Float64,
-        "n": pl.Int64,
-    }
-)
 
 LEGEND_COLUMNS = 4
 """Families that a line of the legend has room for."""
@@ -42,59 +23,7 @@ MARK_SIZE = 4.5
 """Sizes of the methods' names and marks, in points."""
 
 
-def tradeoff_points(measured: Measured, reported: Mapping[str, object]) -> pl.DataFrame:
-    """What the figure draws.
-
-    Parameters
-    ----------
-    measured
-        Estimates by feature set, method and metric, as in ``data/metrics/intervals.json``; the
-        paper's features are taken.
-    reported
-        The parsed ``data/reported/paper.yaml``.
-
-    Returns
-    -------
-    pl.DataFrame
-        Keyed by (``source``, ``method``): accuracies (fractions) with intervals; for measured
-        methods that can be read ``conditions`` to read, with interval; for reported ones the
-        paper's score of interpretability, from 0 to 100, as its lowest and highest; ``n``
-        scenarios.
-
-    Raises
-    ------
-    BadInputError
-        If ``reported`` is not as :class:`failbench.reporting.reported.Reported` says.
-    """
-    paper = validate_reported(reported)
-    rows: list[dict[str, object]] = []
-    for method, estimates in sorted(measured.get(PRIMARY_SET, {}).items()):
-        row: dict[str, object] = {"source": "measured", "method": method}
-        row["n"] = int(estimates["accuracy"]["n"])
-        for metric, column in (("accuracy", "accuracy"), ("conditions_to_read", "conditions")):
-            if metric in estimates:
-                row[column] = estimates[metric]["value"]
-                row[f"{column}_low"] = estimates[metric]["ci_low"]
-                row[f"{column}_high"] = estimates[metric]["ci_high"]
-        rows.append(row)
-    for method, point in sorted(paper.figures.tradeoff.rows.items()):
-        printed = paper.tables.methods.rows.get(method)
-        low, high = (None, None) if printed is None else printed.interval or (None, None)
-        rows.append(
-            {
-                "source": "reported",
-                "method": method,
-                "accuracy": point.accuracy,
-                "accuracy_low": low,
-                "accuracy_high": high,
-                "score_low": point.interpretability[0],
-                "score_high": point.interpretability[1],
-            }
-        )
-    return pl.DataFrame(rows, schema=POINTS_SCHEMA)
-
-
-def tradeoff(points: pl.DataFrame) -> Figure:
+def draw_tradeoff(points: pl.DataFrame) -> Figure:
     """Two panels with accuracy upwards: by conditions to read, and by the paper's scores.
 
     Both run from what is easy to read on the left to what is hard on the right. A measured method
@@ -103,7 +32,7 @@ def tradeoff(points: pl.DataFrame) -> Figure:
     Parameters
     ----------
     points
-        As :func:`tradeoff_points` returns them.
+        As :func:`failbench.studies.tradeoff.results.tradeoff_points` returns them.
 
     Raises
     ------
@@ -137,7 +66,8 @@ def tradeoff(points: pl.DataFrame) -> Figure:
         xlabel="the paper's score of interpretability (100: easiest)",
         xlim=(108, -3),
     )
-    families = [one for one in FAMILIES if one in map(method_family, points["method"])]
+    present = set(map(method_family, points["method"]))
+    families = [family for family in FAMILIES if family in present]
     lines = math.ceil(len(families) / LEGEND_COLUMNS)
     columns = math.ceil(len(families) / lines)
     figure.legend(handles=_legend(families), loc="outside lower center", ncols=columns)

@@ -1,0 +1,41 @@
+"""Stage measure_ablation: predict with some groups of signals only, without one, and with two."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+
+from failbench.methods.classifiers import RandomForestSettings
+from failbench.methods.improved_rules import ImprovedRulesSettings
+from failbench.prediction.slices import ReferenceStudy
+from failbench.studies.ablation.measure import AblationSettings, ablation
+from failbench.telemetry import write_parquet
+from stage import print_table, read_output, read_section, run, workers
+
+FEATURES = Path("data/features/features.parquet")
+SPLITS = Path("data/features/splits.parquet")
+PREDICTIONS = Path("data/predictions/ablation")
+
+
+def main() -> None:
+    study = read_section("nested_cv", ReferenceStudy)
+    features = read_output(FEATURES)
+    predictions = ablation(
+        study.failures(features),
+        study.successes(features),
+        read_output(SPLITS),
+        read_section("improved_rules", ImprovedRulesSettings),
+        read_section("random_forest", RandomForestSettings),
+        read_section("ablation", AblationSettings),
+        study.seed,
+        workers(),
+    )
+    for (method,), part in predictions.partition_by("method", as_dict=True).items():
+        write_parquet(part, PREDICTIONS / f"{method}.parquet")
+    subsets = predictions.group_by("feature_set", "method").agg(pl.col("subset").n_unique())
+    print_table(subsets.columns, subsets.sort("feature_set", "method").rows())
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,68 @@
+"""Report of importance: which signals two classifiers rest on, and the shapes of one of them."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import polars as pl
+
+from failbench.reporting.reported import Reported
+from failbench.reporting.study_report import StudyReport, Summary, rounded
+from failbench.studies.importance.figure import draw_importance, draw_shapes
+from failbench.studies.importance.measure import IMPORTANCE_SETS, Importances, ImportanceSettings
+from failbench.studies.importance.results import (
+    importance_metrics,
+    importance_table,
+    leading_share,
+    source_agreement,
+)
+from failbench.studies.importance.tables import importance_tables
+
+
+def report(
+    measured: Importances, shapes: pl.DataFrame, paper: Reported, settings: ImportanceSettings
+) -> StudyReport:
+    """Drops in accuracy, built-in importances, how far both sources agree, and leading terms.
+
+    Parameters
+    ----------
+    measured
+        Predictions, replacements and built-in importances.
+    shapes
+        Rows of ``shapes.SHAPE_SCHEMA``.
+    paper
+        The paper's numbers.
+    settings
+        The section ``importance`` of params.yaml.
+
+    Raises
+    ------
+    BadInputError
+        If the paper's numbers lack a claim.
+    """
+    table = importance_table(measured, settings)
+    agreement = source_agreement(measured)
+    leading = {
+        feature_set: leading_share(measured.built_in, feature_set, "random_forest")
+        for feature_set in IMPORTANCE_SETS
+    }
+    return StudyReport(
+        metrics=importance_metrics(table, agreement, leading),
+        points={
+            "importance": rounded(table),
+            # ends of bins are in the units of features, and some are below a rate's last decimal
+            "ebm_shapes": rounded(shapes, "low", "high"),
+        },
+        tables=importance_tables(table, agreement, leading, paper, settings),
+        figures={
+            "importance": partial(draw_importance, table, paper),
+            "ebm_shapes": partial(draw_shapes, shapes),
+        },
+        summary=(
+            Summary.of(
+                table.filter(pl.col("kind") == "group"),
+                *("feature_set", "method", "name", "value", "ci_low", "ci_high"),
+                *("share", "own", "n"),
+            ),
+        ),
+    )

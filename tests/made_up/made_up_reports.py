@@ -1,0 +1,25 @@
+"""What two reports of a study publish, held against each other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from failbench.reporting.markup import render
+from failbench.reporting.study_report import StudyReport
+from failbench.reporting.style import save_svg
+
+
+def assert_same(first: StudyReport, second: StudyReport, folder: Path) -> None:
+    """Both publish the same text, points and figures; the figures are drawn into a folder."""
+    assert first.metrics == second.metrics
+    assert list(map(render, first.tables)) == list(map(render, second.tables))
+    assert first.sentences == second.sentences
+    assert first.points.keys() == second.points.keys()
+    for name, points in first.points.items():
+        assert points.equals(second.points[name]), name
+    assert first.figures.keys() == second.figures.keys()
+    for name, draw in first.figures.items():
+        paths = folder / f"{name}_first.svg", folder / f"{name}_second.svg"
+        for path, drawing in zip(paths, (draw, second.figures[name]), strict=True):
+            save_svg(drawing(), path)
+        assert paths[0].read_bytes() == paths[1].read_bytes(), name

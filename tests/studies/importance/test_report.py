@@ -1,0 +1,64 @@
+"""What importance publishes is made from what was saved alone."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from failbench.features.catalogue import FEATURE_SETS
+from failbench.studies.importance.measure import METHODS, Importances, ImportanceSettings
+from failbench.studies.importance.report import report
+from failbench.studies.importance.shapes import leading_shapes
+from failbench.telemetry import write_parquet
+from made_up_importance import EBM, SETTINGS, VALUES
+from made_up_reports import assert_same
+from stage import read_output, read_outputs
+
+
+@pytest.fixture(scope="module")
+def both_methods(measured) -> Importances:
+    """The forest's importances a second time, in the name of the boosting machine."""
+    return Importances(
+        *(
+            pl.concat([table.with_columns(method=pl.lit(method)) for method in METHODS])
+            for table in (measured.predictions, measured.replacements, measured.built_in)
+        )
+    )
+
+
+@pytest.fixture(scope="module")
+def shapes(told_twice) -> pl.DataFrame:
+    return leading_shapes(told_twice, EBM, FEATURE_SETS["19"], 0, SETTINGS.shapes)
+
+
+@pytest.mark.usefixtures("project_style")
+def test_the_report_from_saved_measurements_is_that_from_memory(
+    both_methods, shapes, reported, tmp_path
+):
+    for (method,), part in both_methods.predictions.partition_by("method", as_dict=True).items():
+        write_parquet(part, tmp_path / f"{method}.parquet")
+    tables = {
+        "replacements": both_methods.replacements,
+        "built_in": both_methods.built_in,
+        "shapes": shapes,
+    }
+    for name, table in tables.items():
+        write_parquet(table, tmp_path / f"{name}.parquet")
+    replacements, built_in, saved_shapes = (
+        read_output(tmp_path / f"{name}.parquet") for name in tables
+    )
+    saved = Importances(read_outputs(tmp_path, METHODS), replacements, built_in)
+    assert_same(
+        report(saved, saved_shapes, reported, SETTINGS),
+        report(both_methods, shapes, reported, SETTINGS),
+        tmp_path,
+    )
+
+
+def test_the_source_of_the_settings_is_the_one_that_is_reported(both_methods, shapes, reported):
+    drops = {}
+    for source in ("training_fold", "test_fold"):
+        settings = ImportanceSettings.model_validate(VALUES | {"source": source})
+        points = report(both_methods, shapes, reported, settings).points["importance"]
+        drops[source] = points["value"].to_list()
+    assert drops["training_fold"] != drops["test_fold"]
