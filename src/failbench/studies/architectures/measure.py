@@ -104,7 +104,7 @@ def rules_on_architectures(
 ) -> pl.DataFrame:
     """Diagnose the failing runs of every architecture by rules that were weighed on one of them.
 
-    The fits are those of the main study: weights come from the reference architecture, one run a
+    The fits are those of the main study: weights come from the reference architecture, one run per
     scenario, in the folds that do not test the scenario. Noise reaches what is diagnosed alone;
     thresholds and weights stay those of the recorded logs.
 
