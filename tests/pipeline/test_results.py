@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import csv
 import json
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -25,9 +25,18 @@ PREDICTIONS = sorted((REPOSITORY / "data" / "predictions").glob("*/*.parquet"))
 LANGUAGE_MODELS = REPOSITORY / "data" / "predictions" / "nested_cv" / "llm_agents.parquet"
 """The one file that has several methods, and none where no answers are cached."""
 METRICS = sorted((REPOSITORY / "data" / "metrics").glob("*.json"))
-DICTIONARY = (REPOSITORY / "README.md").read_text(encoding="utf-8").split("## Files")[1]
-KEYS_OF_POINTS = re.findall(r"^\| `(data/plots/[\w.]+)` \|.*\| `([\w, ]+)` \|$", DICTIONARY, re.M)
-"""Each file of points with its key, as README.md says."""
+DICTIONARY = [
+    (row["path"], row["key"])
+    for row in csv.DictReader((REPOSITORY / "data/files.csv").open(encoding="utf-8"))
+]
+KEYS_OF_TABLES = [
+    (path, key)
+    for path, key in DICTIONARY
+    if path.startswith(("data/plots/", "data/measurements/")) and "<" not in path
+]
+"""Each file of points or measurements with its key, as data/files.csv says."""
+SHARED_STUDIES = ("nested_cv", "across_architectures")
+"""Folders of predictions that many studies read; the others belong to the study of their name."""
 
 
 def key_columns(predictions: pl.DataFrame) -> list[str]:
@@ -98,7 +107,8 @@ def test_predictions_have_their_schema_and_no_key_twice(path: Path) -> None:
     assert set(table["method"]) <= methods
     assert table.height or path == LANGUAGE_MODELS
     assert not table.select(key).is_duplicated().any()
-    assert table.equals(table.sort(key))
+    if path.parent.name in SHARED_STUDIES:
+        assert table.equals(table.sort(key))
 
 
 @pytest.mark.parametrize("path", PREDICTIONS, ids=name_of)
@@ -111,7 +121,10 @@ def test_probabilities_are_those_of_the_answer_and_add_up_to_one(path: Path) -> 
     assert ((table["prediction"] == "abstain") == table["reason"].is_not_null()).all()
 
 
-@pytest.mark.parametrize("path", PREDICTIONS, ids=name_of)
+MAIN = [path for path in PREDICTIONS if path.parent.name in SHARED_STUDIES]
+
+
+@pytest.mark.parametrize("path", MAIN, ids=name_of)
 def test_every_run_of_a_study_is_predicted_in_every_repeat(
     path: Path, failing: pl.DataFrame
 ) -> None:
@@ -129,10 +142,20 @@ def test_every_run_of_a_study_is_predicted_in_every_repeat(
         KNOWN_SCENARIOS: set(of_seed["run_id"]),
     }
     table = pl.read_parquet(path)
-    key = ["study", "feature_set", "method", "repeat", *key_columns(table)]
-    for (study, *_), part in table.group_by(key):
+    for (study, *_), part in table.group_by("study", "feature_set", "method", "repeat"):
         assert set(part["run_id"]) == expected[study]
         assert part.height == len(expected[study])
+
+
+OF_STUDIES = [path for path in PREDICTIONS if path.parent.name not in SHARED_STUDIES]
+
+
+@pytest.mark.parametrize("path", OF_STUDIES, ids=name_of)
+def test_a_study_predicts_the_same_runs_in_every_repeat(path: Path) -> None:
+    table = pl.read_parquet(path)
+    sizes = table.group_by("feature_set", *key_columns(table), "repeat").agg(pl.len())
+    same = sizes.group_by("feature_set", *key_columns(table)).agg(pl.col("len").n_unique())
+    assert set(same["len"]) == {1}
 
 
 @pytest.mark.parametrize("path", PREDICTIONS, ids=name_of)
@@ -167,14 +190,11 @@ def test_metrics_are_finite_scalars_inside_their_intervals(path: Path) -> None:
                 assert low - 1e-6 <= value <= high + 1e-6, place
 
 
-def test_every_file_of_points_has_a_key_in_the_readme() -> None:
-    files = {name_of(path) for path in (REPOSITORY / "data" / "plots").glob("*.csv")}
-    assert {path for path, _ in KEYS_OF_POINTS} == files
-
-
-@pytest.mark.parametrize(("path", "key"), KEYS_OF_POINTS)
-def test_the_key_that_the_readme_gives_says_what_a_row_is(path: str, key: str) -> None:
-    table = pl.read_csv(REPOSITORY / path, infer_schema_length=None)
+@pytest.mark.parametrize(("path", "key"), KEYS_OF_TABLES)
+def test_the_key_in_the_dictionary_says_what_a_row_is(path: str, key: str) -> None:
+    file = REPOSITORY / path
+    csv_file = file.suffix == ".csv"
+    table = pl.read_csv(file, infer_schema_length=None) if csv_file else pl.read_parquet(file)
     columns = key.split(", ")
     assert set(columns) <= set(table.columns)
     assert not table.select(columns).is_duplicated().any()
