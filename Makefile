@@ -19,7 +19,7 @@ MILLION ?= .benchmarks/million.json
 LOCK_OPTIONS := --quiet --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	--no-emit-index-url --prerelease disallow
 
-.PHONY: help repro compare test long-test cost million lint record llm paper readme lock clean
+.PHONY: help repro compare test long-test system-test cost million lint record llm paper readme lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -59,6 +59,9 @@ test: $(RECORDER)  ## run the tests, with real small recordings
 
 long-test: $(RECORDER)  ## run the statistical simulations, which take minutes
 	@$(IN_VENV) python -m pytest -q -m long
+
+system-test: $(STUDY)  ## refit methods under the kernels of other processors (15 minutes)
+	@$(IN_VENV) python -m pytest -q -m system -rs
 
 cost: $(STUDY)  ## measure what features, methods and statistics cost as they grow (80 minutes)
 	@mkdir -p $(dir $(COST))
