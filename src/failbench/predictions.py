@@ -1,9 +1,11 @@
-"""Predictions: the columns of every file of out-of-fold predictions."""
+"""Predictions: the columns of every file of out-of-fold predictions, and how an answer is taken."""
 
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
 
+from failbench.arrays import Labels, Probabilities
 from failbench.vocabulary import CATEGORIES
 
 PREDICTION_SCHEMA = pl.Schema(
@@ -35,3 +37,24 @@ gives a reader nothing to check; see :class:`failbench.verdicts.Diagnosis`.
 """
 
 DECIMALS = 6
+"""Of probabilities, as they are stored and as answers are taken from them."""
+
+
+def most_probable(probabilities: Probabilities) -> Labels:
+    """The category with the largest rounded probability; the first of ``CATEGORIES`` among equals.
+
+    An answer thus follows from what is stored, and what processors round differently decides none.
+
+    Parameters
+    ----------
+    probabilities
+        In the order of ``CATEGORIES``, ``[n_runs, n_categories]``.
+
+    Returns
+    -------
+    numpy.ndarray
+        A category per run.
+    """
+    largest = probabilities.round(DECIMALS).argmax(axis=1)
+    answers: Labels = np.array(CATEGORIES, dtype=object)[largest]
+    return answers

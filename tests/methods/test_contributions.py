@@ -59,6 +59,12 @@ def test_a_share_that_is_reached_exactly_needs_no_further_term():
     assert [len(terms) for terms in leading_terms(np.full((1, 10), 0.1), 0.3)] == [3]
 
 
+def test_terms_that_rounding_alone_tells_apart_keep_their_order():
+    third = 1 / 3
+    tied = np.array([[third, np.nextafter(third, 1), third, 0.5]])
+    assert leading_terms(tied, 1.0)[0].tolist() == [3, 0, 1, 2]
+
+
 def test_a_run_to_which_nothing_contributes_has_no_terms():
     assert [terms.tolist() for terms in leading_terms(np.zeros((1, 3)))] == [[]]
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.ensemble import RandomForestClassifier
 
+from failbench.methods import forest_paths
 from failbench.methods.catalogue import method_named
 from failbench.methods.forest_paths import TESTS
 
@@ -60,6 +62,24 @@ def test_symptoms_are_named_by_what_they_are(context, settings_of, runs):
     diagnoses = method.fit(frame, labels, groups).diagnose(frame)
     signals = {one.signal for diagnosis in diagnoses for one in diagnosis.evidence}
     assert {"error_type_RuntimeError", "steps_before_failure"} <= signals
+
+
+@pytest.mark.parametrize("batch", [1, 7, 60])
+def test_paths_are_held_for_a_batch_of_runs_at_a_time(forest, runs, monkeypatch, batch):
+    frame = runs[0]
+    expected = forest.diagnose(frame)
+    sizes: list[int] = []
+    follow = RandomForestClassifier.decision_path
+
+    def watched(self, X):
+        sizes.append(len(X))
+        return follow(self, X)
+
+    monkeypatch.setattr(RandomForestClassifier, "decision_path", watched)
+    monkeypatch.setattr(forest_paths, "BATCH", batch)
+    assert forest.diagnose(frame) == expected
+    assert max(sizes) == batch
+    assert sum(sizes) == len(frame)
 
 
 def test_a_tree_is_read_along_its_path(context, settings_of, runs):

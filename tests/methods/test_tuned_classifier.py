@@ -12,8 +12,10 @@ from sklearn.dummy import DummyClassifier
 from sklearn.pipeline import Pipeline
 
 from failbench.features.catalogue import FEATURE_SETS
+from failbench.methods import tuned_classifier
 from failbench.methods.tuned_classifier import TunedClassifier, imputed
 from failbench.verdicts import Evidence
+from failbench.vocabulary import CATEGORIES
 
 SEEN = Evidence("max_loss", 1.0, "above", 0.5)
 
@@ -29,6 +31,10 @@ class AsksForGroups(DummyClassifier):
         return super().fit(X, y)
 
 
+class AcceptsAnyConstant(DummyClassifier):
+    """A dummy whose ``constant`` names a setting and does nothing."""
+
+
 def explained(pipeline, X, answers):
     return [((SEEN,), len(answer)) for answer in answers]
 
@@ -36,6 +42,62 @@ def explained(pipeline, X, answers):
 def tuned(classifier, grid, explain=None) -> TunedClassifier:
     steps = [("impute", imputed(FEATURE_SETS["19"])), ("classify", classifier)]
     return TunedClassifier(Pipeline(steps), grid, inner_folds=2, seed=0, explain=explain)
+
+
+class Answers(DummyClassifier):
+    """Gives all runs the same probabilities, and is right about a set share of them."""
+
+    def __init__(self, probabilities=(0.2, 0.2, 0.2, 0.2, 0.2)):
+        super().__init__()
+        self.probabilities = probabilities
+
+    def predict_proba(self, X):
+        order = [CATEGORIES.index(category) for category in self.classes_]
+        return np.tile(np.array(self.probabilities)[order], (len(X), 1))
+
+
+def test_what_rounding_alone_tells_apart_is_answered_by_the_first_category(runs):
+    frame, labels, groups = runs
+    step = tuned(Answers((0.1, 0.3, 0.3 + 1e-9, 0.2, 0.1)), {}).fit(frame, labels, groups)
+    assert set(step.predict(frame)) == {"optimization"}
+    diagnoses = step.diagnose(frame)
+    assert {diagnosis.category for diagnosis in diagnoses} == {"optimization"}
+    assert {diagnosis.confidence for diagnosis in diagnoses} == {0.3}
+
+
+def test_what_is_further_apart_than_stored_decimals_is_answered_by_the_larger(runs):
+    frame, labels, groups = runs
+    step = tuned(Answers((0.1, 0.3, 0.3 + 2e-6, 0.2, 0.1)), {}).fit(frame, labels, groups)
+    assert set(step.predict(frame)) == {"data_pipeline"}
+
+
+def test_a_search_scores_answers_as_they_are_given(runs):
+    """By its raw probabilities the second setting would be right about ``optimization`` alike."""
+    frame, _, groups = runs
+    labels = np.array(["optimization", "data_pipeline"] * 30, dtype=object)
+    labels[:12] = "data_pipeline"
+    settings = ((0.0, 0.5, 0.5 + 1e-9, 0.0, 0.0), (0.0, 0.4, 0.6, 0.0, 0.0))
+    grid = {"classify__probabilities": settings}
+    step = tuned(Answers(), grid).fit(frame, labels, groups)
+    assert step.pipeline_["classify"].probabilities == settings[1]
+
+
+@pytest.mark.parametrize(
+    ("accuracies", "taken"),
+    [([0.5, 0.5 + 1e-15, 0.4], 0), ([0.5 - 1e-15, 0.5], 0), ([0.5, 0.51], 1), ([0.4, 0.5, 0.5], 1)],
+)
+def test_among_settings_that_rounding_alone_tells_apart_the_first_is_taken(
+    runs, monkeypatch, accuracies, taken
+):
+    """Settings are scored by what they are told; each inner fold says the same."""
+    frame, labels, groups = runs
+    told = {f"setting_{number}": accuracy for number, accuracy in enumerate(accuracies)}
+    monkeypatch.setattr(
+        tuned_classifier, "_accuracy", lambda pipeline, X, y: told[pipeline["classify"].constant]
+    )
+    grid = {"classify__constant": tuple(told)}
+    step = tuned(AcceptsAnyConstant(), grid).fit(frame, labels, groups)
+    assert step.pipeline_["classify"].constant == f"setting_{taken}"
 
 
 @pytest.mark.parametrize("strategies", [("prior",), ("prior", "stratified")])

@@ -13,10 +13,10 @@ import yaml
 
 from failbench.prediction.fold_plans import KNOWN_SCENARIOS, LEFT_OUT, NESTED_CV, POOLED
 from failbench.prediction.splits import SPLIT_SCHEMA
-from failbench.predictions import PREDICTION_SCHEMA
+from failbench.predictions import PREDICTION_SCHEMA, most_probable
 from failbench.recording.fingerprint import PROVENANCE
 from failbench.studies.controls.results import CHANCE
-from failbench.vocabulary import CATEGORIES
+from failbench.vocabulary import ABSTAIN, CATEGORIES
 from pipeline import REPOSITORY
 
 KEY = PREDICTION_SCHEMA.names()[:6]
@@ -78,6 +78,14 @@ def test_every_run_but_those_with_a_remedy_has_a_row_of_features(runs: pl.DataFr
     features = pl.read_parquet(REPOSITORY / "data" / "features" / "features.parquet")
     expected = runs.filter(pl.col("kind") != "remedy")["run_id"]
     assert sorted(features["run_id"]) == sorted(expected)
+
+
+@pytest.mark.parametrize("path", PREDICTIONS, ids=name_of)
+def test_every_answer_follows_from_the_stored_probabilities(path: Path) -> None:
+    """The first of the largest; so no answer rests on digits that are not stored."""
+    answered = pl.read_parquet(path).filter(pl.col("prediction") != ABSTAIN)
+    probabilities = answered.select(f"p_{category}" for category in CATEGORIES).to_numpy()
+    assert answered["prediction"].to_list() == most_probable(probabilities).tolist()
 
 
 def test_only_the_planted_leak_tells_the_category_without_a_failure() -> None:

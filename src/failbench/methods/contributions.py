@@ -24,8 +24,8 @@ Positions = npt.NDArray[np.intp]
 SHARE = 0.95
 """Share of a score's absolute contributions that its evidence accounts for."""
 
-ROUNDING = 1e-12
-"""A share that is reached but for this is reached."""
+ROUNDING = 1e-9
+"""A share that is reached but for this is reached; terms of one size but for it are equal."""
 
 
 def leading_terms(contributions: Floats, share: float = SHARE) -> list[Positions]:
@@ -41,14 +41,17 @@ def leading_terms(contributions: Floats, share: float = SHARE) -> list[Positions
     Returns
     -------
     list
-        Positions of terms, an array a run; empty for a run to which no term contributes.
+        Positions of terms, an array per run, the first of equal ones first; empty for a run to
+        which no term contributes.
     """
     sizes = np.abs(contributions)
-    order = np.argsort(-sizes, axis=1, kind="stable")
-    reached = np.take_along_axis(sizes, order, axis=1).cumsum(axis=1)
-    totals = reached[:, -1]
-    short = reached < (share - ROUNDING) * totals[:, None]
-    needed = np.where(totals > 0, short.sum(axis=1) + 1, 0)
+    totals = sizes.sum(axis=1, keepdims=True)
+    shares = np.divide(sizes, totals, out=np.zeros_like(sizes), where=totals > 0)
+    # Sums of products end in digits that processors disagree about: these decide no order.
+    order = np.argsort(-np.rint(shares / ROUNDING), axis=1, kind="stable")
+    reached = np.take_along_axis(shares, order, axis=1).cumsum(axis=1)
+    short = reached < share - ROUNDING
+    needed = np.where(totals[:, 0] > 0, short.sum(axis=1) + 1, 0)
     return [terms[:count] for terms, count in zip(order, needed, strict=True)]
 
 

@@ -23,6 +23,9 @@ Floats = npt.NDArray[np.float64]
 TESTS = 10
 """Tests that the evidence of a forest names."""
 
+BATCH = 1000
+"""Runs whose paths are held at once: some tens of megabytes with a hundred trees."""
+
 
 def explain_forest(pipeline: Any, X: pd.DataFrame, answers: Labels) -> list[Reading]:
     """The ten tests made most often for each answer, and the tests on all paths.
@@ -30,7 +33,8 @@ def explain_forest(pipeline: Any, X: pd.DataFrame, answers: Labels) -> list[Read
     A test is a feature and a side. Each time that a tree makes it on a run's path it counts with
     the probability that the tree gives to the answer, so a tree that votes against the answer adds
     nothing. A test is shown with the median of its thresholds, on the same side of which the value
-    lies; a missing value is shown as what replaced it.
+    lies; a missing value is shown as what replaced it. Paths are followed a batch of runs at a
+    time, so that memory does not grow with the runs.
     """
     columns = pipeline[:-1].get_feature_names_out()
     values = np.asarray(pipeline[:-1].transform(X), dtype=np.float64)
@@ -39,18 +43,20 @@ def explain_forest(pipeline: Any, X: pd.DataFrame, answers: Labels) -> list[Read
     features = np.concatenate([tree.feature for tree in trees])
     thresholds = np.concatenate([tree.threshold for tree in trees])
     owner = np.repeat(np.arange(len(trees)), [tree.node_count for tree in trees])
-    paths, _ = forest.decision_path(values)
-    votes = _votes(forest, values, answers)
     readings: list[Reading] = []
-    for run, row in enumerate(values):
-        nodes = paths.indices[paths.indptr[run] : paths.indptr[run + 1]]
-        tests = nodes[features[nodes] >= 0]  # a leaf tests nothing
-        # Trees compare in single precision.
-        above = row[features[tests]].astype(np.float32) > thresholds[tests]
-        evidence = _most_frequent(
-            columns, row, features[tests], above, thresholds[tests], votes[run, owner[tests]]
-        )
-        readings.append((evidence, len(tests)))
+    for start in range(0, len(values), BATCH):
+        batch = values[start : start + BATCH]
+        paths, _ = forest.decision_path(batch)
+        votes = _votes(forest, batch, answers[start : start + BATCH])
+        for run, row in enumerate(batch):
+            nodes = paths.indices[paths.indptr[run] : paths.indptr[run + 1]]
+            tests = nodes[features[nodes] >= 0]  # a leaf tests nothing
+            # Trees compare in single precision.
+            above = row[features[tests]].astype(np.float32) > thresholds[tests]
+            evidence = _most_frequent(
+                columns, row, features[tests], above, thresholds[tests], votes[run, owner[tests]]
+            )
+            readings.append((evidence, len(tests)))
     return readings
 
 

@@ -17,6 +17,7 @@ from failbench.methods.method import Method
 from failbench.methods.rules import Side
 from failbench.methods.tree_paths import ExplainTree, leaf_bounds
 from failbench.methods.tuned_classifier import TunedClassifier, imputed
+from failbench.predictions import most_probable
 from failbench.records import Record
 from failbench.vocabulary import CATEGORIES, Category
 
@@ -92,11 +93,11 @@ def rule_list(method: TunedClassifier) -> tuple[LearnedRule, ...]:
     for leaf, bounds in leaf_bounds(tree).items():
         shares = np.zeros(len(CATEGORIES))
         shares[order] = tree.tree_.value[leaf, 0]
-        # the first category among equals, as TunedClassifier.predict takes it
-        named = int(shares.argmax())
+        category = most_probable(shares[None])[0]  # as TunedClassifier.predict takes it
         tests = tuple((str(names[one.column]), one.side, one.threshold) for one in bounds)
         runs = int(tree.tree_.n_node_samples[leaf])
-        rules.append(LearnedRule(tests, CATEGORIES[named], float(shares[named]), runs))
+        share = float(shares[CATEGORIES.index(category)])
+        rules.append(LearnedRule(tests, category, share, runs))
     return tuple(rules)
 
 

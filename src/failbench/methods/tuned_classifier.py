@@ -16,6 +16,7 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import check_is_fitted
 
 from failbench.arrays import Labels, Probabilities
+from failbench.predictions import DECIMALS, most_probable
 from failbench.verdicts import Diagnosis, Evidence
 from failbench.vocabulary import CATEGORIES
 
@@ -23,23 +24,28 @@ Grid = Mapping[str, Sequence[Any]]
 Reading = tuple[tuple[Evidence, ...], int]
 """The evidence of one answer, and how many conditions a reader must check to verify it."""
 Explain = Callable[[Any, pd.DataFrame, Labels], list[Reading]]
-"""From a fitted pipeline, runs and the answer to each of them to a reading a run."""
+"""From a fitted pipeline, runs and the answer to each of them to a reading per run."""
+
+TIE = 1e-9
+"""Accuracies that differ by less are equal: means of the same folds in another order do."""
 
 
 class TunedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Chooses the settings of a pipeline, then fits it to all training runs.
 
     The inner folds are stratified by category and grouped by scenario, so that the choice never
-    sees two runs of one scenario on both sides. Among settings of equal accuracy the first in the
-    grid's order is taken. A step of the pipeline that requests ``groups`` receives the scenarios
-    of the runs it is fitted to, in the inner folds and in the final fit.
+    sees two runs of one scenario on both sides. Among settings whose accuracies differ by rounding
+    alone the first in the grid's order is taken, so grids name the simplest first. A step of the
+    pipeline that requests ``groups`` receives the scenarios of the runs it is fitted to, in the
+    inner folds and in the final fit.
 
     Parameters
     ----------
     pipeline
         The scikit-learn pipeline to fit.
     grid
-        Values to try of each of the pipeline's parameters; a grid of one setting is not searched.
+        Values to try of each of the pipeline's parameters, the simplest first; the parameter that
+        is last in the alphabet varies fastest. A grid of one setting is not searched.
     inner_folds
         Folds of the inner cross-validation.
     seed
@@ -72,7 +78,7 @@ class TunedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: pd.DataFrame, y: Labels, groups: Labels | None = None) -> Self:
         """Search the grid and fit; without ``groups`` every run is a scenario of its own."""
         labels = np.asarray(y, dtype=str)
-        own = np.arange(len(X)) if groups is None else np.asarray(groups, dtype=str)
+        scenarios = np.arange(len(X)) if groups is None else np.asarray(groups, dtype=str)
         settings = {name: tuple(values) for name, values in self.grid.items()}
         # Routing is what carries groups through a search and a pipeline to the step that asks.
         with config_context(enable_metadata_routing=True):
@@ -80,43 +86,67 @@ class TunedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 single = {name: values[0] for name, values in settings.items()}
                 pipeline = clone(self.pipeline).set_params(**single)
                 requested = get_routing_for_object(pipeline).consumes("fit", ["groups"])
-                self.pipeline_ = pipeline.fit(X, labels, **dict.fromkeys(requested, own))
+                self.pipeline_ = pipeline.fit(X, labels, **dict.fromkeys(requested, scenarios))
             else:
                 folds = StratifiedGroupKFold(self.inner_folds, shuffle=True, random_state=self.seed)
                 search = GridSearchCV(
-                    self.pipeline, settings, cv=folds, scoring="accuracy", error_score="raise"
+                    self.pipeline,
+                    settings,
+                    cv=folds,
+                    scoring=_accuracy,
+                    refit=_first_of_the_best,
+                    error_score="raise",
                 )
-                self.pipeline_ = search.fit(X, labels, groups=own).best_estimator_
+                self.pipeline_ = search.fit(X, labels, groups=scenarios).best_estimator_
         self.classes_ = np.array(CATEGORIES, dtype=object)
         return self
 
     def predict(self, X: pd.DataFrame) -> Labels:
         """The most probable category; the first in the order of categories among equals."""
         check_is_fitted(self)
-        answers: Labels = self.classes_[self.predict_proba(X).argmax(axis=1)]
-        return answers
+        return most_probable(self.predict_proba(X))
 
     def predict_proba(self, X: pd.DataFrame) -> Probabilities:
         """Probabilities in the order of categories; zero for one that was not trained on."""
         check_is_fitted(self)
-        found = self.pipeline_.predict_proba(X)
-        probabilities = np.zeros((len(X), len(CATEGORIES)))
-        probabilities[:, [CATEGORIES.index(one) for one in self.pipeline_.classes_]] = found
-        return probabilities
+        return _all_categories(self.pipeline_, X)
 
     def diagnose(self, X: pd.DataFrame) -> tuple[Diagnosis, ...]:
-        """The most probable category of each run, with its probability and what it rests on."""
+        """The most probable category of each run, with its probability and what it rests on.
+
+        The confidence has the decimals that are stored, so that no threshold on it is passed or
+        missed by rounding.
+        """
         probabilities = self.predict_proba(X)
-        answers = self.classes_[probabilities.argmax(axis=1)]
+        answers = most_probable(probabilities)
         readings: Sequence[tuple[tuple[Evidence, ...], int | None]] = [((), None)] * len(X)
         if self.explain is not None:
             readings = self.explain(self.pipeline_, X, answers)
         return tuple(
             Diagnosis(answer, float(probability), evidence, conditions)
             for answer, probability, (evidence, conditions) in zip(
-                answers, probabilities.max(axis=1), readings, strict=True
+                answers, probabilities.max(axis=1).round(DECIMALS), readings, strict=True
             )
         )
+
+
+def _all_categories(pipeline: Any, X: pd.DataFrame) -> Probabilities:
+    """Probabilities in the order of categories; zero for one that was not trained on."""
+    probabilities = np.zeros((len(X), len(CATEGORIES)))
+    order = [CATEGORIES.index(category) for category in pipeline.classes_]
+    probabilities[:, order] = pipeline.predict_proba(X)
+    return probabilities
+
+
+def _accuracy(pipeline: Any, X: pd.DataFrame, labels: Labels) -> float:
+    """Share of right answers, which are taken as :meth:`TunedClassifier.predict` takes them."""
+    return float((most_probable(_all_categories(pipeline, X)) == labels).mean())
+
+
+def _first_of_the_best(results: Mapping[str, Any]) -> int:
+    """Position of the first setting that no other one surpasses by more than rounding."""
+    accuracies = np.asarray(results["mean_test_score"], dtype=np.float64)
+    return int(np.argmax(accuracies >= accuracies.max() - TIE))
 
 
 def imputed(features: Sequence[str]) -> ColumnTransformer:

@@ -20,6 +20,18 @@ Cube = npt.NDArray[np.float64]
 SHORTEST = 9
 """Steps that the array has at least: the length of MiniRocket's kernels."""
 
+FRACTION = 2.0**-10
+"""Of which every number is a multiple: a thousandth of a standard deviation."""
+
+LARGEST = 100.0
+"""Standard deviations that a number is away from the mean at most.
+
+MiniRocket adds, in single precision, up to nine channels with weights whose sizes sum to 18. With
+this bound all such sums are multiples of ``FRACTION`` below 2 to the 14th, which single precision
+holds exactly. So they have no rounding, whatever order a processor adds in; a bias, which is itself
+such a sum of a training run, is exceeded on all processors or on none.
+"""
+
 
 class AlignedSeries(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Stack the series of each run so that all of them end at the failure.
@@ -32,6 +44,7 @@ class AlignedSeries(TransformerMixin, BaseEstimator):  # type: ignore[misc]
       that range, an infinite one included.
     * Numbers are compressed to sign(x) log(1 + abs(x)), as what is measured here spans up to
       thirty powers of ten, and standardised over all steps of all runs.
+    * The result is rounded to multiples of ``FRACTION`` and is at most ``LARGEST`` in size.
     * What was not logged (NaN) repeats the last number that was, and is 0, the mean, before the
       first.
 
@@ -71,7 +84,7 @@ class AlignedSeries(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def transform(self, X: pd.DataFrame) -> Cube:
-        """Series of shape ``[n_runs, n_signals + 1, length_]``, all finite."""
+        """Series of shape ``[n_runs, n_signals + 1, length_]``, all multiples of ``FRACTION``."""
         check_is_fitted(self)
         cube = self._stacked(X)
         logged = ~np.isnan(cube)
@@ -80,7 +93,9 @@ class AlignedSeries(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         latest = np.maximum.accumulate(np.where(logged, np.arange(self.length_), 0), axis=2)
         repeated = np.take_along_axis(scaled, latest, axis=2)
         share = logged.mean(axis=1, keepdims=True)
-        return np.concatenate([np.nan_to_num(repeated), share], axis=1)
+        series = np.concatenate([np.nan_to_num(repeated), share], axis=1)
+        rounded: Cube = np.rint(np.clip(series, -LARGEST, LARGEST) / FRACTION) * FRACTION
+        return rounded
 
     def _stacked(self, X: pd.DataFrame) -> Cube:
         """The last steps of each series at the end, NaN before them."""

@@ -1,0 +1,74 @@
+"""Logistic regression that is solved: against its own gradient, other solvers and other orders."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+
+from failbench.errors import BadInputError
+from failbench.methods.converged import ConvergedLogisticRegression
+
+both_solvers = pytest.mark.parametrize("solver", ["newton-cholesky", "newton-cg"])
+
+
+@pytest.fixture
+def data() -> tuple[np.ndarray, np.ndarray]:
+    """Sixty runs of three categories that overlap; some columns repeat others."""
+    rng = np.random.default_rng(0)
+    labels = np.repeat(["a", "b", "c"], 20)
+    values = rng.normal(size=(60, 12)) + 0.3 * np.repeat(np.arange(3.0), 20)[:, None]
+    values[:, 8:] = values[:, :4] + 1e-3 * values[:, 8:]
+    return values, labels
+
+
+def gradient(model: LogisticRegression, values: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Of the mean loss with its penalty, ``[n_classes, n_columns]``."""
+    excess = model.predict_proba(values) - (labels[:, None] == model.classes_)
+    return (excess.T @ values + model.coef_ / model.C) / len(values)
+
+
+@both_solvers
+@pytest.mark.parametrize("penalty", [0.01, 1.0, 1000.0])
+def test_a_fit_is_a_minimum_to_within_rounding(data, solver, penalty):
+    values, labels = data
+    model = ConvergedLogisticRegression(C=penalty, solver=solver).fit(values, labels)
+    assert np.abs(gradient(model, values, labels)).max() < 2e-12
+
+
+@both_solvers
+def test_the_default_solver_agrees_but_for_its_tolerance(data, solver):
+    values, labels = data
+    model = ConvergedLogisticRegression(solver=solver).fit(values, labels)
+    loose = LogisticRegression(max_iter=10_000, tol=1e-8).fit(values, labels)
+    assert model.predict_proba(values) == pytest.approx(loose.predict_proba(values), abs=1e-5)
+
+
+@both_solvers
+@pytest.mark.parametrize("penalty", [1.0, 1000.0])
+def test_rounding_in_the_columns_and_the_order_of_runs_move_no_probability(data, solver, penalty):
+    """The stored six decimals are four orders of magnitude away."""
+    values, labels = data
+    order = np.random.default_rng(1).permutation(60)
+    noisy = values * (1 + 1e-15 * np.random.default_rng(2).choice([-1, 1], values.shape))
+    first = ConvergedLogisticRegression(C=penalty, solver=solver).fit(values, labels)
+    second = ConvergedLogisticRegression(C=penalty, solver=solver).fit(noisy[order], labels[order])
+    assert np.abs(first.predict_proba(values) - second.predict_proba(values)).max() < 1e-10
+
+
+@both_solvers
+def test_a_fit_that_is_not_solved_is_an_error_that_names_the_remedy(data, solver):
+    model = ConvergedLogisticRegression(C=100.0, solver=solver, max_iter=2)
+    with pytest.raises(BadInputError, match=r"max_iterations: .* 100 did not converge in 2 steps"):
+        model.fit(*data)
+
+
+def test_a_fit_is_cloned_and_pickled_with_its_settings(data):
+    model = ConvergedLogisticRegression(C=5.0, solver="newton-cg", max_iter=50)
+    assert clone(model).get_params() == {"C": 5.0, "solver": "newton-cg", "max_iter": 50}
+    fitted = model.fit(*data)
+    copied = pickle.loads(pickle.dumps(fitted))
+    assert copied.predict_proba(data[0]).tolist() == fitted.predict_proba(data[0]).tolist()
