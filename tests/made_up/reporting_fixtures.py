@@ -7,10 +7,17 @@ import copy
 import pytest
 import yaml
 
+from failbench.reporting.reported import validate_reported
+
 
 @pytest.fixture(scope="session")
 def raw_reported(repository):
     return yaml.safe_load((repository / "data/reported/paper.yaml").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="session")
+def reported(raw_reported):
+    return validate_reported(raw_reported)
 
 
 def estimate(value, spread):
