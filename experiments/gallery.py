@@ -1,36 +1,24 @@
-"""Draw what was recorded: one run beside its twin, and all failing runs on one sheet."""
+"""Stage gallery: one recorded run beside its twin, and all failing runs on one sheet."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-import matplotlib as mpl
-
-from failbench.reporting.style import save_svg
 from failbench.scenarios import read_scenarios
-from failbench.studies.gallery.figure import GallerySettings, draw_gallery
+from failbench.studies.gallery.report import report
+from failbench.studies.gallery.results import GallerySettings
 from failbench.telemetry import read_telemetry
-from stage import print_table, read_section, run, write_metrics
+from report import publish
+from stage import read_section, run
 
-PLOTS = Path("data/plots")
+SCENARIOS = Path("data/scenarios")
+TELEMETRY = Path("data/telemetry")
 
 
 def main() -> None:
     settings = read_section("gallery", GallerySettings)
-    mpl.rc_file("figures/matplotlibrc")
-    drawn = draw_gallery(
-        read_telemetry(Path("data/telemetry")), read_scenarios(Path("data/scenarios")), settings
-    )
-    save_svg(drawn.dashboard, Path("figures/dashboard.svg"))
-    save_svg(drawn.sheet, Path("figures/gallery.svg"))
-    PLOTS.mkdir(parents=True, exist_ok=True)
-    drawn.dashboard_points.write_csv(PLOTS / "dashboard.csv")
-    drawn.sheet_points.write_csv(PLOTS / "gallery.csv")
-    metrics: dict[str, dict[str, dict[str, int]]] = {}
-    for category, outcome, number in drawn.counts.iter_rows():
-        metrics.setdefault(category, {})[outcome] = {"value": number}
-    write_metrics(Path("data/metrics/gallery.json"), {"runs_drawn": metrics})
-    print_table(drawn.counts.columns, drawn.counts.iter_rows())
+    telemetry, scenarios = read_telemetry(TELEMETRY), read_scenarios(SCENARIOS)
+    publish("gallery", report(telemetry, scenarios, settings))
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ def main() -> None:
     failing = read_telemetry(TELEMETRY).select(pl.col("kind") == "failure")
     failures = raw_table(failing, read_scenarios(SCENARIOS))
     for method, path in PREDICTIONS.items():
-        found = raw_predictions(
+        predictions = raw_predictions(
             study.failures(failures),
             study.successes(successes),
             splits,
@@ -44,15 +44,15 @@ def main() -> None:
             study.seed,
             workers(),
         )
-        write_parquet(found, path)
-        print_accuracy(found)
+        write_parquet(predictions, path)
+        print_accuracy(predictions)
     for method, path in POOLED.items():
         # One fit at a time, as each holds ten thousand columns of all runs several times over.
-        found = pooled_raw_predictions(
+        predictions = pooled_raw_predictions(
             failures, successes, splits, method, settings, across, workers=1
         )
-        write_parquet(found, path)
-        print_accuracy(found)
+        write_parquet(predictions, path)
+        print_accuracy(predictions)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""From a server's answers to the stage's results: the command asks, the stage replays."""
+"""From a server's answers to results: the command asks, one stage replays, another reports."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import yaml
 from ollama import Client
 
 import llm_agents
+import measure_llm_agents
 from failbench.cli import main
 from failbench.features.feature_table import categories_of, feature_table
 from failbench.prediction.splits import make_splits
@@ -40,8 +41,9 @@ def _project(tmp_path, monkeypatch, repository, telemetry):
     write_parquet(feature_table(telemetry, scenarios), Path("data/features/features.parquet"))
     splits = make_splits(categories_of(scenarios), folds=2, repeats=2, seed=0)
     write_parquet(splits, Path("data/features/splits.parquet"))
-    Path("data/reported").mkdir()
-    shutil.copy(repository / "data/reported/paper.yaml", "data/reported/paper.yaml")
+    for read in ("data/reported/paper.yaml", "figures/matplotlibrc"):
+        Path(read).parent.mkdir(parents=True)
+        shutil.copy(repository / read, read)
     params = {
         "llm_agents": VALUES | {"pause_seconds": 0, "attempts": 1},
         "nested_cv": {
@@ -57,12 +59,13 @@ def _project(tmp_path, monkeypatch, repository, telemetry):
 
 
 def results() -> tuple[dict[str, dict[str, object]], pl.DataFrame, bytes]:
-    """Metrics, predictions and table of the stage, run now."""
+    """Metrics, predictions and table of the stages, run now."""
+    measure_llm_agents.main()
     llm_agents.main()
     return (
-        json.loads(llm_agents.METRICS.read_text(encoding="utf-8")),
-        pl.read_parquet(llm_agents.PREDICTIONS),
-        Path("paper/tables/llm_agents.md").read_bytes(),
+        json.loads(Path("data/metrics/llm_agents.json").read_text(encoding="utf-8")),
+        pl.read_parquet(measure_llm_agents.PREDICTIONS),
+        Path("paper/tables/llm_agents/llm_agents.md").read_bytes(),
     )
 
 
@@ -73,7 +76,7 @@ def test_the_command_asks_every_run_and_the_stage_replays_without_the_server(cap
         assert main(["llm", "--host", server.host]) == 0
         assert len(server.questions) == 2 * RUNS
     metrics, predictions, table = results()
-    assert {label: one["available"] for label, one in metrics.items()} == {
+    assert {label: model["available"] for label, model in metrics.items()} == {
         "mistral_7b": True,
         "llama_3_8b": True,
     }
@@ -161,8 +164,8 @@ def test_a_prompt_is_printed_as_it_is_sent(capsys):
     printed = capsys.readouterr().out
     with serving(OllamaServer()) as server:
         assert main(["llm", "--host", server.host, "--model", "mistral_7b"]) == 0
-    sent = [tuple(one["content"] for one in body["messages"]) for body in server.questions]
-    ((system, _),) = [one for one in sent if one[1] in printed]
+    sent = [tuple(part["content"] for part in body["messages"]) for body in server.questions]
+    ((system, _),) = [messages for messages in sent if messages[1] in printed]
     assert system in printed
     key = printed.split("--- hash ")[1].strip()
     assert key in Path("data/llm/mistral_7b.jsonl").read_text(encoding="utf-8")

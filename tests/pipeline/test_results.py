@@ -15,7 +15,7 @@ from failbench.prediction.fold_plans import KNOWN_SCENARIOS, LEFT_OUT, NESTED_CV
 from failbench.prediction.splits import SPLIT_SCHEMA
 from failbench.predictions import PREDICTION_SCHEMA, most_probable
 from failbench.recording.fingerprint import PROVENANCE
-from failbench.studies.controls.results import CHANCE
+from failbench.studies.controls.settings import CHANCE
 from failbench.vocabulary import ABSTAIN, CATEGORIES
 from pipeline import REPOSITORY
 

@@ -16,7 +16,8 @@ from failbench.prediction import nested_cv as harness
 from failbench.prediction.nested_cv import nested_cv
 from failbench.prediction.splits import make_splits
 from failbench.predictions import PREDICTION_SCHEMA
-from failbench.studies.controls.leak_test import leak_test
+from failbench.studies.controls.planted import planted_predictions
+from failbench.studies.controls.results import leak_test
 
 FOREST = RandomForestSettings(
     trees=5, inner_folds=2, max_features=("sqrt", 1.0), min_samples_leaf=(1,)
@@ -93,7 +94,7 @@ def test_the_order_of_rows_does_not_matter(predictions, failures, successes, spl
 
 
 def test_nothing_of_the_tested_runs_reaches_the_training(failures, successes, splits):
-    result = leak_test(failures, successes, splits, seed=0)
+    result = leak_test(planted_predictions(failures, successes, splits, seed=0))
     assert result.identical_predictions
     assert result.positive_control_accuracy >= 0.99
 
@@ -112,7 +113,9 @@ def test_the_leak_test_finds_a_harness_that_trains_on_tested_runs(
     monkeypatch.setattr(
         fold_plans, "rows_in_fold", lambda *arguments: honest(*arguments).view(_TestsButTrainsOnAll)
     )
-    assert not leak_test(failures, successes, splits, seed=0).identical_predictions
+    assert not leak_test(
+        planted_predictions(failures, successes, splits, seed=0)
+    ).identical_predictions
 
 
 @pytest.fixture

@@ -3,14 +3,20 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
+from equal_reports import assert_equal_reports
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.methods.improved_rules import ImprovedRulesSettings
-from failbench.prediction.fold_plans import NESTED_CV, by_tested_fold, within_training
+from failbench.prediction.fold_plans import NESTED_CV, within_training
 from failbench.prediction.nested_cv import nested_cv
 from failbench.prediction.splits import make_splits
+from failbench.predictions import PREDICTION_SCHEMA
+from failbench.statistics.commitment import lowest_thresholds
 from failbench.statistics.intervals import IntervalSettings, method_intervals
-from failbench.studies.abstention import results as abstention
-from failbench.studies.abstention.results import AbstentionSettings, study_abstentions
+from failbench.studies.abstention.measure import measure
+from failbench.studies.abstention.report import report
+from failbench.studies.abstention.results import abstention_estimates
+from failbench.studies.abstention.settings import AbstentionSettings
+from failbench.telemetry import write_parquet
 
 RULES = ImprovedRulesSettings(
     tau=0.6, catastrophic_perplexity=400, gradient_norm=1000, healthy_sds=3
@@ -23,16 +29,16 @@ SETTINGS = AbstentionSettings(feature_set="19", step=0.1, precision=0.6)
 
 @pytest.fixture(scope="module")
 def table(failures) -> pl.DataFrame:
-    told = (pl.col("category") == "memory_hardware") | (
+    named = (pl.col("category") == "memory_hardware") | (
         (pl.col("category") == "data_pipeline") & (pl.col("seed") == 0)
     )
-    memory = pl.when(told).then(1.0).otherwise(0.5)
+    memory = pl.when(named).then(1.0).otherwise(0.5)
     return failures.with_columns(
-        error_type=pl.when(told).then(pl.lit("torch.OutOfMemoryError")),
-        error_message=pl.when(told).then(pl.lit("CUDA out of memory.")),
+        error_type=pl.when(named).then(pl.lit("torch.OutOfMemoryError")),
+        error_message=pl.when(named).then(pl.lit("CUDA out of memory.")),
         peak_memory=memory,
         memory_at_failure=memory,
-        memory_warning=told.cast(pl.Float64),
+        memory_warning=named.cast(pl.Float64),
     )
 
 
@@ -47,18 +53,21 @@ def predictions(table, successes, splits) -> pl.DataFrame:
 
 
 @pytest.fixture(scope="module")
-def study(table, successes, splits, predictions):
+def inner(table, successes, splits) -> pl.DataFrame:
+    return measure(table, successes, splits, RULES, "19", seed=5)
+
+
+@pytest.fixture(scope="module")
+def study(predictions, inner):
     def run(settings: AbstentionSettings = SETTINGS) -> dict[tuple[str, str, str], dict]:
-        figures = study_abstentions(
-            table, successes, splits, predictions, RULES, settings, INTERVALS, seed=5
-        )
-        return {(row["part"], row["key"], row["metric"]): row for row in figures.rows(named=True)}
+        estimates = abstention_estimates(predictions, inner, settings, INTERVALS)
+        return {(row["part"], row["key"], row["metric"]): row for row in estimates.rows(named=True)}
 
     return run
 
 
 @pytest.fixture(scope="module")
-def found(study):
+def estimates(study):
     return study()
 
 
@@ -73,87 +82,90 @@ def test_an_inner_fit_sees_nothing_of_either_fold_that_it_predicts(table, splits
         assert set(of_run[trained]) == {0, 1, 2} - {plan.split, plan.also}
 
 
-def test_every_training_scenario_of_a_fold_is_predicted_for_it_once(table, successes, splits):
-    plans = within_training(NESTED_CV, splits)
-    features = {"19": FEATURE_SETS["19"]}
-    pairs = nested_cv(table, successes, splits, "improved_rules", RULES, features, 5, plans=plans)
-    found = by_tested_fold(pairs, splits)
+def test_every_training_run_of_a_fold_is_predicted_for_it_once(table, splits, inner):
+    assert inner.schema == PREDICTION_SCHEMA
+    assert inner.equals(inner.sort(PREDICTION_SCHEMA.names()[:6]))
     runs = table.select("scenario", "run_id")
     for fold in range(3):
         trained = splits.filter(pl.col("fold") != fold).select("scenario")
         expected = runs.join(trained, on="scenario")["run_id"].sort()
-        assert found.filter(pl.col("fold") == fold)["run_id"].sort().equals(expected)
+        assert inner.filter(pl.col("fold") == fold)["run_id"].sort().equals(expected)
 
 
-def test_the_figures_of_the_study_itself_are_those_of_the_main_study(found, predictions):
+def test_the_estimates_of_the_study_itself_are_those_of_the_main_study(estimates, predictions):
     expected = method_intervals(predictions.filter(pl.col("feature_set") == "19"), INTERVALS)
-    assert found["reasons", "all", "abstention_rate"]["value"] == pytest.approx(
+    assert estimates["reasons", "all", "abstention_rate"]["value"] == pytest.approx(
         expected["abstention_rate"].value
     )
     for part, key in (("chosen", "as_measured"), ("thresholds", "0.60")):
         for metric in ("accuracy", "accuracy_when_committed"):
-            row = found[part, key, metric]
+            row = estimates[part, key, metric]
             same = expected[metric]
             assert (row["value"], row["ci_low"], row["ci_high"]) == pytest.approx(
                 (same.value, same.ci_low, same.ci_high)
             )
 
 
-def test_reasons_add_up_to_all_abstentions_of_each_category(found):
+def test_reasons_add_up_to_all_abstentions_of_each_category(estimates):
     for category in ("all", "memory_hardware", "optimization", "unknown"):
         shares = [
             row["value"]
-            for (part, key, metric), row in found.items()
+            for (part, key, metric), row in estimates.items()
             if (part, key) == ("reasons", category) and metric.startswith("share_")
         ]
-        if found["reasons", category, "abstention_rate"]["value"] > 0:
+        if estimates["reasons", category, "abstention_rate"]["value"] > 0:
             assert sum(shares) == pytest.approx(1)
         else:
             assert shares == []
 
 
-def test_a_higher_threshold_never_covers_more(found):
-    covered = [found["thresholds", f"{tau / 10:.2f}", "coverage"]["value"] for tau in range(1, 11)]
+def test_a_higher_threshold_never_covers_more(estimates):
+    covered = [
+        estimates["thresholds", f"{tau / 10:.2f}", "coverage"]["value"] for tau in range(1, 11)
+    ]
     assert covered == sorted(covered, reverse=True)
     assert covered[0] > covered[-1]
 
 
-def test_each_fold_gets_a_threshold_from_its_training_side(found):
-    assert found["chosen", "per_fold", "folds_with_a_threshold"]["value"] == 1
-    tau = found["chosen", "per_fold", "tau"]
+def test_each_fold_gets_a_threshold_from_its_training_side(estimates):
+    assert estimates["chosen", "per_fold", "folds_with_a_threshold"]["value"] == 1
+    tau = estimates["chosen", "per_fold", "tau"]
     assert tau["n"] == 3
     assert 0 < tau["ci_low"] <= tau["value"] <= tau["ci_high"] <= 1
 
 
 def test_a_precision_that_no_threshold_reaches_is_said_and_abstains_from_everything(study):
-    found = study(SETTINGS.model_copy(update={"precision": 0.999}))
-    assert found["chosen", "per_fold", "folds_with_a_threshold"]["value"] == 0
-    assert found["chosen", "per_fold", "coverage"]["value"] == 0
-    assert ("chosen", "per_fold", "tau") not in found
-    assert ("chosen", "per_fold", "accuracy_when_committed") not in found
+    estimates = study(SETTINGS.model_copy(update={"precision": 0.999}))
+    assert estimates["chosen", "per_fold", "folds_with_a_threshold"]["value"] == 0
+    assert estimates["chosen", "per_fold", "coverage"]["value"] == 0
+    assert ("chosen", "per_fold", "tau") not in estimates
+    assert ("chosen", "per_fold", "accuracy_when_committed") not in estimates
 
 
-def test_the_labels_of_tested_scenarios_have_no_part_in_the_choice(
-    table, successes, splits, predictions, monkeypatch
-):
+def test_the_labels_of_tested_scenarios_have_no_part_in_the_choice(table, successes, splits, inner):
     """With the labels of fold 0 exchanged, the threshold of fold 0 stays what it was."""
-    chosen = []
-    original = abstention.lowest_thresholds
-
-    def spy(*arguments):
-        chosen.append(original(*arguments))
-        return chosen[-1]
-
-    monkeypatch.setattr(abstention, "lowest_thresholds", spy)
     tested = splits.filter(pl.col("fold") == 0)["scenario"].to_list()
     swap = {"memory_hardware": "data_pipeline", "data_pipeline": "memory_hardware"}
     held = pl.col("scenario").is_in(tested)
     exchanged = table.with_columns(
         category=pl.when(held).then(pl.col("category").replace(swap)).otherwise("category")
     )
-    settings = SETTINGS.model_copy(update={"precision": 0.55})
-    for one in (table, exchanged):
-        study_abstentions(one, successes, splits, predictions, RULES, settings, INTERVALS, seed=5)
-    before, after = chosen
+    other = measure(exchanged, successes, splits, RULES, "19", seed=5)
+    before, after = (
+        lowest_thresholds(predictions, SETTINGS.taus, 0.55, ("repeat", "fold"))
+        for predictions in (inner, other)
+    )
     assert before.row(0) == after.row(0)
     assert not before.equals(after)
+
+
+def test_a_report_of_saved_predictions_is_that_of_those_in_memory(
+    predictions, inner, reported, tmp_path
+):
+    write_parquet(inner, tmp_path / "inner.parquet")
+    saved = pl.read_parquet(tmp_path / "inner.parquet")
+    memory, disk = (
+        report(predictions, answers, reported, SETTINGS, INTERVALS, tau=RULES.tau)
+        for answers in (inner, saved)
+    )
+    assert_equal_reports(memory, disk)

@@ -32,7 +32,7 @@ def row(part, key, metric, value, n=76, spread=0.1):
 
 
 @pytest.fixture
-def figures():
+def estimates():
     rows = []
     for key, n in {"all": 76, **COUNTS}.items():
         if key == "unknown":
@@ -52,8 +52,8 @@ def figures():
     return pl.DataFrame(rows)
 
 
-def test_reasons_stand_below_the_papers(figures, raw_reported):
-    table = reasons_table(figures, raw_reported, SETTINGS)
+def test_reasons_stand_below_the_papers(estimates, reported):
+    table = reasons_table(estimates, reported, SETTINGS)
     assert table.rows[0] == ("All, reported", "30.3", "65.0", "25.0", "10.0", "76")
     assert table.rows[1] == (
         "All, measured",
@@ -66,19 +66,19 @@ def test_reasons_stand_below_the_papers(figures, raw_reported):
     assert table.rows[2][0] == "Memory hardware"
 
 
-def test_a_category_without_abstentions_has_no_reasons(figures, raw_reported):
-    table = reasons_table(figures, raw_reported, SETTINGS)
+def test_a_category_without_abstentions_has_no_reasons(estimates, reported):
+    table = reasons_table(estimates, reported, SETTINGS)
     assert table.rows[-1] == ("Unknown", "0.0 [-10.0, 10.0]", "–", "–", "–", "8")
 
 
-def test_the_note_counts_what_the_reported_shares_would_be(figures, raw_reported):
-    note = reasons_table(figures, raw_reported, SETTINGS).notes[1]
+def test_the_note_counts_what_the_reported_shares_would_be(estimates, reported):
+    note = reasons_table(estimates, reported, SETTINGS).notes[1]
     assert "Of the 23 cases that 30.3 % of 76 are" in note
     assert "14.95 and 5.75 and 2.30 cases" in note
 
 
-def test_thresholds_stand_below_the_papers_rates(figures, raw_reported):
-    table = thresholds_table(figures, raw_reported, **ASKED, confidence=0.95)
+def test_thresholds_stand_below_the_papers_rates(estimates, reported):
+    table = thresholds_table(estimates, reported, **ASKED, confidence=0.95)
     assert table.rows[0] == ("Reported", "0.60", "69.7", "88.7", "61.8", "76")
     assert [line[:2] for line in table.rows[1:]] == [
         ("Measured", "0.60"),
@@ -91,17 +91,17 @@ def test_thresholds_stand_below_the_papers_rates(figures, raw_reported):
     assert "48 of the folds have such a tau" in table.notes[0]
 
 
-def test_where_no_fold_found_a_threshold_the_table_has_a_dash(figures, raw_reported):
-    without = figures.filter(pl.col("metric") != "tau")
-    table = thresholds_table(without, raw_reported, **ASKED, confidence=0.95)
+def test_where_no_fold_found_a_threshold_the_table_has_a_dash(estimates, reported):
+    without = estimates.filter(pl.col("metric") != "tau")
+    table = thresholds_table(without, reported, **ASKED, confidence=0.95)
     assert table.rows[2][:2] == ("Chosen for 90 %", "–")
 
 
 @pytest.mark.usefixtures("project_style")
 def test_the_figure_has_a_bar_for_the_paper_and_for_each_category_that_is_abstained_from(
-    figures, raw_reported
+    estimates, reported
 ):
-    left, right = draw_abstention(figures, raw_reported, **ASKED).axes
+    left, right = draw_abstention(estimates, reported, **ASKED).axes
     labels = [label.get_text() for label in left.get_yticklabels()]
     assert labels[:2] == ["All, reported\n23 of 76", "All, measured\n38.0 of 76"]
     assert len(labels) == 6
@@ -113,8 +113,8 @@ def test_the_figure_has_a_bar_for_the_paper_and_for_each_category_that_is_abstai
 
 
 @pytest.mark.usefixtures("project_style")
-def test_no_two_texts_of_a_panel_overlap_and_none_is_too_small(figures, raw_reported):
-    figure = draw_abstention(figures, raw_reported, **ASKED)
+def test_no_two_texts_of_a_panel_overlap_and_none_is_too_small(estimates, reported):
+    figure = draw_abstention(estimates, reported, **ASKED)
     FigureCanvasAgg(figure).draw()
     assert figure.get_figwidth() == pytest.approx(6.9)
     for axes in figure.axes:
@@ -122,14 +122,14 @@ def test_no_two_texts_of_a_panel_overlap_and_none_is_too_small(figures, raw_repo
         shown = [*axes.texts, *axes.get_yticklabels(), *legend.get_texts(), axes.title]
         texts = [text for text in shown if text.get_text()]
         boxes = [text.get_window_extent() for text in texts]
-        assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
+        assert not any(left.overlaps(right) for left, right in combinations(boxes, 2))
         assert max(box.x1 for box in boxes) <= figure.bbox.x1
     sizes = [text.get_fontsize() for text in figure.findobj(Text) if text.get_text()]
     assert min(sizes) >= 6
 
 
 @pytest.mark.usefixtures("project_style")
-def test_the_same_figures_give_the_same_bytes(figures, raw_reported, tmp_path):
+def test_the_same_figures_give_the_same_bytes(estimates, reported, tmp_path):
     for name in ("1.svg", "2.svg"):
-        save_svg(draw_abstention(figures, raw_reported, **ASKED), tmp_path / name)
+        save_svg(draw_abstention(estimates, reported, **ASKED), tmp_path / name)
     assert (tmp_path / "1.svg").read_bytes() == (tmp_path / "2.svg").read_bytes()

@@ -6,29 +6,42 @@ import numpy as np
 import polars as pl
 import pytest
 
+from equal_reports import assert_equal_reports
 from failbench.errors import BadInputError
+from failbench.prediction.splits import make_splits
+from failbench.predictions import PREDICTION_SCHEMA
 from failbench.studies.controls.control_tables import (
     NOMINAL_COLUMNS,
     before_onset,
     control_tables,
     nominal_configuration,
 )
+from failbench.studies.controls.measure import (
+    control_predictions,
+    permuted_accuracies,
+    require_categories,
+)
 from failbench.studies.controls.permutation import (
-    Forest,
     GroupedTable,
     balanced_accuracy,
     cross_validated_answers,
-    permutation_p,
     permuted_scores,
 )
+from failbench.studies.controls.planted import planted_predictions
+from failbench.studies.controls.report import report
 from failbench.studies.controls.results import (
-    ControlSettings,
-    label_control,
-    permuted_labels_control,
-    run_controls,
+    ControlResult,
+    control_results,
+    permutation_p,
     verdict,
 )
-from failbench.telemetry import Telemetry
+from failbench.studies.controls.settings import (
+    CONTROLS,
+    PERMUTED_LABELS,
+    ControlSettings,
+    Forest,
+)
+from failbench.telemetry import Telemetry, write_parquet
 from failbench.vocabulary import CATEGORIES
 
 SETTINGS = ControlSettings(
@@ -47,32 +60,56 @@ SETTINGS = ControlSettings(
 )
 
 
-def table_of(signal: float, scenarios: int = 8, runs: int = 3, own: float = 0.0) -> GroupedTable:
-    """Three columns of noise; the first is shifted by the category and by the scenario's own."""
+def table_of(
+    signal: float, scenarios: int = 8, runs: int = 3, by_scenario: float = 0.0
+) -> GroupedTable:
+    """Three columns of noise; the first is shifted by the category and by the scenario."""
     rng = np.random.default_rng(2)
     labels = np.repeat(np.arange(5), scenarios)
     members = np.repeat(np.arange(len(labels)), runs)
     matrix = rng.normal(size=(len(members), 3))
-    matrix[:, 0] += signal * labels[members] + own * rng.normal(size=len(labels))[members]
+    matrix[:, 0] += signal * labels[members] + by_scenario * rng.normal(size=len(labels))[members]
     names = tuple(f"scenario_{index:02}" for index in range(len(labels)))
-    return GroupedTable(matrix, names, tuple(CATEGORIES[label] for label in labels), members)
+    run_ids = tuple(f"run_{index:03}" for index in range(len(members)))
+    categories = tuple(CATEGORIES[label] for label in labels)
+    return GroupedTable(matrix, run_ids, names, categories, members)
+
+
+def runs_of(*tables: GroupedTable) -> pl.DataFrame:
+    """What is known of the runs of made-up tables."""
+    run_ids = sorted({run_id for table in tables for run_id in table.run_ids})
+    return pl.DataFrame({"run_id": run_ids}).with_columns(
+        architecture=pl.lit("transformer"),
+        optimizer=pl.lit("adamw"),
+        scale=pl.lit("small"),
+        seed=pl.lit(0),
+    )
+
+
+def judged(
+    settings: ControlSettings = SETTINGS, **tables: GroupedTable
+) -> dict[str, ControlResult]:
+    """Controls measured and judged, by name."""
+    predictions = control_predictions(tables, runs_of(*tables.values()), settings)
+    return control_results(predictions, permuted_accuracies(tables, settings), settings)
 
 
 def test_a_planted_leak_fails():
-    result = label_control(table_of(signal=4.0), SETTINGS, workers=1)
+    result = judged(leak=table_of(signal=4.0))["leak"]
     assert result.verdict == "fail"
     assert result.p == pytest.approx(1 / 41)
     assert result.ci_low > 0.20
 
 
 def test_columns_that_do_not_tell_do_not_fail():
-    result = label_control(table_of(signal=0.0), SETTINGS, workers=1)
+    result = judged(noise=table_of(signal=0.0))["noise"]
     assert result.verdict != "fail"
     assert result.ci_low < 0.20
 
 
 def test_an_honest_procedure_passes_the_permuted_labels_whatever_the_features_tell():
-    result = permuted_labels_control(table_of(signal=4.0, own=3.0), SETTINGS, workers=1)
+    table = table_of(signal=4.0, by_scenario=3.0)
+    result = judged(permuted_labels=table)[PERMUTED_LABELS]
     assert result.verdict == "pass"
     assert result.value == pytest.approx(0.20, abs=0.03)
 
@@ -81,15 +118,15 @@ def test_folds_that_part_the_runs_of_a_scenario_fail_the_permuted_labels(monkeyp
     """Runs look like their scenario: with a sister run in training the label is remembered."""
     from failbench.studies.controls import permutation
 
-    table = table_of(signal=0.0, own=30.0)
-    honest = permuted_labels_control(table, SETTINGS, workers=1)
+    table = table_of(signal=0.0, by_scenario=30.0)
+    honest = judged(permuted_labels=table)[PERMUTED_LABELS]
 
     def by_run(whole: GroupedTable, labels, forest, seed):
         alone = replace(whole, members=np.arange(len(whole.members)))
         return cross_validated_answers(alone, labels[whole.members], forest, seed)
 
     monkeypatch.setattr(permutation, "cross_validated_answers", by_run)
-    parted = permuted_labels_control(table, SETTINGS, workers=1)
+    parted = judged(permuted_labels=table)[PERMUTED_LABELS]
     assert honest.verdict == "pass"
     assert parted.verdict == "fail"
     assert parted.p < 1e-6
@@ -116,7 +153,7 @@ def test_p_counts_the_true_labels_among_the_permutations():
 
 def test_every_run_is_answered_by_a_forest_that_never_saw_its_scenario():
     """Labels that only a sister run could tell are not found."""
-    table = table_of(signal=0.0, own=50.0)
+    table = table_of(signal=0.0, by_scenario=50.0)
     labels = np.array(table.categories)
     answers = cross_validated_answers(table, labels, Forest(3, 4, 2), seed=1)
     assert answers.shape == (2, len(table.members))
@@ -126,7 +163,11 @@ def test_every_run_is_answered_by_a_forest_that_never_saw_its_scenario():
 
 def test_balanced_accuracy_weighs_scenarios_and_not_runs():
     table = GroupedTable(
-        np.zeros((5, 1)), ("a", "b", "c"), ("x", "x", "y"), np.array([0, 0, 0, 1, 2])
+        np.zeros((5, 1)),
+        ("1", "2", "3", "4", "5"),
+        ("a", "b", "c"),
+        ("x", "x", "y"),
+        np.array([0, 0, 0, 1, 2]),
     )
     labels = np.array(["x", "x", "y"])
     answers = np.array([["x", "x", "x", "y", "y"]])
@@ -144,7 +185,13 @@ def test_the_nominal_configuration_has_no_effective_value(small_telemetry, small
         distractor=pl.lit("none"), nominal_clip_norm=pl.lit(None, pl.Float64)
     )
     table = nominal_configuration(runs, small_scenarios)
-    assert set(table.columns) == {"scenario", "category", *NOMINAL_COLUMNS, "distractor_none"}
+    assert set(table.columns) == {
+        "run_id",
+        "scenario",
+        "category",
+        *NOMINAL_COLUMNS,
+        "distractor_none",
+    }
     assert table["nominal_clip_norm"].to_list() == [0.0, 0.0, 0.0]
 
 
@@ -192,24 +239,57 @@ def test_the_planted_leak_differs_from_the_nominal_configuration_in_one_column(
 
 def test_a_control_without_a_category_is_refused_because_chance_would_differ():
     whole = table_of(signal=0.0)
-    kept = np.array(whole.categories)[whole.members] != "unknown"
-    four = GroupedTable(
-        whole.matrix[kept],
-        whole.scenarios[:32],
-        whole.categories[:32],
-        whole.members[kept],
-    )
-    with pytest.raises(BadInputError, match=r"controls: twins: has no scenario of unknown\."):
-        run_controls({"twins": four}, SETTINGS)
+    require_categories({"twins": whole})
+    four = replace(whole, categories=tuple("data_pipeline" for _ in whole.categories))
+    with pytest.raises(BadInputError, match=r"controls: twins: has no scenario of memory_hardware"):
+        require_categories({"twins": four})
 
 
 def test_the_permuted_labels_are_tested_by_their_mean_and_the_others_by_refitting():
     table = table_of(signal=4.0)
-    results = run_controls({"permuted_labels": table, "planted_leak": table}, SETTINGS)
-    assert {name: one.verdict for name, one in results.items()} == {
+    results = judged(permuted_labels=table, planted_leak=table)
+    assert {name: result.verdict for name, result in results.items()} == {
         "permuted_labels": "pass",
         "planted_leak": "fail",
     }
+
+
+def test_answers_of_controls_are_rows_of_predictions_with_the_fold_that_tested_them():
+    table = table_of(signal=4.0)
+    settings = SETTINGS.model_copy(update={"repeats": 2})
+    predictions = control_predictions(
+        {PERMUTED_LABELS: table, "leak": table}, runs_of(table), settings
+    )
+    assert predictions.drop("control").schema == PREDICTION_SCHEMA
+    assert set(predictions["control"]) == {"leak"}
+    assert set(predictions["study"]) == {CONTROLS}
+    for _, repeat in predictions.group_by("repeat"):
+        assert sorted(repeat["run_id"]) == sorted(table.run_ids)
+    folds = predictions.group_by("repeat", "scenario").agg(pl.col("fold").n_unique())
+    assert folds["fold"].unique().to_list() == [1]
+    right = predictions.filter(pl.col("prediction") == pl.col("category"))
+    assert right.height / predictions.height > 0.6
+
+
+def test_a_report_of_saved_measurements_is_that_of_those_in_memory(failures, successes, tmp_path):
+    table = table_of(signal=0.5)
+    tables = {PERMUTED_LABELS: table, "twins": table}
+    predictions = control_predictions(tables, runs_of(table), SETTINGS)
+    splits = make_splits(failures.select("scenario", "category").unique(), 2, 1, seed=0)
+    measured = (
+        predictions,
+        permuted_accuracies(tables, SETTINGS),
+        planted_predictions(failures, successes, splits, seed=0),
+        predictions.drop("control"),
+    )
+    saved = []
+    for number, rows in enumerate(measured):
+        write_parquet(rows, tmp_path / f"{number}.parquet")
+        saved.append(pl.read_parquet(tmp_path / f"{number}.parquet"))
+    memory, disk = report(*measured, SETTINGS), report(*saved, SETTINGS)
+    assert_equal_reports(memory, disk)
+    assert set(memory.metrics) == {PERMUTED_LABELS, "twins", "raw_twins", "leak_test"}
+    assert memory.metrics["leak_test"]["identical_predictions"] is True
 
 
 @pytest.mark.long
@@ -220,5 +300,5 @@ def test_controls_of_columns_that_do_not_tell_fail_one_time_in_twenty():
         noise = table_of(signal=0.0)
         table = replace(noise, matrix=rng.normal(size=noise.matrix.shape))
         settings = SETTINGS.model_copy(update={"seed": study})
-        verdicts.append(label_control(table, settings, workers=1).verdict)
+        verdicts.append(judged(settings, noise=table)["noise"].verdict)
     assert verdicts.count("fail") <= 11  # the 99 % point of a binomial with n = 100, p = 0.05

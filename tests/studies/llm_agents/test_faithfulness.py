@@ -11,7 +11,7 @@ from failbench.studies.llm_agents.faithfulness import (
     agrees,
     cited_numbers,
     explanation_of,
-    is_found,
+    is_confirmed,
 )
 from made_up_llm import one_run, settings
 
@@ -50,8 +50,8 @@ def item(signal: str, value: float | str, step: int | None = None) -> EvidenceIt
         ("parameters", "100"),
     ],
 )
-def test_values_that_the_record_shows_are_found(signal, value):
-    assert is_found(item(signal, value), SHOWN)
+def test_values_that_the_record_shows_are_confirmed(signal, value):
+    assert is_confirmed(item(signal, value), SHOWN)
 
 
 @pytest.mark.parametrize(
@@ -71,17 +71,17 @@ def test_values_that_the_record_shows_are_found(signal, value):
     ],
 )
 def test_values_that_it_does_not_show_are_not(signal, value):
-    assert not is_found(item(signal, value), SHOWN)
+    assert not is_confirmed(item(signal, value), SHOWN)
 
 
 def test_the_step_is_not_held_against_a_value():
-    assert is_found(item("loss", 5.21, step=999), SHOWN)
+    assert is_confirmed(item("loss", 5.21, step=999), SHOWN)
 
 
 def test_a_run_without_an_error_shows_that_there_is_none():
     shown = prompt_of(one_run(), settings()).shown
-    assert is_found(item("error_type", "none"), shown)
-    assert not is_found(item("error_type", "RuntimeError"), shown)
+    assert is_confirmed(item("error_type", "none"), shown)
+    assert not is_confirmed(item("error_type", "RuntimeError"), shown)
 
 
 @pytest.mark.parametrize(
@@ -124,13 +124,13 @@ def answer(category: str, *evidence: EvidenceItem) -> LlmAnswer:
 
 def test_evidence_is_counted_by_what_is_there_and_by_what_it_speaks_for():
     cited = (item("loss", 5.2), item("gradient_norm", 9.9), item("memory", 0.5), item("fan", 1.0))
-    found = explanation_of(answer("optimization", *cited), SHOWN)
-    assert found == Explanation(items=4, found=2, points=2)
-    assert (found.found_share, found.points_share) == (0.5, 0.5)
+    explanation = explanation_of(answer("optimization", *cited), SHOWN)
+    assert explanation == Explanation(items=4, confirmed=2, points=2)
+    assert (explanation.confirmed_share, explanation.points_share) == (0.5, 0.5)
     assert explanation_of(answer("memory_hardware", *cited), SHOWN).points == 1
 
 
 def test_an_answer_without_evidence_has_shown_nothing():
-    found = explanation_of(answer("optimization"), SHOWN)
-    assert found == Explanation()
-    assert (found.found_share, found.points_share) == (0, 0)
+    explanation = explanation_of(answer("optimization"), SHOWN)
+    assert explanation == Explanation()
+    assert (explanation.confirmed_share, explanation.points_share) == (0, 0)

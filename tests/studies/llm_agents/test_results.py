@@ -3,6 +3,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
+from equal_reports import assert_equal_reports
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import categories_of, feature_table
 from failbench.methods.llm.cache import CachedAnswer, LlmCache
@@ -10,7 +11,15 @@ from failbench.methods.llm.prompt import prompt_hash, prompts_of
 from failbench.prediction.splits import make_splits
 from failbench.predictions import PREDICTION_SCHEMA
 from failbench.statistics.intervals import IntervalSettings, method_intervals
-from failbench.studies.llm_agents.results import agent_metrics, agent_study
+from failbench.studies.llm_agents.measure import (
+    ANSWERED_SCHEMA,
+    EXPLANATION_SCHEMA,
+    AgentAnswers,
+    replay,
+)
+from failbench.studies.llm_agents.report import report
+from failbench.studies.llm_agents.results import AgentResult, agent_metrics, agent_results
+from failbench.telemetry import write_parquet
 from failbench.vocabulary import CATEGORIES
 from made_up_llm import settings
 from made_up_ollama import DIGESTS, answer_text
@@ -42,11 +51,13 @@ def cache_of(texts: dict[str, str], done_reason: str = "stop") -> LlmCache:
     )
 
 
-def study(texts: dict[str, str], **changes):
+def study(texts: dict[str, str], **changes) -> AgentAnswers:
     caches = {"mistral_7b": cache_of(texts)}
-    return agent_study(
-        TELEMETRY, FAILURES, SPLITS, caches, SETTINGS.model_copy(update=changes), INTERVALS
-    )
+    return replay(TELEMETRY, FAILURES, SPLITS, caches, SETTINGS.model_copy(update=changes))
+
+
+def results(answers: AgentAnswers) -> dict[str, AgentResult]:
+    return agent_results(answers.predictions, answers.explanations, answers.answered, INTERVALS)
 
 
 @pytest.fixture(scope="module")
@@ -58,88 +69,99 @@ def right_but_one():
     return study(texts)
 
 
+@pytest.fixture(scope="module")
+def estimates(right_but_one):
+    return results(right_but_one)["mistral_7b"].estimates
+
+
 def test_an_answer_stands_in_every_repeat_and_for_every_feature_set(right_but_one):
     table = right_but_one.predictions
     assert table.schema == PREDICTION_SCHEMA
     assert table.equals(table.sort(PREDICTION_SCHEMA.names()[:6]))
     assert set(table["method"]) == {"mistral_7b"}
     assert table.height == len(RUNS) * 3 * len(FEATURE_SETS)
-    said = table.group_by("run_id").agg(pl.col("prediction", "confidence").n_unique())
-    assert said.select("prediction", "confidence").unique().rows() == [(1, 1)]
+    answers = table.group_by("run_id").agg(pl.col("prediction", "confidence").n_unique())
+    assert answers.select("prediction", "confidence").unique().rows() == [(1, 1)]
     assert table.join(SPLITS, on=["repeat", "fold", "scenario"], how="semi").height == table.height
 
 
 def test_confidence_is_the_answers_and_what_it_leaves_is_spread_evenly(right_but_one):
     row = right_but_one.predictions.filter(run_id=RUNS[2][0]).row(0, named=True)
-    own = {category: row[f"p_{category}"] for category in CATEGORIES}
-    assert own.pop(RUNS[2][1]) == row["confidence"] == 0.8
-    assert set(own.values()) == {0.05}
+    probabilities = {category: row[f"p_{category}"] for category in CATEGORIES}
+    assert probabilities.pop(RUNS[2][1]) == row["confidence"] == 0.8
+    assert set(probabilities.values()) == {0.05}
     assert (row["conditions"], row["reason"], row["route"]) == (1, None, None)
 
 
-def test_what_cannot_be_read_abstains_and_is_never_right_nor_dropped(right_but_one):
+def test_what_cannot_be_read_abstains_and_is_never_right_nor_dropped(right_but_one, estimates):
     row = right_but_one.predictions.filter(run_id=RUNS[0][0]).row(0, named=True)
     assert (row["prediction"], row["confidence"], row["reason"]) == ("abstain", 0, "unreadable")
     assert {row[f"p_{category}"] for category in CATEGORIES} == {0.2}
     assert row["conditions"] is None
-    figures = right_but_one.models["mistral_7b"].figures
-    assert figures["accuracy"].value == pytest.approx(1 - 1 / len(RUNS))
-    assert figures["unreadable"].value == pytest.approx(1 / len(RUNS))
+    assert estimates["accuracy"].value == pytest.approx(1 - 1 / len(RUNS))
+    assert estimates["unreadable"].value == pytest.approx(1 / len(RUNS))
 
 
-def test_figures_of_explanations_are_over_scenarios_and_nothing_cited_counts_as_zero(right_but_one):
-    figures = right_but_one.models["mistral_7b"].figures
-    assert figures["cites_evidence"].value == pytest.approx(1 - 2 / len(RUNS))
+def test_estimates_of_explanations_are_over_scenarios_and_nothing_cited_counts_as_zero(estimates):
+    assert estimates["cites_evidence"].value == pytest.approx(1 - 2 / len(RUNS))
     speaks = {"optimization", "data_pipeline"}  # what the loss of every answer speaks for
     apt = sum(category in speaks for _, category in RUNS[2:])
-    assert figures["evidence_points"].value == pytest.approx(apt / len(RUNS))
-    for one in figures.values():
-        assert one.ci_low <= one.value <= one.ci_high
-        assert (one.n, one.resampling_unit) == (len(RUNS), "scenario")
+    assert estimates["evidence_points"].value == pytest.approx(apt / len(RUNS))
+    for estimate in estimates.values():
+        assert estimate.ci_low <= estimate.value <= estimate.ci_high
+        assert (estimate.n, estimate.resampling_unit) == (len(RUNS), "scenario")
 
 
-def test_accuracy_is_that_of_the_other_methods_intervals(right_but_one):
+def test_accuracy_is_that_of_the_other_methods_intervals(right_but_one, estimates):
     table = right_but_one.predictions.filter(feature_set="19")
     other = method_intervals(table, INTERVALS)
-    mine = right_but_one.models["mistral_7b"].figures["accuracy"]
-    assert other["accuracy"].value == pytest.approx(mine.value)
+    assert other["accuracy"].value == pytest.approx(estimates["accuracy"].value)
     assert other["abstained_unreadable"].value == pytest.approx(1 / len(RUNS))
     assert "abstained_conflict" not in other
 
 
 def test_without_a_cache_nothing_is_predicted_and_nothing_measured():
-    found = study({})
-    assert found.predictions.equals(PREDICTION_SCHEMA.to_frame())
+    answers = study({})
+    assert answers.predictions.equals(PREDICTION_SCHEMA.to_frame())
+    assert answers.explanations.equals(EXPLANATION_SCHEMA.to_frame())
+    assert answers.answered.schema == ANSWERED_SCHEMA
     nothing = {"available": False, "answered": 0, "runs": len(RUNS)}
-    assert agent_metrics(found) == {"mistral_7b": nothing, "llama_3_8b": nothing}
+    assert agent_metrics(results(answers)) == {"mistral_7b": nothing, "llama_3_8b": nothing}
 
 
 def test_a_part_of_the_runs_is_not_available_but_counted():
-    found = study({run_id: answer_text(category) for run_id, category in RUNS[1:]})
-    assert found.predictions.is_empty()
-    assert agent_metrics(found)["mistral_7b"] == {
+    answers = study({run_id: answer_text(category) for run_id, category in RUNS[1:]})
+    assert answers.predictions.is_empty()
+    assert agent_metrics(results(answers))["mistral_7b"] == {
         "available": False,
         "answered": len(RUNS) - 1,
         "runs": len(RUNS),
     }
 
 
+def answered(answers: AgentAnswers) -> int:
+    """How many runs Mistral answered."""
+    return dict(answers.answered.select("method", "answered").rows())["mistral_7b"]
+
+
 def test_answers_to_another_prompt_or_of_another_model_do_not_count():
     texts = {run_id: answer_text(category) for run_id, category in RUNS}
-    assert study(texts).models["mistral_7b"].available
-    assert study(texts, steps=5).models["mistral_7b"].answered == 0
+    assert answered(study(texts)) == len(RUNS)
+    assert answered(study(texts, steps=5)) == 0
     other = {"mistral_7b": SETTINGS.models["mistral_7b"].model_copy(update={"digest": "0" * 12})}
-    assert study(texts, models=other).models["mistral_7b"].answered == 0
+    assert answered(study(texts, models=other)) == 0
 
 
 def test_the_order_of_answers_changes_nothing():
     texts = {run_id: answer_text(category) for run_id, category in RUNS}
     backwards = dict(reversed(texts.items()))
-    assert study(texts).predictions.equals(study(backwards).predictions)
+    forth, back = study(texts), study(backwards)
+    assert forth.predictions.equals(back.predictions)
+    assert forth.explanations.equals(back.explanations)
 
 
 def test_metrics_are_scalars_with_their_intervals(right_but_one):
-    metrics = agent_metrics(right_but_one)["mistral_7b"]
+    metrics = agent_metrics(results(right_but_one))["mistral_7b"]
     assert metrics["available"] is True
     assert set(metrics["accuracy"]) == {"value", "ci_low", "ci_high", "n"}
 
@@ -147,5 +169,14 @@ def test_metrics_are_scalars_with_their_intervals(right_but_one):
 def test_a_cut_off_answer_counts_as_unreadable():
     texts = {run_id: answer_text(category) for run_id, category in RUNS}
     caches = {"mistral_7b": cache_of(texts, done_reason="length")}
-    found = agent_study(TELEMETRY, FAILURES, SPLITS, caches, SETTINGS, INTERVALS)
-    assert found.models["mistral_7b"].figures["unreadable"].value == 1
+    answers = replay(TELEMETRY, FAILURES, SPLITS, caches, SETTINGS)
+    assert results(answers)["mistral_7b"].estimates["unreadable"].value == 1
+
+
+def test_a_report_of_saved_answers_is_that_of_those_in_memory(right_but_one, reported, tmp_path):
+    saved = []
+    tables = (right_but_one.predictions, right_but_one.explanations, right_but_one.answered)
+    for number, table in enumerate(tables):
+        write_parquet(table, tmp_path / f"{number}.parquet")
+        saved.append(pl.read_parquet(tmp_path / f"{number}.parquet"))
+    assert_equal_reports(report(*tables, reported, INTERVALS), report(*saved, reported, INTERVALS))

@@ -14,8 +14,9 @@ from failbench.params import PARAMS, read_section
 from failbench.prediction.slices import AcrossArchitectures
 from failbench.prediction.splits import make_splits
 from failbench.predictions import PREDICTION_SCHEMA
-from failbench.studies.controls.raw_twins import twins_control
-from failbench.studies.controls.results import CHANCE, ControlSettings
+from failbench.studies.controls.measure import twins_predictions
+from failbench.studies.controls.results import balanced_accuracy_interval
+from failbench.studies.controls.settings import CHANCE, ControlSettings
 from failbench.studies.raw_telemetry.measure import pooled_raw_predictions, raw_predictions
 from failbench.telemetry import Telemetry
 from failbench.vocabulary import CATEGORIES
@@ -30,8 +31,8 @@ SETTINGS = RawTelemetrySettings(
 def failures() -> pl.DataFrame:
     """Errors name the category; of model_software nothing is said."""
     telemetry = made_up_telemetry()
-    said = pl.col("scenario").str.extract("^(memory|optimization|data|unknown)")
-    runs = telemetry.runs.with_columns(error_message=said)
+    named = pl.col("scenario").str.extract("^(memory|optimization|data|unknown)")
+    runs = telemetry.runs.with_columns(error_message=named)
     table = raw_table(Telemetry(runs, telemetry.steps), made_up_scenarios())
     return table.filter(pl.col("kind") == "failure")
 
@@ -55,14 +56,14 @@ def predicted(failures, splits):
 def test_every_run_is_predicted_in_the_fold_of_its_scenario_under_every_feature_set(
     predicted, failures, splits
 ):
-    found = predicted("raw_telemetry")
-    assert found.schema == PREDICTION_SCHEMA
-    assert found.equals(found.sort(PREDICTION_SCHEMA.names()[:6]))
+    predictions = predicted("raw_telemetry")
+    assert predictions.schema == PREDICTION_SCHEMA
+    assert predictions.equals(predictions.sort(PREDICTION_SCHEMA.names()[:6]))
     expected = splits.join(failures.select("scenario", "run_id"), on="scenario")
     key = ["repeat", "fold", "run_id"]
     for name in FEATURE_SETS:
-        mine = found.filter(pl.col("feature_set") == name)
-        assert mine.select(key).sort(key).equals(expected.select(key).sort(key))
+        of_set = predictions.filter(pl.col("feature_set") == name)
+        assert of_set.select(key).sort(key).equals(expected.select(key).sort(key))
 
 
 def test_feature_sets_make_no_difference(predicted):
@@ -91,9 +92,9 @@ def test_the_label_of_a_tested_run_has_no_part_in_its_prediction(predicted, fail
 
 
 def test_a_word_that_tells_the_category_is_found(predicted):
-    found = predicted("raw_text")
-    right = found.filter(pl.col("prediction") == pl.col("category"))
-    assert right.height / found.height > 0.9
+    predictions = predicted("raw_text")
+    right = predictions.filter(pl.col("prediction") == pl.col("category"))
+    assert right.height / predictions.height > 0.9
 
 
 def test_pooled_runs_are_those_of_the_optimizer_and_each_is_predicted_by_the_fold_of_its_scenario(
@@ -105,7 +106,7 @@ def test_pooled_runs_are_those_of_the_optimizer_and_each_is_predicted_by_the_fol
     study = AcrossArchitectures(
         optimizer="adamw", scale="small", known_seed=0, repeats=1, feature_sets=("19",), seed=0
     )
-    found = pooled_raw_predictions(
+    predictions = pooled_raw_predictions(
         both.filter(pl.col("kind") == "failure"),
         table.filter(pl.col("kind") == "success"),
         splits,
@@ -113,10 +114,10 @@ def test_pooled_runs_are_those_of_the_optimizer_and_each_is_predicted_by_the_fol
         SETTINGS,
         study,
     )
-    assert set(found["study"]) == {"pooled"}
-    assert set(found["feature_set"]) == {"19"}
-    assert sorted(found["run_id"]) == sorted(failures["run_id"])
-    assert found.join(splits, on=["repeat", "fold", "scenario"], how="anti").is_empty()
+    assert set(predictions["study"]) == {"pooled"}
+    assert set(predictions["feature_set"]) == {"19"}
+    assert sorted(predictions["run_id"]) == sorted(failures["run_id"])
+    assert predictions.join(splits, on=["repeat", "fold", "scenario"], how="anti").is_empty()
 
 
 @pytest.mark.parametrize("tells", [False, True])
@@ -136,9 +137,10 @@ def test_the_series_of_twins_tell_the_category_only_if_it_is_in_them(failures, s
     )
     controls = read_section("controls", ControlSettings, PARAMS)
     successes = feature_table(made_up_telemetry(), made_up_scenarios()).filter(kind="success")
-    found = twins_control(twins, successes, splits, SETTINGS, controls)
-    assert found.n == failures["scenario"].n_unique()
+    predictions = twins_predictions(twins, successes, splits, SETTINGS, controls)
+    interval = balanced_accuracy_interval(predictions, controls)
+    assert interval.n == failures["scenario"].n_unique()
     if tells:
-        assert found.value > 0.8
+        assert interval.value > 0.8
     else:
-        assert found.ci_low <= CHANCE <= found.ci_high
+        assert interval.ci_low <= CHANCE <= interval.ci_high

@@ -5,6 +5,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from equal_reports import assert_equal_reports
 from failbench.errors import BadInputError
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.methods.boosting_machine import EbmSettings
@@ -14,21 +15,23 @@ from failbench.prediction.slices import ReferenceStudy
 from failbench.prediction.splits import make_splits
 from failbench.scenarios import Scenario, read_scenarios
 from failbench.statistics.intervals import IntervalSettings
-from failbench.studies.sensitivity import results as module
-from failbench.studies.sensitivity.results import (
+from failbench.studies.sensitivity import measure as module
+from failbench.studies.sensitivity.measure import measure
+from failbench.studies.sensitivity.report import report
+from failbench.studies.sensitivity.results import sensitivity_estimates
+from failbench.studies.sensitivity.settings import (
     FAULTS_APART,
     INTERACTIONS,
     SensitivitySettings,
-    sensitivity,
-    sensitivity_metrics,
 )
+from failbench.telemetry import write_parquet
 
 STUDY = ReferenceStudy(
     architecture="transformer", optimizer="adamw", scale="small", run_seed=0, seed=0
 )
 SETTINGS = SensitivitySettings(repeats=2, interactions=2, interaction_repeats=1)
 INTERVALS = IntervalSettings(resamples=1000, confidence=0.95, wilson_from=0.9, seed=0)
-METHODS = {
+DECLARED = {
     "decision_tree": DecisionTreeSettings(inner_folds=2, max_depth=(3,), min_samples_leaf=(1,)),
     "ebm": EbmSettings(
         inner_folds=2,
@@ -72,26 +75,30 @@ def main(failures: pl.DataFrame, successes: pl.DataFrame, splits: pl.DataFrame) 
     sets = {"19": FEATURE_SETS["19"]}
     of_seed = failures.filter(pl.col("seed") == 0)
     return pl.concat(
-        nested_cv(of_seed, successes, splits, name, own, sets, STUDY.seed)
-        for name, own in METHODS.items()
+        nested_cv(of_seed, successes, splits, name, declared, sets, STUDY.seed)
+        for name, declared in DECLARED.items()
     )
 
 
 @pytest.fixture(scope="module")
-def run(failures, successes, splits, scenarios, main):
+def run(failures, successes, splits, scenarios):
     features = pl.concat([failures, successes], how="vertical_relaxed")
 
-    def build(settings: SensitivitySettings = SETTINGS, workers: int = 1) -> pl.DataFrame:
-        return sensitivity(
-            features, splits, scenarios, METHODS, main, STUDY, settings, INTERVALS, workers
-        )
+    def predict(settings: SensitivitySettings = SETTINGS, workers: int = 1) -> pl.DataFrame:
+        predictions = measure(features, splits, scenarios, DECLARED, STUDY, settings, workers)
+        return pl.concat(predictions.values())
 
-    return build
+    return predict
 
 
 @pytest.fixture(scope="module")
-def table(run) -> pl.DataFrame:
+def predictions(run) -> pl.DataFrame:
     return run()
+
+
+@pytest.fixture(scope="module")
+def table(predictions, main) -> pl.DataFrame:
+    return sensitivity_estimates(predictions, main, INTERVALS)
 
 
 def test_each_variant_has_its_methods_with_accuracy_and_difference(table):
@@ -106,8 +113,8 @@ def test_each_variant_has_its_methods_with_accuracy_and_difference(table):
 
 def test_difference_is_to_the_same_repeats_of_the_main_study(table, main):
     for method, repeats in (("decision_tree", 2), ("ebm", 1)):
-        mine = main.filter(pl.col("method") == method, pl.col("repeat") < repeats)
-        known = (mine["prediction"] == mine["category"]).mean()
+        first = main.filter(pl.col("method") == method, pl.col("repeat") < repeats)
+        known = (first["prediction"] == first["category"]).mean()
         values = dict(table.filter(pl.col("method") == method).select("metric", "value").rows())
         assert values["difference"] == pytest.approx(values["accuracy"] - known)
 
@@ -130,18 +137,33 @@ def test_scenarios_of_one_fault_are_never_on_both_sides(run, monkeypatch):
     assert folds["repeat"].unique().to_list() == [0]
 
 
-def test_two_workers_give_the_bytes_of_one(run, table):
-    assert run(workers=2).write_csv() == table.write_csv()
+def test_two_workers_give_the_bytes_of_one(run, predictions):
+    assert run(workers=2).write_csv() == predictions.write_csv()
 
 
-def test_metrics_are_scalars_by_variant_and_method(table):
-    found = sensitivity_metrics(table)
-    assert set(found) == {FAULTS_APART, INTERACTIONS}
-    assert set(found[INTERACTIONS]["ebm"]) == {"accuracy", "difference"}
-    assert set(found[INTERACTIONS]["ebm"]["accuracy"]) == {"value", "ci_low", "ci_high", "n"}
+def test_metrics_are_scalars_by_variant_and_method(predictions, main):
+    metrics = report(predictions, main, SETTINGS, INTERVALS).metrics
+    assert set(metrics) == {FAULTS_APART, INTERACTIONS}
+    assert set(metrics[INTERACTIONS]["ebm"]) == {"accuracy", "difference"}
+    assert set(metrics[INTERACTIONS]["ebm"]["accuracy"]) == {"value", "ci_low", "ci_high", "n"}
 
 
-def test_more_repeats_than_the_main_study_has_are_refused(run):
-    more = SETTINGS.model_copy(update={"repeats": 3})
-    with pytest.raises(BadInputError, match="the main study has 2 repeats of decision_tree"):
+def test_a_report_of_saved_predictions_is_that_of_those_in_memory(predictions, main, tmp_path):
+    for method in DECLARED:
+        write_parquet(predictions.filter(method=method), tmp_path / f"{method}.parquet")
+    saved = pl.concat(pl.read_parquet(tmp_path / f"{name}.parquet") for name in sorted(DECLARED))
+    assert_equal_reports(
+        report(predictions, main, SETTINGS, INTERVALS), report(saved, main, SETTINGS, INTERVALS)
+    )
+
+
+def test_variants_whose_repeats_the_main_study_lacks_are_refused(predictions, main):
+    single = main.filter(pl.col("repeat") == 0)
+    with pytest.raises(BadInputError, match="the main study has 1 repeats of decision_tree"):
+        sensitivity_estimates(predictions, single, INTERVALS)
+
+
+def test_more_repeats_of_the_folds_than_there_are_is_refused(run):
+    more = SETTINGS.model_copy(update={"interaction_repeats": 3})
+    with pytest.raises(BadInputError, match=r"3 are wanted, and the splits have 2\."):
         run(more)

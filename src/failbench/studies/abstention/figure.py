@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from failbench.reporting.labels import CATEGORY_LABELS
-from failbench.reporting.reported import reported_number, validate_reported
+from failbench.reporting.reported import Reported, reported_number
 from failbench.reporting.style import BLACK, BLUE, GREY, SKY, VERMILLION
 from failbench.studies.abstention.results import ALL, CHOSEN, PER_FOLD, REASONS, THRESHOLDS
 from failbench.studies.abstention.tables import REASON_LABELS, reported_shares
@@ -40,51 +40,43 @@ CURVES: Final = {
 
 
 def draw_abstention(
-    figures: pl.DataFrame, reported: Mapping[str, object], *, tau: float, target: float
+    estimates: pl.DataFrame, paper: Reported, *, tau: float, target: float
 ) -> Figure:
     """Left why the rules abstain, right what they are worth at other thresholds.
 
     Parameters
     ----------
-    figures
-        As :func:`failbench.studies.abstention.results.study_abstentions` returns them.
-    reported
-        The parsed ``data/reported/paper.yaml``.
+    estimates
+        As :func:`failbench.studies.abstention.results.abstention_estimates` returns them.
+    paper
+        The numbers that the paper prints.
     tau
         The threshold of the study itself.
     target
         Share of right answers among the committed that was asked for.
-
-    Raises
-    ------
-    BadInputError
-        If ``reported`` is not as :class:`failbench.reporting.reported.Reported` says.
     """
     figure = Figure(figsize=(WIDTH, HEIGHT), layout="constrained")
     left, right = figure.subplots(1, 2, width_ratios=(1, 1))
-    _draw_reasons(left, _reasons(figures, reported))
-    _draw_sweep(right, figures, tau, target)
+    _draw_reasons(left, _reasons(estimates, paper))
+    _draw_sweep(right, estimates, tau, target)
     return figure
 
 
-def _reasons(
-    figures: pl.DataFrame, reported: Mapping[str, object]
-) -> list[tuple[str, dict[Reason, float]]]:
+def _reasons(estimates: pl.DataFrame, paper: Reported) -> list[tuple[str, dict[Reason, float]]]:
     """Label and shares of each bar from the top; a category without abstentions has none."""
-    paper = validate_reported(reported)
     rate = reported_number(paper, "improved_rules_abstention")
     scenarios = reported_number(paper, "scenarios")
     bars = [(f"All, reported\n{rate * scenarios:.0f} of {scenarios:.0f}", reported_shares(paper))]
-    found = {
+    rates = {
         (key, metric): (value, n)
-        for key, metric, value, n in figures.filter(pl.col("part") == REASONS)
+        for key, metric, value, n in estimates.filter(pl.col("part") == REASONS)
         .select("key", "metric", "value", "n")
         .rows()
     }
     for key, label in ((ALL, "All, measured"), *CATEGORY_LABELS.items()):
-        if (key, "share_conflict") in found:
-            share, n = found[key, "abstention_rate"]
-            shares = {reason: found[key, f"share_{reason}"][0] for reason in REASON_LABELS}
+        if (key, "share_conflict") in rates:
+            share, n = rates[key, "abstention_rate"]
+            shares = {reason: rates[key, f"share_{reason}"][0] for reason in REASON_LABELS}
             bars.append((f"{label}\n{share * n:.1f} of {n}", shares))
     return bars
 
@@ -122,8 +114,8 @@ def _legend_above(axes: Axes) -> None:
     )
 
 
-def _draw_sweep(axes: Axes, figures: pl.DataFrame, tau: float, target: float) -> None:
-    swept = figures.filter(pl.col("part") == THRESHOLDS).with_columns(
+def _draw_sweep(axes: Axes, estimates: pl.DataFrame, tau: float, target: float) -> None:
+    swept = estimates.filter(pl.col("part") == THRESHOLDS).with_columns(
         pl.col("key").cast(pl.Float64)
     )
     for metric, (label, colour, line) in CURVES.items():
@@ -137,7 +129,7 @@ def _draw_sweep(axes: Axes, figures: pl.DataFrame, tau: float, target: float) ->
     axes.text(0.0, target + 0.01, f"{100 * target:g} %", fontsize=FONT, color=BLACK)
     axes.axvline(tau, color=GREY, linewidth=0.6)
     axes.text(tau - 0.01, 0.01, f"tau {tau:g}", fontsize=FONT, ha="right")
-    chosen = figures.filter(
+    chosen = estimates.filter(
         pl.col("part") == CHOSEN, pl.col("key") == PER_FOLD, pl.col("metric") == "tau"
     )
     for median, low, high in chosen.select("value", "ci_low", "ci_high").rows():

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
 
 import polars as pl
 
 from failbench.reporting.cells import ABSENT, percent, with_interval
 from failbench.reporting.labels import CATEGORY_LABELS
-from failbench.reporting.reported import Reported, reported_number, validate_reported
+from failbench.reporting.reported import Reported, reported_number
 from failbench.reporting.table import Column, Table
 from failbench.statistics.intervals import IntervalSettings
 from failbench.studies.abstention.results import (
@@ -28,8 +30,6 @@ REASON_LABELS: Mapping[Reason, str] = {
 }
 """In the order of the paper's Figure 5."""
 
-WORTH = ("coverage", "accuracy_when_committed", "accuracy")
-
 REASONS_NOTE = (
     "Percent. Abstained: of the n scenarios, mean over repeats. Then the share of each reason in "
     "the abstentions: a confidence below tau, signals of categories that exclude one another, or "
@@ -46,59 +46,65 @@ THRESHOLDS_NOTE = (
     "Tau decides last, and alone, so that each row is what the same fits answer. Chosen: in each "
     "of {folds} folds the lowest tau of the sweep that is right in {target:g} % of committed "
     "diagnoses on the scenarios of the training side, each predicted by an inner fit that saw "
-    "neither it nor what the fold tests; median, lowest and highest tau. {found} of the folds "
+    "neither it nor what the fold tests; median, lowest and highest tau. {reached} of the folds "
     "have such a tau; any other abstains from everything. Reported: Sections 4.2 and 6.1; the "
     "paper set tau for {aim:g} % of committed diagnoses to be right."
 )
 
 
-def reasons_table(
-    figures: pl.DataFrame, reported: Mapping[str, object], settings: IntervalSettings
-) -> Table:
+@dataclass(frozen=True)
+class ReasonsRow:
+    """A row of the first table, as text."""
+
+    label: str
+    abstained: str
+    shares: Mapping[Reason, str]
+    n: str
+
+
+@dataclass(frozen=True)
+class RatesRow:
+    """A row of the second table, as text."""
+
+    label: str
+    tau: str
+    coverage: str
+    accuracy_when_committed: str
+    accuracy: str
+    n: str
+
+
+def reasons_table(estimates: pl.DataFrame, paper: Reported, settings: IntervalSettings) -> Table:
     """Why the rules abstained, by category, reported above measured.
 
     Parameters
     ----------
-    figures
-        As :func:`failbench.studies.abstention.results.study_abstentions` returns them.
-    reported
-        The parsed ``data/reported/paper.yaml``.
+    estimates
+        As :func:`failbench.studies.abstention.results.abstention_estimates` returns them.
+    paper
+        The numbers that the paper prints.
     settings
         How the measured intervals were made.
-
-    Raises
-    ------
-    BadInputError
-        If ``reported`` is not as :class:`failbench.reporting.reported.Reported` says.
     """
-    paper = validate_reported(reported)
     rate = reported_number(paper, "improved_rules_abstention")
     scenarios = reported_number(paper, "scenarios")
     shares = reported_shares(paper)
-    part = figures.filter(pl.col("part") == REASONS)
-    labels = ((ALL, "All, measured"), *CATEGORY_LABELS.items())
-    present = set(part["key"])
-    return Table(
+    rows = [
+        ReasonsRow("All, reported", percent(rate), _percents(shares), f"{scenarios:.0f}"),
+        *_measured_reasons(estimates.filter(pl.col("part") == REASONS)),
+    ]
+    return Table.of(
         "abstention",
         (
-            Column("Category", align="left"),
-            Column("Abstained"),
-            *(Column(label, "of the abstentions") for label in REASON_LABELS.values()),
-            Column("n"),
-        ),
-        (
-            ("All, reported", percent(rate), *map(percent, shares.values()), f"{scenarios:.0f}"),
+            Column("Category", align="left", cell=lambda row: row.label),
+            Column("Abstained", cell=lambda row: row.abstained),
             *(
-                (
-                    label,
-                    _cell(part, key, "abstention_rate"),
-                    *(_cell(part, key, f"share_{reason}") for reason in REASON_LABELS),
-                    str(_row(part, key, "abstention_rate")["n"]),
-                )
-                for key, label in labels
-                if key in present
+                Column(label, "of the abstentions", cell=partial(_share, reason))
+                for reason, label in REASON_LABELS.items()
             ),
+            Column("n", cell=lambda row: row.n),
         ),
+        rows,
         "Why the improved rules abstain.",
         (
             REASONS_NOTE.format(
@@ -117,18 +123,13 @@ def reasons_table(
 
 
 def thresholds_table(
-    figures: pl.DataFrame,
-    reported: Mapping[str, object],
-    *,
-    tau: float,
-    target: float,
-    confidence: float,
+    estimates: pl.DataFrame, paper: Reported, *, tau: float, target: float, confidence: float
 ) -> Table:
     """Coverage and accuracy at every tau, and at the one that training folds ask for.
 
     Parameters
     ----------
-    figures, reported
+    estimates, paper
         See :func:`reasons_table`.
     tau
         That of the study itself.
@@ -137,42 +138,34 @@ def thresholds_table(
     confidence
         Of the measured intervals, as a fraction.
     """
-    paper = validate_reported(reported)
-    chosen = figures.filter(pl.col("part") == CHOSEN)
-    swept = figures.filter(pl.col("part") == THRESHOLDS)
-    found = _row(chosen, PER_FOLD, "folds_with_a_threshold")
-    paper_rates = (
-        1 - reported_number(paper, "improved_rules_abstention"),
-        reported_number(paper, "improved_rules_committed_accuracy"),
-        reported_number(paper, "improved_rules_accuracy"),
-    )
-    reported_tau = reported_number(paper, "improved_rules_threshold")
-    size = f"{reported_number(paper, 'scenarios'):.0f}"
+    chosen = estimates.filter(pl.col("part") == CHOSEN)
+    swept = estimates.filter(pl.col("part") == THRESHOLDS)
+    reached = _row(chosen, PER_FOLD, "folds_with_a_threshold")
     rows = [
-        ("Reported", f"{reported_tau:.2f}", *map(percent, paper_rates), size),
-        ("Measured", f"{tau:.2f}", *_worth(chosen, AS_MEASURED)),
-        (f"Chosen for {100 * target:g} %", _range(chosen), *_worth(chosen, PER_FOLD)),
-        *(("Sweep", key, *_worth(swept, key)) for key in swept["key"].unique().sort().to_list()),
+        _reported_rates(paper),
+        _rates("Measured", f"{tau:.2f}", chosen, AS_MEASURED),
+        _rates(f"Chosen for {100 * target:g} %", _range(chosen), chosen, PER_FOLD),
+        *(_rates("Sweep", key, swept, key) for key in swept["key"].unique().sort().to_list()),
     ]
-    return Table(
+    return Table.of(
         "abstention_threshold",
         (
-            Column("Threshold", align="left"),
-            Column("Tau"),
-            Column("Coverage"),
-            Column("Accuracy when committed"),
-            Column("Accuracy"),
-            Column("n"),
+            Column("Threshold", align="left", cell=lambda row: row.label),
+            Column("Tau", cell=lambda row: row.tau),
+            Column("Coverage", cell=lambda row: row.coverage),
+            Column("Accuracy when committed", cell=lambda row: row.accuracy_when_committed),
+            Column("Accuracy", cell=lambda row: row.accuracy),
+            Column("n", cell=lambda row: row.n),
         ),
-        tuple(rows),
+        rows,
         "What the improved rules are worth at other thresholds of confidence.",
         (
             THRESHOLDS_NOTE.format(
                 interval=100 * confidence,
                 target=100 * target,
                 aim=100 * reported_number(paper, "improved_rules_target_precision"),
-                folds=found["n"],
-                found=round(found["value"] * found["n"]),
+                folds=reached["n"],
+                reached=round(reached["value"] * reached["n"]),
             ),
         ),
     )
@@ -183,26 +176,69 @@ def reported_shares(paper: Reported) -> dict[Reason, float]:
     return {reason: reported_number(paper, f"abstention_{reason}") for reason in REASON_LABELS}
 
 
-def _worth(figures: pl.DataFrame, key: str) -> tuple[str, ...]:
-    cells = (_cell(figures, key, metric) for metric in WORTH)
-    return (*cells, str(_row(figures, key, WORTH[0])["n"]))
+def _percents(shares: Mapping[Reason, float]) -> dict[Reason, str]:
+    return {reason: percent(share) for reason, share in shares.items()}
+
+
+def _share(reason: Reason, row: ReasonsRow) -> str:
+    return row.shares[reason]
+
+
+def _measured_reasons(estimates: pl.DataFrame) -> list[ReasonsRow]:
+    """A row for all scenarios, and one per category that has any."""
+    labels = ((ALL, "All, measured"), *CATEGORY_LABELS.items())
+    present = set(estimates["key"])
+    return [
+        ReasonsRow(
+            label,
+            _cell(estimates, key, "abstention_rate"),
+            {reason: _cell(estimates, key, f"share_{reason}") for reason in REASON_LABELS},
+            str(_row(estimates, key, "abstention_rate")["n"]),
+        )
+        for key, label in labels
+        if key in present
+    ]
+
+
+def _reported_rates(paper: Reported) -> RatesRow:
+    return RatesRow(
+        "Reported",
+        f"{reported_number(paper, 'improved_rules_threshold'):.2f}",
+        percent(1 - reported_number(paper, "improved_rules_abstention")),
+        percent(reported_number(paper, "improved_rules_committed_accuracy")),
+        percent(reported_number(paper, "improved_rules_accuracy")),
+        f"{reported_number(paper, 'scenarios'):.0f}",
+    )
+
+
+def _rates(label: str, tau: str, estimates: pl.DataFrame, key: str) -> RatesRow:
+    return RatesRow(
+        label,
+        tau,
+        _cell(estimates, key, "coverage"),
+        _cell(estimates, key, "accuracy_when_committed"),
+        _cell(estimates, key, "accuracy"),
+        str(_row(estimates, key, "coverage")["n"]),
+    )
 
 
 def _range(chosen: pl.DataFrame) -> str:
-    found = chosen.filter(pl.col("key") == PER_FOLD, pl.col("metric") == "tau")
-    if found.is_empty():
+    """The thresholds that the folds chose: median, lowest and highest."""
+    taus = chosen.filter(pl.col("key") == PER_FOLD, pl.col("metric") == "tau")
+    if taus.is_empty():
         return ABSENT
-    row = found.row(0, named=True)
+    row = taus.row(0, named=True)
     return f"{row['value']:.2f} ({row['ci_low']:.2f} to {row['ci_high']:.2f})"
 
 
-def _cell(figures: pl.DataFrame, key: str, metric: str) -> str:
-    found = figures.filter(pl.col("key") == key, pl.col("metric") == metric)
-    if found.is_empty():
+def _cell(estimates: pl.DataFrame, key: str, metric: str) -> str:
+    matches = estimates.filter(pl.col("key") == key, pl.col("metric") == metric)
+    if matches.is_empty():
         return ABSENT
-    row = found.row(0, named=True)
+    row = matches.row(0, named=True)
     return with_interval(row["value"], row["ci_low"], row["ci_high"])
 
 
-def _row(figures: pl.DataFrame, key: str, metric: str) -> dict[str, float]:
-    return figures.filter(pl.col("key") == key, pl.col("metric") == metric).row(0, named=True)
+def _row(estimates: pl.DataFrame, key: str, metric: str) -> dict[str, float]:
+    row = estimates.filter(pl.col("key") == key, pl.col("metric") == metric)
+    return row.row(0, named=True)

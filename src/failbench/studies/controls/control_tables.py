@@ -11,6 +11,7 @@ from failbench.features.feature_table import categories_of, feature_table
 from failbench.features.measurements import STEP_TIMES, measurements
 from failbench.scenarios import Architecture, Optimizer, Scenario
 from failbench.studies.controls.permutation import GroupedTable
+from failbench.studies.controls.settings import PERMUTED_LABELS
 from failbench.telemetry import Telemetry
 from failbench.vocabulary import CATEGORIES
 
@@ -25,7 +26,10 @@ NOMINAL_COLUMNS = (
     "planned_steps",
     "capacity_multiple",
 )
-"""The numbers drawn for each run; ``distractor``, a name, becomes a column a value."""
+"""The numbers drawn for each run; ``distractor``, a name, becomes a column per value."""
+
+KEYS = ("run_id", "scenario", "category")
+"""What says of a row which run it is, and is no column that a control looks at."""
 
 PLANTED_SHIFT = 4
 """Sequences a batch by which the planted leak sets neighbouring categories apart."""
@@ -56,10 +60,10 @@ def control_tables(
             return_dtype=pl.Float64,
         )
     )
-    columns = tuple(name for name in nominal.columns if name not in ("scenario", "category"))
+    columns = tuple(name for name in nominal.columns if name not in KEYS)
     primary = FEATURE_SETS["19"]
     return {
-        "permuted_labels": GroupedTable.from_table(
+        PERMUTED_LABELS: GroupedTable.from_table(
             feature_table(failures, known), FEATURE_SETS["19+keywords"]
         ),
         "before_onset": GroupedTable.from_table(before_onset(failures, known), primary),
@@ -73,7 +77,7 @@ def control_tables(
 def before_onset(failures: Telemetry, scenarios: Iterable[Scenario]) -> pl.DataFrame:
     """Features of the ``mid_run`` failures at the last step before their fault is switched on."""
     known = tuple(scenarios)
-    mid_run = [one.id for one in known if one.fault.onset == "mid_run"]
+    mid_run = [scenario.id for scenario in known if scenario.fault.onset == "mid_run"]
     chosen = failures.select(pl.col("scenario").is_in(mid_run))
     last_steps = chosen.runs.select("run_id", last_step=pl.col("onset_step") - 1)
     return feature_table(chosen, known, last_steps)
@@ -88,7 +92,7 @@ def step_times(telemetry: Telemetry, scenarios: Iterable[Scenario]) -> pl.DataFr
 
 
 def nominal_configuration(runs: pl.DataFrame, scenarios: Iterable[Scenario]) -> pl.DataFrame:
-    """What was drawn for each run, as numbers, with ``scenario`` and ``category``.
+    """What was drawn for each run, as numbers, with its keys.
 
     Clipping that is off counts as a threshold of zero, which no draw has.
     """
@@ -96,8 +100,7 @@ def nominal_configuration(runs: pl.DataFrame, scenarios: Iterable[Scenario]) -> 
     return (
         runs.join(categories_of(scenarios), on="scenario", how="inner")
         .select(
-            "scenario",
-            "category",
+            *KEYS,
             *(pl.col(name).cast(pl.Float64).fill_null(0.0) for name in NOMINAL_COLUMNS),
             *(
                 (pl.col("distractor") == name).cast(pl.Float64).alias(f"distractor_{name}")

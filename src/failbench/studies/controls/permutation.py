@@ -1,8 +1,9 @@
-"""Scenario-level permutation test: whether the label can be predicted from given columns."""
+"""Permutations: what a forest answers for true labels, and scores for permuted ones."""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,9 +13,10 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.impute import SimpleImputer
 from sklearn.model_selection import RepeatedStratifiedKFold
 
+from failbench.arrays import Array, Mask
 from failbench.prediction.workers import parallel_map
+from failbench.studies.controls.settings import Forest
 
-Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.intp]
 
 
@@ -26,6 +28,8 @@ class GroupedTable:
     ----------
     matrix
         ``[n_runs, n_columns]``, NaN where missing.
+    run_ids
+        ``[n_runs]``.
     scenarios
         Distinct scenario names, ``[n_scenarios]``.
     categories
@@ -34,55 +38,54 @@ class GroupedTable:
         Position in ``scenarios`` of each run, ``[n_runs]``.
     """
 
-    matrix: Floats
+    matrix: Array
+    run_ids: tuple[str, ...]
     scenarios: tuple[str, ...]
     categories: tuple[str, ...]
     members: Codes
 
     @classmethod
     def from_table(cls, table: pl.DataFrame, columns: tuple[str, ...]) -> GroupedTable:
-        """Take the columns of a table with ``scenario`` and ``category``, one row a run."""
+        """Take columns of a table per run with ``run_id``, ``scenario`` and ``category``."""
         owners = table.select("scenario", "category").unique().sort("scenario")
         scenarios = tuple(owners["scenario"])
         members = np.searchsorted(np.array(scenarios), table["scenario"].to_numpy().astype(str))
         matrix = table.select(pl.col(columns).cast(pl.Float64)).to_numpy()
-        return cls(matrix, scenarios, tuple(owners["category"]), members)
+        run_ids, categories = tuple(table["run_id"]), tuple(owners["category"])
+        return cls(matrix, run_ids, scenarios, categories, members)
 
 
-@dataclass(frozen=True)
-class Forest:
-    """The cheap classifier of the test, and how often it is cross-validated."""
-
-    trees: int
-    folds: int
-    repeats: int
-
-
-def cross_validated_answers(
+def control_folds(
     table: GroupedTable, labels: npt.NDArray[np.str_], forest: Forest, seed: int
-) -> npt.NDArray[np.str_]:
-    """Out-of-fold answers ``[n_repeats, n_runs]`` for labels ``[n_scenarios]``.
+) -> Iterator[tuple[int, int, Mask]]:
+    """Repeat, fold, and of each run whether it is tested there.
 
-    Folds hold whole scenarios and are stratified by the labels at hand. They are made here, anew
-    for each set of labels, so that a permuted set goes through all that the true one does.
+    Folds hold whole scenarios and are stratified by the labels at hand. They are made anew for each
+    set of labels, so that a permuted set goes through all that the true one does.
     """
-    answers = np.empty((forest.repeats, len(table.members)), dtype=labels.dtype)
     splitter = RepeatedStratifiedKFold(
         n_splits=forest.folds, n_repeats=forest.repeats, random_state=seed
     )
     with warnings.catch_warnings():
         # A category may have fewer scenarios than there are folds; some folds then lack it.
         warnings.filterwarnings("ignore", "The least populated class", UserWarning)
-        for index, (_, tested_scenarios) in enumerate(splitter.split(labels, labels)):
-            tested = np.isin(table.members, tested_scenarios)
-            imputer = SimpleImputer(strategy="median", keep_empty_features=True)
-            classifier = RandomForestClassifier(forest.trees, random_state=seed + index)
-            classifier.fit(
-                imputer.fit_transform(table.matrix[~tested]), labels[table.members[~tested]]
-            )
-            answers[index // forest.folds, tested] = classifier.predict(
-                imputer.transform(table.matrix[tested])
-            )
+        splits = list(splitter.split(labels, labels))
+    for index, (_, tested) in enumerate(splits):
+        yield index // forest.folds, index % forest.folds, np.isin(table.members, tested)
+
+
+def cross_validated_answers(
+    table: GroupedTable, labels: npt.NDArray[np.str_], forest: Forest, seed: int
+) -> npt.NDArray[np.str_]:
+    """Out-of-fold answers ``[n_repeats, n_runs]`` for labels ``[n_scenarios]``."""
+    answers = np.empty((forest.repeats, len(table.members)), dtype=labels.dtype)
+    for repeat, fold, tested in control_folds(table, labels, forest, seed):
+        imputer = SimpleImputer(strategy="median", keep_empty_features=True)
+        classifier = RandomForestClassifier(
+            forest.trees, random_state=seed + repeat * forest.folds + fold
+        )
+        classifier.fit(imputer.fit_transform(table.matrix[~tested]), labels[table.members[~tested]])
+        answers[repeat, tested] = classifier.predict(imputer.transform(table.matrix[tested]))
     return answers
 
 
@@ -93,12 +96,12 @@ def balanced_accuracy(
     right = (answers == labels[table.members]).mean(axis=0)  # [n_runs]
     runs = np.bincount(table.members)
     by_scenario = np.bincount(table.members, weights=right) / runs
-    return float(np.mean([by_scenario[labels == one].mean() for one in np.unique(labels)]))
+    return float(np.mean([by_scenario[labels == label].mean() for label in np.unique(labels)]))
 
 
 def permuted_scores(
     table: GroupedTable, forest: Forest, permutations: int, seed: int, workers: int
-) -> Floats:
+) -> Array:
     """Balanced accuracies ``[permutations]`` with labels permuted over whole scenarios."""
     tasks = [(table, forest, seed, index) for index in range(1, permutations + 1)]
     return np.array(parallel_map(_permuted_score, tasks, workers))
@@ -114,13 +117,3 @@ def _permuted_score(table: GroupedTable, forest: Forest, seed: int, index: int) 
 def forest_seed(seed: int, index: int) -> int:
     """Seed of folds and trees under one permutation; index 0 is the true labelling."""
     return int(np.random.SeedSequence([seed, index]).generate_state(1)[0] // 2)
-
-
-def permutation_p(observed: float, permuted: Floats) -> float:
-    """One-sided p of a permutation test, counting the observed labelling as one of them.
-
-    Phipson and Smyth (2010): (1 + number at least as large) / (1 + number of permutations), which
-    is never zero.
-    """
-    at_least = np.sum(permuted >= observed - 1e-12)
-    return float((1 + at_least) / (1 + len(permuted)))

@@ -27,63 +27,27 @@ from typing import Literal
 
 import numpy as np
 import polars as pl
-from pydantic import Field
 from scipy import stats
 
-from failbench.errors import BadInputError
+from failbench.arrays import Array
 from failbench.records import Record
-from failbench.scenarios import Architecture, Optimizer
 from failbench.statistics.bootstrap import Interval
 from failbench.statistics.intervals import IntervalSettings, scenario_intervals
 from failbench.statistics.metrics import OVERALL
 from failbench.statistics.scores import scenario_answers
-from failbench.studies.controls.permutation import (
-    Forest,
-    GroupedTable,
-    cross_validated_answers,
-    forest_seed,
-    permutation_p,
-    permuted_scores,
+from failbench.studies.controls.settings import (
+    ALL_LABELS,
+    CHANCE,
+    NOTHING,
+    PERMUTED_LABELS,
+    TESTED_LABELS,
+    ControlSettings,
 )
-from failbench.vocabulary import CATEGORIES
 
 WILSON_FROM = 0.9
 """Where Wilson's interval takes over; only the planted leak can come near."""
 
 Verdict = Literal["pass", "inconclusive", "fail"]
-
-CHANCE = 0.20
-"""One of five categories; balanced accuracy of any answer that ignores the input."""
-
-
-class ControlSettings(Record):
-    """How the controls are run; the section ``controls`` of params.yaml."""
-
-    architecture: Architecture
-    optimizer: Optimizer
-    scale: str
-    trees: int = Field(ge=1)
-    folds: int = Field(ge=2)
-    repeats: int = Field(ge=1)
-    permutations: int = Field(ge=20)
-    significance: float = Field(gt=0, lt=1)
-    upper_bound: float = Field(gt=CHANCE, lt=1)
-    resamples: int = Field(ge=1000)
-    confidence: float = Field(gt=0.5, lt=1)
-    seed: int = Field(ge=0)
-
-    def slice(self, table: pl.DataFrame) -> pl.DataFrame:
-        """The runs of the slice, of every kind and seed, from a table of all runs."""
-        return table.filter(
-            pl.col("architecture") == self.architecture,
-            pl.col("optimizer") == self.optimizer,
-            pl.col("scale") == self.scale,
-        )
-
-    @property
-    def forest(self) -> Forest:
-        """The classifier of the tests."""
-        return Forest(self.trees, self.folds, self.repeats)
 
 
 class ControlResult(Record):
@@ -98,6 +62,50 @@ class ControlResult(Record):
     verdict: Verdict
 
 
+class LeakTest(Record):
+    """What planting the labels changed.
+
+    Attributes
+    ----------
+    identical_predictions
+        Whether a column with the labels of the tested runs only (constant in training) gives the
+        same predictions as a constant column: the harness then keeps tested rows out of training.
+    positive_control_accuracy
+        Accuracy with the labels in all rows and no other column to choose; near one, or planted
+        columns are not even read and the first answer means nothing.
+    """
+
+    identical_predictions: bool
+    positive_control_accuracy: float
+
+
+def control_results(
+    predictions: pl.DataFrame, permuted: pl.DataFrame, settings: ControlSettings
+) -> dict[str, ControlResult]:
+    """Judge every control, by name.
+
+    Parameters
+    ----------
+    predictions
+        As :func:`failbench.studies.controls.measure.control_predictions` returns them.
+    permuted
+        As :func:`failbench.studies.controls.measure.permuted_accuracies` returns them.
+    settings
+        Level of the test, and the bound on the interval.
+    """
+    results = {}
+    for control in permuted["control"].unique(maintain_order=True):
+        of_control = permuted.filter(pl.col("control") == control)
+        accuracies = of_control["balanced_accuracy"].to_numpy()
+        if control == PERMUTED_LABELS:
+            n = int(of_control["scenarios"][0])
+            results[control] = permuted_labels_control(accuracies, n, settings)
+        else:
+            answers = predictions.filter(pl.col("control") == control)
+            results[control] = label_control(answers, accuracies, settings)
+    return results
+
+
 def verdict(p: float, ci_high: float, settings: ControlSettings) -> Verdict:
     """Fail if the test finds the label; pass if it does not and the interval is narrow enough."""
     if p <= settings.significance:
@@ -105,49 +113,53 @@ def verdict(p: float, ci_high: float, settings: ControlSettings) -> Verdict:
     return "pass" if ci_high <= settings.upper_bound else "inconclusive"
 
 
-def label_control(table: GroupedTable, settings: ControlSettings, workers: int) -> ControlResult:
+def label_control(
+    predictions: pl.DataFrame, permuted: Array, settings: ControlSettings
+) -> ControlResult:
     """Test whether columns tell the label of a scenario.
 
-    The interval resamples scenarios within categories; the test permutes labels over scenarios and
-    goes through folds, imputation and fitting again for each permutation.
+    The interval resamples scenarios within categories; the test holds the balanced accuracy against
+    ``permuted``, those of fits to permuted labels ``[n_permutations]``.
     """
-    labels = np.array(table.categories)
-    answers = cross_validated_answers(table, labels, settings.forest, forest_seed(settings.seed, 0))
-    interval = _scenario_interval(table, answers, settings)
-    permuted = permuted_scores(
-        table, settings.forest, settings.permutations, settings.seed, workers
-    )
+    interval = balanced_accuracy_interval(predictions, settings)
     p = permutation_p(interval.value, permuted)
     return ControlResult(
         value=interval.value,
         ci_low=interval.ci_low,
         ci_high=interval.ci_high,
-        n=len(table.scenarios),
+        n=predictions["scenario"].n_unique(),
         p=p,
-        permutations=settings.permutations,
+        permutations=len(permuted),
         verdict=verdict(p, interval.ci_high, settings),
     )
 
 
-def permuted_labels_control(
-    table: GroupedTable, settings: ControlSettings, workers: int
-) -> ControlResult:
+def permuted_labels_control(permuted: Array, n: int, settings: ControlSettings) -> ControlResult:
     """Test whether the procedure itself scores above chance when there is nothing to learn.
 
-    The interval is the t interval of the mean over permutations.
+    The interval is the t interval of the mean over permutations; ``n`` counts the scenarios.
     """
-    scores = permuted_scores(table, settings.forest, settings.permutations, settings.seed, workers)
-    test = stats.ttest_1samp(scores, CHANCE, alternative="greater")
-    low, high = stats.ttest_1samp(scores, CHANCE).confidence_interval(settings.confidence)
+    test = stats.ttest_1samp(permuted, CHANCE, alternative="greater")
+    low, high = stats.ttest_1samp(permuted, CHANCE).confidence_interval(settings.confidence)
     return ControlResult(
-        value=float(scores.mean()),
+        value=float(permuted.mean()),
         ci_low=float(low),
         ci_high=float(high),
-        n=len(table.scenarios),
+        n=n,
         p=float(test.pvalue),
-        permutations=settings.permutations,
+        permutations=len(permuted),
         verdict=verdict(float(test.pvalue), float(high), settings),
     )
+
+
+def permutation_p(observed: float, permuted: Array) -> float:
+    """One-sided p of a permutation test, counting the observed labelling as one of them.
+
+    Phipson and Smyth (2010): (1 + number at least as large) / (1 + number of permutations), which
+    is never zero.
+    """
+    at_least = np.sum(permuted >= observed - 1e-12)
+    return float((1 + at_least) / (1 + len(permuted)))
 
 
 def balanced_accuracy_interval(predictions: pl.DataFrame, settings: ControlSettings) -> Interval:
@@ -156,58 +168,35 @@ def balanced_accuracy_interval(predictions: pl.DataFrame, settings: ControlSetti
     Parameters
     ----------
     predictions
-        ``repeat``, ``scenario``, ``category`` and ``prediction``, a row a run and repeat.
+        ``repeat``, ``scenario``, ``category`` and ``prediction``, a row per run and repeat.
     settings
         Resamples, confidence and seed.
     """
-    settings_of_interval = IntervalSettings(
+    of_interval = IntervalSettings(
         resamples=settings.resamples,
         confidence=settings.confidence,
         wilson_from=WILSON_FROM,
         seed=settings.seed,
     )
     balanced = next(metric for metric in OVERALL if metric.name == "balanced_accuracy")
-    intervals = scenario_intervals(scenario_answers(predictions), (balanced,), settings_of_interval)
+    intervals = scenario_intervals(scenario_answers(predictions), (balanced,), of_interval)
     return intervals["balanced_accuracy"]
 
 
-def _scenario_interval(
-    table: GroupedTable, answers: np.ndarray, settings: ControlSettings
-) -> Interval:
-    repeats, runs = answers.shape
-    predictions = pl.DataFrame(
-        {
-            "repeat": np.repeat(np.arange(repeats), runs),
-            "scenario": np.tile(np.array(table.scenarios)[table.members], repeats),
-            "category": np.tile(np.array(table.categories)[table.members], repeats),
-            "prediction": answers.ravel(),
-        }
-    )
-    return balanced_accuracy_interval(predictions, settings)
+def leak_test(predictions: pl.DataFrame) -> LeakTest:
+    """Whether anything of the tested runs reaches the training.
 
-
-def run_controls(
-    tables: dict[str, GroupedTable], settings: ControlSettings, workers: int = 1
-) -> dict[str, ControlResult]:
-    """Run every control by name; see ``control_tables.control_tables`` for the tables.
-
-    Raises
-    ------
-    BadInputError
-        If a table lacks a category: chance would not be one in five.
+    Parameters
+    ----------
+    predictions
+        As :func:`failbench.studies.controls.planted.planted_predictions` returns them.
     """
-    for name, table in tables.items():
-        missing = [category for category in CATEGORIES if category not in table.categories]
-        if missing:
-            raise BadInputError(
-                "controls",
-                name,
-                f"has no scenario of {missing[0]}.",
-                "Record scenarios of every category; chance is one in five only then.",
-            )
-    return {
-        name: (permuted_labels_control if name == "permuted_labels" else label_control)(
-            table, settings, workers
-        )
-        for name, table in tables.items()
-    }
+    constant, labelled, known = (
+        predictions.filter(pl.col("planted") == what).drop("planted")
+        for what in (NOTHING, TESTED_LABELS, ALL_LABELS)
+    )
+    right = known["prediction"] == known["category"]
+    return LeakTest(
+        identical_predictions=constant.equals(labelled),
+        positive_control_accuracy=float(right.to_numpy().mean()),
+    )

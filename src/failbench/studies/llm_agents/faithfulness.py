@@ -38,20 +38,20 @@ class Explanation:
     ----------
     items
         Values that it cites.
-    found
+    confirmed
         Of them, those that the record shows for the signal that is named.
     points
         Of them, those whose signal speaks for the category that is named.
     """
 
     items: int = 0
-    found: int = 0
+    confirmed: int = 0
     points: int = 0
 
     @property
-    def found_share(self) -> float:
-        """Share of what is cited that is found; an answer without evidence has shown nothing: 0."""
-        return self.found / self.items if self.items else 0.0
+    def confirmed_share(self) -> float:
+        """Share of what is cited that the record shows; 0 where an answer cites nothing."""
+        return self.confirmed / self.items if self.items else 0.0
 
     @property
     def points_share(self) -> float:
@@ -64,18 +64,20 @@ def explanation_of(answer: LlmAnswer, shown: ShownRun) -> Explanation:
     signals = [signal_named(item.signal) for item in answer.evidence]
     return Explanation(
         items=len(answer.evidence),
-        found=sum(is_found(item, shown) for item in answer.evidence),
-        points=sum(one is not None and answer.category in one.categories for one in signals),
+        confirmed=sum(is_confirmed(item, shown) for item in answer.evidence),
+        points=sum(
+            signal is not None and answer.category in signal.categories for signal in signals
+        ),
     )
 
 
-def is_found(item: EvidenceItem, shown: ShownRun) -> bool:
+def is_confirmed(item: EvidenceItem, shown: ShownRun) -> bool:
     """Whether the record shows a cited value for the signal that is cited.
 
-    A number is found where some step that is shown, or the mean of these steps, has it, rounded to
-    the digits that are cited (:func:`agrees`); with a percent sign also as a fraction. The step is
-    not held against it: a value is right or wrong whatever step an answer gives. In error text a
-    number must occur as such. A quotation is found where a text has it, whatever its case and
+    A number is confirmed where some step that is shown, or the mean of these steps, has it, rounded
+    to the digits that are cited (:func:`agrees`); with a percent sign also as a fraction. The step
+    is not held against it: a value is right or wrong whatever step an answer gives. In error text a
+    number must occur as such. A quotation is confirmed where a text has it, whatever its case and
     white space.
     """
     signal = signal_named(item.signal)
@@ -84,10 +86,10 @@ def is_found(item: EvidenceItem, shown: ShownRun) -> bool:
     values = shown.values(signal.name)
     cited = cited_numbers(item.value)
     if cited:
-        return any(agrees(one, number) for one in cited for number in _shown_numbers(values))
+        return any(agrees(value, number) for value in cited for number in _shown_numbers(values))
     quote = _folded(str(item.value))
-    texts = (one for one in values if not cited_numbers(one))
-    return len(quote) >= SHORTEST_QUOTE and any(quote in _folded(one) for one in texts)
+    texts = (value for value in values if not cited_numbers(value))
+    return len(quote) >= SHORTEST_QUOTE and any(quote in _folded(text) for text in texts)
 
 
 def cited_numbers(value: float | str) -> tuple[float, ...]:
@@ -98,23 +100,23 @@ def cited_numbers(value: float | str) -> tuple[float, ...]:
     """
     if isinstance(value, float):
         return (value,)
-    found = _NUMBER.fullmatch(value.strip())
-    if found is None:
+    match = _NUMBER.fullmatch(value.strip())
+    if match is None:
         return ()
-    number = float(found[1].replace(",", ""))
-    return (number, number / 100) if found[2] else (number,)
+    number = float(match[1].replace(",", ""))
+    return (number, number / 100) if match[2] else (number,)
 
 
 def _shown_numbers(values: Sequence[str]) -> list[float]:
     """Every number in what is shown, and the mean of a column of them."""
-    whole = [number for one in values for number in cited_numbers(one)]
+    whole = [number for value in values for number in cited_numbers(value)]
     inside = [
         float(number)
-        for one in values
-        if not cited_numbers(one)
-        for number in _NUMBERS_IN_TEXT.findall(one)
+        for value in values
+        if not cited_numbers(value)
+        for number in _NUMBERS_IN_TEXT.findall(value)
     ]
-    finite = [one for one in whole if math.isfinite(one)]
+    finite = [number for number in whole if math.isfinite(number)]
     return [*whole, *inside, *([sum(finite) / len(finite)] if finite else [])]
 
 

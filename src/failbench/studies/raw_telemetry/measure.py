@@ -52,7 +52,7 @@ def raw_predictions(
         them, as the rows of the rules do.
     """
     first, *others = feature_sets
-    found = nested_cv(
+    predictions = nested_cv(
         failures,
         successes,
         splits,
@@ -63,8 +63,8 @@ def raw_predictions(
         workers,
         plans,
     )
-    copies = (found.with_columns(feature_set=pl.lit(name)) for name in others)
-    return pl.concat([found, *copies]).sort(PREDICTION_SCHEMA.names()[:6])
+    copies = (predictions.with_columns(feature_set=pl.lit(name)) for name in others)
+    return pl.concat([predictions, *copies]).sort(PREDICTION_SCHEMA.names()[:6])
 
 
 def pooled_raw_predictions(
@@ -78,8 +78,8 @@ def pooled_raw_predictions(
 ) -> pl.DataFrame:
     """Predict the runs of all architectures and seeds by fits to all of them.
 
-    Methods without features are said to need more runs than others; this study has several times as
-    many, though of no more scenarios. The fits that leave an architecture out are not made: they
+    Methods without features are thought to need more runs than others; this study has several times
+    as many, though of no more scenarios. The fits that leave an architecture out are not made: they
     are eight times as many, and what they ask is another question.
 
     Parameters

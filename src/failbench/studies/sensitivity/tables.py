@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import polars as pl
 
 from failbench.reporting.cells import with_interval
 from failbench.reporting.labels import method_label
 from failbench.reporting.table import Column, Table
-from failbench.studies.sensitivity.results import VARIANTS
+from failbench.studies.sensitivity.settings import FAULTS_APART, INTERACTIONS
 
 VARIANT_LABELS = {
-    "faults_apart": "Folds by fault",
-    "interactions": "Terms of pairs of features",
+    FAULTS_APART: "Folds by fault",
+    INTERACTIONS: "Terms of pairs of features",
 }
 NOTE = (
     "Accuracy in percent and difference in points to the same repeats of the main study, with "
@@ -23,13 +26,23 @@ NOTE = (
 )
 
 
-def sensitivity_table(table: pl.DataFrame, *, confidence: float, interactions: int) -> Table:
-    """A row a variant and method.
+COLUMNS = (
+    Column("Choice", align="left", cell=lambda row: VARIANT_LABELS[row["variant"]]),
+    Column("Method", align="left", cell=lambda row: method_label(row["method"])),
+    Column("Accuracy", cell=lambda row: _estimate(row["accuracy"])),
+    Column("Difference to the main study", cell=lambda row: _estimate(row["difference"])),
+    Column("Repeats", cell=lambda row: str(row["accuracy"]["repeats"])),
+    Column("n", cell=lambda row: str(row["accuracy"]["n"])),
+)
+
+
+def sensitivity_table(estimates: pl.DataFrame, *, confidence: float, interactions: int) -> Table:
+    """A row per variant and method.
 
     Parameters
     ----------
-    table
-        As :func:`failbench.studies.sensitivity.results.sensitivity` returns it.
+    estimates
+        As :func:`failbench.studies.sensitivity.results.sensitivity_estimates` returns them.
     confidence
         Of the intervals, as a fraction.
     interactions
@@ -40,31 +53,18 @@ def sensitivity_table(table: pl.DataFrame, *, confidence: float, interactions: i
     BadInputError
         If a method has no label.
     """
-    rows = []
-    for variant in VARIANTS:
-        of_variant = table.filter(pl.col("variant") == variant)
-        for method in of_variant["method"].unique(maintain_order=True):
-            mine = {
-                row["metric"]: row
-                for row in of_variant.filter(pl.col("method") == method).iter_rows(named=True)
-            }
-            cells = (
-                with_interval(*(mine[metric][key] for key in ("value", "ci_low", "ci_high")))
-                for metric in ("accuracy", "difference")
-            )
-            counts = (str(mine["accuracy"][key]) for key in ("repeats", "n"))
-            rows.append((VARIANT_LABELS[variant], method_label(method), *cells, *counts))
-    return Table(
+    rows: dict[tuple[str, str], dict[str, object]] = {}
+    for row in estimates.iter_rows(named=True):
+        key = {name: row[name] for name in ("variant", "method")}
+        rows.setdefault((row["variant"], row["method"]), dict(key))[row["metric"]] = row
+    return Table.of(
         "sensitivity",
-        (
-            Column("Choice", align="left"),
-            Column("Method", align="left"),
-            Column("Accuracy"),
-            Column("Difference to the main study"),
-            Column("Repeats"),
-            Column("n"),
-        ),
-        tuple(rows),
+        COLUMNS,
+        rows.values(),
         "What two choices of the main study are worth.",
         (NOTE.format(interval=100 * confidence, interactions=interactions),),
     )
+
+
+def _estimate(row: Mapping[str, Any]) -> str:
+    return with_interval(row["value"], row["ci_low"], row["ci_high"])

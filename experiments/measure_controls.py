@@ -1,0 +1,59 @@
+"""Stage measure_controls: answers from what must not tell the label, and with planted labels."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+
+from failbench.features.raw_table import raw_table
+from failbench.methods.raw.telemetry import RawTelemetrySettings
+from failbench.scenarios import read_scenarios
+from failbench.studies.controls.control_tables import control_tables
+from failbench.studies.controls.measure import (
+    control_predictions,
+    permuted_accuracies,
+    require_categories,
+    twins_predictions,
+)
+from failbench.studies.controls.planted import planted_predictions
+from failbench.studies.controls.settings import ControlSettings
+from failbench.telemetry import read_telemetry, write_parquet
+from stage import read_output, read_section, run, workers
+
+SCENARIOS = Path("data/scenarios")
+TELEMETRY = Path("data/telemetry")
+FEATURES = Path("data/features/features.parquet")
+SPLITS = Path("data/features/splits.parquet")
+PREDICTIONS = Path("data/predictions/controls")
+MEASUREMENTS = Path("data/measurements/controls")
+
+
+def main() -> None:
+    settings = read_section("controls", ControlSettings)
+    raw = read_section("raw_telemetry", RawTelemetrySettings)
+    telemetry, scenarios = read_telemetry(TELEMETRY), read_scenarios(SCENARIOS)
+    tables = control_tables(
+        telemetry, scenarios, settings.architecture, settings.optimizer, settings.scale
+    )
+    require_categories(tables)
+    predictions = control_predictions(tables, telemetry.runs, settings)
+    write_parquet(predictions, PREDICTIONS / "forest.parquet")
+    permuted = permuted_accuracies(tables, settings, workers())
+    write_parquet(permuted, MEASUREMENTS / "permuted_accuracies.parquet")
+
+    features, splits = settings.slice(read_output(FEATURES)), read_output(SPLITS)
+    failures, successes = (
+        features.filter(pl.col("kind") == kind) for kind in ("failure", "success")
+    )
+    first = splits.filter(pl.col("repeat") == 0)
+    planted = planted_predictions(failures, successes, first, settings.seed)
+    write_parquet(planted, PREDICTIONS / "decision_tree.parquet")
+
+    twins = settings.slice(raw_table(telemetry.select(pl.col("kind") == "twin"), scenarios))
+    answers = twins_predictions(twins, successes, splits, raw, settings, workers())
+    write_parquet(answers, PREDICTIONS / "raw_series.parquet")
+
+
+if __name__ == "__main__":
+    run(main)

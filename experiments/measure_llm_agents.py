@@ -1,0 +1,39 @@
+"""Stage measure_llm_agents: what language models answered; where nothing is cached, no row."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from failbench.methods.llm.cache import cache_path, read_cache
+from failbench.methods.llm.settings import LlmAgentsSettings
+from failbench.prediction.slices import ReferenceStudy
+from failbench.studies.llm_agents.measure import replay
+from failbench.telemetry import read_telemetry, write_parquet
+from stage import print_accuracy, read_output, read_section, run
+
+CACHE = Path("data/llm")
+TELEMETRY = Path("data/telemetry")
+FEATURES = Path("data/features/features.parquet")
+SPLITS = Path("data/features/splits.parquet")
+PREDICTIONS = Path("data/predictions/nested_cv/llm_agents.parquet")
+MEASUREMENTS = Path("data/measurements/llm_agents")
+
+
+def main() -> None:
+    settings = read_section("llm_agents", LlmAgentsSettings)
+    reference = read_section("nested_cv", ReferenceStudy)
+    answers = replay(
+        read_telemetry(TELEMETRY),
+        reference.failures(read_output(FEATURES)),
+        read_output(SPLITS),
+        {label: read_cache(cache_path(CACHE, label)) for label in settings.models},
+        settings,
+    )
+    write_parquet(answers.predictions, PREDICTIONS)
+    write_parquet(answers.explanations, MEASUREMENTS / "explanations.parquet")
+    write_parquet(answers.answered, MEASUREMENTS / "answered.parquet")
+    print_accuracy(answers.predictions)
+
+
+if __name__ == "__main__":
+    run(main)

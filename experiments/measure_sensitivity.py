@@ -1,0 +1,43 @@
+"""Stage measure_sensitivity: predictions with two choices of the main study made otherwise."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from failbench.methods.boosting_machine import EbmSettings
+from failbench.methods.classifiers import DecisionTreeSettings, RandomForestSettings
+from failbench.prediction.slices import ReferenceStudy
+from failbench.scenarios import read_scenarios
+from failbench.studies.sensitivity.measure import measure
+from failbench.studies.sensitivity.settings import SensitivitySettings
+from failbench.telemetry import write_parquet
+from stage import print_accuracy, read_output, read_section, run, workers
+
+SCENARIOS = Path("data/scenarios")
+FEATURES = Path("data/features/features.parquet")
+SPLITS = Path("data/features/splits.parquet")
+PREDICTIONS = Path("data/predictions/sensitivity")
+
+
+def main() -> None:
+    methods = {
+        "decision_tree": read_section("decision_tree", DecisionTreeSettings),
+        "random_forest": read_section("random_forest", RandomForestSettings),
+        "ebm": read_section("ebm", EbmSettings),
+    }
+    measured = measure(
+        read_output(FEATURES),
+        read_output(SPLITS),
+        read_scenarios(SCENARIOS),
+        methods,
+        read_section("nested_cv", ReferenceStudy),
+        read_section("sensitivity", SensitivitySettings),
+        workers(),
+    )
+    for method, predictions in measured.items():
+        write_parquet(predictions, PREDICTIONS / f"{method}.parquet")
+        print_accuracy(predictions)
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,55 @@
+"""The report of abstention: its reasons, and what other thresholds are worth."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import polars as pl
+
+from failbench.reporting.reported import Reported
+from failbench.reporting.study_report import StudyReport, Summary, rounded
+from failbench.statistics.estimates import nest
+from failbench.statistics.intervals import IntervalSettings
+from failbench.studies.abstention.figure import draw_abstention
+from failbench.studies.abstention.results import abstention_estimates
+from failbench.studies.abstention.settings import AbstentionSettings
+from failbench.studies.abstention.tables import reasons_table, thresholds_table
+
+
+def report(
+    predictions: pl.DataFrame,
+    inner: pl.DataFrame,
+    paper: Reported,
+    settings: AbstentionSettings,
+    intervals: IntervalSettings,
+    *,
+    tau: float,
+) -> StudyReport:
+    """Why the improved rules abstain, beside the paper's reasons, and a sweep of their threshold.
+
+    Parameters
+    ----------
+    predictions
+        What the improved rules answered in the main study.
+    inner
+        As :func:`failbench.studies.abstention.measure.measure` returns them.
+    paper
+        The numbers that the paper prints.
+    settings, intervals
+        Sections of params.yaml.
+    tau
+        The threshold of the main study.
+    """
+    estimates = abstention_estimates(predictions, inner, settings, intervals)
+    points = rounded(estimates)
+    target, confidence = settings.precision, intervals.confidence
+    return StudyReport(
+        metrics=nest(estimates, "part", "key", "metric"),
+        points={"abstention": points},
+        tables=(
+            reasons_table(points, paper, intervals),
+            thresholds_table(points, paper, tau=tau, target=target, confidence=confidence),
+        ),
+        figures={"abstention": partial(draw_abstention, points, paper, tau=tau, target=target)},
+        summary=(Summary.of(points, "part", "key", "metric", "value", "ci_low", "ci_high", "n"),),
+    )

@@ -1,0 +1,52 @@
+"""The report of the controls: what must not tell the label, and whether a planted leak is found."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from failbench.reporting.study_report import StudyReport, Summary
+from failbench.statistics.estimates import ESTIMATE
+from failbench.studies.controls.results import (
+    balanced_accuracy_interval,
+    control_results,
+    leak_test,
+)
+from failbench.studies.controls.settings import ControlSettings
+
+
+def report(
+    predictions: pl.DataFrame,
+    permuted: pl.DataFrame,
+    planted: pl.DataFrame,
+    twins: pl.DataFrame,
+    settings: ControlSettings,
+) -> StudyReport:
+    """Judge every control, and the harness itself.
+
+    Parameters
+    ----------
+    predictions, permuted, twins
+        As :func:`failbench.studies.controls.measure.control_predictions`,
+        ``permuted_accuracies`` and ``twins_predictions`` return them. Of the series of twins there
+        is an interval and no test.
+    planted
+        As :func:`failbench.studies.controls.planted.planted_predictions` returns them.
+    settings
+        The section ``controls`` of params.yaml.
+    """
+    results = control_results(predictions, permuted, settings)
+    controls = {name: result.model_dump() for name, result in results.items()}
+    raw_twins = balanced_accuracy_interval(twins, settings).model_dump(include={*ESTIMATE})
+    columns = (*ESTIMATE, "p", "verdict")
+    rows = [(name, *(control[key] for key in columns)) for name, control in controls.items()]
+    return StudyReport(
+        metrics={
+            **controls,
+            "raw_twins": raw_twins,
+            "leak_test": leak_test(planted).model_dump(),
+        },
+        summary=(
+            Summary(("control", *columns), rows),
+            Summary(("control", *ESTIMATE), [("raw_twins", *(raw_twins[key] for key in ESTIMATE))]),
+        ),
+    )

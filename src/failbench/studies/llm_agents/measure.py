@@ -1,0 +1,163 @@
+"""Language models, measured: cached answers turned into predictions, and their explanations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import polars as pl
+
+from failbench.features.catalogue import FEATURE_SETS
+from failbench.methods.llm.answer import LlmAnswer, Unreadable, read_answer
+from failbench.methods.llm.cache import LlmCache
+from failbench.methods.llm.prompt import Prompt, prompt_hash, prompts_of
+from failbench.methods.llm.settings import LlmAgentsSettings
+from failbench.prediction.fold_plans import NESTED_CV
+from failbench.predictions import DECIMALS, PREDICTION_SCHEMA
+from failbench.studies.llm_agents.faithfulness import Explanation, explanation_of
+from failbench.telemetry import Telemetry
+from failbench.vocabulary import ABSTAIN, CATEGORIES, AnswerReason, Category
+
+UNREADABLE: AnswerReason = "unreadable"
+
+KEYS = PREDICTION_SCHEMA.names()[:6]
+
+EXPLANATION_SCHEMA = pl.Schema(
+    {
+        "method": pl.String,
+        "run_id": pl.String,
+        "unreadable": pl.Boolean,
+        "cites_evidence": pl.Boolean,
+        "evidence_found": pl.Float64,
+        "evidence_points": pl.Float64,
+    }
+)
+"""How far the explanation of each answer holds; the first two are the key."""
+
+ANSWERED_SCHEMA = pl.Schema({"method": pl.String, "answered": pl.Int32, "runs": pl.Int32})
+"""How many runs of the study each model answered, of how many."""
+
+
+@dataclass(frozen=True)
+class AgentAnswers:
+    """What all models answered.
+
+    Attributes
+    ----------
+    predictions
+        Rows of ``predictions.PREDICTION_SCHEMA`` of the models that answered every run: a part of
+        the runs is another benchmark. A model learns nothing from the training folds and sees no
+        features, so that its one answer to a run stands in every repeat and for every feature set.
+    explanations
+        Rows of ``EXPLANATION_SCHEMA`` of the same models.
+    answered
+        Rows of ``ANSWERED_SCHEMA`` of all models.
+    """
+
+    predictions: pl.DataFrame
+    explanations: pl.DataFrame
+    answered: pl.DataFrame
+
+
+def replay(
+    telemetry: Telemetry,
+    failures: pl.DataFrame,
+    splits: pl.DataFrame,
+    caches: Mapping[str, LlmCache],
+    settings: LlmAgentsSettings,
+) -> AgentAnswers:
+    """Replay the cached answers to the failing runs of the study; no server is asked.
+
+    Parameters
+    ----------
+    telemetry
+        Recorded runs, of which the prompts are made anew: an answer counts only for the very
+        prompt that it was given to.
+    failures
+        Feature table of the failing runs of the study.
+    splits
+        Which scenarios each fold of each repeat tests.
+    caches
+        By label of the model; those that are not there are empty.
+    settings
+        What models are asked.
+    """
+    runs = failures.sort("run_id")
+    prompts = prompts_of(telemetry, runs["run_id"].to_list(), settings)
+    keys = {run_id: prompt_hash(prompt, settings) for run_id, prompt in prompts.items()}
+    predictions = [PREDICTION_SCHEMA.to_frame()]
+    explanations = [EXPLANATION_SCHEMA.to_frame()]
+    answered = []
+    for label, model in settings.models.items():
+        cached = caches.get(label, LlmCache()).of_model(model)
+        answers = {run_id: cached[key] for run_id, key in keys.items() if key in cached}
+        answered.append((label, len(answers), runs.height))
+        if len(answers) == runs.height:
+            readings = {
+                run_id: read_answer(answer.text, answer.done_reason)
+                for run_id, answer in answers.items()
+            }
+            rows = runs.join(_rows(readings, prompts), on="run_id", validate="1:1")
+            rows = rows.with_columns(method=pl.lit(label))
+            predictions.append(_predictions(rows, splits))
+            explanations.append(rows.select(EXPLANATION_SCHEMA.names()).cast(EXPLANATION_SCHEMA))
+    return AgentAnswers(
+        pl.concat(predictions).sort(KEYS),
+        pl.concat(explanations),
+        pl.DataFrame(answered, schema=ANSWERED_SCHEMA, orient="row"),
+    )
+
+
+def _rows(
+    readings: Mapping[str, LlmAnswer | Unreadable], prompts: Mapping[str, Prompt]
+) -> pl.DataFrame:
+    """A row per run: its prediction, and how far its explanation holds."""
+    rows = [_row(run_id, reading, prompts[run_id]) for run_id, reading in readings.items()]
+    return pl.DataFrame(rows, schema_overrides={"reason": pl.String, "conditions": pl.Int32})
+
+
+def _row(run_id: str, answer: LlmAnswer | Unreadable, prompt: Prompt) -> dict[str, object]:
+    """An unreadable answer abstains, with no confidence in any category, and explains nothing."""
+    if isinstance(answer, Unreadable):
+        prediction: dict[str, object] = {
+            "prediction": ABSTAIN,
+            "confidence": 0.0,
+            "reason": UNREADABLE,
+            **_probabilities(dict.fromkeys(CATEGORIES, 1 / len(CATEGORIES))),
+        }
+        explanation = Explanation()
+    else:
+        rest = (1 - answer.confidence) / (len(CATEGORIES) - 1)
+        spread = dict.fromkeys(CATEGORIES, rest) | {answer.category: answer.confidence}
+        prediction = {
+            "prediction": answer.category,
+            "confidence": round(answer.confidence, DECIMALS),
+            "reason": None,
+            **_probabilities(spread),
+        }
+        explanation = explanation_of(answer, prompt.shown)
+    return {
+        "run_id": run_id,
+        **prediction,
+        # Where nothing is cited there is nothing to check.
+        "conditions": explanation.items or None,
+        "unreadable": isinstance(answer, Unreadable),
+        "cites_evidence": explanation.items > 0,
+        "evidence_found": explanation.confirmed_share,
+        "evidence_points": explanation.points_share,
+    }
+
+
+def _probabilities(spread: Mapping[Category, float]) -> dict[str, float]:
+    return {f"p_{category}": round(value, DECIMALS) for category, value in spread.items()}
+
+
+def _predictions(rows: pl.DataFrame, splits: pl.DataFrame) -> pl.DataFrame:
+    sets = pl.DataFrame({"feature_set": list(FEATURE_SETS)})
+    return (
+        splits.join(rows, on="scenario")
+        .join(sets, how="cross")
+        .with_columns(study=pl.lit(NESTED_CV), route=pl.lit(None, pl.String))
+        .select(PREDICTION_SCHEMA.names())
+        .cast(PREDICTION_SCHEMA)
+    )
