@@ -31,7 +31,7 @@ from failbench.vocabulary import CATEGORIES
 FOREST = "forest"
 """The method of the controls: no method of the main study."""
 
-CONTROL_SCHEMA = pl.Schema({"control": pl.String, **PREDICTION_SCHEMA})
+CONTROL_SCHEMA = pl.Schema([("control", pl.String()), *PREDICTION_SCHEMA.items()])
 """Columns of what the forest answered."""
 
 RUN_COLUMNS = ("run_id", "architecture", "optimizer", "scale", "seed")
