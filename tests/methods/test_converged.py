@@ -62,8 +62,28 @@ def test_rounding_in_the_columns_and_the_order_of_runs_move_no_probability(data,
 @both_solvers
 def test_a_fit_that_is_not_solved_is_an_error_that_names_the_remedy(data, solver):
     model = ConvergedLogisticRegression(C=100.0, solver=solver, max_iter=2)
-    with pytest.raises(BadInputError, match=r"max_iterations: .* 100 did not converge in 2 steps"):
+    with pytest.raises(BadInputError, match=r"max_iterations: .* 100 is not solved after 2 steps"):
         model.fit(*data)
+
+
+def test_a_solver_that_stops_early_without_a_word_is_found_out(data, monkeypatch):
+    fit = LogisticRegression.fit
+
+    def stops_early(self, X, y):
+        self.__dict__.update(tol=1e-4)
+        return fit(self, X, y)
+
+    monkeypatch.setattr(LogisticRegression, "fit", stops_early)
+    with pytest.raises(BadInputError, match="is not solved"):
+        ConvergedLogisticRegression(solver="newton-cg").fit(*data)
+
+
+@both_solvers
+def test_two_categories_are_solved_as_well(data, solver):
+    values, labels = (part[:40] for part in data)
+    model = ConvergedLogisticRegression(solver=solver).fit(values, labels)
+    excess = model.predict_proba(values)[:, 1] - (labels == "b")
+    assert np.abs(excess @ values + model.coef_[0]).max() / 40 < 2e-12
 
 
 def test_a_fit_is_cloned_and_pickled_with_its_settings(data):
