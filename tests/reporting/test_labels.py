@@ -51,7 +51,7 @@ def test_tables_have_a_row_for_an_added_model(measured, reported):
     design = Design(folds=5, repeats=10, majority={"value": 0.25, "n": 76})
     rows = methods_table(measured, reported, design, confidence=0.95).rows
     (row,) = [cells for cells in rows if cells[0] == "qwen 7b"]
-    assert row[1:6] == ("step series, error text", *["–"] * 4)
+    assert row[1:6] == ("error text, step series", *["–"] * 4)
     assert "qwen 7b" in [cells[0] for cells in scores_table(measured, design, confidence=0.95).rows]
 
 

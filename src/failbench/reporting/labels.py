@@ -80,7 +80,7 @@ def reads_label(method: str) -> str:
     """What a method's answers rest on in every feature set, as tables say it.
 
     >>> reads_label("simple_rules"), reads_label("random_forest"), reads_label("llm_qwen_7b")
-    ('features, error text', 'features', 'step series, error text')
+    ('features, error text', 'features', 'error text, step series')
 
     Raises
     ------

@@ -9,6 +9,7 @@ from failbench.reporting.study_report import StudyReport, Summary, rounded
 from failbench.statistics.costs import UnitCosts
 from failbench.statistics.estimates import nest
 from failbench.statistics.intervals import IntervalSettings, intervals_table
+from failbench.studies.intervals.finding import finding
 from failbench.studies.intervals.tables import Design, headline_table, methods_table, scores_table
 
 
@@ -51,6 +52,7 @@ def report(
             methods_table(measured, paper, design, confidence=settings.confidence),
             scores_table(measured, design, confidence=settings.confidence),
         ),
+        sentences={"finding": finding(measured, paper, confidence=settings.confidence)},
         summary=(
             Summary.of(accuracies, "feature_set", "method", "value", "ci_low", "ci_high", "n"),
         ),
