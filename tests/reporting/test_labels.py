@@ -7,7 +7,7 @@ import pytest
 from failbench.errors import BadInputError
 from failbench.reporting.labels import METHOD_LABELS, in_label_order, method_label
 from failbench.reporting.style import METHOD_STYLES, method_styles
-from failbench.studies.intervals.tables import methods_table, scores_table
+from failbench.studies.intervals.tables import Design, methods_table, scores_table
 from failbench.studies.tradeoff.figure import draw_tradeoff
 from failbench.studies.tradeoff.method_families import LANGUAGE_MODELS, method_family
 from failbench.studies.tradeoff.results import tradeoff_points
@@ -46,11 +46,13 @@ def test_all_language_models_are_of_one_family():
     assert {method_family(name) for name in ("mistral_7b", *ADDED)} == {LANGUAGE_MODELS}
 
 
-def test_tables_have_a_row_for_an_added_model(measured, raw_reported):
+def test_tables_have_a_row_for_an_added_model(measured, reported):
     measured["19"]["llm_qwen_7b"] = measured["19"]["ebm"]
-    rows = methods_table(measured, raw_reported, confidence=0.95).rows
-    assert rows[-1][:5] == ("qwen 7b", *["–"] * 4)
-    assert "qwen 7b" in [row[0] for row in scores_table(measured, confidence=0.95).rows]
+    design = Design(folds=5, repeats=10, majority={"value": 0.25, "n": 76})
+    rows = methods_table(measured, reported, design, confidence=0.95).rows
+    (row,) = [cells for cells in rows if cells[0] == "qwen 7b"]
+    assert row[1:6] == ("error text, step series", *["–"] * 4)
+    assert "qwen 7b" in [cells[0] for cells in scores_table(measured, design, confidence=0.95).rows]
 
 
 @pytest.mark.usefixtures("project_style")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, get_args
 
 from failbench.errors import BadInputError
 
@@ -30,6 +30,8 @@ Family = Literal[
 Source = Literal["features", "error text", "symptoms", "step series", "true category"]
 """What an answer may rest on. ``symptoms`` are the error's type, the number of steps and which
 measurements are missing; only simulations of people are handed the true category."""
+
+SOURCES: tuple[Source, ...] = get_args(Source)
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from typing import Final
 
 from failbench.errors import BadInputError
 from failbench.features.catalogue import PRIMARY_SET
-from failbench.methods.catalogue import CATALOGUE
-from failbench.methods.llm.settings import ADDED, is_language_model
+from failbench.methods.catalogue import CATALOGUE, ENTRIES, SOURCES
+from failbench.methods.llm.settings import ADDED, PAPER_MODELS, is_language_model
 from failbench.methods.signal_groups import ALL_GROUPS, SIGNAL_GROUPS
 from failbench.scenarios import Architecture
 from failbench.vocabulary import Category
@@ -74,6 +74,27 @@ def method_label(method: str) -> str:
             "Give it an entry in failbench.methods.catalogue.",
         )
     return METHOD_LABELS[method]
+
+
+def reads_label(method: str) -> str:
+    """What a method's answers rest on in every feature set, as tables say it.
+
+    >>> reads_label("simple_rules"), reads_label("random_forest"), reads_label("llm_qwen_7b")
+    ('features, error text', 'features', 'error text, step series')
+
+    Raises
+    ------
+    BadInputError
+        If it is no method of the catalogue.
+    """
+    method_label(method)
+    entry = ENTRIES.get(method) or ENTRIES[PAPER_MODELS[0]]
+    return ", ".join(source for source in SOURCES if source in entry.reads)
+
+
+def told_the_truth(method: str) -> bool:
+    """Whether a method is handed the true category, and so is an assumption and no diagnosis."""
+    return method in ENTRIES and ENTRIES[method].told_the_truth
 
 
 def label_inside(method: str) -> str:

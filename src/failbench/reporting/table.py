@@ -76,7 +76,8 @@ class Table:
         columns
             Each with its ``cell``, a function of a row.
         rows
-            What the table is of: records, mappings, or whatever the cells take.
+            What the table is of: records, mappings, or whatever the cells take. A row that is text
+            sets those below it apart: it stands in the first column, and nothing in the others.
 
         Raises
         ------
@@ -87,9 +88,12 @@ class Table:
         cells = [column.cell for column in columns if column.cell is not None]
         if len(cells) < len(columns):
             raise ValueError(f"A column of the table {name} does not say what its cells are.")
-        return cls(
-            name, columns, tuple(tuple(cell(row) for cell in cells) for row in rows), caption, notes
+        blanks = ("",) * (len(columns) - 1)
+        body = (
+            (row, *blanks) if isinstance(row, str) else tuple(cell(row) for cell in cells)
+            for row in rows
         )
+        return cls(name, columns, tuple(body), caption, notes)
 
     def __post_init__(self) -> None:
         """Refuse a row that does not fit the columns, and a cell of several lines."""

@@ -23,9 +23,10 @@ def test_metrics_points_tables_and_summary_are_of_the_same_estimates(of_the_fore
     (row,) = of_the_forest.points["intervals"].filter(metric="accuracy").to_dicts()
     assert row["value"] == round(accuracy["value"], 6)
     assert row["estimand"]
-    methods, scores = of_the_forest.tables
+    headline, methods, scores = of_the_forest.tables
     text = f"{100 * accuracy['value']:.1f} [{100 * accuracy['ci_low']:.1f}, "
-    assert any(text in cell for cells in methods.rows for cell in cells)
+    for table in (headline, methods):
+        assert any(text in cell for cells in table.rows for cell in cells)
     assert [cells[0] for cells in scores.rows] == ["Random forest"]
     assert of_the_forest.summary[0].rows == [
         ("19", "random_forest", *(accuracy[key] for key in ("value", "ci_low", "ci_high", "n")))

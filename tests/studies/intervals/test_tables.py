@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import copy
 
+import polars as pl
 import pytest
 
 from failbench.errors import BadInputError
@@ -9,8 +10,16 @@ from failbench.methods.catalogue import FEATURE_METHODS
 from failbench.reporting.cells import one_decimal, percent, three_decimals, with_interval
 from failbench.reporting.labels import METHOD_LABELS, method_label
 from failbench.reporting.reported import validate_reported
-from failbench.studies.intervals.tables import methods_table, scores_table
+from failbench.studies.intervals.tables import (
+    ASSUMED,
+    Design,
+    headline_table,
+    methods_table,
+    scores_table,
+)
 from failbench.studies.tradeoff.method_families import FAMILIES, method_family
+
+DESIGN = Design(folds=5, repeats=10, majority={"value": 20 / 76, "n": 76})
 
 
 def cells_of(table, method, occurrence=0):
@@ -31,9 +40,10 @@ def test_an_interval_can_be_written_in_another_form():
 
 
 def test_a_row_shows_reported_beside_measured(measured, reported):
-    table = methods_table(measured, reported, confidence=0.95)
+    table = methods_table(measured, reported, DESIGN, confidence=0.95)
     assert cells_of(table, "simple_rules") == {
         ("Method", ""): "Simple rules",
+        ("Reads", ""): "features, error text",
         ("Accuracy", "reported"): "57.1 [35.2, 79.0]",
         ("Abstention", "reported"): "0.0",
         ("Interpretable", "reported"): "Yes",
@@ -48,15 +58,38 @@ def test_a_row_shows_reported_beside_measured(measured, reported):
     }
 
 
-def test_every_method_of_the_paper_has_a_row_in_its_order_and_ours_come_after(measured, reported):
-    table = methods_table(measured, reported, confidence=0.95)
-    in_paper = [METHOD_LABELS[method] for method in reported.tables.methods.rows]
-    ours = ["Hybrid, three-way", "Hybrid, two-way", "Symptom baseline"]
-    assert [row[0] for row in table.rows] == [*in_paper, *ours]
+def test_methods_come_in_the_papers_order_and_those_told_the_truth_below_the_others(
+    measured, reported
+):
+    for build in (methods_table, headline_table):
+        names = [row[0] for row in build(measured, reported, DESIGN, confidence=0.95).rows]
+        above, below = names[: names.index(ASSUMED)], names[names.index(ASSUMED) + 1 :]
+        in_paper = [METHOD_LABELS[method] for method in reported.tables.methods.rows]
+        in_paper.remove("Simulated human")
+        assert above == [*in_paper, "Hybrid, two-way", "Symptom baseline", "Majority category"]
+        assert below == ["Simulated human", "Hybrid, three-way"]
+
+
+def test_the_majority_category_is_a_share_without_an_interval(measured, reported):
+    table = headline_table(measured, reported, DESIGN, confidence=0.95)
+    row = next(row for row in table.rows if row[0] == "Majority category")
+    assert row == ("Majority category", "nothing", "–", "26.3", "26.3")
+
+
+def test_the_design_is_read_off_the_predictions():
+    predictions = pl.DataFrame(
+        {
+            "category": ["unknown", "unknown", "optimization"] * 2,
+            "scenario": ["a", "b", "c"] * 2,
+            "fold": [0, 1, 0] * 2,
+            "repeat": [0, 0, 0, 1, 1, 1],
+        }
+    )
+    assert Design.of(predictions) == Design(2, 2, {"value": 2 / 3, "n": 3})
 
 
 def test_a_method_that_was_not_measured_shows_the_papers_figures_alone(measured, reported):
-    cells = cells_of(methods_table(measured, reported, confidence=0.95), "mistral_7b")
+    cells = cells_of(methods_table(measured, reported, DESIGN, confidence=0.95), "mistral_7b")
     assert cells["Accuracy", "reported"] == "77.6 [68.4, 86.8]"
     assert cells["Quality", "reported"] == "3.8"
     assert {cells[key] for key in cells if key[1].startswith("19")} == {"–"}
@@ -64,13 +97,13 @@ def test_a_method_that_was_not_measured_shows_the_papers_figures_alone(measured,
 
 
 def test_a_metric_that_a_method_has_not_is_a_dash(measured, reported):
-    cells = cells_of(methods_table(measured, reported, confidence=0.95), "simulated_human")
+    cells = cells_of(methods_table(measured, reported, DESIGN, confidence=0.95), "simulated_human")
     assert cells["Conditions to read", "19"] == "–"
     assert cells["Accuracy", "reported"] == "72.0 ± 12.0"
 
 
 def test_the_hybrids_show_what_the_paper_claims_of_them_outside_its_table(measured, reported):
-    table = methods_table(measured, reported, confidence=0.95)
+    table = methods_table(measured, reported, DESIGN, confidence=0.95)
     accuracies = {
         method: cells_of(table, method)["Accuracy", "reported"]
         for method in ("hybrid", "hybrid_two_way", "symptom_baseline")
@@ -80,22 +113,22 @@ def test_the_hybrids_show_what_the_paper_claims_of_them_outside_its_table(measur
 
 def test_a_feature_set_in_which_a_method_was_not_measured_stays_empty(measured, reported):
     del measured["19+keywords"]["ebm"]
-    table = methods_table(measured, reported, confidence=0.95)
+    table = methods_table(measured, reported, DESIGN, confidence=0.95)
     assert cells_of(table, "ebm")["Accuracy", "19 + keywords"] == "–"
     assert cells_of(table, "ebm")["Accuracy", "19"] != "–"
 
 
 def test_the_notes_state_the_confidence_that_the_intervals_have(measured, reported):
     for table in (
-        methods_table(measured, reported, confidence=0.9),
-        scores_table(measured, confidence=0.9),
+        methods_table(measured, reported, DESIGN, confidence=0.9),
+        scores_table(measured, DESIGN, confidence=0.9),
     ):
         assert "with 90 % intervals" in table.notes[0]
 
 
 def test_scores_have_a_row_for_each_feature_set_that_was_measured(measured):
     del measured["19+keywords"]["ebm"]
-    table = scores_table(measured, confidence=0.95)
+    table = scores_table(measured, DESIGN, confidence=0.95)
     assert [row[1] for row in table.rows if row[0] == "EBM"] == ["19"]
     assert [row[1] for row in table.rows if row[0] == "LightGBM"] == ["19", "19 + keywords"]
     cells = cells_of(table, "ebm")
@@ -110,14 +143,14 @@ def test_a_claim_that_a_table_needs_and_that_is_gone_is_named(measured, raw_repo
     del raw["claims"]["hybrid_accuracy"]
     without = validate_reported(raw)
     with pytest.raises(BadInputError, match=r"claims\.hybrid_accuracy"):
-        methods_table(measured, without, confidence=0.95)
+        methods_table(measured, without, DESIGN, confidence=0.95)
 
 
 def test_a_measured_method_without_a_label_is_refused_by_name(measured, reported):
     measured["19"]["oracle"] = measured["19"]["ebm"]
     for draw in (
-        lambda: methods_table(measured, reported, confidence=0.95),
-        lambda: scores_table(measured, confidence=0.95),
+        lambda: methods_table(measured, reported, DESIGN, confidence=0.95),
+        lambda: scores_table(measured, DESIGN, confidence=0.95),
     ):
         with pytest.raises(BadInputError, match="oracle"):
             draw()

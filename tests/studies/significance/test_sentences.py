@@ -30,13 +30,13 @@ def contrast(compared):
 
 def test_a_sentence_says_size_uncertainty_verdicts_and_what_could_have_been_seen(contrast):
     assert contrast_sentence(contrast(), SETTINGS) == (
-        "Random forest diagnosed 10.0 percentage points more of the scenarios right than simple "
-        "rules (95 % interval of the difference 1.2 to 20.0 points; corrected resampled t(49) = "
-        "2.50, Holm-adjusted p = 0.032); the posterior probability that the two differ by less "
-        "than 5 points is 0.19, with 0.80 for random forest and 0.01 for simple rules being better "
-        "by more; equivalence within 10 points is not shown (p = 0.500; the smallest margin that "
-        "would have succeeded is 16.7 points); the smallest difference that n = 76 scenarios could "
-        "have shown with a power of 80 % is 11.5 points."
+        "On 19 features, random forest diagnosed 10.0 percentage points more of the scenarios "
+        "right than simple rules (95 % interval of the difference 1.2 to 20.0 points; corrected "
+        "resampled t(49) = 2.50, Holm-adjusted p = 0.032); the posterior probability that the two "
+        "differ by less than 5 points is 0.19, with 0.80 for random forest and 0.01 for simple "
+        "rules being better by more; equivalence within 10 points is not shown (p = 0.500; the "
+        "smallest margin that would have succeeded is 16.7 points); the smallest difference that "
+        "n = 76 scenarios could have shown with a power of 80 % is 11.5 points."
     )
 
 
@@ -64,7 +64,7 @@ def test_a_tiny_p_is_not_printed_as_zero(contrast):
 
 def test_names_keep_their_capitals_inside_a_sentence(contrast):
     found = contrast_sentence(contrast("ebm", "lightgbm"), SETTINGS)
-    assert found.startswith("EBM diagnosed")
+    assert found.startswith("On 19 features, EBM diagnosed")
     assert "right than LightGBM (" in found
     assert "for EBM and" in found
 
@@ -89,16 +89,19 @@ def test_margins_are_those_of_the_settings(contrast):
 def test_sentences_and_rows_are_those_of_the_contrasts_alone(contrast, compared):
     comparisons = [contrast(), compared("ebm", "hybrid"), contrast("ebm", "random_forest")]
     lines = contrast_sentences(comparisons, SETTINGS).splitlines()
-    assert [line.split(" diagnosed")[0] for line in lines] == ["- Random forest", "- EBM"]
-    rows = contrasts_table(comparisons, SETTINGS).rows
-    assert [row[0] for row in rows] == [
+    assert [line.split(" diagnosed")[0] for line in lines] == [
+        "- On 19 features, random forest",
+        "- On 19 features, EBM",
+    ]
+    rows = contrasts_table(comparisons, SETTINGS, 10).rows
+    assert [row[1] for row in rows] == [
         "Random forest – simple rules",
         "EBM – random forest",
     ]
 
 
 def test_the_table_shows_every_test_and_can_be_written_in_every_language(contrast):
-    table = contrasts_table([contrast()], SETTINGS)
+    table = contrasts_table([contrast()], SETTINGS, 10)
     row = dict(zip(((one.group, one.heading) for one in table.columns), table.rows[0], strict=True))
     assert row["", "Difference"] == "10.0 [1.2, 20.0]"
     assert row["corrected resampled t", "p"] == "0.016"
@@ -112,5 +115,5 @@ def test_the_table_shows_every_test_and_can_be_written_in_every_language(contras
 
 
 def test_a_method_without_a_label_is_refused(contrast):
-    with pytest.raises(BadInputError, match="made_up: has no label"):
+    with pytest.raises(BadInputError, match="'made_up' is no method"):
         contrast_sentence(contrast("made_up"), SETTINGS)

@@ -9,7 +9,8 @@ from failbench.reporting.study_report import StudyReport, Summary, rounded
 from failbench.statistics.costs import UnitCosts
 from failbench.statistics.estimates import nest
 from failbench.statistics.intervals import IntervalSettings, intervals_table
-from failbench.studies.intervals.tables import methods_table, scores_table
+from failbench.studies.intervals.finding import finding
+from failbench.studies.intervals.tables import Design, headline_table, methods_table, scores_table
 
 
 def report(
@@ -41,14 +42,17 @@ def report(
     """
     table = intervals_table(predictions, settings, workers, costs)
     measured = nest(table, "feature_set", "method", "metric")
+    design = Design.of(predictions)
     accuracies = table.filter(pl.col("metric") == "accuracy")
     return StudyReport(
         metrics=measured,
         points={"intervals": rounded(table)},
         tables=(
-            methods_table(measured, paper, confidence=settings.confidence),
-            scores_table(measured, confidence=settings.confidence),
+            headline_table(measured, paper, design, confidence=settings.confidence),
+            methods_table(measured, paper, design, confidence=settings.confidence),
+            scores_table(measured, design, confidence=settings.confidence),
         ),
+        sentences={"finding": finding(measured, paper, confidence=settings.confidence)},
         summary=(
             Summary.of(accuracies, "feature_set", "method", "value", "ci_low", "ci_high", "n"),
         ),

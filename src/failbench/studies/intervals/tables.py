@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
+
+import polars as pl
 
 from failbench.features.catalogue import PRIMARY_SET
+from failbench.reporting.captions import SCALE_NOTE
 from failbench.reporting.cells import (
     ABSENT,
     Estimate,
@@ -15,7 +19,13 @@ from failbench.reporting.cells import (
     three_decimals,
     with_interval,
 )
-from failbench.reporting.labels import FEATURE_SET_LABELS, in_label_order, method_label
+from failbench.reporting.labels import (
+    FEATURE_SET_LABELS,
+    in_label_order,
+    method_label,
+    reads_label,
+    told_the_truth,
+)
 from failbench.reporting.reported import (
     REPORTED_HYBRIDS,
     Reported,
@@ -37,11 +47,16 @@ class Quantity:
     form: Callable[[float], str] = percent
 
     def cell(self, estimates: Estimates) -> str:
-        """The estimate with its interval, or a dash."""
+        """The estimate with its interval, if it has one, or a dash."""
         estimate = estimates.get(self.metric)
         if estimate is None:
             return ABSENT
+        if "ci_low" not in estimate:
+            return self.form(estimate["value"])
         return with_interval(estimate["value"], estimate["ci_low"], estimate["ci_high"], self.form)
+
+
+ACCURACY = Quantity("accuracy", "Accuracy")
 
 
 @dataclass(frozen=True)
@@ -50,8 +65,8 @@ class MethodRow:
 
     Attributes
     ----------
-    method
-        Its name.
+    label, reads
+        What the method is called, and what its answers rest on.
     reported
         Its row of the paper's Table 1, if it has one.
     reported_accuracy
@@ -60,7 +75,8 @@ class MethodRow:
         Estimates by feature set.
     """
 
-    method: str
+    label: str
+    reads: str
     reported: ReportedMethod | None
     reported_accuracy: str
     measured: Mapping[str, Estimates]
@@ -96,11 +112,13 @@ def _measured_column(quantity: Quantity, feature_set: str) -> Column:
     )
 
 
+def _accuracy_on(row: MethodRow, feature_set: str) -> str:
+    return ACCURACY.cell(row.measured[feature_set])
+
+
 def _score_column(quantity: Quantity) -> Column:
     return Column(quantity.heading, cell=lambda row: quantity.cell(row.estimates))
 
-
-ACCURACY = Quantity("accuracy", "Accuracy")
 
 PRIMARY_QUANTITIES = (
     ACCURACY,
@@ -112,7 +130,8 @@ PRIMARY_QUANTITIES = (
 """What the methods table shows of the paper's features; of other feature sets, accuracy alone."""
 
 METHODS_COLUMNS = (
-    Column("Method", align="left", cell=lambda row: method_label(row.method)),
+    Column("Method", align="left", cell=lambda row: row.label),
+    Column("Reads", align="left", cell=lambda row: row.reads),
     Column("Accuracy", "reported", cell=lambda row: row.reported_accuracy),
     Column("Abstention", "reported", cell=_of_paper(_abstention)),
     Column("Interpretable", "reported", cell=_of_paper(lambda reported: reported.interpretable)),
@@ -121,6 +140,20 @@ METHODS_COLUMNS = (
     *(_measured_column(ACCURACY, name) for name in FEATURE_SET_LABELS if name != PRIMARY_SET),
     Column("n", cell=lambda row: _sizes(row.measured.values())),
 )
+
+HEADLINE_COLUMNS = (
+    Column("Method", align="left", cell=lambda row: row.label),
+    Column("Reads", align="left", cell=lambda row: row.reads),
+    Column("Reported", cell=lambda row: row.reported_accuracy),
+    *(
+        Column(f"Measured, {label}", cell=partial(_accuracy_on, feature_set=name))
+        for name, label in FEATURE_SET_LABELS.items()
+    ),
+)
+"""What the README shows of the methods table."""
+
+ASSUMED = "Handed the true category:"
+"""Above the methods that are assumptions and no diagnoses."""
 
 SCORE_QUANTITIES = (
     Quantity("balanced_accuracy", "Balanced accuracy"),
@@ -140,25 +173,35 @@ SCORE_COLUMNS = (
 )
 
 MEASURED_NOTE = (
-    "Measured: the category named for n recorded failures, one a scenario, each by a model that "
-    "never saw its scenario (nested cross-validation, repeated; an abstention is never right), "
-    "with {interval:g} % intervals by resampling scenarios within categories. 19: the paper's "
-    "features; 19 + keywords: with the presence of words in the error text. Methods on raw series "
+    "Measured: the category named for n recorded failures, one per scenario, with {interval:g} % "
+    "intervals by resampling scenarios within categories; nested cross-validation, {repeats} "
+    "repeats of {folds} folds by scenario, one seed per scenario; an abstention is never right. "
+    "19: the paper's features; 19 + keywords: with the presence of words in the error text. Both "
+    "sets of rules and the hybrids read the error text itself under either; methods on raw series "
     "(all that each step logs but its seconds, by MiniRocket) and raw error text (TF-IDF) read no "
     "features, and are the same under both."
+)
+TRUTH_NOTE = (
+    "Methods that diagnose never saw the scenario they are tested on. Those handed the true "
+    "category are no diagnoses: a simulated person is assumed to be right as often as the paper's "
+    "skill levels say (70.5 % on average), and answers for the three-way hybrid where neither "
+    "rules nor forest are sure."
 )
 CONDITIONS_NOTE = (
     "Conditions to read: how many a reader must check to verify a diagnosis, on average. Rules "
     "and single trees: the tests on the path to the answer, and one for each rule of a list that "
     "was passed over. Logistic regression, EBM and raw telemetry: the fewest terms that make 95 % "
     "of the answer's score. Forests and boosted trees: the tests on the paths through all trees. "
-    "Language models: the values that the answer cites. Hybrids: those of whoever answered, if it "
-    "was no person."
+    "Language models: the values that the answer cites. Hybrids: those of the rules or the forest; "
+    "of the three-way hybrid that is the minority of runs that no person answered."
 )
 REPORTED_NOTE = (
     "Reported: the paper's own figures, on its own scenarios, with its 95 % intervals (Table 1; "
     "the hybrids from Section 6.2 and Figure 8); ± is a standard deviation; interpretable and "
     "quality (of explanations, 1 to 5) as the paper judges them. –: not measured, or not reported."
+)
+MAJORITY_NOTE = (
+    "Majority category: what naming the most frequent category of all {n} scenarios would score."
 )
 SCORES_NOTE = (
     "Brier score: squared error summed over categories, from 0 to 2. Log loss: in nats. "
@@ -168,7 +211,34 @@ SCORES_NOTE = (
 )
 
 
-def methods_table(measured: Measured, paper: Reported, *, confidence: float) -> Table:
+@dataclass(frozen=True)
+class Design:
+    """How often and on what methods were tested, for the notes.
+
+    Attributes
+    ----------
+    folds, repeats
+        Of the cross-validation.
+    majority
+        Share of the most frequent category, and the number of scenarios.
+    """
+
+    folds: int
+    repeats: int
+    majority: Estimate
+
+    @classmethod
+    def of(cls, predictions: pl.DataFrame) -> Design:
+        """The design of the study that some predictions belong to."""
+        scenarios = predictions.select("category", "scenario").unique()
+        largest = scenarios.group_by("category").len()["len"].to_numpy().max()
+        majority = {"value": float(largest) / scenarios.height, "n": scenarios.height}
+        return cls(predictions["fold"].n_unique(), predictions["repeat"].n_unique(), majority)
+
+
+def methods_table(
+    measured: Measured, paper: Reported, design: Design, *, confidence: float
+) -> Table:
     """The results of every method, reported beside measured.
 
     Parameters
@@ -177,6 +247,8 @@ def methods_table(measured: Measured, paper: Reported, *, confidence: float) -> 
         Estimates by feature set, method and metric, as in ``data/metrics/intervals.json``.
     paper
         The numbers that the paper prints.
+    design
+        Of the study, for the notes and the row of the majority category.
     confidence
         Of the measured intervals, as a fraction.
 
@@ -184,43 +256,79 @@ def methods_table(measured: Measured, paper: Reported, *, confidence: float) -> 
     -------
     Table
         A row per method: first all those of the paper's Table 1 in its order, measured or not, then
-        those that it has not.
+        those that it has not, then what needs no method, then those that are handed the truth.
 
     Raises
     ------
     BadInputError
         If ``paper`` lacks a claim about a hybrid, or a method was measured that has no label.
     """
-    reported = paper.tables.methods.rows
-    others = [method for method in _methods(measured) if method not in reported]
     return Table.of(
         "methods",
         METHODS_COLUMNS,
-        [
-            MethodRow(
-                method,
-                reported.get(method),
-                _reported_accuracy(method, paper),
-                {name: _estimates(measured, name, method) for name in FEATURE_SET_LABELS},
-            )
-            for method in (*reported, *others)
-        ],
+        _rows(measured, paper, design),
         "How often each method names the right cause, and what a reader must check to verify it.",
         (
-            f"Percent, but for conditions and quality. {_measured_note(confidence)}",
+            f"Percent, but for conditions and quality. {_measured_note(design, confidence)}",
+            TRUTH_NOTE,
             CONDITIONS_NOTE,
-            REPORTED_NOTE,
+            f"{REPORTED_NOTE} {MAJORITY_NOTE.format(n=design.majority['n'])}",
+            SCALE_NOTE,
         ),
     )
 
 
-def scores_table(measured: Measured, *, confidence: float) -> Table:
+def headline_table(
+    measured: Measured, paper: Reported, design: Design, *, confidence: float
+) -> Table:
+    """The accuracies of the methods table alone, for the README; parameters are the same."""
+    return Table.of(
+        "headline",
+        HEADLINE_COLUMNS,
+        _rows(measured, paper, design),
+        f"How often each method names the right cause of {design.majority['n']} failures, in "
+        "percent.",
+        (_measured_note(design, confidence), TRUTH_NOTE, SCALE_NOTE),
+    )
+
+
+def _rows(measured: Measured, paper: Reported, design: Design) -> list[MethodRow | str]:
+    reported = paper.tables.methods.rows
+    methods = [*reported, *(name for name in _methods(measured) if name not in reported)]
+    rows = {
+        method: MethodRow(
+            method_label(method),
+            reads_label(method),
+            reported.get(method),
+            _reported_accuracy(method, paper),
+            {name: _estimates(measured, name, method) for name in FEATURE_SET_LABELS},
+        )
+        for method in methods
+    }
+    majority = MethodRow(
+        "Majority category",
+        "nothing",
+        None,
+        ABSENT,
+        {name: {"accuracy": design.majority} for name in FEATURE_SET_LABELS},
+    )
+    return [
+        *(row for method, row in rows.items() if not told_the_truth(method)),
+        majority,
+        ASSUMED,
+        *(row for method, row in rows.items() if told_the_truth(method)),
+    ]
+
+
+def scores_table(measured: Measured, design: Design, *, confidence: float) -> Table:
     """What the methods table leaves out: balance over categories, probabilities, calibration.
 
     Parameters
     ----------
     measured
         Estimates by feature set, method and metric, as in ``data/metrics/intervals.json``.
+    design
+        Of the study, for the notes.
     confidence
         Of the measured intervals, as a fraction.
 
@@ -244,7 +352,11 @@ def scores_table(measured: Measured, *, confidence: float) -> Table:
             if (estimates := _estimates(measured, feature_set, method))
         ],
         "How well each method does over categories of any size, and what its confidence is worth.",
-        (f"Percent in the first two. {_measured_note(confidence)}", SCORES_NOTE),
+        (
+            f"Percent in the first two. {_measured_note(design, confidence)}",
+            TRUTH_NOTE,
+            SCORES_NOTE,
+        ),
     )
 
 
@@ -276,5 +388,7 @@ def _reported_accuracy(method: str, paper: Reported) -> str:
     return percent(row.accuracy)
 
 
-def _measured_note(confidence: float) -> str:
-    return MEASURED_NOTE.format(interval=100 * confidence)
+def _measured_note(design: Design, confidence: float) -> str:
+    return MEASURED_NOTE.format(
+        interval=100 * confidence, repeats=design.repeats, folds=design.folds
+    )

@@ -31,7 +31,7 @@ def difference_map(comparisons: Sequence[Comparison], alpha: float) -> Figure:
     """Differences in accuracy between all methods, the best first.
 
     A cell is the accuracy of its row less that of its column, in percentage points. A star marks
-    what the corrected t finds at level ``alpha``, a frame the contrasts named beforehand.
+    what the corrected t finds at level ``alpha``, a frame the contrasts.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def difference_map(comparisons: Sequence[Comparison], alpha: float) -> Figure:
     axes.set_title("Difference in accuracy between methods")
     axes.set_xlabel(
         f"* p ≤ {alpha:.2g} by the corrected t: after Holm's adjustment in the framed cells, which "
-        "are\nthe contrasts named beforehand; unadjusted, and so exploratory, in all others",
+        "are\nthe contrasts that are tested; unadjusted, and so exploratory, in all others",
         fontsize=7,
         loc="left",
     )

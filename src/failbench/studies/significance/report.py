@@ -19,7 +19,7 @@ from failbench.studies.significance.tables import contrasts_table
 
 
 def report(predictions: pl.DataFrame, settings: SignificanceSettings) -> StudyReport:
-    """Compare all methods on all feature sets; the contrasts and the map are of the primary set.
+    """Compare all methods on all feature sets; the map and the metrics are of the primary set.
 
     Parameters
     ----------
@@ -35,14 +35,23 @@ def report(predictions: pl.DataFrame, settings: SignificanceSettings) -> StudyRe
     """
     comparisons = compare_all(predictions, settings)
     primary = [pair for pair in comparisons if pair.feature_set == settings.feature_set]
-    contrasts = comparisons_table(contrasts_of(comparisons))
+    others = [
+        contrast
+        for name in sorted(set(predictions["feature_set"]) - {settings.feature_set})
+        for contrast in contrasts_of(
+            compare_all(
+                predictions.filter(pl.col("feature_set") == name),
+                settings.model_copy(update={"feature_set": name}),
+            )
+        )
+    ]
+    contrasts = [*contrasts_of(comparisons), *others]
+    columns = ("feature_set", "left", "right", "difference", "p", "p_holm", "p_rope", "n")
     return StudyReport(
         metrics=comparison_metrics(comparisons, settings.alpha),
         points={"significance": rounded(comparisons_table(comparisons))},
-        tables=(contrasts_table(comparisons, settings),),
-        sentences={"contrast_sentences": contrast_sentences(comparisons, settings)},
+        tables=(contrasts_table(contrasts, settings, predictions["repeat"].n_unique()),),
+        sentences={"contrast_sentences": contrast_sentences(contrasts, settings)},
         figures={"significance": partial(difference_map, primary, settings.alpha)},
-        summary=(
-            Summary.of(contrasts, "left", "right", "difference", "p", "p_holm", "p_rope", "n"),
-        ),
+        summary=(Summary.of(comparisons_table(contrasts), *columns),),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from failbench.reporting.cells import percent
-from failbench.reporting.labels import label_inside, method_label
+from failbench.reporting.labels import FEATURE_SET_LABELS, label_inside
 from failbench.statistics.comparison import Comparison, contrasts_of
 from failbench.statistics.significance import SignificanceSettings
 
@@ -20,8 +20,9 @@ def contrast_sentence(contrast: Comparison, settings: SignificanceSettings) -> s
     """One contrast in one sentence: size, uncertainty, verdicts, and what could have been seen."""
     left, right = label_inside(contrast.left), label_inside(contrast.right)
     verdict = "is shown" if contrast.equivalent else "is not shown"
+    features = FEATURE_SET_LABELS.get(contrast.feature_set, contrast.feature_set)
     return (
-        f"{method_label(contrast.left)} diagnosed {_size(contrast)} {right} "
+        f"On {features} features, {left} diagnosed {_size(contrast)} {right} "
         f"({_interval(contrast, settings)}; corrected resampled t({contrast.df}) = "
         f"{contrast.t:.2f}, Holm-adjusted {_p(contrast.reported_p)}); the posterior probability "
         f"that the two differ by less than {100 * settings.practical_equivalence:g} points is "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from failbench.reporting.cells import ABSENT, percent, three_decimals, two_decimals, with_interval
-from failbench.reporting.labels import label_inside, method_label
+from failbench.reporting.labels import FEATURE_SET_LABELS, label_inside, method_label
 from failbench.reporting.table import Column, Table
 from failbench.statistics.comparison import Comparison, contrasts_of
 from failbench.statistics.significance import SignificanceSettings
@@ -25,6 +25,11 @@ def _detectable(contrast: Comparison) -> str:
 T_TEST, POSTERIOR, EQUIVALENCE = "corrected resampled t", "posterior", "equivalence"
 
 COLUMNS = (
+    Column(
+        "Features",
+        align="left",
+        cell=lambda contrast: FEATURE_SET_LABELS.get(contrast.feature_set, contrast.feature_set),
+    ),
     Column(
         "Contrast",
         align="left",
@@ -47,20 +52,38 @@ COLUMNS = (
 )
 
 NOTE = (
-    "Differences and margins in percentage points of accuracy on feature set {feature_set}, left "
-    "less right, with {confidence:g} % BCa intervals by resampling n scenarios within categories. "
-    "t: Nadeau and Bengio's test over {folds} folds, {df} degrees of freedom, with Holm's "
-    "adjustment over these contrasts. Posterior: Bayesian correlated t test with a region of "
-    "practical equivalence of {rope:g} points. McNemar: exact, first repeat. Cohen's d: over "
-    "scenarios. Equivalence: two one-sided tests with a margin of {margin:g} points, and the "
-    "smallest margin that would have succeeded. Detectable: the smallest true difference found "
-    "with a power of {power:g} % before adjustment. Legacy: the paper's paired t test over the "
-    "folds of the first repeat, which ignores that they share training runs."
+    "Differences and margins in percentage points of accuracy, left less right, with "
+    "{confidence:g} % BCa intervals by resampling n scenarios within categories; one seed per "
+    "scenario, {repeats} repeats. Both sets of rules read the error text under either feature set, "
+    "and classifiers its keywords on {primary} alone: there like is held against like, and it is "
+    "the primary comparison; the paper's features stand beside it. t: Nadeau and Bengio's test "
+    "over {folds} folds, {df} degrees of freedom, with Holm's adjustment over the contrasts of a "
+    "feature set. Posterior: Bayesian correlated t test with a region of practical equivalence of "
+    "{rope:g} points. McNemar: exact, first repeat. Cohen's d: over scenarios. Equivalence: two "
+    "one-sided tests with a margin of {margin:g} points, and the smallest margin that would have "
+    "succeeded. Detectable: the smallest true difference found with a power of {power:g} % before "
+    "adjustment. Legacy: the paper's paired t test over the folds of the first repeat, which "
+    "ignores that they share training runs."
+)
+NAMING_NOTE = (
+    "The list of contrasts was written down on 21 November 2026, a day after accuracies of the "
+    "forest and of rules had been published: of the contrasts between these it was not blind."
 )
 
 
-def contrasts_table(comparisons: Sequence[Comparison], settings: SignificanceSettings) -> Table:
+def contrasts_table(
+    comparisons: Sequence[Comparison], settings: SignificanceSettings, repeats: int
+) -> Table:
     """A row per contrast, with every test; other comparisons are left out.
+
+    Parameters
+    ----------
+    comparisons
+        Of the primary feature set, then of the others.
+    settings
+        Margins and power, and which feature set is the primary one.
+    repeats
+        Of the folds.
 
     Raises
     ------
@@ -72,10 +95,11 @@ def contrasts_table(comparisons: Sequence[Comparison], settings: SignificanceSet
         "contrasts",
         COLUMNS,
         contrasts,
-        "The contrasts that were named before any result was seen.",
+        "The contrasts that are tested, under every test.",
         (
             NOTE.format(
-                feature_set=settings.feature_set,
+                primary=FEATURE_SET_LABELS.get(settings.feature_set, settings.feature_set),
+                repeats=repeats,
                 confidence=100 * settings.confidence,
                 folds=contrasts[0].folds,
                 df=contrasts[0].df,
@@ -83,5 +107,6 @@ def contrasts_table(comparisons: Sequence[Comparison], settings: SignificanceSet
                 margin=100 * settings.equivalence_margin,
                 power=100 * settings.power,
             ),
+            NAMING_NOTE,
         ),
     )
