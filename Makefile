@@ -44,7 +44,7 @@ $(RECORDER): $(STUDY) requirements-record.lock
 
 repro: $(STUDY)  ## regenerate every result, print the table, compare with what is committed
 	@$(IN_VENV) dvc repro --force
-	@echo && cat paper/tables/intervals/methods.md && echo
+	@echo && cat paper/tables/intervals/headline.md && echo
 	@$(MAKE) --no-print-directory compare
 
 compare: $(STUDY)  ## compare the results with those of AGAINST, the last commit unless named
@@ -88,9 +88,11 @@ paper: $(STUDY)  ## regenerate the paper's tables, and compile them into paper/t
 	@$(IN_VENV) dvc repro
 	@$(IN_VENV) failbench tables
 
-readme:  ## put the results table into README.md
-	@sed -i -e '/<!-- methods table: begin -->/,/<!-- methods table: end -->/{//!d}' \
-		-e '/<!-- methods table: begin -->/r paper/tables/intervals/methods.md' README.md
+readme:  ## put the finding and the results table into README.md
+	@sed -i -e '/<!-- finding: begin -->/,/<!-- finding: end -->/{//!d}' \
+		-e '/<!-- finding: begin -->/r paper/tables/intervals/finding.md' \
+		-e '/<!-- methods table: begin -->/,/<!-- methods table: end -->/{//!d}' \
+		-e '/<!-- methods table: begin -->/r paper/tables/intervals/headline.md' README.md
 
 lock:  ## resolve the two lock files anew (needs uv)
 	@$(UV) pip compile pyproject.toml --extra dev $(LOCK_OPTIONS) --output-file requirements.lock

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from failbench.reproduction.marked import marked_blocks
 from failbench.reproduction.printed import printed_differences
 from pipeline import REPOSITORY
@@ -11,13 +13,18 @@ from pipeline import REPOSITORY
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
 
 
-def test_the_results_table_is_the_generated_one():
+@pytest.mark.parametrize(("block", "file"), [("finding", "finding"), ("methods table", "headline")])
+def test_what_is_generated_in_it_is_what_the_stage_wrote(block, file):
     # On another processor a last digit may differ, as `make compare` allows.
-    table = (REPOSITORY / "paper/tables/intervals/headline.md").read_text(encoding="utf-8")
-    differences = printed_differences(marked_blocks(README)["methods table"], table)
+    text = (REPOSITORY / f"paper/tables/intervals/{file}.md").read_text(encoding="utf-8")
+    differences = printed_differences(marked_blocks(README)[block], text)
     assert [str(difference) for difference in differences if not difference.within] == [], (
         "Run `make readme`."
     )
+
+
+def test_it_is_a_front_door():
+    assert README.count("\n") < 150
 
 
 def test_every_make_target_that_it_names_exists():
