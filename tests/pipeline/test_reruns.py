@@ -85,7 +85,7 @@ def test_a_new_method_is_fitted_by_itself_and_read_by_those_that_read_all(reruns
 
 def test_stages_are_named_in_an_order_in_which_they_may_run(pipeline) -> None:
     names = pipeline.reruns("difficulty")
-    assert names == ["difficulty", "human_baseline"]
+    assert names == ["measure_difficulty", "difficulty", "human_baseline"]
     features = pipeline.reruns("features")
     assert features[0] == "features"
     assert features.index("nested_cv@ebm") < features.index("intervals")

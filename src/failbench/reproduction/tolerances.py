@@ -57,6 +57,7 @@ RULES = (
     Rule("data/llm/*", "recorded", EXACT, "Answers of language models, which are replayed."),
     Rule("paper/tables/cost.*", "recorded", EXACT, "Measured by `make cost`, not by a stage."),
     Rule("paper/tables/million.*", "recorded", EXACT, "Measured by `make million`."),
+    Rule("data/files.csv", "recorded", EXACT, "The dictionary of files, written by hand."),
     Rule("figures/matplotlibrc", "recorded", EXACT, "The style of the figures, written by hand."),
     Rule(
         "data/predictions/*.parquet",
