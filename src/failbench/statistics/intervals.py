@@ -1,7 +1,7 @@
 """Intervals: every rate with its uncertainty, its unit and what it estimates.
 
-The independent unit is the scenario. BCa intervals resample scenarios within categories, all runs
-and repeats of a scenario moving together; they are conditional on the fitted models. The
+The independent unit is the scenario. BCa intervals resample scenarios within categories and then
+their seeds, all repeats moving together; they are conditional on the fitted models. The
 corrected-variance t interval states how much the method itself varies with its training data.
 """
 
@@ -22,7 +22,8 @@ from failbench.statistics.calibration import calibration_floor
 from failbench.statistics.corrected_t import resampled_mean
 from failbench.statistics.costs import UnitCosts, cost_metrics
 from failbench.statistics.metrics import Metric, ValueMetric, metrics_for, value_metrics
-from failbench.statistics.scores import ScenarioAnswers, Weights, scenario_answers
+from failbench.statistics.row_weights import Weights
+from failbench.statistics.scores import ScenarioAnswers, scenario_answers
 
 LEAVES = ("value", "ci_low", "ci_high", "n")
 """What a metrics file holds of an interval."""
@@ -43,7 +44,7 @@ def scenario_intervals(
     settings: IntervalSettings,
     values: tuple[ValueMetric, ...] = (),
 ) -> dict[str, Interval]:
-    """Values of metrics with BCa intervals over scenarios, or Wilson's where BCa fails.
+    """Values of metrics with BCa intervals over scenarios and seeds, or Wilson's where BCa fails.
 
     BCa has no answer when all resamples agree, and covers too little near one; from
     ``settings.wilson_from`` upwards, and for degenerate data, Wilson's interval (1927) with n =
@@ -72,28 +73,30 @@ def scenario_intervals(
     BadInputError
         If a category has a single scenario: there is nothing to resample then.
     """
-    for category, one in answers.shares.items():
-        if len(one) < 2:
+    sizes = dict(zip(answers.shares, answers.sizes, strict=True))
+    for category, scenarios in sizes.items():
+        if scenarios < 2:
             raise BadInputError(
                 "predictions",
                 "scenario",
                 f"{category} has a single scenario.",
                 "An interval needs at least two scenarios a category.",
             )
-    categories = tuple(answers.shares)
+    categories = tuple(sizes)
 
     def statistic(weights: Weights) -> Array:
         confusion = answers.confusion(weights)
         scores = (metric.score(confusion, categories) for metric in metrics)
-        return np.stack([*scores, *(one.score(one.values.sums(weights)) for one in values)])
+        figures = (figure.score(figure.values.sums(weights)) for figure in values)
+        return np.stack([*scores, *figures])
 
-    resampled = resample(answers.sizes, statistic, settings)
+    resampled = resample(answers.seeds, statistic, settings)
     confusion = answers.confusion()
     intervals = {}
     for position, metric in enumerate(metrics):
         value = float(metric.score(confusion, categories))
         if metric.size is None:
-            n = len(answers.shares[metric.category]) if metric.category else answers.n
+            n = sizes[metric.category] if metric.category else answers.n
             bounds = _rate(value, n, resampled.bca[position], settings)
         else:
             size = max(float(metric.size(confusion, categories)), 1.0)
@@ -175,10 +178,10 @@ def corrected_t(predictions: pl.DataFrame, confidence: float) -> Interval:
         )
     n = predictions["scenario"].n_unique()
     tested = float(folds["tested"].to_numpy().mean())
-    found = resampled_mean(folds["accuracy"].to_numpy(), tested, n - tested)
-    low, high = found.interval(confidence)
+    mean = resampled_mean(folds["accuracy"].to_numpy(), tested, n - tested)
+    low, high = mean.interval(confidence)
     return Interval(
-        value=found.mean,
+        value=mean.mean,
         ci_low=max(low, 0.0),
         ci_high=min(high, 1.0),
         n=n,
@@ -255,10 +258,10 @@ def intervals_table(
             "feature_set", "method", maintain_order=True
         )
     ]
-    return pl.concat(parallel_map(_table_of_one, tasks, workers))
+    return pl.concat(parallel_map(_method_table, tasks, workers))
 
 
-def _table_of_one(
+def _method_table(
     feature_set: str,
     method: str,
     predictions: pl.DataFrame,
@@ -299,6 +302,8 @@ def grouped_metrics(
 ) -> dict[str, dict[str, dict[str, float]]]:
     """Intervals as ``{group: {name: {value, ci_low, ci_high, n}}}``."""
     return {
-        group: {name: one.model_dump(include={*LEAVES}) for name, one in intervals.items()}
+        group: {
+            name: interval.model_dump(include={*LEAVES}) for name, interval in intervals.items()
+        }
         for group, intervals in groups.items()
     }

@@ -65,6 +65,8 @@ def ablation_results(
 def _results(
     feature_set: str, method: str, answers: pl.DataFrame, settings: AblationSettings
 ) -> VariantResults:
+    # the runs of a scenario are its seeds: there is a single architecture
+    answers = answers.with_columns(seed="run_id")
     names = answers["subset"].unique().sort().to_list()
     rates = [
         interval_rows(

@@ -156,7 +156,8 @@ def balanced_accuracy_interval(predictions: pl.DataFrame, settings: ControlSetti
     Parameters
     ----------
     predictions
-        ``repeat``, ``scenario``, ``category`` and ``prediction``, a row a run and repeat.
+        ``repeat``, ``scenario``, ``category``, ``seed`` and ``prediction``, a row per run and
+        repeat.
     settings
         Resamples, confidence and seed.
     """
@@ -182,7 +183,7 @@ def _scenario_interval(
             "category": np.tile(np.array(table.categories)[table.members], repeats),
             "prediction": answers.ravel(),
         }
-    )
+    ).with_columns(seed=pl.int_range(pl.len()).over("repeat", "scenario"))
     return balanced_accuracy_interval(predictions, settings)
 
 

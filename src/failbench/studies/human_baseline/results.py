@@ -130,6 +130,8 @@ def human_baseline(
     difficulty = difficulties(scenarios["ease"].to_numpy(), int(views["name"].product()))
     size = StudySize(max(scenarios.height // settings.folds, 1), settings.panel)
     people = {one: population(levels, difficulty, one) for one in settings.couplings}
+    # people are simulated by scenario, so that seeds are taken together
+    answers = scenario_answers(handed.with_columns(seed=pl.lit(0)))
     studies = tuple(
         _studies(people[coupling], coupling, design, size, settings, reported)
         for coupling in settings.couplings
@@ -144,8 +146,8 @@ def human_baseline(
         skill_spread(anyone),
         studies,
         {
-            coupling: _by_group(one, scenarios, scenario_answers(handed), settings)
-            for coupling, one in people.items()
+            coupling: _by_group(population_of_coupling, scenarios, answers, settings)
+            for coupling, population_of_coupling in people.items()
         },
         pl.concat(
             scenarios.select(

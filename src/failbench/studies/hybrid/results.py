@@ -192,12 +192,12 @@ def _paid(
 def _costs_of(
     grid: RoutedGrid, costs: UnitCosts, human: float, wrong: float, place: int
 ) -> ScenarioValues:
-    """Cost of each scenario at one pair, and one: ``[n_scenarios, 2]`` by category."""
+    """Cost of each scenario and seed at a pair, and 1: ``[n_rows, 2]`` by category."""
     values = {}
     for category, outcomes in grid.outcomes.values.items():
         cost = cost_at(outcomes[:, :, place, None], costs, human, wrong)[:, 0]
         values[category] = np.stack([cost, np.ones(len(cost))], axis=-1)
-    return ScenarioValues(values)
+    return ScenarioValues(values, grid.outcomes.seeds)
 
 
 def _points(

@@ -10,6 +10,7 @@ from failbench.arrays import Array
 from failbench.statistics.bootstrap import BATCH, Interval
 from failbench.statistics.costs import UnitCosts
 from failbench.statistics.intervals import IntervalSettings
+from failbench.statistics.row_weights import all_seeds, drawn_seeds
 from failbench.studies.hybrid.routing import RoutedGrid, price
 
 
@@ -29,16 +30,23 @@ def cheapest_in_resamples(
 ) -> Array:
     """Place of the cheapest pair in each resample of scenarios, ``[n_prices, n_resamples]``.
 
-    Scenarios are drawn within categories; of pairs that cost the same the first is taken.
+    Scenarios are drawn within categories, then their seeds; of pairs that cost the same the first
+    is taken.
     """
     rng = np.random.default_rng(settings.seed)
-    found = []
+    seed_rng = rng.spawn(1)[0]
+    cheapest = []
     for start in range(0, settings.resamples, BATCH):
         drawn = min(BATCH, settings.resamples - start)
-        weights = [rng.multinomial(n, np.full(n, 1 / n), drawn).astype(float) for n in grid.sizes]
+        weights = []
+        for rows in grid.outcomes.seeds:
+            counts = rng.multinomial(len(rows), np.full(len(rows), 1 / len(rows)), drawn)
+            weights.append(drawn_seeds(counts.astype(np.float64), rows, seed_rng))
         shares = grid.shares(weights)
-        found.append([cost_at(shares, costs, *one).round(12).argmin(axis=-1) for one in prices])
-    return np.concatenate(found, axis=-1)
+        cheapest.append(
+            [cost_at(shares, costs, *pair).round(12).argmin(axis=-1) for pair in prices]
+        )
+    return np.concatenate(cheapest, axis=-1)
 
 
 def costs_of_halves(
@@ -56,15 +64,20 @@ def costs_of_halves(
     """
     rng = np.random.default_rng([seed, 1])
     chosen = [random_half(rng, n, halves) for n in grid.sizes]
-    here = grid.shares(chosen)
-    there = grid.shares([1 - one for one in chosen])
-    found = []
-    for one in prices:
-        on_own, on_other = cost_at(here, costs, *one), cost_at(there, costs, *one)
-        best = on_own.round(12).argmin(axis=-1)[:, None]
+    seeds = grid.outcomes.seeds
+    choosing = grid.shares(
+        [all_seeds(half, rows) for half, rows in zip(chosen, seeds, strict=True)]
+    )
+    others = grid.shares(
+        [all_seeds(1 - half, rows) for half, rows in zip(chosen, seeds, strict=True)]
+    )
+    halved = []
+    for pair in prices:
+        on_choosing, on_other = cost_at(choosing, costs, *pair), cost_at(others, costs, *pair)
+        best = on_choosing.round(12).argmin(axis=-1)[:, None]
         pick = partial(np.take_along_axis, indices=best, axis=-1)
-        found.append([pick(on_own)[:, 0], pick(on_other)[:, 0], on_other[:, measured]])
-    return np.array(found)
+        halved.append([pick(on_choosing)[:, 0], pick(on_other)[:, 0], on_other[:, measured]])
+    return np.array(halved)
 
 
 def random_half(rng: np.random.Generator, n: int, halves: int) -> Array:

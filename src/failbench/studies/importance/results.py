@@ -80,7 +80,8 @@ def _drops(units: pl.DataFrame, settings: ImportanceSettings) -> pl.DataFrame:
     for (feature_set, method), part in units.sort("feature_set", "method").group_by(
         "feature_set", "method", maintain_order=True
     ):
-        scores = paired_shares(part.with_columns(method="unit"))
+        # the runs of a scenario are its seeds: there is a single architecture
+        scores = paired_shares(part.with_columns(method="unit", seed="run_id"))
         members = signal_groups(IMPORTANCE_SETS[str(feature_set)])
         named = [
             *(("feature", name, group, name) for group, names in members.items() for name in names),

@@ -96,7 +96,7 @@ def calibrated_alarm(
         course.scores(cut(twins, pl.col("failure_step")))
         .group_by("run")
         .agg(pl.col("score").max())
-        .join(twins.select("scenario", run="run_id"), on="run")
+        .join(twins.select("scenario", "seed", run="run_id"), on="run")
         .join(categories_of(scenarios), on="scenario")
         .sort("category", "scenario", "run")
     )
@@ -155,7 +155,7 @@ def _watched_until(
 
 
 def _false_alarms(others: pl.DataFrame, intervals: IntervalSettings) -> Interval:
-    # a scenario's value is its mean over the divisions that try the limit on it
+    # the value of a scenario and seed is its mean over the divisions that try the limit on it
     rows = others.with_columns(repeat=pl.lit(0), prediction=pl.lit(ABSTAIN))
     figure = ValueMetric(
         "false_alarms",

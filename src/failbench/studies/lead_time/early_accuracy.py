@@ -51,7 +51,7 @@ class Snapshots:
     failing, twins
         Feature tables of the runs that had begun by then, a row a scenario.
     not_begun
-        ``scenario`` and ``category`` of the others, which have nothing to show yet.
+        ``scenario``, ``seed`` and ``category`` of the others, which have nothing to show yet.
     past_onset
         Scenarios whose fault had been switched on by then.
     """
@@ -102,9 +102,9 @@ def cut_before_failure(
         feature_table(telemetry, known, begun.select("run_id", "last_step")),
         feature_table(telemetry, known, of_begun.select("run_id", "last_step")),
         cut.filter(pl.col("last_step") < 0)
-        .select("scenario")
+        .select("scenario", "seed")
         .join(categories_of(known), on="scenario")
-        .sort("scenario"),
+        .sort("scenario", "seed"),
         tuple(begun.filter(pl.col("last_step") >= pl.col("onset_step"))["scenario"].sort()),
     )
 
@@ -151,7 +151,7 @@ def early_rates(
         )
         for name, table in tables.items()
     }
-    columns = ("category", "scenario", "repeat", "prediction")
+    columns = ("category", "scenario", "seed", "repeat", "prediction")
     failing = predictions[FAILING].select(columns)
     repeats = splits.select("repeat").unique()
     silent = (
@@ -210,6 +210,7 @@ def _named_on_healthy(
     return snapshots.twins.select(
         "category",
         "scenario",
+        "seed",
         pl.lit(0).alias("repeat"),
         pl.Series("prediction", [one.category for one in diagnoses], dtype=pl.String),
         pl.Series("named", named, dtype=pl.Boolean),

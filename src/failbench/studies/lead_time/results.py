@@ -132,7 +132,7 @@ def lead_time_study(
 
     alarm = calibrated_alarm(telemetry, known, runs, healthy, settings, intervals)
     tested = runs.join(categories_of(known), on="scenario").select(
-        "category", "scenario", "onset_step", "failure_step", run="run_id"
+        "category", "scenario", "seed", "onset_step", "failure_step", run="run_id"
     )
     onset, last = pl.col("onset_step"), pl.col("failure_step") - 1
     watched = snapshot_table(telemetry, known, looks(runs, settings.every, onset, last))
