@@ -120,12 +120,16 @@ class Resampled:
 def resample(seeds: Seeds, statistic: Statistic, settings: BootstrapSettings) -> Resampled:
     """Resample scenarios within categories, and the seeds of each drawn scenario.
 
-    Both levels are drawn with replacement (Davison and Hinkley, 1997, "Bootstrap methods and their
-    application", section 3.8, the second of their two strategies for hierarchical data). The first
-    strategy keeps all seeds of a drawn scenario and has the right variance; the second adds that of
-    seeds within a scenario once more, less one part in their number, so that its intervals err to
-    the wide side: TODO-NUMBERS.
-    Where every scenario has a single seed, the two are the same, draw by draw.
+    Both levels are drawn with replacement, the second of the two strategies that Davison and
+    Hinkley (1997, "Bootstrap methods and their application", section 3.8) have for hierarchical
+    data. They prefer the first, which keeps all seeds of a drawn scenario: the second counts the
+    variance of m seeds within a scenario once more, less a part in m. Both lack a part in n of the
+    variance between the n scenarios of a category, of which there are 8 to 20 here. In simulations
+    of 76 scenarios with three seeds (``tests/long``) intervals of the second, at 95 %, cover in
+    0.94 to 0.96 of studies where the runs of a scenario are as alike as those of most methods
+    (intraclass correlations of 0.6 and 0.9), and in up to 0.99 where they are not alike at all;
+    those of the first in 0.93 to 0.95. Where every scenario has a single seed, the two are the
+    same, draw by draw.
 
     Parameters
     ----------

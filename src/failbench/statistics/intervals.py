@@ -22,7 +22,7 @@ from failbench.statistics.calibration import calibration_floor
 from failbench.statistics.corrected_t import resampled_mean
 from failbench.statistics.costs import UnitCosts, cost_metrics
 from failbench.statistics.metrics import Metric, ValueMetric, metrics_for, value_metrics
-from failbench.statistics.row_weights import Weights
+from failbench.statistics.row_weights import Weights, unit_of
 from failbench.statistics.scores import ScenarioAnswers, scenario_answers
 
 LEAVES = ("value", "ci_low", "ci_high", "n")
@@ -91,6 +91,7 @@ def scenario_intervals(
         return np.stack([*scores, *figures])
 
     resampled = resample(answers.seeds, statistic, settings)
+    unit = unit_of(answers.seeds)
     confusion = answers.confusion()
     intervals = {}
     for position, metric in enumerate(metrics):
@@ -102,7 +103,7 @@ def scenario_intervals(
             size = max(float(metric.size(confusion, categories)), 1.0)
             bounds = _conditional(value, size, resampled.bca[position], settings)
             n = round(size)
-        intervals[metric.name] = _over_scenarios(value, bounds, n, metric.estimand)
+        intervals[metric.name] = _over_scenarios(value, bounds, n, unit, metric.estimand)
     for position, figure in enumerate(values, start=len(metrics)):
         sums = figure.values.sums()
         value = float(figure.score(sums))
@@ -112,12 +113,12 @@ def scenario_intervals(
             bounds = resampled.distance(position, value)
         else:
             bounds = resampled.number(position, value)
-        intervals[figure.name] = _over_scenarios(value, bounds, answers.n, figure.estimand)
+        intervals[figure.name] = _over_scenarios(value, bounds, answers.n, unit, figure.estimand)
     return intervals
 
 
 def _over_scenarios(
-    value: float, bounds: tuple[float, float, IntervalMethod], n: int, estimand: str
+    value: float, bounds: tuple[float, float, IntervalMethod], n: int, unit: str, estimand: str
 ) -> Interval:
     low, high, method = bounds
     return Interval(
@@ -126,7 +127,7 @@ def _over_scenarios(
         ci_high=high,
         n=n,
         method=method,
-        resampling_unit="scenario",
+        resampling_unit="scenario" if method == "Wilson" else unit,
         estimand=estimand,
     )
 

@@ -9,6 +9,7 @@ import polars as pl
 
 from failbench.arrays import Array
 from failbench.errors import BadInputError
+from failbench.statistics.row_weights import seed_counts, unit_of
 
 Pair = tuple[str, str]
 """Two methods; differences are the first less the second."""
@@ -53,6 +54,11 @@ class PairedScores:
     def n(self) -> int:
         """Number of scenarios."""
         return self.scenarios.height
+
+    @property
+    def unit(self) -> str:
+        """What the bootstrap resamples, in words."""
+        return unit_of((seed_counts(self.seeds),))
 
     @property
     def repeats(self) -> int:

@@ -40,6 +40,12 @@ def single_seeds(sizes: Iterable[int]) -> Seeds:
     return tuple(np.ones(size, dtype=np.intp) for size in sizes)
 
 
+def unit_of(seeds: Seeds) -> str:
+    """What is resampled, in words: scenarios, and their seeds where there are several."""
+    several = any((rows > 1).any() for rows in seeds)
+    return "scenario, then seed" if several else "scenario"
+
+
 def all_seeds(counts: Array, seeds: SeedCounts) -> Array:
     """Row weights of scenarios that count so often, with all their seeds.
 

@@ -45,6 +45,6 @@ def study_difference(
         ci_high=high,
         n=scores.n,
         method="point" if bounds is None else "BCa bootstrap",
-        resampling_unit="scenario",
+        resampling_unit=scores.unit,
         estimand=estimand,
     )

@@ -182,6 +182,11 @@ def _outcomes(runs: pl.DataFrame, classifier_from: Array, rules_from: Array) -> 
     correct: npt.NDArray[np.bool_] = runs.select(ROUTES).to_numpy()
     wrong = (routed & ~correct[:, :, None]).any(axis=1, keepdims=True)
     outcomes = np.concatenate([routed, wrong], axis=1).astype(np.float64)
-    counts = runs.group_by("scenario", "seed", maintain_order=True).len()["len"].to_numpy()
+    counts = (
+        runs.group_by("scenario", "seed", maintain_order=True)
+        .len()["len"]
+        .to_numpy()
+        .astype(np.intp)
+    )
     starts = np.cumsum(counts) - counts
     return np.asarray(np.add.reduceat(outcomes, starts, axis=0) / counts[:, None, None])

@@ -191,7 +191,7 @@ def _gain(predictions: dict[str, pl.DataFrame], intervals: IntervalSettings) -> 
         ci_high=high,
         n=scores.n,
         method="point" if bounds is None else "BCa bootstrap",
-        resampling_unit="scenario",
+        resampling_unit=scores.unit,
         estimand="how much more probable a right diagnosis is of a failing run than of its healthy "
         "twin cut at the same step",
     )

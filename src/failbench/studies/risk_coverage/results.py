@@ -21,7 +21,7 @@ from failbench.errors import BadInputError
 from failbench.prediction.workers import parallel_map
 from failbench.statistics.bootstrap import BootstrapSettings, Indices, Interval, resample
 from failbench.statistics.intervals import interval_rows
-from failbench.statistics.row_weights import Weights, once
+from failbench.statistics.row_weights import Weights, once, unit_of
 from failbench.statistics.scenario_values import right
 from failbench.statistics.scores import scenario_answers
 from failbench.vocabulary import ABSTAIN, CATEGORIES
@@ -184,7 +184,7 @@ def area_interval(
         ci_high=high,
         n=predictions["scenario"].n_unique(),
         method=method,
-        resampling_unit="scenario",
+        resampling_unit=unit_of(seeds),
         estimand="mean over coverages of the probability that a new scenario among those that the "
         "method is most confident of is not diagnosed right",
     )

@@ -9,7 +9,7 @@ import polars as pl
 
 from failbench.arrays import Array
 from failbench.statistics.bootstrap import BootstrapSettings, Interval, resample
-from failbench.statistics.row_weights import Weights, once, seed_counts
+from failbench.statistics.row_weights import Weights, once, seed_counts, unit_of
 from failbench.vocabulary import CATEGORIES
 
 UNKNOWN = "unknown"
@@ -70,7 +70,7 @@ def separation(predictions: pl.DataFrame, value: pl.Expr, settings: BootstrapSet
         ci_high=high,
         n=table["scenario"].n_unique(),
         method=method,
-        resampling_unit="scenario",
+        resampling_unit=unit_of(seeds),
         estimand="probability that a new unknown scenario has a larger figure than a new labelled "
         "one",
     )
