@@ -249,7 +249,7 @@ def intervals_table(
     workers: int = 1,
     costs: UnitCosts | None = None,
 ) -> pl.DataFrame:
-    """Intervals of every (feature_set, method) in a table of predictions, one row a figure.
+    """Intervals of every (feature_set, method) in a table of predictions, one row per figure.
 
     The result does not depend on the number of workers.
     """
@@ -273,7 +273,7 @@ def _method_table(
 
 
 def interval_rows(feature_set: str, method: str, intervals: dict[str, Interval]) -> pl.DataFrame:
-    """Named figures of one method on one feature set as a table, one row a figure."""
+    """Named figures of one method on one feature set as a table, one row per figure."""
     rows = []
     for name, interval in intervals.items():
         record = interval.model_dump()

@@ -139,8 +139,8 @@ def surprise() -> pl.Expr:
     A probability below the resolution of prediction files counts as that resolution, so that no
     answer costs more than 13.8.
     """
-    own = pl.sum_horizontal(
+    of_cause = pl.sum_horizontal(
         pl.when(pl.col("category") == category).then(pl.col(f"p_{category}")).otherwise(0.0)
         for category in CATEGORIES
     )
-    return -own.clip(lower_bound=RESOLUTION).log()
+    return -of_cause.clip(lower_bound=RESOLUTION).log()

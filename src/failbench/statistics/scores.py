@@ -92,7 +92,7 @@ def scenario_answers(predictions: pl.DataFrame) -> ScenarioAnswers:
     return ScenarioAnswers(shares, tuple(seeds))
 
 
-def own_answer(confusion: Array, categories: tuple[str, ...]) -> Array:
+def right_answers(confusion: Array, categories: tuple[str, ...]) -> Array:
     """Shares on the diagonal, ``[..., n_categories]``; an abstention is never correct."""
     columns = [ANSWERS.index(category) for category in categories]
     diagonal: Array = confusion[..., np.arange(len(categories)), columns]
@@ -101,13 +101,13 @@ def own_answer(confusion: Array, categories: tuple[str, ...]) -> Array:
 
 def accuracy(confusion: Array, categories: tuple[str, ...]) -> Array:
     """Correct / all, mean over repeats: the mean over scenarios of their mean correctness."""
-    correct = own_answer(confusion, categories).sum(axis=-1) / confusion.sum(axis=(-2, -1))
+    correct = right_answers(confusion, categories).sum(axis=-1) / confusion.sum(axis=(-2, -1))
     return _over_repeats(correct)
 
 
 def recalls(confusion: Array, categories: tuple[str, ...]) -> Array:
     """Recall of each category in each repeat, ``[..., n_repeats, n_categories]``."""
-    return _ratio(own_answer(confusion, categories), confusion.sum(axis=-1))
+    return _ratio(right_answers(confusion, categories), confusion.sum(axis=-1))
 
 
 def balanced_accuracy(confusion: Array, categories: tuple[str, ...]) -> Array:
@@ -118,9 +118,9 @@ def balanced_accuracy(confusion: Array, categories: tuple[str, ...]) -> Array:
 def f1_scores(confusion: Array, categories: tuple[str, ...]) -> Array:
     """F1 of each category in each repeat; zero where it has neither runs nor answers."""
     columns = [ANSWERS.index(category) for category in categories]
-    own = own_answer(confusion, categories)
+    right = right_answers(confusion, categories)
     answered = confusion.sum(axis=-2)[..., columns]
-    return _ratio(2 * own, confusion.sum(axis=-1) + answered)
+    return _ratio(2 * right, confusion.sum(axis=-1) + answered)
 
 
 def macro_f1(confusion: Array, categories: tuple[str, ...]) -> Array:
@@ -149,9 +149,9 @@ def category_precision(confusion: Array, categories: tuple[str, ...], category: 
 
     Over the repeats that name it at all; zero where none does.
     """
-    own = own_answer(confusion, categories)[..., categories.index(category)]
+    right = right_answers(confusion, categories)[..., categories.index(category)]
     named = _named(confusion, category)
-    return _ratio(_ratio(own, named).sum(axis=-1), (named > 0).sum(axis=-1))
+    return _ratio(_ratio(right, named).sum(axis=-1), (named > 0).sum(axis=-1))
 
 
 def category_named(confusion: Array, categories: tuple[str, ...], category: str) -> Array:  # noqa: ARG001
