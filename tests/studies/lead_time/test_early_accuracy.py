@@ -83,7 +83,9 @@ def rates(failures, successes):
         10,
         begun,
         healthy,
-        runs.filter(pl.col("scenario").is_in(absent)).select("scenario", "category"),
+        runs.filter(pl.col("scenario").is_in(absent)).select(
+            "scenario", pl.col("seed").cast(pl.Int32), "category"
+        ),
         tuple(begun["scenario"]),
     )
     splits = make_splits(runs.select("scenario", "category"), folds=3, repeats=2, seed=0)
