@@ -17,6 +17,7 @@ from failbench.prediction.workers import parallel_map
 from failbench.scenarios import COUNTS
 from failbench.statistics.intervals import IntervalSettings, scenario_intervals
 from failbench.statistics.metrics import Metric, metrics_for
+from failbench.statistics.row_weights import single_seeds
 from failbench.statistics.scores import ScenarioAnswers, f1_scores
 from failbench.vocabulary import ANSWERS, CATEGORIES
 
@@ -45,7 +46,7 @@ def simulated_answers(rate: float, concentration: float, seed: int) -> ScenarioA
         elsewhere = (position + rng.integers(1, len(COUNTS), (count, REPEATS))) % len(COUNTS)
         answers = np.where(right, position, elsewhere)
         shares[str(category)] = (answers[..., None] == np.arange(len(ANSWERS))).astype(float)
-    return ScenarioAnswers(shares)
+    return ScenarioAnswers(shares, single_seeds(COUNTS.values()))
 
 
 def true_values(rate: float, metrics: tuple[Metric, ...]) -> dict[str, float]:

@@ -60,6 +60,7 @@ def simulated_predictions(difference: float, seed: int) -> pl.DataFrame:
             splits.join(own, on="scenario", maintain_order="left").with_columns(
                 method=pl.lit(method),
                 feature_set=pl.lit("19"),
+                seed=pl.lit(0),
                 prediction=pl.when(right).then("category").otherwise(pl.lit("abstain")),
             )
         )

@@ -91,7 +91,9 @@ def made_up_answers(
         .join(scenarios, on="scenario", maintain_order="left")
         .join(pl.DataFrame({"run": range(runs)}), how="cross", maintain_order="left")
         .with_columns(
-            run_id=pl.format("{}-s{}", "scenario", "run"), feature_set=pl.lit(feature_set)
+            run_id=pl.format("{}-s{}", "scenario", "run"),
+            seed=pl.col("run"),
+            feature_set=pl.lit(feature_set),
         )
     )
     rng = np.random.default_rng(0)

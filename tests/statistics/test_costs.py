@@ -24,6 +24,7 @@ def answered(routes: dict[str, list[str]]) -> pl.DataFrame:
         {
             "repeat": 0,
             "scenario": f"{category}_{number}",
+            "seed": 0,
             "category": category,
             "prediction": category,
             "route": route,

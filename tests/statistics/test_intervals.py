@@ -203,9 +203,9 @@ def test_bca_over_scenarios_covers_the_true_accuracy():
             for number, own in enumerate(rng.beta(2.6, 1.4, count)):
                 for repeat in range(10):
                     answer = category if rng.random() < own else "abstain"
-                    rows.append((repeat, f"{category}_{number}", category, answer))
+                    rows.append((repeat, 0, f"{category}_{number}", category, answer))
         predictions = pl.DataFrame(
-            rows, schema=["repeat", "scenario", "category", "prediction"], orient="row"
+            rows, schema=["repeat", "seed", "scenario", "category", "prediction"], orient="row"
         )
         answers = scenario_answers(predictions)
         found = scenario_intervals(answers, OVERALL[:1], settings)["accuracy"]

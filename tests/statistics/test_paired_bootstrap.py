@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
@@ -51,10 +53,9 @@ def test_methods_that_fail_together_differ_more_surely_than_methods_that_fail_ap
     apart = paired_scores(answers({"a": 0.6, "b": 0.5}, repeats=1))
     right = apart.scenarios["a"].to_numpy()
     together = np.where(np.cumsum(right) % 6 == 0, 0.0, right)
-    scenarios = apart.scenarios.with_columns(b=pl.Series(together))
+    matched = replace(apart, seeds=apart.seeds.with_columns(b=pl.Series(together)))
     (low, high), (low_apart, high_apart) = (
-        difference_bounds(scores, [("a", "b")], **OPTIONS)[0]
-        for scores in (type(apart)(apart.methods, apart.folds, scenarios, apart.first), apart)
+        difference_bounds(scores, [("a", "b")], **OPTIONS)[0] for scores in (matched, apart)
     )
     assert high - low < 0.7 * (high_apart - low_apart)
 
@@ -77,3 +78,18 @@ def test_a_category_with_one_scenario_is_refused(answers):
     )
     with pytest.raises(BadInputError, match="unknown has a single scenario"):
         difference_bounds(paired_scores(predictions), [("a", "b")], **OPTIONS)
+
+
+def test_seeds_that_agree_leave_the_bounds_and_seeds_that_do_not_widen_them(answers):
+    once = answers(RATES, repeats=1)
+    again = pl.concat(once.with_columns(seed=pl.lit(seed)) for seed in range(3))
+    apart = paired_scores(answers(RATES, repeats=1, runs=3))
+    of_means = paired_scores(answers(RATES, repeats=1, runs=3).with_columns(seed=pl.lit(0)))
+    pair = [("a", "b")]
+    (expected,) = difference_bounds(paired_scores(once), pair, **OPTIONS)
+    (same,) = difference_bounds(paired_scores(again), pair, **OPTIONS)
+    assert same == pytest.approx(expected, abs=1e-9)
+    (wide,), (narrow,) = (
+        difference_bounds(scores, pair, **OPTIONS) for scores in (apart, of_means)
+    )
+    assert wide[1] - wide[0] > 1.15 * (narrow[1] - narrow[0])

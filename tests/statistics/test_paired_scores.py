@@ -56,10 +56,29 @@ def test_a_scenario_with_many_runs_counts_no_more_than_one_with_a_single_run(ans
 def test_the_order_of_the_rows_does_not_matter(answers):
     predictions = answers({"a": 0.7, "b": 0.5}, repeats=2)
     shuffled = predictions.sample(fraction=1, shuffle=True, seed=1)
-    for view in ("folds", "scenarios", "first"):
+    for view in ("folds", "seeds", "scenarios", "first"):
         assert getattr(paired_scores(shuffled), view).equals(
             getattr(paired_scores(predictions), view)
         )
+
+
+def test_seeds_are_kept_and_count_alike_in_their_scenario(answers):
+    predictions = answers({"a": 0.7, "b": 0.5}, repeats=2, runs=3)
+    first_alone = (pl.col("seed") == 0) | (pl.col("scenario") != "unknown_0")
+    scores = paired_scores(predictions.filter(first_alone))
+    assert scores.seeds.height == 3 * 76 - 2
+    assert scores.unit == "scenario, then seed"
+    one_seed = paired_scores(predictions.filter(pl.col("seed") == 0))
+    assert one_seed.unit == "scenario"
+    unknown = pl.col("scenario") == "unknown_0"
+    assert scores.scenarios.filter(unknown).equals(one_seed.scenarios.filter(unknown))
+
+
+def test_a_method_that_lacks_a_seed_cannot_be_paired(answers):
+    predictions = answers({"a": 0.7, "b": 0.5}, runs=2)
+    lacking = predictions.filter((pl.col("method") == "a") | (pl.col("seed") == 0))
+    with pytest.raises(BadInputError, match="b was not tested in all the folds, scenarios and see"):
+        paired_scores(lacking)
 
 
 def test_methods_that_were_tested_elsewhere_cannot_be_paired(answers):

@@ -11,6 +11,7 @@ from failbench.scenarios import COUNTS
 from failbench.statistics.bootstrap import BATCH, BootstrapSettings, resample
 from failbench.statistics.intervals import IntervalSettings, method_intervals, scenario_intervals
 from failbench.statistics.metrics import ValueMetric
+from failbench.statistics.row_weights import single_seeds
 from failbench.statistics.scenario_values import (
     RESOLUTION,
     over_committed,
@@ -208,7 +209,9 @@ def test_where_bca_has_no_answer_quantiles_of_the_resamples_take_its_place():
     """A figure that resampling can only raise: how many scenarios were not drawn."""
     settings = BootstrapSettings(resamples=1000, confidence=0.95, seed=0)
     resampled = resample(
-        (20, 20), lambda weights: sum((one == 0).sum(axis=-1) for one in weights)[None], settings
+        single_seeds((20, 20)),
+        lambda weights: sum((counts == 0.0).sum(axis=-1) for counts in weights)[None] * 1.0,
+        settings,
     )
     low, high, method = resampled.number(0, 0.0)
     assert method == "percentile bootstrap"
@@ -238,9 +241,9 @@ def test_bca_covers_the_true_committed_accuracy():
                 for repeat in range(10):
                     right = category if rng.random() < own else "none of them"
                     answer = right if rng.random() < commit else "abstain"
-                    rows.append((repeat, f"{category}_{number}", category, answer))
+                    rows.append((repeat, 0, f"{category}_{number}", category, answer))
         predictions = pl.DataFrame(
-            rows, schema=["repeat", "scenario", "category", "prediction"], orient="row"
+            rows, schema=["repeat", "seed", "scenario", "category", "prediction"], orient="row"
         )
         committed = ValueMetric(
             "committed", over_committed(predictions, right_answer()), "", kind="proportion"

@@ -21,6 +21,7 @@ def study(name: str, right: int, seeds: int = 1, folds: int = 2) -> pl.DataFrame
             "fold": number % folds,
             "run_id": f"{category}_{number}-s{seed}",
             "scenario": f"{category}_{number}",
+            "seed": seed,
             "category": category,
             "prediction": category if number < right else "abstain",
         }

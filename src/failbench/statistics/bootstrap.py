@@ -1,14 +1,15 @@
-"""Bootstrap over scenarios: what every interval rests on.
+"""Bootstrap over scenarios and their seeds: what every interval rests on.
 
-Scenarios are drawn with replacement within categories, all runs and repeats of a scenario moving
-together. A resample is a weight a scenario, how often it was drawn, so that any figure that is a
-function of weighted sums over scenarios is computed for a thousand resamples at once.
+Scenarios are drawn with replacement within categories, then the seeds of each drawn scenario, anew
+for each time that it is drawn; what belongs to a scenario and seed (repeats, architectures) moves
+together. A resample is a weight for each scenario and seed, so that any figure that is a function
+of weighted sums over them is computed for a thousand resamples at once.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -19,11 +20,11 @@ from scipy import stats
 
 from failbench.arrays import Array
 from failbench.records import Record
-from failbench.statistics.scores import Weights
+from failbench.statistics.row_weights import Seeds, Weights, all_seeds, drawn_seeds
 
 Indices = npt.NDArray[np.intp]
 Statistic = Callable[[Weights], Array]
-"""From the weights of the scenarios of each category ``[..., n_scenarios]`` to figures
+"""From the weights of the rows of each category ``[..., n_rows]`` to figures
 ``[n_figures, ...]``."""
 
 BATCH = 1000
@@ -45,7 +46,7 @@ IntervalMethod = Literal[
 
 
 class BootstrapSettings(Record):
-    """How scenarios are resampled."""
+    """How scenarios and their seeds are resampled."""
 
     resamples: int = Field(ge=1000)
     confidence: float = Field(gt=0.5, lt=1)
@@ -116,15 +117,26 @@ class Resampled:
         return max(value - reach, 0.0), min(value + reach, 1.0), "normal bootstrap"
 
 
-def resample(sizes: Sequence[int], statistic: Statistic, settings: BootstrapSettings) -> Resampled:
-    """Resample scenarios within categories.
+def resample(seeds: Seeds, statistic: Statistic, settings: BootstrapSettings) -> Resampled:
+    """Resample scenarios within categories, and the seeds of each drawn scenario.
+
+    Both levels are drawn with replacement, the second of the two strategies that Davison and
+    Hinkley (1997, "Bootstrap methods and their application", section 3.8) have for hierarchical
+    data. They prefer the first, which keeps all seeds of a drawn scenario: the second counts the
+    variance of m seeds within a scenario once more, less a part in m. Both lack a part in n of the
+    variance between the n scenarios of a category, of which there are 8 to 20 here. In simulations
+    of 76 scenarios with three seeds (``tests/long``) intervals of the second, at 95 %, cover in
+    0.94 to 0.96 of studies where the runs of a scenario are as alike as those of most methods
+    (intraclass correlations of 0.6 and 0.9), and in up to 0.99 where they are not alike at all;
+    those of the first in 0.93 to 0.95. Where every scenario has a single seed, the two are the
+    same, draw by draw.
 
     Parameters
     ----------
-    sizes
-        Scenarios of each category, at least two of each.
+    seeds
+        Rows of each scenario, at least two scenarios a category.
     statistic
-        The figures as a function of the weights of scenarios.
+        The figures as a function of the weights of rows.
     settings
         All figures share the resamples that the seed gives.
 
@@ -132,27 +144,54 @@ def resample(sizes: Sequence[int], statistic: Statistic, settings: BootstrapSett
     -------
     Resampled
         BCa bounds (Efron, 1987, "Better bootstrap confidence intervals", as in
-        `scipy.stats.bootstrap`), NaN where the resamples of a figure all agree.
+        `scipy.stats.bootstrap`), NaN where the resamples of a figure all agree. The bias is read
+        off the resamples of both levels; the acceleration is that of the jackknife over scenarios,
+        which are the independent units, each left out with all its seeds.
     """
+    rng = np.random.default_rng(settings.seed)
+    seed_rng = rng.spawn(1)[0]  # of its own, so that scenarios are drawn alike with any seeds
 
-    def of_indices(*indices: Indices, axis: int) -> Array:  # noqa: ARG001 - always the last axis
-        weights = tuple(_weights(index, n) for index, n in zip(indices, sizes, strict=True))
+    def figures(weights: Weights) -> Array:
         # The bias correction counts ties with the observed value; rounding keeps them ties.
         return statistic(weights).round(12)
 
+    def with_drawn_seeds(*scenarios: Indices, axis: int) -> Array:  # noqa: ARG001 - the last
+        return figures(
+            [
+                drawn_seeds(_counts(index, len(rows)), rows, seed_rng)
+                for index, rows in zip(scenarios, seeds, strict=True)
+            ]
+        )
+
+    def with_all_seeds(*scenarios: Indices, axis: int) -> Array:  # noqa: ARG001 - the last
+        return figures(
+            [
+                all_seeds(_counts(index, len(rows)), rows)
+                for index, rows in zip(scenarios, seeds, strict=True)
+            ]
+        )
+
+    # A sample per category: scenarios are resampled within categories.
+    scenarios = tuple(np.arange(len(rows)) for rows in seeds)
+    options = {"vectorized": True, "confidence_level": settings.confidence, "batch": BATCH}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", stats.DegenerateDataWarning)
         warnings.filterwarnings("ignore", "invalid value encountered", RuntimeWarning)
-        # One sample a category: scenarios are resampled within categories.
-        result = stats.bootstrap(
-            tuple(np.arange(n) for n in sizes),
-            of_indices,
+        drawn = stats.bootstrap(
+            scenarios,
+            with_drawn_seeds,
             n_resamples=settings.resamples,
-            batch=BATCH,
-            vectorized=True,
-            confidence_level=settings.confidence,
+            method="percentile",
+            rng=rng,
+            **options,
+        )
+        result = stats.bootstrap(
+            scenarios,
+            with_all_seeds,
+            n_resamples=0,
             method="BCa",
-            rng=np.random.default_rng(settings.seed),
+            bootstrap_result=drawn,
+            **options,
         )
     bounds = np.stack(result.confidence_interval, axis=-1)
     agree = ~(result.standard_error > SPREAD)
@@ -166,7 +205,7 @@ def resample(sizes: Sequence[int], statistic: Statistic, settings: BootstrapSett
     )
 
 
-def _weights(indices: Indices, n: int) -> Array:
+def _counts(indices: Indices, n: int) -> Array:
     """How often each of n scenarios was drawn: ``[..., n]``."""
     flat = indices.reshape(-1, indices.shape[-1])
     offsets = n * np.arange(len(flat))[:, None]

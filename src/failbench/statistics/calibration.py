@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from failbench.arrays import Array
+from failbench.statistics.row_weights import seed_counts
 from failbench.statistics.scenario_values import ScenarioValues, right
 from failbench.vocabulary import ABSTAIN, CATEGORIES
 
@@ -20,10 +21,10 @@ COMMITTED = pl.col("prediction") != ABSTAIN
 
 
 def calibration_gaps(predictions: pl.DataFrame, bins: int) -> ScenarioValues:
-    """What the calibration error is made of, ``[n_scenarios, n_repeats, bins + 1]``.
+    """What the calibration error is made of, ``[n_rows, n_repeats, bins + 1]``.
 
     For each bin of confidence, correctness less confidence, added up over the runs that a scenario
-    has in it; and last the runs that were committed on. Both are shares of the scenario's runs.
+    and seed has in it; and last the runs that were committed on. Both are shares of its runs.
 
     Parameters
     ----------
@@ -35,26 +36,29 @@ def calibration_gaps(predictions: pl.DataFrame, bins: int) -> ScenarioValues:
     """
     repeats = predictions["repeat"].n_unique()
     gap = right().cast(pl.Float64) - pl.col("confidence")
-    inside = [COMMITTED & (pl.col("bin") == number) for number in range(bins)]
+    unit = ["category", "scenario", "seed"]
     table = (
         predictions.with_columns(bin=_bin_of(predictions, bins), gap=gap)
-        .group_by("category", "scenario", "repeat")
+        .group_by(*unit, "repeat")
         .agg(
             *(
-                (pl.col("gap").filter(one).sum() / pl.len()).alias(f"gap_{number}")
-                for number, one in enumerate(inside)
+                (
+                    pl.col("gap").filter(COMMITTED & (pl.col("bin") == number)).sum() / pl.len()
+                ).alias(f"gap_{number}")
+                for number in range(bins)
             ),
             COMMITTED.mean().alias("committed"),
         )
-        .sort("category", "scenario", "repeat")
+        .sort(*unit, "repeat")
     )
-    values = {}
+    values, seeds = {}, []
     for category in CATEGORIES:
         rows = table.filter(pl.col("category") == category)
         if rows.height:
-            numbers = rows.drop("category", "scenario", "repeat").to_numpy()
+            numbers = rows.drop(*unit, "repeat").to_numpy()
             values[str(category)] = numbers.reshape(-1, repeats, bins + 1)
-    return ScenarioValues(values)
+            seeds.append(seed_counts(rows))
+    return ScenarioValues(values, tuple(seeds))
 
 
 def calibration_error(sums: Array) -> Array:
@@ -82,9 +86,10 @@ def calibration_floor(
 ) -> Array:
     """Calibration errors of a perfectly calibrated method with the same confidences, ``[draws]``.
 
-    In each draw an answer is right with a probability of its confidence. One uniform number a
-    scenario decides on all its runs and repeats: the scenario is the independent unit, and
-    repeats that were right independently of one another would average the floor's spread away.
+    In each draw an answer is right with a probability of its confidence. One uniform number for
+    each scenario decides on all its runs and repeats: the scenario is the independent unit, and
+    runs that were right independently of one another would average the floor's spread away. Seeds
+    of a scenario that do not quite go together make the true floor a little lower.
     """
     committed = predictions.filter(COMMITTED)
     confidence = committed["confidence"].to_numpy()

@@ -77,7 +77,7 @@ def lowest_thresholds(
     Returns
     -------
     polars.DataFrame
-        A row a group, sorted: ``by``, ``tau``, and its ``precision`` and ``coverage`` on these
+        A row per group, sorted: ``by``, ``tau``, and its ``precision`` and ``coverage`` on these
         predictions; all three are null where no tau reaches the precision.
     """
     # At a threshold that nothing misses every confidence above zero names its category.
@@ -92,12 +92,12 @@ def lowest_thresholds(
         committed = (sure & answered) @ share
         correct = (sure & answered & part["right"].to_numpy()) @ share
         reached = np.flatnonzero((committed > 0) & (correct >= (precision - ROUNDING) * committed))
-        found: dict[str, float | None] = {"tau": None, "precision": None, "coverage": None}
+        chosen: dict[str, float | None] = {"tau": None, "precision": None, "coverage": None}
         if len(reached):
             first = reached[np.argmin(taus[reached])]
-            found["tau"] = float(taus[first])
-            found["precision"] = float(correct[first] / committed[first])
-            found["coverage"] = float(committed[first] / share.sum())
-        rows.append(dict(zip(by, key, strict=True)) | found)
+            chosen["tau"] = float(taus[first])
+            chosen["precision"] = float(correct[first] / committed[first])
+            chosen["coverage"] = float(committed[first] / share.sum())
+        rows.append(dict(zip(by, key, strict=True)) | chosen)
     schema = dict.fromkeys(("tau", "precision", "coverage"), pl.Float64)
     return pl.DataFrame(rows, schema_overrides=schema)

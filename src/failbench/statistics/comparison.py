@@ -86,12 +86,14 @@ class Comparison(Record):
 
 def contrasts_of(comparisons: Iterable[Comparison]) -> list[Comparison]:
     """Those that were named beforehand, in their order."""
-    return [one for one in comparisons if one.family == "contrast"]
+    return [comparison for comparison in comparisons if comparison.family == "contrast"]
 
 
 def comparisons_table(comparisons: Sequence[Comparison]) -> pl.DataFrame:
-    """One row a comparison, one column an attribute."""
-    return pl.DataFrame([one.model_dump() for one in comparisons], infer_schema_length=None)
+    """One row per comparison, one column per attribute."""
+    return pl.DataFrame(
+        [comparison.model_dump() for comparison in comparisons], infer_schema_length=None
+    )
 
 
 def comparison_metrics(
@@ -102,38 +104,52 @@ def comparison_metrics(
     What a comparison has not, or what is infinite because all folds agree, is left out.
     """
     exploratory: dict[str, object] = {}
-    for name in sorted({one.feature_set for one in comparisons}):
+    for name in sorted({comparison.feature_set for comparison in comparisons}):
         p_values = [
-            one.p for one in comparisons if one.feature_set == name and one.family == "exploratory"
+            comparison.p
+            for comparison in comparisons
+            if comparison.feature_set == name and comparison.family == "exploratory"
         ]
         exploratory[name] = {"value": sum(p <= alpha for p in p_values), "n": len(p_values)}
-    contrasts = {f"{one.left}_less_{one.right}": _leaves(one) for one in contrasts_of(comparisons)}
+    contrasts = {
+        f"{comparison.left}_less_{comparison.right}": _leaves(comparison)
+        for comparison in contrasts_of(comparisons)
+    }
     return {"contrasts": dict(contrasts), "exploratory_below_level": exploratory}
 
 
-def _leaves(one: Comparison) -> dict[str, dict[str, float]]:
+def _leaves(comparison: Comparison) -> dict[str, dict[str, float]]:
     nested: dict[str, dict[str, float | None]] = {
         "difference": {
-            "value": one.difference,
-            "ci_low": one.ci_low,
-            "ci_high": one.ci_high,
-            "n": one.n,
+            "value": comparison.difference,
+            "ci_low": comparison.ci_low,
+            "ci_high": comparison.ci_high,
+            "n": comparison.n,
         },
-        "corrected_t": {"value": one.t, "df": one.df, "p": one.p, "p_holm": one.p_holm},
-        "posterior": {"left": one.p_left, "rope": one.p_rope, "right": one.p_right},
+        "corrected_t": {
+            "value": comparison.t,
+            "df": comparison.df,
+            "p": comparison.p,
+            "p_holm": comparison.p_holm,
+        },
+        "posterior": {
+            "left": comparison.p_left,
+            "rope": comparison.p_rope,
+            "right": comparison.p_right,
+        },
         "mcnemar": {
-            "p": one.p_mcnemar,
-            "left_only": one.left_only,
-            "right_only": one.right_only,
+            "p": comparison.p_mcnemar,
+            "left_only": comparison.left_only,
+            "right_only": comparison.right_only,
         },
-        "legacy_paired_t": {"value": one.legacy_t, "p": one.legacy_p},
-        "cohens_d": {"value": one.cohens_d},
+        "legacy_paired_t": {"value": comparison.legacy_t, "p": comparison.legacy_p},
+        "cohens_d": {"value": comparison.cohens_d},
         "equivalence": {
-            "p": one.p_equivalence,
-            "shown": one.equivalent,
-            "smallest_margin": one.smallest_margin,
+            "p": comparison.p_equivalence,
+            "shown": comparison.equivalent,
+            "smallest_margin": comparison.smallest_margin,
         },
-        "detectable_difference": {"value": one.detectable_difference},
+        "detectable_difference": {"value": comparison.detectable_difference},
     }
     finite = {
         name: {

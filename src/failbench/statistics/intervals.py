@@ -1,7 +1,7 @@
 """Intervals: every rate with its uncertainty, its unit and what it estimates.
 
-The independent unit is the scenario. BCa intervals resample scenarios within categories, all runs
-and repeats of a scenario moving together; they are conditional on the fitted models. The
+The independent unit is the scenario. BCa intervals resample scenarios within categories and then
+their seeds, all repeats moving together; they are conditional on the fitted models. The
 corrected-variance t interval states how much the method itself varies with its training data.
 """
 
@@ -22,7 +22,8 @@ from failbench.statistics.calibration import calibration_floor
 from failbench.statistics.corrected_t import resampled_mean
 from failbench.statistics.costs import UnitCosts, cost_metrics
 from failbench.statistics.metrics import Metric, ValueMetric, metrics_for, value_metrics
-from failbench.statistics.scores import ScenarioAnswers, Weights, scenario_answers
+from failbench.statistics.row_weights import Weights, unit_of
+from failbench.statistics.scores import ScenarioAnswers, scenario_answers
 
 LEAVES = ("value", "ci_low", "ci_high", "n")
 """What a metrics file holds of an interval."""
@@ -43,7 +44,7 @@ def scenario_intervals(
     settings: IntervalSettings,
     values: tuple[ValueMetric, ...] = (),
 ) -> dict[str, Interval]:
-    """Values of metrics with BCa intervals over scenarios, or Wilson's where BCa fails.
+    """Values of metrics with BCa intervals over scenarios and seeds, or Wilson's where BCa fails.
 
     BCa has no answer when all resamples agree, and covers too little near one; from
     ``settings.wilson_from`` upwards, and for degenerate data, Wilson's interval (1927) with n =
@@ -72,34 +73,37 @@ def scenario_intervals(
     BadInputError
         If a category has a single scenario: there is nothing to resample then.
     """
-    for category, one in answers.shares.items():
-        if len(one) < 2:
+    sizes = dict(zip(answers.shares, answers.sizes, strict=True))
+    for category, scenarios in sizes.items():
+        if scenarios < 2:
             raise BadInputError(
                 "predictions",
                 "scenario",
                 f"{category} has a single scenario.",
                 "An interval needs at least two scenarios a category.",
             )
-    categories = tuple(answers.shares)
+    categories = tuple(sizes)
 
     def statistic(weights: Weights) -> Array:
         confusion = answers.confusion(weights)
         scores = (metric.score(confusion, categories) for metric in metrics)
-        return np.stack([*scores, *(one.score(one.values.sums(weights)) for one in values)])
+        figures = (figure.score(figure.values.sums(weights)) for figure in values)
+        return np.stack([*scores, *figures])
 
-    resampled = resample(answers.sizes, statistic, settings)
+    resampled = resample(answers.seeds, statistic, settings)
+    unit = unit_of(answers.seeds)
     confusion = answers.confusion()
     intervals = {}
     for position, metric in enumerate(metrics):
         value = float(metric.score(confusion, categories))
         if metric.size is None:
-            n = len(answers.shares[metric.category]) if metric.category else answers.n
+            n = sizes[metric.category] if metric.category else answers.n
             bounds = _rate(value, n, resampled.bca[position], settings)
         else:
             size = max(float(metric.size(confusion, categories)), 1.0)
             bounds = _conditional(value, size, resampled.bca[position], settings)
             n = round(size)
-        intervals[metric.name] = _over_scenarios(value, bounds, n, metric.estimand)
+        intervals[metric.name] = _over_scenarios(value, bounds, n, unit, metric.estimand)
     for position, figure in enumerate(values, start=len(metrics)):
         sums = figure.values.sums()
         value = float(figure.score(sums))
@@ -109,12 +113,12 @@ def scenario_intervals(
             bounds = resampled.distance(position, value)
         else:
             bounds = resampled.number(position, value)
-        intervals[figure.name] = _over_scenarios(value, bounds, answers.n, figure.estimand)
+        intervals[figure.name] = _over_scenarios(value, bounds, answers.n, unit, figure.estimand)
     return intervals
 
 
 def _over_scenarios(
-    value: float, bounds: tuple[float, float, IntervalMethod], n: int, estimand: str
+    value: float, bounds: tuple[float, float, IntervalMethod], n: int, unit: str, estimand: str
 ) -> Interval:
     low, high, method = bounds
     return Interval(
@@ -123,7 +127,7 @@ def _over_scenarios(
         ci_high=high,
         n=n,
         method=method,
-        resampling_unit="scenario",
+        resampling_unit="scenario" if method == "Wilson" else unit,
         estimand=estimand,
     )
 
@@ -175,10 +179,10 @@ def corrected_t(predictions: pl.DataFrame, confidence: float) -> Interval:
         )
     n = predictions["scenario"].n_unique()
     tested = float(folds["tested"].to_numpy().mean())
-    found = resampled_mean(folds["accuracy"].to_numpy(), tested, n - tested)
-    low, high = found.interval(confidence)
+    mean = resampled_mean(folds["accuracy"].to_numpy(), tested, n - tested)
+    low, high = mean.interval(confidence)
     return Interval(
-        value=found.mean,
+        value=mean.mean,
         ci_low=max(low, 0.0),
         ci_high=min(high, 1.0),
         n=n,
@@ -245,7 +249,7 @@ def intervals_table(
     workers: int = 1,
     costs: UnitCosts | None = None,
 ) -> pl.DataFrame:
-    """Intervals of every (feature_set, method) in a table of predictions, one row a figure.
+    """Intervals of every (feature_set, method) in a table of predictions, one row per figure.
 
     The result does not depend on the number of workers.
     """
@@ -255,10 +259,10 @@ def intervals_table(
             "feature_set", "method", maintain_order=True
         )
     ]
-    return pl.concat(parallel_map(_table_of_one, tasks, workers))
+    return pl.concat(parallel_map(_method_table, tasks, workers))
 
 
-def _table_of_one(
+def _method_table(
     feature_set: str,
     method: str,
     predictions: pl.DataFrame,
@@ -269,7 +273,7 @@ def _table_of_one(
 
 
 def interval_rows(feature_set: str, method: str, intervals: dict[str, Interval]) -> pl.DataFrame:
-    """Named figures of one method on one feature set as a table, one row a figure."""
+    """Named figures of one method on one feature set as a table, one row per figure."""
     rows = []
     for name, interval in intervals.items():
         record = interval.model_dump()
@@ -299,6 +303,8 @@ def grouped_metrics(
 ) -> dict[str, dict[str, dict[str, float]]]:
     """Intervals as ``{group: {name: {value, ci_low, ci_high, n}}}``."""
     return {
-        group: {name: one.model_dump(include={*LEAVES}) for name, one in intervals.items()}
+        group: {
+            name: interval.model_dump(include={*LEAVES}) for name, interval in intervals.items()
+        }
         for group, intervals in groups.items()
     }

@@ -61,7 +61,7 @@ class ValueMetric:
     name
         Its key in the metrics file.
     values
-        What it sums over scenarios.
+        What it sums over scenarios and their seeds.
     estimand
         What the value estimates, in words.
     score
@@ -148,7 +148,7 @@ def value_metrics(predictions: pl.DataFrame, bins: int) -> tuple[ValueMetric, ..
     bins
         Of confidence, for the calibration error.
     """
-    found = [
+    figures = [
         ValueMetric(
             "accuracy_abstaining_on_unknown",
             over_scenarios(predictions, right_or_abstaining_on_unknown()),
@@ -168,7 +168,7 @@ def value_metrics(predictions: pl.DataFrame, bins: int) -> tuple[ValueMetric, ..
         ),
     ]
     if (predictions["prediction"] != ABSTAIN).any():
-        found += [
+        figures += [
             ValueMetric(
                 "accuracy_when_committed",
                 over_committed(predictions, right()),
@@ -186,7 +186,7 @@ def value_metrics(predictions: pl.DataFrame, bins: int) -> tuple[ValueMetric, ..
             ),
         ]
     if predictions["conditions"].is_not_null().any():
-        found.append(
+        figures.append(
             ValueMetric(
                 "conditions_to_read",
                 over_scenarios(predictions, pl.col("conditions")),
@@ -195,7 +195,7 @@ def value_metrics(predictions: pl.DataFrame, bins: int) -> tuple[ValueMetric, ..
             )
         )
     return (
-        *found,
+        *figures,
         *_shares(predictions, "reason", get_args(Reason), "abstained", "left undecided as"),
         *_shares(predictions, "reason", get_args(AnswerReason), "abstained", "left undecided as"),
         *_shares(predictions, "route", get_args(Route), "route", "answered by"),

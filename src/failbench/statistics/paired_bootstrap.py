@@ -10,7 +10,7 @@ from failbench.arrays import Array
 from failbench.errors import BadInputError
 from failbench.statistics.bootstrap import BootstrapSettings, resample
 from failbench.statistics.paired_scores import Pair, PairedScores
-from failbench.statistics.scores import Weights
+from failbench.statistics.row_weights import Weights, seed_counts
 
 Bounds = tuple[float, float]
 
@@ -20,8 +20,9 @@ def difference_bounds(
 ) -> list[Bounds | None]:
     """BCa bounds of each pair's difference in accuracy, conditional on the fitted models.
 
-    Scenarios are resampled within categories (see :mod:`failbench.statistics.bootstrap`), once for
-    all pairs: a scenario that is drawn brings the answers of every method, in all repeats.
+    Scenarios are resampled within categories, then their seeds (see
+    :mod:`failbench.statistics.bootstrap`), once for all pairs: what is drawn brings the answers of
+    every method, in all repeats.
 
     Returns
     -------
@@ -33,9 +34,10 @@ def difference_bounds(
     BadInputError
         If a category has a single scenario: there is nothing to resample then.
     """
-    groups = scores.scenarios.partition_by("category", maintain_order=True)
-    for group in groups:
-        if group.height < 2:
+    groups = scores.seeds.partition_by("category", maintain_order=True)
+    seeds = tuple(seed_counts(group) for group in groups)
+    for group, rows in zip(groups, seeds, strict=True):
+        if len(rows) < 2:
             raise BadInputError(
                 "predictions",
                 "scenario",
@@ -47,15 +49,15 @@ def difference_bounds(
 
     def statistic(weights: Weights) -> Array:
         sums = [
-            np.tensordot(one, drawn, axes=(-1, -1))
-            for one, drawn in zip(values, weights, strict=True)
-        ]  # [n_methods, ...] a category
+            np.tensordot(correct, weight, axes=(-1, -1))
+            for correct, weight in zip(values, weights, strict=True)
+        ]  # [n_methods, ...] for each category
         accuracies = np.sum(sums, axis=0) / scores.n
         return np.asarray(accuracies[lefts] - accuracies[rights], dtype=np.float64)
 
     settings = BootstrapSettings(resamples=resamples, confidence=confidence, seed=seed)
-    found = resample([group.height for group in groups], statistic, settings)
+    resampled = resample(seeds, statistic, settings)
     return [
         None if agree else (float(low), float(high))
-        for agree, (low, high) in zip(found.agree, found.bca, strict=True)
+        for agree, (low, high) in zip(resampled.agree, resampled.bca, strict=True)
     ]

@@ -1,13 +1,15 @@
-"""Paired: what several methods scored on the same folds, scenario by scenario."""
+"""Paired scores: what several methods scored on the same folds, scenario by scenario."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import polars as pl
 
 from failbench.arrays import Array
 from failbench.errors import BadInputError
+from failbench.statistics.row_weights import seed_counts, unit_of
 
 Pair = tuple[str, str]
 """Two methods; differences are the first less the second."""
@@ -15,7 +17,7 @@ Pair = tuple[str, str]
 
 @dataclass(frozen=True)
 class PairedScores:
-    """Correctness of several methods on the same test folds, with a column a method.
+    """Correctness of several methods on the same test folds, with a column for each method.
 
     The runs of a scenario are averaged inside a fold first, so that a scenario counts once however
     many runs it has. Abstentions are never correct.
@@ -26,8 +28,9 @@ class PairedScores:
         Their names, sorted.
     folds
         ``repeat``, ``fold``, ``tested`` (scenarios) and the accuracy of each method in the fold.
-    scenarios
-        ``category``, ``scenario`` and the correctness of each method, mean over repeats.
+    seeds
+        ``category``, ``scenario``, ``seed`` and the correctness of each method, mean over repeats;
+        sorted.
     first
         ``scenario`` and whether each method was right in the first repeat; a scenario with several
         runs counts as right where more than half of them are.
@@ -35,13 +38,27 @@ class PairedScores:
 
     methods: tuple[str, ...]
     folds: pl.DataFrame
-    scenarios: pl.DataFrame
+    seeds: pl.DataFrame
     first: pl.DataFrame
+
+    @cached_property
+    def scenarios(self) -> pl.DataFrame:
+        """``category``, ``scenario`` and the correctness of each method, mean over its seeds."""
+        return (
+            self.seeds.group_by("category", "scenario")
+            .agg(pl.col(self.methods).mean())
+            .sort("category", "scenario")
+        )
 
     @property
     def n(self) -> int:
         """Number of scenarios."""
         return self.scenarios.height
+
+    @property
+    def unit(self) -> str:
+        """What the bootstrap resamples, in words."""
+        return unit_of((seed_counts(self.seeds),))
 
     @property
     def repeats(self) -> int:
@@ -91,7 +108,8 @@ def paired_shares(answers: pl.DataFrame) -> PairedScores:
     Parameters
     ----------
     answers
-        ``method``, ``repeat``, ``fold``, ``category``, ``scenario`` and ``correct``, from 0 to 1.
+        ``method``, ``repeat``, ``fold``, ``category``, ``scenario``, ``seed`` and ``correct``, from
+        0 to 1.
 
     Raises
     ------
@@ -104,26 +122,27 @@ def paired_shares(answers: pl.DataFrame) -> PairedScores:
             "predictions", "method", "there is a single method.", "Predict with at least two."
         )
     keys = ["repeat", "fold", "category", "scenario"]
-    wide = answers.pivot("method", index=keys, values="correct", aggregate_function="mean").sort(
-        keys
-    )
+    by_seed = answers.pivot(
+        "method", index=[*keys, "seed"], values="correct", aggregate_function="mean"
+    ).sort(*keys, "seed")
     for method in methods:
-        if wide[method].null_count():
+        if by_seed[method].null_count():
             raise BadInputError(
                 "predictions",
                 "method",
-                f"{method} was not tested in all the folds and scenarios of the others.",
+                f"{method} was not tested in all the folds, scenarios and seeds of the others.",
                 "Run `dvc repro nested_cv`, so that all methods share their splits.",
             )
+    by_scenario = by_seed.group_by(keys).agg(pl.col(methods).mean()).sort(keys)
     return PairedScores(
         methods,
-        folds=wide.group_by("repeat", "fold")
+        folds=by_scenario.group_by("repeat", "fold")
         .agg(pl.len().alias("tested"), pl.col(methods).mean())
         .sort("repeat", "fold"),
-        scenarios=wide.group_by("category", "scenario")
+        seeds=by_seed.group_by("category", "scenario", "seed")
         .agg(pl.col(methods).mean())
-        .sort("category", "scenario"),
-        first=wide.filter(pl.col("repeat") == pl.col("repeat").min())
+        .sort("category", "scenario", "seed"),
+        first=by_scenario.filter(pl.col("repeat") == pl.col("repeat").min())
         .sort("scenario")
         .select("scenario", pl.col(methods) > 0.5),
     )

@@ -1,4 +1,4 @@
-"""Scenario values: numbers a scenario whose sums over scenarios make a figure."""
+"""Scenario values: numbers of scenarios and seeds whose sums over scenarios make a figure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from failbench.arrays import Array
-from failbench.statistics.scores import Weights
+from failbench.statistics.row_weights import Seeds, Weights, once, seed_counts
 from failbench.vocabulary import ABSTAIN, CATEGORIES
 
 RESOLUTION = 1e-6
@@ -23,10 +23,14 @@ class ScenarioValues:
     Attributes
     ----------
     values
-        By category: an array ``[n_scenarios, ...]``, of one trailing shape for all categories.
+        By category: an array ``[n_rows, ...]``, a row per scenario and seed, of one trailing shape
+        for all categories.
+    seeds
+        Rows of each scenario, by category.
     """
 
     values: Mapping[str, Array]
+    seeds: Seeds
 
     def sums(self, weights: Weights | None = None) -> Array:
         """Sums over scenarios, ``[..., *trailing]``; each counts once where no weights are given.
@@ -34,14 +38,10 @@ class ScenarioValues:
         Parameters
         ----------
         weights
-            A category each, ``[..., n_scenarios]``.
+            By category, ``[..., n_rows]``.
         """
-        parts = self.values.values()
-        if weights is None:
-            weights = tuple(np.ones(len(one)) for one in parts)
-        sums = [
-            np.tensordot(weight, one, axes=1) for weight, one in zip(weights, parts, strict=True)
-        ]
+        weighted = zip(weights or once(self.seeds), self.values.values(), strict=True)
+        sums = [np.tensordot(weight, part, axes=1) for weight, part in weighted]
         return np.asarray(np.sum(sums, axis=0), dtype=np.float64)
 
 
@@ -52,22 +52,22 @@ def ratio(sums: Array) -> Array:
 
 
 def over_scenarios(predictions: pl.DataFrame, value: pl.Expr) -> ScenarioValues:
-    """Sums whose ratio is a mean over scenarios, ``[n_scenarios, 2]``.
+    """Sums whose ratio is a mean over scenarios, ``[n_rows, 2]``.
 
     Parameters
     ----------
     predictions
         Rows of one method and feature set.
     value
-        A number a prediction. A scenario's is the mean over its runs and repeats that are not null;
-        a scenario that has none does not count.
+        A number for a prediction. That of a scenario and seed is the mean over its runs and repeats
+        that are not null; one that has none does not count.
     """
     mean = value.cast(pl.Float64).mean()
     return _collect(predictions, mean.fill_null(0.0), mean.is_not_null().cast(pl.Float64))
 
 
 def over_committed(predictions: pl.DataFrame, value: pl.Expr) -> ScenarioValues:
-    """Sums whose ratio is a mean over predictions that are no abstentions, ``[n_scenarios, 2]``.
+    """Sums whose ratio is a mean over predictions that are no abstentions, ``[n_rows, 2]``.
 
     A scenario counts as often as it is committed on, a share of its runs and repeats.
     """
@@ -75,7 +75,7 @@ def over_committed(predictions: pl.DataFrame, value: pl.Expr) -> ScenarioValues:
 
 
 def over_those(predictions: pl.DataFrame, value: pl.Expr, those: pl.Expr) -> ScenarioValues:
-    """Sums whose ratio is the share of ``value`` among some predictions, ``[n_scenarios, 2]``.
+    """Sums whose ratio is the share of ``value`` among some predictions, ``[n_rows, 2]``.
 
     A scenario counts as often as it is among those, a share of its runs and repeats.
     """
@@ -88,28 +88,26 @@ def weighted_mean(table: pl.DataFrame, value: pl.Expr, weight: pl.Expr) -> Scena
     Parameters
     ----------
     table
-        A row a scenario, with ``category`` and ``scenario``.
+        A row for each scenario, with ``category`` and ``scenario``: what is known of a scenario
+        and not of its seeds.
     value, weight
-        A number or a truth value a scenario, and how much it counts.
+        A number or a truth value for each scenario, and how much it counts.
     """
     counts = weight.cast(pl.Float64)
-    return _collect(table, (value.cast(pl.Float64) * counts).first(), counts.first())
+    scenarios = table.with_columns(seed=pl.lit(0))
+    return _collect(scenarios, (value.cast(pl.Float64) * counts).first(), counts.first())
 
 
 def _collect(predictions: pl.DataFrame, part: pl.Expr, whole: pl.Expr) -> ScenarioValues:
-    table = (
-        predictions.group_by("category", "scenario")
-        .agg(part=part, whole=whole)
-        .sort("category", "scenario")
-    )
-    found = {
-        str(category): table.filter(pl.col("category") == category)
-        .select("part", "whole")
-        .to_numpy()
-        .astype(np.float64)
-        for category in CATEGORIES
-    }
-    return ScenarioValues({category: one for category, one in found.items() if len(one)})
+    unit = ["category", "scenario", "seed"]
+    table = predictions.group_by(unit).agg(part=part, whole=whole).sort(unit)
+    values, seeds = {}, []
+    for category in CATEGORIES:
+        rows = table.filter(pl.col("category") == category)
+        if rows.height:
+            values[str(category)] = rows.select("part", "whole").to_numpy().astype(np.float64)
+            seeds.append(seed_counts(rows))
+    return ScenarioValues(values, tuple(seeds))
 
 
 def right() -> pl.Expr:
@@ -141,8 +139,8 @@ def surprise() -> pl.Expr:
     A probability below the resolution of prediction files counts as that resolution, so that no
     answer costs more than 13.8.
     """
-    own = pl.sum_horizontal(
+    of_cause = pl.sum_horizontal(
         pl.when(pl.col("category") == category).then(pl.col(f"p_{category}")).otherwise(0.0)
         for category in CATEGORIES
     )
-    return -own.clip(lower_bound=RESOLUTION).log()
+    return -of_cause.clip(lower_bound=RESOLUTION).log()

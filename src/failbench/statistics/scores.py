@@ -2,43 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
 from failbench.arrays import Array
+from failbench.errors import BadInputError
+from failbench.statistics.row_weights import Seeds, Weights, once, seed_counts
 from failbench.vocabulary import ABSTAIN, ANSWERS, CATEGORIES
 
 Score = Callable[[Array, tuple[str, ...]], Array]
 """From confusions ``[..., n_repeats, n_categories, n_answers]`` and the categories to ``[...]``."""
-Weights = Sequence[Array]
-"""How often each scenario counts, a category each: ``[..., n_scenarios]``."""
 
 
 @dataclass(frozen=True)
 class ScenarioAnswers:
-    """What a method answered, scenario by scenario: the unit that is resampled.
+    """What a method answered, by scenario and seed: the units that are resampled.
 
     Attributes
     ----------
     shares
-        By category: an array ``[n_scenarios, n_repeats, n_answers]`` with the share of the
-        scenario's runs that got each answer in a repeat. All runs of a scenario stay together.
+        By category: an array ``[n_rows, n_repeats, n_answers]``, a row per scenario and seed, with
+        the share of its runs that got each answer in a repeat. Runs of the same scenario and seed
+        (architectures, recordings) stay together.
+    seeds
+        Rows of each scenario, by category.
     """
 
     shares: Mapping[str, Array]
+    seeds: Seeds
 
     @property
     def n(self) -> int:
         """Number of scenarios."""
-        return sum(len(one) for one in self.shares.values())
+        return sum(self.sizes)
 
     @property
     def sizes(self) -> tuple[int, ...]:
         """Number of scenarios of each category."""
-        return tuple(len(one) for one in self.shares.values())
+        return tuple(len(counts) for counts in self.seeds)
 
     def confusion(self, weights: Weights | None = None) -> Array:
         """Sums of shares over scenarios: ``[..., n_repeats, n_categories, n_answers]``.
@@ -47,36 +51,48 @@ class ScenarioAnswers:
         """
         parts = self.shares.values()
         if weights is None:
-            return np.stack([one.sum(axis=0) for one in parts], axis=-2)
-        sums = [
-            np.tensordot(weight, one, axes=1) for weight, one in zip(weights, parts, strict=True)
-        ]
+            weighted = zip(once(self.seeds), parts, strict=True)
+            sums = [(weight[:, None, None] * part).sum(axis=0) for weight, part in weighted]
+        else:
+            weighted = zip(weights, parts, strict=True)
+            sums = [np.tensordot(weight, part, axes=1) for weight, part in weighted]
         return np.stack(sums, axis=-2)
 
 
 def scenario_answers(predictions: pl.DataFrame) -> ScenarioAnswers:
-    """Collect predictions (rows of one method and feature set) by scenario and repeat.
+    """Collect predictions (rows of one method and feature set) by scenario, seed and repeat.
 
     Categories without a scenario are left out, and scores are means over those that are there.
+
+    Raises
+    ------
+    BadInputError
+        If a seed of a scenario was not tested in every repeat.
     """
-    repeats = predictions["repeat"].unique().sort().to_list()
+    repeats = predictions["repeat"].n_unique()
+    unit = ["category", "scenario", "seed"]
     columns = {
         answer: (pl.col("prediction") == answer).mean().cast(pl.Float64) for answer in ANSWERS
     }
-    table = (
-        predictions.group_by("category", "scenario", "repeat")
-        .agg(**columns)
-        .sort("category", "scenario", "repeat")
-    )
-    shares = {}
+    table = predictions.group_by(*unit, "repeat").agg(**columns).sort(*unit, "repeat")
+    if table.height != repeats * table.select(unit).n_unique():
+        raise BadInputError(
+            "predictions",
+            "repeat",
+            "a seed of a scenario was not tested in every repeat.",
+            "Test all runs in all repeats.",
+        )
+    shares, seeds = {}, []
     for category in CATEGORIES:
-        rows = table.filter(pl.col("category") == category).select(ANSWERS).to_numpy()
-        if len(rows):
-            shares[str(category)] = rows.reshape(-1, len(repeats), len(ANSWERS))
-    return ScenarioAnswers(shares)
+        rows = table.filter(pl.col("category") == category)
+        if rows.height:
+            numbers = rows.select(ANSWERS).to_numpy()
+            shares[str(category)] = numbers.reshape(-1, repeats, len(ANSWERS))
+            seeds.append(seed_counts(rows))
+    return ScenarioAnswers(shares, tuple(seeds))
 
 
-def own_answer(confusion: Array, categories: tuple[str, ...]) -> Array:
+def right_answers(confusion: Array, categories: tuple[str, ...]) -> Array:
     """Shares on the diagonal, ``[..., n_categories]``; an abstention is never correct."""
     columns = [ANSWERS.index(category) for category in categories]
     diagonal: Array = confusion[..., np.arange(len(categories)), columns]
@@ -85,13 +101,13 @@ def own_answer(confusion: Array, categories: tuple[str, ...]) -> Array:
 
 def accuracy(confusion: Array, categories: tuple[str, ...]) -> Array:
     """Correct / all, mean over repeats: the mean over scenarios of their mean correctness."""
-    correct = own_answer(confusion, categories).sum(axis=-1) / confusion.sum(axis=(-2, -1))
+    correct = right_answers(confusion, categories).sum(axis=-1) / confusion.sum(axis=(-2, -1))
     return _over_repeats(correct)
 
 
 def recalls(confusion: Array, categories: tuple[str, ...]) -> Array:
     """Recall of each category in each repeat, ``[..., n_repeats, n_categories]``."""
-    return _ratio(own_answer(confusion, categories), confusion.sum(axis=-1))
+    return _ratio(right_answers(confusion, categories), confusion.sum(axis=-1))
 
 
 def balanced_accuracy(confusion: Array, categories: tuple[str, ...]) -> Array:
@@ -102,9 +118,9 @@ def balanced_accuracy(confusion: Array, categories: tuple[str, ...]) -> Array:
 def f1_scores(confusion: Array, categories: tuple[str, ...]) -> Array:
     """F1 of each category in each repeat; zero where it has neither runs nor answers."""
     columns = [ANSWERS.index(category) for category in categories]
-    own = own_answer(confusion, categories)
+    right = right_answers(confusion, categories)
     answered = confusion.sum(axis=-2)[..., columns]
-    return _ratio(2 * own, confusion.sum(axis=-1) + answered)
+    return _ratio(2 * right, confusion.sum(axis=-1) + answered)
 
 
 def macro_f1(confusion: Array, categories: tuple[str, ...]) -> Array:
@@ -133,9 +149,9 @@ def category_precision(confusion: Array, categories: tuple[str, ...], category: 
 
     Over the repeats that name it at all; zero where none does.
     """
-    own = own_answer(confusion, categories)[..., categories.index(category)]
+    right = right_answers(confusion, categories)[..., categories.index(category)]
     named = _named(confusion, category)
-    return _ratio(_ratio(own, named).sum(axis=-1), (named > 0).sum(axis=-1))
+    return _ratio(_ratio(right, named).sum(axis=-1), (named > 0).sum(axis=-1))
 
 
 def category_named(confusion: Array, categories: tuple[str, ...], category: str) -> Array:  # noqa: ARG001

@@ -75,11 +75,11 @@ def compare_all(
             f"Known are {', '.join(feature_sets)}.",
         )
     return tuple(
-        one
+        comparison
         for (name,), part in predictions.sort("feature_set").group_by(
             "feature_set", maintain_order=True
         )
-        for one in _compare(part, str(name), settings)
+        for comparison in _compare(part, str(name), settings)
     )
 
 
@@ -92,19 +92,19 @@ def _compare(
         scores, pairs, settings.resamples, settings.confidence, settings.seed
     )
     effect = detectable_effect(scores.folds.height - 1, settings.alpha, settings.power)
-    found = [
+    comparisons = [
         _comparison(scores, pair, bound, effect, feature_set, settings)
         for pair, bound in zip(pairs, bounds, strict=True)
     ]
     if feature_set != settings.feature_set:
-        return found
+        return comparisons
     named = len(settings.contrasts)
-    return [*_as_contrasts(found[:named], settings.alpha), *found[named:]]
+    return [*_as_contrasts(comparisons[:named], settings.alpha), *comparisons[named:]]
 
 
 def _pairs(methods: tuple[str, ...], contrasts: tuple[Pair, ...]) -> list[Pair]:
     """The contrasts as they are named, then every other pair once."""
-    for method in (one for contrast in contrasts for one in contrast):
+    for method in (method for contrast in contrasts for method in contrast):
         if method not in methods:
             raise BadInputError(
                 "params.yaml",
@@ -113,7 +113,7 @@ def _pairs(methods: tuple[str, ...], contrasts: tuple[Pair, ...]) -> list[Pair]:
                 f"Known methods are {', '.join(methods)}.",
             )
     named = {frozenset(contrast) for contrast in contrasts}
-    if len(named) < len(contrasts) or any(len(one) < 2 for one in named):
+    if len(named) < len(contrasts) or any(len(pair) < 2 for pair in named):
         raise BadInputError(
             "params.yaml",
             "significance.contrasts",
@@ -181,8 +181,10 @@ def _comparison(
 
 def _as_contrasts(comparisons: Sequence[Comparison], alpha: float) -> list[Comparison]:
     """Comparisons with p values adjusted by Holm's method (1979) over all of them."""
-    adjusted = multipletests([one.p for one in comparisons], alpha=alpha, method="holm")[1]
+    adjusted = multipletests(
+        [comparison.p for comparison in comparisons], alpha=alpha, method="holm"
+    )[1]
     return [
-        one.model_copy(update={"family": "contrast", "p_holm": float(p)})
-        for one, p in zip(comparisons, adjusted, strict=True)
+        comparison.model_copy(update={"family": "contrast", "p_holm": float(p)})
+        for comparison, p in zip(comparisons, adjusted, strict=True)
     ]

@@ -12,7 +12,7 @@ from failbench.statistics.paired_scores import paired_scores
 def study_difference(
     predictions: pl.DataFrame, left: str, right: str, settings: BootstrapSettings, estimand: str
 ) -> Interval:
-    """Accuracy of a method in one study less its accuracy in another, paired over scenarios.
+    """Accuracy of a method in one study less its accuracy in another, paired over their runs.
 
     Parameters
     ----------
@@ -26,22 +26,25 @@ def study_difference(
     estimand
         What the difference estimates, in words.
     """
-    runs = [set(predictions.filter(pl.col("study") == one)["run_id"]) for one in (left, right)]
+    runs = [set(predictions.filter(pl.col("study") == study)["run_id"]) for study in (left, right)]
     shared = predictions.filter(
         pl.col("study").is_in([left, right]), pl.col("run_id").is_in(list(runs[0] & runs[1]))
     )
     scores = paired_scores(shared.with_columns(method="study", repeat=pl.lit(0), fold=pl.lit(0)))
-    one, other = (float(scores.scenario_scores(study).mean()) for study in (left, right))
+    left_accuracy, right_accuracy = (
+        float(scores.scenario_scores(study).mean()) for study in (left, right)
+    )
+    difference = left_accuracy - right_accuracy
     (bounds,) = difference_bounds(
         scores, [(left, right)], settings.resamples, settings.confidence, settings.seed
     )
-    low, high = (one - other, one - other) if bounds is None else bounds
+    low, high = (difference, difference) if bounds is None else bounds
     return Interval(
-        value=one - other,
+        value=difference,
         ci_low=low,
         ci_high=high,
         n=scores.n,
         method="point" if bounds is None else "BCa bootstrap",
-        resampling_unit="scenario",
+        resampling_unit=scores.unit,
         estimand=estimand,
     )

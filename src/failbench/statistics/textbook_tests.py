@@ -18,7 +18,7 @@ def discordant(first: pl.DataFrame, pair: Pair) -> tuple[int, int, float]:
     Parameters
     ----------
     first
-        A row a scenario and a boolean column a method: whether it was right.
+        A row per scenario and a boolean column per method: whether it was right.
 
     Returns
     -------
@@ -36,7 +36,7 @@ def paired_t(left: Array, right: Array) -> tuple[float, float]:
     """Student's paired t over the folds ``[n_folds]`` of one repeat, and its two-sided p.
 
     It takes folds for independent, which they are not, as they share training runs (Dietterich,
-    1998): no conclusion here rests on it. Where no fold differs, t is 0 and p is 1.
+    1998): no conclusion rests on it. Where no fold differs, t is 0 and p is 1.
     """
     differences = np.asarray(left - right, dtype=np.float64)
     if differences.std() < ROUNDING:

@@ -24,6 +24,7 @@ def answers(first: set[int], second: set[int], both: set[int]) -> pl.DataFrame:
                 "fold": (number + repeat) % FOLDS,
                 "category": category,
                 "scenario": f"{category}_{number}",
+                "seed": 0,
                 "prediction": category if number in right else "abstain",
             }
             for name, right in (("a", first), ("b", second), ("a+b", both))

@@ -100,6 +100,8 @@ def ablation_results(
 def _results(
     feature_set: str, method: str, predictions: pl.DataFrame, settings: AblationSettings
 ) -> VariantResults:
+    # the runs of a scenario are its seeds: there is a single architecture
+    predictions = predictions.with_columns(seed="run_id")
     subsets = predictions["subset"].unique().sort().to_list()
     rates = [
         estimate_rows(

@@ -110,7 +110,7 @@ def interactions(
     summed = replace(
         scores,
         methods=(both, SUM),
-        scenarios=scores.scenarios.with_columns((pl.col(first) + pl.col(second)).alias(SUM)),
+        seeds=scores.seeds.with_columns((pl.col(first) + pl.col(second)).alias(SUM)),
     )
     (bounds,) = difference_bounds(summed, [(both, SUM)], resamples, confidence, seed)
     accuracies = [float(scores.scenario_scores(name).mean()) for name in (first, second, both)]

@@ -84,7 +84,7 @@ def architecture_rates(
             "Run `dvc repro` for the stage that leaves architectures out.",
         )
     columns = [*FAMILY, "architecture", "category", "scenario", "repeat", "log", "run_id"]
-    columns.append("prediction")
+    columns += ["seed", "prediction"]
     learned = left_out.with_columns(
         thresholds=pl.lit("left_out"), noise=pl.lit(RECORDED), log=pl.lit(0, pl.Int32)
     )

@@ -168,7 +168,8 @@ def balanced_accuracy_interval(predictions: pl.DataFrame, settings: ControlSetti
     Parameters
     ----------
     predictions
-        ``repeat``, ``scenario``, ``category`` and ``prediction``, a row per run and repeat.
+        ``repeat``, ``scenario``, ``category``, ``seed`` and ``prediction``, a row per run and
+        repeat.
     settings
         Resamples, confidence and seed.
     """

@@ -8,7 +8,7 @@ from scipy import stats
 
 from failbench.arrays import Array
 from failbench.statistics.bootstrap import BootstrapSettings, Interval, resample
-from failbench.statistics.scores import Weights
+from failbench.statistics.row_weights import Weights, single_seeds
 
 
 def weighted_kappa(counts: Array) -> Array:
@@ -92,7 +92,7 @@ def rank_agreement(
 
     value = float(stats.kendalltau(lefts, rights).statistic)
     value = 0.0 if np.isnan(value) else value
-    low, high, method = resample(sizes, statistic, settings).number(0, value)
+    low, high, method = resample(single_seeds(sizes), statistic, settings).number(0, value)
     return Interval(
         value=value,
         ci_low=low,

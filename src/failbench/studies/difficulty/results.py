@@ -11,6 +11,7 @@ from failbench.errors import BadInputError
 from failbench.statistics.bootstrap import Interval
 from failbench.statistics.intervals import scenario_intervals
 from failbench.statistics.metrics import OVERALL, Metric, ValueMetric, metrics_for
+from failbench.statistics.row_weights import single_seeds
 from failbench.statistics.scenario_values import ScenarioValues, weighted_mean
 from failbench.statistics.scores import ScenarioAnswers
 from failbench.studies.difficulty.agreement import rank_agreement, weighted_kappa
@@ -113,12 +114,11 @@ def _reference_and_others(shares: pl.DataFrame, reference: str) -> pl.DataFrame:
 
 def _answers(table: pl.DataFrame) -> ScenarioAnswers:
     """All methods taken as one, whose answer to a scenario is spread over their answers."""
-    return ScenarioAnswers(
-        {
-            category: part.select(ANSWERS).to_numpy()[:, None, :]
-            for category, part in _by_category(table)
-        }
-    )
+    shares = {
+        category: part.select(ANSWERS).to_numpy()[:, None, :]
+        for category, part in _by_category(table)
+    }
+    return ScenarioAnswers(shares, single_seeds(map(len, shares.values())))
 
 
 def _metrics() -> tuple[Metric, ...]:
@@ -176,7 +176,8 @@ def _values(table: pl.DataFrame) -> tuple[ValueMetric, ...]:
         ValueMetric(
             "agreement.kappa",
             ScenarioValues(
-                {category: ratings.reshape(square) for category, ratings in rated.items()}
+                {category: ratings.reshape(square) for category, ratings in rated.items()},
+                single_seeds(map(len, rated.values())),
             ),
             "quadratically weighted kappa of the declared and the measured level",
             weighted_kappa,

@@ -133,6 +133,8 @@ def human_baseline(
     logits = difficulties(scenarios["ease"].to_numpy(), cells)
     size = StudySize(max(scenarios.height // settings.folds, 1), settings.panel)
     people = {coupling: population(levels, logits, coupling) for coupling in settings.couplings}
+    # people are simulated by scenario, so that seeds are taken together
+    answers = scenario_answers(handed.with_columns(seed=pl.lit(0)))
     studies = tuple(
         _studies(people[coupling], coupling, design, size, settings, reported)
         for coupling in settings.couplings
@@ -147,7 +149,7 @@ def human_baseline(
         skill_spread(anyone),
         studies,
         {
-            coupling: _by_group(group, scenarios, scenario_answers(handed), settings)
+            coupling: _by_group(group, scenarios, answers, settings)
             for coupling, group in people.items()
         },
         _curves(people, tuple(levels), scenarios),

@@ -222,12 +222,12 @@ def _paid(
 def _costs_of(
     grid: RoutedGrid, costs: UnitCosts, human: float, wrong: float, position: int
 ) -> ScenarioValues:
-    """Cost of each scenario at a pair of thresholds, and 1: ``[n_scenarios, 2]`` by category."""
+    """Cost per scenario and seed at a pair of thresholds, and 1: ``[n_rows, 2]`` by category."""
     values = {}
     for category, outcomes in grid.outcomes.values.items():
         cost = cost_at(outcomes[:, :, position, None], costs, human, wrong)[:, 0]
         values[category] = np.stack([cost, np.ones(len(cost))], axis=-1)
-    return ScenarioValues(values)
+    return ScenarioValues(values, grid.outcomes.seeds)
 
 
 def _points(

@@ -18,8 +18,8 @@ from failbench.errors import BadInputError
 from failbench.prediction.hybrids import KEY
 from failbench.statistics.commitment import ROUNDING, UNCLEAR, at_threshold
 from failbench.statistics.costs import UnitCosts
+from failbench.statistics.row_weights import Weights, once, seed_counts
 from failbench.statistics.scenario_values import ScenarioValues, right
-from failbench.statistics.scores import Weights
 from failbench.vocabulary import CATEGORIES, Route
 
 ROUTES: tuple[Route, ...] = ("rules", "classifier", "human")
@@ -38,8 +38,8 @@ class RoutedGrid:
         those with the highest ``rules_from``, then with the highest ``classifier_from``. No run has
         a confidence of one, so that a person answers all of them where both are one.
     outcomes
-        Of each scenario the shares that the rules, the classifier and a person answer, and that get
-        a wrong answer, means over runs and repeats: ``[n_scenarios, 4, n_pairs]`` by category.
+        Of each scenario and seed the shares that the rules, the classifier and a person answer, and
+        that get a wrong answer, means over runs and repeats: ``[n_rows, 4, n_pairs]`` by category.
     """
 
     classifier_from: Array
@@ -49,7 +49,7 @@ class RoutedGrid:
     @property
     def sizes(self) -> tuple[int, ...]:
         """Number of scenarios of each category."""
-        return tuple(len(scenarios) for scenarios in self.outcomes.values.values())
+        return tuple(len(rows) for rows in self.outcomes.seeds)
 
     def position(self, classifier_from: float, rules_from: float) -> int:
         """Position of a pair.
@@ -72,10 +72,11 @@ class RoutedGrid:
         Parameters
         ----------
         weights
-            How often each scenario counts, by category ``[..., n_scenarios]``.
+            How much each scenario and seed counts, by category, ``[..., n_rows]``.
         """
         sums = self.outcomes.sums(weights)
-        whole = sum(self.sizes) if weights is None else sum(drawn.sum(axis=-1) for drawn in weights)
+        counted = once(self.outcomes.seeds) if weights is None else weights
+        whole = sum(rows.sum(axis=-1) for rows in counted)
         return np.asarray(sums / np.asarray(whole)[..., None, None])
 
 
@@ -146,6 +147,7 @@ def routed_grid(
         *KEY,
         "category",
         "scenario",
+        "seed",
         "confidence",
         unclear=pl.col("reason").is_in(UNCLEAR).fill_null(False),
         rules=right(),
@@ -159,17 +161,19 @@ def routed_grid(
                 "runs that the rules answered are missing.",
                 "Run the members of a hybrid over the same study before it.",
             )
-    table = table.sort("category", "scenario")
+    table = table.sort("category", "scenario", "seed")
     values: dict[str, Array] = {}
+    seeds = []
     for category in CATEGORIES:
         part = table.filter(pl.col("category") == category)
         if part.height:
             values[category] = _outcomes(part, classifier_from, rules_from)
-    return RoutedGrid(classifier_from, rules_from, ScenarioValues(values))
+            seeds.append(seed_counts(part))
+    return RoutedGrid(classifier_from, rules_from, ScenarioValues(values, tuple(seeds)))
 
 
 def _outcomes(runs: pl.DataFrame, classifier_from: Array, rules_from: Array) -> Array:
-    """Means over the runs of each scenario, ``[n_scenarios, 4, n_pairs]``; they are sorted."""
+    """Means over the runs of each scenario and seed, ``[n_rows, 4, n_pairs]``; they are sorted."""
     confidence = runs["confidence"].to_numpy()[:, None]
     unclear = runs["unclear"].to_numpy()[:, None]
     human = unclear | (confidence < classifier_from)  # [n_runs, n_pairs]
@@ -178,7 +182,11 @@ def _outcomes(runs: pl.DataFrame, classifier_from: Array, rules_from: Array) -> 
     correct: npt.NDArray[np.bool_] = runs.select(ROUTES).to_numpy()
     wrong = (routed & ~correct[:, :, None]).any(axis=1, keepdims=True)
     outcomes = np.concatenate([routed, wrong], axis=1).astype(np.float64)
-    scenarios = runs["scenario"].to_numpy()
-    starts = np.flatnonzero(np.r_[True, scenarios[1:] != scenarios[:-1]])
-    counts = np.diff(np.r_[starts, len(scenarios)])
+    counts = (
+        runs.group_by("scenario", "seed", maintain_order=True)
+        .len()["len"]
+        .to_numpy()
+        .astype(np.intp)
+    )
+    starts = np.cumsum(counts) - counts
     return np.asarray(np.add.reduceat(outcomes, starts, axis=0) / counts[:, None, None])

@@ -10,6 +10,7 @@ from failbench.arrays import Array
 from failbench.statistics.bootstrap import BATCH, Interval
 from failbench.statistics.costs import UnitCosts
 from failbench.statistics.intervals import IntervalSettings
+from failbench.statistics.row_weights import all_seeds, drawn_seeds
 from failbench.studies.hybrid.routing import RoutedGrid, price
 
 
@@ -29,13 +30,18 @@ def cheapest_in_resamples(
 ) -> Array:
     """Position of the cheapest pair in each resample of scenarios, ``[n_prices, n_resamples]``.
 
-    Scenarios are drawn within categories; of pairs that cost the same the first is taken.
+    Scenarios are drawn within categories, then their seeds; of pairs that cost the same the first
+    is taken.
     """
     rng = np.random.default_rng(settings.seed)
+    seed_rng = rng.spawn(1)[0]
     positions = []
     for start in range(0, settings.resamples, BATCH):
         drawn = min(BATCH, settings.resamples - start)
-        weights = [rng.multinomial(n, np.full(n, 1 / n), drawn).astype(float) for n in grid.sizes]
+        weights = []
+        for rows in grid.outcomes.seeds:
+            counts = rng.multinomial(len(rows), np.full(len(rows), 1 / len(rows)), drawn)
+            weights.append(drawn_seeds(counts.astype(np.float64), rows, seed_rng))
         shares = grid.shares(weights)
         paid = [cost_at(shares, costs, human, wrong) for human, wrong in prices]
         positions.append([cost.round(12).argmin(axis=-1) for cost in paid])
@@ -57,8 +63,9 @@ def costs_of_halves(
     """
     rng = np.random.default_rng([seed, 1])
     chosen = [random_half(rng, n, halves) for n in grid.sizes]
-    choosing = grid.shares(chosen)
-    paying = grid.shares([1 - half for half in chosen])
+    halved = tuple(zip(chosen, grid.outcomes.seeds, strict=True))
+    choosing = grid.shares([all_seeds(half, rows) for half, rows in halved])
+    paying = grid.shares([all_seeds(1 - half, rows) for half, rows in halved])
     paid = []
     for human, wrong in prices:
         promised, asked = (cost_at(half, costs, human, wrong) for half in (choosing, paying))

@@ -104,7 +104,7 @@ def importance_table(measured: Importances, settings: ImportanceSettings) -> pl.
 def _correct(measured: Importances, source: Source) -> pl.DataFrame:
     """How far each held-out run is right: intact, and with each unit replaced from one source."""
     kind, name = INTACT
-    columns = [*FIT, "kind", "name", "scenario", "category", "correct"]
+    columns = [*FIT, "kind", "name", "run_id", "scenario", "category", "correct"]
     intact = measured.predictions.with_columns(
         kind=pl.lit(kind),
         name=pl.lit(name),
@@ -128,8 +128,11 @@ def _drops_of_method(
     feature_set: str, method: str, correct: pl.DataFrame, settings: ImportanceSettings
 ) -> list[dict[str, object]]:
     """Each feature, in the order of its groups, and then each group."""
-    # units take the place of methods in what compares methods
-    scores = paired_shares(correct.with_columns(method=pl.format("{}:{}", "kind", "name")))
+    # units take the place of methods in what compares methods, and the runs of a scenario are its
+    # seeds, as there is a single architecture
+    scores = paired_shares(
+        correct.with_columns(method=pl.format("{}:{}", "kind", "name"), seed="run_id")
+    )
     intact = _label(*INTACT)
     members = signal_groups(IMPORTANCE_SETS[feature_set])
     units: dict[Unit, str] = {

@@ -95,8 +95,9 @@ def _drawn_scenarios(scores: pl.DataFrame, share: float, rng: np.random.Generato
 
 
 def _false_alarms(others: pl.DataFrame, intervals: IntervalSettings) -> Interval:
-    # a scenario's value is its mean over the divisions that try the limit on it
-    rows = others.with_columns(repeat=pl.lit(0), prediction=pl.lit(ABSTAIN))
+    # the runs of a scenario are its seeds, and the value of a run is its mean over the divisions
+    # that try the limit on it
+    rows = others.with_columns(seed="run_id", repeat=pl.lit(0), prediction=pl.lit(ABSTAIN))
     figure = ValueMetric(
         "false_alarms",
         over_scenarios(rows, pl.col("false")),

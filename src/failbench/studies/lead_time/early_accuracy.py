@@ -58,14 +58,17 @@ def early_rates(
     failing, twins, healthy = (
         predictions.filter(pl.col("subset") == subset) for subset in (FAILING, TWIN, HEALTHY)
     )
-    columns = ("category", "scenario", "repeat", "prediction")
+    columns = ("category", "scenario", "run_id", "repeat", "prediction")
     undiagnosed = (
         not_begun(runs, ahead)
         .join(failing.select("repeat").unique(), how="cross")
         .with_columns(prediction=pl.lit(ABSTAIN))
     )
-    everyone = pl.concat([failing.select(columns), undiagnosed.select(columns)])
-    switched_on = everyone.join(past_onset(runs, ahead), on="scenario", how="semi")
+    # the runs of a scenario are its seeds: there is a single architecture
+    everyone = pl.concat([failing.select(columns), undiagnosed.select(columns)]).with_columns(
+        seed="run_id"
+    )
+    switched_on = everyone.join(past_onset(runs, ahead), on="run_id", how="semi")
     named = _named_rate(healthy)
     return {
         "accuracy": _accuracy(everyone, intervals),
@@ -94,7 +97,7 @@ def _gain(predictions: pl.DataFrame, intervals: IntervalSettings) -> Interval:
         ci_high=high,
         n=scores.n,
         method="point" if bounds is None else "BCa bootstrap",
-        resampling_unit="scenario",
+        resampling_unit=scores.unit,
         estimand="how much more probable a right diagnosis is of a failing run than of its healthy "
         "twin cut at the same step",
     )

@@ -193,7 +193,8 @@ def _event_rows(
         "within": "probability that a new run is diagnosed right for good within {} steps of its "
         "onset and before its failure, after an alarm",
     }
-    rows = leads.with_columns(prediction=pl.lit(ABSTAIN))
+    # the runs of a scenario are its seeds: there is a single architecture
+    rows = leads.with_columns(prediction=pl.lit(ABSTAIN), seed="run_id")
     figures = {
         (side, count): ValueMetric(
             f"{side} {count}",

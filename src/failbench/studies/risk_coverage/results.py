@@ -21,9 +21,10 @@ from failbench.errors import BadInputError
 from failbench.prediction.workers import parallel_map
 from failbench.statistics.bootstrap import BootstrapSettings, Indices, Interval, resample
 from failbench.statistics.estimates import estimate_rows
+from failbench.statistics.row_weights import Weights, once, unit_of
 from failbench.statistics.scenario_values import right
-from failbench.statistics.scores import Weights, scenario_answers
-from failbench.vocabulary import ABSTAIN
+from failbench.statistics.scores import scenario_answers
+from failbench.vocabulary import ABSTAIN, CATEGORIES
 
 AREA = "area_under_risk_coverage"
 
@@ -58,8 +59,8 @@ class Ranking:
 
     Attributes
     ----------
-    scenario
-        Position of each run's scenario among all, ``[n_runs]``.
+    row
+        Position of each run's scenario and seed among all, ``[n_runs]``.
     share
         One over the runs of that scenario, ``[n_runs]``.
     wrong
@@ -68,7 +69,7 @@ class Ranking:
         First run of each block of equal confidence, ``[n_blocks]``.
     """
 
-    scenario: Indices
+    row: Indices
     share: Array
     wrong: Array
     starts: Indices
@@ -79,14 +80,14 @@ class Ranking:
         Parameters
         ----------
         weights
-            How often each scenario counts, ``[..., n_scenarios]``.
+            How often each scenario and seed counts, ``[..., n_rows]``; in the sample itself, once.
 
         Returns
         -------
         tuple of Array
             Two of ``[..., n_blocks + 1]``; both start at zero, and coverage ends at one.
         """
-        runs = weights[..., self.scenario] * self.share
+        runs = weights[..., self.row] * self.share
         covered = np.cumsum(np.add.reduceat(runs, self.starts, axis=-1), axis=-1)
         errors = np.cumsum(np.add.reduceat(runs * self.wrong, self.starts, axis=-1), axis=-1)
         start = [(0, 0)] * (runs.ndim - 1) + [(1, 0)]
@@ -100,17 +101,21 @@ def rankings(predictions: pl.DataFrame) -> tuple[Ranking, ...]:
     Abstentions come last, whatever confidence they were given, and count as wrong, as they do in
     accuracy: at full coverage the risk is one less accuracy.
     """
-    order = {scenario: position for position, scenario in enumerate(_scenarios(predictions))}
-    ranked = predictions.select(
-        "repeat",
-        scenario=pl.col("scenario").replace_strict(order, return_dtype=pl.Int64),
-        share=1 / pl.len().over("repeat", "scenario"),
-        wrong=(~right()).cast(pl.Float64),
-        confidence=pl.when(pl.col("prediction") == ABSTAIN).then(-1.0).otherwise("confidence"),
-    ).sort("repeat", "confidence", "scenario", descending=[False, True, False])
+    unit = ["category", "scenario", "seed"]
+    ranked = (
+        predictions.join(_rows(predictions), on=unit, nulls_equal=True)
+        .select(
+            "repeat",
+            "row",
+            share=1 / pl.len().over("repeat", "scenario"),
+            wrong=(~right()).cast(pl.Float64),
+            confidence=pl.when(pl.col("prediction") == ABSTAIN).then(-1.0).otherwise("confidence"),
+        )
+        .sort("repeat", "confidence", "row", descending=[False, True, False])
+    )
     return tuple(
         Ranking(
-            part["scenario"].to_numpy(),
+            part["row"].to_numpy(),
             part["share"].to_numpy(),
             part["wrong"].to_numpy(),
             np.flatnonzero(np.diff(part["confidence"].to_numpy(), prepend=np.inf)),
@@ -119,15 +124,15 @@ def rankings(predictions: pl.DataFrame) -> tuple[Ranking, ...]:
     )
 
 
-def _scenarios(predictions: pl.DataFrame) -> list[str]:
-    """Every scenario, in the order in which categories and their scenarios are resampled."""
-    scenarios = predictions.select("category", "scenario").unique().sort("category", "scenario")
-    categories = scenario_answers(predictions).shares
-    return [
-        scenario
-        for category in categories
-        for scenario in scenarios.filter(pl.col("category") == category)["scenario"]
-    ]
+def _rows(predictions: pl.DataFrame) -> pl.DataFrame:
+    """Every scenario and seed with its ``row``, in the order in which they are resampled."""
+    order = {category: position for position, category in enumerate(CATEGORIES)}
+    return (
+        predictions.select("category", "scenario", "seed")
+        .unique()
+        .sort(pl.col("category").replace_strict(order, return_dtype=pl.Int64), "scenario", "seed")
+        .with_row_index("row")
+    )
 
 
 def risk_curve(ranked: tuple[Ranking, ...], coverage: Array) -> Array:
@@ -135,13 +140,13 @@ def risk_curve(ranked: tuple[Ranking, ...], coverage: Array) -> Array:
 
     Where a block of equal confidence is taken in part, its errors are those of a random part.
     """
-    weights = np.ones(1 + max(int(ranking.scenario.max()) for ranking in ranked))
+    weights = np.ones(1 + max(int(ranking.row.max()) for ranking in ranked))
     errors = [np.interp(coverage, *ranking.cumulative(weights)) for ranking in ranked]
     return np.asarray(np.mean(errors, axis=0) / coverage, dtype=np.float64)
 
 
 def area_under(ranked: tuple[Ranking, ...], weights: Array) -> Array:
-    """Integral of risk over coverage from zero to one, ``[..., n_scenarios]`` to ``[...]``.
+    """Integral of risk over coverage from zero to one, ``[..., n_rows]`` to ``[...]``.
 
     In closed form: errors are a line a + b c over each block, and the integral of a / c + b is
     a ln c + b c.
@@ -165,21 +170,22 @@ def _quotient(part: Array, whole: Array, otherwise: float = 0.0) -> Array:
 def area_interval(
     predictions: pl.DataFrame, ranked: tuple[Ranking, ...], settings: BootstrapSettings
 ) -> Interval:
-    """The area with its BCa interval over scenarios."""
-    sizes = scenario_answers(predictions).sizes
+    """The area with its BCa interval over scenarios and seeds."""
+    seeds = scenario_answers(predictions).seeds
+    of_rows = np.concatenate([np.repeat(rows, rows) for rows in seeds])
 
     def statistic(weights: Weights) -> Array:
-        return area_under(ranked, np.concatenate(weights, axis=-1))[None]
+        return area_under(ranked, np.concatenate(weights, axis=-1) * of_rows)[None]
 
-    value = float(area_under(ranked, np.ones(sum(sizes))))
-    low, high, method = resample(sizes, statistic, settings).number(0, value)
+    value = float(statistic(once(seeds))[0])
+    low, high, method = resample(seeds, statistic, settings).number(0, value)
     return Interval(
         value=value,
         ci_low=low,
         ci_high=high,
-        n=sum(sizes),
+        n=predictions["scenario"].n_unique(),
         method=method,
-        resampling_unit="scenario",
+        resampling_unit=unit_of(seeds),
         estimand="mean over coverages of the probability that a new scenario among those that the "
         "method is most confident of is not diagnosed right",
     )

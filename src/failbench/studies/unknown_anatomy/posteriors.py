@@ -9,7 +9,7 @@ import polars as pl
 
 from failbench.arrays import Array
 from failbench.statistics.bootstrap import BootstrapSettings, Interval, resample
-from failbench.statistics.scores import Weights
+from failbench.statistics.row_weights import Weights, once, seed_counts, unit_of
 from failbench.studies.unknown_anatomy.settings import UNKNOWN
 from failbench.vocabulary import CATEGORIES
 
@@ -37,22 +37,23 @@ def separation(predictions: pl.DataFrame, value: pl.Expr, settings: BootstrapSet
     Parameters
     ----------
     predictions
-        Rows of one method and feature set, at least two scenarios a category; a scenario's figure
-        is the mean over its predictions.
+        Rows of one method and feature set, at least two scenarios a category; the figure of a
+        scenario and seed is the mean over its predictions.
     value
         The figure of a prediction.
     settings
-        Scenarios are resampled within categories.
+        Scenarios are resampled within categories, then their seeds.
     """
+    unit = ["category", "scenario", "seed"]
     table = (
-        predictions.group_by("category", "scenario")
+        predictions.group_by(unit)
         .agg(value.cast(pl.Float64).mean().round(12).alias("value"))
-        .sort("category", "scenario")
+        .sort(unit)
     )
     values = table["value"].to_numpy()
     unknown = (table["category"] == UNKNOWN).to_numpy()
     wins = _wins(values[unknown], values[~unknown])
-    sizes = table.group_by("category", maintain_order=True).len()["len"].to_list()
+    seeds = tuple(seed_counts(part) for part in table.partition_by("category"))
 
     def statistic(weights: Weights) -> Array:
         counts = np.concatenate(weights, axis=-1)
@@ -60,15 +61,15 @@ def separation(predictions: pl.DataFrame, value: pl.Expr, settings: BootstrapSet
         won = np.einsum("...i,...i->...", unknowns @ wins, others)
         return np.asarray(won / (unknowns.sum(axis=-1) * others.sum(axis=-1)))[None]
 
-    area = float(wins.mean())
-    low, high, method = resample(sizes, statistic, settings).number(0, area)
+    area = float(statistic(once(seeds))[0])
+    low, high, method = resample(seeds, statistic, settings).number(0, area)
     return Interval(
         value=area,
         ci_low=low,
         ci_high=high,
-        n=table.height,
+        n=table["scenario"].n_unique(),
         method=method,
-        resampling_unit="scenario",
+        resampling_unit=unit_of(seeds),
         estimand="probability that a new unknown scenario has a larger figure than a new labelled "
         "one",
     )

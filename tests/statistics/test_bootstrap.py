@@ -1,0 +1,158 @@
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+
+from failbench.errors import BadInputError
+from failbench.statistics.bootstrap import BootstrapSettings, resample
+from failbench.statistics.intervals import IntervalSettings, method_intervals
+from failbench.statistics.row_weights import all_seeds, once, single_seeds
+from made_up import made_up_predictions
+
+SETTINGS = BootstrapSettings(resamples=10_000, confidence=0.95, seed=0)
+INTERVALS = IntervalSettings(resamples=1000, confidence=0.95, wilson_from=0.9, seed=0)
+SEEDS = (np.array([3, 1, 2, 3, 3, 2, 1, 3]), np.array([3, 3, 3, 3, 1]))
+"""Seeds of the scenarios of two categories."""
+N = sum(len(rows) for rows in SEEDS)
+
+
+@pytest.fixture(scope="module")
+def right() -> list[np.ndarray]:
+    """A score of each scenario and seed."""
+    rng = np.random.default_rng(1)
+    return [rng.beta(0.5, 0.5, rows.sum()) for rows in SEEDS]
+
+
+def mean_of(right):
+    def statistic(weights):
+        return sum(weight @ values for weight, values in zip(weights, right, strict=True))[None] / N
+
+    return statistic
+
+
+def in_scenarios(values, rows):
+    return np.split(values, np.cumsum(rows)[:-1])
+
+
+def two_level_loop(right, resamples):
+    """Means of resamples that are drawn scenario by scenario and seed by seed."""
+    rng = np.random.default_rng(7)
+    means = []
+    for _ in range(resamples):
+        total = 0.0
+        for values, rows in zip(right, SEEDS, strict=True):
+            scenarios = in_scenarios(values, rows)
+            for position in rng.integers(0, len(scenarios), len(scenarios)):
+                total += rng.choice(scenarios[position], len(scenarios[position])).mean()
+        means.append(total / N)
+    return np.array(means)
+
+
+def test_resamples_are_those_of_a_loop_over_scenarios_and_their_seeds(right):
+    resampled = resample(SEEDS, mean_of(right), SETTINGS)
+    means = two_level_loop(right, 4000)
+    assert resampled.percentile[0] == pytest.approx(np.quantile(means, (0.025, 0.975)), abs=0.01)
+    assert resampled.reach[0] == pytest.approx(stats.norm.ppf(0.975) * means.std(), rel=0.05)
+
+
+def test_the_variance_is_that_between_scenarios_and_that_of_their_seeds(right):
+    """In closed form, as all draws are independent and with replacement."""
+    variance = 0.0
+    for values, rows in zip(right, SEEDS, strict=True):
+        scenarios = in_scenarios(values, rows)
+        between = np.var([seeds.mean() for seeds in scenarios])
+        within = np.mean([seeds.var() / len(seeds) for seeds in scenarios])
+        variance += len(rows) * (between + within) / N**2
+    reach = resample(SEEDS, mean_of(right), SETTINGS).reach[0]
+    assert reach == pytest.approx(stats.norm.ppf(0.975) * np.sqrt(variance), rel=0.03)
+
+
+def test_the_acceleration_leaves_out_whole_scenarios(right):
+    """BCa by hand (Efron, 1987): bias from the resamples, acceleration from the scenarios."""
+    statistic = mean_of(right)
+    taken = []
+
+    def recorded(weights):
+        figures = statistic(weights)
+        taken.append(figures.round(12))
+        return figures
+
+    (low, high) = resample(SEEDS, recorded, SETTINGS).bca[0]
+    distribution = np.concatenate([figures[0] for figures in taken if figures.shape == (1, 1000)])
+    value = statistic(once(SEEDS))[0]
+    bias = stats.norm.ppf(np.mean(distribution < value) + np.mean(distribution == value) / 2)
+    cubes, squares = 0.0, 0.0
+    for position, rows in enumerate(SEEDS):
+        left_out = []
+        for scenario in range(len(rows)):
+            weights = list(once(SEEDS))
+            weights[position] = all_seeds(1.0 - np.eye(len(rows))[scenario], rows)
+            left_out.append(statistic(weights)[0])
+        # each left out counts for its category's size less one
+        influence = (len(rows) - 1) * (np.mean(left_out) - np.array(left_out))
+        cubes += (influence**3).sum() / len(rows) ** 3
+        squares += (influence**2).sum() / len(rows) ** 2
+    acceleration = cubes / (6 * squares**1.5)
+    shifted = bias + stats.norm.ppf([0.025, 0.975])
+    levels = stats.norm.cdf(bias + shifted / (1 - acceleration * shifted))
+    assert (low, high) == pytest.approx(tuple(np.quantile(distribution, levels)), abs=1e-9)
+
+
+def test_with_single_seeds_it_is_the_bootstrap_of_scipy_over_scenarios_draw_by_draw():
+    rng = np.random.default_rng(3)
+    values = [rng.random(size) for size in (8, 5)]
+    expected = stats.bootstrap(
+        values,
+        lambda *parts, axis: (sum(part.sum(axis=axis) for part in parts) / N).round(12),
+        n_resamples=SETTINGS.resamples,
+        batch=1000,
+        method="BCa",
+        rng=np.random.default_rng(SETTINGS.seed),
+    )
+    resampled = resample(single_seeds((8, 5)), mean_of(values), SETTINGS)
+    assert resampled.bca[0] == pytest.approx(tuple(expected.confidence_interval), abs=1e-9)
+    assert resampled.reach[0] == pytest.approx(stats.norm.ppf(0.975) * expected.standard_error)
+
+
+def test_seeds_that_agree_change_no_interval():
+    predictions = made_up_predictions(repeats=2)
+    alike = pl.concat(
+        predictions.with_columns(
+            seed=pl.lit(seed, predictions.schema["seed"]),
+            run_id=pl.format("{}-s{}", "run_id", pl.lit(seed)),
+        )
+        for seed in range(3)
+    )
+    once_each, thrice = (method_intervals(table, INTERVALS) for table in (predictions, alike))
+    assert once_each.keys() == thrice.keys()
+    for name in once_each:
+        expected, interval = once_each[name], thrice[name]
+        assert (interval.value, interval.ci_low, interval.ci_high) == pytest.approx(
+            (expected.value, expected.ci_low, expected.ci_high), abs=1e-9
+        )
+        assert (interval.n, interval.method) == (expected.n, expected.method)
+    assert once_each["accuracy"].resampling_unit == "scenario"
+    assert thrice["accuracy"].resampling_unit == "scenario, then seed"
+    assert thrice["accuracy_over_training_sets"].resampling_unit == "fold"
+
+
+def test_a_scenario_counts_once_however_many_seeds_it_has():
+    predictions = made_up_predictions(repeats=2)
+    seed = predictions.schema["seed"]
+    first = predictions.with_columns(seed=pl.lit(0, seed))
+    again = first.filter(pl.col("scenario").str.ends_with("_0")).with_columns(seed=pl.lit(1, seed))
+    more = pl.concat([first, again.with_columns(run_id=pl.col("run_id") + "_again")])
+    alone, ragged = (method_intervals(table, INTERVALS) for table in (first, more))
+    for name in ("accuracy", "macro_f1", "brier", "calibration_error", "accuracy_when_committed"):
+        assert ragged[name].value == pytest.approx(alone[name].value)
+        assert ragged[name].n == alone[name].n
+
+
+def test_a_seed_that_a_repeat_lacks_is_refused():
+    predictions = made_up_predictions(repeats=2)
+    second = predictions.with_columns(seed=pl.lit(1, predictions.schema["seed"]))
+    lacking = pl.concat([predictions, second.filter(pl.col("repeat") == 0)])
+    with pytest.raises(BadInputError, match="not tested in every repeat"):
+        method_intervals(lacking, INTERVALS)
