@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import polars as pl
+
 from failbench.methods.improved_rules import ImprovedRulesSettings
 from failbench.prediction.main_study import across_architectures_files
 from failbench.statistics.intervals import IntervalSettings
@@ -14,6 +16,7 @@ from stage import read_names, read_output, read_outputs, read_section, run, work
 
 RULES = Path("data/predictions/architectures/improved_rules.parquet")
 ACROSS_ARCHITECTURES = Path("data/predictions/across_architectures")
+MAIN_STUDY = Path("data/predictions/nested_cv")
 FEATURES = Path("data/features/features.parquet")
 
 
@@ -23,7 +26,7 @@ def main() -> None:
         "architectures",
         report(
             read_output(RULES),
-            read_outputs(ACROSS_ARCHITECTURES, files),
+            pl.concat(read_outputs(folder, files) for folder in (ACROSS_ARCHITECTURES, MAIN_STUDY)),
             read_output(FEATURES),
             read_reported(),
             read_section("architectures", ArchitecturesSettings),

@@ -11,6 +11,7 @@ from failbench.studies.lead_time.settings import METHODS, LeadTimeSettings
 from report import publish, read_reported
 from stage import read_output, read_outputs, read_section, run, workers
 
+MAIN_STUDY = Path("data/predictions/nested_cv")
 PREDICTIONS = Path("data/predictions/lead_time")
 MEASUREMENTS = Path("data/measurements/lead_time")
 
@@ -24,7 +25,8 @@ def main() -> None:
         read_output(MEASUREMENTS / "scores.parquet"),
         read_output(MEASUREMENTS / "healthy_scores.parquet"),
     )
-    publish("lead_time", report(measured, read_reported(), settings, intervals, workers()))
+    main_study, paper = read_outputs(MAIN_STUDY, METHODS), read_reported()
+    publish("lead_time", report(measured, main_study, paper, settings, intervals, workers()))
 
 
 if __name__ == "__main__":

@@ -1,8 +1,10 @@
-"""Main study, and that across architectures: whose predictions they have, file by file."""
+"""Main study, and that across architectures: whose predictions they have, and equal repeats."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+
+import polars as pl
 
 COMPOSED = ("hybrid", "hybrid_two_way")
 """Composed from the predictions of their members."""
@@ -10,6 +12,8 @@ RAW_TELEMETRY = "raw_telemetry"
 WITHOUT_FEATURES = ("raw_series", "raw_text", RAW_TELEMETRY)
 LANGUAGE_MODELS = "llm_agents"
 """One file for all of them; it is empty where none was asked."""
+SAME_REPEATS = "nested_cv_same_repeats"
+"""The main study with as many repeats as a study has that cannot afford all of them."""
 
 
 def prediction_files(methods: Iterable[str]) -> tuple[str, ...]:
@@ -37,3 +41,20 @@ def across_architectures_files(methods: Iterable[str]) -> tuple[str, ...]:
         The section ``methods`` of params.yaml.
     """
     return (*methods, *COMPOSED, RAW_TELEMETRY)
+
+
+def same_repeats(main: pl.DataFrame, others: pl.DataFrame) -> pl.DataFrame:
+    """Predictions of the main study in the repeats that another study has, method by method.
+
+    Parameters
+    ----------
+    main, others
+        Rows with ``feature_set``, ``method`` and ``repeat``, among others.
+
+    Returns
+    -------
+    polars.DataFrame
+        Rows of ``main``, whose ``study`` is ``SAME_REPEATS``.
+    """
+    shared = main.join(others, on=["feature_set", "method", "repeat"], how="semi")
+    return shared.with_columns(study=pl.lit(SAME_REPEATS))

@@ -7,7 +7,8 @@ import pytest
 
 from failbench.errors import BadInputError
 from failbench.methods.improved_rules import ImprovedRulesSettings
-from failbench.prediction.fold_plans import LEFT_OUT
+from failbench.prediction.fold_plans import LEFT_OUT, NESTED_CV
+from failbench.prediction.main_study import SAME_REPEATS
 from failbench.reporting.markup import render
 from failbench.statistics.intervals import IntervalSettings
 from failbench.studies.architectures.measure import (
@@ -141,6 +142,28 @@ def test_the_report_of_a_saved_file_is_that_of_what_was_measured(
     assert read.metrics == measured.metrics
     assert read.points["architectures"].equals(measured.points["architectures"])
     assert [render(table) for table in read.tables] == [render(table) for table in measured.tables]
+
+
+def test_the_main_study_stands_beside_at_all_repeats_and_at_equal_ones(
+    made_up_rules, features, reported
+):
+    main = made_up_study(NESTED_CV)
+    later = main.with_columns(repeat=pl.lit(1, pl.Int32), prediction=pl.lit("abstain"))
+    predictions = pl.concat([made_up_study(LEFT_OUT), main, later])
+    made = report(
+        made_up_rules, predictions, features, reported, SETTINGS, RULES_SETTINGS, INTERVALS
+    )
+    same, every = (
+        made.metrics[study]["random_forest"]["transformer"]["accuracy"]["value"]
+        for study in (SAME_REPEATS, NESTED_CV)
+    )
+    assert same > 0
+    assert same == pytest.approx(2 * every)
+    table = made.tables[-1]
+    shown = [cell.split()[0] for cell in table.rows[-1][-2:]]
+    assert shown == [f"{100 * every:.1f}", f"{100 * same:.1f}"]
+    assert "its 2 repeats of the folds" in table.notes[0]
+    assert "as many as the other columns have (1)" in table.notes[0]
 
 
 def test_sizes_are_those_of_the_models_of_each_architecture(made_up_rules, features, reported):

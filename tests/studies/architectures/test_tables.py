@@ -102,11 +102,14 @@ def test_stability_says_who_is_farthest_and_whether_equivalence_is_shown(table):
 
 
 def test_methods_on_an_architecture_left_out_stand_below_the_papers_rules(table, reported):
-    shown = left_out_table(table, reported, confidence=0.95)
+    shown = left_out_table(table, reported, {}, confidence=0.95)
     paper, rules, forest = shown.rows
-    assert paper == ("Improved rules, reported", "63.2 [61.4, 64.9]", "61.8 [60.1, 63.6]", "1.3")
+    assert paper == (
+        *("Improved rules, reported", "63.2 [61.4, 64.9]", "61.8 [60.1, 63.6]", "1.3"),
+        *("–", "–"),
+    )
     assert (rules[0], forest[0]) == ("Simple rules", "Random forest")
-    assert forest[1:] == ("40.0 [10.0, 80.0]", "30.0 [10.0, 80.0]", "10.0")
+    assert forest[1:] == ("40.0 [10.0, 80.0]", "30.0 [10.0, 80.0]", "10.0", "–", "–")
     assert "95 % intervals" in markdown(shown)
     assert set(render(shown)) == {"md", "tex", "typ"}
 
@@ -115,7 +118,7 @@ def test_method_without_a_label_is_refused(table, reported):
     other = table.with_columns(method=pl.col("method").replace({"random_forest": "oracle"}))
     for draw in (
         lambda: stability_table(other, SETTINGS, RULES, confidence=0.95),
-        lambda: left_out_table(other, reported, confidence=0.95),
+        lambda: left_out_table(other, reported, {}, confidence=0.95),
     ):
         with pytest.raises(BadInputError, match="has no label"):
             draw()

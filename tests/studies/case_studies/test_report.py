@@ -41,6 +41,22 @@ def test_answers_are_the_share_of_repeats_that_are_right(measured, predictions, 
     assert set(metrics["facts"]) == set(published["facts"]) == set(CASES)
 
 
+def test_the_most_frequent_answer_is_that_of_most_repeats_and_not_of_the_explained_fit(
+    measured, predictions
+):
+    shown = 0
+    for answer in case_studies(measured, predictions).answers:
+        stored = predictions.filter(
+            method=answer.method, run_id=answer.case.run_id, feature_set="19"
+        )
+        counts = dict(stored["prediction"].value_counts().iter_rows())
+        assert answer.count == max(counts.values())
+        expected = {given for given, count in counts.items() if count == answer.count}
+        assert set(answer.most_frequent) == expected
+        shown += answer.diagnosis.category not in answer.most_frequent
+    assert shown
+
+
 def test_the_report_has_a_table_per_case_and_one_of_diagnoses(
     measured, predictions, repository, reported
 ):

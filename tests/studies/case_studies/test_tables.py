@@ -48,9 +48,15 @@ def studies() -> CaseStudies:
         Evidence("error_text", "out of range", "matches", "out of"),
         Evidence("mean_loss", 5.0, "below", 6.0),
     )
-    answers = tuple(
-        CaseAnswer(case(EXPLOSION), method, Diagnosis(answer, 0.5, seen), 3, 10)
-        for method, answer in (("simple_rules", "optimization"), ("ebm", "data_pipeline"))
+    answers = (
+        CaseAnswer(
+            *(case(EXPLOSION), "simple_rules", Diagnosis("optimization", 0.5, seen)),
+            *(("abstain",), 7, 3, 10),
+        ),
+        CaseAnswer(
+            *(case(EXPLOSION), "ebm", Diagnosis("data_pipeline", 0.5, seen)),
+            *(("optimization", "data_pipeline"), 5, 5, 10),
+        ),
     )
     return CaseStudies(
         (case(EXPLOSION), case(MISMATCH)),
@@ -99,8 +105,9 @@ def test_rules_show_the_conditions_that_decide_and_others_the_leading_ones(studi
     )
     assert evidence_text(machine).startswith("max loss 10.3 above 6.5; perplexity missing;")
     first, second = diagnoses_table(studies).rows
-    assert first[2:5] == ("optimization (right)", "0.500", "3 of 10")
-    assert second[2] == "data pipeline"
+    assert first[2:6] == ("abstain, 7 of 10", "3 of 10", "optimization (right)", "0.500")
+    assert second[2] == "optimization (right) or data pipeline, 5 of 10 each"
+    assert second[4] == "data pipeline"
 
 
 def test_the_failing_run_comes_first_and_is_drawn_last():

@@ -6,10 +6,11 @@ import pytest
 
 from failbench.errors import BadInputError
 from failbench.prediction.fold_plans import KNOWN_SCENARIOS, LEFT_OUT, NESTED_CV, POOLED
+from failbench.prediction.main_study import SAME_REPEATS
 from failbench.statistics.intervals import IntervalSettings, method_intervals
 from failbench.studies.generalization.results import (
+    ESTIMATED,
     GAIN,
-    STUDIES,
     generalization_table,
 )
 from failbench.vocabulary import CATEGORIES
@@ -45,7 +46,7 @@ def scenario_means(predictions: pl.DataFrame) -> np.ndarray:
 
 def test_each_figure_has_one_row(table):
     assert not table.select(KEY).is_duplicated().any()
-    assert set(table["study"]) == set(STUDIES)
+    assert set(table["study"]) == set(ESTIMATED)
 
 
 def test_values_and_intervals_are_those_of_the_main_study_where_they_are_the_same(
@@ -106,8 +107,21 @@ def test_gain_of_answers_that_are_the_same_is_zero_without_width():
     assert gain["interval"] == "point"
 
 
+def test_the_main_study_is_there_once_more_in_the_repeats_of_the_others(predictions):
+    main = made_up_study(NESTED_CV)
+    later = main.with_columns(repeat=pl.lit(1, pl.Int32), prediction=pl.lit("abstain"))
+    alone = later.with_columns(method=pl.lit("raw_text"))
+    table = generalization_table(pl.concat([predictions, later, alone]), SETTINGS)
+    forest = table.filter(method="random_forest")
+    same, every = row(forest, SAME_REPEATS, "accuracy"), row(forest, NESTED_CV, "accuracy")
+    assert (same["repeats"], every["repeats"]) == (1, 2)
+    assert same["value"] == pytest.approx(scenario_means(main).mean())
+    assert every["value"] == pytest.approx(scenario_means(main).mean() / 2)
+    assert set(table.filter(study=SAME_REPEATS)["method"]) == {"random_forest"}
+
+
 def test_estimands_say_where_a_method_was_asked(table):
-    for study, place in STUDIES.items():
+    for study, place in ESTIMATED.items():
         rates = table.filter(pl.col("study") == study, pl.col("metric") != GAIN)
         assert rates["estimand"].str.ends_with(place).all()
 

@@ -11,7 +11,7 @@ from failbench.reporting.style import save_svg
 from failbench.statistics.intervals import IntervalSettings
 from failbench.studies.generalization.figure import FONT, MARKS, WIDTH, draw_generalization
 from failbench.studies.generalization.results import generalization_table
-from failbench.studies.generalization.tables import studies_table
+from failbench.studies.generalization.tables import SHOWN_STUDIES, studies_table
 from made_up_studies import made_up_studies
 
 SETTINGS = IntervalSettings(resamples=1000, confidence=0.95, wilson_from=0.9, seed=0)
@@ -46,12 +46,24 @@ def test_studies_stand_side_by_side_with_scenarios_and_runs(table):
         ("Random forest", "19"),
         ("Random forest", "19 + keywords"),
     ]
-    *cells, gain, scenarios, runs = rows["Random forest", "19"]
-    assert cells == [shown(table, study, "accuracy") for study in MARKS]
+    *cells, gain, scenarios, runs, repeats = rows["Random forest", "19"]
+    assert cells == [shown(table, study, "accuracy") for study in SHOWN_STUDIES]
+    assert set(MARKS) < set(SHOWN_STUDIES)
+    assert repeats == "1 / 1 / 1 / 1 / 1"
     assert gain == shown(table, "known_scenarios", "gain_of_known_scenarios")
     assert (scenarios, runs) == ("40", "80 / 240")
     assert rows["Random forest", "19 + keywords"][0] == "–"
     assert "95 % intervals" in markdown(shown_table)
+
+
+def test_the_baseline_that_diagnoses_nothing_stands_beside_the_forests_gain(table):
+    assert "itself" not in studies_table(table, confidence=0.95).notes[1]
+    both = table.with_columns(method=pl.col("method").replace("simple_rules", "symptom_baseline"))
+    note = studies_table(both, confidence=0.95).notes[1]
+    gain = "gain_of_known_scenarios"
+    baseline = shown(both, "known_scenarios", gain, "symptom_baseline")
+    forest = shown(both, "known_scenarios", gain)
+    assert f"gains {baseline} points itself, beside the random forest's {forest}" in note
 
 
 @pytest.mark.usefixtures("project_style")

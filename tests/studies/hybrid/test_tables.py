@@ -44,6 +44,8 @@ def routes():
         for route, (share, precision) in rates.items():
             rows.append(row("share", share, hybrid=hybrid, route=route))
             rows.append(row("precision", precision, hybrid=hybrid, route=route))
+            if route != "human":
+                rows.append(row("conditions_to_read", 7.0, hybrid=hybrid, route=route))
         rows.append(row("accuracy", 0.6, hybrid=hybrid, route="all"))
         rows.append(row("cost_per_run", 0.53, hybrid=hybrid, route="all"))
     return pl.DataFrame(rows)
@@ -96,14 +98,21 @@ def test_routes_stand_beside_the_papers(routes, reported):
     ]
     forest, everything, rules = table.rows[1], table.rows[3], table.rows[4]
     shares = ("30.0 [20.0, 40.0]", "50.0 [40.0, 60.0]")
-    assert forest[2:] == ("27.0", "–", *shares, "0.03 [0.02, 0.04]", "76")
+    assert forest[2:] == ("27.0", "–", *shares, "0.03 [0.02, 0.04]", "7.0 [6.9, 7.1]", "76")
     assert everything[2:5] == ("100.0", "87.4", "100.0")
-    assert everything[5:] == ("60.0 [50.0, 70.0]", "0.53 [0.43, 0.63]", "76")
+    assert everything[5:] == ("60.0 [50.0, 70.0]", "0.53 [0.43, 0.63]", "–", "76")
     assert rules[2:4] == ("70.0", "88.7")
 
 
+def test_conditions_are_of_the_answers_that_no_person_gave(routes, reported):
+    table = routes_table(routes, reported, COSTS, confidence=0.95)
+    by_person = next(line for line in table.rows if line[1] == "Simulated human")
+    assert by_person[-2] == "–"
+    assert "that no person gave, 50.0 % of those of the three-way hybrid" in table.notes[1]
+
+
 def test_the_note_does_the_papers_sums(routes, reported):
-    note = routes_table(routes, reported, COSTS, confidence=0.95).notes[1]
+    note = routes_table(routes, reported, COSTS, confidence=0.95).notes[2]
     assert "0.70 × 88.7 + 0.30 × 95.7 = 90.8 %, and not 87.0" in note
     human = (0.874 - 0.48 * 0.95 - 0.27 * 0.957) / 0.25
     assert f"need people who are right in {100 * human:.1f} %" in note

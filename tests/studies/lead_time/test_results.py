@@ -10,6 +10,7 @@ import pytest
 from failbench.errors import BadInputError
 from failbench.features.feature_table import categories_of
 from failbench.methods.simple_rules import SimpleRulesSettings
+from failbench.prediction.fold_plans import NESTED_CV
 from failbench.prediction.slices import ReferenceStudy
 from failbench.prediction.splits import make_splits
 from failbench.statistics.intervals import IntervalSettings
@@ -18,12 +19,16 @@ from failbench.studies.lead_time.measurements import Measurements
 from failbench.studies.lead_time.report import report
 from failbench.studies.lead_time.results import (
     ALARM,
+    MAIN_STUDY,
+    MAIN_STUDY_EQUAL_REPEATS,
     LeadTime,
     lead_time_metrics,
     lead_time_results,
+    main_study_rows,
 )
 from failbench.studies.lead_time.settings import LeadTimeSettings
 from failbench.telemetry import Telemetry, write_parquet
+from made_up_studies import made_up_study
 from made_up_telemetry import made_up_scenarios, made_up_telemetry
 
 SETTINGS = LeadTimeSettings.model_validate(
@@ -143,9 +148,21 @@ def test_a_report_from_saved_measurements_is_that_from_memory(measured, reported
     for name, table in tables.items():
         write_parquet(table, tmp_path / f"{name}.parquet")
     saved = Measurements(**{name: pl.read_parquet(tmp_path / f"{name}.parquet") for name in tables})
+    main = made_up_study(NESTED_CV, "simple_rules")
     before, after = (
-        report(measurements, reported, CHOSEN, INTERVALS) for measurements in (measured, saved)
+        report(measurements, main, reported, CHOSEN, INTERVALS)
+        for measurements in (measured, saved)
     )
     assert after.metrics == before.metrics
     assert after.tables == before.tables
     assert after.points["lead_time"].equals(before.points["lead_time"])
+
+
+def test_the_main_study_is_asked_over_all_repeats_and_over_equal_ones(measured):
+    main = made_up_study(NESTED_CV, "simple_rules")
+    later = main.with_columns(repeat=pl.lit(1, pl.Int32), prediction=pl.lit("abstain"))
+    rows = main_study_rows(pl.concat([main, later]), measured.predictions, INTERVALS)
+    rates = dict(rows.select("metric", "value").iter_rows())
+    assert rates[MAIN_STUDY_EQUAL_REPEATS] == pytest.approx(2 * rates[MAIN_STUDY])
+    assert rates[MAIN_STUDY] > 0
+    assert set(rows["steps"]) == {0}

@@ -6,13 +6,22 @@ import polars as pl
 import pytest
 
 from failbench.studies.lead_time.figure import draw_lead_time
-from failbench.studies.lead_time.results import ALARM, POSSIBLE
+from failbench.studies.lead_time.results import (
+    ALARM,
+    MAIN_STUDY,
+    MAIN_STUDY_EQUAL_REPEATS,
+    POSSIBLE,
+)
 from failbench.studies.lead_time.tables import lead_time_table
 
 
 @pytest.fixture
 def rates() -> pl.DataFrame:
-    rows = [("alarm", 0, "false_alarms", 38)]
+    rows = [
+        ("alarm", 0, "false_alarms", 38),
+        ("simple_rules", 0, MAIN_STUDY, 76),
+        ("simple_rules", 0, MAIN_STUDY_EQUAL_REPEATS, 76),
+    ]
     for step, past in ((0, 74), (10, 40), (50, 27), (100, 25)):
         for method in ("simple_rules", "improved_rules"):
             rows += [
@@ -35,6 +44,7 @@ def table(rates, reported):
         reported,
         calibration_runs=76,
         limits=(2.5, 9.0),
+        repeats=(10, 1),
         false_alarms=0.02,
         confidence=0.95,
     )
@@ -49,16 +59,24 @@ def test_the_paper_stands_beside_its_own_method_alone(table):
 
 def test_rows_have_their_rate_and_the_sizes_that_fall_with_the_steps(table):
     rows = {(row[0], row[1]): row for row in table.rows}
-    assert rows["Simple rules", "100"][3] == "40.0 [25.0, 62.5]"
+    assert rows["Simple rules", "100"][5] == "40.0 [25.0, 62.5]"
     assert rows["Simple rules", "100"][-3:] == ("76", "25", "67")
     assert rows["Simple rules", "0"][-3:] == ("76", "74", "67")
 
 
+def test_the_main_study_stands_beside_the_failure_itself_alone(table):
+    rows = {(row[0], row[1]): row[3:5] for row in table.rows}
+    assert rows["Simple rules", "0"] == ("50.0 [25.0, 62.5]",) * 2
+    assert rows["Simple rules", "10"] == rows["Improved rules", "0"] == ("–", "–")
+    assert "over its 10 repeats" in table.notes[1]
+    assert "have (1)" in table.notes[1]
+
+
 def test_the_note_says_how_often_the_alarm_was_false(table):
-    assert "is meant for 2 % false alarms" in table.notes[1]
-    assert "50.0 [25.0, 62.5] % (n = 38 scenarios)" in table.notes[1]
-    assert "drawn 2 times" in table.notes[1]
-    assert "from 2.5 to 9.0 times" in table.notes[1]
+    assert "is meant for 2 % false alarms" in table.notes[2]
+    assert "50.0 [25.0, 62.5] % (n = 38 scenarios)" in table.notes[2]
+    assert "drawn 2 times" in table.notes[2]
+    assert "from 2.5 to 9.0 times" in table.notes[2]
 
 
 def test_the_figure_draws_every_panel_with_its_sizes(rates, project_style):

@@ -15,6 +15,7 @@ from failbench.studies.architectures.measure import ArchitecturesSettings
 from failbench.studies.architectures.results import (
     architecture_metrics,
     architecture_rates,
+    with_main_study,
     with_sizes,
 )
 from failbench.studies.architectures.stability_tables import left_out_table, stability_table
@@ -39,7 +40,7 @@ def report(
         Rows of ``measure.RULE_PREDICTION_SCHEMA``: what the improved rules said.
     predictions
         Rows of ``predictions.PREDICTION_SCHEMA``, of which those of the study
-        ``leave_one_architecture_out`` are taken.
+        ``leave_one_architecture_out`` are taken, and of the main study to stand beside them.
     features
         Feature table, for the sizes of the models.
     paper
@@ -55,7 +56,8 @@ def report(
         If there is no prediction of ``leave_one_architecture_out``, or a method has no label.
     """
     rates = architecture_rates(rules, predictions, intervals, settings, workers)
-    table = with_sizes(rates, features, rules)
+    table = with_sizes(with_main_study(rates, predictions, intervals), features, rules)
+    repeats = dict(predictions.group_by("study").agg(pl.col("repeat").n_unique()).iter_rows())
     points, confidence = rounded(table), intervals.confidence
     spreads = table.filter(pl.col("metric") == "spread")
     return StudyReport(
@@ -65,7 +67,7 @@ def report(
             architectures_table(table, paper, settings, confidence=confidence),
             thresholds_table(table, paper, settings, rules_settings, confidence=confidence),
             stability_table(table, settings, rules_settings, confidence=confidence),
-            left_out_table(table, paper, confidence=confidence),
+            left_out_table(table, paper, repeats, confidence=confidence),
         ),
         figures={"architectures": partial(draw_architectures, points, paper, settings)},
         summary=(

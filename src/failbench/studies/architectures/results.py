@@ -9,7 +9,9 @@ import numpy as np
 import polars as pl
 
 from failbench.errors import BadInputError
-from failbench.prediction.fold_plans import LEFT_OUT
+from failbench.features.catalogue import PRIMARY_SET
+from failbench.prediction.fold_plans import LEFT_OUT, NESTED_CV
+from failbench.prediction.main_study import same_repeats
 from failbench.prediction.workers import parallel_map
 from failbench.statistics.bootstrap import Interval
 from failbench.statistics.corrected_t import ResampledMean
@@ -217,6 +219,49 @@ def _row(
     }
 
 
+def with_main_study(
+    rates: pl.DataFrame, predictions: pl.DataFrame, intervals: IntervalSettings
+) -> pl.DataFrame:
+    """Rates, and below them the accuracy of the methods in the main study, which knows one.
+
+    Parameters
+    ----------
+    rates
+        As :func:`architecture_rates` returns them.
+    predictions
+        As that function takes them; here those of the main study count, too.
+    intervals
+        Resamples, confidence, and the seed that all estimates share.
+
+    Returns
+    -------
+    polars.DataFrame
+        The same columns; ``study`` is ``nested_cv`` over all repeats, and ``SAME_REPEATS`` over
+        those that ``leave_one_architecture_out`` has.
+    """
+    on_features = predictions.filter(pl.col("feature_set") == PRIMARY_SET)
+    main = on_features.filter(pl.col("study") == NESTED_CV)
+    left_out = on_features.filter(pl.col("study") == LEFT_OUT)
+    asked = main.join(left_out, on="method", how="semi")
+    keys = ("study", "method", "architecture")
+    both = pl.concat([asked, same_repeats(main, left_out)]).sort(keys)
+    rows = [
+        row
+        for (study, method, architecture), part in both.group_by(keys, maintain_order=True)
+        for row in _rates(
+            {
+                **dict(zip(FAMILY, (study, method, str(study), RECORDED), strict=True)),
+                "architecture": architecture,
+            },
+            part,
+            RATES[:1],
+            intervals,
+            part["run_id"].n_unique(),
+        )
+    ]
+    return pl.concat([rates, pl.DataFrame(rows, schema=rates.schema)])
+
+
 def with_sizes(rates: pl.DataFrame, features: pl.DataFrame, rules: pl.DataFrame) -> pl.DataFrame:
     """Rates, and below them how many parameters the models of each architecture have.
 
@@ -259,17 +304,17 @@ def with_sizes(rates: pl.DataFrame, features: pl.DataFrame, rules: pl.DataFrame)
 def architecture_metrics(table: pl.DataFrame) -> dict[str, Any]:
     """The table as nested scalars.
 
-    ``{rules: {thresholds: {logs: {architecture: {metric: leaf}}}}}`` and
-    ``{leave_one_architecture_out: {method: {architecture: {metric: leaf}}}}``.
+    ``{rules: {thresholds: {logs: {architecture: {metric: leaf}}}}}`` and, for
+    ``leave_one_architecture_out`` and the main study, ``{study: {method: {architecture: {metric:
+    leaf}}}}``.
     """
     logs = pl.col("noise").map_elements(logs_of, return_dtype=pl.String)
     rules = table.filter(pl.col("study") == RULES).with_columns(logs=logs)
-    left_out = table.filter(pl.col("study") == LEFT_OUT)
     leaves = (*ESTIMATE, *VERDICT)
     keys = ("architecture", "metric")
     return {
         RULES: nest(rules, "thresholds", "logs", *keys, leaves=leaves),
-        LEFT_OUT: nest(left_out, "method", *keys, leaves=leaves),
+        **nest(table.filter(pl.col("study") != RULES), "study", "method", *keys, leaves=leaves),
     }
 
 

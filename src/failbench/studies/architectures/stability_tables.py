@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 import polars as pl
 
 from failbench.methods.improved_rules import ImprovedRulesSettings
-from failbench.prediction.fold_plans import LEFT_OUT
-from failbench.reporting.cells import percent, three_decimals, with_interval
+from failbench.prediction.fold_plans import LEFT_OUT, NESTED_CV
+from failbench.prediction.main_study import SAME_REPEATS
+from failbench.reporting.cells import ABSENT, percent, three_decimals, with_interval
 from failbench.reporting.labels import ARCHITECTURE_LABELS, in_label_order, method_label
 from failbench.reporting.reported import Reported
 from failbench.reporting.table import Column, Table
@@ -49,6 +51,11 @@ LEFT_OUT_NOTE = (
     "resampling the scenarios that the architecture has; nothing of the architecture was trained "
     "on, its successful runs included. Reported: the paper's improved rules on its own scenarios "
     "and larger models ({place})."
+)
+MAIN_STUDY_NOTE = (
+    " Main study: the same methods on the one architecture that they learn from, over its "
+    "{main} repeats of the folds; equal repeats: over as many as the other columns have "
+    "({left_out}), with which these compare."
 )
 
 
@@ -185,14 +192,17 @@ def _rows_left_out(table: pl.DataFrame, settings: ArchitecturesSettings) -> list
 
 @dataclass(frozen=True)
 class AccuracyRow:
-    """Accuracies by architecture, as cells, and how far apart they are."""
+    """Accuracies by architecture and in the main study, as cells, and how far apart they are."""
 
     label: str
     accuracies: dict[Architecture, str]
     spread: str
+    main: dict[str, str]
 
 
-def left_out_table(table: pl.DataFrame, paper: Reported, *, confidence: float) -> Table:
+def left_out_table(
+    table: pl.DataFrame, paper: Reported, repeats: Mapping[str, int], *, confidence: float
+) -> Table:
     """Accuracy of every method on each architecture when it is left out, reported above measured.
 
     Parameters
@@ -201,13 +211,16 @@ def left_out_table(table: pl.DataFrame, paper: Reported, *, confidence: float) -
         As for :func:`stability_table`.
     paper
         What the paper prints.
+    repeats
+        Of the folds, by study; the columns of the main study are explained where it is among them.
     confidence
         Of the intervals, as a fraction.
 
     Returns
     -------
     Table
-        A row for the paper and one per method; a column per architecture that was recorded.
+        A row for the paper and one per method; a column per architecture that was recorded, and
+        two for the main study.
 
     Raises
     ------
@@ -217,25 +230,33 @@ def left_out_table(table: pl.DataFrame, paper: Reported, *, confidence: float) -
     left_out = table.filter(pl.col("study") == LEFT_OUT)
     names = architectures_in(left_out)
     methods = [
-        _accuracies(method, left_out.filter(pl.col("method") == method), names)
+        _accuracies(method, table.filter(pl.col("method") == method), names)
         for method in in_label_order(left_out["method"])
     ]
-    place = paper.tables.architectures.place
+    note = LEFT_OUT_NOTE.format(interval=100 * confidence, place=paper.tables.architectures.place)
+    if NESTED_CV in repeats:
+        note += MAIN_STUDY_NOTE.format(main=repeats[NESTED_CV], left_out=repeats[LEFT_OUT])
     return Table.of(
         "architectures_left_out",
         (
             Column("Method", align="left", cell=lambda row: row.label),
             *(_accuracy_column(name) for name in names),
             Column(SPREAD, cell=lambda row: row.spread),
+            _main_study_column("All repeats", NESTED_CV),
+            _main_study_column("Equal repeats", SAME_REPEATS),
         ),
         [_reported_accuracies(paper, names), *methods],
         "How often each method names the right cause in an architecture that it has not seen.",
-        (LEFT_OUT_NOTE.format(interval=100 * confidence, place=place),),
+        (note,),
     )
 
 
 def _accuracy_column(name: Architecture) -> Column:
     return Column(ARCHITECTURE_LABELS[name], cell=lambda row: row.accuracies[name])
+
+
+def _main_study_column(heading: str, study: str) -> Column:
+    return Column(heading, "main study", cell=lambda row: row.main[study])
 
 
 def _reported_accuracies(paper: Reported, names: list[Architecture]) -> AccuracyRow:
@@ -244,15 +265,21 @@ def _reported_accuracies(paper: Reported, names: list[Architecture]) -> Accuracy
         "Improved rules, reported",
         {name: reported_accuracy(printed.get(name)) for name in names},
         spread([printed[name].accuracy for name in names if name in printed]),
+        dict.fromkeys((NESTED_CV, SAME_REPEATS), ABSENT),
     )
 
 
 def _accuracies(method: str, rates: pl.DataFrame, names: list[Architecture]) -> AccuracyRow:
+    left_out = rates.filter(pl.col("study") == LEFT_OUT)
     return AccuracyRow(
         method_label(method),
         {
-            name: rate_cell(rates.filter(pl.col("architecture") == name), "accuracy", RECORDED)
+            name: rate_cell(left_out.filter(pl.col("architecture") == name), "accuracy", RECORDED)
             for name in names
         },
-        spread(values_of(rates, "accuracy", RECORDED)),
+        spread(values_of(left_out, "accuracy", RECORDED)),
+        {
+            study: rate_cell(rates.filter(pl.col("study") == study), "accuracy", RECORDED)
+            for study in (NESTED_CV, SAME_REPEATS)
+        },
     )

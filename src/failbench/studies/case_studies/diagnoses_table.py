@@ -19,10 +19,12 @@ LISTS_OF_RULES = ("simple_rules", "improved_rules", "learned_rules", "decision_t
 """Methods that check conditions in order, so that the last ones decide; of others the first do."""
 
 DIAGNOSES_NOTE = (
-    "Answers on feature set 19 by the fits of the main study that test the scenario in the first "
-    "repeat, and so have not learnt from it. Right: in how many of the repeats. Confidence: of an "
-    "abstention, what was not enough. Evidence: the {shown} conditions that decide, of rules and "
-    "trees the last ones on the path; of other methods the leading ones."
+    "Answers on feature set 19 by the fits of the main study that test the scenario, and so have "
+    "not learnt from it. Most frequent: the answer of most repeats, and of how many. Right: in how "
+    "many of the repeats. Explained: a single fit, that of the first repeat, whose answer may be "
+    "another than the most frequent; its confidence (of an abstention, what was not enough) and "
+    "its evidence, the {shown} conditions that decide, of rules and trees the last ones on the "
+    "path; of other methods the leading ones."
 )
 
 
@@ -45,18 +47,30 @@ def _in_words(evidence: Evidence) -> str:
     return f"{signal} {significant(evidence.value)} {evidence.relation} {limit}"
 
 
-def _category(answer: CaseAnswer) -> str:
-    category = answer.diagnosis.category
-    return words(category) + (" (right)" if category == answer.case.category else "")
+def _answer(answer: str, row: CaseAnswer) -> str:
+    return words(answer) + (" (right)" if answer == row.case.category else "")
 
+
+def _most_frequent(row: CaseAnswer) -> str:
+    answers = " or ".join(_answer(answer, row) for answer in row.most_frequent)
+    return f"{answers}, {row.count} of {row.repeats}" + " each" * (len(row.most_frequent) > 1)
+
+
+REPEATS, EXPLAINED = "all repeats", "explained, first repeat"
 
 COLUMNS: Final = (
-    Column("Case", align="left", cell=lambda answer: CASE_LABELS[answer.case.name]),
-    Column("Method", align="left", cell=lambda answer: method_label(answer.method)),
-    Column("Answer", align="left", cell=_category),
-    Column("Confidence", cell=lambda answer: three_decimals(answer.diagnosis.confidence)),
-    Column("Right", cell=lambda answer: f"{answer.right} of {answer.repeats}"),
-    Column("Evidence", align="left", cell=evidence_text),
+    Column("Case", align="left", cell=lambda row: CASE_LABELS[row.case.name]),
+    Column("Method", align="left", cell=lambda row: method_label(row.method)),
+    Column("Most frequent", REPEATS, align="left", cell=_most_frequent),
+    Column("Right", REPEATS, cell=lambda row: f"{row.right} of {row.repeats}"),
+    Column(
+        "Answer",
+        EXPLAINED,
+        align="left",
+        cell=lambda row: _answer(row.diagnosis.category, row),
+    ),
+    Column("Confidence", EXPLAINED, cell=lambda row: three_decimals(row.diagnosis.confidence)),
+    Column("Evidence", EXPLAINED, align="left", cell=evidence_text),
 )
 
 
@@ -72,6 +86,7 @@ def diagnoses_table(studies: CaseStudies) -> Table:
         "case_diagnoses",
         COLUMNS,
         studies.answers,
-        "What each method says of the two cases.",
+        "What each method says of the two cases: its most frequent answer over the repeats, and "
+        "the diagnosis of one fit with its evidence.",
         (DIAGNOSES_NOTE.format(shown=SHOWN_EVIDENCE),),
     )

@@ -12,6 +12,7 @@ from failbench.studies.controls.results import (
     leak_test,
 )
 from failbench.studies.controls.settings import ControlSettings
+from failbench.studies.controls.tables import controls_table
 
 
 def report(
@@ -36,15 +37,20 @@ def report(
     """
     results = control_results(predictions, permuted, settings)
     controls = {name: result.model_dump() for name, result in results.items()}
-    raw_twins = balanced_accuracy_interval(twins, settings).model_dump(include={*ESTIMATE})
+    twins_interval = balanced_accuracy_interval(twins, settings)
+    raw_twins = twins_interval.model_dump(include={*ESTIMATE})
+    leak = leak_test(planted)
     columns = (*ESTIMATE, "p", "verdict")
     rows = [(name, *(control[key] for key in columns)) for name, control in controls.items()]
     return StudyReport(
         metrics={
             **controls,
             "raw_twins": raw_twins,
-            "leak_test": leak_test(planted).model_dump(),
+            "leak_test": leak.model_dump(),
         },
+        tables=(
+            controls_table(results, twins_interval, leak, planted["scenario"].n_unique(), settings),
+        ),
         summary=(
             Summary(("control", *columns), rows),
             Summary(("control", *ESTIMATE), [("raw_twins", *(raw_twins[key] for key in ESTIMATE))]),

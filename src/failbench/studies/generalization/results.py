@@ -6,6 +6,7 @@ import polars as pl
 
 from failbench.errors import BadInputError
 from failbench.prediction.fold_plans import KNOWN_SCENARIOS, LEFT_OUT, NESTED_CV, POOLED
+from failbench.prediction.main_study import SAME_REPEATS, same_repeats
 from failbench.statistics.bootstrap import Interval
 from failbench.statistics.estimates import estimate_rows
 from failbench.statistics.intervals import IntervalSettings, scenario_intervals
@@ -21,6 +22,9 @@ STUDIES = {
     "from the others and from other seeds",
 }
 """The studies that are set side by side, and where each of them asks a method."""
+
+ESTIMATED = {**STUDIES, SAME_REPEATS: f"{STUDIES[NESTED_CV]}, in the repeats of the other studies"}
+"""The studies that rates are of: those, and the main study at equal repeats."""
 
 GAIN = "gain_of_known_scenarios"
 GAIN_ESTIMAND = (
@@ -46,11 +50,20 @@ def generalization_table(predictions: pl.DataFrame, settings: IntervalSettings) 
     -------
     polars.DataFrame
         A row per ``study``, ``feature_set``, ``method`` and ``metric``, with value, interval,
+    <<<<<<< HEAD
         ``n`` scenarios and ``runs``. Scenarios are resampled, then their seeds: the runs of a
         scenario and seed move together, of whatever architecture. A scenario that an architecture
         does not have is the mean of those runs that it has. ``gain_of_known_scenarios`` is the
         accuracy in ``known_scenarios`` less that in ``leave_one_architecture_out``, on the runs of
         the former.
+    =======
+        ``n`` scenarios, ``runs`` and ``repeats``. The main study is there once more with the
+        repeats that the pooled study has, for the methods that this has. The unit that is
+        resampled is the scenario: all its runs, of any seed and architecture, move together. A
+        scenario that an architecture does not have is the mean of those runs that it has.
+        ``gain_of_known_scenarios`` is the accuracy in ``known_scenarios`` less that in
+        ``leave_one_architecture_out``, on the runs of the former.
+    >>>>>>> corrections
 
     Raises
     ------
@@ -66,6 +79,9 @@ def generalization_table(predictions: pl.DataFrame, settings: IntervalSettings) 
                 f"there are none of {study}.",
                 "Run `dvc repro` for the stages that predict.",
             )
+    main = predictions.filter(pl.col("study") == NESTED_CV)
+    pooled = predictions.filter(pl.col("study") == POOLED)
+    predictions = pl.concat([predictions, same_repeats(main, pooled)])
     parts = []
     for key, part in predictions.sort(KEYS).group_by(KEYS, maintain_order=True):
         parts.append(_estimates(key, part, _rates(str(key[0]), part, settings)))
@@ -82,7 +98,7 @@ def _rates(
     """Rates by metric; their estimands say where the study asks a method."""
     intervals = scenario_intervals(scenario_answers(predictions), OVERALL, settings)
     return {
-        metric: interval.model_copy(update={"estimand": f"{interval.estimand}; {STUDIES[study]}"})
+        metric: interval.model_copy(update={"estimand": f"{interval.estimand}; {ESTIMATED[study]}"})
         for metric, interval in intervals.items()
     }
 
@@ -91,5 +107,6 @@ def _estimates(
     key: tuple[object, ...], predictions: pl.DataFrame, intervals: dict[str, Interval]
 ) -> pl.DataFrame:
     return estimate_rows(intervals, **dict(zip(KEYS, key, strict=True))).with_columns(
-        runs=pl.lit(predictions["run_id"].n_unique())
+        runs=pl.lit(predictions["run_id"].n_unique()),
+        repeats=pl.lit(predictions["repeat"].n_unique()),
     )

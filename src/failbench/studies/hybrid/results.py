@@ -33,6 +33,7 @@ from failbench.vocabulary import Route
 
 ALL = "all"
 BEST = "best_thresholds"
+CONDITIONS = "conditions_to_read"
 
 
 class RoutingSettings(Record):
@@ -54,7 +55,8 @@ class HybridStudy:
     routes
         Keyed by (``hybrid``, ``route``, ``metric``), rows as
         :func:`failbench.statistics.estimates.estimate_rows` makes them: share and precision of each
-        route, and under the route ``all`` the accuracy and the cost.
+        route, under the route ``all`` the accuracy and the cost, and the conditions to read of the
+        answers that show any.
     thresholds
         The same keyed by (``human_cost``, ``wrong_answer_cost``, ``metric``): what is paid at these
         prices, which pair of thresholds is cheapest, and how sure that is.
@@ -171,7 +173,7 @@ def _search(
 def _as_measured(
     predictions: pl.DataFrame, costs: UnitCosts, settings: IntervalSettings
 ) -> Iterable[tuple[str, dict[str, Interval]]]:
-    """Share and precision of each route that answers anything, then accuracy and cost of all."""
+    """Share and precision of each route that answers anything, accuracy and cost of all."""
     answers = scenario_answers(predictions)
     for route in ROUTES:
         answered = pl.col("route") == route
@@ -191,10 +193,27 @@ def _as_measured(
                 "that they answer it",
                 kind="proportion",
             ),
+            *_conditions(predictions, answered),
         )
         yield route, scenario_intervals(answers, (), settings, values)
     accuracy = tuple(metric for metric in OVERALL if metric.name == "accuracy")
-    yield ALL, scenario_intervals(answers, accuracy, settings, cost_metrics(predictions, costs))
+    values = (*cost_metrics(predictions, costs), *_conditions(predictions, pl.lit(value=True)))
+    yield ALL, scenario_intervals(answers, accuracy, settings, values)
+
+
+def _conditions(predictions: pl.DataFrame, answered: pl.Expr) -> tuple[ValueMetric, ...]:
+    """Conditions to read of the answers that show any, which a person's do not."""
+    conditions = pl.when(answered).then(pl.col("conditions"))
+    if predictions.select(conditions.is_null().all()).item():
+        return ()
+    return (
+        ValueMetric(
+            CONDITIONS,
+            over_scenarios(predictions, conditions),
+            "conditions to check in order to verify the diagnosis of a new scenario, where there "
+            "are any",
+        ),
+    )
 
 
 def _paid(

@@ -10,13 +10,13 @@ import polars as pl
 
 from failbench.errors import BadInputError
 from failbench.methods.hybrid import HybridSettings
-from failbench.reporting.cells import ABSENT, Estimate, percent, with_interval
+from failbench.reporting.cells import ABSENT, Estimate, one_decimal, percent, with_interval
 from failbench.reporting.labels import method_label
 from failbench.reporting.reported import REPORTED_HYBRIDS, Reported, reported_number
 from failbench.reporting.table import Column, Table
 from failbench.statistics.costs import UnitCosts
 from failbench.statistics.estimates import nest
-from failbench.studies.hybrid.results import ALL
+from failbench.studies.hybrid.results import ALL, CONDITIONS
 from failbench.studies.hybrid.routing import ROUTES
 from failbench.vocabulary import Route
 
@@ -33,6 +33,11 @@ ROUTES_NOTE = (
     "Precision: share of a route's answers that are right, and of all of them accuracy. Cost: "
     "share of the route times what its answer costs ({rules:g} for rules, {classifier:g} for the "
     "forest, {human:g} for a person), which is assumed. The human is simulated."
+)
+CONDITIONS_NOTE = (
+    "Conditions: how many a reader must check to verify an answer, mean over scenarios. They cover "
+    "only the answers that no person gave, {share} % of those of the three-way hybrid: what a "
+    "person thought of is not counted."
 )
 ARITHMETIC_NOTE = (
     "Reported: {three_way} for the three-way hybrid, {two_way} for the other. There the parts make "
@@ -78,6 +83,7 @@ class RouteRow:
     share: str
     precision: str
     cost: str
+    conditions: str
     n: str
 
 
@@ -89,6 +95,7 @@ ROUTE_COLUMNS = (
     Column("Share", "measured", cell=lambda row: row.share),
     Column("Precision", "measured", cell=lambda row: row.precision),
     Column("Cost", "measured", cell=lambda row: row.cost),
+    Column("Conditions", "measured", cell=lambda row: row.conditions),
     Column("n", "measured", cell=lambda row: row.n),
 )
 
@@ -150,7 +157,13 @@ def routes_table(
         ROUTE_COLUMNS,
         [row for hybrid in HYBRIDS for row in _rows(hybrid, measured[hybrid], paper, costs)],
         "Who answers in the hybrids, how often they are right, and what that costs.",
-        (ROUTES_NOTE.format(interval=100 * confidence, **costs.model_dump()), _arithmetic(paper)),
+        (
+            ROUTES_NOTE.format(interval=100 * confidence, **costs.model_dump()),
+            CONDITIONS_NOTE.format(
+                share=percent(1 - measured["hybrid"]["human"]["share"]["value"])
+            ),
+            _arithmetic(paper),
+        ),
     )
 
 
@@ -169,6 +182,7 @@ def _rows(
             _cell(measured[route], "share"),
             _cell(measured[route], "precision"),
             _cell(measured[route], "share", partial(_cost, unit=units[route])),
+            _conditions(measured[route]),
             _size(measured[route], "share"),
         )
         for route in ROUTES
@@ -182,6 +196,7 @@ def _rows(
         percent(1.0),
         _cell(measured[ALL], "accuracy"),
         _cell(measured[ALL], "cost_per_run", _cost),
+        _conditions(measured[ALL]),
         _size(measured[ALL], "accuracy"),
     )
     return [*rows, whole]
@@ -286,6 +301,11 @@ def _rate(value: float | None) -> str:
 def _cell(estimates: Estimates, metric: str, form: Callable[[float], str] = percent) -> str:
     estimate = estimates[metric]
     return with_interval(estimate["value"], estimate["ci_low"], estimate["ci_high"], form)
+
+
+def _conditions(estimates: Estimates) -> str:
+    """Those of the answers that show any; a dash where none does, as none of a person's."""
+    return _cell(estimates, CONDITIONS, one_decimal) if CONDITIONS in estimates else ABSENT
 
 
 def _size(estimates: Estimates, metric: str) -> str:

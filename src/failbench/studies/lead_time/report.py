@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import polars as pl
@@ -11,7 +12,11 @@ from failbench.reporting.study_report import StudyReport, Summary, rounded
 from failbench.statistics.intervals import IntervalSettings
 from failbench.studies.lead_time.figure import draw_lead_time
 from failbench.studies.lead_time.measurements import Measurements
-from failbench.studies.lead_time.results import lead_time_metrics, lead_time_results
+from failbench.studies.lead_time.results import (
+    lead_time_metrics,
+    lead_time_results,
+    main_study_rows,
+)
 from failbench.studies.lead_time.settings import LeadTimeSettings
 from failbench.studies.lead_time.tables import lead_time_table
 
@@ -24,6 +29,7 @@ SUMMARISED = (0, 10, 50, LAST_SNAPSHOT)
 
 def report(
     measured: Measurements,
+    main: pl.DataFrame,
     paper: Reported,
     settings: LeadTimeSettings,
     intervals: IntervalSettings,
@@ -35,6 +41,9 @@ def report(
     ----------
     measured
         As :func:`failbench.studies.lead_time.measure.measure` returns them.
+    main
+        Rows of ``predictions.PREDICTION_SCHEMA`` of these methods in the main study, which stand
+        beside those at the failure itself.
     paper
         The numbers that the paper prints.
     settings, intervals
@@ -49,12 +58,15 @@ def report(
         label.
     """
     results = lead_time_results(measured, settings, intervals, workers)
+    beside = main_study_rows(main, measured.predictions, intervals)
+    results = replace(results, rates=pl.concat([results.rates, beside]))
     points = rounded(results.rates)
     table = lead_time_table(
         points,
         paper,
         calibration_runs=results.calibration_runs,
         limits=results.limits,
+        repeats=(main["repeat"].n_unique(), measured.predictions["repeat"].n_unique()),
         false_alarms=settings.false_alarms,
         confidence=intervals.confidence,
     )

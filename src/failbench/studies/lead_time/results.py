@@ -10,10 +10,12 @@ from itertools import product
 import numpy as np
 import polars as pl
 
+from failbench.features.catalogue import PRIMARY_SET
+from failbench.prediction.main_study import same_repeats
 from failbench.prediction.workers import parallel_map
 from failbench.statistics.estimates import estimate_rows, nest
 from failbench.statistics.intervals import IntervalSettings, scenario_intervals
-from failbench.statistics.metrics import ValueMetric
+from failbench.statistics.metrics import OVERALL, ValueMetric
 from failbench.statistics.scenario_values import over_scenarios
 from failbench.statistics.scores import scenario_answers
 from failbench.studies.lead_time.alarm_calibration import CalibratedAlarm, calibrated_alarm
@@ -25,6 +27,9 @@ from failbench.vocabulary import ABSTAIN
 
 ALARM, POSSIBLE = "alarm", "possible"
 """Rows that stand beside the methods: any alarm, and runs whose onset lies that far back."""
+MAIN_STUDY, MAIN_STUDY_EQUAL_REPEATS = "main_study_accuracy", "main_study_accuracy_equal_repeats"
+"""What stands beside the accuracy at the failure itself."""
+ACCURACY = tuple(metric for metric in OVERALL if metric.name == "accuracy")
 
 
 @dataclass(frozen=True)
@@ -97,6 +102,43 @@ def lead_time_results(
     # how late it is possible to be right says nothing: at onset, or never
     trivial = (pl.col("method") == POSSIBLE) & (pl.col("metric") == "diagnosed_within")
     return LeadTime(rates.filter(~trivial), alarm.limits, alarm.runs)
+
+
+def main_study_rows(
+    main: pl.DataFrame, predictions: pl.DataFrame, intervals: IntervalSettings
+) -> pl.DataFrame:
+    """Accuracy of the methods in the main study, over all repeats and over those asked here.
+
+    Parameters
+    ----------
+    main
+        Rows of ``predictions.PREDICTION_SCHEMA`` of the main study.
+    predictions
+        Those of lead time, for their methods and repeats.
+    intervals
+        How intervals are made.
+
+    Returns
+    -------
+    polars.DataFrame
+        Rows like those of :attr:`LeadTime.rates` at zero steps: of each method the metrics
+        ``MAIN_STUDY`` and ``MAIN_STUDY_EQUAL_REPEATS``.
+    """
+    on_features = main.filter(pl.col("feature_set") == PRIMARY_SET)
+    asked = predictions.with_columns(feature_set=pl.lit(PRIMARY_SET))
+    equal = same_repeats(on_features, asked)
+    tables = []
+    for method in equal["method"].unique().sort():
+        of_method = pl.col("method") == method
+        rates = {
+            metric: scenario_intervals(scenario_answers(answers), ACCURACY, intervals)["accuracy"]
+            for metric, answers in (
+                (MAIN_STUDY, on_features.filter(of_method)),
+                (MAIN_STUDY_EQUAL_REPEATS, equal.filter(of_method)),
+            )
+        }
+        tables.append(estimate_rows(rates, method=method, steps=0))
+    return pl.concat(tables)
 
 
 def lead_time_metrics(results: LeadTime) -> dict[str, dict[str, dict[str, dict[str, float]]]]:

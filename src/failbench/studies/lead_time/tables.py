@@ -11,7 +11,12 @@ from failbench.reporting.cells import ABSENT, one_decimal, percent, with_interva
 from failbench.reporting.labels import METHOD_LABELS, method_label
 from failbench.reporting.reported import Reported, reported_number
 from failbench.reporting.table import Column, Table
-from failbench.studies.lead_time.results import ALARM, POSSIBLE
+from failbench.studies.lead_time.results import (
+    ALARM,
+    MAIN_STUDY,
+    MAIN_STUDY_EQUAL_REPEATS,
+    POSSIBLE,
+)
 
 REPORTED_METHOD = "improved_rules"
 """The paper's framework, whose accuracy its Figure 4 shows."""
@@ -55,10 +60,15 @@ SHOWN = (
 )
 """Metrics of the table; a row has at least one of them."""
 
+BESIDE = (MAIN_STUDY, MAIN_STUDY_EQUAL_REPEATS)
+"""Metrics that stand beside those at the failure itself."""
+
 COLUMNS = (
     Column("Method", align="left", cell=lambda row: row.label),
     Column("Steps before failure", cell=lambda row: str(row.steps)),
     Column("Accuracy", "reported", cell=lambda row: row.reported),
+    _rate("All repeats", "main study", MAIN_STUDY),
+    _rate("Equal repeats", "main study", MAIN_STUDY_EQUAL_REPEATS),
     _rate("All", "accuracy", "accuracy"),
     _rate("Past onset", "accuracy", "accuracy_past_onset"),
     _rate("Healthy twins", "accuracy", "twin_accuracy"),
@@ -82,6 +92,11 @@ SNAPSHOTS_NOTE = (
     "that had begun by then. Names a cause: how often the method, trained on failing runs, names "
     "one of a healthy twin for a reason; a classifier knows no health, and always does."
 )
+MAIN_STUDY_NOTE = (
+    "Main study: accuracy of the methods of the same name on whole runs, with all 19 features and "
+    "the search over settings, which the classifiers go without here; over its {main} repeats of "
+    "the folds, and over as many as the other columns have ({equal}), with which row 0 compares."
+)
 EVENT_NOTE = (
     "Diagnosed for good: of all runs, those with an alarm and a right diagnosis that holds from "
     "then on, at least so many steps before failure; failure is a competing event, and methods "
@@ -104,6 +119,7 @@ def lead_time_table(
     *,
     calibration_runs: int,
     limits: Sequence[float],
+    repeats: tuple[int, int],
     false_alarms: float,
     confidence: float,
 ) -> Table:
@@ -119,6 +135,8 @@ def lead_time_table(
         Healthy runs that a limit of the alarm comes from.
     limits
         Limits of the alarm, per division of the healthy runs.
+    repeats
+        Of the folds: those of the main study, and those of this one.
     false_alarms
         The rate that it is calibrated to, a fraction.
     confidence
@@ -151,6 +169,7 @@ def lead_time_table(
         "How early each method names the right cause, and what it says of runs without a fault.",
         (
             SNAPSHOTS_NOTE.format(interval=100 * confidence),
+            MAIN_STUDY_NOTE.format(main=repeats[0], equal=repeats[1]),
             event_note,
             REPORTED_NOTE.format(place=paper.claims["lead_time_steps"].place),
         ),
@@ -167,7 +186,7 @@ def _rows(rates: pl.DataFrame, paper: Reported) -> list[Row]:
             rates_then = rates.filter(
                 pl.col("method") == method,
                 pl.col("steps") == step,
-                pl.col("metric").is_in(SHOWN),
+                pl.col("metric").is_in([*SHOWN, *BESIDE]),
             )
             if rates_then.height:
                 rows.append(Row(label, step, _reported(paper, method, step, steps), rates_then))
