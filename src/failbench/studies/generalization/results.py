@@ -50,20 +50,12 @@ def generalization_table(predictions: pl.DataFrame, settings: IntervalSettings) 
     -------
     polars.DataFrame
         A row per ``study``, ``feature_set``, ``method`` and ``metric``, with value, interval,
-    <<<<<<< HEAD
-        ``n`` scenarios and ``runs``. Scenarios are resampled, then their seeds: the runs of a
-        scenario and seed move together, of whatever architecture. A scenario that an architecture
-        does not have is the mean of those runs that it has. ``gain_of_known_scenarios`` is the
-        accuracy in ``known_scenarios`` less that in ``leave_one_architecture_out``, on the runs of
-        the former.
-    =======
         ``n`` scenarios, ``runs`` and ``repeats``. The main study is there once more with the
-        repeats that the pooled study has, for the methods that this has. The unit that is
-        resampled is the scenario: all its runs, of any seed and architecture, move together. A
-        scenario that an architecture does not have is the mean of those runs that it has.
+        repeats that the pooled study has, for the methods that this has. Scenarios are resampled,
+        then their seeds: the runs of a scenario and seed move together, of whatever architecture.
+        A scenario that an architecture does not have is the mean of those runs that it has.
         ``gain_of_known_scenarios`` is the accuracy in ``known_scenarios`` less that in
         ``leave_one_architecture_out``, on the runs of the former.
-    >>>>>>> corrections
 
     Raises
     ------
