@@ -141,3 +141,12 @@ def test_the_gain_is_over_the_twins_of_the_runs_that_had_begun(rates):
 def test_every_rate_has_its_interval(rates):
     for rate in rates.values():
         assert rate.ci_low <= rate.value <= rate.ci_high
+
+
+def test_a_seed_that_has_not_begun_is_a_run_of_its_scenario(predictions, runs, rates):
+    late = runs.with_columns(pl.format("{}-late", "run_id").alias("run_id"), failure_step=AHEAD - 1)
+    with_late = early_rates(predictions, pl.concat([runs, late]), AHEAD, INTERVALS)
+    assert with_late["accuracy"].n == 30
+    assert with_late["accuracy"].resampling_unit == "scenario, then seed"
+    assert with_late["accuracy"].value == pytest.approx(rates["accuracy"].value / 2)
+    assert with_late["accuracy_past_onset"] == rates["accuracy_past_onset"]
