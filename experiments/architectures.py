@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from failbench.features.feature_table import FEATURE_SCHEMA
 from failbench.methods.improved_rules import ImprovedRulesSettings
 from failbench.prediction.main_study import across_architectures_files
+from failbench.predictions import PREDICTION_SCHEMA
 from failbench.statistics.intervals import IntervalSettings
-from failbench.studies.architectures.measure import ArchitecturesSettings
+from failbench.studies.architectures.measure import RULE_PREDICTION_SCHEMA, ArchitecturesSettings
 from failbench.studies.architectures.report import report
 from report import publish, read_reported
 from stage import read_names, read_output, read_outputs, read_section, run, workers
@@ -22,9 +24,9 @@ def main() -> None:
     publish(
         "architectures",
         report(
-            read_output(RULES),
-            read_outputs(ACROSS_ARCHITECTURES, files),
-            read_output(FEATURES),
+            read_output(RULES, RULE_PREDICTION_SCHEMA),
+            read_outputs(ACROSS_ARCHITECTURES, files, PREDICTION_SCHEMA),
+            read_output(FEATURES, FEATURE_SCHEMA),
             read_reported(),
             read_section("architectures", ArchitecturesSettings),
             read_section("improved_rules", ImprovedRulesSettings),
