@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from failbench.studies.ablation.measure import METHODS, AblationSettings
+from failbench.studies.ablation.measure import ABLATION_SCHEMA, METHODS, AblationSettings
 from failbench.studies.ablation.report import report
 from report import publish, read_reported
 from stage import read_outputs, read_section, run, workers
@@ -14,7 +14,7 @@ PREDICTIONS = Path("data/predictions/ablation")
 
 def main() -> None:
     settings = read_section("ablation", AblationSettings)
-    predictions = read_outputs(PREDICTIONS, METHODS)
+    predictions = read_outputs(PREDICTIONS, METHODS, ABLATION_SCHEMA)
     publish("ablation", report(predictions, read_reported(), settings, workers()))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from failbench.methods.improved_rules import ImprovedRulesSettings
+from failbench.predictions import PREDICTION_SCHEMA
 from failbench.statistics.intervals import IntervalSettings
 from failbench.studies.abstention.report import report
 from failbench.studies.abstention.settings import AbstentionSettings
@@ -17,8 +18,8 @@ INNER = Path("data/predictions/abstention/improved_rules.parquet")
 
 def main() -> None:
     published = report(
-        read_output(PREDICTIONS),
-        read_output(INNER),
+        read_output(PREDICTIONS, PREDICTION_SCHEMA),
+        read_output(INNER, PREDICTION_SCHEMA),
         read_reported(),
         read_section("abstention", AbstentionSettings),
         read_section("intervals", IntervalSettings),

@@ -5,9 +5,11 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from failbench.features.feature_table import FEATURE_SCHEMA
 from failbench.methods.catalogue import method_named
 from failbench.prediction.across_architectures import across_architectures
 from failbench.prediction.slices import AcrossArchitectures
+from failbench.prediction.splits import SPLIT_SCHEMA
 from failbench.telemetry import write_parquet
 from stage import print_accuracy, read_output, read_section, run, workers
 
@@ -22,7 +24,12 @@ def main() -> None:
     sections = {name: read_section(name, record) for name, record in method.sections.items()}
     settings = method.assemble(sections)
     predictions = across_architectures(
-        read_output(FEATURES), read_output(SPLITS), method.name, settings, study, workers()
+        read_output(FEATURES, FEATURE_SCHEMA),
+        read_output(SPLITS, SPLIT_SCHEMA),
+        method.name,
+        settings,
+        study,
+        workers(),
     )
     write_parquet(predictions, PREDICTIONS / f"{method.name}.parquet")
     print_accuracy(predictions)

@@ -6,10 +6,12 @@ from pathlib import Path
 
 import polars as pl
 
+from failbench.features.feature_table import FEATURE_SCHEMA
 from failbench.methods.improved_rules import ImprovedRulesSettings
 from failbench.prediction.main_study import across_architectures_files
+from failbench.predictions import PREDICTION_SCHEMA
 from failbench.statistics.intervals import IntervalSettings
-from failbench.studies.architectures.measure import ArchitecturesSettings
+from failbench.studies.architectures.measure import RULE_PREDICTION_SCHEMA, ArchitecturesSettings
 from failbench.studies.architectures.report import report
 from report import publish, read_reported
 from stage import read_names, read_output, read_outputs, read_section, run, workers
@@ -25,9 +27,12 @@ def main() -> None:
     publish(
         "architectures",
         report(
-            read_output(RULES),
-            pl.concat(read_outputs(folder, files) for folder in (ACROSS_ARCHITECTURES, MAIN_STUDY)),
-            read_output(FEATURES),
+            read_output(RULES, RULE_PREDICTION_SCHEMA),
+            pl.concat(
+                read_outputs(folder, files, PREDICTION_SCHEMA)
+                for folder in (ACROSS_ARCHITECTURES, MAIN_STUDY)
+            ),
+            read_output(FEATURES, FEATURE_SCHEMA),
             read_reported(),
             read_section("architectures", ArchitecturesSettings),
             read_section("improved_rules", ImprovedRulesSettings),

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from failbench.studies.case_studies.cases import CaseStudiesSettings
+from failbench.predictions import PREDICTION_SCHEMA
+from failbench.studies.case_studies.cases import CANDIDATE_SCHEMA, CaseStudiesSettings
+from failbench.studies.case_studies.evidence import DIAGNOSIS_SCHEMA, EVIDENCE_SCHEMA
+from failbench.studies.case_studies.facts import FACT_SCHEMA
 from failbench.studies.case_studies.measure import CaseMeasurements
 from failbench.studies.case_studies.report import report
 from failbench.telemetry import read_telemetry
@@ -18,14 +21,15 @@ TELEMETRY = Path("data/telemetry")
 
 def main() -> None:
     measured = CaseMeasurements(
-        cases=read_output(MEASURED / "cases.parquet"),
-        facts=read_output(MEASURED / "facts.parquet"),
-        diagnoses=read_output(MEASURED / "diagnoses.parquet"),
-        evidence=read_output(MEASURED / "evidence.parquet"),
+        cases=read_output(MEASURED / "cases.parquet", CANDIDATE_SCHEMA),
+        facts=read_output(MEASURED / "facts.parquet", FACT_SCHEMA),
+        diagnoses=read_output(MEASURED / "diagnoses.parquet", DIAGNOSIS_SCHEMA),
+        evidence=read_output(MEASURED / "evidence.parquet", EVIDENCE_SCHEMA),
     )
     asked = measured.diagnoses["method"].unique()
     settings = read_section("case_studies", CaseStudiesSettings)
-    predictions, telemetry = read_outputs(PREDICTIONS, asked), read_telemetry(TELEMETRY)
+    predictions = read_outputs(PREDICTIONS, asked, PREDICTION_SCHEMA)
+    telemetry = read_telemetry(TELEMETRY)
     publish("case_studies", report(measured, predictions, telemetry, read_reported(), settings))
 
 

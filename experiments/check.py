@@ -7,10 +7,9 @@ from pathlib import Path
 
 from failbench.detector import DetectorParams
 from failbench.recording.plan import RecordParams
-from failbench.scenarios import read_scenarios
-from failbench.telemetry import read_telemetry
 from failbench.validity.check import check
 from failbench.validity.report import metrics, report
+from recordings import read_recordings
 from stage import read_section, run, write_metrics
 
 SCENARIOS = Path("data/scenarios")
@@ -19,9 +18,10 @@ METRICS = Path("data/metrics/check.json")
 
 
 def main() -> None:
+    telemetry, scenarios = read_recordings(TELEMETRY, SCENARIOS)
     checked = check(
-        read_scenarios(SCENARIOS),
-        read_telemetry(TELEMETRY),
+        scenarios,
+        telemetry,
         read_section("record", RecordParams),
         read_section("detector", DetectorParams),
     )

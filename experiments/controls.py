@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from failbench.predictions import PREDICTION_SCHEMA
+from failbench.studies.controls.measurements import CONTROL_SCHEMA, PERMUTED_SCHEMA, PLANTED_SCHEMA
 from failbench.studies.controls.report import report
 from failbench.studies.controls.settings import ControlSettings
 from report import publish
@@ -15,10 +17,10 @@ MEASUREMENTS = Path("data/measurements/controls")
 
 def main() -> None:
     published = report(
-        predictions=read_output(PREDICTIONS / "forest.parquet"),
-        permuted=read_output(MEASUREMENTS / "permuted_accuracies.parquet"),
-        planted=read_output(PREDICTIONS / "decision_tree.parquet"),
-        twins=read_output(PREDICTIONS / "raw_series.parquet"),
+        predictions=read_output(PREDICTIONS / "forest.parquet", CONTROL_SCHEMA),
+        permuted=read_output(MEASUREMENTS / "permuted_accuracies.parquet", PERMUTED_SCHEMA),
+        planted=read_output(PREDICTIONS / "decision_tree.parquet", PLANTED_SCHEMA),
+        twins=read_output(PREDICTIONS / "raw_series.parquet", PREDICTION_SCHEMA),
         settings=read_section("controls", ControlSettings),
     )
     publish("controls", published)

@@ -5,7 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from failbench.prediction.slices import ReferenceStudy
-from failbench.studies.difficulty.measure import Difficulty, DifficultySettings
+from failbench.studies.difficulty.measure import (
+    DIFFICULTY_SCHEMA,
+    SHARE_SCHEMA,
+    Difficulty,
+    DifficultySettings,
+)
 from failbench.studies.difficulty.report import report
 from report import publish
 from stage import read_output, read_section, run
@@ -15,7 +20,9 @@ SHARES = Path("data/measurements/difficulty/shares.parquet")
 
 
 def main() -> None:
-    difficulty = Difficulty(scenarios=read_output(MEASURED), shares=read_output(SHARES))
+    difficulty = Difficulty(
+        scenarios=read_output(MEASURED, DIFFICULTY_SCHEMA), shares=read_output(SHARES, SHARE_SCHEMA)
+    )
     settings = read_section("difficulty", DifficultySettings)
     reference = read_section("nested_cv", ReferenceStudy)
     publish("difficulty", report(difficulty, settings, reference.architecture))

@@ -10,8 +10,8 @@ from pydantic import Field
 from failbench.features.feature_table import feature_table
 from failbench.prediction.splits import make_splits
 from failbench.records import Record
-from failbench.scenarios import read_scenarios
-from failbench.telemetry import read_telemetry, write_parquet
+from failbench.telemetry import write_parquet
+from recordings import read_recordings
 from stage import print_table, read_section, run
 
 SCENARIOS = Path("data/scenarios")
@@ -30,10 +30,10 @@ class FeaturesParameters(Record):
 
 def main() -> None:
     parameters = read_section("features", FeaturesParameters)
-    telemetry = read_telemetry(TELEMETRY)
+    telemetry, scenarios = read_recordings(TELEMETRY, SCENARIOS)
     # Runs with a remedy are neither failures nor healthy: no study but the case studies knows them.
     studied = telemetry.select(pl.col("kind") != "remedy")
-    table = feature_table(studied, read_scenarios(SCENARIOS))
+    table = feature_table(studied, scenarios)
     failures = table.filter(pl.col("kind") == "failure")
     splits = make_splits(
         failures.select("scenario", "category").unique(),

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from failbench.scenarios import read_scenarios
 from failbench.studies.gallery.report import report
 from failbench.studies.gallery.results import GallerySettings
-from failbench.telemetry import read_telemetry
+from recordings import read_recordings
 from report import publish
 from stage import read_section, run
 
@@ -17,7 +16,7 @@ TELEMETRY = Path("data/telemetry")
 
 def main() -> None:
     settings = read_section("gallery", GallerySettings)
-    telemetry, scenarios = read_telemetry(TELEMETRY), read_scenarios(SCENARIOS)
+    telemetry, scenarios = read_recordings(TELEMETRY, SCENARIOS)
     publish("gallery", report(telemetry, scenarios, settings))
 
 

@@ -6,7 +6,12 @@ from pathlib import Path
 
 import polars as pl
 
-from failbench.prediction.main_study import across_architectures_files, prediction_files
+from failbench.prediction.main_study import (
+    LANGUAGE_MODELS,
+    across_architectures_files,
+    prediction_files,
+)
+from failbench.predictions import PREDICTION_SCHEMA
 from failbench.statistics.intervals import IntervalSettings
 from failbench.studies.generalization.report import report
 from report import publish
@@ -20,8 +25,12 @@ def main() -> None:
     settings, methods = read_section("intervals", IntervalSettings), read_names("methods")
     predictions = pl.concat(
         [
-            read_outputs(MAIN_STUDY, prediction_files(methods)),
-            read_outputs(ACROSS_ARCHITECTURES, across_architectures_files(methods)),
+            read_outputs(
+                MAIN_STUDY, prediction_files(methods), PREDICTION_SCHEMA, (LANGUAGE_MODELS,)
+            ),
+            read_outputs(
+                ACROSS_ARCHITECTURES, across_architectures_files(methods), PREDICTION_SCHEMA
+            ),
         ]
     )
     publish("generalization", report(predictions, settings))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from failbench.methods.hybrid import HybridSettings
+from failbench.predictions import PREDICTION_SCHEMA
 from failbench.statistics.costs import UnitCosts
 from failbench.statistics.intervals import IntervalSettings
 from failbench.studies.hybrid.report import report
@@ -24,9 +25,15 @@ def main() -> None:
     costs = read_section("costs", UnitCosts)
     settings = read_section("routing", RoutingSettings)
     intervals = read_section("intervals", IntervalSettings)
-    hybrids = {"hybrid": read_output(HYBRID), "hybrid_two_way": read_output(TWO_WAY)}
-    rules = read_output(RULES)
-    members = {"classifier": read_output(FOREST), "human": read_output(HUMAN)}
+    hybrids = {
+        "hybrid": read_output(HYBRID, PREDICTION_SCHEMA),
+        "hybrid_two_way": read_output(TWO_WAY, PREDICTION_SCHEMA),
+    }
+    rules = read_output(RULES, PREDICTION_SCHEMA)
+    members = {
+        "classifier": read_output(FOREST, PREDICTION_SCHEMA),
+        "human": read_output(HUMAN, PREDICTION_SCHEMA),
+    }
     paper = read_reported()
     publish(
         "hybrid", report(hybrids, rules, members, paper, thresholds, costs, settings, intervals)

@@ -8,10 +8,12 @@ import polars as pl
 
 from failbench.methods.hybrid import Hybrid, HybridSettings, HybridTwoWay
 from failbench.prediction.hybrids import compose
+from failbench.predictions import PREDICTION_SCHEMA
 from failbench.telemetry import write_parquet
 from stage import print_table, read_output, read_section, run
 
 ROUTES = ("rules", "classifier", "human")
+MEMBERS = ("improved_rules", "random_forest", "simulated_human")
 STUDIES = (
     Path("data/predictions/nested_cv"),
     Path("data/predictions/across_architectures"),
@@ -21,24 +23,23 @@ STUDIES = (
 def main() -> None:
     settings = read_section("hybrid", HybridSettings)
     three_way = Hybrid(None, None, None, **settings.model_dump())
+    predictions = {
+        folder: [read_output(folder / f"{name}.parquet", PREDICTION_SCHEMA) for name in MEMBERS]
+        for folder in STUDIES
+    }
     rows = []
-    for folder in STUDIES:
-        rules = read_output(folder / "improved_rules.parquet")
-        forest = read_output(folder / "random_forest.parquet")
-        human = read_output(folder / "simulated_human.parquet")
+    for folder, (rules, forest, human) in predictions.items():
         members = {"classifier": forest, "human": human}
-        found = compose("hybrid", three_way, rules, members)
-        write_parquet(found, folder / "hybrid.parquet")
-        both = compose("hybrid_two_way", HybridTwoWay(None, None), rules, {"classifier": forest})
-        write_parquet(both, folder / "hybrid_two_way.parquet")
-        rows += _summary(folder.name, found) + _summary(folder.name, both)
+        hybrid = compose("hybrid", three_way, rules, members)
+        write_parquet(hybrid, folder / "hybrid.parquet")
+        two_way = compose("hybrid_two_way", HybridTwoWay(None, None), rules, {"classifier": forest})
+        write_parquet(two_way, folder / "hybrid_two_way.parquet")
+        rows += _summary(folder.name, hybrid) + _summary(folder.name, two_way)
     print_table(("study", "features", "method", "accuracy", *ROUTES), rows)
 
 
 def _summary(study: str, predictions: pl.DataFrame) -> list[tuple[object, ...]]:
-    routes = [
-        (pl.col("route") == one).mean().alias(one) for one in ("rules", "classifier", "human")
-    ]
+    routes = [(pl.col("route") == route).mean().alias(route) for route in ROUTES]
     table = (
         predictions.group_by("feature_set", "method")
         .agg((pl.col("prediction") == pl.col("category")).mean().alias("accuracy"), *routes)

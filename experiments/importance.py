@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from failbench.studies.importance.measure import METHODS, Importances, ImportanceSettings
+from failbench.predictions import PREDICTION_SCHEMA
+from failbench.studies.importance.measure import (
+    BUILT_IN_SCHEMA,
+    METHODS,
+    REPLACEMENT_SCHEMA,
+    Importances,
+    ImportanceSettings,
+)
 from failbench.studies.importance.report import report
+from failbench.studies.importance.shapes import SHAPE_SCHEMA
 from report import publish, read_reported
 from stage import read_output, read_outputs, read_section, run
 
@@ -16,11 +24,11 @@ MEASUREMENTS = Path("data/measurements/importance")
 def main() -> None:
     settings = read_section("importance", ImportanceSettings)
     measured = Importances(
-        read_outputs(PREDICTIONS, METHODS),
-        read_output(MEASUREMENTS / "replacements.parquet"),
-        read_output(MEASUREMENTS / "built_in.parquet"),
+        read_outputs(PREDICTIONS, METHODS, PREDICTION_SCHEMA),
+        read_output(MEASUREMENTS / "replacements.parquet", REPLACEMENT_SCHEMA),
+        read_output(MEASUREMENTS / "built_in.parquet", BUILT_IN_SCHEMA),
     )
-    shapes = read_output(MEASUREMENTS / "shapes.parquet")
+    shapes = read_output(MEASUREMENTS / "shapes.parquet", SHAPE_SCHEMA)
     publish("importance", report(measured, shapes, read_reported(), settings))
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from failbench.prediction.main_study import prediction_files
+from failbench.prediction.main_study import LANGUAGE_MODELS, prediction_files
+from failbench.predictions import PREDICTION_SCHEMA
 from failbench.statistics.costs import UnitCosts
 from failbench.statistics.intervals import IntervalSettings
 from failbench.studies.intervals.report import report
@@ -17,7 +18,8 @@ PREDICTIONS = Path("data/predictions/nested_cv")
 def main() -> None:
     settings = read_section("intervals", IntervalSettings)
     costs = read_section("costs", UnitCosts)
-    predictions = read_outputs(PREDICTIONS, prediction_files(read_names("methods")))
+    files = prediction_files(read_names("methods"))
+    predictions = read_outputs(PREDICTIONS, files, PREDICTION_SCHEMA, (LANGUAGE_MODELS,))
     publish("intervals", report(predictions, read_reported(), settings, costs, workers()))
 
 

@@ -5,7 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from failbench.statistics.intervals import IntervalSettings
-from failbench.studies.lead_time.measurements import Measurements
+from failbench.studies.lead_time.measurements import (
+    EARLY_SCHEMA,
+    HEALTHY_SCORES_SCHEMA,
+    RUNS_SCHEMA,
+    SCORES_SCHEMA,
+    Measurements,
+)
 from failbench.studies.lead_time.report import report
 from failbench.studies.lead_time.settings import METHODS, LeadTimeSettings
 from report import publish, read_reported
@@ -20,10 +26,10 @@ def main() -> None:
     settings = read_section("lead_time", LeadTimeSettings)
     intervals = read_section("intervals", IntervalSettings)
     measured = Measurements(
-        read_outputs(PREDICTIONS, METHODS),
-        read_output(MEASUREMENTS / "runs.parquet"),
-        read_output(MEASUREMENTS / "scores.parquet"),
-        read_output(MEASUREMENTS / "healthy_scores.parquet"),
+        read_outputs(PREDICTIONS, METHODS, EARLY_SCHEMA),
+        read_output(MEASUREMENTS / "runs.parquet", RUNS_SCHEMA),
+        read_output(MEASUREMENTS / "scores.parquet", SCORES_SCHEMA),
+        read_output(MEASUREMENTS / "healthy_scores.parquet", HEALTHY_SCORES_SCHEMA),
     )
     main_study, paper = read_outputs(MAIN_STUDY, METHODS), read_reported()
     publish("lead_time", report(measured, main_study, paper, settings, intervals, workers()))

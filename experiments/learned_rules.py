@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from failbench.studies.learned_rules.measure import RULE_SCHEMA, TOP_SCHEMA
 from failbench.studies.learned_rules.report import report
 from report import publish
 from stage import read_output, run
@@ -12,8 +13,8 @@ MEASUREMENTS = Path("data/measurements/learned_rules")
 
 
 def main() -> None:
-    rules = read_output(MEASUREMENTS / "rules.parquet")
-    tops = read_output(MEASUREMENTS / "tops.parquet")
+    rules = read_output(MEASUREMENTS / "rules.parquet", RULE_SCHEMA)
+    tops = read_output(MEASUREMENTS / "tops.parquet", TOP_SCHEMA)
     publish("learned_rules", report(rules, tops))
 
 

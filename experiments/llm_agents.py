@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from failbench.predictions import PREDICTION_SCHEMA
 from failbench.statistics.intervals import IntervalSettings
+from failbench.studies.llm_agents.measurements import ANSWERED_SCHEMA, EXPLANATION_SCHEMA
 from failbench.studies.llm_agents.report import report
 from report import publish, read_reported
 from stage import read_output, read_section, run
@@ -15,9 +17,9 @@ MEASUREMENTS = Path("data/measurements/llm_agents")
 
 def main() -> None:
     published = report(
-        read_output(PREDICTIONS),
-        read_output(MEASUREMENTS / "explanations.parquet"),
-        read_output(MEASUREMENTS / "answered.parquet"),
+        read_output(PREDICTIONS, PREDICTION_SCHEMA, may_be_empty=True),
+        read_output(MEASUREMENTS / "explanations.parquet", EXPLANATION_SCHEMA, may_be_empty=True),
+        read_output(MEASUREMENTS / "answered.parquet", ANSWERED_SCHEMA),
         read_reported(),
         read_section("intervals", IntervalSettings),
     )

@@ -6,9 +6,11 @@ from pathlib import Path
 
 import polars as pl
 
+from failbench.features.feature_table import FEATURE_SCHEMA
 from failbench.methods.classifiers import RandomForestSettings
 from failbench.methods.improved_rules import ImprovedRulesSettings
 from failbench.prediction.slices import ReferenceStudy
+from failbench.prediction.splits import SPLIT_SCHEMA
 from failbench.studies.ablation.measure import AblationSettings, ablation
 from failbench.telemetry import write_parquet
 from stage import print_table, read_output, read_section, run, workers
@@ -20,11 +22,11 @@ PREDICTIONS = Path("data/predictions/ablation")
 
 def main() -> None:
     study = read_section("nested_cv", ReferenceStudy)
-    features = read_output(FEATURES)
+    features = read_output(FEATURES, FEATURE_SCHEMA)
     predictions = ablation(
         study.failures(features),
         study.successes(features),
-        read_output(SPLITS),
+        read_output(SPLITS, SPLIT_SCHEMA),
         read_section("improved_rules", ImprovedRulesSettings),
         read_section("random_forest", RandomForestSettings),
         read_section("ablation", AblationSettings),

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from failbench.features.feature_table import FEATURE_SCHEMA
 from failbench.methods.improved_rules import ImprovedRulesSettings
 from failbench.prediction.slices import ReferenceStudy
+from failbench.prediction.splits import SPLIT_SCHEMA
 from failbench.studies.abstention.measure import measure
 from failbench.studies.abstention.settings import RULES, AbstentionSettings
 from failbench.telemetry import write_parquet
@@ -19,11 +21,11 @@ PREDICTIONS = Path("data/predictions/abstention")
 def main() -> None:
     study = read_section("nested_cv", ReferenceStudy)
     settings = read_section("abstention", AbstentionSettings)
-    features = read_output(FEATURES)
+    features = read_output(FEATURES, FEATURE_SCHEMA)
     predictions = measure(
         study.failures(features),
         study.successes(features),
-        read_output(SPLITS),
+        read_output(SPLITS, SPLIT_SCHEMA),
         read_section("improved_rules", ImprovedRulesSettings),
         settings.feature_set,
         study.seed,

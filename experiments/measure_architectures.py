@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from failbench.features.feature_table import FEATURE_SCHEMA
 from failbench.methods.improved_rules import ImprovedRulesSettings
 from failbench.prediction.slices import ReferenceStudy
-from failbench.scenarios import read_scenarios
+from failbench.prediction.splits import SPLIT_SCHEMA
 from failbench.studies.architectures.measure import ArchitecturesSettings, rules_on_architectures
-from failbench.telemetry import read_telemetry, write_parquet
+from failbench.telemetry import write_parquet
+from recordings import read_recordings
 from stage import read_output, read_section, run, workers
 
 FEATURES = Path("data/features/features.parquet")
@@ -20,10 +22,9 @@ PREDICTIONS = Path("data/predictions/architectures/improved_rules.parquet")
 
 def main() -> None:
     predictions = rules_on_architectures(
-        read_output(FEATURES),
-        read_output(SPLITS),
-        read_telemetry(TELEMETRY),
-        read_scenarios(SCENARIOS),
+        read_output(FEATURES, FEATURE_SCHEMA),
+        read_output(SPLITS, SPLIT_SCHEMA),
+        *read_recordings(TELEMETRY, SCENARIOS),
         read_section("nested_cv", ReferenceStudy),
         read_section("improved_rules", ImprovedRulesSettings),
         read_section("architectures", ArchitecturesSettings),

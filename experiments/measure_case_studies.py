@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from failbench.features.feature_table import FEATURE_SCHEMA
 from failbench.methods.boosting_machine import EbmSettings
 from failbench.methods.classifiers import (
     DecisionTreeSettings,
@@ -15,10 +16,11 @@ from failbench.methods.improved_rules import ImprovedRulesSettings
 from failbench.methods.learned_rules import LearnedRulesSettings
 from failbench.methods.simple_rules import SimpleRulesSettings
 from failbench.prediction.slices import ReferenceStudy
-from failbench.scenarios import read_scenarios
+from failbench.prediction.splits import SPLIT_SCHEMA
 from failbench.studies.case_studies.cases import CaseStudiesSettings
 from failbench.studies.case_studies.measure import measure_case_studies
-from failbench.telemetry import read_telemetry, write_parquet
+from failbench.telemetry import write_parquet
+from recordings import read_recordings
 from stage import read_output, read_section, run, workers
 
 FEATURES = Path("data/features/features.parquet")
@@ -40,10 +42,9 @@ def main() -> None:
         "ebm": read_section("ebm", EbmSettings),
     }
     measured = measure_case_studies(
-        read_telemetry(TELEMETRY),
-        read_scenarios(SCENARIOS),
-        read_output(FEATURES),
-        read_output(SPLITS),
+        *read_recordings(TELEMETRY, SCENARIOS),
+        read_output(FEATURES, FEATURE_SCHEMA),
+        read_output(SPLITS, SPLIT_SCHEMA),
         read_section("nested_cv", ReferenceStudy),
         methods,
         read_section("case_studies", CaseStudiesSettings),

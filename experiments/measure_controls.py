@@ -6,9 +6,10 @@ from pathlib import Path
 
 import polars as pl
 
+from failbench.features.feature_table import FEATURE_SCHEMA
 from failbench.features.raw_table import raw_table
 from failbench.methods.raw.telemetry import RawTelemetrySettings
-from failbench.scenarios import read_scenarios
+from failbench.prediction.splits import SPLIT_SCHEMA
 from failbench.studies.controls.control_tables import control_tables
 from failbench.studies.controls.measure import (
     control_predictions,
@@ -18,7 +19,8 @@ from failbench.studies.controls.measure import (
 )
 from failbench.studies.controls.planted import planted_predictions
 from failbench.studies.controls.settings import ControlSettings
-from failbench.telemetry import read_telemetry, write_parquet
+from failbench.telemetry import write_parquet
+from recordings import read_recordings
 from stage import read_output, read_section, run, workers
 
 SCENARIOS = Path("data/scenarios")
@@ -32,7 +34,9 @@ MEASUREMENTS = Path("data/measurements/controls")
 def main() -> None:
     settings = read_section("controls", ControlSettings)
     raw = read_section("raw_telemetry", RawTelemetrySettings)
-    telemetry, scenarios = read_telemetry(TELEMETRY), read_scenarios(SCENARIOS)
+    telemetry, scenarios = read_recordings(TELEMETRY, SCENARIOS)
+    features = settings.slice(read_output(FEATURES, FEATURE_SCHEMA))
+    splits = read_output(SPLITS, SPLIT_SCHEMA)
     tables = control_tables(
         telemetry, scenarios, settings.architecture, settings.optimizer, settings.scale
     )
@@ -42,7 +46,6 @@ def main() -> None:
     permuted = permuted_accuracies(tables, settings, workers())
     write_parquet(permuted, MEASUREMENTS / "permuted_accuracies.parquet")
 
-    features, splits = settings.slice(read_output(FEATURES)), read_output(SPLITS)
     failures, successes = (
         features.filter(pl.col("kind") == kind) for kind in ("failure", "success")
     )

@@ -6,8 +6,14 @@ from pathlib import Path
 
 import polars as pl
 
-from failbench.prediction.main_study import across_architectures_files, prediction_files
+from failbench.features.feature_table import FEATURE_SCHEMA
+from failbench.prediction.main_study import (
+    LANGUAGE_MODELS,
+    across_architectures_files,
+    prediction_files,
+)
 from failbench.prediction.slices import ReferenceStudy
+from failbench.predictions import PREDICTION_SCHEMA
 from failbench.scenarios import read_scenarios
 from failbench.studies.difficulty.measure import DifficultySettings, measure_difficulty
 from failbench.telemetry import write_parquet
@@ -25,14 +31,18 @@ def main() -> None:
     methods = read_names("methods")
     predictions = pl.concat(
         [
-            read_outputs(MAIN_STUDY, prediction_files(methods)),
-            read_outputs(ACROSS_ARCHITECTURES, across_architectures_files(methods)),
+            read_outputs(
+                MAIN_STUDY, prediction_files(methods), PREDICTION_SCHEMA, (LANGUAGE_MODELS,)
+            ),
+            read_outputs(
+                ACROSS_ARCHITECTURES, across_architectures_files(methods), PREDICTION_SCHEMA
+            ),
         ]
     )
     difficulty = measure_difficulty(
         predictions,
         read_scenarios(SCENARIOS),
-        read_section("nested_cv", ReferenceStudy).failures(read_output(FEATURES)),
+        read_section("nested_cv", ReferenceStudy).failures(read_output(FEATURES, FEATURE_SCHEMA)),
         read_section("difficulty", DifficultySettings),
     )
     write_parquet(difficulty.scenarios, MEASURED)

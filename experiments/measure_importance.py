@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from failbench.features.feature_table import FEATURE_SCHEMA
 from failbench.methods.boosting_machine import EbmSettings
 from failbench.methods.classifiers import RandomForestSettings
 from failbench.prediction.slices import ReferenceStudy
+from failbench.prediction.splits import SPLIT_SCHEMA
 from failbench.studies.importance.measure import IMPORTANCE_SETS, ImportanceSettings, importances
 from failbench.studies.importance.shapes import leading_shapes
 from failbench.telemetry import write_parquet
@@ -23,10 +25,10 @@ def main() -> None:
     study = read_section("nested_cv", ReferenceStudy)
     boosting = read_section("ebm", EbmSettings)
     forest = read_section("random_forest", RandomForestSettings)
-    failures = study.failures(read_output(FEATURES))
+    failures = study.failures(read_output(FEATURES, FEATURE_SCHEMA))
     measured = importances(
         failures,
-        read_output(SPLITS),
+        read_output(SPLITS, SPLIT_SCHEMA),
         {"random_forest": forest, "ebm": boosting},
         settings,
         study.seed,

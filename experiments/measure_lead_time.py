@@ -7,10 +7,11 @@ from pathlib import Path
 from failbench.methods.improved_rules import ImprovedRulesSettings
 from failbench.methods.simple_rules import SimpleRulesSettings
 from failbench.prediction.slices import ReferenceStudy
-from failbench.scenarios import read_scenarios
+from failbench.prediction.splits import SPLIT_SCHEMA
 from failbench.studies.lead_time.measure import measure
 from failbench.studies.lead_time.settings import LeadTimeSettings
-from failbench.telemetry import read_telemetry, write_parquet
+from failbench.telemetry import write_parquet
+from recordings import read_recordings
 from stage import print_table, read_output, read_section, run, workers
 
 SCENARIOS = Path("data/scenarios")
@@ -29,9 +30,8 @@ def main() -> None:
         "random_forest": settings.random_forest,
     }
     measured = measure(
-        read_telemetry(TELEMETRY),
-        read_scenarios(SCENARIOS),
-        read_output(SPLITS),
+        *read_recordings(TELEMETRY, SCENARIOS),
+        read_output(SPLITS, SPLIT_SCHEMA),
         read_section("nested_cv", ReferenceStudy),
         methods,
         settings,

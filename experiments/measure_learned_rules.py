@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from failbench.features.catalogue import FEATURE_SETS
+from failbench.features.feature_table import FEATURE_SCHEMA
 from failbench.methods.learned_rules import LearnedRulesSettings
 from failbench.prediction.slices import ReferenceStudy
+from failbench.prediction.splits import SPLIT_SCHEMA
 from failbench.studies.learned_rules.measure import learned_fits
 from failbench.telemetry import write_parquet
 from stage import print_table, read_output, read_section, run, workers
@@ -19,8 +21,8 @@ MEASUREMENTS = Path("data/measurements/learned_rules")
 def main() -> None:
     study = read_section("nested_cv", ReferenceStudy)
     fits = learned_fits(
-        study.failures(read_output(FEATURES)),
-        read_output(SPLITS),
+        study.failures(read_output(FEATURES, FEATURE_SCHEMA)),
+        read_output(SPLITS, SPLIT_SCHEMA),
         read_section("learned_rules", LearnedRulesSettings),
         FEATURE_SETS["19"],
         study.seed,

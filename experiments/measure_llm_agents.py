@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from failbench.features.feature_table import FEATURE_SCHEMA
 from failbench.methods.llm.cache import cache_path, read_cache
 from failbench.methods.llm.settings import LlmAgentsSettings
 from failbench.prediction.slices import ReferenceStudy
+from failbench.prediction.splits import SPLIT_SCHEMA
 from failbench.studies.llm_agents.measure import replay
 from failbench.telemetry import read_telemetry, write_parquet
 from stage import print_accuracy, read_output, read_section, run
@@ -24,8 +26,8 @@ def main() -> None:
     reference = read_section("nested_cv", ReferenceStudy)
     answers = replay(
         read_telemetry(TELEMETRY),
-        reference.failures(read_output(FEATURES)),
-        read_output(SPLITS),
+        reference.failures(read_output(FEATURES, FEATURE_SCHEMA)),
+        read_output(SPLITS, SPLIT_SCHEMA),
         {label: read_cache(cache_path(CACHE, label)) for label in settings.models},
         settings,
     )

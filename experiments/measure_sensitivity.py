@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from failbench.features.feature_table import FEATURE_SCHEMA
 from failbench.methods.boosting_machine import EbmSettings
 from failbench.methods.classifiers import DecisionTreeSettings, RandomForestSettings
 from failbench.prediction.slices import ReferenceStudy
+from failbench.prediction.splits import SPLIT_SCHEMA
 from failbench.scenarios import read_scenarios
 from failbench.studies.sensitivity.measure import measure
 from failbench.studies.sensitivity.settings import SensitivitySettings
@@ -26,8 +28,8 @@ def main() -> None:
         "ebm": read_section("ebm", EbmSettings),
     }
     measured = measure(
-        read_output(FEATURES),
-        read_output(SPLITS),
+        read_output(FEATURES, FEATURE_SCHEMA),
+        read_output(SPLITS, SPLIT_SCHEMA),
         read_scenarios(SCENARIOS),
         methods,
         read_section("nested_cv", ReferenceStudy),

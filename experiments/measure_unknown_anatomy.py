@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from failbench.features.feature_table import FEATURE_SCHEMA
 from failbench.prediction.slices import ReferenceStudy
+from failbench.prediction.splits import SPLIT_SCHEMA
 from failbench.studies.unknown_anatomy.measure import measure
 from failbench.studies.unknown_anatomy.settings import UnknownAnatomySettings
 from failbench.telemetry import read_telemetry, write_parquet
@@ -20,8 +22,8 @@ MEASUREMENTS = Path("data/measurements/unknown_anatomy")
 def main() -> None:
     measured = measure(
         read_telemetry(TELEMETRY),
-        read_output(FEATURES),
-        read_output(SPLITS),
+        read_output(FEATURES, FEATURE_SCHEMA),
+        read_output(SPLITS, SPLIT_SCHEMA),
         read_section("nested_cv", ReferenceStudy),
         read_section("unknown_anatomy", UnknownAnatomySettings),
         workers(),

@@ -6,9 +6,11 @@ import sys
 from pathlib import Path
 
 from failbench.features.catalogue import FEATURE_SETS
+from failbench.features.feature_table import FEATURE_SCHEMA
 from failbench.methods.catalogue import method_named
 from failbench.prediction.nested_cv import nested_cv
 from failbench.prediction.slices import ReferenceStudy
+from failbench.prediction.splits import SPLIT_SCHEMA
 from failbench.telemetry import write_parquet
 from stage import print_accuracy, read_output, read_section, run, workers
 
@@ -21,11 +23,11 @@ def main() -> None:
     method = method_named(sys.argv[1] if len(sys.argv) == 2 else "(none)")
     study = read_section("nested_cv", ReferenceStudy)
     sections = {name: read_section(name, record) for name, record in method.sections.items()}
-    features = read_output(FEATURES)
+    features = read_output(FEATURES, FEATURE_SCHEMA)
     predictions = nested_cv(
         study.failures(features),
         study.successes(features),
-        read_output(SPLITS),
+        read_output(SPLITS, SPLIT_SCHEMA),
         method.name,
         method.assemble(sections),
         FEATURE_SETS,

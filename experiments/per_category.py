@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from failbench.prediction.main_study import prediction_files
+from failbench.features.catalogue import PRIMARY_SET
+from failbench.prediction.main_study import LANGUAGE_MODELS, prediction_files
+from failbench.predictions import PREDICTION_SCHEMA
 from failbench.statistics.intervals import IntervalSettings
 from failbench.studies.per_category.report import report
-from report import publish, read_reported
-from stage import read_metrics, read_names, read_outputs, read_section, run, workers
+from report import publish, read_metrics, read_reported
+from stage import read_names, read_outputs, read_section, run, workers
 
 PREDICTIONS = Path("data/predictions/nested_cv")
 MEASURED = Path("data/metrics/intervals.json")
@@ -16,8 +18,9 @@ MEASURED = Path("data/metrics/intervals.json")
 
 def main() -> None:
     settings = read_section("intervals", IntervalSettings)
-    predictions = read_outputs(PREDICTIONS, prediction_files(read_names("methods")))
-    measured = read_metrics(MEASURED)
+    files = prediction_files(read_names("methods"))
+    predictions = read_outputs(PREDICTIONS, files, PREDICTION_SCHEMA, (LANGUAGE_MODELS,))
+    measured = read_metrics(MEASURED, PRIMARY_SET)
     publish("per_category", report(predictions, measured, read_reported(), settings, workers()))
 
 

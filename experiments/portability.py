@@ -7,7 +7,7 @@ from pathlib import Path
 from failbench.statistics.intervals import IntervalSettings
 from failbench.statistics.significance import SignificanceSettings
 from failbench.studies.portability.report import report
-from failbench.studies.portability.settings import METHODS, PortabilitySettings
+from failbench.studies.portability.settings import CARRIED_SCHEMA, METHODS, PortabilitySettings
 from report import publish, read_reported
 from stage import read_outputs, read_section, run, workers
 
@@ -18,7 +18,7 @@ def main() -> None:
     settings = read_section("portability", PortabilitySettings)
     intervals = read_section("intervals", IntervalSettings)
     tests = read_section("significance", SignificanceSettings)
-    predictions = read_outputs(PREDICTIONS, METHODS)
+    predictions = read_outputs(PREDICTIONS, METHODS, CARRIED_SCHEMA)
     publish(
         "portability",
         report(predictions, read_reported(), settings, intervals, tests, workers()),

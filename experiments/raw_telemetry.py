@@ -6,12 +6,14 @@ from pathlib import Path
 
 import polars as pl
 
+from failbench.features.feature_table import FEATURE_SCHEMA
 from failbench.features.raw_table import raw_table
 from failbench.methods.raw.telemetry import RawTelemetrySettings
 from failbench.prediction.slices import AcrossArchitectures, ReferenceStudy
-from failbench.scenarios import read_scenarios
+from failbench.prediction.splits import SPLIT_SCHEMA
 from failbench.studies.raw_telemetry.measure import pooled_raw_predictions, raw_predictions
-from failbench.telemetry import read_telemetry, write_parquet
+from failbench.telemetry import write_parquet
+from recordings import read_recordings
 from stage import print_accuracy, read_output, read_section, run, workers
 
 SCENARIOS = Path("data/scenarios")
@@ -30,10 +32,10 @@ def main() -> None:
     settings = read_section("raw_telemetry", RawTelemetrySettings)
     study = read_section("nested_cv", ReferenceStudy)
     across = read_section("across_architectures", AcrossArchitectures)
-    splits = read_output(SPLITS)
-    successes = read_output(FEATURES).filter(pl.col("kind") == "success")
-    failing = read_telemetry(TELEMETRY).select(pl.col("kind") == "failure")
-    failures = raw_table(failing, read_scenarios(SCENARIOS))
+    splits = read_output(SPLITS, SPLIT_SCHEMA)
+    successes = read_output(FEATURES, FEATURE_SCHEMA).filter(pl.col("kind") == "success")
+    telemetry, scenarios = read_recordings(TELEMETRY, SCENARIOS)
+    failures = raw_table(telemetry.select(pl.col("kind") == "failure"), scenarios)
     for method, path in PREDICTIONS.items():
         predictions = raw_predictions(
             study.failures(failures),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from failbench.prediction.main_study import prediction_files
+from failbench.prediction.main_study import LANGUAGE_MODELS, prediction_files
+from failbench.predictions import PREDICTION_SCHEMA
 from failbench.studies.risk_coverage.report import report
 from failbench.studies.risk_coverage.results import RiskCoverageSettings
 from report import publish
@@ -15,7 +16,8 @@ PREDICTIONS = Path("data/predictions/nested_cv")
 
 def main() -> None:
     settings = read_section("risk_coverage", RiskCoverageSettings)
-    predictions = read_outputs(PREDICTIONS, prediction_files(read_names("methods")))
+    files = prediction_files(read_names("methods"))
+    predictions = read_outputs(PREDICTIONS, files, PREDICTION_SCHEMA, (LANGUAGE_MODELS,))
     publish("risk_coverage", report(predictions, settings, workers()))
 
 

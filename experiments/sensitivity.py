@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from failbench.predictions import PREDICTION_SCHEMA
 from failbench.statistics.intervals import IntervalSettings
 from failbench.studies.sensitivity.report import report
 from failbench.studies.sensitivity.settings import METHODS, SensitivitySettings
@@ -17,7 +18,9 @@ PREDICTIONS = Path("data/predictions/nested_cv")
 def main() -> None:
     settings = read_section("sensitivity", SensitivitySettings)
     intervals = read_section("intervals", IntervalSettings)
-    measured, known = (read_outputs(folder, METHODS) for folder in (MEASURED, PREDICTIONS))
+    measured, known = (
+        read_outputs(folder, METHODS, PREDICTION_SCHEMA) for folder in (MEASURED, PREDICTIONS)
+    )
     publish("sensitivity", report(measured, known, settings, intervals))
 
 

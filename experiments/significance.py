@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from failbench.prediction.main_study import prediction_files
+from failbench.prediction.main_study import LANGUAGE_MODELS, prediction_files
+from failbench.predictions import PREDICTION_SCHEMA
 from failbench.statistics.significance import SignificanceSettings
 from failbench.studies.significance.report import report
 from report import publish
@@ -16,7 +17,8 @@ PREDICTIONS = Path("data/predictions/nested_cv")
 def main() -> None:
     settings = read_section("significance", SignificanceSettings)
     files = prediction_files(read_names("methods"))
-    publish("significance", report(read_outputs(PREDICTIONS, files), settings))
+    predictions = read_outputs(PREDICTIONS, files, PREDICTION_SCHEMA, (LANGUAGE_MODELS,))
+    publish("significance", report(predictions, settings))
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import polars as pl
@@ -17,37 +17,46 @@ from failbench.prediction.workers import available_workers
 __all__ = [
     "DECIMALS",
     "PARAMS",
+    "REMEDY",
     "print_accuracy",
     "print_table",
-    "read_metrics",
     "read_names",
     "read_output",
     "read_outputs",
     "read_points",
     "read_section",
     "run",
+    "unreadable",
     "workers",
     "write_metrics",
 ]
 
 DECIMALS = 6
 
+REMEDY = "Run `dvc repro` for the stage that writes it."
 
-def read_output(path: Path) -> pl.DataFrame:
-    """Read the parquet that an earlier stage wrote.
+
+def read_output(path: Path, schema: pl.Schema, *, may_be_empty: bool = False) -> pl.DataFrame:
+    """Read the columns of ``schema`` from the parquet that an earlier stage wrote.
+
+    Other columns are left out, so that a stage can use none that is not checked.
 
     Raises
     ------
     BadInputError
-        If it is not there or not parquet.
+        If the file is not there or not parquet, a column is missing or of another type, or there
+        is no row where there must be one.
     """
     try:
-        return pl.read_parquet(path)
+        table = pl.read_parquet(path)
     except (OSError, pl.exceptions.PolarsError) as error:
-        raise _unreadable(path, "parquet") from error
+        raise unreadable(path, "parquet") from error
+    return _checked(path, table, schema, may_be_empty=may_be_empty)
 
 
-def read_outputs(folder: Path, names: Iterable[str]) -> pl.DataFrame:
+def read_outputs(
+    folder: Path, names: Iterable[str], schema: pl.Schema, may_be_empty: Container[str] = ()
+) -> pl.DataFrame:
     """Read several parquet files of one folder, by name, as one table.
 
     Only the files that are named: one that an earlier pipeline left behind is not read.
@@ -55,59 +64,46 @@ def read_outputs(folder: Path, names: Iterable[str]) -> pl.DataFrame:
     Raises
     ------
     BadInputError
-        If one is not there or not parquet, or they do not have the same columns.
+        If :func:`read_output` refuses one.
     """
-    paths = [folder / f"{name}.parquet" for name in sorted(names)]
-    tables = [read_output(path) for path in paths]
-    for path, table in zip(paths, tables, strict=True):
-        if table.schema != tables[0].schema:
-            raise BadInputError(
-                path,
-                "(columns)",
-                f"are not those of {paths[0].name}.",
-                "Run `dvc repro` for the stage that writes it.",
-            )
-    return pl.concat(tables)
-
-
-def read_points(path: Path) -> pl.DataFrame:
-    """Read the CSV of points that an earlier stage wrote.
-
-    Raises
-    ------
-    BadInputError
-        If it is not there or not CSV.
-    """
-    try:
-        return pl.read_csv(path)
-    except (OSError, pl.exceptions.PolarsError) as error:
-        raise _unreadable(path, "CSV") from error
-
-
-def read_metrics(path: Path) -> dict[str, dict[str, dict[str, dict[str, float]]]]:
-    """Read the metrics that an earlier stage wrote: estimates by feature set, method and metric.
-
-    Raises
-    ------
-    BadInputError
-        If they are not there or not JSON.
-    """
-    try:
-        metrics = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise _unreadable(path, "JSON") from error
-    if not isinstance(metrics, dict):
-        raise _unreadable(path, "JSON")
-    return metrics
-
-
-def _unreadable(path: Path, form: str) -> BadInputError:
-    return BadInputError(
-        path,
-        "(file)",
-        f"is missing or is not a {form} file.",
-        "Run `dvc repro` for the stage that writes it.",
+    return pl.concat(
+        read_output(folder / f"{name}.parquet", schema, may_be_empty=name in may_be_empty)
+        for name in sorted(names)
     )
+
+
+def read_points(path: Path, schema: pl.Schema) -> pl.DataFrame:
+    """Read the columns of ``schema`` from the CSV of points that an earlier stage wrote.
+
+    Raises
+    ------
+    BadInputError
+        If the file is not there or not CSV, a column is missing or holds something else, or there
+        is no row.
+    """
+    try:
+        table = pl.read_csv(path, schema_overrides=schema)
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise unreadable(path, "CSV") from error
+    return _checked(path, table, schema)
+
+
+def _checked(
+    path: Path, table: pl.DataFrame, schema: pl.Schema, *, may_be_empty: bool = False
+) -> pl.DataFrame:
+    for name, dtype in schema.items():
+        actual = table.schema.get(name)
+        if actual != dtype:
+            problem = "the column is missing." if actual is None else f"is {actual}, not {dtype}."
+            raise BadInputError(path, name, problem, REMEDY)
+    if table.is_empty() and not may_be_empty:
+        raise BadInputError(path, "(rows)", "there are none.", REMEDY)
+    return table.select(schema.names())
+
+
+def unreadable(path: Path, form: str) -> BadInputError:
+    """What to raise where an output of an earlier stage is not there or of another form."""
+    return BadInputError(path, "(file)", f"is missing or is not a {form} file.", REMEDY)
 
 
 def workers() -> int:

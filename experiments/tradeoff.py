@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from failbench.features.catalogue import PRIMARY_SET
 from failbench.studies.tradeoff.report import report
-from report import publish, read_reported
-from stage import read_metrics, run
+from report import publish, read_metrics, read_reported
+from stage import run
 
 METRICS = Path("data/metrics/intervals.json")
 
 
 def main() -> None:
-    publish("tradeoff", report(read_metrics(METRICS), read_reported()))
+    publish("tradeoff", report(read_metrics(METRICS, PRIMARY_SET), read_reported()))
 
 
 if __name__ == "__main__":

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from failbench.prediction.main_study import prediction_files
+from failbench.prediction.main_study import LANGUAGE_MODELS, prediction_files
+from failbench.prediction.neighbours import NEIGHBOUR_SCHEMA
+from failbench.predictions import PREDICTION_SCHEMA
 from failbench.scenarios import read_scenarios
-from failbench.studies.unknown_anatomy.measurements import Measurements
+from failbench.studies.unknown_anatomy.measurements import PARTNER_SCHEMA, Measurements
 from failbench.studies.unknown_anatomy.report import report
 from failbench.studies.unknown_anatomy.settings import UnknownAnatomySettings
 from report import publish, read_reported
@@ -20,11 +22,12 @@ SCENARIOS = Path("data/scenarios")
 
 def main() -> None:
     settings = read_section("unknown_anatomy", UnknownAnatomySettings)
-    predictions = read_outputs(PREDICTIONS, prediction_files(read_names("methods")))
+    files = prediction_files(read_names("methods"))
+    predictions = read_outputs(PREDICTIONS, files, PREDICTION_SCHEMA, (LANGUAGE_MODELS,))
     measured = Measurements(
-        read_output(FOREST),
-        read_output(MEASUREMENTS / "neighbours.parquet"),
-        read_output(MEASUREMENTS / "partners.parquet"),
+        read_output(FOREST, PREDICTION_SCHEMA),
+        read_output(MEASUREMENTS / "neighbours.parquet", NEIGHBOUR_SCHEMA),
+        read_output(MEASUREMENTS / "partners.parquet", PARTNER_SCHEMA),
     )
     publish(
         "unknown_anatomy",

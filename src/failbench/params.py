@@ -62,7 +62,7 @@ def _sections(path: Path) -> dict[str, Any]:
         raise BadInputError(
             path, "(file)", "cannot be read.", "Run the stage from the repository's root."
         ) from error
-    except yaml.YAMLError as error:
+    except (ValueError, yaml.YAMLError) as error:
         problem = " ".join(str(error).split())
         raise BadInputError(path, "(file)", f"is not YAML: {problem}.", "Mend it.") from error
     return raw if isinstance(raw, dict) else {}

@@ -58,7 +58,7 @@ def test_workers_must_be_a_positive_number(stage, monkeypatch, value):
 
 def test_an_output_that_is_not_there_names_the_command_that_makes_it(stage, tmp_path):
     with pytest.raises(BadInputError, match="dvc repro"):
-        stage.read_output(tmp_path / "features.parquet")
+        stage.read_output(tmp_path / "features.parquet", pl.Schema({"a": pl.Int64}))
 
 
 @pytest.mark.parametrize("script", ["features", "nested_cv"])
@@ -95,7 +95,8 @@ def test_accuracies_are_printed_by_study_and_feature_set(stage, capsys):
 
 def test_points_are_read_and_their_absence_says_which_stage_to_run(stage, tmp_path):
     path = tmp_path / "points.csv"
-    pl.DataFrame({"a": [1, 2]}).write_csv(path)
-    assert stage.read_points(path)["a"].to_list() == [1, 2]
+    schema = pl.Schema({"a": pl.Float64})
+    pl.DataFrame({"a": [1, 2], "b": ["x", "y"]}).write_csv(path)
+    assert stage.read_points(path, schema).equals(pl.DataFrame({"a": [1.0, 2.0]}))
     with pytest.raises(BadInputError, match="Run `dvc repro` for the stage that writes it"):
-        stage.read_points(tmp_path / "absent.csv")
+        stage.read_points(tmp_path / "absent.csv", schema)

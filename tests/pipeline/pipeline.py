@@ -17,7 +17,7 @@ import yaml
 REPOSITORY = Path(__file__).parents[2]
 EXPERIMENTS = REPOSITORY / "experiments"
 IMPORT_ROOTS = (REPOSITORY / "src", EXPERIMENTS)
-SHARED_SCRIPTS = {"report", "stage"}
+SHARED_SCRIPTS = {"recordings", "report", "stage"}
 """Files of experiments/ that stages import and that are no stage themselves."""
 
 READERS = {"read_section", "read_names"}

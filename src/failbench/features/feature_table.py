@@ -7,13 +7,22 @@ from collections.abc import Iterable
 import pandas as pd
 import polars as pl
 
-from failbench.features.catalogue import extract
+from failbench.features.catalogue import FEATURES, extract
 from failbench.features.observables import observe
 from failbench.scenarios import Scenario
 from failbench.telemetry import Telemetry
 
 KEYS = ("run_id", "kind", "scenario", "category", "architecture", "optimizer", "scale", "seed")
 ERROR_TEXT = ("error_type", "error_message")
+
+FEATURE_SCHEMA = pl.Schema(
+    {
+        **dict.fromkeys((*KEYS, *ERROR_TEXT), pl.String()),
+        "seed": pl.Int32(),
+        **{feature.name: pl.Float64() for feature in FEATURES},
+    }
+)
+"""Columns of the feature table of all runs, keyed by ``run_id``."""
 
 
 def categories_of(scenarios: Iterable[Scenario]) -> pl.DataFrame:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from failbench.studies.ablation.measure import METHODS
+from failbench.studies.ablation.measure import ABLATION_SCHEMA, METHODS
 from failbench.studies.ablation.report import report
 from failbench.telemetry import write_parquet
 from made_up_ablation import SETTINGS
@@ -17,7 +17,7 @@ from stage import read_outputs
 def test_the_report_from_saved_predictions_is_that_from_memory(predictions, reported, tmp_path):
     for (method,), part in predictions.partition_by("method", as_dict=True).items():
         write_parquet(part, tmp_path / f"{method}.parquet")
-    saved = read_outputs(tmp_path, METHODS)
+    saved = read_outputs(tmp_path, METHODS, ABLATION_SCHEMA)
     assert saved.height == predictions.height
     assert_same(
         report(saved, reported, SETTINGS), report(predictions, reported, SETTINGS), tmp_path

@@ -6,9 +6,16 @@ import polars as pl
 import pytest
 
 from failbench.features.catalogue import FEATURE_SETS
-from failbench.studies.importance.measure import METHODS, Importances, ImportanceSettings
+from failbench.predictions import PREDICTION_SCHEMA
+from failbench.studies.importance.measure import (
+    BUILT_IN_SCHEMA,
+    METHODS,
+    REPLACEMENT_SCHEMA,
+    Importances,
+    ImportanceSettings,
+)
 from failbench.studies.importance.report import report
-from failbench.studies.importance.shapes import leading_shapes
+from failbench.studies.importance.shapes import SHAPE_SCHEMA, leading_shapes
 from failbench.telemetry import write_parquet
 from made_up_importance import EBM, SETTINGS, VALUES
 from made_up_reports import assert_same
@@ -44,10 +51,13 @@ def test_the_report_from_saved_measurements_is_that_from_memory(
     }
     for name, table in tables.items():
         write_parquet(table, tmp_path / f"{name}.parquet")
+    schemas = (REPLACEMENT_SCHEMA, BUILT_IN_SCHEMA, SHAPE_SCHEMA)
     replacements, built_in, saved_shapes = (
-        read_output(tmp_path / f"{name}.parquet") for name in tables
+        read_output(tmp_path / f"{name}.parquet", schema)
+        for name, schema in zip(tables, schemas, strict=True)
     )
-    saved = Importances(read_outputs(tmp_path, METHODS), replacements, built_in)
+    predictions = read_outputs(tmp_path, METHODS, PREDICTION_SCHEMA)
+    saved = Importances(predictions, replacements, built_in)
     assert_same(
         report(saved, saved_shapes, reported, SETTINGS),
         report(both_methods, shapes, reported, SETTINGS),

@@ -102,5 +102,6 @@ def test_the_workers_do_not_change_what_is_learned(failures, splits, fits):
 def test_the_report_from_saved_measurements_is_that_from_memory(fits, tmp_path):
     write_parquet(fits.rules, tmp_path / "rules.parquet")
     write_parquet(fits.tops, tmp_path / "tops.parquet")
-    saved = read_output(tmp_path / "rules.parquet"), read_output(tmp_path / "tops.parquet")
-    assert_same(report(*saved), report(fits.rules, fits.tops), tmp_path)
+    rules = read_output(tmp_path / "rules.parquet", RULE_SCHEMA)
+    tops = read_output(tmp_path / "tops.parquet", TOP_SCHEMA)
+    assert_same(report(rules, tops), report(fits.rules, fits.tops), tmp_path)

@@ -7,6 +7,18 @@ import polars as pl
 from failbench.studies.case_studies.cases import Case, recordings_of
 from failbench.telemetry import Telemetry
 
+FACT_SCHEMA = pl.Schema(
+    {
+        "case": pl.String,
+        "role": pl.String,
+        "run_id": pl.String,
+        "outcome": pl.String,
+        "error": pl.String,
+        "quantity": pl.String,
+        "value": pl.Float64,
+    }
+)
+
 
 def case_facts(telemetry: Telemetry, case: Case, settled_steps: int) -> pl.DataFrame:
     """What each recording of a case showed before the onset of the fault and from it on.
@@ -23,9 +35,8 @@ def case_facts(telemetry: Telemetry, case: Case, settled_steps: int) -> pl.DataF
     Returns
     -------
     polars.DataFrame
-        ``case``, ``role``, ``run_id``, ``outcome``, ``error`` (type and message), ``quantity`` and
-        ``value``; null where nothing was measured. Losses are in nats a token, memory is a fraction
-        of capacity.
+        Rows of ``FACT_SCHEMA``: ``error`` is type and message, ``value`` is null where nothing was
+        measured. Losses are in nats a token, memory is a fraction of capacity.
     """
     parts = []
     for role, run_id in recordings_of(telemetry, case).items():

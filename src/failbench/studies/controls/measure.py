@@ -16,7 +16,7 @@ from failbench.errors import BadInputError
 from failbench.methods.raw.telemetry import RawTelemetrySettings
 from failbench.prediction.fold_plans import by_scenario
 from failbench.prediction.splits import first_repeats
-from failbench.predictions import PREDICTION_SCHEMA
+from failbench.studies.controls.measurements import CONTROL_SCHEMA
 from failbench.studies.controls.permutation import (
     GroupedTable,
     control_folds,
@@ -30,9 +30,6 @@ from failbench.vocabulary import CATEGORIES
 
 FOREST = "forest"
 """The method of the controls: no method of the main study."""
-
-CONTROL_SCHEMA = pl.Schema([("control", pl.String()), *PREDICTION_SCHEMA.items()])
-"""Columns of what the forest answered."""
 
 RUN_COLUMNS = ("run_id", "architecture", "optimizer", "scale", "seed")
 

@@ -18,6 +18,36 @@ from failbench.vocabulary import ANSWERS
 
 KEYS = ("scenario", "category")
 
+DIFFICULTY_SCHEMA = pl.Schema(
+    {
+        **dict.fromkeys(KEYS, pl.String()),
+        **dict.fromkeys(ANSWERS, pl.Float64()),
+        "runs": pl.Int32(),
+        "ease": pl.Float64(),
+        "instead": pl.String(),
+        "instead_share": pl.Float64(),
+        "declared": pl.String(),
+        "symptom_category": pl.String(),
+        "rationale": pl.String(),
+        "measured": pl.String(),
+        "nearest": pl.String(),
+        "nearest_category": pl.String(),
+        "neighbours_own": pl.Float64(),
+        "neighbours_instead": pl.Float64(),
+        "by_surface": pl.Boolean(),
+        "by_neighbours": pl.Boolean(),
+    }
+)
+SHARE_SCHEMA = pl.Schema(
+    {
+        **dict.fromkeys(KEYS, pl.String()),
+        "view": pl.String(),
+        "name": pl.String(),
+        "ease": pl.Float64(),
+    }
+)
+"""Columns of the two tables of :class:`Difficulty`, in its order."""
+
 
 class DifficultySettings(IntervalSettings):
     """How difficulty is measured; the section ``difficulty`` of params.yaml."""

@@ -34,6 +34,14 @@ HANDED_OVER = "handed_over"
 GROUPS = ("all", *DIFFICULTIES, HANDED_OVER)
 """Scenarios that people are looked at on: all, by measured level, and what a hybrid gives them."""
 
+EASE_SCHEMA = pl.Schema(
+    {
+        **dict.fromkeys(("category", "scenario", "measured", "view", "name"), pl.String()),
+        "ease": pl.Float64(),
+    }
+)
+"""What is read of the points of difficulty."""
+
 
 class HumanBaselineSettings(IntervalSettings):
     """How people are simulated; the section ``human_baseline`` of params.yaml."""
@@ -112,8 +120,7 @@ def human_baseline(
     levels
         Skill levels of the population.
     difficulty
-        As measured: ``category``, ``scenario``, ``measured``, ``view``, ``name`` and
-        ``ease``, as the study of difficulty writes them.
+        Rows of ``EASE_SCHEMA``, as the study of difficulty writes them.
     hybrid
         Predictions of the hybrid that hands runs to people, with ``route``.
     settings

@@ -15,27 +15,13 @@ from failbench.methods.llm.settings import LlmAgentsSettings
 from failbench.prediction.fold_plans import NESTED_CV
 from failbench.predictions import DECIMALS, PREDICTION_SCHEMA
 from failbench.studies.llm_agents.faithfulness import Explanation, explanation_of
+from failbench.studies.llm_agents.measurements import ANSWERED_SCHEMA, EXPLANATION_SCHEMA
 from failbench.telemetry import Telemetry
 from failbench.vocabulary import ABSTAIN, CATEGORIES, AnswerReason, Category
 
 UNREADABLE: AnswerReason = "unreadable"
 
 KEYS = PREDICTION_SCHEMA.names()[:6]
-
-EXPLANATION_SCHEMA = pl.Schema(
-    {
-        "method": pl.String,
-        "run_id": pl.String,
-        "unreadable": pl.Boolean,
-        "cites_evidence": pl.Boolean,
-        "evidence_found": pl.Float64,
-        "evidence_points": pl.Float64,
-    }
-)
-"""How far the explanation of each answer holds; the first two are the key."""
-
-ANSWERED_SCHEMA = pl.Schema({"method": pl.String, "answered": pl.Int32, "runs": pl.Int32})
-"""How many runs of the study each model answered, of how many."""
 
 
 @dataclass(frozen=True)

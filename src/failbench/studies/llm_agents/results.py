@@ -30,7 +30,7 @@ ESTIMANDS = {
         "answer that cites none counts as zero"
     ),
 }
-"""What is estimated of explanations, by column of ``measure.EXPLANATION_SCHEMA``."""
+"""What is estimated of explanations, by column of ``measurements.EXPLANATION_SCHEMA``."""
 
 
 @dataclass(frozen=True)

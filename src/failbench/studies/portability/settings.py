@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import polars as pl
 from pydantic import Field
 
 from failbench.methods.classifiers import LogisticRegressionSettings, RandomForestSettings
 from failbench.prediction.slices import RunSetting
+from failbench.predictions import PREDICTION_SCHEMA
 from failbench.records import Record
 from failbench.statistics.paired_scores import Pair
 
@@ -15,6 +17,9 @@ FIXED, RECALIBRATED, ADAPTIVE = "fixed", "recalibrated", "adaptive"
 
 METHODS = ("simple_rules", "improved_rules", "logistic_regression", "random_forest")
 """What is carried over, in the order in which contrasts are tested."""
+
+CARRIED_SCHEMA = pl.Schema({**PREDICTION_SCHEMA, "condition": pl.String()})
+"""Columns of what was predicted under each condition."""
 
 
 class PortabilitySettings(Record):

@@ -6,6 +6,10 @@ from dataclasses import dataclass
 
 import polars as pl
 
+PARTNER_SCHEMA = pl.Schema(
+    {"scenario": pl.String, "partner": pl.String, "partner_category": pl.String}
+)
+
 
 @dataclass(frozen=True)
 class Measurements:
@@ -19,7 +23,7 @@ class Measurements:
     neighbours
         The nearest labelled runs, as ``neighbours.NEIGHBOUR_SCHEMA`` says.
     partners
-        Labelled scenarios with the same surface: ``scenario``, ``partner``, ``partner_category``.
+        Labelled scenarios with the same surface: rows of ``PARTNER_SCHEMA``.
     """
 
     predictions: pl.DataFrame

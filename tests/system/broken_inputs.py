@@ -1,0 +1,294 @@
+"""Broken inputs: every way in which the walk breaks what a stage reads.
+
+Run as a program, with a stage, it makes each break in a copy of the stage's inputs and prints what
+the stage answered, as JSON: imports are paid once per stage and not once per break.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import runpy
+import shutil
+import signal
+import sys
+import tempfile
+import traceback
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import yaml
+
+from failbench.prediction.main_study import (
+    LANGUAGE_MODELS,
+    across_architectures_files,
+    prediction_files,
+)
+from pipeline import REPOSITORY, Stage, foreach_items, stages
+
+GARBAGE = b"\x93\x00 not what it should be \xff\n\x01"
+STYLE = "figures/matplotlibrc"
+"""Read by ``publish``, after the study: a test of its own breaks it."""
+
+MAIN_STUDY = "data/predictions/nested_cv"
+ACROSS_ARCHITECTURES = "data/predictions/across_architectures"
+EMPTY_WHERE_NO_MODEL_WAS_ASKED = {
+    f"{MAIN_STUDY}/{LANGUAGE_MODELS}.parquet",
+    "data/measurements/llm_agents/explanations.parquet",
+}
+SECONDS = 60
+"""Within which a stage answers, on a slow machine too: it reads all inputs before it fits."""
+
+COLUMNS_PER_FILE = 6
+"""Columns of a table that are dropped, evenly spaced: which columns are checked is one schema."""
+
+
+@dataclass(frozen=True)
+class Break:
+    """One way to break one input.
+
+    Attributes
+    ----------
+    place
+        The file, folder or section that the line of error must name.
+    name
+        What is done to it.
+    apply
+        Does it, in the working directory.
+    """
+
+    place: str
+    name: str
+    apply: Callable[[], None]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a stage answered to a break: exit status, stderr, and the files that it touched."""
+
+    item: str
+    place: str
+    name: str
+    status: int | None
+    stderr: str
+    touched: tuple[str, ...]
+
+    def belongs_to(self, declared: str) -> bool:
+        """Whether a file, folder or section that a stage declares is, or holds, what was broken."""
+        section = declared.replace("${item}", self.item)
+        return f"{self.place}/".startswith(f"{declared}/") or f"{self.place}.".startswith(
+            f"{section}."
+        )
+
+    @property
+    def fault(self) -> str | None:
+        """What is wrong with the answer, or None."""
+        problems = []
+        if self.status != 2:
+            problems.append(f"exit status {self.status}")
+        if self.stderr.count("\n") != 1 or "Traceback" in self.stderr:
+            problems.append("stderr is not one line")
+        path = Path(self.place)
+        # of files that belong together, the line may begin with their folder, or with another
+        if not any(name in self.stderr for name in (self.place, path.name, f"{path.parent}: ")):
+            problems.append("the line does not name the input")
+        if self.touched:
+            problems.append(f"touched {', '.join(self.touched)}")
+        if not problems:
+            return None
+        what = f"{self.item} {self.name} {self.place}".strip()
+        return f"{what}: {'; '.join(problems)}: {self.stderr[-600:]}"
+
+
+def inputs_of(stage: Stage) -> list[str]:
+    """Files of data that a stage reads; of a folder, those in it that belong to the stage."""
+    files: list[str] = []
+    for dep in sorted(stage.deps - stage.code - {STYLE}):
+        path = REPOSITORY / dep
+        files += [dep] if path.is_file() else [f"{dep}/{name}" for name in _read_of(stage, dep)]
+    return files
+
+
+def _read_of(stage: Stage, folder: str) -> list[str]:
+    """Names of the files of a folder that a stage reads."""
+    methods = foreach_items()["nested_cv"]
+    if folder == MAIN_STUDY and "methods" in stage.params:
+        return [f"{name}.parquet" for name in sorted(prediction_files(methods))]
+    if folder == MAIN_STUDY:
+        diagnoses = pl.read_parquet(REPOSITORY / "data/measurements/case_studies/diagnoses.parquet")
+        return [f"{name}.parquet" for name in sorted(diagnoses["method"].unique())]
+    if folder == ACROSS_ARCHITECTURES:
+        return [f"{name}.parquet" for name in sorted(across_architectures_files(methods))]
+    root = REPOSITORY / folder
+    return sorted(
+        path.relative_to(root).as_posix()
+        for path in root.rglob("*")
+        if path.is_file() and path.suffix != ".md"
+    )
+
+
+def breaks_of(stage: Stage, item: str) -> Iterator[Break]:
+    """Every break of every input of a stage.
+
+    Of the scenarios, which are files of one form, one is broken for all.
+    """
+    first = foreach_items().get(stage.name, [""])[0]
+    files = inputs_of(stage) if item == first else []
+    scenarios = [path for path in files if path.startswith("data/scenarios/")]
+    if "data/llm" in stage.deps:
+        model = yaml.safe_load(Path("params.yaml").read_text("utf-8"))["llm_agents"]["models"]
+        cache = f"data/llm/{next(iter(model))}.jsonl"
+        yield Break(cache, "garbage in", lambda: _write(cache, GARBAGE))
+    for path in files:
+        if path not in scenarios[1:]:
+            yield from _breaks_of_file(path)
+    for folder in sorted(stage.deps - stage.code):
+        if (REPOSITORY / folder).is_dir() and folder != "data/llm":
+            yield Break(folder, "without", lambda folder=folder: shutil.rmtree(folder))
+    if stage.params:
+        yield Break("params.yaml", "without", Path("params.yaml").unlink)
+        yield Break("params.yaml", "garbage in", lambda: _write("params.yaml", GARBAGE))
+    for section in sorted(param.replace("${item}", item) for param in stage.params):
+        yield from _breaks_of_section(section)
+
+
+def _breaks_of_file(path: str) -> Iterator[Break]:
+    yield Break(path, "without", Path(path).unlink)
+    yield Break(path, "garbage in", lambda: _write(path, GARBAGE))
+    yield Break(path, "nothing in", lambda: _write(path, b""))
+    if path.endswith(".parquet"):
+        table = pl.read_parquet(path)
+        columns = table.columns[:: max(1, table.width // COLUMNS_PER_FILE)]
+        for column in columns:
+            yield Break(
+                path,
+                f"no column {column} in",
+                lambda column=column: table.drop(column).write_parquet(path),
+            )
+        other = table.with_columns(pl.lit(value=True).alias(columns[0]))
+        yield Break(path, f"{columns[0]} of another type in", lambda: other.write_parquet(path))
+        if path not in EMPTY_WHERE_NO_MODEL_WAS_ASKED:
+            yield Break(path, "no rows in", lambda: table.clear().write_parquet(path))
+    elif path.endswith(".csv"):
+        points = pl.read_csv(path)
+        yield Break(path, "no column in", lambda: points.drop("ease").write_csv(path))
+        yield Break(path, "no rows in", lambda: points.clear().write_csv(path))
+    else:
+        yield Break(path, "a list in", lambda: _write(path, b"[1, 2]\n"))
+        yield Break(path, "no keys in", lambda: _write(path, b"{}\n"))
+        yield Break(path, "another key in", lambda: _write(path, b'{"not_a_key": 1}\n'))
+
+
+def _breaks_of_section(section: str) -> Iterator[Break]:
+    params = yaml.safe_load(Path("params.yaml").read_text("utf-8"))
+    content = params[section]
+
+    def changed(value: Any) -> Callable[[], None]:
+        return lambda: _write("params.yaml", yaml.safe_dump({**params, section: value}).encode())
+
+    yield Break(section, "nothing in", changed(None))
+    yield Break(section, "a number as", changed(3))
+    if isinstance(content, list):
+        yield Break(section, "a name twice in", changed([*content, content[0]]))
+        yield Break(section, "a number in", changed([*content, 3]))
+    else:
+        yield Break(section, "an unknown key in", changed({**content, "not_a_key": 1}))
+        for key in content:
+            wrong = {**content, key: {"not": ["of", "this", "type"]}}
+            yield Break(f"{section}.{key}", "a wrong type of", changed(wrong))
+
+
+def _write(path: str, content: bytes) -> None:
+    Path(path).write_bytes(content)
+
+
+def answers(name: str) -> Iterator[Answer]:
+    """Break every input of a stage in turn, and see what the stage says.
+
+    Of a foreach stage, whose items read the same data, data is broken for the first item alone.
+    """
+    signal.signal(signal.SIGALRM, _late)
+    stage = stages()[name]
+    script = runpy.run_path(str(stage.script))
+    for item in foreach_items().get(name, [""]):
+        sys.argv = [str(stage.script), *([item] if item else [])]
+        with tempfile.TemporaryDirectory() as folder:
+            healthy, copy = Path(folder, "healthy"), Path(folder, "copy")
+            _copy_inputs(stage, item, healthy)
+            shutil.copytree(healthy, copy)
+            with contextlib.chdir(copy):
+                for fault in breaks_of(stage, item):
+                    yield _answer(script, item, fault)
+                    _restore(healthy)
+
+
+def _copy_inputs(stage: Stage, item: str, root: Path) -> None:
+    """The inputs of a stage, and something in the place of each of its outputs."""
+    for path in ("params.yaml", *(stage.deps - stage.code)):
+        source, target = REPOSITORY / path, root / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if source.is_dir():
+            shutil.copytree(source, target)
+        else:
+            shutil.copy2(source, target)
+    for out in stage.outputs:
+        target = root / out.replace("${item}", item)
+        if not target.suffix:
+            target /= "earlier"
+        if not target.exists():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text("of an earlier run", encoding="utf-8")
+
+
+def _answer(script: dict[str, Any], item: str, fault: Break) -> Answer:
+    """Run the stage on the broken input."""
+    fault.apply()
+    before = _files()
+    stderr = io.StringIO()
+    status: int | str | None = 0
+    with contextlib.redirect_stderr(stderr), contextlib.redirect_stdout(io.StringIO()):
+        signal.alarm(SECONDS)
+        try:
+            script["run"](script["main"])
+        except SystemExit as end:
+            status = end.code
+        except Exception:  # what a user would see is what is asked
+            traceback.print_exc()
+            status = 1
+        finally:
+            signal.alarm(0)
+    after = _files()
+    touched = {path for path in before | after if before.get(path) != after.get(path)}
+    code = status if isinstance(status, int) else 1
+    return Answer(item, fault.place, fault.name, code, stderr.getvalue(), tuple(sorted(touched)))
+
+
+def _files(root: Path = Path()) -> dict[str, tuple[int, int]]:
+    """Every file below a folder, with the time it was written and its size."""
+    status = {
+        path.relative_to(root).as_posix(): path.stat() for path in root.rglob("*") if path.is_file()
+    }
+    return {path: (file.st_mtime_ns, file.st_size) for path, file in status.items()}
+
+
+def _restore(healthy: Path) -> None:
+    """Make the working directory what it was before it was broken."""
+    wanted, actual = _files(healthy), _files()
+    for path in actual.keys() - wanted.keys():
+        Path(path).unlink()
+    for path in wanted:
+        if actual.get(path) != wanted[path]:
+            Path(path).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(healthy / path, path)
+
+
+def _late(*_: object) -> None:
+    raise TimeoutError(f"no answer within {SECONDS} s")
+
+
+if __name__ == "__main__":
+    print(json.dumps([asdict(answer) for answer in answers(sys.argv[1])]))
