@@ -31,7 +31,7 @@ def main() -> None:
         read_output(MEASUREMENTS / "scores.parquet", SCORES_SCHEMA),
         read_output(MEASUREMENTS / "healthy_scores.parquet", HEALTHY_SCORES_SCHEMA),
     )
-    main_study, paper = read_outputs(MAIN_STUDY, METHODS), read_reported()
+    main_study, paper = read_outputs(MAIN_STUDY, METHODS, PREDICTION_SCHEMA), read_reported()
     publish("lead_time", report(measured, main_study, paper, settings, intervals, workers()))
 
 
