@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from failbench.predictions import PREDICTION_SCHEMA
 from failbench.statistics.intervals import IntervalSettings
 from failbench.studies.lead_time.measurements import (
     EARLY_SCHEMA,
