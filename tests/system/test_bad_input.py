@@ -10,8 +10,8 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-
 from broken_inputs import Answer
+
 from pipeline import EXPERIMENTS, REPOSITORY, stages
 
 pytestmark = pytest.mark.system
