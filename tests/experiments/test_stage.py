@@ -100,3 +100,105 @@ def test_points_are_read_and_their_absence_says_which_stage_to_run(stage, tmp_pa
     assert stage.read_points(path, schema).equals(pl.DataFrame({"a": [1.0, 2.0]}))
     with pytest.raises(BadInputError, match="Run `dvc repro` for the stage that writes it"):
         stage.read_points(tmp_path / "absent.csv", schema)
+
+
+SCHEMA = pl.Schema({"method": pl.String, "value": pl.Float64})
+TABLE = pl.DataFrame({"method": ["ebm"], "other": [1], "value": [0.5]})
+
+
+def test_only_the_columns_that_were_checked_are_read(stage, tmp_path):
+    TABLE.write_parquet(tmp_path / "table.parquet")
+    table = stage.read_output(tmp_path / "table.parquet", SCHEMA)
+    assert table.equals(TABLE.select("method", "value"))
+
+
+@pytest.mark.parametrize(
+    ("broken", "line"),
+    [
+        (TABLE.drop("value"), "value: the column is missing."),
+        (TABLE.rename({"value": "values"}), "value: the column is missing."),
+        (TABLE.cast({"value": pl.String}), "value: is String, not Float64."),
+        (TABLE.clear(), "(rows): there are none."),
+    ],
+)
+def test_a_table_that_is_not_as_declared_is_refused_by_file_and_column(
+    stage, tmp_path, broken, line
+):
+    broken.write_parquet(tmp_path / "ebm.parquet")
+    path = tmp_path / "ebm.parquet"
+    for read in (
+        lambda: stage.read_output(path, SCHEMA),
+        lambda: stage.read_outputs(tmp_path, ["ebm"], SCHEMA),
+    ):
+        with pytest.raises(BadInputError) as error:
+            read()
+        remedy = "Run `dvc repro` for the stage that writes it."
+        assert str(error.value) == f"{path}: {line} {remedy}"
+
+
+def test_a_table_may_be_empty_where_that_is_declared(stage, tmp_path):
+    TABLE.write_parquet(tmp_path / "ebm.parquet")
+    TABLE.clear().write_parquet(tmp_path / "llm_agents.parquet")
+    names = ["llm_agents", "ebm"]
+    assert stage.read_outputs(tmp_path, names, SCHEMA, ("llm_agents",)).height == 1
+    with pytest.raises(BadInputError, match=r"llm_agents\.parquet"):
+        stage.read_outputs(tmp_path, names, SCHEMA)
+
+
+@pytest.mark.parametrize("content", ["method,values\nebm,0.5\n", "method,value\nebm,much\n", ""])
+def test_points_that_are_not_as_declared_are_refused(stage, tmp_path, content):
+    path = tmp_path / "points.csv"
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(BadInputError) as error:
+        stage.read_points(path, SCHEMA)
+    assert error.value.place == str(path)
+    assert "\n" not in str(error.value)
+
+
+@pytest.fixture(scope="module")
+def hybrids(repository, tmp_path_factory):
+    """The inputs of the stage hybrids, and a function that breaks one and runs the stage."""
+    root = tmp_path_factory.mktemp("hybrids")
+    members = ("improved_rules", "random_forest", "simulated_human")
+    inputs = [
+        Path("data/predictions", study, f"{member}.parquet")
+        for study in ("nested_cv", "across_architectures")
+        for member in members
+    ]
+    for path in (*inputs, Path("params.yaml")):
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_bytes((repository / path).read_bytes())
+
+    def answer(path, content):
+        healthy = (root / path).read_bytes()
+        (root / path).write_bytes(content)
+        try:
+            done = subprocess.run(
+                [sys.executable, repository / "experiments" / "hybrids.py"],
+                cwd=root,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+        finally:
+            (root / path).write_bytes(healthy)
+        assert not list(root.rglob("hybrid*.parquet")), "It wrote before it had read everything."
+        return done
+
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("path", "content"),
+    [
+        ("data/predictions/across_architectures/simulated_human.parquet", b"\x93 no parquet"),
+        ("params.yaml", b"\xff no text"),
+        ("params.yaml", b"hybrid: {not_a_key: 1}\n"),
+    ],
+)
+def test_a_broken_input_ends_a_stage_with_one_line_before_it_writes(hybrids, path, content):
+    done = hybrids(path, content)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith(f"{path}: ")
+    assert done.stderr.count("\n") == 1

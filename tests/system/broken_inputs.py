@@ -134,7 +134,8 @@ def _read_of(stage: Stage, folder: str) -> list[str]:
 def breaks_of(stage: Stage, item: str) -> Iterator[Break]:
     """Every break of every input of a stage.
 
-    Of the scenarios, which are files of one form, one is broken for all.
+    Of the scenarios, which are files of one form, one is broken for all; and of the tables of a
+    folder that have the same columns, one lacks columns for all.
     """
     first = foreach_items().get(stage.name, [""])[0]
     files = inputs_of(stage) if item == first else []
@@ -143,9 +144,14 @@ def breaks_of(stage: Stage, item: str) -> Iterator[Break]:
         model = yaml.safe_load(Path("params.yaml").read_text("utf-8"))["llm_agents"]["models"]
         cache = f"data/llm/{next(iter(model))}.jsonl"
         yield Break(cache, "garbage in", lambda: _write(cache, GARBAGE))
+    seen: set[tuple[str, ...]] = set()
     for path in files:
-        if path not in scenarios[1:]:
-            yield from _breaks_of_file(path)
+        if path.endswith(".parquet"):
+            columns = (str(Path(path).parent), *pl.read_parquet_schema(path))
+            yield from _breaks_of_table(path, with_columns=columns not in seen)
+            seen.add(columns)
+        elif path not in scenarios[1:]:
+            yield from _breaks_of_text(path)
     for folder in sorted(stage.deps - stage.code):
         if (REPOSITORY / folder).is_dir() and folder != "data/llm":
             yield Break(folder, "without", lambda folder=folder: shutil.rmtree(folder))
@@ -156,24 +162,25 @@ def breaks_of(stage: Stage, item: str) -> Iterator[Break]:
         yield from _breaks_of_section(section)
 
 
-def _breaks_of_file(path: str) -> Iterator[Break]:
-    yield Break(path, "without", Path(path).unlink)
-    yield Break(path, "garbage in", lambda: _write(path, GARBAGE))
-    yield Break(path, "nothing in", lambda: _write(path, b""))
-    if path.endswith(".parquet"):
-        table = pl.read_parquet(path)
-        columns = table.columns[:: max(1, table.width // COLUMNS_PER_FILE)]
-        for column in columns:
+def _breaks_of_table(path: str, *, with_columns: bool) -> Iterator[Break]:
+    yield from _breaks_of_bytes(path)
+    table = pl.read_parquet(path)
+    if with_columns:
+        for column in table.columns[:: max(1, table.width // COLUMNS_PER_FILE)]:
             yield Break(
                 path,
                 f"no column {column} in",
                 lambda column=column: table.drop(column).write_parquet(path),
             )
-        other = table.with_columns(pl.lit(value=True).alias(columns[0]))
-        yield Break(path, f"{columns[0]} of another type in", lambda: other.write_parquet(path))
-        if path not in EMPTY_WHERE_NO_MODEL_WAS_ASKED:
-            yield Break(path, "no rows in", lambda: table.clear().write_parquet(path))
-    elif path.endswith(".csv"):
+        other = table.with_columns(pl.lit(value=True).alias(table.columns[0]))
+        yield Break(path, "a column of another type in", lambda: other.write_parquet(path))
+    if path not in EMPTY_WHERE_NO_MODEL_WAS_ASKED:
+        yield Break(path, "no rows in", lambda: table.clear().write_parquet(path))
+
+
+def _breaks_of_text(path: str) -> Iterator[Break]:
+    yield from _breaks_of_bytes(path)
+    if path.endswith(".csv"):
         points = pl.read_csv(path)
         yield Break(path, "no column in", lambda: points.drop("ease").write_csv(path))
         yield Break(path, "no rows in", lambda: points.clear().write_csv(path))
@@ -181,6 +188,12 @@ def _breaks_of_file(path: str) -> Iterator[Break]:
         yield Break(path, "a list in", lambda: _write(path, b"[1, 2]\n"))
         yield Break(path, "no keys in", lambda: _write(path, b"{}\n"))
         yield Break(path, "another key in", lambda: _write(path, b'{"not_a_key": 1}\n'))
+
+
+def _breaks_of_bytes(path: str) -> Iterator[Break]:
+    yield Break(path, "without", Path(path).unlink)
+    yield Break(path, "garbage in", lambda: _write(path, GARBAGE))
+    yield Break(path, "nothing in", lambda: _write(path, b""))
 
 
 def _breaks_of_section(section: str) -> Iterator[Break]:

@@ -1,0 +1,51 @@
+"""What the scripts of reports read and write, when something is wrong with it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from failbench.errors import BadInputError
+from failbench.reporting.study_report import StudyReport
+from report import publish, read_metrics
+
+ESTIMATE = {"value": 0.5, "ci_low": 0.4, "ci_high": 0.6, "n": 76}
+METRICS = {"19": {"ebm": {"accuracy": ESTIMATE}}}
+
+
+def test_metrics_are_read_as_they_were_written(tmp_path):
+    path = tmp_path / "intervals.json"
+    path.write_text(json.dumps(METRICS), encoding="utf-8")
+    assert read_metrics(path, "19") == METRICS
+
+
+@pytest.mark.parametrize(
+    ("content", "field"),
+    [
+        ("no JSON", "(file)"),
+        ("[]", "(file)"),
+        ("{}", "19"),
+        (json.dumps({"19": {"ebm": {}}}), "19.ebm.accuracy"),
+        (json.dumps({"19": {"ebm": {"accuracy": {"value": 0.5}}}}), "19.ebm.accuracy.ci_low"),
+        (json.dumps({"19": {"ebm": {"accuracy": ESTIMATE | {"n": "many"}}}}), "19.ebm.accuracy.n"),
+    ],
+)
+def test_metrics_that_lack_an_estimate_are_refused_by_its_name(tmp_path, content, field):
+    path = tmp_path / "intervals.json"
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(BadInputError) as error:
+        read_metrics(path, "19")
+    assert (error.value.place, error.value.field) == (str(path), field)
+    assert "dvc repro" in error.value.remedy
+
+
+@pytest.mark.parametrize("style", [None, b"\xff\xfe"])
+def test_nothing_is_published_where_the_style_cannot_be_read(tmp_path, monkeypatch, style):
+    monkeypatch.chdir(tmp_path)
+    if style is not None:
+        (tmp_path / "figures").mkdir()
+        (tmp_path / "figures/matplotlibrc").write_bytes(style)
+    with pytest.raises(BadInputError, match="figures/matplotlibrc"):
+        publish("study", StudyReport(metrics={"a": 1}))
+    assert not (tmp_path / "data").exists()
