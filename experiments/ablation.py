@@ -7,15 +7,17 @@ from pathlib import Path
 from failbench.studies.ablation.measure import METHODS, AblationSettings
 from failbench.studies.ablation.report import report
 from report import publish, read_reported
-from stage import read_outputs, read_section, run, workers
+from stage import read_outputs, read_points, read_section, run, workers
 
+IMPORTANCE = Path("data/plots/importance.csv")
 PREDICTIONS = Path("data/predictions/ablation")
 
 
 def main() -> None:
     settings = read_section("ablation", AblationSettings)
     predictions = read_outputs(PREDICTIONS, METHODS)
-    publish("ablation", report(predictions, read_reported(), settings, workers()))
+    importance, paper = read_points(IMPORTANCE), read_reported()
+    publish("ablation", report(predictions, importance, paper, settings, workers()))
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from pathlib import Path
 from failbench.prediction.slices import ReferenceStudy
 from failbench.studies.difficulty.measure import Difficulty, DifficultySettings
 from failbench.studies.difficulty.report import report
-from report import publish
+from report import publish, read_reported
 from stage import read_output, read_section, run
 
 MEASURED = Path("data/measurements/difficulty/scenarios.parquet")
@@ -18,7 +18,7 @@ def main() -> None:
     difficulty = Difficulty(scenarios=read_output(MEASURED), shares=read_output(SHARES))
     settings = read_section("difficulty", DifficultySettings)
     reference = read_section("nested_cv", ReferenceStudy)
-    publish("difficulty", report(difficulty, settings, reference.architecture))
+    publish("difficulty", report(difficulty, read_reported(), settings, reference.architecture))
 
 
 if __name__ == "__main__":

@@ -8,17 +8,20 @@ from failbench.methods.simulated_human import SimulatedHumanSettings
 from failbench.studies.human_baseline.report import report
 from failbench.studies.human_baseline.results import HumanBaselineSettings
 from report import publish, read_reported
-from stage import read_output, read_points, read_section, run
+from stage import read_output, read_section, run
 
 HYBRID = Path("data/predictions/nested_cv/hybrid.parquet")
-DIFFICULTY = Path("data/plots/difficulty.csv")
+DIFFICULTY = Path("data/measurements/difficulty")
 
 
 def main() -> None:
     settings = read_section("human_baseline", HumanBaselineSettings)
     levels = read_section("simulated_human", SimulatedHumanSettings).levels
-    difficulty, hybrid = read_points(DIFFICULTY), read_output(HYBRID)
-    publish("human_baseline", report(levels, difficulty, hybrid, read_reported(), settings))
+    scenarios, shares = (
+        read_output(DIFFICULTY / f"{name}.parquet") for name in ("scenarios", "shares")
+    )
+    hybrid, paper = read_output(HYBRID), read_reported()
+    publish("human_baseline", report(levels, scenarios, shares, hybrid, paper, settings))
 
 
 if __name__ == "__main__":

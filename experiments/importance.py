@@ -10,6 +10,7 @@ from report import publish, read_reported
 from stage import read_output, read_outputs, read_section, run
 
 PREDICTIONS = Path("data/predictions/importance")
+ABLATION = Path("data/predictions/ablation/random_forest.parquet")
 MEASUREMENTS = Path("data/measurements/importance")
 
 
@@ -21,7 +22,8 @@ def main() -> None:
         read_output(MEASUREMENTS / "built_in.parquet"),
     )
     shapes = read_output(MEASUREMENTS / "shapes.parquet")
-    publish("importance", report(measured, shapes, read_reported(), settings))
+    ablation = read_output(ABLATION)
+    publish("importance", report(measured, shapes, ablation, read_reported(), settings))
 
 
 if __name__ == "__main__":
