@@ -79,7 +79,7 @@ def read_points(path: Path) -> pl.DataFrame:
         If it is not there or not CSV.
     """
     try:
-        return pl.read_csv(path)
+        return pl.read_csv(path, infer_schema_length=None)
     except (OSError, pl.exceptions.PolarsError) as error:
         raise _unreadable(path, "CSV") from error
 

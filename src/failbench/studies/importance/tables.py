@@ -61,9 +61,10 @@ SOURCES_NOTE = (
 
 REMOVAL_NOTE = (
     "Replacing the error text costs a fitted forest {drop} points of accuracy, and taking it away "
-    "before fitting changes it by {removal} (table ablation_left_out, {repeats} repeats): a forest has nothing else "
-    "where its keywords are wrong, and one that never had them learns the same from substitutes, "
-    "memory above all. A drop says what a fit rests on and not what is lost without it."
+    "before fitting changes it by {removal} (table ablation_left_out, {repeats} repeats): a forest "
+    "has nothing else where its keywords are wrong, and one that never had them learns the same "
+    "from substitutes, memory above all. A drop says what a fit rests on and not what is lost "
+    "without it."
 )
 
 
