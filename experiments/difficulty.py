@@ -12,7 +12,7 @@ from failbench.studies.difficulty.measure import (
     DifficultySettings,
 )
 from failbench.studies.difficulty.report import report
-from report import publish
+from report import publish, read_reported
 from stage import read_output, read_section, run
 
 MEASURED = Path("data/measurements/difficulty/scenarios.parquet")
@@ -25,7 +25,7 @@ def main() -> None:
     )
     settings = read_section("difficulty", DifficultySettings)
     reference = read_section("nested_cv", ReferenceStudy)
-    publish("difficulty", report(difficulty, settings, reference.architecture))
+    publish("difficulty", report(difficulty, read_reported(), settings, reference.architecture))
 
 
 if __name__ == "__main__":

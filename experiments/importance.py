@@ -13,11 +13,13 @@ from failbench.studies.importance.measure import (
     ImportanceSettings,
 )
 from failbench.studies.importance.report import report
+from failbench.studies.importance.results import ABLATION_SCHEMA
 from failbench.studies.importance.shapes import SHAPE_SCHEMA
 from report import publish, read_reported
 from stage import read_output, read_outputs, read_section, run
 
 PREDICTIONS = Path("data/predictions/importance")
+ABLATION = Path("data/predictions/ablation/random_forest.parquet")
 MEASUREMENTS = Path("data/measurements/importance")
 
 
@@ -29,7 +31,8 @@ def main() -> None:
         read_output(MEASUREMENTS / "built_in.parquet", BUILT_IN_SCHEMA),
     )
     shapes = read_output(MEASUREMENTS / "shapes.parquet", SHAPE_SCHEMA)
-    publish("importance", report(measured, shapes, read_reported(), settings))
+    ablation = read_output(ABLATION, ABLATION_SCHEMA)
+    publish("importance", report(measured, shapes, ablation, read_reported(), settings))
 
 
 if __name__ == "__main__":

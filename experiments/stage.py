@@ -82,7 +82,7 @@ def read_points(path: Path, schema: pl.Schema) -> pl.DataFrame:
         is no row.
     """
     try:
-        table = pl.read_csv(path, schema_overrides=schema)
+        table = pl.read_csv(path, schema_overrides=schema, infer_schema_length=None)
     except (OSError, pl.exceptions.PolarsError) as error:
         raise unreadable(path, "CSV") from error
     return _checked(path, table, schema)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import polars as pl
+
 from failbench.methods.boosting_machine import EbmSettings
 from failbench.methods.classifiers import RandomForestSettings
 from failbench.studies.importance.measure import ImportanceSettings
@@ -27,3 +29,23 @@ VALUES: dict[str, object] = {
     "seed": 0,
 }
 SETTINGS = ImportanceSettings.model_validate(VALUES)
+
+
+def ablation_predictions() -> pl.DataFrame:
+    """A forest that is right on three of four scenarios, and on two without the error text."""
+    right = {"all": (1, 1, 1, 0), "without_error_text": (1, 1, 0, 0), "memory": (0, 0, 0, 0)}
+    return pl.DataFrame(
+        [
+            {
+                "feature_set": "19+keywords",
+                "subset": subset,
+                "repeat": repeat,
+                "scenario": f"scenario_{number}",
+                "category": "optimization",
+                "prediction": "optimization" if is_right else "unknown",
+            }
+            for subset, scenarios in right.items()
+            for repeat in (0, 1)
+            for number, is_right in enumerate(scenarios)
+        ]
+    )

@@ -32,33 +32,33 @@ REPORTED = 0.72
 EASES = (0.0, 0.2, 0.5, 0.6, 0.8, 1.0)
 
 
-def measured_points() -> pl.DataFrame:
-    """Six scenarios a category, by one method in two architectures."""
-    rows = [
-        {
-            "category": category,
-            "scenario": f"{category}_{number}",
-            "declared": "easy",
-            "measured": "hard" if ease < 0.4 else "easy" if ease > 0.7 else "medium",
-            "view": view,
-            "name": name,
-            "ease": ease,
-        }
-        for category in CATEGORIES
-        for number, ease in enumerate(EASES)
-        for view, name in (
-            ("all", "all"),
-            ("method", "ebm"),
-            ("architecture", "lstm"),
-            ("architecture", "gru"),
-        )
-    ]
-    return pl.DataFrame(rows)
+def measured_scenarios() -> pl.DataFrame:
+    """Six scenarios per category."""
+    return pl.DataFrame(
+        [
+            {
+                "category": category,
+                "scenario": f"{category}_{number}",
+                "measured": "hard" if ease < 0.4 else "easy" if ease > 0.7 else "medium",
+                "ease": ease,
+            }
+            for category in CATEGORIES
+            for number, ease in enumerate(EASES)
+        ]
+    )
+
+
+def measured_shares() -> pl.DataFrame:
+    """Their shares of right answers, by one method in two architectures."""
+    views = pl.DataFrame(
+        {"view": ["method", "architecture", "architecture"], "name": ["ebm", "lstm", "gru"]}
+    )
+    return measured_scenarios().select("scenario", "category", "ease").join(views, how="cross")
 
 
 def hybrid_predictions() -> pl.DataFrame:
     """The hybrid hands over the two hardest of each category, the second in half of the repeats."""
-    points = measured_points().filter(view="all").select("category", "scenario", "ease")
+    points = measured_scenarios().select("category", "scenario", "ease")
     repeats = pl.DataFrame({"repeat": [0, 1], "feature_set": ["19", "19"]})
     human = (pl.col("ease") == 0) | ((pl.col("ease") == 0.2) & (pl.col("repeat") == 0))
     return points.join(repeats, how="cross").with_columns(
@@ -69,4 +69,6 @@ def hybrid_predictions() -> pl.DataFrame:
 
 def made_up_baseline() -> HumanBaseline:
     """The simulation of these."""
-    return human_baseline(LEVELS, measured_points(), hybrid_predictions(), SETTINGS, REPORTED)
+    return human_baseline(
+        LEVELS, measured_scenarios(), measured_shares(), hybrid_predictions(), SETTINGS, REPORTED
+    )

@@ -110,8 +110,8 @@ def test_splits_of_other_scenarios_are_refused():
 
 def test_the_first_repeats_are_taken_and_more_than_there_are_refused():
     splits = make_splits(scenarios_of({"unknown": 4, "optimization": 4}), 2, 3, seed=0)
-    taken = first_repeats(splits, 2, "lead_time")
+    taken = first_repeats(splits, 2, "lead_time.repeats")
     assert taken["repeat"].unique().to_list() == [0, 1]
     assert taken.height == 2 * 8
     with pytest.raises(BadInputError, match=r"lead_time\.repeats: 4 are wanted, and the splits"):
-        first_repeats(splits, 4, "lead_time")
+        first_repeats(splits, 4, "lead_time.repeats")

@@ -60,7 +60,7 @@ def across_architectures(
             f"{study.scale}; leaving one out takes two.",
             "Run `failbench record` for another architecture.",
         )
-    folds = first_repeats(splits, study.repeats, "across_architectures")
+    folds = first_repeats(splits, study.repeats, "across_architectures.repeats")
     return nested_cv(
         taken.filter(pl.col("kind") == "failure"),
         taken.filter(pl.col("kind") == "success"),

@@ -75,7 +75,7 @@ def make_splits(
     return pl.concat(rows).cast(SPLIT_SCHEMA).sort("repeat", "fold", "scenario")
 
 
-def first_repeats(splits: pl.DataFrame, wanted: int, section: str) -> pl.DataFrame:
+def first_repeats(splits: pl.DataFrame, wanted: int, key: str) -> pl.DataFrame:
     """The folds of the first so many repeats.
 
     Parameters
@@ -84,8 +84,8 @@ def first_repeats(splits: pl.DataFrame, wanted: int, section: str) -> pl.DataFra
         As :func:`make_splits` returns them.
     wanted
         How many repeats a study takes.
-    section
-        Its section of params.yaml, for the error.
+    key
+        Where params.yaml says so, for the error: section and key, with a dot between.
 
     Raises
     ------
@@ -96,7 +96,7 @@ def first_repeats(splits: pl.DataFrame, wanted: int, section: str) -> pl.DataFra
     if found < wanted:
         raise BadInputError(
             "params.yaml",
-            f"{section}.repeats",
+            key,
             f"{wanted} are wanted, and the splits have {found}.",
             "Take fewer, or raise features.repeats.",
         )

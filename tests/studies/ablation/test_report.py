@@ -8,7 +8,7 @@ import pytest
 from failbench.studies.ablation.measure import ABLATION_SCHEMA, METHODS
 from failbench.studies.ablation.report import report
 from failbench.telemetry import write_parquet
-from made_up_ablation import SETTINGS
+from made_up_ablation import SETTINGS, importance_points
 from made_up_reports import assert_same
 from stage import read_outputs
 
@@ -20,12 +20,14 @@ def test_the_report_from_saved_predictions_is_that_from_memory(predictions, repo
     saved = read_outputs(tmp_path, METHODS, ABLATION_SCHEMA)
     assert saved.height == predictions.height
     assert_same(
-        report(saved, reported, SETTINGS), report(predictions, reported, SETTINGS), tmp_path
+        report(saved, importance_points(), reported, SETTINGS),
+        report(predictions, importance_points(), reported, SETTINGS),
+        tmp_path,
     )
 
 
 def test_points_are_published_with_six_decimals_and_tables_beside_the_figure(predictions, reported):
-    published = report(predictions, reported, SETTINGS)
+    published = report(predictions, importance_points(), reported, SETTINGS)
     points = published.points["ablation"]
     assert points.select((pl.col("value") == pl.col("value").round(6)).all()).item()
     assert [table.name for table in published.tables] == [

@@ -15,6 +15,7 @@ from failbench.studies.ablation.interactions_table import interactions_table, re
 from failbench.studies.ablation.measure import AblationSettings, subsets
 from failbench.studies.ablation.tables import ablation_tables
 from failbench.studies.ablation.variants import VARIANTS, kept_subsets, left_out_subsets
+from made_up_ablation import importance_points
 
 KEPT = (("perplexity",), ("memory",), ("vocabulary",), ("memory", "perplexity"))
 SETTINGS = AblationSettings(
@@ -76,7 +77,7 @@ def test_subsets_come_in_the_order_of_the_groups_and_all_signals_last(points):
 
 
 def test_the_papers_figures_stand_beside_the_rules_and_not_beside_the_forest(points, reported):
-    kept, left_out = ablation_tables(points, reported, SETTINGS)
+    kept, left_out = ablation_tables(points, importance_points(), reported, SETTINGS)
     cells = {(line[0], line[2]): line[3:5] for line in kept.rows}
     assert cells["Improved rules", "memory"] == ("26.3", "−35.5")
     assert cells["Improved rules, reduced tree", "memory + perplexity"] == ("47.4", "−14.4")
@@ -85,8 +86,17 @@ def test_the_papers_figures_stand_beside_the_rules_and_not_beside_the_forest(poi
     assert not any(column.group == "reported" for column in left_out.columns)
 
 
+def test_removing_the_error_text_is_told_from_replacing_it(points, reported):
+    _, left_out = ablation_tables(points, importance_points(), reported, SETTINGS)
+    cells = {(line[0], line[1], line[2]): line for line in left_out.rows}
+    line = cells["Random forest", "19 + keywords", "without error text"]
+    removed = line[5].split(" ")[0]
+    assert f"({removed} points on 19 + keywords)" in left_out.notes[-1]
+    assert "replaced (−10.5 points, table importance)" in left_out.notes[-1]
+
+
 def test_a_row_has_the_rate_the_difference_and_what_could_have_been_seen(points, reported):
-    kept, _ = ablation_tables(points, reported, SETTINGS)
+    kept, _ = ablation_tables(points, importance_points(), reported, SETTINGS)
     line = next(line for line in kept.rows if line[2] == "perplexity")
     assert line[5:] == (
         "22.0 [12.0, 32.0]",
@@ -100,7 +110,7 @@ def test_a_row_has_the_rate_the_difference_and_what_could_have_been_seen(points,
 
 
 def test_a_difference_that_no_resample_questions_has_no_interval(points, reported):
-    kept, _ = ablation_tables(points, reported, SETTINGS)
+    kept, _ = ablation_tables(points, importance_points(), reported, SETTINGS)
     line = next(line for line in kept.rows if line[2] == "memory")
     assert (line[7], line[9]) == ("−26.0", "–")
 

@@ -83,13 +83,13 @@ def test_shares_are_of_the_scenarios_that_they_are_about_and_have_their_n(diffic
     assert misled["neighbours"].n == hard.height
 
 
-def test_a_reference_that_has_no_predictions_is_refused(difficulty):
+def test_a_reference_that_has_no_predictions_is_refused(difficulty, reported):
     with pytest.raises(BadInputError, match="there is no prediction of bert"):
         difficulty_estimates(difficulty, SETTINGS, "bert")
 
 
-def test_metrics_are_nested_by_group_and_name(difficulty, estimates):
-    metrics = report(difficulty, SETTINGS, "transformer").metrics
+def test_metrics_are_nested_by_group_and_name(difficulty, estimates, reported):
+    metrics = report(difficulty, reported, SETTINGS, "transformer").metrics
     assert {group: set(named) for group, named in metrics.items()} == {
         group: set(named) for group, named in estimates.items()
     }
@@ -97,14 +97,18 @@ def test_metrics_are_nested_by_group_and_name(difficulty, estimates):
     assert set(kappa) == {"value", "ci_low", "ci_high", "n"}
 
 
-def test_the_report_of_a_saved_measurement_is_that_of_what_was_measured(difficulty, tmp_path):
+def test_the_report_of_a_saved_measurement_is_that_of_what_was_measured(
+    difficulty, reported, tmp_path
+):
     for name in ("scenarios", "shares"):
         write_parquet(getattr(difficulty, name), tmp_path / f"{name}.parquet")
     saved = Difficulty(
         pl.read_parquet(tmp_path / "scenarios.parquet"),
         pl.read_parquet(tmp_path / "shares.parquet"),
     )
-    read, measured = (report(version, SETTINGS, "transformer") for version in (saved, difficulty))
+    read, measured = (
+        report(version, reported, SETTINGS, "transformer") for version in (saved, difficulty)
+    )
     assert read.metrics == measured.metrics
     assert read.points["difficulty"].equals(measured.points["difficulty"])
     assert [render(table) for table in read.tables] == [render(table) for table in measured.tables]

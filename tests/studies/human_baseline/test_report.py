@@ -4,12 +4,14 @@ import pytest
 
 from failbench.studies.human_baseline.report import report
 from failbench.studies.human_baseline.results import GROUPS
-from made_up_people import LEVELS, SETTINGS, hybrid_predictions, measured_points
+from made_up_people import LEVELS, SETTINGS, hybrid_predictions, measured_scenarios, measured_shares
 
 
 @pytest.fixture(scope="module")
 def of_people(reported):
-    return report(LEVELS, measured_points(), hybrid_predictions(), reported, SETTINGS)
+    return report(
+        LEVELS, measured_scenarios(), measured_shares(), hybrid_predictions(), reported, SETTINGS
+    )
 
 
 def test_the_figure_is_drawn_from_points_and_curves_as_published_beside_the_papers_figure(

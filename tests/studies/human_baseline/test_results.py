@@ -14,7 +14,8 @@ from made_up_people import (
     SETTINGS,
     hybrid_predictions,
     made_up_baseline,
-    measured_points,
+    measured_scenarios,
+    measured_shares,
 )
 
 
@@ -73,7 +74,8 @@ def test_curves_have_each_level_on_each_scenario_once(baseline):
 def test_the_result_does_not_depend_on_the_order_of_rows(baseline):
     again = human_baseline(
         LEVELS,
-        measured_points().reverse(),
+        measured_scenarios().reverse(),
+        measured_shares().reverse(),
         hybrid_predictions().reverse(),
         SETTINGS,
         REPORTED,
@@ -98,7 +100,8 @@ def test_a_scenario_without_difficulty_is_refused():
     with pytest.raises(BadInputError, match="'unknown_5' has no measured difficulty"):
         human_baseline(
             LEVELS,
-            measured_points().filter(pl.col("scenario") != "unknown_5"),
+            measured_scenarios().filter(pl.col("scenario") != "unknown_5"),
+            measured_shares(),
             hybrid_predictions(),
             SETTINGS,
             REPORTED,
@@ -108,4 +111,4 @@ def test_a_scenario_without_difficulty_is_refused():
 def test_a_hybrid_that_hands_nothing_to_people_is_refused():
     alone = hybrid_predictions().with_columns(route=pl.lit("rules"))
     with pytest.raises(BadInputError, match="hands no run to a person"):
-        human_baseline(LEVELS, measured_points(), alone, SETTINGS, REPORTED)
+        human_baseline(LEVELS, measured_scenarios(), measured_shares(), alone, SETTINGS, REPORTED)

@@ -17,7 +17,7 @@ from failbench.studies.importance.measure import (
 from failbench.studies.importance.report import report
 from failbench.studies.importance.shapes import SHAPE_SCHEMA, leading_shapes
 from failbench.telemetry import write_parquet
-from made_up_importance import EBM, SETTINGS, VALUES
+from made_up_importance import EBM, SETTINGS, VALUES, ablation_predictions
 from made_up_reports import assert_same
 from stage import read_output, read_outputs
 
@@ -59,8 +59,8 @@ def test_the_report_from_saved_measurements_is_that_from_memory(
     predictions = read_outputs(tmp_path, METHODS, PREDICTION_SCHEMA)
     saved = Importances(predictions, replacements, built_in)
     assert_same(
-        report(saved, saved_shapes, reported, SETTINGS),
-        report(both_methods, shapes, reported, SETTINGS),
+        report(saved, saved_shapes, ablation_predictions(), reported, SETTINGS),
+        report(both_methods, shapes, ablation_predictions(), reported, SETTINGS),
         tmp_path,
     )
 
@@ -69,6 +69,6 @@ def test_the_source_of_the_settings_is_the_one_that_is_reported(both_methods, sh
     drops = {}
     for source in ("training_fold", "test_fold"):
         settings = ImportanceSettings.model_validate(VALUES | {"source": source})
-        points = report(both_methods, shapes, reported, settings).points["importance"]
-        drops[source] = points["value"].to_list()
+        made = report(both_methods, shapes, ablation_predictions(), reported, settings)
+        drops[source] = made.points["importance"]["value"].to_list()
     assert drops["training_fold"] != drops["test_fold"]

@@ -11,10 +11,11 @@ from failbench.reporting.markup import render
 from failbench.reporting.style import save_svg
 from failbench.studies.importance.figure import WIDTH, draw_importance, draw_shapes
 from failbench.studies.importance.measure import IMPORTANCE_SETS, TABLE_SIX, ImportanceSettings
-from failbench.studies.importance.results import LeadingShare, SourceAgreement
+from failbench.studies.importance.results import LeadingShare, SourceAgreement, removal
 from failbench.studies.importance.shapes import SHAPE_SCHEMA
 from failbench.studies.importance.tables import BUILT_IN, importance_tables
 from failbench.vocabulary import CATEGORIES
+from made_up_importance import ablation_predictions
 
 SETTINGS = ImportanceSettings(
     repeats=5,
@@ -91,7 +92,9 @@ def shapes() -> pl.DataFrame:
 
 @pytest.fixture
 def tables(table, reported):
-    return importance_tables(table, AGREEMENT, LEADING, reported, SETTINGS)
+    return importance_tables(
+        table, AGREEMENT, LEADING, removal(ablation_predictions()), reported, SETTINGS
+    )
 
 
 def test_the_papers_shares_stand_beside_the_groups_of_its_features(tables):
@@ -102,6 +105,15 @@ def test_the_papers_shares_stand_beside_the_groups_of_its_features(tables):
     assert cells["19 + keywords + trend", "configuration"] == "below 1.0"
     assert cells["19 + keywords + trend", "vocabulary"] == "–"
     assert cells["19", "training dynamics"] == "–"
+
+
+def test_the_error_texts_drop_stands_beside_what_removing_it_costs(tables, table):
+    by_group, _ = tables
+    (row,) = (row for row in by_group.rows if row[:2] == ("19 + keywords + trend", "error text"))
+    drop = row[3].split(" ")[0].removeprefix("+")
+    note = by_group.notes[-1]
+    assert f"costs a fitted forest {drop} points" in note
+    assert "changes it by −25.0 (table ablation_left_out, 2 repeats)" in note
 
 
 def test_the_sums_that_do_not_fit_are_printed(tables):
@@ -122,7 +134,7 @@ def test_a_row_has_drop_and_shares_of_both_methods(tables):
 
 
 def test_how_far_the_sources_agree_is_said(tables):
-    note = tables[0].notes[-1]
+    note = tables[0].notes[2]
     assert "about 15" in note
     assert "0.99 for the forest" in note
     assert "0.93 of the sum, of which 0.93" in note

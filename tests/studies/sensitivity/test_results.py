@@ -161,9 +161,15 @@ def test_variants_whose_repeats_the_main_study_lacks_are_refused(predictions, ma
     single = main.filter(pl.col("repeat") == 0)
     with pytest.raises(BadInputError, match="the main study has 1 repeats of decision_tree"):
         sensitivity_estimates(predictions, single, INTERVALS)
+    with pytest.raises(BadInputError, match=r"Lower sensitivity\.repeats in params\.yaml"):
+        sensitivity_estimates(predictions, single, INTERVALS)
+    none = main.clear()
+    with pytest.raises(BadInputError, match=r"Lower sensitivity\.interaction_repeats"):
+        sensitivity_estimates(predictions.filter(study=INTERACTIONS), none, INTERVALS)
 
 
 def test_more_repeats_of_the_folds_than_there_are_is_refused(run):
     more = SETTINGS.model_copy(update={"interaction_repeats": 3})
-    with pytest.raises(BadInputError, match=r"3 are wanted, and the splits have 2\."):
+    match = r"sensitivity\.interaction_repeats: 3 are wanted, and the splits have 2\."
+    with pytest.raises(BadInputError, match=match):
         run(more)

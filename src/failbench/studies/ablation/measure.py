@@ -157,7 +157,7 @@ def ablation(
     BadInputError
         If there are fewer repeats than wanted.
     """
-    taken = first_repeats(splits, settings.repeats, "ablation")
+    taken = first_repeats(splits, settings.repeats, "ablation.repeats")
     runs = LabelledRuns.from_table(failures)
     band = healthy_band(to_frame(successes), band_features())
     views = _views(rules, _without_search(forest), settings.kept)

@@ -16,7 +16,11 @@ from failbench.studies.ablation.tables import ablation_tables
 
 
 def report(
-    predictions: pl.DataFrame, paper: Reported, settings: AblationSettings, workers: int = 1
+    predictions: pl.DataFrame,
+    importance: pl.DataFrame,
+    paper: Reported,
+    settings: AblationSettings,
+    workers: int = 1,
 ) -> StudyReport:
     """Rates with each subset of the signals, what is lost against all, and interactions.
 
@@ -24,6 +28,8 @@ def report(
     ----------
     predictions
         Rows of ``measure.ABLATION_SCHEMA``.
+    importance
+        The points of the study of importance: what replacing a group's values costs.
     paper
         The paper's numbers.
     settings
@@ -45,7 +51,7 @@ def report(
         metrics=ablation_metrics(results, surplus, 1 - settings.confidence),
         points={"ablation": rounded(points)},
         tables=(
-            *ablation_tables(points, paper, settings),
+            *ablation_tables(points, importance, paper, settings),
             interactions_table(
                 interactions, settings.superadditive, confidence=settings.confidence
             ),

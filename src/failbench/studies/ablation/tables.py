@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 
+from failbench.methods.reduced_tree import ERROR_TEXT
 from failbench.reporting.cells import ABSENT, percent, signed, three_decimals, with_interval
 from failbench.reporting.reported import AblationTable, Reported, ReportedAblation
 from failbench.reporting.table import Column, Table
@@ -132,8 +133,15 @@ REPORTED_NOTE = (
 )
 
 
+REPLACED_NOTE = (
+    "What a forest loses that is fitted without the error text ({removal} points on 19 + keywords) "
+    "is not what a fitted one loses when the text of a run is replaced ({drop} points, table "
+    "importance): without it the forest learns the same from substitutes, memory above all."
+)
+
+
 def ablation_tables(
-    points: pl.DataFrame, paper: Reported, settings: AblationSettings
+    points: pl.DataFrame, importance: pl.DataFrame, paper: Reported, settings: AblationSettings
 ) -> tuple[Table, Table]:
     """With some groups of signals only, reported beside measured; and without one group.
 
@@ -141,6 +149,8 @@ def ablation_tables(
     ----------
     points
         As :func:`failbench.studies.ablation.results.ablation_points` returns them.
+    importance
+        The points of the study of importance.
     paper
         The paper's numbers.
     settings
@@ -160,7 +170,7 @@ def ablation_tables(
         (*LABELS, *MEASURED),
         _rows(points, left_out_subsets(points), reported),
         "What is left of each method when one group of signals is taken away.",
-        notes,
+        (*notes, _replaced_note(points, importance)),
     )
     return kept, left_out
 
@@ -176,6 +186,36 @@ def _notes(points: pl.DataFrame, settings: AblationSettings) -> tuple[str, str]:
         margin=100 * settings.equivalence_margin,
     )
     return numbers, READINGS_NOTE
+
+
+IMPORTANCE_SCHEMA = pl.Schema(
+    {
+        **dict.fromkeys(("feature_set", "method", "kind", "name"), pl.String()),
+        "value": pl.Float64(),
+    }
+)
+"""What is read of the points of importance."""
+
+
+def _replaced_note(points: pl.DataFrame, importance: pl.DataFrame) -> str:
+    """What the error text is worth by removal and by replacement, and why both differ."""
+    removed = points.row(
+        by_predicate=(pl.col("method") == FOREST)
+        & (pl.col("feature_set") == "19+keywords")
+        & (pl.col("subset") == f"without_{ERROR_TEXT}")
+        & (pl.col("metric") == "accuracy"),
+        named=True,
+    )
+    replaced = importance.row(
+        by_predicate=(pl.col("feature_set") == "19+keywords+trend")
+        & (pl.col("method") == FOREST)
+        & (pl.col("kind") == "group")
+        & (pl.col("name") == ERROR_TEXT),
+        named=True,
+    )
+    return REPLACED_NOTE.format(
+        removal=_points(removed["difference"]), drop=_points(-replaced["value"])
+    )
 
 
 def _rows(

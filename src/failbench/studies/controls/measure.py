@@ -184,7 +184,7 @@ def twins_predictions(
     BadInputError
         If the splits have fewer repeats than are wanted.
     """
-    folds = first_repeats(splits, settings.repeats, "controls")
+    folds = first_repeats(splits, settings.repeats, "controls.repeats")
     return raw_predictions(
         twins,
         successes,

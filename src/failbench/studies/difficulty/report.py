@@ -6,6 +6,7 @@ from functools import partial
 
 import polars as pl
 
+from failbench.reporting.reported import Reported
 from failbench.reporting.study_report import StudyReport, Summary, rounded
 from failbench.statistics.estimates import estimate_rows, nest
 from failbench.studies.difficulty.figure import draw_difficulty
@@ -14,13 +15,17 @@ from failbench.studies.difficulty.results import difficulty_estimates
 from failbench.studies.difficulty.tables import difficulty_points, difficulty_tables
 
 
-def report(difficulty: Difficulty, settings: DifficultySettings, reference: str) -> StudyReport:
+def report(
+    difficulty: Difficulty, paper: Reported, settings: DifficultySettings, reference: str
+) -> StudyReport:
     """Agreement of declared and measured difficulty, the hardest scenarios, and the map of shares.
 
     Parameters
     ----------
     difficulty
         As :func:`failbench.studies.difficulty.measure.measure_difficulty` returns it.
+    paper
+        The numbers that the paper prints.
     settings
         The section ``difficulty`` of params.yaml.
     reference
@@ -40,7 +45,7 @@ def report(difficulty: Difficulty, settings: DifficultySettings, reference: str)
     return StudyReport(
         metrics=nest(table, "group", "metric"),
         points={"difficulty": points},
-        tables=difficulty_tables(difficulty, estimates, settings),
+        tables=difficulty_tables(difficulty, estimates, paper, settings),
         figures={"difficulty": partial(draw_difficulty, points)},
         summary=(Summary.of(hardest, "scenario", "declared", "ease", "instead"),),
     )

@@ -9,6 +9,8 @@ from typing import Any
 import polars as pl
 
 from failbench.reporting.cells import ABSENT, interval_cell, percent, two_decimals, words
+from failbench.reporting.labels import label_inside
+from failbench.reporting.reported import Reported
 from failbench.reporting.table import Column, Table
 from failbench.statistics.bootstrap import Interval
 from failbench.studies.difficulty.measure import Difficulty, DifficultySettings
@@ -35,6 +37,16 @@ REPORTED_NOTE = (
     "right at the first try (Section 3.2), and prints no figure of it. Here it was declared before "
     "anything was recorded: hard is what looks like another category."
 )
+EASY_NOTE = (
+    "Harder scenarios are not the whole difference from the paper: on those declared easy {methods}"
+    " answer the most right, and no method reaches the {reported} % that it prints for its best."
+)
+EASY_REACHED_NOTE = (
+    "On those declared easy {methods} answer the most right; the paper prints {reported} % for its "
+    "best."
+)
+SHOWN_BEST = 2
+"""Methods whose share on the scenarios that were declared easy is printed."""
 HARDEST_NOTE = (
     "Right: percent of answers, as in the table of difficulty. Taken for: the wrong answer given "
     "most often, and percent of answers that gave it. Looks like: the category that the surface "
@@ -74,12 +86,12 @@ def difficulty_points(difficulty: Difficulty) -> pl.DataFrame:
 
 
 def difficulty_tables(
-    difficulty: Difficulty, estimates: Estimates, settings: DifficultySettings
+    difficulty: Difficulty, estimates: Estimates, paper: Reported, settings: DifficultySettings
 ) -> tuple[Table, ...]:
     """Declared against measured levels, the hardest scenarios, and why they are."""
     hardest = difficulty.scenarios.head(settings.hardest)
     return (
-        _levels_table(difficulty, estimates, settings),
+        _levels_table(difficulty, estimates, paper, settings),
         _hardest_table(hardest, estimates["hard_taken_for"], settings),
         _reasons_table(hardest),
     )
@@ -124,7 +136,7 @@ def _measured_column(level: str) -> Column:
 
 
 def _levels_table(
-    difficulty: Difficulty, estimates: Estimates, settings: DifficultySettings
+    difficulty: Difficulty, estimates: Estimates, paper: Reported, settings: DifficultySettings
 ) -> Table:
     return Table.of(
         "difficulty",
@@ -136,8 +148,29 @@ def _levels_table(
         ),
         _levels(difficulty, estimates["ease"]),
         "How difficult scenarios were declared to be, and how difficult they are.",
-        (_levels_note(difficulty, estimates["agreement"], settings), REPORTED_NOTE),
+        (
+            _levels_note(difficulty, estimates["agreement"], settings),
+            REPORTED_NOTE,
+            _easy_note(difficulty, paper),
+        ),
     )
+
+
+def _easy_note(difficulty: Difficulty, paper: Reported) -> str:
+    """What the best methods reach on the scenarios declared easy, beside the paper's best."""
+    easy = difficulty.scenarios.filter(declared=DIFFICULTIES[0]).select("scenario")
+    rates = (
+        difficulty.shares.filter(view="method")
+        .join(easy, on="scenario", how="semi")
+        .group_by("name")
+        .agg(pl.col("ease").mean())
+        .sort("ease", "name", descending=[True, False])
+        .rows()
+    )
+    reported = max(row.accuracy for row in paper.tables.methods.rows.values())
+    best = [f"{label_inside(name)} {percent(rate)} %" for name, rate in rates[:SHOWN_BEST]]
+    note = EASY_NOTE if rates[0][1] < reported else EASY_REACHED_NOTE
+    return note.format(methods=" and ".join(best), reported=percent(reported))
 
 
 def _levels_note(

@@ -21,7 +21,8 @@ from failbench.studies.human_baseline.tables import human_tables, study_points
 
 def report(
     levels: Mapping[str, SkillLevel],
-    difficulty: pl.DataFrame,
+    scenarios: pl.DataFrame,
+    shares: pl.DataFrame,
     hybrid: pl.DataFrame,
     paper: Reported,
     settings: HumanBaselineSettings,
@@ -30,7 +31,7 @@ def report(
 
     Parameters
     ----------
-    levels, difficulty, hybrid, settings
+    levels, scenarios, shares, hybrid, settings
         As :func:`failbench.studies.human_baseline.results.human_baseline` takes them.
     paper
         The numbers that the paper prints.
@@ -43,7 +44,7 @@ def report(
     """
     accuracy = reported_number(paper, "human_accuracy")
     deviation = reported_number(paper, "human_sd")
-    baseline = human_baseline(levels, difficulty, hybrid, settings, accuracy)
+    baseline = human_baseline(levels, scenarios, shares, hybrid, settings, accuracy)
     points, curves = rounded(study_points(baseline)), rounded(baseline.curves)
     return StudyReport(
         metrics=human_metrics(baseline),

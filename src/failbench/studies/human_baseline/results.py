@@ -34,13 +34,11 @@ HANDED_OVER = "handed_over"
 GROUPS = ("all", *DIFFICULTIES, HANDED_OVER)
 """Scenarios that people are looked at on: all, by measured level, and what a hybrid gives them."""
 
-EASE_SCHEMA = pl.Schema(
-    {
-        **dict.fromkeys(("category", "scenario", "measured", "view", "name"), pl.String()),
-        "ease": pl.Float64(),
-    }
+SCENARIO_SCHEMA = pl.Schema(
+    {"scenario": pl.String(), "measured": pl.String(), "ease": pl.Float64()}
 )
-"""What is read of the points of difficulty."""
+SHARE_SCHEMA = pl.Schema({"view": pl.String(), "name": pl.String()})
+"""What is read of the two tables that the study of difficulty saves."""
 
 
 class HumanBaselineSettings(IntervalSettings):
@@ -108,7 +106,8 @@ class HumanBaseline:
 
 def human_baseline(
     levels: Mapping[str, SkillLevel],
-    difficulty: pl.DataFrame,
+    scenarios: pl.DataFrame,
+    shares: pl.DataFrame,
     hybrid: pl.DataFrame,
     settings: HumanBaselineSettings,
     reported: float,
@@ -119,8 +118,10 @@ def human_baseline(
     ----------
     levels
         Skill levels of the population.
-    difficulty
-        Rows of ``EASE_SCHEMA``, as the study of difficulty writes them.
+    scenarios, shares
+        Measured difficulty, as the study of it saves it: ``scenario``, ``measured`` and ``ease``
+        of each scenario, and ``view`` and ``name`` of the methods and architectures that its ease
+        is the mean over.
     hybrid
         Predictions of the hybrid that hands runs to people, with ``route``.
     settings
@@ -134,11 +135,10 @@ def human_baseline(
         If a scenario has no measured difficulty, or the hybrid hands nothing to people.
     """
     handed = hybrid.filter(pl.col("feature_set") == settings.feature_set)
-    scenarios = _scenarios(difficulty, handed)
-    views = difficulty.filter(pl.col("view") != "all").group_by("view")
-    cells = int(views.agg(pl.col("name").n_unique())["name"].product())
-    logits = difficulties(scenarios["ease"].to_numpy(), cells)
-    size = StudySize(max(scenarios.height // settings.folds, 1), settings.panel)
+    table = _scenarios(scenarios, handed)
+    cells = int(shares.group_by("view").agg(pl.col("name").n_unique())["name"].product())
+    logits = difficulties(table["ease"].to_numpy(), cells)
+    size = StudySize(max(table.height // settings.folds, 1), settings.panel)
     people = {coupling: population(levels, logits, coupling) for coupling in settings.couplings}
     # people are simulated by scenario, so that seeds are taken together
     answers = scenario_answers(handed.with_columns(seed=pl.lit(0)))
@@ -148,18 +148,18 @@ def human_baseline(
         for design in DESIGNS
     )
     accuracies = [level.accuracy for level in levels.values()]
-    shares = [level.share for level in levels.values()]
-    anyone = Population(np.array(shares), np.array(accuracies)[:, None])
+    weights = [level.share for level in levels.values()]
+    anyone = Population(np.array(weights), np.array(accuracies)[:, None])
     return HumanBaseline(
         anyone.mean,
         float(np.mean(accuracies)),
         skill_spread(anyone),
         studies,
         {
-            coupling: _by_group(group, scenarios, answers, settings)
+            coupling: _by_group(group, table, answers, settings)
             for coupling, group in people.items()
         },
-        _curves(people, tuple(levels), scenarios),
+        _curves(people, tuple(levels), table),
     )
 
 
@@ -201,14 +201,14 @@ def _scenarios(difficulty: pl.DataFrame, hybrid: pl.DataFrame) -> pl.DataFrame:
     routes = hybrid.group_by("category", "scenario").agg(
         (pl.col("route") == "human").mean().fill_null(0.0).alias(HANDED_OVER)
     )
-    whole = difficulty.filter(view="all").select("scenario", "measured", "ease")
+    whole = difficulty.select("scenario", "measured", "ease")
     missing = routes.join(whole, on="scenario", how="anti").sort("scenario")
     if missing.height:
         raise BadInputError(
-            "data/plots/difficulty.csv",
+            "data/measurements/difficulty/scenarios.parquet",
             "scenario",
             f"{missing['scenario'][0]!r} has no measured difficulty.",
-            "Run `dvc repro difficulty`.",
+            "Run `dvc repro measure_difficulty`.",
         )
     if routes[HANDED_OVER].sum() == 0:
         raise BadInputError(

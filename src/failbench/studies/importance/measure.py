@@ -161,7 +161,7 @@ def importances(
     BadInputError
         If there are fewer repeats than wanted.
     """
-    taken = first_repeats(splits, settings.repeats, "importance")
+    taken = first_repeats(splits, settings.repeats, "importance.repeats")
     runs = LabelledRuns.from_table(failures)
     tasks = [
         (runs, taken, plan, feature_set, method, of_method, settings, seed)

@@ -14,13 +14,18 @@ from failbench.studies.importance.results import (
     importance_metrics,
     importance_table,
     leading_share,
+    removal,
     source_agreement,
 )
 from failbench.studies.importance.tables import importance_tables
 
 
 def report(
-    measured: Importances, shapes: pl.DataFrame, paper: Reported, settings: ImportanceSettings
+    measured: Importances,
+    shapes: pl.DataFrame,
+    ablation: pl.DataFrame,
+    paper: Reported,
+    settings: ImportanceSettings,
 ) -> StudyReport:
     """Drops in accuracy, built-in importances, how far both sources agree, and leading terms.
 
@@ -30,6 +35,9 @@ def report(
         Predictions, replacements and built-in importances.
     shapes
         Rows of ``shapes.SHAPE_SCHEMA``.
+    ablation
+        Predictions of the forest with and without each group of signals, as the study of ablation
+        saves them.
     paper
         The paper's numbers.
     settings
@@ -53,7 +61,7 @@ def report(
             # ends of bins are in the units of features, and some are below a rate's last decimal
             "ebm_shapes": rounded(shapes, "low", "high"),
         },
-        tables=importance_tables(table, agreement, leading, paper, settings),
+        tables=importance_tables(table, agreement, leading, removal(ablation), paper, settings),
         figures={
             "importance": partial(draw_importance, table, paper),
             "ebm_shapes": partial(draw_shapes, shapes),

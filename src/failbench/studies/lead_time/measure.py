@@ -57,7 +57,7 @@ def measure(
         If no run of the study, or no twin of another seed, was recorded.
     """
     known = tuple(scenarios)
-    folds = first_repeats(splits, settings.repeats, STUDY)
+    folds = first_repeats(splits, settings.repeats, f"{STUDY}.repeats")
     runs = study.failures(telemetry.runs)
     if runs.is_empty():
         raise BadInputError(

@@ -75,7 +75,7 @@ def measure(
         steps that count as a run's early history.
     """
     tables, successes = condition_tables(telemetry, tuple(scenarios), settings)
-    folds = first_repeats(splits, settings.repeats, STUDY)
+    folds = first_repeats(splits, settings.repeats, f"{STUDY}.repeats")
     # Runs are told apart by run_id alone while they are predicted.
     named = {
         condition: table.with_columns(run_id=pl.format("{}@{}", "run_id", pl.lit(condition)))

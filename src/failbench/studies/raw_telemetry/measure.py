@@ -103,7 +103,7 @@ def pooled_raw_predictions(
         If the splits have fewer repeats than the study wants.
     """
     of_study = (pl.col("optimizer") == study.optimizer, pl.col("scale") == study.scale)
-    folds = first_repeats(splits, study.repeats, "across_architectures")
+    folds = first_repeats(splits, study.repeats, "across_architectures.repeats")
     return raw_predictions(
         failures.filter(*of_study),
         successes.filter(*of_study),

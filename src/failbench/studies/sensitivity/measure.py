@@ -64,7 +64,9 @@ def measure(
         variant, folds, fitted = FAULTS_APART, apart, declared
         if isinstance(declared, EbmSettings):
             variant = INTERACTIONS
-            folds = first_repeats(splits, settings.interaction_repeats, "sensitivity")
+            folds = first_repeats(
+                splits, settings.interaction_repeats, "sensitivity.interaction_repeats"
+            )
             fitted = declared.model_copy(update={"interactions": settings.interactions})
         predictions[method] = nested_cv(
             failures,

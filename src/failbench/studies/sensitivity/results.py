@@ -11,7 +11,7 @@ from failbench.statistics.intervals import IntervalSettings, scenario_intervals
 from failbench.statistics.metrics import OVERALL
 from failbench.statistics.scores import scenario_answers
 from failbench.statistics.study_difference import study_difference
-from failbench.studies.sensitivity.settings import FEATURE_SET, VARIANTS
+from failbench.studies.sensitivity.settings import FEATURE_SET, REPEATS_KEYS, VARIANTS
 
 ACCURACY = tuple(metric for metric in OVERALL if metric.name == "accuracy")
 
@@ -46,12 +46,12 @@ def sensitivity_estimates(
         of_variant = predictions.filter(pl.col("study") == variant)
         for method in of_variant["method"].unique().sort():
             answers = of_variant.filter(pl.col("method") == method)
-            known = _first_repeats(main, method, answers["repeat"].n_unique())
+            known = _first_repeats(main, method, answers["repeat"].n_unique(), variant)
             tables.append(_compared(variant, method, answers, known, intervals))
     return pl.concat(tables)
 
 
-def _first_repeats(main: pl.DataFrame, method: str, repeats: int) -> pl.DataFrame:
+def _first_repeats(main: pl.DataFrame, method: str, repeats: int, variant: str) -> pl.DataFrame:
     known = main.filter(
         pl.col("study") == NESTED_CV,
         pl.col("feature_set") == FEATURE_SET,
@@ -63,7 +63,7 @@ def _first_repeats(main: pl.DataFrame, method: str, repeats: int) -> pl.DataFram
             "repeat",
             f"the main study has {known['repeat'].n_unique()} repeats of {method}, and sensitivity "
             f"wants {repeats}.",
-            "Lower the repeats in the section sensitivity of params.yaml.",
+            f"Lower sensitivity.{REPEATS_KEYS[variant]} in params.yaml.",
         )
     return known.filter(pl.col("repeat") < repeats)
 

@@ -22,6 +22,9 @@ VARIANTS = {
 }
 """The choices that are made the other way, and what they mean for a tested run."""
 
+REPEATS_KEYS = {FAULTS_APART: "repeats", INTERACTIONS: "interaction_repeats"}
+"""The key of the section that says how many repeats a variant has."""
+
 METHODS = ("decision_tree", "random_forest", "ebm")
 """The methods that are fitted again."""
 

@@ -118,7 +118,7 @@ def refit(
     BadInputError
         If there are fewer repeats than wanted.
     """
-    taken = first_repeats(splits, repeats, STUDY)
+    taken = first_repeats(splits, repeats, f"{STUDY}.repeats")
     predictions = nested_cv(
         failures, successes, taken, METHOD, forest, MEASURED_SETS, seed, workers
     )
