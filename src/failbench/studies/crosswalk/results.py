@@ -280,7 +280,7 @@ def _printed(
         row["ci_high"] if has_interval else None,
         row["n"],
         # folds are numbered anew in each repeat
-        answers.group_by("repeat").agg(pl.col("fold").n_unique())["fold"].max(),
+        answers.filter(pl.col("repeat") == pl.col("repeat").min())["fold"].n_unique(),
         answers["repeat"].n_unique(),
         answers["seed"].n_unique(),
         answers["run_id"].n_unique(),

@@ -15,8 +15,8 @@ NOTE = (
     "points against the first row of the method. Folds: test folds per repeat, and what is never "
     "on both sides. Seeds: of the runs that are asked. Search: whether settings are chosen in "
     "inner folds; –: the method has none. Repeats are the first of the main study's, but for folds "
-    "by fault, and repeats differ: the tables generalization, lead_time and architectures_left_out have the main "
-    "study at equal repeats beside their own."
+    "by fault, and their number differs: the tables generalization, lead_time and "
+    "architectures_left_out have the main study at equal repeats beside their own."
 )
 
 

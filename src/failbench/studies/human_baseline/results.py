@@ -140,8 +140,8 @@ def human_baseline(
         for design in DESIGNS
     )
     accuracies = [level.accuracy for level in levels.values()]
-    shares = [level.share for level in levels.values()]
-    anyone = Population(np.array(shares), np.array(accuracies)[:, None])
+    sizes = [level.share for level in levels.values()]
+    anyone = Population(np.array(sizes), np.array(accuracies)[:, None])
     return HumanBaseline(
         anyone.mean,
         float(np.mean(accuracies)),
