@@ -37,6 +37,13 @@ class Column:
 
 
 @dataclass(frozen=True)
+class Divider:
+    """A row that sets those below it apart, and says why."""
+
+    text: str
+
+
+@dataclass(frozen=True)
 class Table:
     """A table of plain text: no cell, heading or note is markup in any of the three languages.
 
@@ -76,8 +83,8 @@ class Table:
         columns
             Each with its ``cell``, a function of a row.
         rows
-            What the table is of: records, mappings, or whatever the cells take. A row that is text
-            sets those below it apart: it stands in the first column, and nothing in the others.
+            What the table is of: records, mappings, or whatever the cells take. A
+            :class:`Divider` stands in the first column, with nothing in the others.
 
         Raises
         ------
@@ -90,7 +97,7 @@ class Table:
             raise ValueError(f"A column of the table {name} does not say what its cells are.")
         blanks = ("",) * (len(columns) - 1)
         body = (
-            (row, *blanks) if isinstance(row, str) else tuple(cell(row) for cell in cells)
+            (row.text, *blanks) if isinstance(row, Divider) else tuple(cell(row) for cell in cells)
             for row in rows
         )
         return cls(name, columns, tuple(body), caption, notes)

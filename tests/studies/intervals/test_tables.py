@@ -63,7 +63,7 @@ def test_methods_come_in_the_papers_order_and_those_told_the_truth_below_the_oth
 ):
     for build in (methods_table, headline_table):
         names = [row[0] for row in build(measured, reported, DESIGN, confidence=0.95).rows]
-        above, below = names[: names.index(ASSUMED)], names[names.index(ASSUMED) + 1 :]
+        above, below = names[: names.index(ASSUMED.text)], names[names.index(ASSUMED.text) + 1 :]
         in_paper = [METHOD_LABELS[method] for method in reported.tables.methods.rows]
         in_paper.remove("Simulated human")
         assert above == [*in_paper, "Hybrid, two-way", "Symptom baseline", "Majority category"]

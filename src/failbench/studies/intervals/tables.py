@@ -32,7 +32,7 @@ from failbench.reporting.reported import (
     ReportedMethod,
     reported_number,
 )
-from failbench.reporting.table import Column, Table
+from failbench.reporting.table import Column, Divider, Table
 
 Estimates = Mapping[str, Estimate]
 """By metric, of one method on one feature set."""
@@ -152,7 +152,7 @@ HEADLINE_COLUMNS = (
 )
 """What the README shows of the methods table."""
 
-ASSUMED = "Handed the true category:"
+ASSUMED = Divider("Handed the true category:")
 """Above the methods that are assumptions and no diagnoses."""
 
 SCORE_QUANTITIES = (
@@ -292,7 +292,7 @@ def headline_table(
     )
 
 
-def _rows(measured: Measured, paper: Reported, design: Design) -> list[MethodRow | str]:
+def _rows(measured: Measured, paper: Reported, design: Design) -> list[MethodRow | Divider]:
     reported = paper.tables.methods.rows
     methods = [*reported, *(name for name in _methods(measured) if name not in reported)]
     rows = {
