@@ -9,10 +9,10 @@ from failbench.methods.boosting_machine import EbmSettings
 from failbench.methods.classifiers import DecisionTreeSettings, RandomForestSettings
 from failbench.prediction.slices import ReferenceStudy
 from failbench.prediction.splits import SPLIT_SCHEMA
-from failbench.scenarios import read_scenarios
 from failbench.studies.sensitivity.measure import measure
 from failbench.studies.sensitivity.settings import SensitivitySettings
 from failbench.telemetry import write_parquet
+from recordings import read_scenarios_of
 from stage import print_accuracy, read_output, read_section, run, workers
 
 SCENARIOS = Path("data/scenarios")
@@ -27,10 +27,11 @@ def main() -> None:
         "random_forest": read_section("random_forest", RandomForestSettings),
         "ebm": read_section("ebm", EbmSettings),
     }
+    features = read_output(FEATURES, FEATURE_SCHEMA)
     measured = measure(
-        read_output(FEATURES, FEATURE_SCHEMA),
+        features,
         read_output(SPLITS, SPLIT_SCHEMA),
-        read_scenarios(SCENARIOS),
+        read_scenarios_of(features, SCENARIOS),
         methods,
         read_section("nested_cv", ReferenceStudy),
         read_section("sensitivity", SensitivitySettings),

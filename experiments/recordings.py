@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import polars as pl
+
 from failbench.errors import BadInputError
 from failbench.scenarios import Scenario, read_scenarios
 from failbench.telemetry import Telemetry, read_telemetry
 
-__all__ = ["read_recordings"]
+__all__ = ["read_recordings", "read_scenarios_of"]
 
 
 def read_recordings(telemetry: Path, scenarios: Path) -> tuple[Telemetry, tuple[Scenario, ...]]:
@@ -19,14 +21,26 @@ def read_recordings(telemetry: Path, scenarios: Path) -> tuple[Telemetry, tuple[
     BadInputError
         If a file is missing or broken, or no file defines the scenario of a run.
     """
-    recorded, defined = read_telemetry(telemetry), read_scenarios(scenarios)
-    undefined = set(recorded.runs["scenario"].drop_nulls()) - {scenario.id for scenario in defined}
+    recorded = read_telemetry(telemetry)
+    return recorded, read_scenarios_of(recorded.runs, scenarios)
+
+
+def read_scenarios_of(runs: pl.DataFrame, scenarios: Path) -> tuple[Scenario, ...]:
+    """Read all scenarios, among which must be those in the column ``scenario`` of a table.
+
+    Raises
+    ------
+    BadInputError
+        If a file is missing or broken, or no file defines a scenario of the table.
+    """
+    defined = read_scenarios(scenarios)
+    undefined = set(runs["scenario"].drop_nulls()) - {scenario.id for scenario in defined}
     if undefined:
         first = min(undefined)
         raise BadInputError(
             scenarios,
             first,
-            f"no file defines this scenario, which runs of {telemetry} have.",
+            "no file defines this scenario, which recorded runs have.",
             f"Restore {first}.json with git.",
         )
-    return recorded, defined
+    return defined

@@ -7,10 +7,10 @@ from pathlib import Path
 from failbench.prediction.main_study import LANGUAGE_MODELS, prediction_files
 from failbench.prediction.neighbours import NEIGHBOUR_SCHEMA
 from failbench.predictions import PREDICTION_SCHEMA
-from failbench.scenarios import read_scenarios
 from failbench.studies.unknown_anatomy.measurements import PARTNER_SCHEMA, Measurements
 from failbench.studies.unknown_anatomy.report import report
 from failbench.studies.unknown_anatomy.settings import UnknownAnatomySettings
+from recordings import read_scenarios_of
 from report import publish, read_reported
 from stage import read_names, read_output, read_outputs, read_section, run
 
@@ -29,9 +29,10 @@ def main() -> None:
         read_output(MEASUREMENTS / "neighbours.parquet", NEIGHBOUR_SCHEMA),
         read_output(MEASUREMENTS / "partners.parquet", PARTNER_SCHEMA),
     )
+    scenarios = read_scenarios_of(predictions, SCENARIOS)
     publish(
         "unknown_anatomy",
-        report(predictions, measured, read_scenarios(SCENARIOS), read_reported(), settings),
+        report(predictions, measured, scenarios, read_reported(), settings),
     )
 
 

@@ -50,3 +50,15 @@ def test_bad_parameters_are_refused_by_file_key_and_remedy(params, text, complai
 def test_a_missing_file_says_where_to_run_from(tmp_path):
     with pytest.raises(BadInputError, match="from the repository's root"):
         read_section("study", Settings, tmp_path / "params.yaml")
+
+
+def test_a_file_that_is_no_text_is_refused(tmp_path):
+    path = tmp_path / "params.yaml"
+    path.write_bytes(b"study: \xff")
+    with pytest.raises(BadInputError, match=r"\(file\): is not YAML"):
+        read_section("study", Settings, path)
+
+
+def test_a_file_that_has_changed_is_read_again(params):
+    assert read_section("study", Settings, params("study: {folds: 5}")).folds == 5
+    assert read_section("study", Settings, params("study: {folds: 6}")).folds == 6

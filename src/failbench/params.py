@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +58,7 @@ def read_names(section: str, path: Path = PARAMS) -> tuple[str, ...]:
 
 def _sections(path: Path) -> dict[str, Any]:
     try:
-        raw = yaml.safe_load(path.read_text(encoding="utf-8"))
+        raw = _parsed(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise BadInputError(
             path, "(file)", "cannot be read.", "Run the stage from the repository's root."
@@ -66,3 +67,8 @@ def _sections(path: Path) -> dict[str, Any]:
         problem = " ".join(str(error).split())
         raise BadInputError(path, "(file)", f"is not YAML: {problem}.", "Mend it.") from error
     return raw if isinstance(raw, dict) else {}
+
+
+@lru_cache(maxsize=1)  # a stage reads up to ten sections of it, and parsing takes longest
+def _parsed(text: str) -> Any:
+    return yaml.safe_load(text)

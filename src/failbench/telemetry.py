@@ -106,7 +106,6 @@ STEP_SCHEMA = pl.Schema(
     }
 )
 
-NOISY_RUN_COLUMNS = frozenset({"wall_seconds", "capacity_bytes"})
 NOISY_STEP_COLUMNS = frozenset({"step_seconds", "memory_bytes"})
 """Columns that measure the machine and so differ when a run is recorded again."""
 

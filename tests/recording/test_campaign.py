@@ -20,7 +20,7 @@ from polars.testing import assert_frame_equal
 
 from failbench.recording.corpus_cache import corpus_cache as kept_corpus
 from failbench.recording.nominal import NominalRanges
-from failbench.telemetry import NOISY_RUN_COLUMNS, NOISY_STEP_COLUMNS, Telemetry, read_telemetry
+from failbench.telemetry import NOISY_STEP_COLUMNS, Telemetry, read_telemetry
 
 pytestmark = pytest.mark.system
 
@@ -112,7 +112,9 @@ def copy(uninterrupted: tuple[Path, Telemetry], tmp_path: Path) -> Path:
 
 def deterministic(telemetry: Telemetry) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Both tables without what measures the machine."""
-    return telemetry.runs.drop(NOISY_RUN_COLUMNS), telemetry.steps.drop(NOISY_STEP_COLUMNS)
+    return telemetry.runs.drop("wall_seconds", "capacity_bytes"), telemetry.steps.drop(
+        NOISY_STEP_COLUMNS
+    )
 
 
 def wait_until(condition: Callable[[], bool]) -> None:

@@ -201,7 +201,7 @@ def _breaks_of_section(section: str) -> Iterator[Break]:
     content = params[section]
 
     def changed(value: Any) -> Callable[[], None]:
-        return lambda: _write("params.yaml", yaml.safe_dump({**params, section: value}).encode())
+        return lambda: _write("params.yaml", json.dumps({**params, section: value}).encode())
 
     yield Break(section, "nothing in", changed(None))
     yield Break(section, "a number as", changed(3))

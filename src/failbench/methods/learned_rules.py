@@ -101,14 +101,6 @@ def rule_list(method: TunedClassifier) -> tuple[LearnedRule, ...]:
     return tuple(rules)
 
 
-def readable_rules(method: TunedClassifier) -> tuple[str, ...]:
-    """Fitted learned rules in words, such as ``if max_loss > 8.1 then optimization (0.92, n=13)``.
-
-    The number is the share of the category among the n training runs that the rule holds for.
-    """
-    return tuple(str(rule) for rule in rule_list(method))
-
-
 def top_signals(method: TunedClassifier) -> tuple[str, ...]:
     """Features that fitted learned rules test at the root and at its children, in that order.
 
