@@ -48,7 +48,7 @@ def test_other_settings_of_language_models_run_no_fit_again(reruns) -> None:
         ("paper_audit", {"paper_audit"}),
         ("gallery", {"gallery"}),
         ("controls", {"measure_controls", "controls"}),
-        ("significance", {"significance", "portability"}),
+        ("significance", {"significance", "portability", "crosswalk"}),
         ("human_baseline", {"human_baseline"}),
         ("difficulty", {"measure_difficulty", "difficulty", "human_baseline"}),
     ],
@@ -85,7 +85,8 @@ def test_a_new_method_is_fitted_by_itself_and_read_by_those_that_read_all(reruns
 
 def test_stages_are_named_in_an_order_in_which_they_may_run(pipeline) -> None:
     names = pipeline.reruns("difficulty")
-    assert names == ["measure_difficulty", "difficulty", "human_baseline"]
+    assert names[0] == "measure_difficulty"
+    assert set(names[1:]) == {"difficulty", "human_baseline"}
     features = pipeline.reruns("features")
     assert features[0] == "features"
     assert features.index("nested_cv@ebm") < features.index("intervals")
