@@ -83,7 +83,7 @@ def test_every_run_but_those_with_a_remedy_has_a_row_of_features(runs: pl.DataFr
 @pytest.mark.parametrize("path", PREDICTIONS, ids=name_of)
 def test_every_answer_follows_from_the_stored_probabilities(path: Path) -> None:
     """The first of the largest; so no answer rests on digits that are not stored."""
-    stored = pl.read_parquet(path).drop_nulls(f"p_{category}" for category in CATEGORIES)
+    stored = pl.read_parquet(path).drop_nulls([f"p_{category}" for category in CATEGORIES])
     answered = stored.filter(pl.col("prediction") != ABSTAIN)
     probabilities = answered.select(f"p_{category}" for category in CATEGORIES).to_numpy()
     assert answered["prediction"].to_list() == most_probable(probabilities).tolist()
