@@ -1,4 +1,4 @@
-"""Stage sensitivity: two choices of the main study made the other way."""
+"""Stage sensitivity: choices of the main study made the other way."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def _project(tmp_path, monkeypatch, repository, telemetry):
             "architecture": "transformer",
             "optimizer": "adamw",
             "scale": "small",
-            "run_seed": 0,
+            "run_seeds": [0],
             "seed": 0,
         },
         "intervals": {"resamples": 1000, "confidence": 0.95, "seed": 0, "wilson_from": 0.9},

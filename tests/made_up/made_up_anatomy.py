@@ -19,7 +19,7 @@ COUNT = 6
 STEPS = 12
 SCENARIOS = made_up_scenarios(COUNT)
 REFERENCE = ReferenceStudy(
-    architecture="transformer", optimizer="adamw", scale="small", run_seed=0, seed=0
+    architecture="transformer", optimizer="adamw", scale="small", run_seeds=(0,), seed=0
 )
 SETTINGS = UnknownAnatomySettings(
     left_out=("simulated_human",),

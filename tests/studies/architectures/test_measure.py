@@ -33,7 +33,7 @@ RULES_SETTINGS = ImprovedRulesSettings(
     tau=0.6, catastrophic_perplexity=400, gradient_norm=1000, healthy_sds=3
 )
 REFERENCE = ReferenceStudy(
-    architecture="transformer", optimizer="adamw", scale="small", run_seed=0, seed=0
+    architecture="transformer", optimizer="adamw", scale="small", run_seeds=(0,), seed=0
 )
 PAIR = ("transformer", "gru")
 

@@ -19,7 +19,7 @@ from failbench.studies.intervals.tables import (
 )
 from failbench.studies.tradeoff.method_families import FAMILIES, method_family
 
-DESIGN = Design(folds=5, repeats=10, majority={"value": 20 / 76, "n": 76})
+DESIGN = Design(folds=5, repeats=10, runs=228, seeds=3, majority={"value": 20 / 76, "n": 76})
 
 
 def cells_of(table, method, occurrence=0):

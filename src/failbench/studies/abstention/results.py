@@ -93,7 +93,7 @@ def _reasons(category: str, predictions: pl.DataFrame, settings: IntervalSetting
         ValueMetric(
             f"share_{reason}",
             over_those(predictions, pl.col("reason").eq_missing(pl.lit(reason)), abstained),
-            "ratio of two probabilities: that a new scenario is left undecided as "
+            "ratio of two probabilities: that a run of a new scenario is left undecided as "
             f"{reason.replace('_', ' ')}, over that it is left undecided",
             kind="proportion",
         )
@@ -131,13 +131,14 @@ def _rates(predictions: pl.DataFrame) -> tuple[ValueMetric, ...]:
         ValueMetric(
             "coverage",
             over_scenarios(predictions, committed),
-            "probability that a new scenario is diagnosed at all",
+            "probability that a run of a new scenario is diagnosed at all",
             kind="proportion",
         ),
         ValueMetric(
             "accuracy",
             over_scenarios(predictions, right()),
-            "probability that a new scenario, drawn with these categories, is diagnosed right",
+            "probability that a run of a new scenario, drawn with these categories, is diagnosed "
+            "right",
             kind="proportion",
         ),
     ]
@@ -146,8 +147,8 @@ def _rates(predictions: pl.DataFrame) -> tuple[ValueMetric, ...]:
             ValueMetric(
                 "accuracy_when_committed",
                 over_committed(predictions, right()),
-                "ratio of two probabilities: that a new scenario is diagnosed right, over that it "
-                "is diagnosed at all",
+                "ratio of two probabilities: that a run of a new scenario is diagnosed right, "
+                "over that it is diagnosed at all",
                 kind="proportion",
             )
         )

@@ -183,14 +183,14 @@ def _as_measured(
             ValueMetric(
                 "share",
                 over_scenarios(predictions, answered),
-                f"probability that a new scenario is answered by {route}",
+                f"probability that a run of a new scenario is answered by {route}",
                 kind="proportion",
             ),
             ValueMetric(
                 "precision",
                 over_those(predictions, right(), answered),
-                f"ratio of two probabilities: that {route} diagnose a new scenario right, over "
-                "that they answer it",
+                f"ratio of two probabilities: that {route} diagnose a run of a new scenario "
+                f"right, over that they answer it",
                 kind="proportion",
             ),
             *_conditions(predictions, answered),
@@ -210,8 +210,8 @@ def _conditions(predictions: pl.DataFrame, answered: pl.Expr) -> tuple[ValueMetr
         ValueMetric(
             CONDITIONS,
             over_scenarios(predictions, conditions),
-            "conditions to check in order to verify the diagnosis of a new scenario, where there "
-            "are any",
+            "conditions to check in order to verify the diagnosis of a run of a new scenario, "
+            "where there are any",
         ),
     )
 

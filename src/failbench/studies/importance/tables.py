@@ -38,11 +38,11 @@ DONORS: Final[dict[Source, str]] = {
 NOTE = (
     "Drop: percentage points of accuracy lost on held-out runs when the features take the values "
     "of {donor}, {replacements} times ({repeats} repeats of the main study's folds), with "
-    "{confidence:g} % intervals by resampling n scenarios within categories; a group's features "
-    "are replaced together. Share: of the sum of the drops {kind}, in percent, a rise counting as"
-    " none. Impurity and terms: the share of the forest's decrease of impurity and of EBM's mean "
-    "absolute contributions, in percent, with its standard deviation over {fits} fits, which "
-    "share training runs: a description and no interval."
+    "{confidence:g} % intervals by resampling n scenarios within categories, then their seeds; a "
+    "group's features are replaced together. Share: of the sum of the drops {kind}, in percent, a "
+    "rise counting as none. Impurity and terms: the share of the forest's decrease of impurity and "
+    "of EBM's mean absolute contributions, in percent, with its standard deviation over {fits} "
+    "fits, which share training runs: a description and no interval."
 )
 REPORTED_NOTE = (
     "Reported: the paper's shares ({place}), which it calls permutation importance; they add up to "

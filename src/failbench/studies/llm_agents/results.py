@@ -18,9 +18,10 @@ ACCURACY = tuple(metric for metric in OVERALL if metric.name == "accuracy")
 
 ESTIMANDS = {
     "unreadable": (
-        "probability that the answer to a new scenario cannot be read, and so counts as wrong"
+        "probability that the answer to a run of a new scenario cannot be read, and so counts as "
+        "wrong"
     ),
-    "cites_evidence": "probability that the answer to a new scenario cites any value",
+    "cites_evidence": "probability that the answer to a run of a new scenario cites any value",
     "evidence_found": (
         "mean share of the values cited for a new scenario that the record shows; an answer that "
         "cites none counts as zero"

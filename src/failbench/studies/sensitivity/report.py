@@ -1,4 +1,4 @@
-"""The report of sensitivity: two choices of the main study, each made the other way."""
+"""The report of sensitivity: choices of the main study, each made the other way."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ METHODS_NOTE = (
     "{confidence:g} % intervals, as {n} are few. Entropy of the probabilities, from 0 (certain) to "
     "1 (all categories alike), on unknown and on labelled scenarios; told apart by it: the "
     "probability that an unknown scenario has the larger one (0.5: not at all), resampling "
-    "scenarios within categories."
+    "scenarios within categories, then their seeds."
 )
 REPORTED_NOTE = (
     "Reported: how many of its 8 unknown cases the paper says were told (Section 6.12 for the "
