@@ -7,7 +7,8 @@ from pathlib import Path
 from failbench.methods.hybrid import HybridSettings
 from failbench.predictions import PREDICTION_SCHEMA
 from failbench.statistics.costs import UnitCosts
-from failbench.statistics.intervals import IntervalSettings
+from failbench.statistics.intervals import ScenarioIntervalSettings
+from failbench.statistics.settings import read_statistics
 from failbench.studies.hybrid.report import report
 from failbench.studies.hybrid.results import RoutingSettings
 from report import publish, read_reported
@@ -24,7 +25,7 @@ def main() -> None:
     thresholds = read_section("hybrid", HybridSettings)
     costs = read_section("costs", UnitCosts)
     settings = read_section("routing", RoutingSettings)
-    intervals = read_section("intervals", IntervalSettings)
+    intervals = read_statistics(ScenarioIntervalSettings)
     hybrids = {
         "hybrid": read_output(HYBRID, PREDICTION_SCHEMA),
         "hybrid_two_way": read_output(TWO_WAY, PREDICTION_SCHEMA),
