@@ -193,7 +193,7 @@ def parameters_read(script: Path) -> tuple[set[str], bool]:
     for function in SHARED_READERS:
         for call in calls(script, function):
             *section, record = call.args
-            keys = set(imported_record(script, ast.unparse(record)).model_fields)
+            keys = set(record_named(script, ast.unparse(record)).model_fields)
             of_study = {key for name in section for key in params[ast.literal_eval(name)]}
             literal |= {
                 f"statistics.{key}" for key in (keys - of_study) & set(params["statistics"])
@@ -201,14 +201,31 @@ def parameters_read(script: Path) -> tuple[set[str], bool]:
     return literal, computed
 
 
-def imported_record(script: Path, name: str) -> type[BaseModel]:
-    """The record that a script imports under a name."""
-    (module,) = {
+def records_read(script: Path) -> dict[str, type[BaseModel]]:
+    """The record of each section that a file names; one of ``statistics`` stands for its keys."""
+    records = {}
+    for call in (*calls(script, "read_section"), *calls(script, "read_with_statistics")):
+        if isinstance(call.args[0], ast.Constant):
+            records[str(call.args[0].value)] = record_named(script, ast.unparse(call.args[1]))
+    for call in calls(script, "read_statistics"):
+        records["statistics"] = record_named(script, ast.unparse(call.args[0]))
+    return records
+
+
+def attributes(path: Path) -> set[str]:
+    """Names of all attributes that a file takes of anything."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+
+
+def record_named(script: Path, name: str) -> type[BaseModel]:
+    """The record that a script imports under a name, or has itself."""
+    modules = [
         str(node.module)
         for node in ast.walk(ast.parse(script.read_text(encoding="utf-8")))
         if isinstance(node, ast.ImportFrom) and name in {alias.name for alias in node.names}
-    }
-    record = getattr(importlib.import_module(module), name)
+    ]
+    record = getattr(importlib.import_module(modules[0] if modules else script.stem), name)
     assert issubclass(record, BaseModel)
     return record
 
