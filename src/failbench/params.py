@@ -53,7 +53,7 @@ def read_section(
     return validated(model, {**shared, **raw}, path, remedy, (section,))
 
 
-def read_names(section: str, path: Path = PARAMS) -> tuple[str, ...]:
+def read_names(section: str) -> tuple[str, ...]:
     """Read a section of ``params.yaml`` that is a list of names.
 
     Raises
@@ -61,7 +61,7 @@ def read_names(section: str, path: Path = PARAMS) -> tuple[str, ...]:
     BadInputError
         If the file is not YAML, or the section is no list of different names.
     """
-    raw = _sections(path).get(section)
+    raw = _sections(PARAMS).get(section)
     if (
         not isinstance(raw, list)
         or not raw
@@ -69,7 +69,7 @@ def read_names(section: str, path: Path = PARAMS) -> tuple[str, ...]:
         or len(set(raw)) < len(raw)
     ):
         raise BadInputError(
-            path, section, "is no list of different names.", "Give it one name per line."
+            PARAMS, section, "is no list of different names.", "Give it one name per line."
         )
     return tuple(raw)
 

@@ -36,7 +36,7 @@ from failbench.statistics.settings import read_with_statistics
 from failbench.statistics.significance import SignificanceSettings, compare_all
 from failbench.studies.risk_coverage.results import RiskCoverageSettings, area_interval, rankings
 from failbench.telemetry import Telemetry, read_telemetry
-from failbench.telemetry_stream import telemetry_batches
+from failbench.telemetry_stream import ROWS, telemetry_batches
 from grown import (
     grown_table,
     grown_telemetry,
@@ -161,7 +161,7 @@ def stream_of_runs(runs: int) -> Works:
 
     def diagnose() -> None:
         assert place is not None  # the folder lasts as long as what reads it
-        found = diagnose_stream(telemetry_batches(folder), rules)
+        found = diagnose_stream(telemetry_batches(folder, ROWS), rules)
         write_diagnoses((table for _, table in found), folder / "diagnoses.parquet")
 
     return {"diagnose": diagnose}
