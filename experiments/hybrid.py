@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import polars as pl
+
 from failbench.methods.hybrid import HybridSettings
 from failbench.predictions import PREDICTION_SCHEMA
 from failbench.statistics.costs import UnitCosts
@@ -11,6 +13,7 @@ from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.statistics.settings import read_statistics
 from failbench.studies.hybrid.report import report
 from failbench.studies.hybrid.results import RoutingSettings
+from failbench.vocabulary import Route
 from report import publish, read_reported
 from stage import read_output, read_section, run
 
@@ -31,7 +34,7 @@ def main() -> None:
         "hybrid_two_way": read_output(TWO_WAY, PREDICTION_SCHEMA),
     }
     rules = read_output(RULES, PREDICTION_SCHEMA)
-    members = {
+    members: dict[Route, pl.DataFrame] = {
         "classifier": read_output(FOREST, PREDICTION_SCHEMA),
         "human": read_output(HUMAN, PREDICTION_SCHEMA),
     }
