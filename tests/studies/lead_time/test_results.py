@@ -13,7 +13,7 @@ from failbench.methods.simple_rules import SimpleRulesSettings
 from failbench.prediction.fold_plans import NESTED_CV
 from failbench.prediction.slices import ReferenceStudy
 from failbench.prediction.splits import make_splits
-from failbench.statistics.intervals import IntervalSettings
+from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.studies.lead_time.measure import measure
 from failbench.studies.lead_time.measurements import Measurements
 from failbench.studies.lead_time.report import report
@@ -52,7 +52,9 @@ SETTINGS = LeadTimeSettings.model_validate(
     }
 )
 RULES = SimpleRulesSettings(gradient_norm=1000, perplexity=10_000, healthy_sds=3)
-INTERVALS = IntervalSettings(resamples=1000, confidence=0.95, wilson_from=0.9, seed=0)
+INTERVALS = ScenarioIntervalSettings(
+    resamples=1000, confidence=0.95, wilson_from=0.9, wilson_below=0, seed=0
+)
 
 
 REFERENCE = ReferenceStudy(

@@ -14,7 +14,7 @@ from failbench.prediction.nested_cv import nested_cv
 from failbench.prediction.slices import ReferenceStudy
 from failbench.prediction.splits import make_splits
 from failbench.scenarios import Scenario, read_scenarios
-from failbench.statistics.intervals import IntervalSettings
+from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.studies.sensitivity import measure as module
 from failbench.studies.sensitivity.measure import measure
 from failbench.studies.sensitivity.report import report
@@ -31,7 +31,9 @@ STUDY = ReferenceStudy(
     architecture="transformer", optimizer="adamw", scale="small", run_seeds=(0, 1), seed=0
 )
 SETTINGS = SensitivitySettings(repeats=2, run_seed=0, interactions=2, interaction_repeats=1)
-INTERVALS = IntervalSettings(resamples=1000, confidence=0.95, wilson_from=0.9, seed=0)
+INTERVALS = ScenarioIntervalSettings(
+    resamples=1000, confidence=0.95, wilson_from=0.9, wilson_below=0, seed=0
+)
 DECLARED = {
     "decision_tree": DecisionTreeSettings(inner_folds=2, max_depth=(3,), min_samples_leaf=(1,)),
     "ebm": EbmSettings(

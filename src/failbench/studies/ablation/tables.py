@@ -12,7 +12,8 @@ from failbench.methods.reduced_tree import ERROR_TEXT
 from failbench.reporting.cells import ABSENT, percent, signed, three_decimals, with_interval
 from failbench.reporting.reported import AblationTable, Reported, ReportedAblation
 from failbench.reporting.table import Column, Table
-from failbench.studies.ablation.measure import FOREST, RULES, AblationSettings
+from failbench.studies.ablation.measure import FOREST, RULES
+from failbench.studies.ablation.results import AblationSettings
 from failbench.studies.ablation.variants import (
     REPORTED_ROWS,
     VARIANTS,

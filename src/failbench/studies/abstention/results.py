@@ -13,7 +13,7 @@ from failbench.arrays import Array
 from failbench.statistics.bootstrap import Interval
 from failbench.statistics.commitment import at_threshold, lowest_thresholds
 from failbench.statistics.estimates import estimate_rows
-from failbench.statistics.intervals import IntervalSettings, scenario_intervals
+from failbench.statistics.intervals import ScenarioIntervalSettings, scenario_intervals
 from failbench.statistics.metrics import OVERALL, ValueMetric
 from failbench.statistics.scenario_values import over_committed, over_scenarios, over_those, right
 from failbench.statistics.scores import scenario_answers
@@ -31,7 +31,7 @@ def abstention_estimates(
     predictions: pl.DataFrame,
     inner: pl.DataFrame,
     settings: AbstentionSettings,
-    intervals: IntervalSettings,
+    intervals: ScenarioIntervalSettings,
 ) -> pl.DataFrame:
     """Explain the abstentions, sweep tau, and choose it on the training side of every fold.
 
@@ -85,7 +85,9 @@ def _by_category(predictions: pl.DataFrame) -> Iterable[tuple[str, pl.DataFrame]
             yield category, part
 
 
-def _reasons(category: str, predictions: pl.DataFrame, settings: IntervalSettings) -> pl.DataFrame:
+def _reasons(
+    category: str, predictions: pl.DataFrame, settings: ScenarioIntervalSettings
+) -> pl.DataFrame:
     """How often the rules abstain from a category, and the share of each reason in that."""
     abstained = pl.col("prediction") == ABSTAIN
     rate = tuple(metric for metric in OVERALL if metric.name == "abstention_rate")
@@ -105,7 +107,7 @@ def _reasons(category: str, predictions: pl.DataFrame, settings: IntervalSetting
 
 
 def _swept(
-    predictions: pl.DataFrame, taus: Array, settings: IntervalSettings
+    predictions: pl.DataFrame, taus: Array, settings: ScenarioIntervalSettings
 ) -> Iterable[pl.DataFrame]:
     """What the rules are worth at each tau; all rates at once, as they share their resamples."""
     rates = [(tau, rate) for tau in taus for rate in _rates(at_threshold(predictions, tau))]
@@ -116,7 +118,7 @@ def _swept(
 
 
 def _intervals(
-    predictions: pl.DataFrame, rates: tuple[ValueMetric, ...], settings: IntervalSettings
+    predictions: pl.DataFrame, rates: tuple[ValueMetric, ...], settings: ScenarioIntervalSettings
 ) -> dict[str, Interval]:
     return scenario_intervals(scenario_answers(predictions), (), settings, rates)
 

@@ -12,7 +12,7 @@ from failbench.reporting.cells import ABSENT, percent, with_interval
 from failbench.reporting.labels import CATEGORY_LABELS
 from failbench.reporting.reported import Reported, reported_number
 from failbench.reporting.table import Column, Table
-from failbench.statistics.intervals import IntervalSettings
+from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.studies.abstention.results import (
     ALL,
     AS_MEASURED,
@@ -75,7 +75,9 @@ class RatesRow:
     n: str
 
 
-def reasons_table(estimates: pl.DataFrame, paper: Reported, settings: IntervalSettings) -> Table:
+def reasons_table(
+    estimates: pl.DataFrame, paper: Reported, settings: ScenarioIntervalSettings
+) -> Table:
     """Why the rules abstained, by category, reported above measured.
 
     Parameters

@@ -20,9 +20,8 @@ from failbench.studies.architectures.measure import (
     RECORDED,
     RULES,
     THRESHOLDS,
-    ArchitecturesSettings,
 )
-from failbench.studies.architectures.results import AGAINST_OTHERS, ALL
+from failbench.studies.architectures.results import AGAINST_OTHERS, ALL, ArchitecturesSettings
 from failbench.studies.architectures.results import SPREAD as SPREAD_METRIC
 from failbench.studies.architectures.tables import (
     SPREAD,

@@ -18,9 +18,8 @@ from failbench.studies.architectures.measure import (
     RECORDED,
     RULES,
     THRESHOLDS,
-    ArchitecturesSettings,
 )
-from failbench.studies.architectures.results import OVER_LOGS, SIZE
+from failbench.studies.architectures.results import OVER_LOGS, SIZE, ArchitecturesSettings
 
 THRESHOLD_LABELS: Final[Mapping[str, str]] = {
     "reference": "Reference, mean + {sds:g} sd",

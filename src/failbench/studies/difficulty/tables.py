@@ -13,8 +13,8 @@ from failbench.reporting.labels import label_inside
 from failbench.reporting.reported import Reported
 from failbench.reporting.table import Column, Table
 from failbench.statistics.bootstrap import Interval
-from failbench.studies.difficulty.measure import Difficulty, DifficultySettings
-from failbench.studies.difficulty.results import Estimates
+from failbench.studies.difficulty.measure import Difficulty
+from failbench.studies.difficulty.results import DifficultySettings, Estimates
 from failbench.vocabulary import DIFFICULTIES
 
 ALL = "all"

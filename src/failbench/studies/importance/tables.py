@@ -14,8 +14,13 @@ from failbench.reporting.cells import ABSENT, percent, signed, with_interval
 from failbench.reporting.labels import GROUP_LABELS
 from failbench.reporting.reported import Reported, reported_number
 from failbench.reporting.table import Column, Table
-from failbench.studies.importance.measure import TABLE_SIX, ImportanceSettings, Kind, Source
-from failbench.studies.importance.results import LeadingShare, Removal, SourceAgreement
+from failbench.studies.importance.measure import TABLE_SIX, Kind, Source
+from failbench.studies.importance.results import (
+    ImportanceSettings,
+    LeadingShare,
+    Removal,
+    SourceAgreement,
+)
 
 BUILT_IN: Final = {
     "random_forest": ("Impurity", "Random forest"),

@@ -9,7 +9,7 @@ import polars as pl
 
 from failbench.statistics.bootstrap import Interval
 from failbench.statistics.estimates import ESTIMATE
-from failbench.statistics.intervals import IntervalSettings, scenario_intervals
+from failbench.statistics.intervals import ScenarioIntervalSettings, scenario_intervals
 from failbench.statistics.metrics import OVERALL, ValueMetric
 from failbench.statistics.scenario_values import over_scenarios
 from failbench.statistics.scores import scenario_answers
@@ -61,7 +61,7 @@ def agent_results(
     predictions: pl.DataFrame,
     explanations: pl.DataFrame,
     answered: pl.DataFrame,
-    intervals: IntervalSettings,
+    intervals: ScenarioIntervalSettings,
 ) -> dict[str, AgentResult]:
     """Score every model, by its label.
 
@@ -85,7 +85,7 @@ def agent_results(
     return results
 
 
-def _estimates(rows: pl.DataFrame, settings: IntervalSettings) -> dict[str, Interval]:
+def _estimates(rows: pl.DataFrame, settings: ScenarioIntervalSettings) -> dict[str, Interval]:
     values = tuple(
         ValueMetric(name, over_scenarios(rows, pl.col(name)), estimand, kind="proportion")
         for name, estimand in ESTIMANDS.items()

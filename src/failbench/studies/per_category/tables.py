@@ -25,7 +25,7 @@ from failbench.reporting.reported import (
 )
 from failbench.reporting.table import Column, Table
 from failbench.scenarios import COUNTS
-from failbench.statistics.intervals import IntervalSettings
+from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.studies.per_category.results import MERGED
 from failbench.vocabulary import ABSTAIN, CATEGORIES, Category
 
@@ -141,7 +141,7 @@ CONFUSION_COLUMNS = (
 
 
 def scores_by_category(
-    measured: Measured, precisions: Measured, paper: Reported, settings: IntervalSettings
+    measured: Measured, precisions: Measured, paper: Reported, settings: ScenarioIntervalSettings
 ) -> Table:
     """Precision, recall and F1 of every method on the paper's features, reported first.
 

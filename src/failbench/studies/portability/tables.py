@@ -14,7 +14,7 @@ from failbench.reporting.labels import ARCHITECTURE_LABELS, METHOD_LABELS, metho
 from failbench.reporting.reported import Reported, reported_number
 from failbench.reporting.table import Column, Table
 from failbench.statistics.comparison import Comparison, contrasts_of
-from failbench.statistics.significance import SignificanceSettings
+from failbench.statistics.significance import ComparisonSettings
 from failbench.studies.portability.settings import (
     ADAPTIVE,
     FIXED,
@@ -137,7 +137,7 @@ def _measured_row(method: str, rates: pl.DataFrame) -> dict[str, str]:
 
 
 def portability_contrasts_table(
-    comparisons: Sequence[Comparison], settings: PortabilitySettings, tests: SignificanceSettings
+    comparisons: Sequence[Comparison], settings: PortabilitySettings, tests: ComparisonSettings
 ) -> Table:
     """The contrasts of each method, under the tests of difference and of equivalence.
 

@@ -7,7 +7,7 @@ import polars as pl
 from failbench.errors import BadInputError
 from failbench.prediction.fold_plans import NESTED_CV
 from failbench.statistics.estimates import estimate_rows
-from failbench.statistics.intervals import IntervalSettings, scenario_intervals
+from failbench.statistics.intervals import ScenarioIntervalSettings, scenario_intervals
 from failbench.statistics.metrics import OVERALL
 from failbench.statistics.scores import scenario_answers
 from failbench.statistics.study_difference import study_difference
@@ -17,7 +17,7 @@ ACCURACY = tuple(metric for metric in OVERALL if metric.name == "accuracy")
 
 
 def sensitivity_estimates(
-    predictions: pl.DataFrame, main: pl.DataFrame, intervals: IntervalSettings
+    predictions: pl.DataFrame, main: pl.DataFrame, intervals: ScenarioIntervalSettings
 ) -> pl.DataFrame:
     """Set what was predicted with each choice made the other way against the main study.
 
@@ -74,7 +74,7 @@ def _compared(
     method: str,
     answers: pl.DataFrame,
     known: pl.DataFrame,
-    intervals: IntervalSettings,
+    intervals: ScenarioIntervalSettings,
 ) -> pl.DataFrame:
     accuracy = scenario_intervals(scenario_answers(answers), ACCURACY, intervals)["accuracy"]
     estimates = {

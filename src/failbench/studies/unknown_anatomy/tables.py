@@ -12,8 +12,7 @@ from failbench.studies.unknown_anatomy.added_measurements_table import (
     measurements_table,
     settling_table,
 )
-from failbench.studies.unknown_anatomy.results import UnknownAnatomy
-from failbench.studies.unknown_anatomy.settings import UnknownAnatomySettings
+from failbench.studies.unknown_anatomy.results import UnknownAnatomy, UnknownAnatomySettings
 from failbench.vocabulary import ABSTAIN, Answer
 
 LETTERS: Mapping[Answer, str] = {
