@@ -83,9 +83,11 @@ def test_the_design_is_read_off_the_predictions():
             "scenario": ["a", "b", "c"] * 2,
             "fold": [0, 1, 0] * 2,
             "repeat": [0, 0, 0, 1, 1, 1],
+            "run_id": ["a0", "b0", "c1"] * 2,
+            "seed": [0, 0, 1] * 2,
         }
     )
-    assert Design.of(predictions) == Design(2, 2, {"value": 2 / 3, "n": 3})
+    assert Design.of(predictions) == Design(2, 2, 3, 2, {"value": 2 / 3, "n": 3})
 
 
 def test_a_method_that_was_not_measured_shows_the_papers_figures_alone(measured, reported):
