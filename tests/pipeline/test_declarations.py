@@ -203,6 +203,18 @@ def test_package_markers_are_empty_so_that_closures_stay_narrow():
         assert path.read_text(encoding="utf-8") == "", f"{path} must stay empty."
 
 
+def test_the_lock_holds_the_stages_of_the_pipeline_and_no_others():
+    """DVC reads and writes the whole lock at every stage, and takes no stage out of it."""
+    locked = yaml.safe_load((REPOSITORY / "dvc.lock").read_text(encoding="utf-8"))["stages"]
+    instances = {
+        f"{name}@{item}" if item else name
+        for name in STAGES
+        for item in foreach_items().get(name, [""])
+    }
+    idle = sorted(set(locked) - instances)
+    assert not idle, f"Take out of dvc.lock: {', '.join(idle)}"
+
+
 def test_the_committed_lock_is_up_to_date():
     result = subprocess.run(
         [sys.executable, "-m", "dvc", "status", "--json"],
