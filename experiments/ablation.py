@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from failbench.studies.ablation.measure import ABLATION_SCHEMA, METHODS, AblationSettings
+from failbench.statistics.settings import read_with_statistics
+from failbench.studies.ablation.measure import ABLATION_SCHEMA, METHODS
 from failbench.studies.ablation.report import report
+from failbench.studies.ablation.results import AblationSettings
 from failbench.studies.ablation.tables import IMPORTANCE_SCHEMA
 from report import publish, read_reported
-from stage import read_outputs, read_points, read_section, run, workers
+from stage import read_outputs, read_points, run, workers
 
 IMPORTANCE = Path("data/plots/importance.csv")
 PREDICTIONS = Path("data/predictions/ablation")
 
 
 def main() -> None:
-    settings = read_section("ablation", AblationSettings)
+    settings = read_with_statistics("ablation", AblationSettings)
     predictions = read_outputs(PREDICTIONS, METHODS, ABLATION_SCHEMA)
     importance, paper = read_points(IMPORTANCE, IMPORTANCE_SCHEMA), read_reported()
     publish("ablation", report(predictions, importance, paper, settings, workers()))

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from failbench.methods.improved_rules import ImprovedRulesSettings
 from failbench.predictions import PREDICTION_SCHEMA
-from failbench.statistics.intervals import IntervalSettings
+from failbench.statistics.intervals import ScenarioIntervalSettings
+from failbench.statistics.settings import read_statistics
 from failbench.studies.abstention.report import report
 from failbench.studies.abstention.settings import AbstentionSettings
 from report import publish, read_reported
@@ -22,7 +23,7 @@ def main() -> None:
         read_output(INNER, PREDICTION_SCHEMA),
         read_reported(),
         read_section("abstention", AbstentionSettings),
-        read_section("intervals", IntervalSettings),
+        read_statistics(ScenarioIntervalSettings),
         tau=read_section("improved_rules", ImprovedRulesSettings).tau,
     )
     publish("abstention", published)

@@ -10,9 +10,11 @@ from failbench.features.feature_table import FEATURE_SCHEMA
 from failbench.methods.improved_rules import ImprovedRulesSettings
 from failbench.prediction.main_study import across_architectures_files
 from failbench.predictions import PREDICTION_SCHEMA
-from failbench.statistics.intervals import IntervalSettings
-from failbench.studies.architectures.measure import RULE_PREDICTION_SCHEMA, ArchitecturesSettings
+from failbench.statistics.intervals import ScenarioIntervalSettings
+from failbench.statistics.settings import read_statistics, read_with_statistics
+from failbench.studies.architectures.measure import RULE_PREDICTION_SCHEMA
 from failbench.studies.architectures.report import report
+from failbench.studies.architectures.results import ArchitecturesSettings
 from report import publish, read_reported
 from stage import read_names, read_output, read_outputs, read_section, run, workers
 
@@ -34,9 +36,9 @@ def main() -> None:
             ),
             read_output(FEATURES, FEATURE_SCHEMA),
             read_reported(),
-            read_section("architectures", ArchitecturesSettings),
+            read_with_statistics("architectures", ArchitecturesSettings),
             read_section("improved_rules", ImprovedRulesSettings),
-            read_section("intervals", IntervalSettings),
+            read_statistics(ScenarioIntervalSettings),
             workers(),
         ),
     )

@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from failbench.predictions import PREDICTION_SCHEMA
+from failbench.statistics.settings import read_with_statistics
 from failbench.studies.controls.measurements import CONTROL_SCHEMA, PERMUTED_SCHEMA, PLANTED_SCHEMA
 from failbench.studies.controls.report import report
-from failbench.studies.controls.settings import ControlSettings
+from failbench.studies.controls.results import ControlSettings
 from report import publish
-from stage import read_output, read_section, run
+from stage import read_output, run
 
 PREDICTIONS = Path("data/predictions/controls")
 MEASUREMENTS = Path("data/measurements/controls")
@@ -21,7 +22,7 @@ def main() -> None:
         permuted=read_output(MEASUREMENTS / "permuted_accuracies.parquet", PERMUTED_SCHEMA),
         planted=read_output(PREDICTIONS / "decision_tree.parquet", PLANTED_SCHEMA),
         twins=read_output(PREDICTIONS / "raw_series.parquet", PREDICTION_SCHEMA),
-        settings=read_section("controls", ControlSettings),
+        settings=read_with_statistics("controls", ControlSettings),
     )
     publish("controls", published)
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from failbench.prediction.slices import ReferenceStudy
+from failbench.statistics.settings import read_with_statistics
 from failbench.studies.difficulty.measure import (
     DIFFICULTY_SCHEMA,
     SHARE_SCHEMA,
     Difficulty,
-    DifficultySettings,
 )
 from failbench.studies.difficulty.report import report
+from failbench.studies.difficulty.results import DifficultySettings
 from report import publish, read_reported
 from stage import read_output, read_section, run
 
@@ -23,7 +24,7 @@ def main() -> None:
     difficulty = Difficulty(
         scenarios=read_output(MEASURED, DIFFICULTY_SCHEMA), shares=read_output(SHARES, SHARE_SCHEMA)
     )
-    settings = read_section("difficulty", DifficultySettings)
+    settings = read_with_statistics("difficulty", DifficultySettings)
     reference = read_section("nested_cv", ReferenceStudy)
     publish("difficulty", report(difficulty, read_reported(), settings, reference.architecture))
 

@@ -12,17 +12,18 @@ from failbench.prediction.main_study import (
     prediction_files,
 )
 from failbench.predictions import PREDICTION_SCHEMA
-from failbench.statistics.intervals import IntervalSettings
+from failbench.statistics.intervals import ScenarioIntervalSettings
+from failbench.statistics.settings import read_statistics
 from failbench.studies.generalization.report import report
 from report import publish
-from stage import read_names, read_outputs, read_section, run
+from stage import read_names, read_outputs, run
 
 MAIN_STUDY = Path("data/predictions/nested_cv")
 ACROSS_ARCHITECTURES = Path("data/predictions/across_architectures")
 
 
 def main() -> None:
-    settings, methods = read_section("intervals", IntervalSettings), read_names("methods")
+    settings, methods = read_statistics(ScenarioIntervalSettings), read_names("methods")
     predictions = pl.concat(
         [
             read_outputs(

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from failbench.methods.simulated_human import SimulatedHumanSettings
 from failbench.predictions import PREDICTION_SCHEMA
+from failbench.statistics.settings import read_with_statistics
 from failbench.studies.human_baseline.report import report
 from failbench.studies.human_baseline.results import (
     SCENARIO_SCHEMA,
@@ -20,7 +21,7 @@ DIFFICULTY = Path("data/measurements/difficulty")
 
 
 def main() -> None:
-    settings = read_section("human_baseline", HumanBaselineSettings)
+    settings = read_with_statistics("human_baseline", HumanBaselineSettings)
     levels = read_section("simulated_human", SimulatedHumanSettings).levels
     scenarios = read_output(DIFFICULTY / "scenarios.parquet", SCENARIO_SCHEMA)
     shares = read_output(DIFFICULTY / "shares.parquet", SHARE_SCHEMA)

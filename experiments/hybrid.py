@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import polars as pl
+
 from failbench.methods.hybrid import HybridSettings
 from failbench.predictions import PREDICTION_SCHEMA
 from failbench.statistics.costs import UnitCosts
-from failbench.statistics.intervals import IntervalSettings
+from failbench.statistics.intervals import ScenarioIntervalSettings
+from failbench.statistics.settings import read_statistics
 from failbench.studies.hybrid.report import report
 from failbench.studies.hybrid.results import RoutingSettings
+from failbench.vocabulary import Route
 from report import publish, read_reported
 from stage import read_output, read_section, run
 
@@ -24,13 +28,13 @@ def main() -> None:
     thresholds = read_section("hybrid", HybridSettings)
     costs = read_section("costs", UnitCosts)
     settings = read_section("routing", RoutingSettings)
-    intervals = read_section("intervals", IntervalSettings)
+    intervals = read_statistics(ScenarioIntervalSettings)
     hybrids = {
         "hybrid": read_output(HYBRID, PREDICTION_SCHEMA),
         "hybrid_two_way": read_output(TWO_WAY, PREDICTION_SCHEMA),
     }
     rules = read_output(RULES, PREDICTION_SCHEMA)
-    members = {
+    members: dict[Route, pl.DataFrame] = {
         "classifier": read_output(FOREST, PREDICTION_SCHEMA),
         "human": read_output(HUMAN, PREDICTION_SCHEMA),
     }

@@ -10,6 +10,7 @@ from failbench.methods.hybrid import Hybrid, HybridSettings, HybridTwoWay
 from failbench.prediction.hybrids import compose
 from failbench.predictions import PREDICTION_SCHEMA
 from failbench.telemetry import write_parquet
+from failbench.vocabulary import Route
 from stage import print_table, read_output, read_section, run
 
 ROUTES = ("rules", "classifier", "human")
@@ -29,7 +30,7 @@ def main() -> None:
     }
     rows = []
     for folder, (rules, forest, human) in predictions.items():
-        members = {"classifier": forest, "human": human}
+        members: dict[Route, pl.DataFrame] = {"classifier": forest, "human": human}
         hybrid = compose("hybrid", three_way, rules, members)
         write_parquet(hybrid, folder / "hybrid.parquet")
         two_way = compose("hybrid_two_way", HybridTwoWay(None, None), rules, {"classifier": forest})

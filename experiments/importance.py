@@ -5,18 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 
 from failbench.predictions import PREDICTION_SCHEMA
+from failbench.statistics.settings import read_with_statistics
 from failbench.studies.importance.measure import (
     BUILT_IN_SCHEMA,
     METHODS,
     REPLACEMENT_SCHEMA,
     Importances,
-    ImportanceSettings,
 )
 from failbench.studies.importance.report import report
-from failbench.studies.importance.results import ABLATION_SCHEMA
+from failbench.studies.importance.results import ABLATION_SCHEMA, ImportanceSettings
 from failbench.studies.importance.shapes import SHAPE_SCHEMA
 from report import publish, read_reported
-from stage import read_output, read_outputs, read_section, run
+from stage import read_output, read_outputs, run
 
 PREDICTIONS = Path("data/predictions/importance")
 ABLATION = Path("data/predictions/ablation/random_forest.parquet")
@@ -24,7 +24,7 @@ MEASUREMENTS = Path("data/measurements/importance")
 
 
 def main() -> None:
-    settings = read_section("importance", ImportanceSettings)
+    settings = read_with_statistics("importance", ImportanceSettings)
     measured = Importances(
         read_outputs(PREDICTIONS, METHODS, PREDICTION_SCHEMA),
         read_output(MEASUREMENTS / "replacements.parquet", REPLACEMENT_SCHEMA),

@@ -8,6 +8,7 @@ from failbench.prediction.main_study import LANGUAGE_MODELS, prediction_files
 from failbench.predictions import PREDICTION_SCHEMA
 from failbench.statistics.costs import UnitCosts
 from failbench.statistics.intervals import IntervalSettings
+from failbench.statistics.settings import read_with_statistics
 from failbench.studies.intervals.report import report
 from report import publish, read_reported
 from stage import read_names, read_outputs, read_section, run, workers
@@ -16,7 +17,7 @@ PREDICTIONS = Path("data/predictions/nested_cv")
 
 
 def main() -> None:
-    settings = read_section("intervals", IntervalSettings)
+    settings = read_with_statistics("intervals", IntervalSettings)
     costs = read_section("costs", UnitCosts)
     files = prediction_files(read_names("methods"))
     predictions = read_outputs(PREDICTIONS, files, PREDICTION_SCHEMA, (LANGUAGE_MODELS,))

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from failbench.predictions import PREDICTION_SCHEMA
-from failbench.statistics.intervals import IntervalSettings
+from failbench.statistics.intervals import ScenarioIntervalSettings
+from failbench.statistics.settings import read_statistics
 from failbench.studies.lead_time.measurements import (
     EARLY_SCHEMA,
     HEALTHY_SCORES_SCHEMA,
@@ -25,7 +26,7 @@ MEASUREMENTS = Path("data/measurements/lead_time")
 
 def main() -> None:
     settings = read_section("lead_time", LeadTimeSettings)
-    intervals = read_section("intervals", IntervalSettings)
+    intervals = read_statistics(ScenarioIntervalSettings)
     measured = Measurements(
         read_outputs(PREDICTIONS, METHODS, EARLY_SCHEMA),
         read_output(MEASUREMENTS / "runs.parquet", RUNS_SCHEMA),

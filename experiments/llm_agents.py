@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from failbench.predictions import PREDICTION_SCHEMA
-from failbench.statistics.intervals import IntervalSettings
+from failbench.statistics.intervals import ScenarioIntervalSettings
+from failbench.statistics.settings import read_statistics
 from failbench.studies.llm_agents.measurements import ANSWERED_SCHEMA, EXPLANATION_SCHEMA
 from failbench.studies.llm_agents.report import report
 from report import publish, read_reported
-from stage import read_output, read_section, run
+from stage import read_output, run
 
 PREDICTIONS = Path("data/predictions/nested_cv/llm_agents.parquet")
 MEASUREMENTS = Path("data/measurements/llm_agents")
@@ -21,7 +22,7 @@ def main() -> None:
         read_output(MEASUREMENTS / "explanations.parquet", EXPLANATION_SCHEMA, may_be_empty=True),
         read_output(MEASUREMENTS / "answered.parquet", ANSWERED_SCHEMA),
         read_reported(),
-        read_section("intervals", IntervalSettings),
+        read_statistics(ScenarioIntervalSettings),
     )
     publish("llm_agents", published)
 

@@ -11,7 +11,7 @@ from failbench.methods.classifiers import RandomForestSettings
 from failbench.methods.improved_rules import ImprovedRulesSettings
 from failbench.prediction.slices import ReferenceStudy
 from failbench.prediction.splits import SPLIT_SCHEMA
-from failbench.studies.ablation.measure import AblationSettings, ablation
+from failbench.studies.ablation.measure import AblationDesign, ablation
 from failbench.telemetry import write_parquet
 from stage import print_table, read_output, read_section, run, workers
 
@@ -29,7 +29,7 @@ def main() -> None:
         read_output(SPLITS, SPLIT_SCHEMA),
         read_section("improved_rules", ImprovedRulesSettings),
         read_section("random_forest", RandomForestSettings),
-        read_section("ablation", AblationSettings),
+        read_section("ablation", AblationDesign),
         study.seed,
         workers(),
     )

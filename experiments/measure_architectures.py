@@ -8,7 +8,7 @@ from failbench.features.feature_table import FEATURE_SCHEMA
 from failbench.methods.improved_rules import ImprovedRulesSettings
 from failbench.prediction.slices import ReferenceStudy
 from failbench.prediction.splits import SPLIT_SCHEMA
-from failbench.studies.architectures.measure import ArchitecturesSettings, rules_on_architectures
+from failbench.studies.architectures.measure import ArchitecturesDesign, rules_on_architectures
 from failbench.telemetry import write_parquet
 from recordings import read_recordings
 from stage import read_output, read_section, run, workers
@@ -27,7 +27,7 @@ def main() -> None:
         *read_recordings(TELEMETRY, SCENARIOS),
         read_section("nested_cv", ReferenceStudy),
         read_section("improved_rules", ImprovedRulesSettings),
-        read_section("architectures", ArchitecturesSettings),
+        read_section("architectures", ArchitecturesDesign),
         workers(),
     )
     write_parquet(predictions, PREDICTIONS)

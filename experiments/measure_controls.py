@@ -18,7 +18,7 @@ from failbench.studies.controls.measure import (
     twins_predictions,
 )
 from failbench.studies.controls.planted import planted_predictions
-from failbench.studies.controls.settings import ControlSettings
+from failbench.studies.controls.settings import ControlDesign
 from failbench.telemetry import write_parquet
 from recordings import read_recordings
 from stage import read_output, read_section, run, workers
@@ -32,7 +32,7 @@ MEASUREMENTS = Path("data/measurements/controls")
 
 
 def main() -> None:
-    settings = read_section("controls", ControlSettings)
+    settings = read_section("controls", ControlDesign)
     raw = read_section("raw_telemetry", RawTelemetrySettings)
     telemetry, scenarios = read_recordings(TELEMETRY, SCENARIOS)
     features = settings.slice(read_output(FEATURES, FEATURE_SCHEMA))

@@ -15,7 +15,7 @@ from failbench.prediction.main_study import (
 from failbench.prediction.slices import ReferenceStudy
 from failbench.predictions import PREDICTION_SCHEMA
 from failbench.scenarios import read_scenarios
-from failbench.studies.difficulty.measure import DifficultySettings, measure_difficulty
+from failbench.studies.difficulty.measure import DifficultyDesign, measure_difficulty
 from failbench.telemetry import write_parquet
 from stage import read_names, read_output, read_outputs, read_section, run
 
@@ -43,7 +43,7 @@ def main() -> None:
         predictions,
         read_scenarios(SCENARIOS),
         read_section("nested_cv", ReferenceStudy).failures(read_output(FEATURES, FEATURE_SCHEMA)),
-        read_section("difficulty", DifficultySettings),
+        read_section("difficulty", DifficultyDesign),
     )
     write_parquet(difficulty.scenarios, MEASURED)
     write_parquet(difficulty.shares, SHARES)

@@ -9,7 +9,7 @@ from failbench.methods.boosting_machine import EbmSettings
 from failbench.methods.classifiers import RandomForestSettings
 from failbench.prediction.slices import ReferenceStudy
 from failbench.prediction.splits import SPLIT_SCHEMA
-from failbench.studies.importance.measure import IMPORTANCE_SETS, ImportanceSettings, importances
+from failbench.studies.importance.measure import IMPORTANCE_SETS, ImportanceDesign, importances
 from failbench.studies.importance.shapes import leading_shapes
 from failbench.telemetry import write_parquet
 from stage import print_accuracy, read_output, read_section, run, workers
@@ -21,7 +21,7 @@ MEASUREMENTS = Path("data/measurements/importance")
 
 
 def main() -> None:
-    settings = read_section("importance", ImportanceSettings)
+    settings = read_section("importance", ImportanceDesign)
     study = read_section("nested_cv", ReferenceStudy)
     boosting = read_section("ebm", EbmSettings)
     forest = read_section("random_forest", RandomForestSettings)

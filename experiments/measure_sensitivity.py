@@ -1,4 +1,4 @@
-"""Stage measure_sensitivity: predictions with two choices of the main study made otherwise."""
+"""Stage measure_sensitivity: predictions with choices of the main study made otherwise."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from pathlib import Path
 from failbench.features.feature_table import FEATURE_SCHEMA
 from failbench.methods.boosting_machine import EbmSettings
 from failbench.methods.classifiers import DecisionTreeSettings, RandomForestSettings
+from failbench.methods.improved_rules import ImprovedRulesSettings
+from failbench.methods.simple_rules import SimpleRulesSettings
 from failbench.prediction.slices import ReferenceStudy
 from failbench.prediction.splits import SPLIT_SCHEMA
 from failbench.studies.sensitivity.measure import measure
@@ -23,6 +25,8 @@ PREDICTIONS = Path("data/predictions/sensitivity")
 
 def main() -> None:
     methods = {
+        "simple_rules": read_section("simple_rules", SimpleRulesSettings),
+        "improved_rules": read_section("improved_rules", ImprovedRulesSettings),
         "decision_tree": read_section("decision_tree", DecisionTreeSettings),
         "random_forest": read_section("random_forest", RandomForestSettings),
         "ebm": read_section("ebm", EbmSettings),

@@ -8,7 +8,7 @@ from failbench.features.feature_table import FEATURE_SCHEMA
 from failbench.prediction.slices import ReferenceStudy
 from failbench.prediction.splits import SPLIT_SCHEMA
 from failbench.studies.unknown_anatomy.measure import measure
-from failbench.studies.unknown_anatomy.settings import UnknownAnatomySettings
+from failbench.studies.unknown_anatomy.settings import UnknownAnatomyDesign
 from failbench.telemetry import read_telemetry, write_parquet
 from stage import print_accuracy, read_output, read_section, run, workers
 
@@ -25,7 +25,7 @@ def main() -> None:
         read_output(FEATURES, FEATURE_SCHEMA),
         read_output(SPLITS, SPLIT_SCHEMA),
         read_section("nested_cv", ReferenceStudy),
-        read_section("unknown_anatomy", UnknownAnatomySettings),
+        read_section("unknown_anatomy", UnknownAnatomyDesign),
         workers(),
     )
     write_parquet(measured.predictions, PREDICTIONS / "random_forest.parquet")

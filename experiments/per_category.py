@@ -7,17 +7,18 @@ from pathlib import Path
 from failbench.features.catalogue import PRIMARY_SET
 from failbench.prediction.main_study import LANGUAGE_MODELS, prediction_files
 from failbench.predictions import PREDICTION_SCHEMA
-from failbench.statistics.intervals import IntervalSettings
+from failbench.statistics.intervals import ScenarioIntervalSettings
+from failbench.statistics.settings import read_statistics
 from failbench.studies.per_category.report import report
 from report import publish, read_metrics, read_reported
-from stage import read_names, read_outputs, read_section, run, workers
+from stage import read_names, read_outputs, run, workers
 
 PREDICTIONS = Path("data/predictions/nested_cv")
 MEASURED = Path("data/metrics/intervals.json")
 
 
 def main() -> None:
-    settings = read_section("intervals", IntervalSettings)
+    settings = read_statistics(ScenarioIntervalSettings)
     files = prediction_files(read_names("methods"))
     predictions = read_outputs(PREDICTIONS, files, PREDICTION_SCHEMA, (LANGUAGE_MODELS,))
     measured = read_metrics(MEASURED, PRIMARY_SET)

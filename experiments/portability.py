@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from failbench.statistics.intervals import IntervalSettings
-from failbench.statistics.significance import SignificanceSettings
+from failbench.statistics.intervals import ScenarioIntervalSettings
+from failbench.statistics.settings import read_statistics
+from failbench.statistics.significance import ComparisonSettings
 from failbench.studies.portability.report import report
 from failbench.studies.portability.settings import CARRIED_SCHEMA, METHODS, PortabilitySettings
 from report import publish, read_reported
@@ -16,8 +17,8 @@ PREDICTIONS = Path("data/predictions/portability")
 
 def main() -> None:
     settings = read_section("portability", PortabilitySettings)
-    intervals = read_section("intervals", IntervalSettings)
-    tests = read_section("significance", SignificanceSettings)
+    intervals = read_statistics(ScenarioIntervalSettings)
+    tests = read_statistics(ComparisonSettings)
     predictions = read_outputs(PREDICTIONS, METHODS, CARRIED_SCHEMA)
     publish(
         "portability",

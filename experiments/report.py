@@ -28,7 +28,7 @@ TABLES = Path("paper/tables")
 FIGURES = Path("figures")
 
 
-def read_reported(path: Path = REPORTED) -> Reported:
+def read_reported() -> Reported:
     """Read every number that the paper prints.
 
     Raises
@@ -36,7 +36,7 @@ def read_reported(path: Path = REPORTED) -> Reported:
     BadInputError
         If the file is missing or not YAML, or a value in it is missing, unknown or out of range.
     """
-    return validate_reported(read_yaml(path), str(path))
+    return validate_reported(read_yaml(REPORTED), str(REPORTED))
 
 
 class Estimate(Record):

@@ -6,16 +6,17 @@ from pathlib import Path
 
 from failbench.prediction.main_study import LANGUAGE_MODELS, prediction_files
 from failbench.predictions import PREDICTION_SCHEMA
+from failbench.statistics.settings import read_with_statistics
 from failbench.studies.risk_coverage.report import report
 from failbench.studies.risk_coverage.results import RiskCoverageSettings
 from report import publish
-from stage import read_names, read_outputs, read_section, run, workers
+from stage import read_names, read_outputs, run, workers
 
 PREDICTIONS = Path("data/predictions/nested_cv")
 
 
 def main() -> None:
-    settings = read_section("risk_coverage", RiskCoverageSettings)
+    settings = read_with_statistics("risk_coverage", RiskCoverageSettings)
     files = prediction_files(read_names("methods"))
     predictions = read_outputs(PREDICTIONS, files, PREDICTION_SCHEMA, (LANGUAGE_MODELS,))
     publish("risk_coverage", report(predictions, settings, workers()))

@@ -1,11 +1,12 @@
-"""Stage sensitivity: two choices of the main study made the other way."""
+"""Stage sensitivity: choices of the main study made the other way."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from failbench.predictions import PREDICTION_SCHEMA
-from failbench.statistics.intervals import IntervalSettings
+from failbench.statistics.intervals import ScenarioIntervalSettings
+from failbench.statistics.settings import read_statistics
 from failbench.studies.sensitivity.report import report
 from failbench.studies.sensitivity.settings import METHODS, SensitivitySettings
 from report import publish
@@ -17,7 +18,7 @@ PREDICTIONS = Path("data/predictions/nested_cv")
 
 def main() -> None:
     settings = read_section("sensitivity", SensitivitySettings)
-    intervals = read_section("intervals", IntervalSettings)
+    intervals = read_statistics(ScenarioIntervalSettings)
     measured, known = (
         read_outputs(folder, METHODS, PREDICTION_SCHEMA) for folder in (MEASURED, PREDICTIONS)
     )

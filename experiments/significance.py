@@ -6,16 +6,17 @@ from pathlib import Path
 
 from failbench.prediction.main_study import LANGUAGE_MODELS, prediction_files
 from failbench.predictions import PREDICTION_SCHEMA
+from failbench.statistics.settings import read_with_statistics
 from failbench.statistics.significance import SignificanceSettings
 from failbench.studies.significance.report import report
 from report import publish
-from stage import read_names, read_outputs, read_section, run
+from stage import read_names, read_outputs, run
 
 PREDICTIONS = Path("data/predictions/nested_cv")
 
 
 def main() -> None:
-    settings = read_section("significance", SignificanceSettings)
+    settings = read_with_statistics("significance", SignificanceSettings)
     files = prediction_files(read_names("methods"))
     predictions = read_outputs(PREDICTIONS, files, PREDICTION_SCHEMA, (LANGUAGE_MODELS,))
     publish("significance", report(predictions, settings))

@@ -7,12 +7,13 @@ from pathlib import Path
 from failbench.prediction.main_study import LANGUAGE_MODELS, prediction_files
 from failbench.prediction.neighbours import NEIGHBOUR_SCHEMA
 from failbench.predictions import PREDICTION_SCHEMA
+from failbench.statistics.settings import read_with_statistics
 from failbench.studies.unknown_anatomy.measurements import PARTNER_SCHEMA, Measurements
 from failbench.studies.unknown_anatomy.report import report
-from failbench.studies.unknown_anatomy.settings import UnknownAnatomySettings
+from failbench.studies.unknown_anatomy.results import UnknownAnatomySettings
 from recordings import read_scenarios_of
 from report import publish, read_reported
-from stage import read_names, read_output, read_outputs, read_section, run
+from stage import read_names, read_output, read_outputs, run
 
 PREDICTIONS = Path("data/predictions/nested_cv")
 FOREST = Path("data/predictions/unknown_anatomy/random_forest.parquet")
@@ -21,7 +22,7 @@ SCENARIOS = Path("data/scenarios")
 
 
 def main() -> None:
-    settings = read_section("unknown_anatomy", UnknownAnatomySettings)
+    settings = read_with_statistics("unknown_anatomy", UnknownAnatomySettings)
     files = prediction_files(read_names("methods"))
     predictions = read_outputs(PREDICTIONS, files, PREDICTION_SCHEMA, (LANGUAGE_MODELS,))
     measured = Measurements(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import yaml
@@ -14,8 +16,24 @@ from failbench.validation import Model, validated
 PARAMS = Path("params.yaml")
 
 
-def read_section(section: str, model: type[Model], path: Path = PARAMS) -> Model:
+def read_section(
+    section: str,
+    model: type[Model],
+    path: Path = PARAMS,
+    shared: Mapping[str, object] = MappingProxyType({}),
+) -> Model:
     """Read one section of ``params.yaml`` into a typed record.
+
+    Parameters
+    ----------
+    section
+        Name of the section.
+    model
+        The record.
+    path
+        The file.
+    shared
+        Values of keys that the section need not have, from elsewhere in the file.
 
     Raises
     ------
@@ -32,10 +50,10 @@ def read_section(section: str, model: type[Model], path: Path = PARAMS) -> Model
             f"Give it the keys {', '.join(model.model_fields)}.",
         )
     remedy = "The comment beside the key says what it takes."
-    return validated(model, raw, path, remedy, (section,))
+    return validated(model, {**shared, **raw}, path, remedy, (section,))
 
 
-def read_names(section: str, path: Path = PARAMS) -> tuple[str, ...]:
+def read_names(section: str) -> tuple[str, ...]:
     """Read a section of ``params.yaml`` that is a list of names.
 
     Raises
@@ -43,7 +61,7 @@ def read_names(section: str, path: Path = PARAMS) -> tuple[str, ...]:
     BadInputError
         If the file is not YAML, or the section is no list of different names.
     """
-    raw = _sections(path).get(section)
+    raw = _sections(PARAMS).get(section)
     if (
         not isinstance(raw, list)
         or not raw
@@ -51,7 +69,7 @@ def read_names(section: str, path: Path = PARAMS) -> tuple[str, ...]:
         or len(set(raw)) < len(raw)
     ):
         raise BadInputError(
-            path, section, "is no list of different names.", "Give it one name per line."
+            PARAMS, section, "is no list of different names.", "Give it one name per line."
         )
     return tuple(raw)
 

@@ -33,7 +33,7 @@ BUFFER = 2**20
 """Bytes that are read of a column at a time; without a buffer it is a whole row group."""
 
 
-def telemetry_batches(folder: Path, rows: int = ROWS) -> Iterator[Telemetry]:
+def telemetry_batches(folder: Path, rows: int) -> Iterator[Telemetry]:
     """Read telemetry in order of ``run_id``, a batch of whole runs after another.
 
     Together the batches are what :func:`failbench.telemetry.read_telemetry` returns. What is held

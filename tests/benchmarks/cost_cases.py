@@ -32,10 +32,11 @@ from failbench.prediction.slices import AcrossArchitectures, ReferenceStudy
 from failbench.records import Record
 from failbench.scenarios import read_scenarios
 from failbench.statistics.intervals import IntervalSettings, method_intervals
+from failbench.statistics.settings import read_with_statistics
 from failbench.statistics.significance import SignificanceSettings, compare_all
 from failbench.studies.risk_coverage.results import RiskCoverageSettings, area_interval, rankings
 from failbench.telemetry import Telemetry, read_telemetry
-from failbench.telemetry_stream import telemetry_batches
+from failbench.telemetry_stream import ROWS, telemetry_batches
 from grown import (
     grown_table,
     grown_telemetry,
@@ -160,7 +161,7 @@ def stream_of_runs(runs: int) -> Works:
 
     def diagnose() -> None:
         assert place is not None  # the folder lasts as long as what reads it
-        found = diagnose_stream(telemetry_batches(folder), rules)
+        found = diagnose_stream(telemetry_batches(folder, ROWS), rules)
         write_diagnoses((table for _, table in found), folder / "diagnoses.parquet")
 
     return {"diagnose": diagnose}
@@ -209,20 +210,20 @@ def raw_method(name: str, size: int) -> Works:
 
 def intervals(grow: Callable[[pl.DataFrame, int], pl.DataFrame], size: int) -> Works:
     """Every reported figure of one method, with its interval."""
-    settings = read_section("intervals", IntervalSettings, PARAMS)
+    settings = read_with_statistics("intervals", IntervalSettings, PARAMS)
     return {"resample": partial(method_intervals, grow(predictions("ebm"), size), settings)}
 
 
 def risk_coverage(size: int) -> Works:
     """The area under one curve of risk and coverage, with its interval."""
-    settings = read_section("risk_coverage", RiskCoverageSettings, PARAMS)
+    settings = read_with_statistics("risk_coverage", RiskCoverageSettings, PARAMS)
     table = more_scenarios(predictions("ebm"), size)
     return {"resample": lambda: area_interval(table, rankings(table), settings)}
 
 
 def significance(size: int) -> Works:
     """Every pair of the four methods that contrasts name, under every test."""
-    settings = read_section("significance", SignificanceSettings, PARAMS)
+    settings = read_with_statistics("significance", SignificanceSettings, PARAMS)
     named = sorted({one for contrast in settings.contrasts for one in contrast})
     table = more_scenarios(pl.concat(predictions(one) for one in named), size)
     return {"compare": partial(compare_all, table, settings)}

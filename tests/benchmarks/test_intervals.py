@@ -13,7 +13,15 @@ from failbench.studies.risk_coverage.results import RiskCoverageSettings, area_i
 from made_up import made_up_predictions
 
 RESAMPLES, REPEATS = 10_000, 10
-INTERVALS = IntervalSettings(resamples=RESAMPLES, confidence=0.95, wilson_from=0.9, seed=0)
+INTERVALS = IntervalSettings(
+    resamples=RESAMPLES,
+    confidence=0.95,
+    wilson_from=0.9,
+    wilson_below=0,
+    seed=0,
+    calibration_bins=10,
+    floor_draws=1000,
+)
 CURVES = RiskCoverageSettings(resamples=RESAMPLES, confidence=0.95, seed=0, points=50)
 
 

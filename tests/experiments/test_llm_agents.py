@@ -21,6 +21,16 @@ from made_up_llm import VALUES
 from made_up_ollama import OllamaServer, Reply, answer_text, serving
 from made_up_telemetry import made_up_scenarios, made_up_telemetry
 
+STATISTICS = {
+    "confidence": 0.95,
+    "resamples": 1000,
+    "seed": 0,
+    "wilson_from": 0.9,
+    "wilson_below": 10,
+    "practical_equivalence": 0.05,
+    "equivalence_margin": 0.1,
+    "power": 0.8,
+}
 RUNS = 20
 RUN = "optimization_1-adamw-s0"
 
@@ -50,10 +60,10 @@ def _project(tmp_path, monkeypatch, repository, telemetry):
             "architecture": "transformer",
             "optimizer": "adamw",
             "scale": "small",
-            "run_seed": 0,
+            "run_seeds": [0],
             "seed": 0,
         },
-        "intervals": {"resamples": 1000, "confidence": 0.95, "seed": 0, "wilson_from": 0.9},
+        "statistics": STATISTICS,
     }
     Path("params.yaml").write_text(yaml.safe_dump(params), encoding="utf-8")
 

@@ -15,7 +15,7 @@ import pytest
 
 from failbench.prediction.workers import parallel_map
 from failbench.scenarios import COUNTS
-from failbench.statistics.intervals import IntervalSettings, scenario_intervals
+from failbench.statistics.intervals import ScenarioIntervalSettings, scenario_intervals
 from failbench.statistics.metrics import Metric, metrics_for
 from failbench.statistics.row_weights import single_seeds
 from failbench.statistics.scores import ScenarioAnswers, f1_scores
@@ -27,7 +27,9 @@ STUDIES = 2000
 REPEATS = 10
 RATES = (0.6, 0.9, 0.957)
 CONCENTRATIONS = (0.5, 4.0)
-SETTINGS = IntervalSettings(resamples=1000, confidence=0.95, wilson_from=0.9, seed=0)
+SETTINGS = ScenarioIntervalSettings(
+    resamples=1000, confidence=0.95, wilson_from=0.9, wilson_below=0, seed=0
+)
 METRICS = tuple(
     one
     for one in metrics_for(CATEGORIES)

@@ -23,7 +23,7 @@ from scipy import stats
 
 from failbench.prediction.workers import parallel_map
 from failbench.scenarios import COUNTS
-from failbench.statistics.intervals import IntervalSettings, scenario_intervals
+from failbench.statistics.intervals import ScenarioIntervalSettings, scenario_intervals
 from failbench.statistics.metrics import OVERALL
 from failbench.statistics.paired_bootstrap import difference_bounds
 from failbench.statistics.paired_scores import paired_shares
@@ -39,7 +39,9 @@ SEEDS = 3
 WIDEST = 1.02 * (1 + (SEEDS - 1) / SEEDS) ** 0.5
 """How much wider intervals are where the runs of a scenario are not alike, and a little more."""
 CORRELATIONS = (0.0, 0.3, 0.6, 0.9)
-SETTINGS = IntervalSettings(resamples=1000, confidence=0.95, wilson_from=0.9, seed=0)
+SETTINGS = ScenarioIntervalSettings(
+    resamples=1000, confidence=0.95, wilson_from=0.9, wilson_below=0, seed=0
+)
 METRICS = OVERALL[:2]
 RATES = dict(zip(COUNTS, (0.7, 0.6, 0.5, 0.6, 0.3), strict=True))
 """Probability that a run is diagnosed right, by category."""

@@ -6,7 +6,7 @@ import polars as pl
 
 from failbench.methods.classifiers import RandomForestSettings
 from failbench.methods.improved_rules import ImprovedRulesSettings
-from failbench.studies.ablation.measure import AblationSettings
+from failbench.studies.ablation.results import AblationSettings
 
 RULES = ImprovedRulesSettings(
     tau=0.6, catastrophic_perplexity=400, gradient_norm=1000, healthy_sds=3
@@ -27,6 +27,7 @@ VALUES: dict[str, object] = {
     "resamples": 1000,
     "confidence": 0.95,
     "wilson_from": 0.9,
+    "wilson_below": 10,
     "practical_equivalence": 0.05,
     "equivalence_margin": 0.1,
     "power": 0.8,

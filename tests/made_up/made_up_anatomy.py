@@ -9,8 +9,11 @@ from failbench.prediction.slices import ReferenceStudy
 from failbench.prediction.splits import make_splits
 from failbench.studies.unknown_anatomy.measure import measure
 from failbench.studies.unknown_anatomy.measurements import Measurements
-from failbench.studies.unknown_anatomy.results import UnknownAnatomy, unknown_anatomy
-from failbench.studies.unknown_anatomy.settings import UnknownAnatomySettings
+from failbench.studies.unknown_anatomy.results import (
+    UnknownAnatomy,
+    UnknownAnatomySettings,
+    unknown_anatomy,
+)
 from failbench.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry
 from made_up import made_up_predictions
 from made_up_scenarios import made_up_scenarios, reference_runs
@@ -19,7 +22,7 @@ COUNT = 6
 STEPS = 12
 SCENARIOS = made_up_scenarios(COUNT)
 REFERENCE = ReferenceStudy(
-    architecture="transformer", optimizer="adamw", scale="small", run_seed=0, seed=0
+    architecture="transformer", optimizer="adamw", scale="small", run_seeds=(0,), seed=0
 )
 SETTINGS = UnknownAnatomySettings(
     left_out=("simulated_human",),
@@ -32,6 +35,7 @@ SETTINGS = UnknownAnatomySettings(
     resamples=1000,
     confidence=0.95,
     wilson_from=0.9,
+    wilson_below=10,
     seed=0,
 )
 

@@ -6,7 +6,7 @@ import polars as pl
 
 from failbench.methods.boosting_machine import EbmSettings
 from failbench.methods.classifiers import RandomForestSettings
-from failbench.studies.importance.measure import ImportanceSettings
+from failbench.studies.importance.results import ImportanceSettings
 
 FOREST = RandomForestSettings(trees=15, inner_folds=2, max_features=(0.5,), min_samples_leaf=(1,))
 EBM = EbmSettings(

@@ -26,6 +26,7 @@ SETTINGS = HumanBaselineSettings(
     resamples=1000,
     confidence=0.95,
     wilson_from=0.9,
+    wilson_below=10,
     seed=0,
 )
 REPORTED = 0.72

@@ -9,6 +9,7 @@ import pytest
 
 from failbench.methods.catalogue import method_named
 from failbench.methods.contributions import (
+    SHARE,
     additive_contributions,
     boosted_contributions,
     boosted_path_lengths,
@@ -66,7 +67,7 @@ def test_terms_that_rounding_alone_tells_apart_keep_their_order():
 
 
 def test_a_run_to_which_nothing_contributes_has_no_terms():
-    assert [terms.tolist() for terms in leading_terms(np.zeros((1, 3)))] == [[]]
+    assert [terms.tolist() for terms in leading_terms(np.zeros((1, 3)), SHARE)] == [[]]
 
 
 @two_or_more
@@ -197,7 +198,9 @@ def test_a_term_of_two_features_is_two_conditions_and_each_feature_is_evidence_o
     method = method_named("ebm").build(settings, context).fit(frame, labels, groups)
     members = method.pipeline_["classify"].term_features_
     assert sum(len(one) == 2 for one in members) == 3
-    terms = leading_terms(additive_contributions(method.pipeline_, frame, method.predict(frame)))
+    terms = leading_terms(
+        additive_contributions(method.pipeline_, frame, method.predict(frame)), SHARE
+    )
     names = method.pipeline_["impute"].get_feature_names_out()
     for diagnosis, leading in zip(method.diagnose(frame), terms, strict=True):
         read = [names[feature] for term in leading for feature in members[term]]

@@ -1,11 +1,13 @@
 """What dvc.yaml declares, and what the stage scripts really import, read and write.
 
-Run as a program, from anywhere, it prints the code dependencies that each stage may declare.
+Run as a program, from anywhere, it prints the parameters of each stage, and the code dependencies
+that it may declare.
 """
 
 from __future__ import annotations
 
 import ast
+import importlib
 import re
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from pydantic import BaseModel
 
 REPOSITORY = Path(__file__).parents[2]
 EXPERIMENTS = REPOSITORY / "experiments"
@@ -20,8 +23,11 @@ IMPORT_ROOTS = (REPOSITORY / "src", EXPERIMENTS)
 SHARED_SCRIPTS = {"recordings", "report", "stage"}
 """Files of experiments/ that stages import and that are no stage themselves."""
 
-READERS = {"read_section", "read_names"}
+READERS = {"read_section", "read_names", "read_with_statistics"}
 """Functions that read the section of params.yaml that they are called with."""
+
+SHARED_READERS = {"read_statistics", "read_with_statistics"}
+"""Functions that read those keys of ``statistics`` that the record, their last argument, has."""
 
 PUBLISHED = ("data/metrics", "data/plots", "figures", "paper/tables")
 """Folders that ``publish`` writes to, under names that it makes of the study's."""
@@ -171,8 +177,12 @@ def _files(module: str) -> list[Path]:
     return [path for path in candidates if path.is_file()]
 
 
-def sections_read(script: Path) -> tuple[set[str], bool]:
-    """Sections of params.yaml that a script reads; whether some are computed."""
+def parameters_read(script: Path) -> tuple[set[str], bool]:
+    """Sections of params.yaml that a script reads, and keys of ``statistics``; if some is computed.
+
+    A key that the section of a study has itself is not read of ``statistics``.
+    """
+    params = yaml.safe_load((REPOSITORY / "params.yaml").read_text(encoding="utf-8"))
     literal, computed = set(), False
     for function in READERS:
         for call in calls(script, function):
@@ -180,7 +190,44 @@ def sections_read(script: Path) -> tuple[set[str], bool]:
                 literal.add(str(call.args[0].value))
             else:
                 computed = True
+    for function in SHARED_READERS:
+        for call in calls(script, function):
+            *section, record = call.args
+            keys = set(record_named(script, ast.unparse(record)).model_fields)
+            of_study = {key for name in section for key in params[ast.literal_eval(name)]}
+            literal |= {
+                f"statistics.{key}" for key in (keys - of_study) & set(params["statistics"])
+            }
     return literal, computed
+
+
+def records_read(script: Path) -> dict[str, type[BaseModel]]:
+    """The record of each section that a file names; one of ``statistics`` stands for its keys."""
+    records = {}
+    for call in (*calls(script, "read_section"), *calls(script, "read_with_statistics")):
+        if isinstance(call.args[0], ast.Constant):
+            records[str(call.args[0].value)] = record_named(script, ast.unparse(call.args[1]))
+    for call in calls(script, "read_statistics"):
+        records["statistics"] = record_named(script, ast.unparse(call.args[0]))
+    return records
+
+
+def attributes(path: Path) -> set[str]:
+    """Names of all attributes that a file takes of anything."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+
+
+def record_named(script: Path, name: str) -> type[BaseModel]:
+    """The record that a script imports under a name, or has itself."""
+    modules = [
+        str(node.module)
+        for node in ast.walk(ast.parse(script.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and name in {alias.name for alias in node.names}
+    ]
+    record = getattr(importlib.import_module(modules[0] if modules else script.stem), name)
+    assert issubclass(record, BaseModel)
+    return record
 
 
 def calls(script: Path, function: str) -> list[ast.Call]:
@@ -222,7 +269,7 @@ def paths_named(script: Path) -> set[str]:
 
 def main() -> None:
     for script in scripts():
-        print(f"{script.stem}:")
+        print(f"{script.stem}: {', '.join(sorted(parameters_read(script)[0]))}")
         for path in code_dependencies(import_closure(script)):
             print(f"      - {path}")
 

@@ -45,12 +45,35 @@ def test_closure_takes_in_a_package_marker_that_is_not_empty(project):
     )
 
 
-def test_sections_are_those_named_in_calls_and_computed_ones_are_reported(project):
+@pytest.fixture
+def params(project):
+    path = project / "params.yaml"
+    path.write_text("study: {seed: 1}\nstatistics: {resamples: 9, power: 0.8, seed: 0}\n", "utf-8")
+
+
+def test_sections_are_those_named_in_calls_and_computed_ones_are_reported(project, params):
     script = project / "experiments/study.py"
     script.write_text('read_section("one", A)\nread_section(name, B)\n', encoding="utf-8")
-    assert pipeline.sections_read(script) == ({"one"}, True)
+    assert pipeline.parameters_read(script) == ({"one"}, True)
     script.write_text('read_section("one", A)\n', encoding="utf-8")
-    assert pipeline.sections_read(script) == ({"one"}, False)
+    assert pipeline.parameters_read(script) == ({"one"}, False)
+
+
+RECORD = "from failbench.statistics.bootstrap import BootstrapSettings\n"
+
+
+def test_of_what_studies_share_those_keys_are_read_that_the_record_has(project, params):
+    script = project / "experiments/study.py"
+    script.write_text(RECORD + "read_statistics(BootstrapSettings)\n", encoding="utf-8")
+    keys = {"statistics.resamples", "statistics.seed"}
+    assert pipeline.parameters_read(script) == (keys, False)
+
+
+def test_a_key_that_the_section_of_a_study_has_is_not_read_of_what_studies_share(project, params):
+    script = project / "experiments/study.py"
+    call = 'read_with_statistics("study", BootstrapSettings)\n'
+    script.write_text(RECORD + call, encoding="utf-8")
+    assert pipeline.parameters_read(script) == ({"study", "statistics.resamples"}, False)
 
 
 def test_paths_are_found_in_literals_and_in_formatted_strings(project):

@@ -15,10 +15,10 @@ from pipeline import (
     foreach_items,
     holds,
     import_closure,
+    parameters_read,
     paths_named,
     published_study,
     scripts,
-    sections_read,
     stages,
 )
 
@@ -80,10 +80,10 @@ def test_a_file_outside_the_folders_and_a_folder_without_imports_are_both_named(
 
 
 @pytest.mark.parametrize("name", REPRODUCED)
-def test_parameters_declared_are_the_sections_read(name):
-    sections, computed = sections_read(STAGES[name].script)
+def test_parameters_declared_are_those_read(name):
+    parameters, computed = parameters_read(STAGES[name].script)
     declared = STAGES[name].params
-    assert {section for section in declared if section != "${item}"} == sections
+    assert declared - {"${item}"} == parameters
     assert ("${item}" in declared) == computed
 
 
@@ -158,7 +158,7 @@ def test_the_metrics_file_bears_the_name_of_its_stage(name):
 
 def test_parameter_sections_are_all_read_by_some_stage():
     declared = yaml.safe_load((REPOSITORY / "params.yaml").read_text(encoding="utf-8"))
-    read = {section for stage in STAGES.values() for section in stage.params}
+    read = {name.split(".")[0] for stage in STAGES.values() for name in stage.params}
     items = {item for found in foreach_items().values() for item in found}
     lists = {section for section, value in declared.items() if isinstance(value, list)}
     assert set(declared) == (read - {"${item}"}) | items | lists
@@ -201,6 +201,18 @@ def test_metrics_are_scalars_that_dvc_can_show(path):
 def test_package_markers_are_empty_so_that_closures_stay_narrow():
     for path in (REPOSITORY / "src").rglob("__init__.py"):
         assert path.read_text(encoding="utf-8") == "", f"{path} must stay empty."
+
+
+def test_the_lock_holds_the_stages_of_the_pipeline_and_no_others():
+    """DVC reads and writes the whole lock at every stage, and takes no stage out of it."""
+    locked = yaml.safe_load((REPOSITORY / "dvc.lock").read_text(encoding="utf-8"))["stages"]
+    instances = {
+        f"{name}@{item}" if item else name
+        for name in STAGES
+        for item in foreach_items().get(name, [""])
+    }
+    idle = sorted(set(locked) - instances)
+    assert not idle, f"Take out of dvc.lock: {', '.join(idle)}"
 
 
 def test_the_committed_lock_is_up_to_date():

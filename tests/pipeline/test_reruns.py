@@ -48,7 +48,8 @@ def test_other_settings_of_language_models_run_no_fit_again(reruns) -> None:
         ("paper_audit", {"paper_audit"}),
         ("gallery", {"gallery"}),
         ("controls", {"measure_controls", "controls"}),
-        ("significance", {"significance", "portability", "crosswalk"}),
+        ("significance", {"significance"}),
+        ("risk_coverage", {"risk_coverage"}),
         ("human_baseline", {"human_baseline"}),
         ("difficulty", {"measure_difficulty", "difficulty", "human_baseline"}),
     ],
@@ -69,8 +70,17 @@ def test_no_parameter_records_anything_again(reruns) -> None:
     assert not [section for section in sections if "record" in reruns(section)]
 
 
-def test_a_key_of_a_section_runs_what_the_section_runs(reruns) -> None:
-    assert reruns("intervals.seed") == reruns("intervals")
+def test_a_key_of_the_section_of_a_study_runs_what_the_section_runs(reruns) -> None:
+    assert reruns("intervals.floor_draws") == reruns("intervals")
+
+
+def test_a_key_that_studies_share_runs_those_alone_that_use_it(reruns) -> None:
+    fitting = {"measure_", "nested_cv", "across_architectures", "raw_telemetry", "hybrids"}
+    readers = reruns("statistics")
+    assert not [name for name in readers if name.startswith(tuple(fitting))]
+    assert {"significance", "ablation", "portability"} <= reruns("statistics.power") < readers
+    assert {"importance", "risk_coverage"} <= reruns("statistics.confidence") == readers
+    assert not {"risk_coverage", "significance"} & reruns("statistics.wilson_below")
 
 
 def test_a_new_method_is_fitted_by_itself_and_read_by_those_that_read_all(reruns) -> None:

@@ -64,10 +64,24 @@ def test_an_unknown_scenario_is_no_neighbour_where_known_causes_are_asked_for(ru
     assert "unknown" not in set(found["neighbour_category"])
 
 
-def test_several_runs_of_a_scenario_are_refused(runs):
+def test_two_scenarios_are_as_far_apart_as_their_runs_are_on_average(runs):
+    first = placed(runs, unknown_0=0.0, optimization_1=3.0, data_pipeline_0=-4.0)
+    second = placed(runs, unknown_0=0.0, optimization_1=9.0, data_pipeline_0=-4.0)
+    again = second.with_columns(run_id=pl.format("{}-again", "run_id"))
+    alone = nearest_scenarios(first, ["max_loss"], 2)
+    assert nearest(alone, "unknown_0") == ["optimization_1", "data_pipeline_0"]
+    both = nearest_scenarios(pl.concat([first, again]), ["max_loss"], 2)
+    # (3 + 9) / 2 is further than 4
+    assert nearest(both, "unknown_0") == ["data_pipeline_0", "optimization_1"]
+    near, further = both.filter(scenario="unknown_0")["distance"]
+    assert further == pytest.approx(1.5 * near)
+
+
+def test_runs_that_are_alike_change_no_neighbour(runs):
     twice = pl.concat([runs, runs.with_columns(run_id=pl.format("{}-again", "run_id"))])
-    with pytest.raises(BadInputError, match="a scenario has several runs"):
-        nearest_scenarios(twice, ["max_loss"], 1)
+    once = nearest_scenarios(runs, ["max_loss", "mean_loss"], 3)
+    again = nearest_scenarios(twice, ["max_loss", "mean_loss"], 3)
+    assert again.drop("distance").equals(once.drop("distance"))
 
 
 def test_more_neighbours_than_there_are_others_are_refused(runs):

@@ -12,7 +12,15 @@ from failbench.statistics.row_weights import all_seeds, once, single_seeds
 from made_up import made_up_predictions
 
 SETTINGS = BootstrapSettings(resamples=10_000, confidence=0.95, seed=0)
-INTERVALS = IntervalSettings(resamples=1000, confidence=0.95, wilson_from=0.9, seed=0)
+INTERVALS = IntervalSettings(
+    resamples=1000,
+    confidence=0.95,
+    wilson_from=0.9,
+    wilson_below=0,
+    seed=0,
+    calibration_bins=10,
+    floor_draws=1000,
+)
 SEEDS = (np.array([3, 1, 2, 3, 3, 2, 1, 3]), np.array([3, 3, 3, 3, 1]))
 """Seeds of the scenarios of two categories."""
 N = sum(len(rows) for rows in SEEDS)

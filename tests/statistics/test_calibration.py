@@ -13,7 +13,15 @@ from failbench.statistics.intervals import IntervalSettings, floor_interval, met
 from failbench.vocabulary import CATEGORIES
 from made_up import completed, made_up_predictions, over_resampled_rows, small_predictions
 
-SETTINGS = IntervalSettings(resamples=1000, confidence=0.95, wilson_from=0.9, seed=0)
+SETTINGS = IntervalSettings(
+    resamples=1000,
+    confidence=0.95,
+    wilson_from=0.9,
+    wilson_below=0,
+    seed=0,
+    calibration_bins=10,
+    floor_draws=1000,
+)
 BINS = 10
 
 

@@ -6,11 +6,13 @@ import pytest
 from scipy import stats
 
 from failbench.statistics.costs import UnitCosts, cost_metrics, cost_per_run
-from failbench.statistics.intervals import IntervalSettings, scenario_intervals
+from failbench.statistics.intervals import ScenarioIntervalSettings, scenario_intervals
 from failbench.statistics.scores import scenario_answers
 
 COSTS = UnitCosts(rules=0.0, classifier=0.1, human=1.0)
-SETTINGS = IntervalSettings(resamples=2000, confidence=0.95, wilson_from=0.9, seed=0)
+SETTINGS = ScenarioIntervalSettings(
+    resamples=2000, confidence=0.95, wilson_from=0.9, wilson_below=0, seed=0
+)
 
 
 def hybrid_cost(predictions, costs, settings):

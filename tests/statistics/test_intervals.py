@@ -24,7 +24,15 @@ from failbench.statistics.scores import scenario_answers
 from failbench.vocabulary import CATEGORIES
 from made_up import made_up_predictions
 
-SETTINGS = IntervalSettings(resamples=2000, confidence=0.95, wilson_from=0.9, seed=0)
+SETTINGS = IntervalSettings(
+    resamples=2000,
+    confidence=0.95,
+    wilson_from=0.9,
+    wilson_below=0,
+    seed=0,
+    calibration_bins=10,
+    floor_draws=1000,
+)
 
 
 def width(predictions: pl.DataFrame, metric: str = "accuracy") -> float:
@@ -195,7 +203,15 @@ def test_intervals_do_not_depend_on_the_number_of_workers():
 def test_bca_over_scenarios_covers_the_true_accuracy():
     """150 studies of 76 scenarios whose true mean accuracy is known by construction."""
     rng = np.random.default_rng(0)
-    settings = IntervalSettings(resamples=1000, confidence=0.95, wilson_from=0.9, seed=0)
+    settings = IntervalSettings(
+        resamples=1000,
+        confidence=0.95,
+        wilson_from=0.9,
+        wilson_below=0,
+        seed=0,
+        calibration_bins=10,
+        floor_draws=1000,
+    )
     truth, covered = 0.65, []
     for _ in range(150):
         rows = []

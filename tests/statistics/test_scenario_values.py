@@ -24,7 +24,15 @@ from failbench.statistics.scores import scenario_answers
 from failbench.vocabulary import CATEGORIES
 from made_up import completed, made_up_predictions, small_predictions
 
-SETTINGS = IntervalSettings(resamples=1000, confidence=0.95, wilson_from=0.9, seed=0)
+SETTINGS = IntervalSettings(
+    resamples=1000,
+    confidence=0.95,
+    wilson_from=0.9,
+    wilson_below=0,
+    seed=0,
+    calibration_bins=10,
+    floor_draws=1000,
+)
 PROBABILITIES = [f"p_{category}" for category in CATEGORIES]
 
 

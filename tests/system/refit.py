@@ -119,7 +119,7 @@ def raw_runs(study: ReferenceStudy) -> pl.DataFrame:
         & (pl.col("architecture") == study.architecture)
         & (pl.col("optimizer") == study.optimizer)
         & (pl.col("scale") == study.scale)
-        & (pl.col("seed") == study.run_seed)
+        & pl.col("seed").is_in(study.run_seeds)
     )
     return raw_table(telemetry, read_scenarios(REPOSITORY / "data/scenarios"))
 

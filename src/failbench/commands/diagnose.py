@@ -44,7 +44,7 @@ def diagnose_telemetry(
     from failbench.diagnoses import diagnose_stream, learnt_method, read_features, write_diagnoses
     from failbench.methods.catalogue import method_named
     from failbench.prediction.slices import AcrossArchitectures
-    from failbench.telemetry_stream import number_of_runs, telemetry_batches
+    from failbench.telemetry_stream import ROWS, number_of_runs, telemetry_batches
 
     total = number_of_runs(telemetry)
     study = read_section("across_architectures", AcrossArchitectures, PARAMS)
@@ -61,7 +61,7 @@ def diagnose_telemetry(
     counts: Counter[tuple[str, str]] = Counter()
 
     def counted(bar: Progress, task: TaskID) -> Iterator[pl.DataFrame]:
-        for runs, table in diagnose_stream(telemetry_batches(telemetry), methods):
+        for runs, table in diagnose_stream(telemetry_batches(telemetry, ROWS), methods):
             counts.update(zip(table["method"], table["diagnosis"], strict=True))
             bar.advance(task, runs)
             yield table

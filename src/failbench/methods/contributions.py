@@ -28,7 +28,7 @@ ROUNDING = 1e-9
 """A share that is reached but for this is reached; terms of one size but for it are equal."""
 
 
-def leading_terms(contributions: Floats, share: float = SHARE) -> list[Positions]:
+def leading_terms(contributions: Floats, share: float) -> list[Positions]:
     """The fewest terms that make up a share of the absolute contributions, largest first.
 
     Parameters
@@ -109,7 +109,7 @@ def additive_contributions(pipeline: Any, X: pd.DataFrame, answers: Labels) -> F
 
 def explain_linear(pipeline: Any, X: pd.DataFrame, answers: Labels) -> list[Reading]:
     """Terms of a linear score, each held against the mean of the training runs."""
-    terms = leading_terms(linear_contributions(pipeline, X, answers))
+    terms = leading_terms(linear_contributions(pipeline, X, answers), SHARE)
     values = pipeline["impute"].transform(X)
     means = np.broadcast_to(pipeline["scale"].mean_, values.shape)
     return _readings(pipeline, terms, values, means)
@@ -123,7 +123,7 @@ def explain_boosted(pipeline: Any, X: pd.DataFrame, answers: Labels) -> list[Rea
     through all trees of the answered category (Freitas, 2014, "Comprehensible classification
     models").
     """
-    terms = leading_terms(boosted_contributions(pipeline, X, answers))
+    terms = leading_terms(boosted_contributions(pipeline, X, answers), SHARE)
     values = pipeline["impute"].transform(X)
     nothing = pd.DataFrame(np.nan, index=[0], columns=pipeline["impute"].feature_names_in_)
     medians = np.broadcast_to(pipeline["impute"].transform(nothing), values.shape)
@@ -138,7 +138,7 @@ def explain_additive(pipeline: Any, X: pd.DataFrame, answers: Labels) -> list[Re
     Within its bin a value adds the same whatever it is; the nearer edge is where that changes. A
     term of two features is two conditions to read, one on each axis of its surface.
     """
-    terms = leading_terms(additive_contributions(pipeline, X, answers))
+    terms = leading_terms(additive_contributions(pipeline, X, answers), SHARE)
     values = pipeline["impute"].transform(X)
     edges = [levels[0] for levels in pipeline["classify"].bins_]
     nearest = np.column_stack(

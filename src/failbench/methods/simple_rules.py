@@ -187,9 +187,9 @@ FALLBACK: Category = "optimization"
 """The paper's section 4.1: 'since optimization problems are the most frequent failure mode'."""
 
 
-def band_features(rules: tuple[Rule, ...] = RULES) -> tuple[str, ...]:
+def band_features() -> tuple[str, ...]:
     """Features whose healthy band some rule needs."""
-    return features_of_band(one for rule in rules for one in rule.conditions)
+    return features_of_band(condition for rule in RULES for condition in rule.conditions)
 
 
 class SimpleRulesSettings(Record):

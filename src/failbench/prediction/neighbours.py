@@ -1,4 +1,4 @@
-"""Neighbours: which other runs look most like a run, to a reader of its features."""
+"""Neighbours: which other scenarios look most like a scenario, to a reader of its features."""
 
 from __future__ import annotations
 
@@ -28,20 +28,23 @@ NEIGHBOUR_SCHEMA = pl.Schema(
 def nearest_scenarios(
     failures: pl.DataFrame, features: Sequence[str], count: int, *, labelled: bool = False
 ) -> pl.DataFrame:
-    """The runs of other scenarios that lie nearest to each run.
+    """The other scenarios that lie nearest to each scenario.
 
-    Distances are Euclidean (Cover and Hart, 1967, "Nearest neighbor pattern classification") over
-    features with missing values replaced by medians and then standardised, as logistic regression
-    sees them. Labels have no part in that scale: they are only read off the neighbours.
+    The distance between two scenarios is the mean over all pairs of their runs (the group average
+    of Sokal and Michener, 1958, "A statistical method for evaluating systematic relationships").
+    Distances between runs are Euclidean (Cover and Hart, 1967, "Nearest neighbor pattern
+    classification") over features with missing values replaced by medians and then standardised, as
+    logistic regression sees them. Labels have no part in that scale: they are only read off the
+    neighbours.
 
     Parameters
     ----------
     failures
-        Feature table of failing runs, one a scenario.
+        Feature table of failing runs, as many per scenario as there are.
     features
         Columns that make the space.
     count
-        Neighbours a run.
+        Neighbours per scenario.
     labelled
         Whether only scenarios with a known cause may be neighbours, and no unknown ones.
 
@@ -54,17 +57,14 @@ def nearest_scenarios(
     Raises
     ------
     BadInputError
-        If a scenario has several runs, or there are fewer others than neighbours wanted.
+        If there are fewer others than neighbours wanted.
     """
     runs = LabelledRuns.from_table(failures)
-    if len(set(runs.groups)) < len(runs.groups):
-        raise BadInputError(
-            "features",
-            "scenario",
-            "a scenario has several runs.",
-            "Take one architecture, one optimizer and one seed.",
-        )
-    allowed = runs.labels != "unknown" if labelled else np.ones(len(runs.labels), dtype=np.bool_)
+    scenarios, first_runs, scenario_of_run = np.unique(
+        runs.groups.astype(str), return_index=True, return_inverse=True
+    )
+    categories = runs.labels[first_runs].astype(str)
+    allowed = categories != "unknown" if labelled else np.ones(len(scenarios), dtype=np.bool_)
     if allowed.sum() <= count:
         raise BadInputError(
             "features",
@@ -74,16 +74,19 @@ def nearest_scenarios(
         )
     space = Pipeline([("impute", imputed(features)), ("scale", StandardScaler())])
     points = space.fit_transform(runs.frame)
-    distances = cdist(points, points)
+    shares = np.eye(len(scenarios))[scenario_of_run]
+    shares /= shares.sum(axis=0)
+    # rounded, so that ties are broken by name on every processor
+    distances = (shares.T @ cdist(points, points) @ shares).round(9)
     np.fill_diagonal(distances, np.inf)
     distances[:, ~allowed] = np.inf
     nearest = np.argsort(distances, axis=1, kind="stable")[:, :count]
     table = pl.DataFrame(
         {
-            "scenario": runs.groups.astype(str).repeat(count),
-            "rank": np.tile(np.arange(1, count + 1), len(runs.groups)),
-            "neighbour": runs.groups[nearest.ravel()].astype(str),
-            "neighbour_category": runs.labels[nearest.ravel()].astype(str),
+            "scenario": scenarios.repeat(count),
+            "rank": np.tile(np.arange(1, count + 1), len(scenarios)),
+            "neighbour": scenarios[nearest.ravel()],
+            "neighbour_category": categories[nearest.ravel()],
             "distance": np.take_along_axis(distances, nearest, axis=1).ravel(),
         }
     )

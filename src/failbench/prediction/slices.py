@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import polars as pl
 from pydantic import Field, field_validator
 
@@ -11,18 +13,33 @@ from failbench.scenarios import Architecture, Optimizer
 
 
 class ReferenceStudy(Record):
-    """The runs that methods are compared on, one a scenario; the section ``nested_cv``."""
+    """The runs that methods are compared on; the section ``nested_cv``.
+
+    A fit learns from the runs of all seeds of its training scenarios, and is tested on those of all
+    seeds of the others: a recorded run is data, and no run of a tested scenario is trained on.
+    """
 
     architecture: Architecture
     optimizer: Optimizer
     scale: str
-    run_seed: int = Field(ge=0)
+    run_seeds: tuple[Annotated[int, Field(ge=0)], ...] = Field(min_length=1)
     seed: int = Field(ge=0)
 
+    @field_validator("run_seeds")
+    @classmethod
+    def _differ(cls, seeds: tuple[int, ...]) -> tuple[int, ...]:
+        if len(set(seeds)) < len(seeds):
+            raise ValueError("names a seed twice")
+        return seeds
+
     def failures(self, features: pl.DataFrame) -> pl.DataFrame:
-        """The failing runs of the study, from the feature table of all runs."""
-        of_seed = pl.col("seed") == self.run_seed
-        return self._slice(features).filter(pl.col("kind") == "failure", of_seed)
+        """The failing runs of the study, one per scenario and seed, from a table of all runs."""
+        of_seeds = pl.col("seed").is_in(self.run_seeds)
+        return self._slice(features).filter(pl.col("kind") == "failure", of_seeds)
+
+    def with_seed(self, seed: int) -> ReferenceStudy:
+        """The same study of the runs of one seed: one run per scenario."""
+        return self.model_copy(update={"run_seeds": (seed,)})
 
     def successes(self, features: pl.DataFrame) -> pl.DataFrame:
         """The successful runs of the same setting, of every seed."""

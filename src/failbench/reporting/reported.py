@@ -209,9 +209,7 @@ def validate_reported(
     return validated(Reported, raw, place, remedy)
 
 
-def reported_number(
-    reported: Reported, claim: str, place: str = "data/reported/paper.yaml"
-) -> float:
+def reported_number(reported: Reported, claim: str) -> float:
     """The value of a claim that is a single number.
 
     Raises
@@ -222,7 +220,7 @@ def reported_number(
     found = reported.claims.get(claim)
     if found is None or isinstance(found.value, tuple):
         raise BadInputError(
-            place,
+            "data/reported/paper.yaml",
             f"claims.{claim}",
             "is missing or is not a single number.",
             "Restore it from the paper.",

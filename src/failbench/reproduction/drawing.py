@@ -30,6 +30,9 @@ POSITIONS = {"d", "x", "y", "x1", "x2", "y1", "y2", "width", "height", "transfor
 THINNED_FROM = 20
 """Vertices from which on a line may have been thinned out; with fewer it is a shape."""
 
+SHOWN = 60
+"""Characters of an element that are shown."""
+
 
 def drawing_differences(committed: bytes, regenerated: bytes, rule: Rule) -> list[Difference]:
     """What differs between two figures."""
@@ -110,6 +113,6 @@ def _canonical(content: bytes) -> str:
     return GENERATED_NAME.sub(lambda name: str(order.setdefault(name[0], len(order))), text)
 
 
-def _short(value: str, length: int = 60) -> str:
+def _short(value: str) -> str:
     text = " ".join(value.split())
-    return text if len(text) <= length else f"{text[:length]} ..."
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]} ..."

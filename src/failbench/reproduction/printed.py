@@ -15,6 +15,9 @@ RULER = re.compile(r"^[|:\- ]+$")
 ROUNDING = 1 + 1e-9
 """0.3 - 0.2 is not 0.1 in binary."""
 
+AROUND = 20
+"""Characters that are shown on either side of what differs."""
+
 
 @dataclass(frozen=True)
 class _Number:
@@ -82,13 +85,13 @@ def _normal(line: str) -> str:
     return re.sub(r"\s+", " ", line.strip())
 
 
-def _apart(committed: str, regenerated: str, around: int = 20) -> tuple[str, str]:
+def _apart(committed: str, regenerated: str) -> tuple[str, str]:
     """Both lines, cut to the stretch that differs and a few characters around it."""
     before, after = _normal(committed), _normal(regenerated)
     shorter = min(len(before), len(after))
     start = next((i for i in range(shorter) if before[i] != after[i]), shorter)
     end = next((i for i in range(shorter - start) if before[-1 - i] != after[-1 - i]), 0)
-    first = max(start - around, 0)
+    first = max(start - AROUND, 0)
     return tuple(
-        text[first : min(len(text) - end + around, first + 4 * around)] for text in (before, after)
+        text[first : min(len(text) - end + AROUND, first + 4 * AROUND)] for text in (before, after)
     )  # type: ignore[return-value]

@@ -61,6 +61,7 @@ def cost_metrics(predictions: pl.DataFrame, costs: UnitCosts) -> tuple[ValueMetr
         ValueMetric(
             "cost_per_run",
             over_scenarios(predictions, cost),
-            "expected cost of a diagnosis of a new scenario, in units of the assumed costs",
+            "expected cost of a diagnosis of a run of a new scenario, in units of the assumed "
+            "costs",
         ),
     )

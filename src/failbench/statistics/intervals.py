@@ -29,19 +29,24 @@ LEAVES = ("value", "ci_low", "ci_high", "n")
 """What a metrics file holds of an interval."""
 
 
-class IntervalSettings(BootstrapSettings):
-    """How intervals are made; the section ``intervals`` of params.yaml."""
+class ScenarioIntervalSettings(BootstrapSettings):
+    """How rates over scenarios get intervals, and where Wilson's takes over."""
 
     wilson_from: float = Field(gt=0.5, le=1)
-    wilson_below: int = Field(default=0, ge=0)
-    calibration_bins: int = Field(default=10, ge=2)
-    floor_draws: int = Field(default=1000, ge=100)
+    wilson_below: int = Field(ge=0)
+
+
+class IntervalSettings(ScenarioIntervalSettings):
+    """How the figures of the main study get intervals; its section is ``intervals``."""
+
+    calibration_bins: int = Field(ge=2)
+    floor_draws: int = Field(ge=100)
 
 
 def scenario_intervals(
     answers: ScenarioAnswers,
     metrics: tuple[Metric, ...],
-    settings: IntervalSettings,
+    settings: ScenarioIntervalSettings,
     values: tuple[ValueMetric, ...] = (),
 ) -> dict[str, Interval]:
     """Values of metrics with BCa intervals over scenarios and seeds, or Wilson's where BCa fails.
@@ -133,7 +138,7 @@ def _over_scenarios(
 
 
 def _rate(
-    rate: float, n: float, bca: Array, settings: IntervalSettings
+    rate: float, n: float, bca: Array, settings: ScenarioIntervalSettings
 ) -> tuple[float, float, IntervalMethod]:
     """Bounds of a proportion: BCa, or Wilson's where that fails."""
     if rate >= settings.wilson_from or np.isnan(bca).any():
@@ -142,7 +147,7 @@ def _rate(
 
 
 def _conditional(
-    rate: float, size: float, bca: Array, settings: IntervalSettings
+    rate: float, size: float, bca: Array, settings: ScenarioIntervalSettings
 ) -> tuple[float, float, IntervalMethod]:
     """Bounds of a proportion of so many scenarios as the answers decide."""
     if size < settings.wilson_below:

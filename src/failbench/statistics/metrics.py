@@ -82,12 +82,12 @@ OVERALL: tuple[Metric, ...] = (
     Metric(
         "accuracy",
         scores.accuracy,
-        "probability that a new scenario, drawn with these categories, is diagnosed right",
+        "probability that a run of a new scenario, drawn with these categories, is diagnosed right",
     ),
     Metric(
         "balanced_accuracy",
         scores.balanced_accuracy,
-        "mean over categories of the probability that a new scenario is diagnosed right",
+        "mean over categories of the probability that a run of a new scenario is diagnosed right",
     ),
     Metric(
         "macro_f1",
@@ -97,7 +97,7 @@ OVERALL: tuple[Metric, ...] = (
     Metric(
         "abstention_rate",
         scores.abstention,
-        "probability that a new scenario, drawn with these categories, is left undecided",
+        "probability that a run of a new scenario, drawn with these categories, is left undecided",
     ),
 )
 
@@ -131,7 +131,8 @@ def precision_metrics(categories: tuple[str, ...]) -> tuple[Metric, ...]:
         Metric(
             f"precision_{category}",
             partial(scores.category_precision, category=category),
-            f"probability that a new scenario is {category}, given that the method says so",
+            f"probability that a run of a new scenario is {category}, given that the method says "
+            "so",
             size=partial(scores.category_named, category=category),
         )
         for category in categories
@@ -158,13 +159,14 @@ def value_metrics(predictions: pl.DataFrame, bins: int) -> tuple[ValueMetric, ..
         ValueMetric(
             "brier",
             over_scenarios(predictions, squared_error()),
-            "mean squared error of the probabilities of a new scenario, summed over categories "
-            "(0 to 2)",
+            "mean squared error of the probabilities of a run of a new scenario, summed over "
+            "categories (0 to 2)",
         ),
         ValueMetric(
             "log_loss",
             over_scenarios(predictions, surprise()),
-            "mean of minus the natural logarithm of the probability of a new scenario's cause",
+            "mean of minus the natural logarithm of the probability of the cause of a run of a "
+            "new scenario",
         ),
     ]
     if (predictions["prediction"] != ABSTAIN).any():
@@ -172,8 +174,8 @@ def value_metrics(predictions: pl.DataFrame, bins: int) -> tuple[ValueMetric, ..
             ValueMetric(
                 "accuracy_when_committed",
                 over_committed(predictions, right()),
-                "ratio of two probabilities: that a new scenario is diagnosed right, over that it "
-                "is diagnosed at all",
+                "ratio of two probabilities: that a run of a new scenario is diagnosed right, "
+                "over that it is diagnosed at all",
                 kind="proportion",
             ),
             ValueMetric(
@@ -190,8 +192,8 @@ def value_metrics(predictions: pl.DataFrame, bins: int) -> tuple[ValueMetric, ..
             ValueMetric(
                 "conditions_to_read",
                 over_scenarios(predictions, pl.col("conditions")),
-                "conditions to check in order to verify the diagnosis of a new scenario, where "
-                "there are any",
+                "conditions to check in order to verify the diagnosis of a run of a new "
+                "scenario, where there are any",
             )
         )
     return (
@@ -212,7 +214,7 @@ def _shares(
         ValueMetric(
             f"{prefix}_{value}",
             over_scenarios(predictions, pl.col(column).eq_missing(pl.lit(value))),
-            f"probability that a new scenario is {words} {value.replace('_', ' ')}",
+            f"probability that a run of a new scenario is {words} {value.replace('_', ' ')}",
             kind="proportion",
         )
         for value in values

@@ -16,7 +16,7 @@ from pydantic import Field
 from statsmodels.stats.multitest import multipletests
 
 from failbench.errors import BadInputError
-from failbench.records import Record
+from failbench.statistics.bootstrap import BootstrapSettings
 from failbench.statistics.comparison import Comparison
 from failbench.statistics.corrected_t import resampled_mean
 from failbench.statistics.equivalence import detectable_effect, equivalence
@@ -25,22 +25,29 @@ from failbench.statistics.paired_scores import Pair, PairedScores, paired_scores
 from failbench.statistics.textbook_tests import cohens_d, discordant, paired_t
 
 
-class SignificanceSettings(Record):
-    """How methods are compared; the section ``significance`` of params.yaml."""
+class ComparisonSettings(BootstrapSettings):
+    """How two methods are compared: level, margins and power."""
 
-    feature_set: str
-    contrasts: tuple[Pair, ...] = Field(min_length=1)
-    resamples: int = Field(ge=1000)
-    confidence: float = Field(gt=0.5, lt=1)
     practical_equivalence: float = Field(gt=0, lt=1)
     equivalence_margin: float = Field(gt=0, lt=1)
     power: float = Field(gt=0, lt=1)
-    seed: int = Field(ge=0)
 
     @property
     def alpha(self) -> float:
         """Level of every test."""
         return 1 - self.confidence
+
+    def named(self, feature_set: str, contrasts: tuple[Pair, ...]) -> SignificanceSettings:
+        """The same, of contrasts on a feature set."""
+        shared = {name: getattr(self, name) for name in ComparisonSettings.model_fields}
+        return SignificanceSettings(feature_set=feature_set, contrasts=contrasts, **shared)
+
+
+class SignificanceSettings(ComparisonSettings):
+    """Which methods are compared, and how; the section ``significance`` of params.yaml."""
+
+    feature_set: str
+    contrasts: tuple[Pair, ...] = Field(min_length=1)
 
 
 def compare_all(

@@ -13,10 +13,10 @@ from failbench.methods.signal_groups import ALL_GROUPS
 from failbench.studies.ablation.measure import (
     ABLATION_SCHEMA,
     KEY,
-    AblationSettings,
     View,
     ablation,
 )
+from failbench.studies.ablation.results import AblationSettings
 from failbench.vocabulary import CATEGORIES
 from made_up_ablation import FOREST, RULES, SETTINGS, VALUES, accuracy
 

@@ -12,7 +12,8 @@ from failbench.reporting.markup import render
 from failbench.reporting.style import save_svg
 from failbench.studies.ablation.figure import WIDTH, draw_ablation
 from failbench.studies.ablation.interactions_table import interactions_table, reported_surplus
-from failbench.studies.ablation.measure import AblationSettings, subsets
+from failbench.studies.ablation.measure import subsets
+from failbench.studies.ablation.results import AblationSettings
 from failbench.studies.ablation.tables import ablation_tables
 from failbench.studies.ablation.variants import VARIANTS, kept_subsets, left_out_subsets
 from made_up_ablation import importance_points
@@ -25,6 +26,7 @@ SETTINGS = AblationSettings(
     resamples=1000,
     confidence=0.95,
     wilson_from=0.9,
+    wilson_below=10,
     practical_equivalence=0.05,
     equivalence_margin=0.1,
     power=0.8,

@@ -22,7 +22,13 @@ RULES = ImprovedRulesSettings(
     tau=0.6, catastrophic_perplexity=400, gradient_norm=1000, healthy_sds=3
 )
 INTERVALS = IntervalSettings(
-    resamples=1000, confidence=0.95, wilson_from=0.9, wilson_below=10, seed=0
+    resamples=1000,
+    confidence=0.95,
+    wilson_from=0.9,
+    wilson_below=10,
+    seed=0,
+    calibration_bins=10,
+    floor_draws=1000,
 )
 SETTINGS = AbstentionSettings(feature_set="19", step=0.1, precision=0.6)
 

@@ -9,11 +9,11 @@ from matplotlib.text import Text
 
 from failbench.reporting.style import save_svg
 from failbench.scenarios import COUNTS
-from failbench.statistics.intervals import IntervalSettings
+from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.studies.abstention.figure import draw_abstention
 from failbench.studies.abstention.tables import reasons_table, thresholds_table
 
-SETTINGS = IntervalSettings(
+SETTINGS = ScenarioIntervalSettings(
     resamples=1000, confidence=0.95, wilson_from=0.9, wilson_below=10, seed=0
 )
 ASKED = {"tau": 0.6, "target": 0.9}

@@ -20,20 +20,18 @@ from failbench.studies.architectures.measure import (
     RECORDED,
     RULE_PREDICTION_SCHEMA,
     THRESHOLDS,
-    ArchitecturesSettings,
+    ArchitecturesDesign,
     calibrations,
     rules_on_architectures,
 )
 from failbench.telemetry import Telemetry, read_telemetry, write_parquet
 
-SETTINGS = ArchitecturesSettings(
-    noise=(0.05,), noisy_logs=2, percentile=0.99, equivalence_margin=0.1, power=0.8, seed=0
-)
+SETTINGS = ArchitecturesDesign(noise=(0.05,), noisy_logs=2, percentile=0.99, seed=0)
 RULES_SETTINGS = ImprovedRulesSettings(
     tau=0.6, catastrophic_perplexity=400, gradient_norm=1000, healthy_sds=3
 )
 REFERENCE = ReferenceStudy(
-    architecture="transformer", optimizer="adamw", scale="small", run_seed=0, seed=0
+    architecture="transformer", optimizer="adamw", scale="small", run_seeds=(0,), seed=0
 )
 PAIR = ("transformer", "gru")
 

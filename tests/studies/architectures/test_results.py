@@ -10,12 +10,11 @@ from failbench.methods.improved_rules import ImprovedRulesSettings
 from failbench.prediction.fold_plans import LEFT_OUT, NESTED_CV
 from failbench.prediction.main_study import SAME_REPEATS
 from failbench.reporting.markup import render
-from failbench.statistics.intervals import IntervalSettings
+from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.studies.architectures.measure import (
     RECORDED,
     RULES,
     THRESHOLDS,
-    ArchitecturesSettings,
 )
 from failbench.studies.architectures.report import report
 from failbench.studies.architectures.results import (
@@ -23,6 +22,7 @@ from failbench.studies.architectures.results import (
     ALL,
     OVER_LOGS,
     SPREAD,
+    ArchitecturesSettings,
     architecture_metrics,
     architecture_rates,
 )
@@ -36,7 +36,9 @@ SETTINGS = ArchitecturesSettings(
 RULES_SETTINGS = ImprovedRulesSettings(
     tau=0.6, catastrophic_perplexity=400, gradient_norm=1000, healthy_sds=3
 )
-INTERVALS = IntervalSettings(resamples=1000, confidence=0.95, wilson_from=0.9, seed=0)
+INTERVALS = ScenarioIntervalSettings(
+    resamples=1000, confidence=0.95, wilson_from=0.9, wilson_below=0, seed=0
+)
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,8 @@ from failbench.errors import BadInputError
 from failbench.methods.improved_rules import ImprovedRulesSettings
 from failbench.reporting.markup import markdown, render
 from failbench.studies.architectures.figure import FONT, WIDTH, draw_architectures
-from failbench.studies.architectures.measure import THRESHOLDS, ArchitecturesSettings
+from failbench.studies.architectures.measure import THRESHOLDS
+from failbench.studies.architectures.results import ArchitecturesSettings
 from failbench.studies.architectures.stability_tables import left_out_table, stability_table
 from failbench.studies.architectures.tables import architectures_table, thresholds_table
 

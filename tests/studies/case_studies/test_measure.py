@@ -29,9 +29,9 @@ from failbench.studies.case_studies.results import case_studies
 from failbench.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry, write_parquet
 
 STUDY = ReferenceStudy(
-    architecture="transformer", optimizer="adamw", scale="small", run_seed=0, seed=0
+    architecture="transformer", optimizer="adamw", scale="small", run_seeds=(0,), seed=0
 )
-SETTINGS = CaseStudiesSettings(smallest_growth=10, settled_steps=2)
+SETTINGS = CaseStudiesSettings(run_seed=0, smallest_growth=10, settled_steps=2)
 ONSET, LENGTH = 5, 10
 
 
@@ -142,9 +142,9 @@ def test_the_median_explosion_and_mismatch_are_picked_from_what_the_rules_allow(
 
 
 def test_twins_and_remedies_and_other_seeds_are_never_picked(telemetry, scenarios):
-    other = STUDY.model_copy(update={"run_seed": 1})
+    other = SETTINGS.model_copy(update={"run_seed": 1})
     with pytest.raises(BadInputError, match="no failing run of the main study is a gradient"):
-        pick_cases(telemetry, scenarios, other, SETTINGS)
+        pick_cases(telemetry, scenarios, STUDY, other)
     only = telemetry.select(pl.col("kind") != "failure")
     with pytest.raises(BadInputError, match=r"lower case_studies\.smallest_growth"):
         pick_cases(only, scenarios, STUDY, SETTINGS)

@@ -13,7 +13,7 @@ from failbench.studies.case_studies.report import report
 from failbench.studies.case_studies.results import case_metrics, case_studies
 from failbench.telemetry import read_telemetry
 
-SETTINGS = CaseStudiesSettings(smallest_growth=10, settled_steps=10)
+SETTINGS = CaseStudiesSettings(run_seed=0, smallest_growth=10, settled_steps=10)
 
 
 @pytest.fixture(scope="module")

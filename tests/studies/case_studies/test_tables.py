@@ -16,7 +16,7 @@ from failbench.studies.case_studies.tables import FACTS, case_table, in_order
 from failbench.telemetry import Telemetry
 from failbench.verdicts import Diagnosis, Evidence
 
-SETTINGS = CaseStudiesSettings(smallest_growth=10, settled_steps=10)
+SETTINGS = CaseStudiesSettings(run_seed=0, smallest_growth=10, settled_steps=10)
 ROLES = {"failing": 10.0, "twin": 1.0, "half_rate": 5.0}
 RUN = "runaway-transformer-adamw-s0"
 

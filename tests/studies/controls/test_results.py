@@ -31,6 +31,7 @@ from failbench.studies.controls.planted import planted_predictions
 from failbench.studies.controls.report import report
 from failbench.studies.controls.results import (
     ControlResult,
+    ControlSettings,
     control_results,
     permutation_p,
     verdict,
@@ -38,7 +39,6 @@ from failbench.studies.controls.results import (
 from failbench.studies.controls.settings import (
     CONTROLS,
     PERMUTED_LABELS,
-    ControlSettings,
     Forest,
 )
 from failbench.telemetry import Telemetry, write_parquet
@@ -56,6 +56,8 @@ SETTINGS = ControlSettings(
     upper_bound=0.30,
     resamples=1000,
     confidence=0.95,
+    wilson_from=0.9,
+    wilson_below=10,
     seed=0,
 )
 

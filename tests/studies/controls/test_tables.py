@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from failbench.statistics.bootstrap import Interval
-from failbench.studies.controls.results import ControlResult, LeakTest
-from failbench.studies.controls.settings import ControlSettings
+from failbench.studies.controls.results import ControlResult, ControlSettings, LeakTest
 from failbench.studies.controls.tables import CONTROL_LABELS, controls_table
 
 SETTINGS = ControlSettings(
@@ -21,6 +20,8 @@ SETTINGS = ControlSettings(
     upper_bound=0.30,
     resamples=1000,
     confidence=0.95,
+    wilson_from=0.9,
+    wilson_below=10,
     seed=0,
 )
 RESULT = ControlResult(

@@ -8,7 +8,7 @@ from failbench.errors import BadInputError
 from failbench.prediction.fold_plans import NESTED_CV, POOLED
 from failbench.studies.difficulty.measure import (
     Difficulty,
-    DifficultySettings,
+    DifficultyDesign,
     measure_difficulty,
 )
 from failbench.vocabulary import ANSWERS, CATEGORIES, DIFFICULTIES
@@ -26,12 +26,8 @@ FACTS: dict[str, object] = {
     "easy_from": 0.7,
     "hardest": 3,
     "neighbours": 5,
-    "resamples": 1000,
-    "confidence": 0.95,
-    "wilson_from": 0.9,
-    "seed": 0,
 }
-SETTINGS = DifficultySettings.model_validate(FACTS)
+SETTINGS = DifficultyDesign.model_validate(FACTS)
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +74,7 @@ def answered(*answers: tuple[str, str, str, int, int, str]) -> pl.DataFrame:
 
 
 def measured(predictions: pl.DataFrame) -> dict[str, object]:
-    settings = DifficultySettings.model_validate(FACTS | {"left_out": []})
+    settings = DifficultyDesign.model_validate(FACTS | {"left_out": []})
     difficulty = measure_difficulty(predictions, DEFINED, RUNS, settings)
     return difficulty.scenarios.row(by_predicate=pl.col("scenario") == "optimization_0", named=True)
 
@@ -135,7 +131,7 @@ def test_the_hardest_come_first_and_answers_make_a_whole(difficulty):
 def test_what_is_left_out_has_no_part_in_it(difficulty, predictions):
     assert set(difficulty.shares.filter(view="method")["name"]) == {"ebm", "random_forest"}
     without = predictions.filter(pl.col("method") != "simulated_human")
-    settings = DifficultySettings.model_validate(FACTS | {"left_out": []})
+    settings = DifficultyDesign.model_validate(FACTS | {"left_out": []})
     again = measure_difficulty(without, DEFINED, RUNS, settings)
     assert again.scenarios.equals(difficulty.scenarios)
     assert again.shares.equals(difficulty.shares)
@@ -149,7 +145,7 @@ def test_the_order_of_predictions_changes_nothing(difficulty, predictions):
 
 
 def test_a_method_left_out_that_nobody_predicted_with_is_refused(predictions):
-    settings = DifficultySettings.model_validate(FACTS | {"left_out": ["oracle"]})
+    settings = DifficultyDesign.model_validate(FACTS | {"left_out": ["oracle"]})
     with pytest.raises(BadInputError, match="'oracle' was not predicted"):
         measure_difficulty(predictions, DEFINED, RUNS, settings)
 
@@ -171,6 +167,6 @@ def test_a_scenario_that_is_not_defined_or_has_no_run_is_refused(predictions):
 
 def test_levels_out_of_order_and_unknown_features_are_refused():
     with pytest.raises(ValidationError, match="hard_below must not exceed easy_from"):
-        DifficultySettings.model_validate(FACTS | {"hard_below": 0.8})
+        DifficultyDesign.model_validate(FACTS | {"hard_below": 0.8})
     with pytest.raises(ValidationError, match="feature_set must be one of"):
-        DifficultySettings.model_validate(FACTS | {"feature_set": "20"})
+        DifficultyDesign.model_validate(FACTS | {"feature_set": "20"})

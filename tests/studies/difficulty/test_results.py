@@ -11,11 +11,10 @@ from failbench.errors import BadInputError
 from failbench.reporting.markup import render
 from failbench.studies.difficulty.measure import (
     Difficulty,
-    DifficultySettings,
     measure_difficulty,
 )
 from failbench.studies.difficulty.report import report
-from failbench.studies.difficulty.results import Estimates, difficulty_estimates
+from failbench.studies.difficulty.results import DifficultySettings, Estimates, difficulty_estimates
 from failbench.telemetry import write_parquet
 from failbench.vocabulary import CATEGORIES, DIFFICULTIES
 from made_up_scenarios import made_up_scenarios, reference_runs
@@ -31,6 +30,7 @@ SETTINGS = DifficultySettings(
     resamples=1000,
     confidence=0.95,
     wilson_from=0.9,
+    wilson_below=10,
     seed=0,
 )
 

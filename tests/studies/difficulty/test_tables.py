@@ -11,10 +11,9 @@ from failbench.reporting.table import Table
 from failbench.studies.difficulty.figure import FONT, WIDTH, draw_difficulty
 from failbench.studies.difficulty.measure import (
     Difficulty,
-    DifficultySettings,
     measure_difficulty,
 )
-from failbench.studies.difficulty.results import difficulty_estimates
+from failbench.studies.difficulty.results import DifficultySettings, difficulty_estimates
 from failbench.studies.difficulty.tables import difficulty_points, difficulty_tables
 from failbench.vocabulary import CATEGORIES, DIFFICULTIES
 from made_up_scenarios import made_up_scenarios, reference_runs
@@ -32,6 +31,7 @@ SETTINGS = DifficultySettings(
     resamples=1000,
     confidence=0.95,
     wilson_from=0.9,
+    wilson_below=10,
     seed=0,
 )
 METHODS = ("random_forest", "simple_rules")

@@ -6,12 +6,14 @@ import polars as pl
 import pytest
 
 from failbench.prediction.fold_plans import LEFT_OUT
-from failbench.statistics.intervals import IntervalSettings
+from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.studies.generalization.report import report
 from failbench.studies.generalization.results import ESTIMATED, generalization_table
 from made_up_studies import made_up_studies
 
-SETTINGS = IntervalSettings(resamples=1000, confidence=0.95, wilson_from=0.9, seed=0)
+SETTINGS = ScenarioIntervalSettings(
+    resamples=1000, confidence=0.95, wilson_from=0.9, wilson_below=0, seed=0
+)
 
 
 @pytest.fixture(scope="module")

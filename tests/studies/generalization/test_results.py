@@ -16,7 +16,15 @@ from failbench.studies.generalization.results import (
 from failbench.vocabulary import CATEGORIES
 from made_up_studies import ARCHITECTURES, SCENARIOS, made_up_studies, made_up_study
 
-SETTINGS = IntervalSettings(resamples=1000, confidence=0.95, wilson_from=0.9, seed=0)
+SETTINGS = IntervalSettings(
+    resamples=1000,
+    confidence=0.95,
+    wilson_from=0.9,
+    wilson_below=0,
+    seed=0,
+    calibration_bins=10,
+    floor_draws=1000,
+)
 KEY = ["study", "feature_set", "method", "metric"]
 N = SCENARIOS * len(CATEGORIES)
 

@@ -8,13 +8,15 @@ from failbench.prediction.fold_plans import NESTED_CV, POOLED
 from failbench.reporting.cells import with_interval
 from failbench.reporting.markup import markdown
 from failbench.reporting.style import save_svg
-from failbench.statistics.intervals import IntervalSettings
+from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.studies.generalization.figure import FONT, MARKS, WIDTH, draw_generalization
 from failbench.studies.generalization.results import generalization_table
 from failbench.studies.generalization.tables import SHOWN_STUDIES, studies_table
 from made_up_studies import made_up_studies
 
-SETTINGS = IntervalSettings(resamples=1000, confidence=0.95, wilson_from=0.9, seed=0)
+SETTINGS = ScenarioIntervalSettings(
+    resamples=1000, confidence=0.95, wilson_from=0.9, wilson_below=0, seed=0
+)
 METHODS = ("random_forest", "simple_rules")
 
 

@@ -20,7 +20,13 @@ from made_up import made_up_predictions, small_predictions
 
 COSTS = UnitCosts(rules=0.0, classifier=0.1, human=1.0)
 INTERVALS = IntervalSettings(
-    resamples=1000, confidence=0.95, wilson_from=0.9, wilson_below=10, seed=0
+    resamples=1000,
+    confidence=0.95,
+    wilson_from=0.9,
+    wilson_below=10,
+    seed=0,
+    calibration_bins=10,
+    floor_draws=1000,
 )
 SETTINGS = RoutingSettings(
     feature_set="19", step=0.25, human_costs=(0.2, 1.0), wrong_answer_costs=(0.0, 3.0), halves=200

@@ -13,12 +13,12 @@ from failbench.studies.importance.measure import (
     BUILT_IN_SCHEMA,
     IMPORTANCE_SETS,
     REPLACEMENT_SCHEMA,
-    ImportanceSettings,
     built_in_importance,
     donors,
     importances,
     units,
 )
+from failbench.studies.importance.results import ImportanceSettings
 from failbench.studies.importance.shapes import SHAPE_SCHEMA, leading_shapes
 from failbench.vocabulary import CATEGORIES
 from made_up_importance import EBM, FOREST, SETTINGS, VALUES

@@ -12,9 +12,9 @@ from failbench.studies.importance.measure import (
     METHODS,
     REPLACEMENT_SCHEMA,
     Importances,
-    ImportanceSettings,
 )
 from failbench.studies.importance.report import report
+from failbench.studies.importance.results import ImportanceSettings
 from failbench.studies.importance.shapes import SHAPE_SCHEMA, leading_shapes
 from failbench.telemetry import write_parquet
 from made_up_importance import EBM, SETTINGS, VALUES, ablation_predictions

@@ -8,7 +8,15 @@ from failbench.statistics.intervals import IntervalSettings
 from failbench.studies.intervals.report import report
 from made_up import made_up_predictions
 
-SETTINGS = IntervalSettings(resamples=1000, confidence=0.9, wilson_from=0.9, seed=0)
+SETTINGS = IntervalSettings(
+    resamples=1000,
+    confidence=0.9,
+    wilson_from=0.9,
+    wilson_below=0,
+    seed=0,
+    calibration_bins=10,
+    floor_draws=1000,
+)
 COSTS = UnitCosts(rules=0.1, classifier=0.3, human=1.0)
 
 

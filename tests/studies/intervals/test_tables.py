@@ -19,7 +19,7 @@ from failbench.studies.intervals.tables import (
 )
 from failbench.studies.tradeoff.method_families import FAMILIES, method_family
 
-DESIGN = Design(folds=5, repeats=10, majority={"value": 20 / 76, "n": 76})
+DESIGN = Design(folds=5, repeats=10, runs=228, seeds=3, majority={"value": 20 / 76, "n": 76})
 
 
 def cells_of(table, method, occurrence=0):
@@ -83,9 +83,11 @@ def test_the_design_is_read_off_the_predictions():
             "scenario": ["a", "b", "c"] * 2,
             "fold": [0, 1, 0] * 2,
             "repeat": [0, 0, 0, 1, 1, 1],
+            "run_id": ["a0", "b0", "c1"] * 2,
+            "seed": [0, 0, 1] * 2,
         }
     )
-    assert Design.of(predictions) == Design(2, 2, {"value": 2 / 3, "n": 3})
+    assert Design.of(predictions) == Design(2, 2, 3, 2, {"value": 2 / 3, "n": 3})
 
 
 def test_a_method_that_was_not_measured_shows_the_papers_figures_alone(measured, reported):

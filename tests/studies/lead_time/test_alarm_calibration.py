@@ -6,13 +6,15 @@ import polars as pl
 import pytest
 
 from failbench.errors import BadInputError
-from failbench.statistics.intervals import IntervalSettings
+from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.studies.lead_time.alarm_calibration import calibrated_alarm
 from failbench.studies.lead_time.alarm_scores import alarm_scores
 from failbench.studies.lead_time.settings import AlarmSettings
 from made_up_telemetry import ONSET, SCENARIOS, made_up_scenarios, made_up_telemetry
 
-INTERVALS = IntervalSettings(resamples=1000, confidence=0.95, wilson_from=0.9, seed=0)
+INTERVALS = ScenarioIntervalSettings(
+    resamples=1000, confidence=0.95, wilson_from=0.9, wilson_below=0, seed=0
+)
 SETTINGS = AlarmSettings(every=2, false_alarms=0.1, calibration_share=0.5, divisions=12, seed=0)
 
 

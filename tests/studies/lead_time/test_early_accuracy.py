@@ -9,7 +9,7 @@ from failbench.errors import BadInputError
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.methods.simple_rules import SimpleRulesSettings
 from failbench.prediction.splits import make_splits
-from failbench.statistics.intervals import IntervalSettings
+from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.studies.lead_time.early_accuracy import early_rates, not_begun, past_onset
 from failbench.studies.lead_time.settings import HEALTHY
 from failbench.studies.lead_time.snapshots import (
@@ -20,7 +20,9 @@ from failbench.studies.lead_time.snapshots import (
 )
 
 RULES = SimpleRulesSettings(gradient_norm=1000, perplexity=10_000, healthy_sds=3)
-INTERVALS = IntervalSettings(resamples=1000, confidence=0.95, wilson_from=0.9, seed=0)
+INTERVALS = ScenarioIntervalSettings(
+    resamples=1000, confidence=0.95, wilson_from=0.9, wilson_below=0, seed=0
+)
 
 
 def cut(telemetry, scenarios, ahead: int) -> Snapshots:

@@ -13,7 +13,7 @@ from failbench.methods.simple_rules import SimpleRulesSettings
 from failbench.prediction.fold_plans import NESTED_CV
 from failbench.prediction.slices import ReferenceStudy
 from failbench.prediction.splits import make_splits
-from failbench.statistics.intervals import IntervalSettings
+from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.studies.lead_time.measure import measure
 from failbench.studies.lead_time.measurements import Measurements
 from failbench.studies.lead_time.report import report
@@ -35,6 +35,7 @@ SETTINGS = LeadTimeSettings.model_validate(
     {
         "steps": [1],
         "repeats": 1,
+        "run_seed": 0,
         "every": 2,
         "training_snapshots": 2,
         "false_alarms": 0.02,
@@ -51,18 +52,20 @@ SETTINGS = LeadTimeSettings.model_validate(
     }
 )
 RULES = SimpleRulesSettings(gradient_norm=1000, perplexity=10_000, healthy_sds=3)
-INTERVALS = IntervalSettings(resamples=1000, confidence=0.95, wilson_from=0.9, seed=0)
+INTERVALS = ScenarioIntervalSettings(
+    resamples=1000, confidence=0.95, wilson_from=0.9, wilson_below=0, seed=0
+)
 
 
 REFERENCE = ReferenceStudy(
-    architecture="transformer", optimizer="adamw", scale="small", run_seed=0, seed=0
+    architecture="transformer", optimizer="adamw", scale="small", run_seeds=(0,), seed=0
 )
 
 
 def refused(telemetry, scenarios, **changed: object) -> None:
     splits = pl.DataFrame({"repeat": [0], "fold": [0], "scenario": ["killed_by_operator"]})
-    study = REFERENCE.model_copy(update=changed)
-    measure(telemetry, scenarios, splits, study, {}, SETTINGS)
+    settings = SETTINGS.model_copy(update=changed)
+    measure(telemetry, scenarios, splits, REFERENCE, {}, settings)
 
 
 def test_runs_that_were_not_recorded_are_refused(small_telemetry, small_scenarios):

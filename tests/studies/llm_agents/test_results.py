@@ -22,7 +22,15 @@ from made_up_ollama import DIGESTS, answer_text
 from made_up_telemetry import made_up_scenarios, made_up_telemetry
 
 SETTINGS = settings()
-INTERVALS = IntervalSettings(resamples=1000, confidence=0.95, seed=0, wilson_from=0.9)
+INTERVALS = IntervalSettings(
+    resamples=1000,
+    confidence=0.95,
+    seed=0,
+    wilson_from=0.9,
+    wilson_below=0,
+    calibration_bins=10,
+    floor_draws=1000,
+)
 TELEMETRY = made_up_telemetry()
 FAILURES = feature_table(TELEMETRY, made_up_scenarios()).filter(pl.col("kind") == "failure")
 SPLITS = make_splits(categories_of(made_up_scenarios()), folds=2, repeats=3, seed=0)

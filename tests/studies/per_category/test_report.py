@@ -3,12 +3,14 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from failbench.statistics.intervals import IntervalSettings
+from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.studies.per_category.report import report
 from failbench.studies.per_category.tables import RULES
 from made_up import made_up_predictions
 
-SETTINGS = IntervalSettings(resamples=1000, confidence=0.95, wilson_from=0.9, seed=0)
+SETTINGS = ScenarioIntervalSettings(
+    resamples=1000, confidence=0.95, wilson_from=0.9, wilson_below=0, seed=0
+)
 
 
 @pytest.fixture(scope="module")

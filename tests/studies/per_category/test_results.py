@@ -7,12 +7,14 @@ from scipy import stats
 from sklearn.metrics import precision_score
 
 from failbench.statistics.bootstrap import BATCH
-from failbench.statistics.intervals import IntervalSettings
+from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.studies.per_category.results import MERGED, confusion_table, precision_table
 from failbench.vocabulary import CATEGORIES
 from made_up import made_up_predictions, small_predictions
 
-SETTINGS = IntervalSettings(resamples=2000, confidence=0.95, wilson_from=0.9, seed=0)
+SETTINGS = ScenarioIntervalSettings(
+    resamples=2000, confidence=0.95, wilson_from=0.9, wilson_below=0, seed=0
+)
 FEW = SETTINGS.model_copy(update={"wilson_below": 10})
 
 

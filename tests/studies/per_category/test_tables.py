@@ -5,12 +5,12 @@ import pytest
 
 from failbench.errors import BadInputError
 from failbench.scenarios import COUNTS
-from failbench.statistics.intervals import IntervalSettings
+from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.studies.per_category.results import MERGED
 from failbench.studies.per_category.tables import confusion_of_rules, scores_by_category
 from failbench.vocabulary import ANSWERS, CATEGORIES
 
-SETTINGS = IntervalSettings(
+SETTINGS = ScenarioIntervalSettings(
     resamples=1000, confidence=0.95, wilson_from=0.9, wilson_below=10, seed=0
 )
 

@@ -6,14 +6,16 @@ import polars as pl
 import pytest
 
 from failbench.reporting.markup import markdown
-from failbench.statistics.intervals import IntervalSettings
+from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.statistics.significance import SignificanceSettings
 from failbench.studies.portability.report import report
 from failbench.studies.portability.results import portability_metrics, portability_results
 from failbench.telemetry import write_parquet
 from made_up_portability import portability_settings
 
-INTERVALS = IntervalSettings(resamples=1000, confidence=0.95, wilson_from=0.9, seed=0)
+INTERVALS = ScenarioIntervalSettings(
+    resamples=1000, confidence=0.95, wilson_from=0.9, wilson_below=0, seed=0
+)
 TESTS = SignificanceSettings(
     feature_set="19",
     contrasts=(("a", "b"),),

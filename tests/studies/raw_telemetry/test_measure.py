@@ -16,7 +16,7 @@ from failbench.prediction.splits import make_splits
 from failbench.predictions import PREDICTION_SCHEMA
 from failbench.studies.controls.measure import twins_predictions
 from failbench.studies.controls.results import balanced_accuracy_interval
-from failbench.studies.controls.settings import CHANCE, ControlSettings
+from failbench.studies.controls.settings import CHANCE, ControlDesign
 from failbench.studies.raw_telemetry.measure import pooled_raw_predictions, raw_predictions
 from failbench.telemetry import Telemetry
 from failbench.vocabulary import CATEGORIES
@@ -135,7 +135,7 @@ def test_the_series_of_twins_tell_the_category_only_if_it_is_in_them(failures, s
     twins = failures.with_columns(**silent | {"loss": loss}).with_columns(
         pl.lit("").alias(name) for name in RAW_TEXT
     )
-    controls = read_section("controls", ControlSettings, PARAMS)
+    controls = read_section("controls", ControlDesign, PARAMS)
     successes = feature_table(made_up_telemetry(), made_up_scenarios()).filter(kind="success")
     predictions = twins_predictions(twins, successes, splits, SETTINGS, controls)
     interval = balanced_accuracy_interval(predictions, controls)

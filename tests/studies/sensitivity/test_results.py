@@ -14,7 +14,7 @@ from failbench.prediction.nested_cv import nested_cv
 from failbench.prediction.slices import ReferenceStudy
 from failbench.prediction.splits import make_splits
 from failbench.scenarios import Scenario, read_scenarios
-from failbench.statistics.intervals import IntervalSettings
+from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.studies.sensitivity import measure as module
 from failbench.studies.sensitivity.measure import measure
 from failbench.studies.sensitivity.report import report
@@ -22,15 +22,18 @@ from failbench.studies.sensitivity.results import sensitivity_estimates
 from failbench.studies.sensitivity.settings import (
     FAULTS_APART,
     INTERACTIONS,
+    ONE_SEED,
     SensitivitySettings,
 )
 from failbench.telemetry import write_parquet
 
 STUDY = ReferenceStudy(
-    architecture="transformer", optimizer="adamw", scale="small", run_seed=0, seed=0
+    architecture="transformer", optimizer="adamw", scale="small", run_seeds=(0, 1), seed=0
 )
-SETTINGS = SensitivitySettings(repeats=2, interactions=2, interaction_repeats=1)
-INTERVALS = IntervalSettings(resamples=1000, confidence=0.95, wilson_from=0.9, seed=0)
+SETTINGS = SensitivitySettings(repeats=2, run_seed=0, interactions=2, interaction_repeats=1)
+INTERVALS = ScenarioIntervalSettings(
+    resamples=1000, confidence=0.95, wilson_from=0.9, wilson_below=0, seed=0
+)
 DECLARED = {
     "decision_tree": DecisionTreeSettings(inner_folds=2, max_depth=(3,), min_samples_leaf=(1,)),
     "ebm": EbmSettings(
@@ -73,9 +76,8 @@ def splits(failures: pl.DataFrame) -> pl.DataFrame:
 @pytest.fixture(scope="module")
 def main(failures: pl.DataFrame, successes: pl.DataFrame, splits: pl.DataFrame) -> pl.DataFrame:
     sets = {"19": FEATURE_SETS["19"]}
-    of_seed = failures.filter(pl.col("seed") == 0)
     return pl.concat(
-        nested_cv(of_seed, successes, splits, name, declared, sets, STUDY.seed)
+        nested_cv(failures, successes, splits, name, declared, sets, STUDY.seed)
         for name, declared in DECLARED.items()
     )
 
@@ -102,21 +104,52 @@ def table(predictions, main) -> pl.DataFrame:
 
 
 def test_each_variant_has_its_methods_with_accuracy_and_difference(table):
-    rows = table.select("variant", "method", "metric", "repeats", "n").rows()
+    rows = table.select("variant", "method", "metric", "repeats", "runs", "n").rows()
     assert rows == [
-        (FAULTS_APART, "decision_tree", "accuracy", 2, 30),
-        (FAULTS_APART, "decision_tree", "difference", 2, 30),
-        (INTERACTIONS, "ebm", "accuracy", 1, 30),
-        (INTERACTIONS, "ebm", "difference", 1, 30),
+        (variant, method, metric, repeats, runs, 30)
+        for variant, method, repeats, runs in (
+            (ONE_SEED, "decision_tree", 2, 30),
+            (ONE_SEED, "ebm", 2, 30),
+            (FAULTS_APART, "decision_tree", 2, 60),
+            (INTERACTIONS, "ebm", 1, 60),
+        )
+        for metric in ("accuracy", "difference")
     ]
 
 
-def test_difference_is_to_the_same_repeats_of_the_main_study(table, main):
-    for method, repeats in (("decision_tree", 2), ("ebm", 1)):
-        first = main.filter(pl.col("method") == method, pl.col("repeat") < repeats)
-        known = (first["prediction"] == first["category"]).mean()
-        values = dict(table.filter(pl.col("method") == method).select("metric", "value").rows())
-        assert values["difference"] == pytest.approx(values["accuracy"] - known)
+def test_difference_is_to_the_same_repeats_and_runs_of_the_main_study(table, main):
+    for variant, method, repeats, seeds in (
+        (ONE_SEED, "ebm", 2, 1),
+        (FAULTS_APART, "decision_tree", 2, 2),
+        (INTERACTIONS, "ebm", 1, 2),
+    ):
+        known = main.filter(
+            pl.col("method") == method, pl.col("repeat") < repeats, pl.col("seed") < seeds
+        )
+        right = (known["prediction"] == known["category"]).mean()
+        rows = table.filter(variant=variant, method=method).select("metric", "value").rows()
+        values = dict(rows)
+        assert values["difference"] == pytest.approx(values["accuracy"] - right)
+
+
+def test_one_run_per_scenario_is_trained_on_and_tested(run, predictions, monkeypatch):
+    of_one = predictions.filter(study=ONE_SEED)
+    assert of_one["seed"].unique().to_list() == [SETTINGS.run_seed]
+    trained = []
+    predict = module.nested_cv
+
+    def watched(failures, *others):
+        trained.append(failures["seed"].unique().sort().to_list())
+        return predict(failures, *others)
+
+    monkeypatch.setattr(module, "nested_cv", watched)
+    run()
+    assert trained == [[0], [0], [0, 1], [0, 1]]
+
+
+def test_a_seed_that_the_main_study_lacks_is_refused(run):
+    with pytest.raises(BadInputError, match=r"sensitivity\.run_seed: .* no runs of seed 7"):
+        run(SETTINGS.model_copy(update={"run_seed": 7}))
 
 
 def test_scenarios_of_one_fault_are_never_on_both_sides(run, monkeypatch):
@@ -129,7 +162,7 @@ def test_scenarios_of_one_fault_are_never_on_both_sides(run, monkeypatch):
 
     monkeypatch.setattr(module, "nested_cv", watched)
     run()
-    (tree, apart), (machine, folds) = seen
+    (tree, apart), (machine, folds) = seen[2:]
     assert (tree, machine) == ("decision_tree", "ebm")
     shared = pl.col("scenario").is_in(["unknown_0", "unknown_1"])
     places = apart.filter(shared).group_by("repeat").agg(pl.col("fold").n_unique())
@@ -143,7 +176,7 @@ def test_two_workers_give_the_bytes_of_one(run, predictions):
 
 def test_metrics_are_scalars_by_variant_and_method(predictions, main):
     metrics = report(predictions, main, SETTINGS, INTERVALS).metrics
-    assert set(metrics) == {FAULTS_APART, INTERACTIONS}
+    assert set(metrics) == {ONE_SEED, FAULTS_APART, INTERACTIONS}
     assert set(metrics[INTERACTIONS]["ebm"]) == {"accuracy", "difference"}
     assert set(metrics[INTERACTIONS]["ebm"]["accuracy"]) == {"value", "ci_low", "ci_high", "n"}
 

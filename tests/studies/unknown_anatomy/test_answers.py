@@ -7,11 +7,13 @@ import pytest
 from statsmodels.stats.proportion import proportion_confint
 
 from failbench.errors import BadInputError
-from failbench.statistics.intervals import IntervalSettings
+from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.studies.unknown_anatomy.answers import answers_to_unknown, unknown_intervals
 from made_up import completed, made_up_predictions
 
-SETTINGS = IntervalSettings(resamples=1000, confidence=0.95, wilson_from=0.9, seed=0)
+SETTINGS = ScenarioIntervalSettings(
+    resamples=1000, confidence=0.95, wilson_from=0.9, wilson_below=0, seed=0
+)
 
 
 def answered(*answers: str) -> pl.DataFrame:

@@ -35,7 +35,7 @@ from sklearn.utils.validation import check_is_fitted
 from failbench.arrays import Labels, Probabilities
 from failbench.features.raw_table import RAW_SERIES, RAW_TEXT
 from failbench.methods.classifiers import Positive
-from failbench.methods.contributions import Floats, Positions, leading_terms, weighted_terms
+from failbench.methods.contributions import SHARE, Floats, Positions, leading_terms, weighted_terms
 from failbench.methods.converged import ConvergedLogisticRegression
 from failbench.methods.declaration import Context, MethodDeclaration, declared
 from failbench.methods.raw.series import AlignedSeries
@@ -132,7 +132,7 @@ class RawTelemetry(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         linear = self.classifier_.pipeline_["classify"]
         weights = linear.coef_ @ self.basis_.T  # [n_classes, n_columns]
         values = columns - self.mean_
-        terms = leading_terms(weighted_terms(linear, weights, values, answers))
+        terms = leading_terms(weighted_terms(linear, weights, values, answers), SHARE)
         words = self._words(columns.shape[1])
         return tuple(
             replace(diagnosis, evidence=_evidence(words, row, leading), conditions=len(leading))

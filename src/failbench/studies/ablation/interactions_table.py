@@ -21,9 +21,10 @@ INTERACTION_NOTE = (
     "what each gains alone: v(both) – v(first) – v(second) + baseline, whose interval goes with "
     "it. The verdict stands at the baseline that a method has with no signal: the improved rules "
     "abstain (nothing), and the forest names the largest category (majority). Over a higher "
-    "baseline even two groups that tell nothing would have a surplus. Measured: "
-    "{confidence:g} % intervals by resampling n scenarios within categories. Reported: an interval "
-    "for three independent sets of answers, as those behind the accuracies are not published."
+    "baseline even two groups that tell nothing would have a surplus. Measured: {confidence:g} % "
+    "intervals by resampling n scenarios within categories, then their seeds. Reported: an "
+    "interval for three independent sets of answers, as those behind the accuracies are not "
+    "published."
 )
 
 ByBaseline = Mapping[Baseline, Interaction]

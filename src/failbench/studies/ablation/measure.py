@@ -44,19 +44,12 @@ ABLATION_SCHEMA = pl.Schema({**PREDICTION_SCHEMA, "subset": pl.String()})
 KEY = [*PREDICTION_SCHEMA.names()[:6], "subset"]
 
 
-class AblationSettings(Record):
-    """What is taken away and how results are compared; the section ``ablation`` of params.yaml."""
+class AblationDesign(Record):
+    """What is taken away; the section ``ablation`` of params.yaml."""
 
     repeats: int = Field(ge=1)
     kept: tuple[tuple[str, ...], ...] = Field(min_length=1)
     superadditive: tuple[str, str]
-    resamples: int = Field(ge=1000)
-    confidence: float = Field(gt=0.5, lt=1)
-    wilson_from: float = Field(gt=0.5, le=1)
-    practical_equivalence: float = Field(gt=0, lt=1)
-    equivalence_margin: float = Field(gt=0, lt=1)
-    power: float = Field(gt=0, lt=1)
-    seed: int = Field(ge=0)
 
     @field_validator("kept")
     @classmethod
@@ -124,7 +117,7 @@ def ablation(
     splits: pl.DataFrame,
     rules: ImprovedRulesSettings,
     forest: RandomForestSettings,
-    settings: AblationSettings,
+    settings: AblationDesign,
     seed: int,
     workers: int = 1,
 ) -> pl.DataFrame:

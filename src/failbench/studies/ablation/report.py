@@ -10,8 +10,12 @@ from failbench.reporting.reported import Reported
 from failbench.reporting.study_report import StudyReport, Summary, rounded
 from failbench.studies.ablation.figure import draw_ablation
 from failbench.studies.ablation.interactions_table import interactions_table, reported_surplus
-from failbench.studies.ablation.measure import AblationSettings
-from failbench.studies.ablation.results import ablation_metrics, ablation_points, ablation_results
+from failbench.studies.ablation.results import (
+    AblationSettings,
+    ablation_metrics,
+    ablation_points,
+    ablation_results,
+)
 from failbench.studies.ablation.tables import ablation_tables
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import polars as pl
@@ -11,18 +11,22 @@ from failbench.methods.signal_groups import ALL_GROUPS
 from failbench.prediction.workers import parallel_map
 from failbench.statistics.comparison import Comparison, comparison_metrics, contrasts_of
 from failbench.statistics.estimates import ESTIMATE, estimate_rows, nest
-from failbench.statistics.intervals import IntervalSettings, scenario_intervals
+from failbench.statistics.intervals import ScenarioIntervalSettings, scenario_intervals
 from failbench.statistics.metrics import OVERALL
 from failbench.statistics.paired_scores import paired_scores
 from failbench.statistics.scores import scenario_answers
-from failbench.statistics.significance import SignificanceSettings, compare_all
-from failbench.studies.ablation.measure import FOREST, AblationSettings
+from failbench.statistics.significance import ComparisonSettings, compare_all
+from failbench.studies.ablation.measure import FOREST, AblationDesign
 from failbench.studies.ablation.superadditivity import Interaction, interactions
 
 RATES = tuple(metric for metric in OVERALL if metric.name in ("accuracy", "abstention_rate"))
 
 INTERACTION = (*ESTIMATE, "p", "own", "verdict")
 """What the metrics file holds of an interaction; ``own`` is its attribute ``unaided``."""
+
+
+class AblationSettings(AblationDesign, ScenarioIntervalSettings, ComparisonSettings):
+    """What is taken away, and how results are scored and compared."""
 
 
 @dataclass(frozen=True)
@@ -45,32 +49,6 @@ class VariantResults:
     rates: pl.DataFrame
     comparisons: tuple[Comparison, ...]
     interactions: tuple[Interaction, ...]
-
-
-def interval_settings(settings: AblationSettings) -> IntervalSettings:
-    """How the intervals of rates are made."""
-    return IntervalSettings(
-        resamples=settings.resamples,
-        confidence=settings.confidence,
-        wilson_from=settings.wilson_from,
-        seed=settings.seed,
-    )
-
-
-def comparison_settings(
-    settings: AblationSettings, feature_set: str, subsets: Sequence[str]
-) -> SignificanceSettings:
-    """Every subset against all signals, as one family of tests."""
-    return SignificanceSettings(
-        feature_set=feature_set,
-        contrasts=tuple((name, ALL_GROUPS) for name in subsets if name != ALL_GROUPS),
-        resamples=settings.resamples,
-        confidence=settings.confidence,
-        practical_equivalence=settings.practical_equivalence,
-        equivalence_margin=settings.equivalence_margin,
-        power=settings.power,
-        seed=settings.seed,
-    )
 
 
 def ablation_results(
@@ -108,7 +86,7 @@ def _results(
             scenario_intervals(
                 scenario_answers(predictions.filter(pl.col("subset") == subset)),
                 RATES,
-                interval_settings(settings),
+                settings,
             ),
             feature_set=feature_set,
             method=method,
@@ -118,7 +96,8 @@ def _results(
     ]
     # subsets take the place of methods in what compares methods
     by_subset = predictions.with_columns(method="subset")
-    comparisons = compare_all(by_subset, comparison_settings(settings, feature_set, subsets))
+    against_all = tuple((name, ALL_GROUPS) for name in subsets if name != ALL_GROUPS)
+    comparisons = compare_all(by_subset, settings.named(feature_set, against_all))
     return VariantResults(
         feature_set,
         method,

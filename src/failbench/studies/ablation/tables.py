@@ -12,7 +12,8 @@ from failbench.methods.reduced_tree import ERROR_TEXT
 from failbench.reporting.cells import ABSENT, percent, signed, three_decimals, with_interval
 from failbench.reporting.reported import AblationTable, Reported, ReportedAblation
 from failbench.reporting.table import Column, Table
-from failbench.studies.ablation.measure import FOREST, RULES, AblationSettings
+from failbench.studies.ablation.measure import FOREST, RULES
+from failbench.studies.ablation.results import AblationSettings
 from failbench.studies.ablation.variants import (
     REPORTED_ROWS,
     VARIANTS,
@@ -112,12 +113,13 @@ MEASURED = (
 
 NOTE = (
     "Percent, and percentage points for what is less all signals, with {confidence:g} % intervals "
-    "by resampling n scenarios within categories: first {repeats} repeats of the main study's "
-    "folds, the same for all rows. p: corrected resampled t, with Holm's adjustment over all "
-    "subsets of the method on its features ({tests} tests for the rules). Detectable: the smallest "
-    "true difference from all signals found with a power of {power:g} % before adjustment; –: no "
-    "fold differs, so that it cannot be told. Smallest margin: from which on two one-sided tests "
-    "would show equivalence to all signals; the margin of the study is {margin:g} points."
+    "by resampling n scenarios within categories, then their seeds: first {repeats} repeats of the "
+    "main study's folds, the same for all rows. p: corrected resampled t, with Holm's adjustment "
+    "over all subsets of the method on its features ({tests} tests for the rules). Detectable: the "
+    "smallest true difference from all signals found with a power of {power:g} % before "
+    "adjustment; –: no fold differs, so that it cannot be told. Smallest margin: from which on two "
+    "one-sided tests would show equivalence to all signals; the margin of the study is {margin:g} "
+    "points."
 )
 READINGS_NOTE = (
     "Improved rules: signals of other groups are missing from the runs, in training too, and a "

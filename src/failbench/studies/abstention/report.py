@@ -9,7 +9,7 @@ import polars as pl
 from failbench.reporting.reported import Reported
 from failbench.reporting.study_report import StudyReport, Summary, rounded
 from failbench.statistics.estimates import nest
-from failbench.statistics.intervals import IntervalSettings
+from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.studies.abstention.figure import draw_abstention
 from failbench.studies.abstention.results import abstention_estimates
 from failbench.studies.abstention.settings import AbstentionSettings
@@ -21,7 +21,7 @@ def report(
     inner: pl.DataFrame,
     paper: Reported,
     settings: AbstentionSettings,
-    intervals: IntervalSettings,
+    intervals: ScenarioIntervalSettings,
     *,
     tau: float,
 ) -> StudyReport:

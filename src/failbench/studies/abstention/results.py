@@ -13,7 +13,7 @@ from failbench.arrays import Array
 from failbench.statistics.bootstrap import Interval
 from failbench.statistics.commitment import at_threshold, lowest_thresholds
 from failbench.statistics.estimates import estimate_rows
-from failbench.statistics.intervals import IntervalSettings, scenario_intervals
+from failbench.statistics.intervals import ScenarioIntervalSettings, scenario_intervals
 from failbench.statistics.metrics import OVERALL, ValueMetric
 from failbench.statistics.scenario_values import over_committed, over_scenarios, over_those, right
 from failbench.statistics.scores import scenario_answers
@@ -31,7 +31,7 @@ def abstention_estimates(
     predictions: pl.DataFrame,
     inner: pl.DataFrame,
     settings: AbstentionSettings,
-    intervals: IntervalSettings,
+    intervals: ScenarioIntervalSettings,
 ) -> pl.DataFrame:
     """Explain the abstentions, sweep tau, and choose it on the training side of every fold.
 
@@ -85,7 +85,9 @@ def _by_category(predictions: pl.DataFrame) -> Iterable[tuple[str, pl.DataFrame]
             yield category, part
 
 
-def _reasons(category: str, predictions: pl.DataFrame, settings: IntervalSettings) -> pl.DataFrame:
+def _reasons(
+    category: str, predictions: pl.DataFrame, settings: ScenarioIntervalSettings
+) -> pl.DataFrame:
     """How often the rules abstain from a category, and the share of each reason in that."""
     abstained = pl.col("prediction") == ABSTAIN
     rate = tuple(metric for metric in OVERALL if metric.name == "abstention_rate")
@@ -93,7 +95,7 @@ def _reasons(category: str, predictions: pl.DataFrame, settings: IntervalSetting
         ValueMetric(
             f"share_{reason}",
             over_those(predictions, pl.col("reason").eq_missing(pl.lit(reason)), abstained),
-            "ratio of two probabilities: that a new scenario is left undecided as "
+            "ratio of two probabilities: that a run of a new scenario is left undecided as "
             f"{reason.replace('_', ' ')}, over that it is left undecided",
             kind="proportion",
         )
@@ -105,7 +107,7 @@ def _reasons(category: str, predictions: pl.DataFrame, settings: IntervalSetting
 
 
 def _swept(
-    predictions: pl.DataFrame, taus: Array, settings: IntervalSettings
+    predictions: pl.DataFrame, taus: Array, settings: ScenarioIntervalSettings
 ) -> Iterable[pl.DataFrame]:
     """What the rules are worth at each tau; all rates at once, as they share their resamples."""
     rates = [(tau, rate) for tau in taus for rate in _rates(at_threshold(predictions, tau))]
@@ -116,7 +118,7 @@ def _swept(
 
 
 def _intervals(
-    predictions: pl.DataFrame, rates: tuple[ValueMetric, ...], settings: IntervalSettings
+    predictions: pl.DataFrame, rates: tuple[ValueMetric, ...], settings: ScenarioIntervalSettings
 ) -> dict[str, Interval]:
     return scenario_intervals(scenario_answers(predictions), (), settings, rates)
 
@@ -131,13 +133,14 @@ def _rates(predictions: pl.DataFrame) -> tuple[ValueMetric, ...]:
         ValueMetric(
             "coverage",
             over_scenarios(predictions, committed),
-            "probability that a new scenario is diagnosed at all",
+            "probability that a run of a new scenario is diagnosed at all",
             kind="proportion",
         ),
         ValueMetric(
             "accuracy",
             over_scenarios(predictions, right()),
-            "probability that a new scenario, drawn with these categories, is diagnosed right",
+            "probability that a run of a new scenario, drawn with these categories, is diagnosed "
+            "right",
             kind="proportion",
         ),
     ]
@@ -146,8 +149,8 @@ def _rates(predictions: pl.DataFrame) -> tuple[ValueMetric, ...]:
             ValueMetric(
                 "accuracy_when_committed",
                 over_committed(predictions, right()),
-                "ratio of two probabilities: that a new scenario is diagnosed right, over that it "
-                "is diagnosed at all",
+                "ratio of two probabilities: that a run of a new scenario is diagnosed right, "
+                "over that it is diagnosed at all",
                 kind="proportion",
             )
         )

@@ -12,7 +12,7 @@ from failbench.reporting.cells import ABSENT, percent, with_interval
 from failbench.reporting.labels import CATEGORY_LABELS
 from failbench.reporting.reported import Reported, reported_number
 from failbench.reporting.table import Column, Table
-from failbench.statistics.intervals import IntervalSettings
+from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.studies.abstention.results import (
     ALL,
     AS_MEASURED,
@@ -34,7 +34,8 @@ REASONS_NOTE = (
     "Percent. Abstained: of the n scenarios, mean over repeats. Then the share of each reason in "
     "the abstentions: a confidence below tau, signals of categories that exclude one another, or "
     "no measurement at all. {interval:g} % intervals by resampling scenarios within categories, "
-    "Wilson's where fewer than {wilson_below} scenarios are abstained from. –: none is."
+    "then their seeds, Wilson's where fewer than {wilson_below} scenarios are abstained from. –: "
+    "none is."
 )
 COUNTS_NOTE = (
     "Reported: Section 6.1 and Figure 5. Of the {cases:.0f} cases that {abstained} % of "
@@ -42,13 +43,13 @@ COUNTS_NOTE = (
 )
 THRESHOLDS_NOTE = (
     "Percent, but for tau, with {interval:g} % intervals by resampling n scenarios within "
-    "categories. Coverage: share of scenarios that get a diagnosis. An abstention is never right. "
-    "Tau decides last, and alone, so that each row is what the same fits answer. Chosen: in each "
-    "of {folds} folds the lowest tau of the sweep that is right in {target:g} % of committed "
-    "diagnoses on the scenarios of the training side, each predicted by an inner fit that saw "
-    "neither it nor what the fold tests; median, lowest and highest tau. {reached} of the folds "
-    "have such a tau; any other abstains from everything. Reported: Sections 4.2 and 6.1; the "
-    "paper set tau for {aim:g} % of committed diagnoses to be right."
+    "categories, then their seeds. Coverage: share of scenarios that get a diagnosis. An "
+    "abstention is never right. Tau decides last, and alone, so that each row is what the same "
+    "fits answer. Chosen: in each of {folds} folds the lowest tau of the sweep that is right in "
+    "{target:g} % of committed diagnoses on the scenarios of the training side, each predicted by "
+    "an inner fit that saw neither it nor what the fold tests; median, lowest and highest tau. "
+    "{reached} of the folds have such a tau; any other abstains from everything. Reported: "
+    "Sections 4.2 and 6.1; the paper set tau for {aim:g} % of committed diagnoses to be right."
 )
 
 
@@ -74,7 +75,9 @@ class RatesRow:
     n: str
 
 
-def reasons_table(estimates: pl.DataFrame, paper: Reported, settings: IntervalSettings) -> Table:
+def reasons_table(
+    estimates: pl.DataFrame, paper: Reported, settings: ScenarioIntervalSettings
+) -> Table:
     """Why the rules abstained, by category, reported above measured.
 
     Parameters

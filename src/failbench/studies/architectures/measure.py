@@ -61,14 +61,12 @@ RULE_PREDICTION_SCHEMA = pl.Schema(
 """Columns of the file of predictions; ``KEYS`` and the first six are its key."""
 
 
-class ArchitecturesSettings(Record):
+class ArchitecturesDesign(Record):
     """The section ``architectures`` of params.yaml."""
 
     noise: tuple[Annotated[float, Field(gt=0, lt=1)], ...] = Field(min_length=1)
     noisy_logs: int = Field(ge=2)
     percentile: float = Field(gt=0.5, lt=1)
-    equivalence_margin: float = Field(gt=0, lt=1)
-    power: float = Field(gt=0, lt=1)
     seed: int = Field(ge=0)
 
 
@@ -99,7 +97,7 @@ def rules_on_architectures(
     scenarios: Iterable[Scenario],
     study: ReferenceStudy,
     rules: ImprovedRulesSettings,
-    settings: ArchitecturesSettings,
+    settings: ArchitecturesDesign,
     workers: int = 1,
 ) -> pl.DataFrame:
     """Diagnose the failing runs of every architecture by rules that were weighed on one of them.
@@ -167,7 +165,7 @@ def noisy_logs(
     telemetry: Telemetry,
     scenarios: tuple[Scenario, ...],
     run_ids: pl.Series,
-    settings: ArchitecturesSettings,
+    settings: ArchitecturesDesign,
 ) -> pl.DataFrame:
     """Features of runs whose measurements are noisy, with ``noise`` and ``log``.
 
@@ -189,7 +187,7 @@ def calibrations(
     runs: pl.DataFrame,
     reference: Band,
     rules: ImprovedRulesSettings,
-    settings: ArchitecturesSettings,
+    settings: ArchitecturesDesign,
 ) -> tuple[Calibration, ...]:
     """The thresholds under which each architecture is diagnosed.
 

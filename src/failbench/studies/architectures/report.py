@@ -9,10 +9,10 @@ import polars as pl
 from failbench.methods.improved_rules import ImprovedRulesSettings
 from failbench.reporting.reported import Reported
 from failbench.reporting.study_report import StudyReport, Summary, rounded
-from failbench.statistics.intervals import IntervalSettings
+from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.studies.architectures.figure import draw_architectures
-from failbench.studies.architectures.measure import ArchitecturesSettings
 from failbench.studies.architectures.results import (
+    ArchitecturesSettings,
     architecture_metrics,
     architecture_rates,
     with_main_study,
@@ -29,7 +29,7 @@ def report(
     paper: Reported,
     settings: ArchitecturesSettings,
     rules_settings: ImprovedRulesSettings,
-    intervals: IntervalSettings,
+    intervals: ScenarioIntervalSettings,
     workers: int = 1,
 ) -> StudyReport:
     """Rates on every architecture, and whether they are the same on all of them.

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from pydantic import Field
 
 from failbench.errors import BadInputError
 from failbench.features.catalogue import PRIMARY_SET
@@ -16,10 +17,10 @@ from failbench.prediction.workers import parallel_map
 from failbench.statistics.bootstrap import Interval
 from failbench.statistics.corrected_t import ResampledMean
 from failbench.statistics.estimates import ESTIMATE, nest
-from failbench.statistics.intervals import IntervalSettings, scenario_intervals
+from failbench.statistics.intervals import ScenarioIntervalSettings, scenario_intervals
 from failbench.statistics.metrics import OVERALL, Metric
 from failbench.statistics.scores import scenario_answers
-from failbench.studies.architectures.measure import RECORDED, RULES, ArchitecturesSettings
+from failbench.studies.architectures.measure import RECORDED, RULES, ArchitecturesDesign
 from failbench.studies.architectures.stability import PairedDifference, Stability, stability
 
 ALL = "all"
@@ -41,10 +42,17 @@ VERDICT = ("p_equivalence", "smallest_margin", "detectable")
 Row = dict[str, object]
 
 
+class ArchitecturesSettings(ArchitecturesDesign):
+    """What is done to runs and thresholds, and when architectures count as alike."""
+
+    equivalence_margin: float = Field(gt=0, lt=1)
+    power: float = Field(gt=0, lt=1)
+
+
 def architecture_rates(
     rules: pl.DataFrame,
     predictions: pl.DataFrame,
-    intervals: IntervalSettings,
+    intervals: ScenarioIntervalSettings,
     settings: ArchitecturesSettings,
     workers: int = 1,
 ) -> pl.DataFrame:
@@ -102,7 +110,7 @@ def architecture_rates(
 def _family_rows(
     family: Mapping[str, object],
     answers: pl.DataFrame,
-    intervals: IntervalSettings,
+    intervals: ScenarioIntervalSettings,
     settings: ArchitecturesSettings,
 ) -> list[Row]:
     """The rows of a family: rates per architecture, and how alike these are."""
@@ -124,7 +132,7 @@ def _rates(
     key: Mapping[str, object],
     answers: pl.DataFrame,
     metrics: tuple[Metric, ...],
-    settings: IntervalSettings,
+    settings: ScenarioIntervalSettings,
     runs: int,
 ) -> list[Row]:
     intervals = scenario_intervals(scenario_answers(answers), metrics, settings)
@@ -220,7 +228,7 @@ def _row(
 
 
 def with_main_study(
-    rates: pl.DataFrame, predictions: pl.DataFrame, intervals: IntervalSettings
+    rates: pl.DataFrame, predictions: pl.DataFrame, intervals: ScenarioIntervalSettings
 ) -> pl.DataFrame:
     """Rates, and below them the accuracy of the methods in the main study, which knows one.
 

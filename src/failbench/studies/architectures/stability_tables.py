@@ -20,9 +20,8 @@ from failbench.studies.architectures.measure import (
     RECORDED,
     RULES,
     THRESHOLDS,
-    ArchitecturesSettings,
 )
-from failbench.studies.architectures.results import AGAINST_OTHERS, ALL
+from failbench.studies.architectures.results import AGAINST_OTHERS, ALL, ArchitecturesSettings
 from failbench.studies.architectures.results import SPREAD as SPREAD_METRIC
 from failbench.studies.architectures.tables import (
     SPREAD,
@@ -48,9 +47,9 @@ STABILITY_NOTE = (
 )
 LEFT_OUT_NOTE = (
     "Accuracy in percent on new scenarios (feature set 19), with {interval:g} % intervals by "
-    "resampling the scenarios that the architecture has; nothing of the architecture was trained "
-    "on, its successful runs included. Reported: the paper's improved rules on its own scenarios "
-    "and larger models ({place})."
+    "resampling the scenarios that the architecture has, then their seeds; nothing of the "
+    "architecture was trained on, its successful runs included. Reported: the paper's improved "
+    "rules on its own scenarios and larger models ({place})."
 )
 MAIN_STUDY_NOTE = (
     " Main study: the same methods on the one architecture that they learn from, over its "

@@ -18,9 +18,8 @@ from failbench.studies.architectures.measure import (
     RECORDED,
     RULES,
     THRESHOLDS,
-    ArchitecturesSettings,
 )
-from failbench.studies.architectures.results import OVER_LOGS, SIZE
+from failbench.studies.architectures.results import OVER_LOGS, SIZE, ArchitecturesSettings
 
 THRESHOLD_LABELS: Final[Mapping[str, str]] = {
     "reference": "Reference, mean + {sds:g} sd",
@@ -33,22 +32,21 @@ SPREAD: Final = "Highest less lowest"
 
 RATES_NOTE = (
     "Percent, with {interval:g} % intervals by resampling within categories the n scenarios that "
-    "the architecture has; all its runs move together. Measured: improved rules with the weights "
-    "and thresholds of the reference architecture, no tested scenario among what they were weighed "
-    "on. Noise: {logs} times, every measurement of every step (loss, gradient norm, memory, "
-    "seconds) of the tested runs times a log-normal factor of this relative size; thresholds stay "
-    "those of the recorded logs. Over logs: Student's interval over the noisy logs alone, the "
-    "scenarios being given. Reported: the paper's improved rules on its "
-    "own scenarios ({place}); its text says that they vary by {claimed} points. Highest less "
-    "lowest is above zero by chance alone."
+    "the architecture has, then their seeds. Measured: improved rules with the weights and "
+    "thresholds of the reference architecture, no tested scenario among what they were weighed on. "
+    "Noise: {logs} times, every measurement of every step (loss, gradient norm, memory, seconds) "
+    "of the tested runs times a log-normal factor of this relative size; thresholds stay those of "
+    "the recorded logs. Over logs: Student's interval over the noisy logs alone, the scenarios "
+    "being given. Reported: the paper's improved rules on its own scenarios ({place}); its text "
+    "says that they vary by {claimed} points. Highest less lowest is above zero by chance alone."
 )
 THRESHOLDS_NOTE = (
-    "Percent, with {interval:g} % intervals by resampling scenarios within categories, on the logs "
-    "as recorded. The weights of the rules are the reference's throughout. Reference: thresholds "
-    "from its successful runs. Own: from the successful runs of the architecture itself, without "
-    "its failures. Percentile: quantiles {low:g} and {percentile:g} % of those runs (Section "
-    "8.9.5), which few runs put next to their largest value. Limit too: so is the gradient norm "
-    "above which it is an explosion, elsewhere {limit:g}."
+    "Percent, with {interval:g} % intervals by resampling scenarios within categories, then their "
+    "seeds, on the logs as recorded. The weights of the rules are the reference's throughout. "
+    "Reference: thresholds from its successful runs. Own: from the successful runs of the "
+    "architecture itself, without its failures. Percentile: quantiles {low:g} and {percentile:g} % "
+    "of those runs (Section 8.9.5), which few runs put next to their largest value. Limit too: so "
+    "is the gradient norm above which it is an explosion, elsewhere {limit:g}."
 )
 
 

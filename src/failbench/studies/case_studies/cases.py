@@ -24,6 +24,7 @@ CASES = (EXPLOSION, MISMATCH)
 class CaseStudiesSettings(Record):
     """The section ``case_studies`` of params.yaml."""
 
+    run_seed: int = Field(ge=0)
     smallest_growth: float = Field(gt=1)
     settled_steps: int = Field(ge=1)
 
@@ -127,7 +128,8 @@ def pick_cases(
     BadInputError
         If there is no candidate for a case.
     """
-    runs = _measured(telemetry, _failing(telemetry, scenarios, study))
+    failing = _failing(telemetry, scenarios, study, settings.run_seed)
+    runs = _measured(telemetry, failing)
     explosions = runs.filter(
         pl.col("category") == "optimization",
         pl.col("outcome") == "diverged",
@@ -144,9 +146,9 @@ def pick_cases(
 
 
 def _failing(
-    telemetry: Telemetry, scenarios: tuple[Scenario, ...], study: ReferenceStudy
+    telemetry: Telemetry, scenarios: tuple[Scenario, ...], study: ReferenceStudy, seed: int
 ) -> pl.DataFrame:
-    """The failing runs of the main study, with the category and the kind of onset of each."""
+    """The failing runs of a seed of the main study, with their category and kind of onset."""
     described = pl.DataFrame(
         [(scenario.id, scenario.category, scenario.fault.onset) for scenario in scenarios],
         schema=["scenario", "category", "onset_kind"],
@@ -157,7 +159,7 @@ def _failing(
         pl.col("architecture") == study.architecture,
         pl.col("optimizer") == study.optimizer,
         pl.col("scale") == study.scale,
-        pl.col("seed") == study.run_seed,
+        pl.col("seed") == seed,
     ).join(described, on="scenario")
 
 

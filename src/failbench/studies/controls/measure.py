@@ -24,7 +24,7 @@ from failbench.studies.controls.permutation import (
     forest_seed,
     permuted_scores,
 )
-from failbench.studies.controls.settings import CONTROLS, PERMUTED_LABELS, ControlSettings
+from failbench.studies.controls.settings import CONTROLS, PERMUTED_LABELS, ControlDesign
 from failbench.studies.raw_telemetry.measure import raw_predictions
 from failbench.vocabulary import CATEGORIES
 
@@ -54,7 +54,7 @@ def require_categories(tables: Mapping[str, GroupedTable]) -> None:
 
 
 def control_predictions(
-    tables: Mapping[str, GroupedTable], runs: pl.DataFrame, settings: ControlSettings
+    tables: Mapping[str, GroupedTable], runs: pl.DataFrame, settings: ControlDesign
 ) -> pl.DataFrame:
     """What the forest answers for the true labels, but where only permuted ones are asked about.
 
@@ -84,7 +84,7 @@ def control_predictions(
     return pl.concat([CONTROL_SCHEMA.to_frame(), *map(_with_all_columns, parts)])
 
 
-def _answers(table: GroupedTable, settings: ControlSettings) -> pl.DataFrame:
+def _answers(table: GroupedTable, settings: ControlDesign) -> pl.DataFrame:
     """``run_id``, ``scenario``, ``category``, ``repeat``, ``fold`` and ``prediction``."""
     labels, seed = np.array(table.categories), forest_seed(settings.seed, 0)
     answers = cross_validated_answers(table, labels, settings.forest, seed)
@@ -116,7 +116,7 @@ def _with_all_columns(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def permuted_accuracies(
-    tables: Mapping[str, GroupedTable], settings: ControlSettings, workers: int = 1
+    tables: Mapping[str, GroupedTable], settings: ControlDesign, workers: int = 1
 ) -> pl.DataFrame:
     """How well the forest does with labels permuted over scenarios.
 
@@ -153,7 +153,7 @@ def twins_predictions(
     successes: pl.DataFrame,
     splits: pl.DataFrame,
     raw: RawTelemetrySettings,
-    settings: ControlSettings,
+    settings: ControlDesign,
     workers: int = 1,
 ) -> pl.DataFrame:
     """What the series of healthy twins tell of the category of their scenarios.

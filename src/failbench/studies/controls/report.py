@@ -7,11 +7,11 @@ import polars as pl
 from failbench.reporting.study_report import StudyReport, Summary
 from failbench.statistics.estimates import ESTIMATE
 from failbench.studies.controls.results import (
+    ControlSettings,
     balanced_accuracy_interval,
     control_results,
     leak_test,
 )
-from failbench.studies.controls.settings import ControlSettings
 from failbench.studies.controls.tables import controls_table
 
 

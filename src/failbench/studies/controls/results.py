@@ -32,7 +32,7 @@ from scipy import stats
 from failbench.arrays import Array
 from failbench.records import Record
 from failbench.statistics.bootstrap import Interval
-from failbench.statistics.intervals import IntervalSettings, scenario_intervals
+from failbench.statistics.intervals import ScenarioIntervalSettings, scenario_intervals
 from failbench.statistics.metrics import OVERALL
 from failbench.statistics.scores import scenario_answers
 from failbench.studies.controls.settings import (
@@ -41,13 +41,14 @@ from failbench.studies.controls.settings import (
     NOTHING,
     PERMUTED_LABELS,
     TESTED_LABELS,
-    ControlSettings,
+    ControlDesign,
 )
 
-WILSON_FROM = 0.9
-"""Where Wilson's interval takes over; only the planted leak can come near."""
-
 Verdict = Literal["pass", "inconclusive", "fail"]
+
+
+class ControlSettings(ControlDesign, ScenarioIntervalSettings):
+    """How the controls are run, and how what they give gets intervals."""
 
 
 class ControlResult(Record):
@@ -173,14 +174,8 @@ def balanced_accuracy_interval(predictions: pl.DataFrame, settings: ControlSetti
     settings
         Resamples, confidence and seed.
     """
-    of_interval = IntervalSettings(
-        resamples=settings.resamples,
-        confidence=settings.confidence,
-        wilson_from=WILSON_FROM,
-        seed=settings.seed,
-    )
     balanced = next(metric for metric in OVERALL if metric.name == "balanced_accuracy")
-    intervals = scenario_intervals(scenario_answers(predictions), (balanced,), of_interval)
+    intervals = scenario_intervals(scenario_answers(predictions), (balanced,), settings)
     return intervals["balanced_accuracy"]
 
 

@@ -32,7 +32,7 @@ class Forest:
     repeats: int
 
 
-class ControlSettings(Record):
+class ControlDesign(Record):
     """How the controls are run; the section ``controls`` of params.yaml."""
 
     architecture: Architecture
@@ -44,8 +44,6 @@ class ControlSettings(Record):
     permutations: int = Field(ge=20)
     significance: float = Field(gt=0, lt=1)
     upper_bound: float = Field(gt=CHANCE, lt=1)
-    resamples: int = Field(ge=1000)
-    confidence: float = Field(gt=0.5, lt=1)
     seed: int = Field(ge=0)
 
     def slice(self, table: pl.DataFrame) -> pl.DataFrame:

@@ -15,8 +15,8 @@ from failbench.reporting.cells import (
 )
 from failbench.reporting.table import Column, Table
 from failbench.statistics.bootstrap import Interval
-from failbench.studies.controls.results import ControlResult, LeakTest
-from failbench.studies.controls.settings import CHANCE, ControlSettings
+from failbench.studies.controls.results import ControlResult, ControlSettings, LeakTest
+from failbench.studies.controls.settings import CHANCE
 
 PLANTED_LEAK: Final = "planted_leak"
 

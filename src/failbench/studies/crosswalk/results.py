@@ -126,7 +126,7 @@ CONDITIONS: Final = (
         _is(thresholds="reference", noise=0.0, architecture="transformer"),
         BY_SCENARIO,
         SEARCHED,
-        "all seeds are asked",
+        "the runs of the main study, by fits of it; a noisy log is another",
         (RULES,),
     ),
     Condition(
@@ -138,7 +138,7 @@ CONDITIONS: Final = (
         _is(subset="failing", steps_ahead=0),
         BY_SCENARIO,
         FIRST_VALUES,
-        "does not see the number of steps",
+        "one seed, trained on and asked; does not see the number of steps",
     ),
     *(
         Condition(
@@ -186,7 +186,18 @@ CONDITIONS: Final = (
         _is(condition="home"),
         BY_SCENARIO,
         FIRST_VALUES,
-        "all seeds, of the scenarios that both optimizers have",
+        "the scenarios that both optimizers have",
+    ),
+    Condition(
+        "Sensitivity, one run per scenario",
+        "19",
+        "sensitivity",
+        _is(variant="one_seed", metric="accuracy"),
+        "sensitivity",
+        _is(study="one_seed"),
+        BY_SCENARIO,
+        SEARCHED,
+        "one seed, trained on and asked: the paper's form",
     ),
     Condition(
         "Sensitivity, folds by fault",

@@ -12,8 +12,8 @@ from failbench.errors import BadInputError
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.prediction.fold_plans import NESTED_CV, POOLED
 from failbench.prediction.neighbours import nearest_scenarios
+from failbench.records import Record
 from failbench.scenarios import Scenario
-from failbench.statistics.intervals import IntervalSettings
 from failbench.vocabulary import ANSWERS
 
 KEYS = ("scenario", "category")
@@ -49,7 +49,7 @@ SHARE_SCHEMA = pl.Schema(
 """Columns of the two tables of :class:`Difficulty`, in its order."""
 
 
-class DifficultySettings(IntervalSettings):
+class DifficultyDesign(Record):
     """How difficulty is measured; the section ``difficulty`` of params.yaml."""
 
     feature_set: str
@@ -96,7 +96,7 @@ def measure_difficulty(
     predictions: pl.DataFrame,
     scenarios: tuple[Scenario, ...],
     failures: pl.DataFrame,
-    settings: DifficultySettings,
+    settings: DifficultyDesign,
 ) -> Difficulty:
     """Measure how difficult each scenario is, and see what it is taken for.
 
@@ -156,7 +156,7 @@ def measure_difficulty(
     return Difficulty(table, shares)
 
 
-def _that_count(predictions: pl.DataFrame, settings: DifficultySettings) -> pl.DataFrame:
+def _that_count(predictions: pl.DataFrame, settings: DifficultyDesign) -> pl.DataFrame:
     known = set(predictions["method"])
     for method in settings.left_out:
         if method not in known:
@@ -241,7 +241,7 @@ def _declared(scenarios: tuple[Scenario, ...]) -> pl.DataFrame:
 
 
 def _surroundings(
-    failures: pl.DataFrame, answered: pl.DataFrame, settings: DifficultySettings
+    failures: pl.DataFrame, answered: pl.DataFrame, settings: DifficultyDesign
 ) -> pl.DataFrame:
     """What the runs nearest to each scenario are."""
     features = FEATURE_SETS[settings.feature_set]

@@ -10,8 +10,8 @@ from failbench.reporting.reported import Reported
 from failbench.reporting.study_report import StudyReport, Summary, rounded
 from failbench.statistics.estimates import estimate_rows, nest
 from failbench.studies.difficulty.figure import draw_difficulty
-from failbench.studies.difficulty.measure import Difficulty, DifficultySettings
-from failbench.studies.difficulty.results import difficulty_estimates
+from failbench.studies.difficulty.measure import Difficulty
+from failbench.studies.difficulty.results import DifficultySettings, difficulty_estimates
 from failbench.studies.difficulty.tables import difficulty_points, difficulty_tables
 
 

@@ -9,19 +9,23 @@ import polars as pl
 
 from failbench.errors import BadInputError
 from failbench.statistics.bootstrap import Interval
-from failbench.statistics.intervals import scenario_intervals
+from failbench.statistics.intervals import ScenarioIntervalSettings, scenario_intervals
 from failbench.statistics.metrics import OVERALL, Metric, ValueMetric, metrics_for
 from failbench.statistics.row_weights import single_seeds
 from failbench.statistics.scenario_values import ScenarioValues, weighted_mean
 from failbench.statistics.scores import ScenarioAnswers
 from failbench.studies.difficulty.agreement import rank_agreement, weighted_kappa
-from failbench.studies.difficulty.measure import Difficulty, DifficultySettings
+from failbench.studies.difficulty.measure import Difficulty, DifficultyDesign
 from failbench.vocabulary import ANSWERS, CATEGORIES, DIFFICULTIES
 
 Estimates = dict[str, dict[str, Interval]]
 """Intervals by group and name."""
 
 GROUPS = ("agreement", "ease", "share", "hard_taken_for")
+
+
+class DifficultySettings(DifficultyDesign, ScenarioIntervalSettings):
+    """How difficulty is measured, and how its estimates get intervals."""
 
 
 def difficulty_estimates(

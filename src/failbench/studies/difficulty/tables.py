@@ -13,8 +13,8 @@ from failbench.reporting.labels import label_inside
 from failbench.reporting.reported import Reported
 from failbench.reporting.table import Column, Table
 from failbench.statistics.bootstrap import Interval
-from failbench.studies.difficulty.measure import Difficulty, DifficultySettings
-from failbench.studies.difficulty.results import Estimates
+from failbench.studies.difficulty.measure import Difficulty
+from failbench.studies.difficulty.results import DifficultySettings, Estimates
 from failbench.vocabulary import DIFFICULTIES
 
 ALL = "all"
@@ -29,8 +29,8 @@ LEVELS_NOTE = (
     "within categories. Agreement of declared and measured levels: weighted kappa {kappa}, "
     "Kendall's tau-b with the share itself {declared}. The same share in the reference "
     "architecture and in the others: tau-b {architectures}, to which it adds that one fit answers "
-    "for a scenario in all of them. Share and how many of the {neighbours} nearest runs have the "
-    "same cause: tau-b {near}."
+    "for a scenario in all of them. Share and how many of the {neighbours} nearest scenarios have "
+    "the same cause: tau-b {near}."
 )
 REPORTED_NOTE = (
     "Reported: the paper takes the difficulty of a scenario from how many of its annotators were "
@@ -54,7 +54,7 @@ HARDEST_NOTE = (
     "feature space of the reference architecture have the cause itself, and the one it is taken "
     "for. Misled by: what agrees with the wrong answer. Of all {hard} scenarios that are measured "
     "hard, {surface} % are taken for what the surface suggests, {neighbours} % for what more of "
-    "the nearest runs are."
+    "the nearest scenarios are."
 )
 REASONS_NOTE = "The rationale was declared with the scenario, before anything was recorded."
 

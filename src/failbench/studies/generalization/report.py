@@ -8,13 +8,13 @@ import polars as pl
 
 from failbench.reporting.study_report import StudyReport, Summary, rounded
 from failbench.statistics.estimates import nest
-from failbench.statistics.intervals import IntervalSettings
+from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.studies.generalization.figure import draw_generalization
 from failbench.studies.generalization.results import generalization_table
 from failbench.studies.generalization.tables import studies_table
 
 
-def report(predictions: pl.DataFrame, settings: IntervalSettings) -> StudyReport:
+def report(predictions: pl.DataFrame, settings: ScenarioIntervalSettings) -> StudyReport:
     """Set the studies side by side, by method.
 
     Parameters
@@ -22,7 +22,7 @@ def report(predictions: pl.DataFrame, settings: IntervalSettings) -> StudyReport
     predictions
         Rows of ``predictions.PREDICTION_SCHEMA`` of the four studies.
     settings
-        The section ``intervals`` of params.yaml.
+        Of the section ``statistics`` of params.yaml.
 
     Raises
     ------

@@ -9,7 +9,7 @@ from failbench.prediction.fold_plans import KNOWN_SCENARIOS, LEFT_OUT, NESTED_CV
 from failbench.prediction.main_study import SAME_REPEATS, same_repeats
 from failbench.statistics.bootstrap import Interval
 from failbench.statistics.estimates import estimate_rows
-from failbench.statistics.intervals import IntervalSettings, scenario_intervals
+from failbench.statistics.intervals import ScenarioIntervalSettings, scenario_intervals
 from failbench.statistics.metrics import OVERALL
 from failbench.statistics.scores import scenario_answers
 from failbench.statistics.study_difference import study_difference
@@ -36,7 +36,9 @@ KEYS = ("study", "feature_set", "method")
 """Columns whose values together name the predictions that a rate is of."""
 
 
-def generalization_table(predictions: pl.DataFrame, settings: IntervalSettings) -> pl.DataFrame:
+def generalization_table(
+    predictions: pl.DataFrame, settings: ScenarioIntervalSettings
+) -> pl.DataFrame:
     """Rates of every method in every study.
 
     Parameters
@@ -85,7 +87,7 @@ def generalization_table(predictions: pl.DataFrame, settings: IntervalSettings) 
 
 
 def _rates(
-    study: str, predictions: pl.DataFrame, settings: IntervalSettings
+    study: str, predictions: pl.DataFrame, settings: ScenarioIntervalSettings
 ) -> dict[str, Interval]:
     """Rates by metric; their estimands say where the study asks a method."""
     intervals = scenario_intervals(scenario_answers(predictions), OVERALL, settings)

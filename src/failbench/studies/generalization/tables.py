@@ -22,15 +22,15 @@ from failbench.studies.generalization.results import GAIN
 
 STUDIES_NOTE = (
     "Accuracy in percent, and the gain in points, with {interval:g} % intervals by resampling "
-    "scenarios within categories: all runs of a scenario move together. Reference architecture: "
-    "the main study, over all of its repeats and once more over as many as the other columns have "
-    "(repeats, in the order of the columns), with which these compare. All architectures: trained "
-    "and tested on all of them, with several runs per scenario, none of which was trained on. "
-    "Architecture left out: trained on the other architectures alone, their successful runs "
-    "included, and tested on this one. Known scenarios: the tested scenarios were trained on in "
-    "the other architectures, with other seeds than the tested one, because the runs of a scenario "
-    "and seed share their nominal configuration, onset included, in all architectures. –: not "
-    "measured."
+    "scenarios within categories, then their seeds: the runs of a scenario and seed move together. "
+    "Reference architecture: the main study, over all of its repeats and once more over as many as "
+    "the other columns have (repeats, in the order of the columns), with which these compare. All "
+    "architectures: trained and tested on all of them, with several runs per scenario, none of "
+    "which was trained on. Architecture left out: trained on the other architectures alone, their "
+    "successful runs included, and tested on this one. Known scenarios: the tested scenarios were "
+    "trained on in the other architectures, with other seeds than the tested one, because the runs "
+    "of a scenario and seed share their nominal configuration, onset included, in all "
+    "architectures. –: not measured."
 )
 GAIN_NOTE = (
     "Gain: what knowing the scenario is worth, on the same runs; these fits learn from a quarter "

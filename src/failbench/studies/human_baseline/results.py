@@ -14,7 +14,7 @@ from failbench.errors import BadInputError
 from failbench.methods.simulated_human import SkillLevel
 from failbench.statistics.bootstrap import Interval
 from failbench.statistics.estimates import estimate_rows, nest
-from failbench.statistics.intervals import IntervalSettings, scenario_intervals
+from failbench.statistics.intervals import ScenarioIntervalSettings, scenario_intervals
 from failbench.statistics.metrics import ValueMetric
 from failbench.statistics.scenario_values import weighted_mean
 from failbench.statistics.scores import ScenarioAnswers, scenario_answers
@@ -41,7 +41,7 @@ SHARE_SCHEMA = pl.Schema({"view": pl.String(), "name": pl.String()})
 """What is read of the two tables that the study of difficulty saves."""
 
 
-class HumanBaselineSettings(IntervalSettings):
+class HumanBaselineSettings(ScenarioIntervalSettings):
     """How people are simulated; the section ``human_baseline`` of params.yaml."""
 
     feature_set: str

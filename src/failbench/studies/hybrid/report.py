@@ -11,7 +11,7 @@ from failbench.methods.hybrid import HybridSettings
 from failbench.reporting.reported import Reported
 from failbench.reporting.study_report import StudyReport, Summary, rounded
 from failbench.statistics.costs import UnitCosts
-from failbench.statistics.intervals import IntervalSettings
+from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.studies.hybrid.figure import draw_hybrids
 from failbench.studies.hybrid.results import RoutingSettings, hybrid_metrics, study_hybrids
 from failbench.studies.hybrid.tables import routes_table, thresholds_table
@@ -26,7 +26,7 @@ def report(
     thresholds: HybridSettings,
     costs: UnitCosts,
     settings: RoutingSettings,
-    intervals: IntervalSettings,
+    intervals: ScenarioIntervalSettings,
 ) -> StudyReport:
     """Say what each route is worth, beside the paper, and search for the cheapest thresholds.
 

@@ -17,7 +17,7 @@ from failbench.records import Record
 from failbench.statistics.bootstrap import Interval
 from failbench.statistics.costs import UnitCosts, cost_metrics
 from failbench.statistics.estimates import estimate_rows, nest
-from failbench.statistics.intervals import IntervalSettings, scenario_intervals
+from failbench.statistics.intervals import ScenarioIntervalSettings, scenario_intervals
 from failbench.statistics.metrics import OVERALL, ValueMetric
 from failbench.statistics.scenario_values import ScenarioValues, over_scenarios, over_those, right
 from failbench.statistics.scores import ScenarioAnswers, scenario_answers
@@ -97,7 +97,7 @@ def study_hybrids(
     thresholds: HybridSettings,
     costs: UnitCosts,
     settings: RoutingSettings,
-    intervals: IntervalSettings,
+    intervals: ScenarioIntervalSettings,
 ) -> HybridStudy:
     """Say what each route is worth as measured, and search all thresholds for the cheapest.
 
@@ -145,7 +145,7 @@ def _search(
     measured: int,
     costs: UnitCosts,
     settings: RoutingSettings,
-    intervals: IntervalSettings,
+    intervals: ScenarioIntervalSettings,
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Estimates at every pair of prices, and the costs of the grid; see :class:`HybridStudy`.
 
@@ -171,7 +171,7 @@ def _search(
 
 
 def _as_measured(
-    predictions: pl.DataFrame, costs: UnitCosts, settings: IntervalSettings
+    predictions: pl.DataFrame, costs: UnitCosts, settings: ScenarioIntervalSettings
 ) -> Iterable[tuple[str, dict[str, Interval]]]:
     """Share and precision of each route that answers anything, accuracy and cost of all."""
     answers = scenario_answers(predictions)
@@ -183,14 +183,14 @@ def _as_measured(
             ValueMetric(
                 "share",
                 over_scenarios(predictions, answered),
-                f"probability that a new scenario is answered by {route}",
+                f"probability that a run of a new scenario is answered by {route}",
                 kind="proportion",
             ),
             ValueMetric(
                 "precision",
                 over_those(predictions, right(), answered),
-                f"ratio of two probabilities: that {route} diagnose a new scenario right, over "
-                "that they answer it",
+                f"ratio of two probabilities: that {route} diagnose a run of a new scenario "
+                f"right, over that they answer it",
                 kind="proportion",
             ),
             *_conditions(predictions, answered),
@@ -210,8 +210,8 @@ def _conditions(predictions: pl.DataFrame, answered: pl.Expr) -> tuple[ValueMetr
         ValueMetric(
             CONDITIONS,
             over_scenarios(predictions, conditions),
-            "conditions to check in order to verify the diagnosis of a new scenario, where there "
-            "are any",
+            "conditions to check in order to verify the diagnosis of a run of a new scenario, "
+            "where there are any",
         ),
     )
 
@@ -223,7 +223,7 @@ def _paid(
     human: float,
     wrong: float,
     positions: Mapping[str, int],
-    settings: IntervalSettings,
+    settings: ScenarioIntervalSettings,
 ) -> dict[str, Interval]:
     """Cost at given pairs of thresholds, with BCa intervals over scenarios."""
     words = {

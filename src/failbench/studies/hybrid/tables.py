@@ -29,10 +29,11 @@ ROUTE_LABELS: Mapping[str, str] = {
 HYBRIDS = ("hybrid", "hybrid_two_way")
 
 ROUTES_NOTE = (
-    "Percent, but for cost; {interval:g} % intervals by resampling n scenarios within categories. "
-    "Precision: share of a route's answers that are right, and of all of them accuracy. Cost: "
-    "share of the route times what its answer costs ({rules:g} for rules, {classifier:g} for the "
-    "forest, {human:g} for a person), which is assumed. The human is simulated."
+    "Percent, but for cost; {interval:g} % intervals by resampling n scenarios within categories, "
+    "then their seeds. Precision: share of a route's answers that are right, and of all of them "
+    "accuracy. Cost: share of the route times what its answer costs ({rules:g} for rules, "
+    "{classifier:g} for the forest, {human:g} for a person), which is assumed. The human is "
+    "simulated."
 )
 CONDITIONS_NOTE = (
     "Conditions: how many a reader must check to verify an answer, mean over scenarios. They cover "
@@ -47,14 +48,14 @@ ARITHMETIC_NOTE = (
 )
 THRESHOLDS_NOTE = (
     "Cost of a diagnosis in units of the assumed costs, with {interval:g} % intervals by "
-    "resampling {n} scenarios within categories. Human and wrong: what a person's answer and any "
-    "wrong answer cost; where wrong ones cost nothing it is the C_total of the paper's section "
-    "9.1. Measured: at {low:.2f} and {high:.2f}. Cheapest on these scenarios: below the first "
-    "confidence a person answers, above the second the rules; in brackets the range of what "
-    "resamples find cheapest, and how many of them agree on the pair. Chosen on one half: the pair "
-    "that a random half of the scenarios finds cheapest costs so much on that half, and so much on "
-    "the other; saving: the cost at the measured thresholds less that, on the other half (means "
-    "and ranges over {halves} halves)."
+    "resampling {n} scenarios within categories, then their seeds. Human and wrong: what a "
+    "person's answer and any wrong answer cost; where wrong ones cost nothing it is the C_total of "
+    "the paper's section 9.1. Measured: at {low:.2f} and {high:.2f}. Cheapest on these scenarios: "
+    "below the first confidence a person answers, above the second the rules; in brackets the "
+    "range of what resamples find cheapest, and how many of them agree on the pair. Chosen on one "
+    "half: the pair that a random half of the scenarios finds cheapest costs so much on that half, "
+    "and so much on the other; saving: the cost at the measured thresholds less that, on the other "
+    "half (means and ranges over {halves} halves)."
 )
 
 

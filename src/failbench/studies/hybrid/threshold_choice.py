@@ -9,7 +9,7 @@ import numpy as np
 from failbench.arrays import Array
 from failbench.statistics.bootstrap import BATCH, Interval
 from failbench.statistics.costs import UnitCosts
-from failbench.statistics.intervals import IntervalSettings
+from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.statistics.row_weights import all_seeds, drawn_seeds
 from failbench.studies.hybrid.routing import RoutedGrid, price
 
@@ -26,7 +26,7 @@ def cheapest_in_resamples(
     grid: RoutedGrid,
     costs: UnitCosts,
     prices: list[tuple[float, float]],
-    settings: IntervalSettings,
+    settings: ScenarioIntervalSettings,
 ) -> Array:
     """Position of the cheapest pair in each resample of scenarios, ``[n_prices, n_resamples]``.
 

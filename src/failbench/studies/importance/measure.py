@@ -86,15 +86,13 @@ BUILT_IN_SCHEMA = pl.Schema(
 Matrix = npt.NDArray[Any]
 
 
-class ImportanceSettings(Record):
+class ImportanceDesign(Record):
     """How signals are replaced; the section ``importance`` of params.yaml."""
 
     repeats: int = Field(ge=1)
     replacements: int = Field(ge=1)
     source: Source
     shapes: int = Field(ge=1)
-    resamples: int = Field(ge=1000)
-    confidence: float = Field(gt=0.5, lt=1)
     seed: int = Field(ge=0)
 
 
@@ -135,7 +133,7 @@ def importances(
     failures: pl.DataFrame,
     splits: pl.DataFrame,
     methods: Mapping[str, RandomForestSettings | EbmSettings],
-    settings: ImportanceSettings,
+    settings: ImportanceDesign,
     seed: int,
     workers: int = 1,
 ) -> Importances:
@@ -184,7 +182,7 @@ def _importance_of_fold(
     feature_set: str,
     method: str,
     of_method: RandomForestSettings | EbmSettings,
-    settings: ImportanceSettings,
+    settings: ImportanceDesign,
     seed: int,
 ) -> Importances:
     columns = IMPORTANCE_SETS[feature_set]
@@ -221,7 +219,7 @@ def _replacements(
     trained: Mask,
     columns: tuple[str, ...],
     plan: FoldPlan,
-    settings: ImportanceSettings,
+    settings: ImportanceDesign,
 ) -> pl.DataFrame:
     """How often each tested run is right with each unit replaced, from either source."""
     values = runs.frame[list(columns)].to_numpy(dtype=float)

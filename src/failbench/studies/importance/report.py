@@ -9,8 +9,9 @@ import polars as pl
 from failbench.reporting.reported import Reported
 from failbench.reporting.study_report import StudyReport, Summary, rounded
 from failbench.studies.importance.figure import draw_importance, draw_shapes
-from failbench.studies.importance.measure import IMPORTANCE_SETS, Importances, ImportanceSettings
+from failbench.studies.importance.measure import IMPORTANCE_SETS, Importances
 from failbench.studies.importance.results import (
+    ImportanceSettings,
     importance_metrics,
     importance_table,
     leading_share,

@@ -13,14 +13,15 @@ from failbench.methods.reduced_tree import ERROR_TEXT
 from failbench.methods.signal_groups import ALL_GROUPS, signal_groups
 from failbench.predictions import PREDICTION_SCHEMA
 from failbench.records import Record
+from failbench.statistics.bootstrap import BootstrapSettings
 from failbench.statistics.estimates import ESTIMATE, nest
 from failbench.statistics.paired_bootstrap import difference_bounds
 from failbench.statistics.paired_scores import paired_shares
 from failbench.studies.importance.measure import (
     IMPORTANCE_SETS,
     SOURCES,
+    ImportanceDesign,
     Importances,
-    ImportanceSettings,
     Source,
     Unit,
 )
@@ -36,6 +37,10 @@ FIT = ("feature_set", "method", "repeat", "fold")
 
 WITH_ERROR_TEXT = "19+keywords"
 """The feature set of the ablation that has the error text."""
+
+
+class ImportanceSettings(ImportanceDesign, BootstrapSettings):
+    """How signals are replaced, and how scenarios are resampled."""
 
 
 @dataclass(frozen=True)

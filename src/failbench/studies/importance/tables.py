@@ -14,8 +14,13 @@ from failbench.reporting.cells import ABSENT, percent, signed, with_interval
 from failbench.reporting.labels import GROUP_LABELS
 from failbench.reporting.reported import Reported, reported_number
 from failbench.reporting.table import Column, Table
-from failbench.studies.importance.measure import TABLE_SIX, ImportanceSettings, Kind, Source
-from failbench.studies.importance.results import LeadingShare, Removal, SourceAgreement
+from failbench.studies.importance.measure import TABLE_SIX, Kind, Source
+from failbench.studies.importance.results import (
+    ImportanceSettings,
+    LeadingShare,
+    Removal,
+    SourceAgreement,
+)
 
 BUILT_IN: Final = {
     "random_forest": ("Impurity", "Random forest"),
@@ -38,11 +43,11 @@ DONORS: Final[dict[Source, str]] = {
 NOTE = (
     "Drop: percentage points of accuracy lost on held-out runs when the features take the values "
     "of {donor}, {replacements} times ({repeats} repeats of the main study's folds), with "
-    "{confidence:g} % intervals by resampling n scenarios within categories; a group's features "
-    "are replaced together. Share: of the sum of the drops {kind}, in percent, a rise counting as"
-    " none. Impurity and terms: the share of the forest's decrease of impurity and of EBM's mean "
-    "absolute contributions, in percent, with its standard deviation over {fits} fits, which "
-    "share training runs: a description and no interval."
+    "{confidence:g} % intervals by resampling n scenarios within categories, then their seeds; a "
+    "group's features are replaced together. Share: of the sum of the drops {kind}, in percent, a "
+    "rise counting as none. Impurity and terms: the share of the forest's decrease of impurity and "
+    "of EBM's mean absolute contributions, in percent, with its standard deviation over {fits} "
+    "fits, which share training runs: a description and no interval."
 )
 REPORTED_NOTE = (
     "Reported: the paper's shares ({place}), which it calls permutation importance; they add up to "

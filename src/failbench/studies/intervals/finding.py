@@ -50,6 +50,7 @@ def finding(measured: Measured, paper: Reported, *, confidence: float) -> str:
     )
     return (
         f"On the paper's features the best classifier, {label_inside(best)}, names the right cause "
-        f"of {int(accuracies[best]['n'])} failures with an accuracy of {beside(best)}{rules} "
-        f"({100 * confidence:g} % intervals by resampling scenarios).\n"
+        f"of failures of {int(accuracies[best]['n'])} scenarios with an accuracy of "
+        f"{beside(best)}{rules} "
+        f"({100 * confidence:g} % intervals by resampling scenarios and seeds).\n"
     )

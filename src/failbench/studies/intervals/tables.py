@@ -173,12 +173,13 @@ SCORE_COLUMNS = (
 )
 
 MEASURED_NOTE = (
-    "Measured: the category named for n recorded failures, one per scenario, with {interval:g} % "
-    "intervals by resampling scenarios within categories; nested cross-validation, {repeats} "
-    "repeats of {folds} folds by scenario, one seed per scenario; an abstention is never right. "
-    "19: the paper's features; 19 + keywords: with the presence of words in the error text. Both "
-    "sets of rules and the hybrids read the error text itself under either; methods on raw series "
-    "(all that each step logs but its seconds, by MiniRocket) and raw error text (TF-IDF) read no "
+    "Measured: the category named for the recorded failures of n scenarios, {runs} runs of {seeds} "
+    "seeds, with {interval:g} % intervals by resampling scenarios within categories, then their "
+    "seeds; nested cross-validation, {repeats} repeats of {folds} folds by scenario, each fit on "
+    "the runs of all seeds of its training scenarios; an abstention is never right. 19: the "
+    "paper's features; 19 + keywords: with the presence of words in the error text. Both sets of "
+    "rules and the hybrids read the error text itself under either; methods on raw series (all "
+    "that each step logs but its seconds, by MiniRocket) and raw error text (TF-IDF) read no "
     "features, and are the same under both."
 )
 TRUTH_NOTE = (
@@ -219,12 +220,16 @@ class Design:
     ----------
     folds, repeats
         Of the cross-validation.
+    runs, seeds
+        How many runs were predicted, and how many seeds they have.
     majority
         Share of the most frequent category, and the number of scenarios.
     """
 
     folds: int
     repeats: int
+    runs: int
+    seeds: int
     majority: Estimate
 
     @classmethod
@@ -233,7 +238,10 @@ class Design:
         scenarios = predictions.select("category", "scenario").unique()
         largest = scenarios.group_by("category").len()["len"].to_numpy().max()
         majority = {"value": float(largest) / scenarios.height, "n": scenarios.height}
-        return cls(predictions["fold"].n_unique(), predictions["repeat"].n_unique(), majority)
+        folds, repeats, runs, seeds = (
+            predictions[name].n_unique() for name in ("fold", "repeat", "run_id", "seed")
+        )
+        return cls(folds, repeats, runs, seeds, majority)
 
 
 def methods_table(
@@ -286,8 +294,8 @@ def headline_table(
         "headline",
         HEADLINE_COLUMNS,
         _rows(measured, paper, design),
-        f"How often each method names the right cause of {design.majority['n']} failures, in "
-        "percent.",
+        f"How often each method names the right cause of a failure ({design.majority['n']} "
+        f"scenarios), in percent.",
         (_measured_note(design, confidence), TRUTH_NOTE, SCALE_NOTE),
     )
 
@@ -390,5 +398,9 @@ def _reported_accuracy(method: str, paper: Reported) -> str:
 
 def _measured_note(design: Design, confidence: float) -> str:
     return MEASURED_NOTE.format(
-        interval=100 * confidence, repeats=design.repeats, folds=design.folds
+        interval=100 * confidence,
+        repeats=design.repeats,
+        folds=design.folds,
+        runs=design.runs,
+        seeds=design.seeds,
     )

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from failbench.statistics.bootstrap import Interval
-from failbench.statistics.intervals import IntervalSettings, scenario_intervals
+from failbench.statistics.intervals import ScenarioIntervalSettings, scenario_intervals
 from failbench.statistics.metrics import ValueMetric
 from failbench.statistics.scenario_values import over_scenarios
 from failbench.statistics.scores import scenario_answers
@@ -51,7 +51,7 @@ def calibrated_alarm(
     scores: pl.DataFrame,
     healthy_scores: pl.DataFrame,
     settings: AlarmSettings,
-    intervals: IntervalSettings,
+    intervals: ScenarioIntervalSettings,
 ) -> CalibratedAlarm:
     """Calibrate the alarm on twins of other seeds than the tested runs, and raise it on these.
 
@@ -94,7 +94,7 @@ def _drawn_scenarios(scores: pl.DataFrame, share: float, rng: np.random.Generato
     return drawn
 
 
-def _false_alarms(others: pl.DataFrame, intervals: IntervalSettings) -> Interval:
+def _false_alarms(others: pl.DataFrame, intervals: ScenarioIntervalSettings) -> Interval:
     # the runs of a scenario are its seeds, and the value of a run is its mean over the divisions
     # that try the limit on it
     rows = others.with_columns(seed="run_id", repeat=pl.lit(0), prediction=pl.lit(ABSTAIN))

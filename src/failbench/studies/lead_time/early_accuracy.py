@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from failbench.statistics.bootstrap import Interval
-from failbench.statistics.intervals import IntervalSettings, scenario_intervals
+from failbench.statistics.intervals import ScenarioIntervalSettings, scenario_intervals
 from failbench.statistics.metrics import OVERALL, ValueMetric
 from failbench.statistics.paired_bootstrap import difference_bounds
 from failbench.statistics.paired_scores import paired_scores
@@ -29,7 +29,7 @@ def past_onset(runs: pl.DataFrame, ahead: int) -> pl.DataFrame:
 
 
 def early_rates(
-    predictions: pl.DataFrame, runs: pl.DataFrame, ahead: int, intervals: IntervalSettings
+    predictions: pl.DataFrame, runs: pl.DataFrame, ahead: int, intervals: ScenarioIntervalSettings
 ) -> dict[str, Interval]:
     """How often a method is right at one number of steps before failure, and what that is worth.
 
@@ -79,11 +79,11 @@ def early_rates(
     }
 
 
-def _accuracy(predictions: pl.DataFrame, intervals: IntervalSettings) -> Interval:
+def _accuracy(predictions: pl.DataFrame, intervals: ScenarioIntervalSettings) -> Interval:
     return scenario_intervals(scenario_answers(predictions), ACCURACY, intervals)["accuracy"]
 
 
-def _gain(predictions: pl.DataFrame, intervals: IntervalSettings) -> Interval:
+def _gain(predictions: pl.DataFrame, intervals: ScenarioIntervalSettings) -> Interval:
     """Paired over scenarios: a run and its twin differ by the fault alone."""
     scores = paired_scores(predictions.with_columns(method="subset"))
     gain = float((scores.scenario_scores(FAILING) - scores.scenario_scores(TWIN)).mean())

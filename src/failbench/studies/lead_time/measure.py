@@ -43,7 +43,7 @@ def measure(
     splits
         Folds by scenario, the same for all methods.
     study
-        The runs that are tested, one per scenario.
+        The setting whose runs are tested: those of the seed that ``settings`` name.
     methods
         Settings by name of the method.
     settings
@@ -58,14 +58,14 @@ def measure(
     """
     known = tuple(scenarios)
     folds = first_repeats(splits, settings.repeats, f"{STUDY}.repeats")
-    runs = study.failures(telemetry.runs)
+    runs = study.with_seed(settings.run_seed).failures(telemetry.runs)
     if runs.is_empty():
         raise BadInputError(
             "data/telemetry/runs.parquet",
             "run_id",
             f"there is no failing run of {study.architecture} with {study.optimizer}, "
-            f"seed {study.run_seed}.",
-            "Choose recorded runs in the section nested_cv of params.yaml.",
+            f"seed {settings.run_seed}.",
+            "Choose recorded runs by nested_cv and lead_time.run_seed in params.yaml.",
         )
     healthy = study.successes(telemetry.runs)
     scores, healthy_scores = alarm_scores(telemetry, known, runs, healthy, settings.every)

@@ -9,7 +9,7 @@ import polars as pl
 
 from failbench.reporting.reported import Reported, reported_number
 from failbench.reporting.study_report import StudyReport, Summary, rounded
-from failbench.statistics.intervals import IntervalSettings
+from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.studies.lead_time.figure import draw_lead_time
 from failbench.studies.lead_time.measurements import Measurements
 from failbench.studies.lead_time.results import (
@@ -32,7 +32,7 @@ def report(
     main: pl.DataFrame,
     paper: Reported,
     settings: LeadTimeSettings,
-    intervals: IntervalSettings,
+    intervals: ScenarioIntervalSettings,
     workers: int = 1,
 ) -> StudyReport:
     """Estimate and show how early the cause of a failure is told.

@@ -14,7 +14,7 @@ from failbench.features.catalogue import PRIMARY_SET
 from failbench.prediction.main_study import same_repeats
 from failbench.prediction.workers import parallel_map
 from failbench.statistics.estimates import estimate_rows, nest
-from failbench.statistics.intervals import IntervalSettings, scenario_intervals
+from failbench.statistics.intervals import ScenarioIntervalSettings, scenario_intervals
 from failbench.statistics.metrics import OVERALL, ValueMetric
 from failbench.statistics.scenario_values import over_scenarios
 from failbench.statistics.scores import scenario_answers
@@ -55,7 +55,7 @@ class LeadTime:
 def lead_time_results(
     measured: Measurements,
     settings: LeadTimeSettings,
-    intervals: IntervalSettings,
+    intervals: ScenarioIntervalSettings,
     workers: int = 1,
 ) -> LeadTime:
     """Estimate how methods do before the failure, at a number of steps and over time.
@@ -105,7 +105,7 @@ def lead_time_results(
 
 
 def main_study_rows(
-    main: pl.DataFrame, predictions: pl.DataFrame, intervals: IntervalSettings
+    main: pl.DataFrame, predictions: pl.DataFrame, intervals: ScenarioIntervalSettings
 ) -> pl.DataFrame:
     """Accuracy of the methods in the main study, over all repeats and over those asked here.
 
@@ -165,7 +165,7 @@ def _early_rows(
     predictions: pl.DataFrame,
     runs: pl.DataFrame,
     ahead: int,
-    intervals: IntervalSettings,
+    intervals: ScenarioIntervalSettings,
 ) -> pl.DataFrame:
     return estimate_rows(
         early_rates(predictions, runs, ahead, intervals), method=method, steps=ahead
@@ -226,7 +226,7 @@ def _possible_leads(runs: pl.DataFrame) -> pl.DataFrame:
 
 
 def _event_rows(
-    method: str, leads: pl.DataFrame, steps: tuple[int, ...], intervals: IntervalSettings
+    method: str, leads: pl.DataFrame, steps: tuple[int, ...], intervals: ScenarioIntervalSettings
 ) -> pl.DataFrame:
     """Shares of runs by steps ahead, the same as ``1 - `` the incidence from the failure's side."""
     words = {

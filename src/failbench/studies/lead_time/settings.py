@@ -31,6 +31,7 @@ class LeadTimeSettings(AlarmSettings):
 
     steps: tuple[int, ...] = Field(min_length=1)
     repeats: int = Field(ge=1)
+    run_seed: int = Field(ge=0)
     training_snapshots: int = Field(ge=1)
     logistic_regression: LogisticRegressionSettings
     random_forest: RandomForestSettings

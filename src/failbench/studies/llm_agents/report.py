@@ -6,7 +6,7 @@ import polars as pl
 
 from failbench.reporting.reported import Reported
 from failbench.reporting.study_report import StudyReport, Summary
-from failbench.statistics.intervals import IntervalSettings
+from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.studies.llm_agents.results import agent_metrics, agent_results
 from failbench.studies.llm_agents.tables import agents_table
 
@@ -16,7 +16,7 @@ def report(
     explanations: pl.DataFrame,
     answered: pl.DataFrame,
     paper: Reported,
-    intervals: IntervalSettings,
+    intervals: ScenarioIntervalSettings,
 ) -> StudyReport:
     """Score every model that answered every run; of the others say how many they answered.
 
@@ -27,7 +27,7 @@ def report(
     paper
         The numbers that the paper prints.
     intervals
-        The section ``intervals`` of params.yaml.
+        Of the section ``statistics`` of params.yaml.
     """
     models = agent_results(predictions, explanations, answered, intervals)
     rows = [

@@ -9,7 +9,7 @@ import polars as pl
 
 from failbench.statistics.bootstrap import Interval
 from failbench.statistics.estimates import ESTIMATE
-from failbench.statistics.intervals import IntervalSettings, scenario_intervals
+from failbench.statistics.intervals import ScenarioIntervalSettings, scenario_intervals
 from failbench.statistics.metrics import OVERALL, ValueMetric
 from failbench.statistics.scenario_values import over_scenarios
 from failbench.statistics.scores import scenario_answers
@@ -18,9 +18,10 @@ ACCURACY = tuple(metric for metric in OVERALL if metric.name == "accuracy")
 
 ESTIMANDS = {
     "unreadable": (
-        "probability that the answer to a new scenario cannot be read, and so counts as wrong"
+        "probability that the answer to a run of a new scenario cannot be read, and so counts as "
+        "wrong"
     ),
-    "cites_evidence": "probability that the answer to a new scenario cites any value",
+    "cites_evidence": "probability that the answer to a run of a new scenario cites any value",
     "evidence_found": (
         "mean share of the values cited for a new scenario that the record shows; an answer that "
         "cites none counts as zero"
@@ -60,7 +61,7 @@ def agent_results(
     predictions: pl.DataFrame,
     explanations: pl.DataFrame,
     answered: pl.DataFrame,
-    intervals: IntervalSettings,
+    intervals: ScenarioIntervalSettings,
 ) -> dict[str, AgentResult]:
     """Score every model, by its label.
 
@@ -84,7 +85,7 @@ def agent_results(
     return results
 
 
-def _estimates(rows: pl.DataFrame, settings: IntervalSettings) -> dict[str, Interval]:
+def _estimates(rows: pl.DataFrame, settings: ScenarioIntervalSettings) -> dict[str, Interval]:
     values = tuple(
         ValueMetric(name, over_scenarios(rows, pl.col(name)), estimand, kind="proportion")
         for name, estimand in ESTIMANDS.items()

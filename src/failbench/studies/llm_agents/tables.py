@@ -24,8 +24,8 @@ HEADINGS = {
 }
 
 MEASURED_NOTE = (
-    "Measured: percent, with {confidence:g} % intervals by resampling scenarios within categories; "
-    "a model's only where it answered all runs of the main study, one a scenario, zero-shot. "
+    "Measured: percent, with {confidence:g} % intervals by resampling scenarios within categories, "
+    "then their seeds; a model's only where it answered all runs of the main study, zero-shot. "
     "Answered: runs of them that it answered. Unreadable: answers that are not in the form asked "
     "for, which count as wrong. Cites values: answers with evidence. Values found: share of the "
     "cited values that the record shows for the signal that is cited. Signals apt: share of the "

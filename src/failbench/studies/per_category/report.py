@@ -10,7 +10,7 @@ from failbench.reporting.cells import Measured
 from failbench.reporting.reported import Reported
 from failbench.reporting.study_report import StudyReport, Summary, rounded
 from failbench.statistics.estimates import nest
-from failbench.statistics.intervals import IntervalSettings
+from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.studies.per_category.figure import draw_confusions
 from failbench.studies.per_category.results import confusion_table, precision_table
 from failbench.studies.per_category.tables import confusion_of_rules, scores_by_category
@@ -20,7 +20,7 @@ def report(
     predictions: pl.DataFrame,
     measured: Measured,
     paper: Reported,
-    settings: IntervalSettings,
+    settings: ScenarioIntervalSettings,
     workers: int = 1,
 ) -> StudyReport:
     """Score every method by category, and count what it takes each category for.
@@ -35,7 +35,7 @@ def report(
     paper
         The numbers that the paper prints.
     settings
-        The section ``intervals`` of params.yaml.
+        Of the section ``statistics`` of params.yaml.
     workers
         The result does not depend on it.
 

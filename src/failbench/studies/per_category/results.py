@@ -6,7 +6,7 @@ import polars as pl
 
 from failbench.prediction.workers import parallel_map
 from failbench.statistics.estimates import estimate_rows
-from failbench.statistics.intervals import IntervalSettings, scenario_intervals
+from failbench.statistics.intervals import ScenarioIntervalSettings, scenario_intervals
 from failbench.statistics.metrics import precision_metrics
 from failbench.statistics.scores import scenario_answers
 from failbench.vocabulary import ABSTAIN, ANSWERS
@@ -16,7 +16,7 @@ MERGED = "unknown_or_abstain"
 
 
 def precision_table(
-    predictions: pl.DataFrame, settings: IntervalSettings, workers: int = 1
+    predictions: pl.DataFrame, settings: ScenarioIntervalSettings, workers: int = 1
 ) -> pl.DataFrame:
     """Precision of every category that a method names, of every (feature_set, method).
 
@@ -45,7 +45,7 @@ def precision_table(
 
 
 def _precisions_of_method(
-    key: tuple[str, str], predictions: pl.DataFrame, settings: IntervalSettings
+    key: tuple[str, str], predictions: pl.DataFrame, settings: ScenarioIntervalSettings
 ) -> pl.DataFrame:
     answers = scenario_answers(predictions)
     named = set(predictions["prediction"])

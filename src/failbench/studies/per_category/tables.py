@@ -25,7 +25,7 @@ from failbench.reporting.reported import (
 )
 from failbench.reporting.table import Column, Table
 from failbench.scenarios import COUNTS
-from failbench.statistics.intervals import IntervalSettings
+from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.studies.per_category.results import MERGED
 from failbench.vocabulary import ABSTAIN, CATEGORIES, Category
 
@@ -38,22 +38,22 @@ REPORTED_LABEL = "Classifiers, reported"
 
 SCORES_NOTE = (
     "Percent, on the paper's 19 features, each score computed per repeat and averaged, with "
-    "{interval:g} % intervals by resampling scenarios within categories; Wilson's interval from "
-    "{wilson_from:g} % upwards, where all resamples agree, and for a precision among fewer than "
-    "{wilson_below} scenarios. n in a cell of precision: the scenarios for which the method names "
-    "the category, mean over repeats; recall and F1: the n above. –: never named, so that it has "
-    "no precision; its F1 is zero. An abstention is never right."
+    "{interval:g} % intervals by resampling scenarios within categories, then their seeds; "
+    "Wilson's interval from {wilson_from:g} % upwards, where all resamples agree, and for a "
+    "precision among fewer than {wilson_below} scenarios. n in a cell of precision: the scenarios "
+    "for which the method names the category, mean over repeats; recall and F1: the n above. –: "
+    "never named, so that it has no precision; its F1 is zero. An abstention is never right."
 )
 REPORTED_NOTE = (
     'Reported: {place}, on the paper\'s own scenarios, for "machine learning classifiers" and not '
     "for one of them; it has intervals for F1 alone."
 )
 CONFUSION_NOTE = (
-    "Scenarios of each actual category by the category that the improved rules name; measured: "
-    "means over repeats of the main study. Abstained: no category named. Both: unknown or "
-    "abstained, as the paper's last column has it. Recall in percent with {interval:g} % intervals "
-    "by resampling the n scenarios; to abstain on an unknown scenario is no hit here, and in the "
-    "paper's table it is."
+    "Scenarios of each actual category, each the mean over its runs, by the category that the "
+    "improved rules name; measured: means over repeats of the main study. Abstained: no category "
+    "named. Both: unknown or abstained, as the paper's last column has it. Recall in percent with "
+    "{interval:g} % intervals by resampling the n scenarios, then their seeds; to abstain on an "
+    "unknown scenario is no hit here, and in the paper's table it is."
 )
 AUDIT_NOTE = (
     "The reported table ({place}) has {right} of {all} right, {accuracy} %, and {both} cases in "
@@ -141,7 +141,7 @@ CONFUSION_COLUMNS = (
 
 
 def scores_by_category(
-    measured: Measured, precisions: Measured, paper: Reported, settings: IntervalSettings
+    measured: Measured, precisions: Measured, paper: Reported, settings: ScenarioIntervalSettings
 ) -> Table:
     """Precision, recall and F1 of every method on the paper's features, reported first.
 

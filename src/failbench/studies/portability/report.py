@@ -8,8 +8,8 @@ import polars as pl
 
 from failbench.reporting.reported import Reported, reported_number
 from failbench.reporting.study_report import StudyReport, Summary, rounded
-from failbench.statistics.intervals import IntervalSettings
-from failbench.statistics.significance import SignificanceSettings
+from failbench.statistics.intervals import ScenarioIntervalSettings
+from failbench.statistics.significance import ComparisonSettings
 from failbench.studies.portability.figure import draw_portability
 from failbench.studies.portability.results import portability_metrics, portability_results
 from failbench.studies.portability.settings import PortabilitySettings
@@ -20,8 +20,8 @@ def report(
     predictions: pl.DataFrame,
     paper: Reported,
     settings: PortabilitySettings,
-    intervals: IntervalSettings,
-    tests: SignificanceSettings,
+    intervals: ScenarioIntervalSettings,
+    tests: ComparisonSettings,
     workers: int = 1,
 ) -> StudyReport:
     """Estimate, compare and show what methods of one optimizer are worth under another.
@@ -32,8 +32,10 @@ def report(
         As :func:`failbench.studies.portability.measure.measure` returns them.
     paper
         The numbers that the paper prints.
-    settings, intervals, tests
-        The sections ``portability``, ``intervals`` and ``significance`` of params.yaml.
+    settings
+        The section ``portability`` of params.yaml.
+    intervals, tests
+        Of the section ``statistics``.
     workers
         Processes; the report does not depend on it.
 

@@ -10,11 +10,11 @@ import polars as pl
 from failbench.prediction.workers import parallel_map
 from failbench.statistics.comparison import Comparison, comparison_metrics
 from failbench.statistics.estimates import estimate_rows, nest
-from failbench.statistics.intervals import IntervalSettings, scenario_intervals
+from failbench.statistics.intervals import ScenarioIntervalSettings, scenario_intervals
 from failbench.statistics.metrics import OVERALL
 from failbench.statistics.paired_scores import Pair
 from failbench.statistics.scores import scenario_answers
-from failbench.statistics.significance import SignificanceSettings, compare_all
+from failbench.statistics.significance import ComparisonSettings, compare_all
 from failbench.studies.portability.settings import METHODS
 
 RATES = tuple(
@@ -43,8 +43,8 @@ class Portability:
 def portability_results(
     predictions: pl.DataFrame,
     contrasts: tuple[Pair, ...],
-    intervals: IntervalSettings,
-    tests: SignificanceSettings,
+    intervals: ScenarioIntervalSettings,
+    tests: ComparisonSettings,
     workers: int = 1,
 ) -> Portability:
     """Estimate the rates of each method and condition, and compare the conditions of a method.
@@ -58,7 +58,7 @@ def portability_results(
     intervals
         How intervals are made.
     tests
-        Margins, level and power; its contrasts and feature set are not looked at.
+        Margins, level and power.
     workers
         Processes; the result does not depend on it.
     """
@@ -96,7 +96,7 @@ def portability_metrics(results: Portability, alpha: float) -> dict[str, object]
 
 
 def _rates(
-    method: str, condition: str, predictions: pl.DataFrame, intervals: IntervalSettings
+    method: str, condition: str, predictions: pl.DataFrame, intervals: ScenarioIntervalSettings
 ) -> pl.DataFrame:
     estimates = scenario_intervals(scenario_answers(predictions), RATES, intervals)
     return estimate_rows(estimates, method=method, condition=condition).with_columns(
@@ -108,8 +108,7 @@ def _comparisons(
     method: str,
     predictions: pl.DataFrame,
     contrasts: tuple[Pair, ...],
-    tests: SignificanceSettings,
+    tests: ComparisonSettings,
 ) -> tuple[Comparison, ...]:
     conditions = predictions.with_columns(feature_set="method", method="condition")
-    settings = tests.model_copy(update={"feature_set": method, "contrasts": contrasts})
-    return compare_all(conditions, settings)
+    return compare_all(conditions, tests.named(method, contrasts))

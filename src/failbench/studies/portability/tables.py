@@ -14,7 +14,7 @@ from failbench.reporting.labels import ARCHITECTURE_LABELS, METHOD_LABELS, metho
 from failbench.reporting.reported import Reported, reported_number
 from failbench.reporting.table import Column, Table
 from failbench.statistics.comparison import Comparison, contrasts_of
-from failbench.statistics.significance import SignificanceSettings
+from failbench.statistics.significance import ComparisonSettings
 from failbench.studies.portability.settings import (
     ADAPTIVE,
     FIXED,
@@ -36,21 +36,21 @@ SCALE_LABELS: Final = {
 
 RATES_NOTE = (
     "Accuracy in percent with {interval:g} % intervals by resampling scenarios within categories, "
-    "all runs of a scenario moving together. Methods take thresholds, weights and training from "
-    "runs of {home} alone, and are tested on scenarios that they were trained on under neither. As "
-    "tuned: on runs of {home}. Fixed: the same on runs of {away}. Recalibrated: features are read "
-    "in standard deviations of successful runs of {away}, which moves every threshold. Adaptive: "
-    "what is held against successful runs of {home} is how a feature changed since the run's own "
-    "first {steps} steps; runs that failed by then keep the fixed thresholds. Reported: the "
-    "paper's rules on its own scenarios ({place}), above the number given at home. –: not reported."
+    "then their seeds. Methods take thresholds, weights and training from runs of {home} alone, "
+    "and are tested on scenarios that they were trained on under neither. As tuned: on runs of "
+    "{home}. Fixed: the same on runs of {away}. Recalibrated: features are read in standard "
+    "deviations of successful runs of {away}, which moves every threshold. Adaptive: what is held "
+    "against successful runs of {home} is how a feature changed since the run's own first {steps} "
+    "steps; runs that failed by then keep the fixed thresholds. Reported: the paper's rules on its "
+    "own scenarios ({place}), above the number given at home. –: not reported."
 )
 CONTRASTS_NOTE = (
     "Differences in accuracy in points, left less right, with {interval:g} % intervals by "
-    "resampling scenarios. p: corrected resampled t test, adjusted by Holm's method over the "
-    "contrasts of the method. Equivalence: the larger p, not adjusted, of the two one-sided tests "
-    "of a margin of {margin} points; smallest margin: from which on they would have shown it; "
-    "detectable: the smallest difference that this study finds with {power:g} % power, before "
-    "adjustment. n = {n} scenarios."
+    "resampling scenarios within categories, then their seeds. p: corrected resampled t test, "
+    "adjusted by Holm's method over the contrasts of the method. Equivalence: the larger p, not "
+    "adjusted, of the two one-sided tests of a margin of {margin} points; smallest margin: from "
+    "which on they would have shown it; detectable: the smallest difference that this study finds "
+    "with {power:g} % power, before adjustment. n = {n} scenarios."
 )
 
 
@@ -137,7 +137,7 @@ def _measured_row(method: str, rates: pl.DataFrame) -> dict[str, str]:
 
 
 def portability_contrasts_table(
-    comparisons: Sequence[Comparison], settings: PortabilitySettings, tests: SignificanceSettings
+    comparisons: Sequence[Comparison], settings: PortabilitySettings, tests: ComparisonSettings
 ) -> Table:
     """The contrasts of each method, under the tests of difference and of equivalence.
 

@@ -186,8 +186,8 @@ def area_interval(
         n=predictions["scenario"].n_unique(),
         method=method,
         resampling_unit=unit_of(seeds),
-        estimand="mean over coverages of the probability that a new scenario among those that the "
-        "method is most confident of is not diagnosed right",
+        estimand="mean over coverages of the probability that a run of a new scenario among those "
+        "that the method is most confident of is not diagnosed right",
     )
 
 

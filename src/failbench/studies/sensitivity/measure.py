@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import polars as pl
 
+from failbench.errors import BadInputError
 from failbench.features.catalogue import FEATURE_SETS
-from failbench.methods.boosting_machine import EbmSettings
 from failbench.prediction.fold_plans import by_scenario
 from failbench.prediction.nested_cv import nested_cv
 from failbench.prediction.slices import ReferenceStudy
@@ -18,6 +18,8 @@ from failbench.studies.sensitivity.settings import (
     FAULTS_APART,
     FEATURE_SET,
     INTERACTIONS,
+    ONE_SEED,
+    VARIANTS,
     SensitivitySettings,
 )
 
@@ -40,8 +42,7 @@ def measure(
     scenarios
         From which the fault of each scenario is known.
     methods
-        Settings of the methods to fit, by name; ``ebm`` is fitted with interactions, all others
-        with faults apart.
+        Settings of the methods to fit, by name; each variant takes its own methods of them.
     study, settings
         Which runs, and which variants.
     workers
@@ -55,31 +56,50 @@ def measure(
     Raises
     ------
     BadInputError
-        If the main study has fewer repeats than a variant wants.
+        If the main study has fewer repeats than a variant wants, or no run of the seed that
+        ``settings`` name.
     """
     failures, successes = study.failures(features), study.successes(features)
+    of_seed = _of_seed(study, settings.run_seed).failures(features)
+    first = first_repeats(splits, settings.repeats, "sensitivity.repeats")
+    few = first_repeats(splits, settings.interaction_repeats, "sensitivity.interaction_repeats")
     apart = splits_by_fault(failures, splits, scenarios, settings.repeats, study.seed)
-    predictions = {}
-    for method, declared in methods.items():
-        variant, folds, fitted = FAULTS_APART, apart, declared
-        if isinstance(declared, EbmSettings):
-            variant = INTERACTIONS
-            folds = first_repeats(
-                splits, settings.interaction_repeats, "sensitivity.interaction_repeats"
+    inputs = {
+        ONE_SEED: (of_seed, first),
+        FAULTS_APART: (failures, apart),
+        INTERACTIONS: (failures, few),
+    }
+    predictions: dict[str, list[pl.DataFrame]] = {method: [] for method in methods}
+    for variant in VARIANTS:
+        runs, folds = inputs[variant.name]
+        for method in [name for name in variant.methods if name in methods]:
+            fitted = methods[method]
+            if variant.name == INTERACTIONS:
+                fitted = fitted.model_copy(update={"interactions": settings.interactions})
+            answers = nested_cv(
+                runs,
+                successes,
+                folds,
+                method,
+                fitted,
+                {FEATURE_SET: FEATURE_SETS[FEATURE_SET]},
+                study.seed,
+                workers,
+                by_scenario(variant.name, folds),
             )
-            fitted = declared.model_copy(update={"interactions": settings.interactions})
-        predictions[method] = nested_cv(
-            failures,
-            successes,
-            folds,
-            method,
-            fitted,
-            {FEATURE_SET: FEATURE_SETS[FEATURE_SET]},
-            study.seed,
-            workers,
-            by_scenario(variant, folds),
+            predictions[method].append(answers)
+    return {method: pl.concat(answers) for method, answers in predictions.items()}
+
+
+def _of_seed(study: ReferenceStudy, seed: int) -> ReferenceStudy:
+    if seed not in study.run_seeds:
+        raise BadInputError(
+            "params.yaml",
+            "sensitivity.run_seed",
+            f"the main study has no runs of seed {seed}.",
+            f"Name one of nested_cv.run_seeds: {', '.join(map(str, study.run_seeds))}.",
         )
-    return predictions
+    return study.with_seed(seed)
 
 
 def splits_by_fault(

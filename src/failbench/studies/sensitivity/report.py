@@ -1,4 +1,4 @@
-"""The report of sensitivity: two choices of the main study, each made the other way."""
+"""The report of sensitivity: choices of the main study, each made the other way."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import polars as pl
 
 from failbench.reporting.study_report import StudyReport, Summary, rounded
 from failbench.statistics.estimates import nest
-from failbench.statistics.intervals import IntervalSettings
+from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.studies.sensitivity.results import sensitivity_estimates
 from failbench.studies.sensitivity.settings import SensitivitySettings
 from failbench.studies.sensitivity.tables import sensitivity_table
@@ -16,7 +16,7 @@ def report(
     predictions: pl.DataFrame,
     main: pl.DataFrame,
     settings: SensitivitySettings,
-    intervals: IntervalSettings,
+    intervals: ScenarioIntervalSettings,
 ) -> StudyReport:
     """Accuracy with each choice made the other way, and the difference to the main study.
 

@@ -53,11 +53,11 @@ COLUMNS = (
 
 NOTE = (
     "Differences and margins in percentage points of accuracy, left less right, with "
-    "{confidence:g} % BCa intervals by resampling n scenarios within categories; one seed per "
-    "scenario, {repeats} repeats. Both sets of rules read the error text under either feature set, "
-    "and classifiers its keywords on {primary} alone: there like is held against like, and it is "
-    "the primary comparison; the paper's features stand beside it. t: Nadeau and Bengio's test "
-    "over {folds} folds, {df} degrees of freedom, with Holm's adjustment over the contrasts of a "
+    "{confidence:g} % BCa intervals by resampling n scenarios within categories, then their seeds; "
+    "{repeats} repeats. Both sets of rules read the error text under either feature set, and "
+    "classifiers its keywords on {primary} alone: there like is held against like, and it is the "
+    "primary comparison; the paper's features stand beside it. t: Nadeau and Bengio's test over "
+    "{folds} folds, {df} degrees of freedom, with Holm's adjustment over the contrasts of a "
     "feature set. Posterior: Bayesian correlated t test with a region of practical equivalence of "
     "{rope:g} points. McNemar: exact, first repeat. Cohen's d: over scenarios. Equivalence: two "
     "one-sided tests with a margin of {margin:g} points, and the smallest margin that would have "

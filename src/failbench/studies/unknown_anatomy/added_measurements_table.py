@@ -18,8 +18,7 @@ from failbench.scenarios import Ambiguity
 from failbench.statistics.comparison import Comparison
 from failbench.studies.unknown_anatomy.added_value import SignTest
 from failbench.studies.unknown_anatomy.feature_sets import ADDED, BASE
-from failbench.studies.unknown_anatomy.results import UnknownAnatomy
-from failbench.studies.unknown_anatomy.settings import UnknownAnatomySettings
+from failbench.studies.unknown_anatomy.results import UnknownAnatomy, UnknownAnatomySettings
 
 SET_LABELS: Mapping[str, str] = {
     BASE: "19",

@@ -10,14 +10,17 @@ from scipy import stats
 
 from failbench.statistics.bootstrap import Interval
 from failbench.statistics.comparison import Comparison, contrasts_of
-from failbench.statistics.intervals import IntervalSettings, scenario_intervals
+from failbench.statistics.intervals import ScenarioIntervalSettings, scenario_intervals
 from failbench.statistics.metrics import OVERALL
 from failbench.statistics.scenario_values import right
 from failbench.statistics.scores import scenario_answers
-from failbench.statistics.significance import SignificanceSettings, compare_all
+from failbench.statistics.significance import ComparisonSettings, compare_all
 from failbench.studies.unknown_anatomy.answers import unknown_rate
-from failbench.studies.unknown_anatomy.feature_sets import BASE, MEASURED_SETS
+from failbench.studies.unknown_anatomy.feature_sets import ADDED, BASE, MEASURED_SETS
 from failbench.studies.unknown_anatomy.settings import UNKNOWN
+
+MEASURED = "measured"
+"""What stands in the place of a feature set where feature sets stand in that of methods."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +46,7 @@ class SignTest:
 
 
 def measured_rates(
-    predictions: pl.DataFrame, settings: IntervalSettings
+    predictions: pl.DataFrame, settings: ScenarioIntervalSettings
 ) -> dict[str, dict[str, Interval]]:
     """Accuracy over all scenarios and recall of the unknown ones, by feature set."""
     accuracy = tuple(metric for metric in OVERALL if metric.name == "accuracy")
@@ -58,17 +61,14 @@ def measured_rates(
     return rates
 
 
-def added_value(
-    predictions: pl.DataFrame, settings: SignificanceSettings
-) -> tuple[Comparison, ...]:
+def added_value(predictions: pl.DataFrame, settings: ComparisonSettings) -> tuple[Comparison, ...]:
     """Each larger feature set less the paper's, over all scenarios, as methods are compared.
 
     Holm's adjustment is over these contrasts. The feature sets take the place of methods.
     """
-    renamed = predictions.with_columns(
-        method=pl.col("feature_set"), feature_set=pl.lit(settings.feature_set)
-    )
-    return tuple(contrasts_of(compare_all(renamed, settings)))
+    renamed = predictions.with_columns(method=pl.col("feature_set"), feature_set=pl.lit(MEASURED))
+    contrasts = tuple((name, BASE) for name in ADDED)
+    return tuple(contrasts_of(compare_all(renamed, settings.named(MEASURED, contrasts))))
 
 
 def sign_test(predictions: pl.DataFrame, name: str, alpha: float) -> SignTest:

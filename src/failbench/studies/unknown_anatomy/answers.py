@@ -6,7 +6,7 @@ import polars as pl
 
 from failbench.errors import BadInputError
 from failbench.statistics.bootstrap import Interval
-from failbench.statistics.intervals import IntervalSettings, scenario_intervals, wilson
+from failbench.statistics.intervals import ScenarioIntervalSettings, scenario_intervals, wilson
 from failbench.statistics.metrics import ValueMetric
 from failbench.statistics.scenario_values import over_scenarios, right
 from failbench.statistics.scores import scenario_answers
@@ -61,7 +61,9 @@ def answers_to_unknown(predictions: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def unknown_intervals(predictions: pl.DataFrame, settings: IntervalSettings) -> dict[str, Interval]:
+def unknown_intervals(
+    predictions: pl.DataFrame, settings: ScenarioIntervalSettings
+) -> dict[str, Interval]:
     """How one method does on unknown scenarios, and whether it knows that it does not know.
 
     Parameters
@@ -108,7 +110,7 @@ def unknown_intervals(predictions: pl.DataFrame, settings: IntervalSettings) -> 
 
 
 def unknown_rate(
-    predictions: pl.DataFrame, happened: pl.Expr, settings: IntervalSettings, what: str
+    predictions: pl.DataFrame, happened: pl.Expr, settings: ScenarioIntervalSettings, what: str
 ) -> Interval:
     """A rate over unknown scenarios, of which there are few, with Wilson's interval.
 

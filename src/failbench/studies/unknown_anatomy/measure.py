@@ -15,7 +15,7 @@ from failbench.prediction.slices import ReferenceStudy
 from failbench.prediction.splits import first_repeats
 from failbench.studies.unknown_anatomy.feature_sets import BASE, MEASURED_SETS
 from failbench.studies.unknown_anatomy.measurements import Measurements
-from failbench.studies.unknown_anatomy.settings import UNKNOWN, UnknownAnatomySettings
+from failbench.studies.unknown_anatomy.settings import UNKNOWN, UnknownAnatomyDesign
 from failbench.telemetry import Telemetry
 
 STUDY = "unknown_anatomy"
@@ -27,7 +27,7 @@ def measure(
     features: pl.DataFrame,
     splits: pl.DataFrame,
     reference: ReferenceStudy,
-    settings: UnknownAnatomySettings,
+    settings: UnknownAnatomyDesign,
     workers: int = 1,
 ) -> Measurements:
     """Fit a forest to more features and to fewer, and look for what unknown scenarios look like.

@@ -13,11 +13,11 @@ from failbench.studies.unknown_anatomy.figure import draw_unknown_anatomy
 from failbench.studies.unknown_anatomy.measurements import Measurements
 from failbench.studies.unknown_anatomy.results import (
     UnknownAnatomy,
+    UnknownAnatomySettings,
     anatomy_metrics,
     anatomy_points,
     unknown_anatomy,
 )
-from failbench.studies.unknown_anatomy.settings import UnknownAnatomySettings
 from failbench.studies.unknown_anatomy.tables import anatomy_tables
 
 

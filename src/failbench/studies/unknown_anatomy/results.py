@@ -17,7 +17,9 @@ from failbench.scenarios import Scenario
 from failbench.statistics.bootstrap import Interval
 from failbench.statistics.comparison import Comparison
 from failbench.statistics.estimates import estimate_rows, nest
+from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.statistics.scenario_values import right
+from failbench.statistics.significance import ComparisonSettings
 from failbench.studies.unknown_anatomy.added_value import (
     SignTest,
     added_value,
@@ -28,8 +30,12 @@ from failbench.studies.unknown_anatomy.answers import answers_to_unknown, unknow
 from failbench.studies.unknown_anatomy.feature_sets import ADDED, BASE
 from failbench.studies.unknown_anatomy.measurements import Measurements
 from failbench.studies.unknown_anatomy.posteriors import entropy
-from failbench.studies.unknown_anatomy.settings import UNKNOWN, UnknownAnatomySettings
+from failbench.studies.unknown_anatomy.settings import UNKNOWN, UnknownAnatomyDesign
 from failbench.vocabulary import CATEGORIES
+
+
+class UnknownAnatomySettings(UnknownAnatomyDesign, ScenarioIntervalSettings, ComparisonSettings):
+    """What is looked at, and how it is scored and compared."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +122,7 @@ def unknown_anatomy(
         measured.partners,
         _posteriors(forest),
         measured_rates(forest, settings),
-        added_value(forest, settings.comparison),
+        added_value(forest, settings),
         {name: sign_test(forest, name, 1 - settings.confidence) for name in ADDED},
     )
 

@@ -12,8 +12,7 @@ from failbench.studies.unknown_anatomy.added_measurements_table import (
     measurements_table,
     settling_table,
 )
-from failbench.studies.unknown_anatomy.results import UnknownAnatomy
-from failbench.studies.unknown_anatomy.settings import UnknownAnatomySettings
+from failbench.studies.unknown_anatomy.results import UnknownAnatomy, UnknownAnatomySettings
 from failbench.vocabulary import ABSTAIN, Answer
 
 LETTERS: Mapping[Answer, str] = {
@@ -36,7 +35,7 @@ METHODS_NOTE = (
     "{confidence:g} % intervals, as {n} are few. Entropy of the probabilities, from 0 (certain) to "
     "1 (all categories alike), on unknown and on labelled scenarios; told apart by it: the "
     "probability that an unknown scenario has the larger one (0.5: not at all), resampling "
-    "scenarios within categories."
+    "scenarios within categories, then their seeds."
 )
 REPORTED_NOTE = (
     "Reported: how many of its 8 unknown cases the paper says were told (Section 6.12 for the "

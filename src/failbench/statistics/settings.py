@@ -1,0 +1,44 @@
+"""Settings that studies share: the section ``statistics`` of params.yaml, and its readers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from failbench.params import PARAMS, read_section
+from failbench.records import Record
+from failbench.statistics.intervals import ScenarioIntervalSettings
+from failbench.statistics.significance import ComparisonSettings
+from failbench.validation import Model
+
+SECTION = "statistics"
+
+
+class StatisticsSettings(ScenarioIntervalSettings, ComparisonSettings):
+    """Confidence, resampling, margins and power; the section ``statistics`` of params.yaml."""
+
+
+def read_statistics(model: type[Model], path: Path = PARAMS) -> Model:
+    """Read those keys of the section ``statistics`` that a record has, and no other.
+
+    Raises
+    ------
+    BadInputError
+        If :func:`failbench.params.read_section` refuses the section.
+    """
+    return model.model_validate(_shared(model, path))
+
+
+def read_with_statistics(section: str, model: type[Model], path: Path = PARAMS) -> Model:
+    """Read the section of a study, which takes from ``statistics`` what it does not say itself.
+
+    Raises
+    ------
+    BadInputError
+        If :func:`failbench.params.read_section` refuses one of the two sections.
+    """
+    return read_section(section, model, path, shared=_shared(model, path))
+
+
+def _shared(model: type[Model], path: Path) -> dict[str, object]:
+    statistics: Record = read_section(SECTION, StatisticsSettings, path)
+    return statistics.model_dump(include=set(model.model_fields))

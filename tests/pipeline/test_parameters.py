@@ -1,0 +1,96 @@
+"""params.yaml: no key without a reader, and no record that lets an unknown one pass."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import get_args
+
+import pytest
+import yaml
+from pydantic import BaseModel
+
+from failbench.methods.catalogue import ENTRIES, method_named
+from failbench.statistics.settings import StatisticsSettings
+from pipeline import REPOSITORY, attributes, import_closure, records_read, scripts
+
+PARAMS = yaml.safe_load((REPOSITORY / "params.yaml").read_text(encoding="utf-8"))
+COMMANDS = REPOSITORY / "src/failbench/commands"
+SECTIONS = sorted(section for section, keys in PARAMS.items() if isinstance(keys, dict))
+
+closure_of, attributes_of = cache(import_closure), cache(attributes)
+
+
+@cache
+def readers() -> dict[str, list[tuple[type[BaseModel], Path]]]:
+    """By section: the records that it is read into, each with a file whose imports use it."""
+    records: dict[str, list[tuple[type[BaseModel], Path]]] = {section: [] for section in SECTIONS}
+    for file in (*scripts(), *COMMANDS.glob("*.py")):
+        for section, record in records_read(file).items():
+            records[section].append((record, file))
+    for method in PARAMS["methods"]:
+        module = importlib.import_module(str(ENTRIES[method].module))
+        for section, record in method_named(method).sections.items():
+            records[section].append((record, Path(str(module.__file__))))
+    return records
+
+
+def records_within(record: type[BaseModel]) -> Iterator[type[BaseModel]]:
+    yield record
+    for field in record.model_fields.values():
+        waiting = [field.annotation]
+        while waiting:
+            annotation = waiting.pop()
+            waiting += get_args(annotation)
+            if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+                yield from records_within(annotation)
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_every_section_is_read_into_a_record(section):
+    assert readers()[section]
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_a_key_that_no_record_has_is_refused_at_every_depth(section):
+    for record, _ in readers()[section]:
+        for part in {StatisticsSettings, *records_within(record)}:
+            assert part.model_config.get("extra") == "forbid", part.__name__
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_every_key_is_used_by_code_that_reads_its_section(section):
+    files = {path for _, reader in readers()[section] for path in closure_of(reader)}
+    used = {name for path in files for name in attributes_of(REPOSITORY / path)}
+    assert set(PARAMS[section]) - used == set()
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_a_study_repeats_no_value_that_studies_share(section):
+    """But for a seed, and for the confidence of the paper's intervals, which is the paper's."""
+    apart = {"seed", *({"confidence"} if section == "paper_audit" else set())}
+    assert section == "statistics" or not set(PARAMS[section]) & set(PARAMS["statistics"]) - apart
+
+
+def test_attributes_are_those_that_code_takes_and_not_those_that_it_declares(tmp_path):
+    path = tmp_path / "study.py"
+    path.write_text("class A:\n    unused: int\n\nprint(settings.used)\n", encoding="utf-8")
+    assert attributes(path) == {"used"}
+
+
+def test_a_record_inside_a_record_is_looked_at(tmp_path):
+    class Inner(BaseModel):
+        name: str
+
+    class Outer(BaseModel):
+        of_name: dict[str, tuple[Inner, ...]]
+
+    assert list(records_within(Outer)) == [Outer, Inner]
+
+
+def test_a_call_that_computes_a_section_is_left_to_the_catalogue(tmp_path):
+    script = tmp_path / "study.py"
+    script.write_text("read_section(name, record)\n", encoding="utf-8")
+    assert records_read(script) == {}

@@ -1,0 +1,106 @@
+"""The section ``statistics``: studies take of it what they use, and nothing is filled in unsaid."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+from pydantic import Field, ValidationError
+
+from failbench.errors import BadInputError
+from failbench.statistics.bootstrap import BootstrapSettings
+from failbench.statistics.intervals import IntervalSettings, ScenarioIntervalSettings
+from failbench.statistics.settings import (
+    StatisticsSettings,
+    read_statistics,
+    read_with_statistics,
+)
+from failbench.statistics.significance import ComparisonSettings, SignificanceSettings
+
+SHARED = {
+    "confidence": 0.9,
+    "resamples": 2000,
+    "seed": 7,
+    "wilson_from": 0.8,
+    "wilson_below": 5,
+    "practical_equivalence": 0.02,
+    "equivalence_margin": 0.2,
+    "power": 0.7,
+}
+
+
+class StudySettings(BootstrapSettings):
+    points: int = Field(ge=1)
+
+
+@pytest.fixture
+def params(tmp_path: Path):
+    def write(statistics: dict[str, object] = SHARED, **sections: dict[str, object]) -> Path:
+        path = tmp_path / "params.yaml"
+        path.write_text(yaml.safe_dump({"statistics": statistics, **sections}), encoding="utf-8")
+        return path
+
+    return write
+
+
+def test_a_record_gets_the_keys_that_it_has(params):
+    assert read_statistics(BootstrapSettings, params()) == BootstrapSettings(
+        resamples=2000, confidence=0.9, seed=7
+    )
+
+
+def test_a_study_adds_its_own_keys(params):
+    path = params(study={"points": 3})
+    assert read_with_statistics("study", StudySettings, path) == StudySettings(
+        resamples=2000, confidence=0.9, seed=7, points=3
+    )
+
+
+def test_what_the_section_of_a_study_says_itself_holds(params):
+    path = params(study={"points": 3, "seed": 1})
+    assert read_with_statistics("study", StudySettings, path).seed == 1
+
+
+@pytest.mark.parametrize(
+    ("statistics", "study", "complaint"),
+    [
+        (SHARED | {"powr": 0.8}, {"points": 3}, r"statistics\.powr: the key is unknown"),
+        (SHARED | {"power": 2}, {"points": 3}, r"statistics\.power: .*less than 1 \(found 2\)"),
+        (SHARED, {"points": 3, "power": 0.8}, r"study\.power: the key is unknown"),
+        (SHARED, {"points": 0}, r"study\.points: .*\(found 0\)"),
+        (SHARED, {"seed": 1}, r"study\.points: Field required"),
+    ],
+)
+def test_keys_without_effect_and_values_out_of_range_are_refused(
+    params, statistics, study, complaint
+):
+    with pytest.raises(BadInputError, match=r"params\.yaml: " + complaint):
+        read_with_statistics("study", StudySettings, params(statistics, study=study))
+
+
+@pytest.mark.parametrize("key", sorted(SHARED))
+def test_a_missing_key_is_refused_and_not_filled_in(params, key):
+    missing = {name: value for name, value in SHARED.items() if name != key}
+    with pytest.raises(BadInputError, match=rf"statistics\.{key}: Field required"):
+        read_statistics(BootstrapSettings, params(missing))
+
+
+@pytest.mark.parametrize(
+    "record", [IntervalSettings, ScenarioIntervalSettings, StatisticsSettings, SignificanceSettings]
+)
+def test_no_setting_of_statistics_has_a_default(record):
+    assert [name for name, field in record.model_fields.items() if not field.is_required()] == []
+
+
+def test_wilsons_interval_has_no_silent_zero():
+    with pytest.raises(ValidationError, match="wilson_below"):
+        ScenarioIntervalSettings(resamples=1000, confidence=0.95, wilson_from=0.9, seed=0)
+
+
+def test_a_comparison_keeps_its_margins_whatever_is_contrasted(params):
+    settings = read_statistics(ComparisonSettings, params())
+    named = settings.named("19", (("a", "b"),))
+    assert named.feature_set == "19"
+    assert named.contrasts == (("a", "b"),)
+    assert named.model_dump(exclude={"feature_set", "contrasts"}) == settings.model_dump()
