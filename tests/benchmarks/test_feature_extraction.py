@@ -9,7 +9,8 @@ import pandas as pd
 import polars as pl
 from polars.testing import assert_frame_equal
 
-from failbench.features.catalogue import CEILING, FEATURES, MEMORY_WARNING, RECENT_STEPS, extract
+from failbench.features.catalogue import FEATURES, MEMORY_WARNING, extract
+from failbench.features.feature import CEILING, RECENT_STEPS
 from failbench.features.keywords import KEYWORDS
 from failbench.features.observables import Observables
 from failbench.telemetry import STEP_SCHEMA

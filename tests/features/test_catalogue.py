@@ -8,7 +8,6 @@ import pytest
 from scipy import stats
 
 from failbench.features.catalogue import (
-    CEILING,
     FEATURE_SETS,
     FEATURES,
     KEYWORD_FEATURES,
@@ -16,6 +15,7 @@ from failbench.features.catalogue import (
     SIGNIFICANT_DIGITS,
     extract,
 )
+from failbench.features.feature import CEILING
 from failbench.features.feature_table import ERROR_TEXT, KEYS, feature_table, to_frame
 from failbench.features.observables import observe
 from failbench.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry
