@@ -159,11 +159,10 @@ def test_a_run_without_steps_is_kept_and_its_measurements_are_missing():
     assert found["steps_before_failure"] == 0
     assert found["parameter_count"] == 12_345
     assert found["keyword_shape"] == 1.0
-    known = {"row", "steps_before_failure", "parameter_count"}
     measured = {
-        name: value
-        for name, value in found.items()
-        if name not in known and not name.startswith("keyword_")
+        feature.name: found[feature.name]
+        for feature in FEATURES
+        if feature.over == "steps" and feature.without_steps is None
     }
     assert set(measured.values()) == {None}
 
