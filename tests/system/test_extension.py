@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 import polars as pl
@@ -129,6 +130,7 @@ def test_a_new_method_has_a_marker_of_its_own(with_method):
 # A feature: one declaration.
 
 ADDED_FEATURE = "traceback_lines"
+TOUCHED_FOR_A_FEATURE = {"src/failbench/features/catalogue.py"}
 FEATURES = "data/features/features.parquet"
 TREE_THAT_SEES_IT = f"""
 import polars as pl
@@ -148,7 +150,7 @@ print(len(FEATURE_SETS["19"]), *signals & {{"{ADDED_FEATURE}"}})
 @pytest.fixture(scope="module")
 def with_feature(as_it_is, tmp_path_factory) -> RepositoryCopy:
     copy = as_it_is.copied_to(tmp_path_factory.mktemp("feature") / "copy")
-    assert {copy.insert(FEATURE)} == copy.changed() == {"src/failbench/features/catalogue.py"}
+    assert {copy.insert(FEATURE)} == copy.changed() == TOUCHED_FOR_A_FEATURE
     copy.python("experiments/features.py")
     return copy
 
@@ -321,3 +323,26 @@ def test_the_tests_of_the_pipeline_accept_a_new_study_and_its_own_pass(with_stud
     assert " passed" in with_study.pytest(*paths, f"tests/studies/{ADDED_STUDY}")
     # of the results of all studies, those that are new
     assert " passed" in with_study.pytest("tests/pipeline/test_results.py", "-k", ADDED_STUDY)
+
+
+# What CONTRIBUTING.md says is to be touched.
+
+
+@pytest.mark.parametrize(
+    ("kind", "touched"),
+    [
+        ("scenario", TOUCHED_FOR_A_SCENARIO),
+        ("method", TOUCHED_FOR_A_METHOD),
+        ("feature", TOUCHED_FOR_A_FEATURE),
+        ("study", TOUCHED_FOR_A_STUDY),
+    ],
+)
+def test_every_file_that_was_touched_is_named_where_the_addition_is_described(kind, touched):
+    text = (REPOSITORY / "CONTRIBUTING.md").read_text("utf-8")
+    section = text.partition(f"\n### A {kind}\n")[2].partition("\n##")[0]
+    named = [re.sub(r"<\w+>", "*", path) for path in re.findall(r"`([\w.<>/]+)`", section)]
+    patterns = [f"{path}*" if path.endswith("/") else path for path in named]
+    unnamed = {
+        path for path in touched if not any(fnmatchcase(path, pattern) for pattern in patterns)
+    }
+    assert not unnamed
