@@ -77,7 +77,7 @@ lint: $(STUDY)  ## check style and types
 	@$(BIN)/ruff format --check $(CODE)
 	@$(BIN)/mypy
 
-record: $(RECORDER)  ## record what is missing or out of date (a setting takes half an hour on 2 cores)
+record: $(RECORDER)  ## record what is missing or out of date (a setting takes 35 to 50 minutes on 2 cores)
 	@$(IN_VENV) failbench record
 
 llm: $(STUDY)  ## ask language models on an Ollama server, then regenerate what reads their answers

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from failbench.errors import BadInputError
-from failbench.scenarios import missing_from_counts, read_scenario, read_scenarios
+from failbench.scenarios import COUNTS, missing_from_counts, read_scenario, read_scenarios
 
 GOOD = {
     "id": "rate_too_high",
@@ -132,20 +131,25 @@ def test_scenarios_come_in_the_order_of_categories_then_ids(tmp_path: Path) -> N
     assert [one.id for one in read_scenarios(tmp_path)] == ["c", "a", "b"]
 
 
-def test_committed_scenarios_have_the_counts_of_the_paper(repository: Path) -> None:
-    scenarios = read_scenarios(repository / "data" / "scenarios")
-    assert Counter(one.category for one in scenarios) == {
+def test_committed_scenarios_are_at_least_as_many_as_the_paper_has(repository: Path) -> None:
+    assert COUNTS == {
         "memory_hardware": 20,
         "optimization": 15,
         "data_pipeline": 18,
         "model_software": 15,
         "unknown": 8,
     }
-    assert missing_from_counts(scenarios) == {}
+    scenarios = read_scenarios(repository / "data" / "scenarios")
+    assert all(count <= 0 for count in missing_from_counts(scenarios).values())
 
 
 def test_counts_say_how_many_are_missing_or_too_many(repository: Path) -> None:
     scenarios = read_scenarios(repository / "data" / "scenarios")
-    unknown = tuple(one for one in scenarios if one.category == "unknown")
-    changed = (*scenarios[1:], *unknown[:2])
-    assert missing_from_counts(changed) == {scenarios[0].category: 1, "unknown": -2}
+    by_category = {
+        category: [one for one in scenarios if one.category == category][:count]
+        for category, count in COUNTS.items()
+    }
+    papers = tuple(one for group in by_category.values() for one in group)
+    assert missing_from_counts(papers) == {}
+    changed = (*papers[1:], *by_category["unknown"][:2])
+    assert missing_from_counts(changed) == {papers[0].category: 1, "unknown": -2}

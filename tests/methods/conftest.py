@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 
 from failbench.features.catalogue import FEATURE_SETS, FEATURES
 from failbench.methods.band_features import band_features
@@ -77,9 +78,13 @@ SETTINGS["hybrid"] = {
 
 
 @pytest.fixture
-def settings_of():
+def settings_of(repository):
+    """Small settings where a method has them here, else those of params.yaml."""
+    sections = yaml.safe_load((repository / "params.yaml").read_text(encoding="utf-8"))
+
     def build(name: str) -> Record:
-        return method_named(name).settings.model_validate(SETTINGS[name])
+        method = method_named(name)
+        return method.settings.model_validate(SETTINGS.get(name) or sections[name])
 
     return build
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 import polars as pl
 import pytest
@@ -12,9 +13,9 @@ from failbench.errors import BadInputError
 from failbench.recording.fingerprint import PROVENANCE, fingerprint
 from failbench.recording.nominal import NominalRanges
 from failbench.recording.plan import RecordParams, Remedy, RunsWanted, Setting
-from failbench.scenarios import Scenario
+from failbench.scenarios import COUNTS, Scenario
 from failbench.telemetry import NOISY_STEP_COLUMNS, RUN_SCHEMA, STEP_SCHEMA, Telemetry
-from failbench.validity.check import SettingCheck, check
+from failbench.validity.check import MissingRun, SettingCheck, check
 from failbench.validity.report import metrics, report
 from failbench.validity.rules import RuleResult, check_rules
 from failbench.vocabulary import CATEGORIES, Category
@@ -76,6 +77,14 @@ def scenario(
 
 
 LEAK = scenario("leak")
+
+
+def scenarios_of(counts: Mapping[Category, int]) -> tuple[Scenario, ...]:
+    return tuple(
+        scenario(f"{category}_{index}", category)
+        for category, count in counts.items()
+        for index in range(count)
+    )
 
 
 def run_row(run_id: str, **values: object) -> dict[str, object]:
@@ -329,11 +338,33 @@ def test_changed_ranges_make_everything_out_of_date(telemetry: Telemetry) -> Non
 
 def test_missing_seeds_and_strange_runs_are_listed(telemetry: Telemetry) -> None:
     record = RECORD.with_seeds(Setting("transformer", "adamw"), 2)
-    assert check_leak(telemetry, record=record).missing == ("leak, seed 1",)
-    assert check_leak(telemetry, (scenario("drip"),)).missing == (
-        "drip, seed 0",
-        f"{RUN} has no scenario file",
-    )
+    assert check_leak(telemetry, record=record).missing == (MissingRun("leak", 1),)
+    assert "missing: leak, seed 1\n" in report(check((LEAK,), telemetry, record, DETECTOR), True)
+    setting = check_leak(telemetry, (scenario("drip"),))
+    assert (setting.missing, setting.strangers) == ((MissingRun("drip", 0),), (RUN,))
+
+
+def test_a_scenario_of_which_nothing_is_recorded_is_one_line_that_says_what_to_do(
+    telemetry: Telemetry,
+) -> None:
+    record = RECORD.with_seeds(Setting("transformer", "adamw"), 3)
+    checked = check((LEAK, scenario("drip")), telemetry, record, DETECTOR)
+    assert checked.unrecorded == ("drip",)
+    assert not checked.passed
+    lines = [line for line in report(checked, True).splitlines() if "drip" in line]
+    assert lines == [
+        "  missing: drip, of which nothing is recorded: run `failbench record --only drip`"
+    ]
+
+
+def test_more_scenarios_than_the_paper_has_are_said_and_are_no_fault(telemetry: Telemetry) -> None:
+    checked = check(scenarios_of({**COUNTS, "unknown": 10}), telemetry, RECORD, DETECTOR)
+    assert checked.fewer_than_paper == {"unknown": -2}
+    assert "unknown: 2 more than the paper has" in report(checked, True)
+    assert replace(checked, unrecorded=(), absent=(), settings=()).passed
+    fewer = check(scenarios_of({**COUNTS, "unknown": 7}), telemetry, RECORD, DETECTOR)
+    assert "unknown: 1 too few" in report(fewer, True)
+    assert not replace(fewer, unrecorded=(), absent=(), settings=()).passed
 
 
 def test_scenario_that_is_not_applicable_is_not_missing(telemetry: Telemetry) -> None:

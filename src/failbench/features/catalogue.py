@@ -1,4 +1,4 @@
-"""Features: the paper's 19 numbers of a failing run, the keywords, and one extra.
+"""Features: the paper's 19 numbers of a failing run, the keywords, and extras.
 
 One rule for values that are not there or not finite, kept here for all features:
 
@@ -12,46 +12,30 @@ One rule for values that are not there or not finite, kept here for all features
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Literal
 
 import polars as pl
 
+from failbench.features.feature import (
+    CEILING,
+    RECENT_STEPS,
+    Feature,
+    bounded,
+    error_text_matches,
+    last_logged,
+    recent_share,
+    slope,
+)
 from failbench.features.keywords import KEYWORDS
 from failbench.features.observables import Observables
 
 PRIMARY_SET = "19"
 
-
-Group = Literal["training_dynamics", "memory", "data", "configuration", "error_keywords", "extra"]
-
-CEILING = 1e6
-"""Far above every threshold in use (1,000 and 10,000); its square is still exact in a double."""
-
 MEMORY_WARNING = 0.90
 """Fraction of capacity at which infrastructure alerts usually fire (Prometheus mixins: 90 %)."""
 
-RECENT_STEPS = 20
-"""Steps over which token counts are pooled: enough for a rate, and still recent."""
-
 SIGNIFICANT_DIGITS = 9
 """Features are rounded to this, so that the order in which threads add up cannot be seen."""
-
-
-@dataclass(frozen=True)
-class Feature:
-    """Declaration of one feature; ``formula`` is what :func:`extract` computes, in words.
-
-    ``subgroup`` is the finer unit of ablations and importance; ``source`` says who asks for it.
-    """
-
-    name: str
-    group: Group
-    subgroup: str
-    unit: str
-    formula: str
-    source: str = "the paper's section 4.4"
-
 
 PAPER_FEATURES: tuple[Feature, ...] = (
     Feature(
@@ -60,34 +44,88 @@ PAPER_FEATURES: tuple[Feature, ...] = (
         "learning_rate",
         "1",
         "learning rate of the last step that logged one",
+        last_logged("learning_rate"),
     ),
-    Feature("steps_before_failure", "training_dynamics", "steps", "steps", "steps begun"),
-    Feature("max_loss", "training_dynamics", "loss", "nats/token", "largest training loss"),
-    Feature("mean_loss", "training_dynamics", "loss", "nats/token", "mean training loss"),
+    Feature(
+        "steps_before_failure",
+        "training_dynamics",
+        "steps",
+        "steps",
+        "steps begun",
+        pl.len(),
+        without_steps=0.0,
+    ),
+    Feature(
+        "max_loss",
+        "training_dynamics",
+        "loss",
+        "nats/token",
+        "largest training loss",
+        pl.col("loss").max(),
+    ),
+    Feature(
+        "mean_loss",
+        "training_dynamics",
+        "loss",
+        "nats/token",
+        "mean training loss",
+        pl.col("loss").mean(),
+    ),
     Feature(
         "gradient_norm_variance",
         "training_dynamics",
         "gradient_norm",
         "1",
         "sample variance of the gradient norm before clipping",
+        pl.col("gradient_norm").var(),
     ),
-    Feature("max_gradient_norm", "training_dynamics", "gradient_norm", "1", "largest norm"),
-    Feature("mean_gradient_norm", "training_dynamics", "gradient_norm", "1", "mean norm"),
+    Feature(
+        "max_gradient_norm",
+        "training_dynamics",
+        "gradient_norm",
+        "1",
+        "largest norm",
+        pl.col("gradient_norm").max(),
+    ),
+    Feature(
+        "mean_gradient_norm",
+        "training_dynamics",
+        "gradient_norm",
+        "1",
+        "mean norm",
+        pl.col("gradient_norm").mean(),
+    ),
     Feature(
         "loss_trend",
         "training_dynamics",
         "loss",
         "nats/token/step",
         "least-squares slope of training loss over all steps seen (the paper names no window)",
+        slope("loss"),
     ),
-    Feature("peak_memory", "memory", "level", "fraction of capacity", "highest memory"),
-    Feature("memory_at_failure", "memory", "level", "fraction of capacity", "last memory"),
+    Feature(
+        "peak_memory",
+        "memory",
+        "level",
+        "fraction of capacity",
+        "highest memory",
+        pl.col("memory").max(),
+    ),
+    Feature(
+        "memory_at_failure",
+        "memory",
+        "level",
+        "fraction of capacity",
+        "last memory",
+        last_logged("memory"),
+    ),
     Feature(
         "memory_growth_rate",
         "memory",
         "growth",
         "fraction of capacity/step",
         "least-squares slope of memory over all steps seen",
+        slope("memory"),
     ),
     Feature(
         "memory_warning",
@@ -95,6 +133,7 @@ PAPER_FEATURES: tuple[Feature, ...] = (
         "level",
         "0 or 1",
         f"1 if any step is above {MEMORY_WARNING:.2f} of capacity",
+        pl.col("memory").max() > MEMORY_WARNING,
     ),
     Feature(
         "perplexity",
@@ -102,7 +141,10 @@ PAPER_FEATURES: tuple[Feature, ...] = (
         "perplexity",
         "1",
         "exp of the last validation loss, else of the last training loss",
-        "the paper's section 4.4 and equation 1",
+        pl.coalesce(last_logged("validation_loss"), last_logged("loss"))
+        .clip(upper_bound=math.log(CEILING))
+        .exp(),
+        source="the paper's section 4.4 and equation 1",
     ),
     Feature(
         "vocabulary_coverage",
@@ -110,6 +152,7 @@ PAPER_FEATURES: tuple[Feature, ...] = (
         "vocabulary",
         "fraction of tokens",
         f"covered tokens / tokens over the last {RECENT_STEPS} steps",
+        recent_share("covered_tokens"),
     ),
     Feature(
         "oov_rate",
@@ -117,6 +160,7 @@ PAPER_FEATURES: tuple[Feature, ...] = (
         "vocabulary",
         "fraction of tokens",
         f"unknown tokens / tokens over the last {RECENT_STEPS} steps",
+        recent_share("unknown_tokens"),
     ),
     Feature(
         "sequence_length_spread",
@@ -124,15 +168,36 @@ PAPER_FEATURES: tuple[Feature, ...] = (
         "sequence_length",
         "tokens",
         f"longest sequence minus the smallest mean length over the last {RECENT_STEPS} steps",
+        pl.col("max_length").tail(RECENT_STEPS).max()
+        - pl.col("mean_length").tail(RECENT_STEPS).min(),
     ),
-    Feature("batch_size", "configuration", "batch_size", "sequences", "batch of the last step"),
-    Feature("parameter_count", "configuration", "parameter_count", "1", "trainable parameters"),
+    Feature(
+        "batch_size",
+        "configuration",
+        "batch_size",
+        "sequences",
+        "batch of the last step",
+        last_logged("sequences"),
+    ),
+    Feature(
+        "parameter_count",
+        "configuration",
+        "parameter_count",
+        "1",
+        "trainable parameters",
+        pl.col("parameters"),
+        over="runs",
+    ),
     Feature(
         "gradient_clipping",
         "configuration",
         "gradient_clipping",
         "0 or 1",
         "1 if the last step had a clipping threshold",
+        # The two are logged together, so that a null threshold beside a learning rate means "off".
+        pl.when(last_logged("learning_rate").is_not_null()).then(
+            pl.col("clip_norm").filter(pl.col("learning_rate").is_not_null()).last().is_not_null()
+        ),
     ),
 )
 """The 19 features of the primary set."""
@@ -144,7 +209,9 @@ KEYWORD_FEATURES: tuple[Feature, ...] = tuple(
         "error_keywords",
         "0 or 1",
         f"1 if the error text matches /{keyword.pattern}/",
-        keyword.source,
+        error_text_matches(keyword.pattern),
+        over="runs",
+        source=keyword.source,
     )
     for keyword in KEYWORDS
 )
@@ -156,9 +223,11 @@ EXTRAS: tuple[Feature, ...] = (
         "perplexity",
         "nats/token/step",
         "least-squares slope of validation loss, the logarithm of perplexity",
-        "the paper's Table 6",
+        slope("validation_loss"),
+        source="the paper's Table 6",
     ),
 )
+"""Measured beside those: a feature set may name them."""
 
 FEATURES: tuple[Feature, ...] = (*PAPER_FEATURES, *KEYWORD_FEATURES, *EXTRAS)
 
@@ -181,93 +250,27 @@ def extract(observables: Observables) -> pl.DataFrame:
     capacity = observables.runs.select("row", "capacity_bytes")
     logged = ("loss", "gradient_norm", "validation_loss")
     steps = observables.steps.join(capacity, on="row", how="left", maintain_order="left")
-    aggregated = (
+    of_steps = (
         steps.with_columns(
             *(bounded(pl.col(name)).alias(name) for name in logged),
             memory=pl.col("memory_bytes") / pl.col("capacity_bytes"),
         )
         .group_by("row", maintain_order=True)
-        .agg(**_STEP_EXPRESSIONS)
+        .agg(**_expressions("steps"))
     )
-    text = pl.concat_str("error_type", "error_message", separator=": ", ignore_nulls=True)
     return (
-        observables.runs.join(aggregated, on="row", how="left", maintain_order="left")
-        .with_columns(
-            pl.col("steps_before_failure").fill_null(0),
-            pl.col("parameters").alias("parameter_count"),
-            *(
-                text.str.contains(f"(?i){keyword.pattern}")
-                .fill_null(value=False)
-                .alias(f"keyword_{keyword.name}")
-                for keyword in KEYWORDS
-            ),
-        )
-        .select(
-            "row",
-            *(
-                pl.col(feature.name)
-                .cast(pl.Float64)
-                .fill_nan(None)
-                .round_sig_figs(SIGNIFICANT_DIGITS)
-                for feature in FEATURES
-            ),
-        )
+        observables.runs.select("row", **_expressions("runs"))
+        .join(of_steps, on="row", how="left", maintain_order="left")
+        .select("row", *map(_as_number, FEATURES))
     )
 
 
-def bounded(signal: pl.Expr) -> pl.Expr:
-    """Apply the rule for values that are not finite; nulls stay null."""
-    value = signal.cast(pl.Float64)
-    return (
-        pl.when(value.is_nan() | value.is_infinite())
-        .then(pl.lit(CEILING))
-        .otherwise(value.clip(upper_bound=CEILING))
-    )
+def _expressions(over: Literal["steps", "runs"]) -> dict[str, pl.Expr]:
+    return {feature.name: feature.expression for feature in FEATURES if feature.over == over}
 
 
-def slope(signal: str) -> pl.Expr:
-    """Least-squares slope of a column over steps, per step; NaN with fewer than two values."""
-    seen = pl.col(signal).is_not_null()
-    steps = pl.col("step").cast(pl.Float64).filter(seen)
-    values = pl.col(signal).drop_nulls()
-    deviations = steps - steps.mean()
-    return (deviations * (values - values.mean())).sum() / deviations.pow(2).sum()
-
-
-def _last(signal: str) -> pl.Expr:
-    return pl.col(signal).drop_nulls().last()
-
-
-def _recent_share(part: str) -> pl.Expr:
-    tokens = pl.col("tokens").tail(RECENT_STEPS).sum()
-    return pl.when(tokens > 0).then(pl.col(part).tail(RECENT_STEPS).sum() / tokens)
-
-
-_STEP_EXPRESSIONS: dict[str, pl.Expr] = {
-    "learning_rate_at_failure": _last("learning_rate"),
-    "steps_before_failure": pl.len(),
-    "max_loss": pl.col("loss").max(),
-    "mean_loss": pl.col("loss").mean(),
-    "gradient_norm_variance": pl.col("gradient_norm").var(),
-    "max_gradient_norm": pl.col("gradient_norm").max(),
-    "mean_gradient_norm": pl.col("gradient_norm").mean(),
-    "loss_trend": slope("loss"),
-    "peak_memory": pl.col("memory").max(),
-    "memory_at_failure": _last("memory"),
-    "memory_growth_rate": slope("memory"),
-    "memory_warning": pl.col("memory").max() > MEMORY_WARNING,
-    "perplexity": pl.coalesce(_last("validation_loss"), _last("loss"))
-    .clip(upper_bound=math.log(CEILING))
-    .exp(),
-    "vocabulary_coverage": _recent_share("covered_tokens"),
-    "oov_rate": _recent_share("unknown_tokens"),
-    "sequence_length_spread": pl.col("max_length").tail(RECENT_STEPS).max()
-    - pl.col("mean_length").tail(RECENT_STEPS).min(),
-    "batch_size": _last("sequences"),
-    # The two are logged together, so that a null threshold beside a learning rate means "off".
-    "gradient_clipping": pl.when(_last("learning_rate").is_not_null()).then(
-        pl.col("clip_norm").filter(pl.col("learning_rate").is_not_null()).last().is_not_null()
-    ),
-    "perplexity_trend": slope("validation_loss"),
-}
-"""Expressions over the steps of one run, in the order of steps."""
+def _as_number(feature: Feature) -> pl.Expr:
+    value = pl.col(feature.name).cast(pl.Float64).fill_nan(None)
+    if feature.without_steps is not None:
+        value = value.fill_null(feature.without_steps)
+    return value.round_sig_figs(SIGNIFICANT_DIGITS)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import polars as pl
 
 from failbench.errors import BadInputError
-from failbench.features.catalogue import RECENT_STEPS, slope
+from failbench.features.feature import RECENT_STEPS, slope
 from failbench.telemetry import Telemetry
 
 HEAD_STEPS = 100

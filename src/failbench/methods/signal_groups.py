@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from failbench.features.catalogue import FEATURES, Feature
+from failbench.features.catalogue import FEATURES
+from failbench.features.feature import Feature
 from failbench.methods.reduced_tree import ERROR_TEXT
 
 SIGNAL_GROUPS = (

@@ -61,12 +61,24 @@ class RunCheck:
 
 
 @dataclass(frozen=True)
+class MissingRun:
+    """A failing run that should be there."""
+
+    scenario: str
+    seed: int
+
+
+@dataclass(frozen=True)
 class SettingCheck:
-    """What the check found of the runs of one architecture, optimizer and scale."""
+    """What the check found of the runs of one architecture, optimizer and scale.
+
+    ``strangers`` are failing runs whose scenario no file defines.
+    """
 
     name: str
     runs: tuple[RunCheck, ...]
-    missing: tuple[str, ...]
+    missing: tuple[MissingRun, ...]
+    strangers: tuple[str, ...]
     not_applicable: dict[str, str]
     successes: int
     successes_wanted: int
@@ -81,6 +93,7 @@ class SettingCheck:
         return (
             all(run.passed for run in self.runs)
             and not self.missing
+            and not self.strangers
             and self.successes >= self.successes_wanted
             and not self.successes_out_of_date
             and not self.remedies_wanting
@@ -90,10 +103,26 @@ class SettingCheck:
 
 @dataclass(frozen=True)
 class Checked:
-    """The whole check."""
+    """The whole check.
+
+    Attributes
+    ----------
+    scenarios
+        How many there are.
+    fewer_than_paper
+        By how many scenarios a category falls short of the paper's count; negative where it has
+        more, which is no fault.
+    unrecorded
+        Scenarios of which no setting has a failing run.
+    absent
+        Settings of which nothing is recorded.
+    settings
+        The others.
+    """
 
     scenarios: int
-    wrong_counts: dict[Category, int]
+    fewer_than_paper: dict[Category, int]
+    unrecorded: tuple[str, ...]
     absent: tuple[Setting, ...]
     settings: tuple[SettingCheck, ...]
 
@@ -101,7 +130,8 @@ class Checked:
     def passed(self) -> bool:
         """Whether the benchmark is valid."""
         return (
-            not self.wrong_counts
+            all(count <= 0 for count in self.fewer_than_paper.values())
+            and not self.unrecorded
             and not self.absent
             and all(setting.passed for setting in self.settings)
         )
@@ -129,7 +159,16 @@ def check(
         checked.append(_check_setting(setting, scenarios, part, record, detector))
         found.add(setting.name)
     absent = tuple(one for one in record.planned() if one.name not in found)
-    return Checked(len(scenarios), missing_from_counts(scenarios), absent, tuple(checked))
+    recorded = set(telemetry.runs.filter(pl.col("kind") == "failure")["scenario"])
+    unrecorded = tuple(
+        scenario.id
+        for scenario in scenarios
+        if scenario.id not in recorded
+        and any(setting.architecture not in scenario.not_applicable for setting in record.planned())
+    )
+    return Checked(
+        len(scenarios), missing_from_counts(scenarios), unrecorded, absent, tuple(checked)
+    )
 
 
 def _check_setting(
@@ -176,7 +215,7 @@ def _check_setting(
             continue
         scenario = by_id.get(row["scenario"])
         if scenario is None:
-            strangers.append(f"{run_id} has no scenario file")
+            strangers.append(run_id)
             continue
         twin = twins.get(run_id)
         checks.append(
@@ -195,7 +234,7 @@ def _check_setting(
     architecture = setting.architecture
     recorded = {(rows[one.run_id]["scenario"], rows[one.run_id]["seed"]) for one in checks}
     missing = [
-        f"{scenario.id}, seed {seed}"
+        MissingRun(scenario.id, seed)
         for scenario in scenarios
         if architecture not in scenario.not_applicable
         for seed in range(wanted.seeds)
@@ -204,7 +243,8 @@ def _check_setting(
     return SettingCheck(
         name=setting.name,
         runs=tuple(checks),
-        missing=tuple(missing + strangers),
+        missing=tuple(missing),
+        strangers=tuple(strangers),
         not_applicable={
             scenario.id: scenario.not_applicable[architecture]
             for scenario in scenarios

@@ -11,8 +11,15 @@ def report(checked: Checked, brief: bool) -> str:
     """The check as text: a line a run, then the rules, then the verdict."""
     lines = [f"{checked.scenarios} scenarios"]
     lines += [
-        f"  {category}: {count} too {'few' if count > 0 else 'many'}"
-        for category, count in checked.wrong_counts.items()
+        f"  {category}: {count} too few"
+        if count > 0
+        else f"  {category}: {-count} more than the paper has"
+        for category, count in checked.fewer_than_paper.items()
+    ]
+    lines += [
+        f"  missing: {scenario}, of which nothing is recorded: run `failbench record "
+        f"--only {scenario}`"
+        for scenario in checked.unrecorded
     ]
     lines += [
         f"  missing: {setting.name}, of which nothing is recorded: run `failbench record "
@@ -27,7 +34,12 @@ def report(checked: Checked, brief: bool) -> str:
                 continue
             state = "ok" if run.passed else "FAILED: " + "; ".join(run.faults)
             lines.append(f"  {run.run_id:<58} {run.outcome:<9} {state}")
-        lines += [f"  missing: {one}" for one in setting.missing]
+        lines += [
+            f"  missing: {run.scenario}, seed {run.seed}"
+            for run in setting.missing
+            if run.scenario not in checked.unrecorded
+        ]
+        lines += [f"  missing: {run_id} has no scenario file" for run_id in setting.strangers]
         lines += [
             f"  missing or out of date: {run_id}, a run with a remedy"
             for run_id in setting.remedies_wanting
@@ -65,7 +77,7 @@ def metrics(checked: Checked) -> dict[str, object]:
         found[setting.name] = {
             "failing_runs": len(setting.runs),
             "passed": sum(run.passed for run in setting.runs),
-            "missing": len(setting.missing),
+            "missing": len(setting.missing) + len(setting.strangers),
             "not_applicable": len(setting.not_applicable),
             "successes": setting.successes,
             "successes_outside_band": setting.successes_flagged,

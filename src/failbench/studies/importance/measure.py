@@ -24,7 +24,7 @@ import polars as pl
 from pydantic import Field
 
 from failbench.arrays import Mask
-from failbench.features.catalogue import EXTRAS, FEATURE_SETS
+from failbench.features.catalogue import FEATURE_SETS
 from failbench.methods.boosting_machine import EbmSettings, ebm
 from failbench.methods.classifiers import RandomForestSettings, random_forest
 from failbench.methods.signal_groups import signal_groups
@@ -49,7 +49,7 @@ TABLE_SIX = "19+keywords+trend"
 
 IMPORTANCE_SETS: dict[str, tuple[str, ...]] = {
     "19": FEATURE_SETS["19"],
-    TABLE_SIX: (*FEATURE_SETS["19+keywords"], *(feature.name for feature in EXTRAS)),
+    TABLE_SIX: (*FEATURE_SETS["19+keywords"], "perplexity_trend"),
 }
 
 METHODS = ("random_forest", "ebm")

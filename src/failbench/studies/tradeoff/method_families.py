@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from failbench.errors import BadInputError
-from failbench.methods.llm.settings import PAPER_MODELS, is_language_model
+from failbench.methods import catalogue
+from failbench.methods.llm.settings import is_language_model
 from failbench.reporting.style import BLACK, GREY, SKY
 
 
@@ -14,25 +15,27 @@ from failbench.reporting.style import BLACK, GREY, SKY
 class Family:
     """Methods that are read alike, and their mark on a figure.
 
-    The colours are those of the palette that stand for no category of failures.
+    ``families`` are what the catalogue calls them. The colours are those of the palette that stand
+    for no category of failures.
     """
 
     label: str
-    methods: tuple[str, ...]
+    families: tuple[catalogue.Family, ...]
     marker: str
     colour: str
     filled: bool = True
 
 
-LANGUAGE_MODELS: Final = Family("language model", PAPER_MODELS, "P", SKY, filled=False)
+LANGUAGE_MODELS: Final = Family("language model", ("language model",), "P", SKY, filled=False)
 
 FAMILIES: Final = (
-    Family("rules", ("simple_rules", "improved_rules", "learned_rules"), "o", BLACK),
-    Family("tree or additive model", ("decision_tree", "logistic_regression", "ebm"), "s", SKY),
-    Family("ensemble of trees", ("random_forest", "lightgbm", "symptom_baseline"), "^", GREY),
-    Family("raw telemetry", ("raw_series", "raw_text", "raw_telemetry"), "v", SKY, filled=False),
-    Family("hybrid", ("hybrid", "hybrid_two_way"), "D", BLACK, filled=False),
-    Family("simulated person", ("simulated_human",), "", GREY),
+    Family("rules", ("rules",), "o", BLACK),
+    Family("tree or additive model", ("tree or additive model",), "s", SKY),
+    # the baseline is a forest too, over symptoms
+    Family("ensemble of trees", ("ensemble of trees", "baseline"), "^", GREY),
+    Family("raw telemetry", ("raw telemetry",), "v", SKY, filled=False),
+    Family("hybrid", ("hybrid",), "D", BLACK, filled=False),
+    Family("simulated person", ("simulated person",), "", GREY),
     LANGUAGE_MODELS,
 )
 
@@ -43,16 +46,16 @@ def method_family(method: str) -> Family:
     Raises
     ------
     BadInputError
-        If it is in none.
+        If it is not in the catalogue, and no language model either.
     """
-    for family in FAMILIES:
-        if method in family.methods:
-            return family
+    if method in catalogue.ENTRIES:
+        name = catalogue.ENTRIES[method].family
+        return next(family for family in FAMILIES if name in family.families)
     if is_language_model(method):
         return LANGUAGE_MODELS
     raise BadInputError(
         "data/metrics/intervals.json",
         method,
-        "is in no family of methods.",
-        "Add it to FAMILIES in failbench.studies.tradeoff.method_families.",
+        "is no method of the catalogue, and so in no family.",
+        "Give it an entry in failbench.methods.catalogue.",
     )

@@ -1,0 +1,138 @@
+"""A copy of the repository that a test adds something to, and in which it runs what follows."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+REPOSITORY = Path(__file__).parents[2]
+ADDITIONS = Path(__file__).parent / "additions"
+"""A folder per kind of addition: new files, each at its path in the repository."""
+
+SECONDS = 300
+"""Within which a command ends, on a slow machine too."""
+
+AUTHOR = ("-c", "user.name=A test", "-c", "user.email=test@example.org")
+
+
+@dataclass(frozen=True)
+class Insertion:
+    """Lines that are put into a file of the repository.
+
+    Attributes
+    ----------
+    path
+        The file.
+    text
+        Whole lines.
+    before
+        The line that comes next, of which there is one; the lines go to the end without it.
+    """
+
+    path: str
+    text: str
+    before: str | None = None
+
+
+@dataclass(frozen=True)
+class RepositoryCopy:
+    """A copy, under version control of its own.
+
+    Attributes
+    ----------
+    root
+        Its folder.
+    """
+
+    root: Path
+
+    @classmethod
+    def of_working_tree(cls, root: Path) -> RepositoryCopy:
+        """Copy every file that git tracks or would track, as it is now, and commit the copy."""
+        listed = subprocess.check_output(
+            ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+            cwd=REPOSITORY,
+            text=True,
+        )
+        for name in filter(None, listed.split("\0")):
+            if (REPOSITORY / name).exists():
+                (root / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(REPOSITORY / name, root / name)
+        copy = cls(root)
+        copy.run("git", "init", "--quiet")
+        copy.commit()
+        return copy
+
+    def copied_to(self, root: Path) -> RepositoryCopy:
+        """Another copy of it."""
+        return RepositoryCopy(shutil.copytree(self.root, root))
+
+    def run(self, *command: str, status: int = 0) -> str:
+        """Run a command in it, on its own code; what it prints, errors included."""
+        paths = [self.root / "src", self.root / "experiments"]
+        environment = {
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join(map(str, paths)),
+            "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
+            "PYTHONDONTWRITEBYTECODE": "",
+        }
+        done = subprocess.run(
+            command,
+            cwd=self.root,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+            timeout=SECONDS,
+        )
+        assert done.returncode == status, f"{' '.join(command)}: {done.stdout[-4000:]}"
+        return done.stdout
+
+    def python(self, *arguments: str, status: int = 0) -> str:
+        return self.run(sys.executable, *arguments, status=status)
+
+    def pytest(self, *arguments: str, status: int = 0) -> str:
+        return self.python(
+            "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments, status=status
+        )
+
+    def dvc(self, *arguments: str) -> str:
+        return self.python("-m", "dvc", *arguments)
+
+    def commit(self) -> None:
+        self.run("git", "add", "--all")
+        self.run("git", *AUTHOR, "commit", "--quiet", "--allow-empty", "--message", "As it is now")
+
+    def changed(self) -> set[str]:
+        """Files that differ from the last commit, or are not in it."""
+        lines = self.run("git", "status", "--porcelain", "--untracked-files=all").splitlines()
+        return {line[3:] for line in lines}
+
+    def add_files(self, kind: str) -> set[str]:
+        """Add the new files of an addition; their paths."""
+        folder = ADDITIONS / kind
+        files = [path for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc"]
+        for path in files:
+            target = self.root / path.relative_to(folder)
+            assert not target.exists(), f"{target} is there already."
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(path, target)
+        return {path.relative_to(folder).as_posix() for path in files}
+
+    def insert(self, insertion: Insertion) -> str:
+        """Put lines into a file; its path."""
+        file = self.root / insertion.path
+        text = file.read_text(encoding="utf-8")
+        if insertion.before is None:
+            file.write_text(text + insertion.text, encoding="utf-8")
+        else:
+            head, line, tail = text.partition(f"\n{insertion.before}\n")
+            assert line, f"{insertion.path} has no line {insertion.before!r}."
+            assert f"\n{insertion.before}\n" not in f"\n{tail}"
+            file.write_text(head + "\n" + insertion.text + line[1:] + tail, encoding="utf-8")
+        return insertion.path
