@@ -74,7 +74,7 @@ def test_a_solver_that_stops_early_without_a_word_is_found_out(data, monkeypatch
         return fit(self, X, y)
 
     monkeypatch.setattr(LogisticRegression, "fit", stops_early)
-    with pytest.raises(BadInputError, match="is not solved"):
+    with pytest.raises(BadInputError, match="did not converge"):
         ConvergedLogisticRegression(solver="newton-cg").fit(*data)
 
 
