@@ -1,12 +1,12 @@
 """Features: the paper's 19 numbers of a failing run, the keywords, and one extra.
 
-One rule for values that are not there or not finite, kept here for all features:
+One rule for missing and non-finite values, for all features:
 
 * A loss, gradient norm or validation loss that is NaN, infinite or above ``CEILING`` counts as
-  ``CEILING`` in every statistic: a run that left the numbers behind is at least as bad as the worst
+  ``CEILING`` in every statistic: a run with non-finite values is at least as bad as the worst
   finite one. Perplexity is clipped at ``CEILING`` too.
-* What was never logged (a run that died before its first step, a batch without tokens) is missing:
-  null here. No run is dropped, and each method says what it does with missing values.
+* A value that was never logged (a run that ended before its first step, a batch without tokens) is
+  missing: null. No run is dropped, and each method documents its treatment of missing values.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ RECENT_STEPS = 20
 """Steps over which token counts are pooled: enough for a rate, and still recent."""
 
 SIGNIFICANT_DIGITS = 9
-"""Features are rounded to this, so that the order in which threads add up cannot be seen."""
+"""Features are rounded to this, so that the order of summation has no effect."""
 
 
 @dataclass(frozen=True)
 class Feature:
-    """Declaration of one feature; ``formula`` is what :func:`extract` computes, in words.
+    """Declaration of one feature; ``formula`` says what :func:`extract` computes.
 
-    ``subgroup`` is the finer unit of ablations and importance; ``source`` says who asks for it.
+    ``subgroup`` is the finer unit of ablations and importance; ``source`` is the reference.
     """
 
     name: str
@@ -175,7 +175,7 @@ def extract(observables: Observables) -> pl.DataFrame:
     Returns
     -------
     polars.DataFrame
-        One row a snapshot in the order of ``observables.runs``: ``row`` and the columns of
+        One row per snapshot in the order of ``observables.runs``: ``row`` and the columns of
         ``FEATURES``, all Float64, null where missing.
     """
     capacity = observables.runs.select("row", "capacity_bytes")
@@ -227,8 +227,8 @@ def bounded(signal: pl.Expr) -> pl.Expr:
 
 def slope(signal: str) -> pl.Expr:
     """Least-squares slope of a column over steps, per step; NaN with fewer than two values."""
-    seen = pl.col(signal).is_not_null()
-    steps = pl.col("step").cast(pl.Float64).filter(seen)
+    logged = pl.col(signal).is_not_null()
+    steps = pl.col("step").cast(pl.Float64).filter(logged)
     values = pl.col(signal).drop_nulls()
     deviations = steps - steps.mean()
     return (deviations * (values - values.mean())).sum() / deviations.pow(2).sum()
@@ -264,7 +264,7 @@ _STEP_EXPRESSIONS: dict[str, pl.Expr] = {
     "sequence_length_spread": pl.col("max_length").tail(RECENT_STEPS).max()
     - pl.col("mean_length").tail(RECENT_STEPS).min(),
     "batch_size": _last("sequences"),
-    # The two are logged together, so that a null threshold beside a learning rate means "off".
+    # The two are logged together, so a null threshold beside a learning rate means "off".
     "gradient_clipping": pl.when(_last("learning_rate").is_not_null()).then(
         pl.col("clip_norm").filter(pl.col("learning_rate").is_not_null()).last().is_not_null()
     ),
