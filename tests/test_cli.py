@@ -232,7 +232,7 @@ def test_scenario_to_record_that_is_not_there_is_named(
     pytest.importorskip("torch", reason="recording needs the extra `record`")
     assert main(["record", "--only", "unknown_7", "gremlin"]) == 2
     assert capsys.readouterr().err == (
-        "data/scenarios: id: there is no scenario 'gremlin'. Name one that is there.\n"
+        "data/scenarios: id: there is no scenario 'gremlin'. Name an existing scenario.\n"
     )
 
 
@@ -283,7 +283,7 @@ def test_diagnosis_that_is_interrupted_ends_with_130_and_writes_nothing(
     ("options", "complaint"),
     [
         (["--method", "crystal_ball"], "methods: method: 'crystal_ball' is unknown. Choose one of"),
-        (["--method", "simulated_human"], "methods: method: 'simulated_human' is told the true"),
+        (["--method", "simulated_human"], "methods: method: 'simulated_human' needs the true"),
         (["--features", "elsewhere"], "elsewhere: (file): is missing or is not a parquet file."),
     ],
 )

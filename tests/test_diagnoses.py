@@ -13,7 +13,7 @@ from failbench.diagnoses import (
     DIAGNOSIS_SCHEMA,
     diagnose_stream,
     diagnoses_of,
-    learnt_method,
+    fitted_method,
     read_features,
     write_diagnoses,
 )
@@ -51,7 +51,7 @@ def rules(
     repository: Path, features: pl.DataFrame, study: AcrossArchitectures
 ) -> dict[str, Method]:
     return {
-        name: learnt_method(name, settings_of(repository, name), features, study)
+        name: fitted_method(name, settings_of(repository, name), features, study)
         for name in ("simple_rules", "improved_rules")
     }
 
@@ -152,8 +152,8 @@ def test_a_simulated_person_is_no_diagnosis(
     repository: Path, features: pl.DataFrame, study: AcrossArchitectures
 ) -> None:
     settings = settings_of(repository, "simulated_human")
-    with pytest.raises(BadInputError, match=r"'simulated_human' is told the true causes"):
-        learnt_method("simulated_human", settings, features, study)
+    with pytest.raises(BadInputError, match=r"'simulated_human' needs the true causes"):
+        fitted_method("simulated_human", settings, features, study)
 
 
 def test_nothing_is_learnt_from_another_optimizer(
@@ -162,7 +162,7 @@ def test_nothing_is_learnt_from_another_optimizer(
     others = features.filter(pl.col("optimizer") != study.optimizer)
     settings = settings_of(repository, "simple_rules")
     with pytest.raises(BadInputError, match=rf"no failing run of {study.optimizer} at scale"):
-        learnt_method("simple_rules", settings, others, study)
+        fitted_method("simple_rules", settings, others, study)
 
 
 def test_a_feature_table_that_lacks_a_column_is_refused(

@@ -89,7 +89,7 @@ def test_unknown_key_is_refused_with_those_that_are_known(tmp_path: Path) -> Non
 def test_file_that_is_not_json_is_refused_with_its_remedy(tmp_path: Path, content: bytes) -> None:
     path = write(tmp_path)
     path.write_bytes(content)
-    with pytest.raises(BadInputError, match=r"json: \(file\): is not JSON: .* Mend the syntax\."):
+    with pytest.raises(BadInputError, match=r"json: \(file\): is not JSON: .* Correct the syntax"):
         read_scenario(path)
 
 
@@ -114,7 +114,7 @@ def test_id_that_two_categories_share_is_refused(tmp_path: Path) -> None:
     data = {"category": "data_pipeline", "symptom_category": "data_pipeline"}
     write(tmp_path, "data_pipeline/rate_too_high", **data)
     complaint = r"rate_too_high\.json: id: 'rate_too_high' is the id of a data_pipeline scenario\. "
-    with pytest.raises(BadInputError, match=complaint + r"Give each scenario an id of its own\."):
+    with pytest.raises(BadInputError, match=complaint + r"Give each scenario a unique id\."):
         read_scenarios(tmp_path)
 
 

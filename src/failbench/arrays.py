@@ -1,4 +1,4 @@
-"""Arrays: the array types that signatures name."""
+"""Array types of signatures."""
 
 from __future__ import annotations
 

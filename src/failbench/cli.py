@@ -11,7 +11,7 @@ from failbench.commands.check import check_benchmark
 from failbench.commands.compare import compare_results
 from failbench.commands.diagnose import diagnose_telemetry
 from failbench.commands.llm import ask_models, print_prompt
-from failbench.commands.paths import FEATURES, SCENARIOS, TELEMETRY
+from failbench.commands.paths import FEATURE_TABLE, SCENARIOS, TELEMETRY
 from failbench.commands.record import record_settings
 from failbench.commands.reruns import print_reruns
 from failbench.commands.tables import write_tables
@@ -38,15 +38,17 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="command")
 
     record = commands.add_parser("record", help="record the runs that are missing or out of date")
-    record.add_argument("--architecture", choices=get_args(Architecture), help="this one alone")
-    record.add_argument("--optimizer", choices=get_args(Optimizer), help="this one alone")
+    record.add_argument("--architecture", choices=get_args(Architecture), help="only this one")
+    record.add_argument("--optimizer", choices=get_args(Optimizer), help="only this one")
     record.add_argument("--scale", choices=("small", "paper"), default="small")
     record.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
-    record.add_argument("--only", nargs="+", metavar="SCENARIO", help="record these alone")
-    record.add_argument("--seeds", type=_positive, help="seeds a scenario (default: params.yaml)")
-    record.add_argument("--again", nargs="+", metavar="RUN", default=[], help="though known")
+    record.add_argument("--only", nargs="+", metavar="SCENARIO", help="record only these")
+    record.add_argument("--seeds", type=_positive, help="seeds per scenario (default: params.yaml)")
+    record.add_argument(
+        "--again", nargs="+", metavar="RUN", default=[], help="record these even if known"
+    )
     record.add_argument("--workers", type=_positive, default=available_workers())
-    record.add_argument("--minutes", type=float, help="stop cleanly after so long")
+    record.add_argument("--minutes", type=float, help="stop cleanly after this many minutes")
     record.add_argument("--output", type=Path, default=TELEMETRY)
     record.add_argument("--known", type=Path, help="telemetry to reuse (default: the output)")
     record.set_defaults(run=record_settings)
@@ -56,8 +58,10 @@ def _parser() -> argparse.ArgumentParser:
     )
     diagnose.add_argument("telemetry", type=Path, metavar="TELEMETRY")
     diagnose.add_argument("--method", nargs="+", default=["simple_rules"], metavar="METHOD")
-    diagnose.add_argument("--output", type=Path, required=True, help="parquet, a row a diagnosis")
-    diagnose.add_argument("--features", type=Path, default=FEATURES, help="runs to learn from")
+    diagnose.add_argument(
+        "--output", type=Path, required=True, help="parquet, one row per diagnosis"
+    )
+    diagnose.add_argument("--features", type=Path, default=FEATURE_TABLE, help="runs to learn from")
     diagnose.set_defaults(run=diagnose_telemetry)
 
     check = commands.add_parser("check", help="check scenarios and telemetry against each other")
@@ -80,13 +84,17 @@ def _parser() -> argparse.ArgumentParser:
     tables.add_argument("--output", type=Path, default=Path("paper/tables.pdf"))
     tables.set_defaults(run=write_tables)
 
-    llm = commands.add_parser("llm", help="ask language models what the cache has no answer of")
-    llm.add_argument("--model", metavar="LABEL", help="this one of params.yaml alone")
+    llm = commands.add_parser(
+        "llm", help="send language models the prompts without a cached answer"
+    )
+    llm.add_argument("--model", metavar="LABEL", help="only this model of params.yaml")
     llm.add_argument("--host", help="address of the server (default: OLLAMA_HOST, or this machine)")
-    llm.add_argument("--limit", type=_positive, metavar="RUNS", help="the first so many runs alone")
+    llm.add_argument(
+        "--limit", type=_positive, metavar="RUNS", help="only the first runs, this many"
+    )
     llm.set_defaults(run=ask_models)
 
-    prompt = commands.add_parser("prompt", help="print what a language model is told of a run")
+    prompt = commands.add_parser("prompt", help="print the prompt of a run to language models")
     prompt.add_argument("run_id", metavar="RUN")
     prompt.set_defaults(run=print_prompt)
     return parser

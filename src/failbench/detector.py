@@ -1,6 +1,6 @@
-"""When did a run fail, and how: one detector that knows nothing but telemetry.
+"""The detector: when and how a run failed, from telemetry alone.
 
-It is blind to scenario, expected outcome and twin. Every threshold is the mean plus some standard
+It does not use scenario, expected outcome or twin. Every threshold is the mean plus some standard
 deviations of a statistic over successful runs of the same architecture and optimizer.
 """
 
@@ -35,18 +35,18 @@ class DetectorParams(Record):
 
 @dataclass(frozen=True)
 class Signals:
-    """What the detector measures of one run that was not ended from without.
+    """Measurements of one run that was not ended from outside.
 
     The first two are series over steps, in which missing and non-finite values count as infinite.
-    A gradient norm is not among them: it may be large in a run that learns, and is evidence for a
-    diagnosis and no failure in itself.
+    The gradient norm is not among them: it may be large in a run that learns, and is evidence for a
+    diagnosis rather than a failure.
 
     Attributes
     ----------
     rise
-        The loss above the lowest trailing mean that was reached before.
+        The loss minus the lowest earlier trailing mean.
     smooth_rise
-        The highest that the trailing mean itself ever stood above a lower one before it.
+        The largest rise of the trailing mean above an earlier one.
     final_validation
         Mean of the last held-out losses.
     worsening
@@ -65,7 +65,7 @@ class Signals:
 
 @dataclass(frozen=True)
 class HealthyBand:
-    """Upper limits of what successful runs do; see :class:`Signals`."""
+    """Upper limits of the signals of successful runs; see :class:`Signals`."""
 
     loss: float
     rise: float
@@ -76,7 +76,7 @@ class HealthyBand:
 
 @dataclass(frozen=True)
 class Detection:
-    """What became of a run, and the step from which snapshots are taken back."""
+    """The outcome of a run, and the step from which snapshots are counted back."""
 
     outcome: str
     failure_step: int
@@ -93,7 +93,7 @@ def measure(steps: pl.DataFrame, params: DetectorParams) -> Signals:
     validation = _finite_or_infinite(
         steps["validation_loss"].drop_nulls().cast(pl.Float64).to_numpy()
     )
-    with np.errstate(invalid="ignore"):  # infinity minus infinity is no number, and counts as one
+    with np.errstate(invalid="ignore"):  # infinity minus infinity is NaN, and counts as infinite
         smooth = sliding_window_view(loss, min(params.consecutive_steps, len(loss))).mean(-1)
         lowest = np.minimum.accumulate(smooth)
         # The trailing mean that ends at step t is known from step t + 1 on.
@@ -115,19 +115,19 @@ def measure(steps: pl.DataFrame, params: DetectorParams) -> Signals:
     )
 
 
-def _held(series: Series, steps: int) -> Series:
-    """The level that a series holds over each window of so many consecutive steps."""
+def _sustained(series: Series, steps: int) -> Series:
+    """The minimum of a series over each window of consecutive steps."""
     if len(series) < steps:
         return np.zeros(0)
-    held: Series = sliding_window_view(series, steps).min(-1)
-    return held
+    minima: Series = sliding_window_view(series, steps).min(-1)
+    return minima
 
 
 def healthy_band(runs: list[Signals], params: DetectorParams) -> HealthyBand:
     """Mean plus ``deviations`` standard deviations of each statistic over successful runs.
 
-    Of the loss the statistic is the highest value of the run, and of the rise that of its trailing
-    mean: single steps of a healthy run may leave the band, many in a row do not.
+    For the loss the statistic is the maximum of the run, for the rise that of its trailing mean:
+    single steps of a healthy run may leave the band, many consecutive ones do not.
 
     Raises
     ------
@@ -149,7 +149,7 @@ def healthy_band(runs: list[Signals], params: DetectorParams) -> HealthyBand:
         loss=limit([float(run.loss.max()) for run in runs]),
         rise=limit([run.smooth_rise for run in runs]),
         final_validation=limit([run.final_validation for run in runs]),
-        # A held-out loss that all but stands still is no worse, however fast healthy runs improve.
+        # A held-out loss that hardly changes is no failure, however fast healthy runs improve.
         worsening=max(params.worse_nats, limit([run.worsening for run in runs])),
         slowdown=max(params.slow_factor, limit([run.slowdown for run in runs])),
     )
@@ -158,12 +158,12 @@ def healthy_band(runs: list[Signals], params: DetectorParams) -> HealthyBand:
 def detect(
     ending: Ending, steps: pl.DataFrame, band: HealthyBand, params: DetectorParams
 ) -> Detection:
-    """What became of a run.
+    """The outcome of a run.
 
-    A run that was ended (by an exception, a signal, or for its silence) failed there. Otherwise the
-    first of ``consecutive_steps`` steps in a row outside the healthy band is where it diverged.
-    What is left failed, if at all, at its last step, where a person would look: *degraded* if the
-    held-out loss was lower before, *stalled* if it never came down, *slow* if only time is amiss.
+    A run that was ended (by an exception, a signal or a timeout) failed there. Otherwise it
+    diverged at the first of ``consecutive_steps`` consecutive steps outside the healthy band. The
+    others failed, if at all, at their last step: *degraded* if the held-out loss was lower before,
+    *stalled* if it never fell, *slow* if only the step time is unhealthy.
     """
     last = int(steps["step"][-1]) if steps.height else 0
     if ending != "completed":
@@ -171,7 +171,9 @@ def detect(
         return Detection(ended[ending], last)
     signals = measure(steps, params)
     window = params.consecutive_steps
-    outside = (_held(signals.loss, window) > band.loss) | (_held(signals.rise, window) > band.rise)
+    outside = (_sustained(signals.loss, window) > band.loss) | (
+        _sustained(signals.rise, window) > band.rise
+    )
     if outside.any():
         return Detection("diverged", int(steps["step"][int(outside.argmax())]))
     if signals.worsening > band.worsening:

@@ -1,4 +1,4 @@
-"""Diagnoses of many runs: methods that learnt from the benchmark, applied to other telemetry."""
+"""Diagnoses of many runs: methods fitted to the benchmark, applied to other telemetry."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ DIAGNOSIS_SCHEMA = pl.Schema(
 )
 """Columns of a file of diagnoses; the first two are its key.
 
-What they mean is said of :class:`failbench.verdicts.Diagnosis`. Values and thresholds are
-text, because some are numbers and some are words.
+See :class:`failbench.verdicts.Diagnosis` for their meaning. Values and thresholds are text, because
+some are numbers and some are words.
 """
 
 
@@ -49,7 +49,7 @@ def read_features(path: Path) -> pl.DataFrame:
     Raises
     ------
     BadInputError
-        If it is not there, is not parquet, or lacks a column.
+        If it is missing, not parquet, or lacks a column.
     """
     remedy = "Run `dvc repro features`, or restore it with `git checkout`."
     try:
@@ -64,13 +64,13 @@ def read_features(path: Path) -> pl.DataFrame:
     return table
 
 
-def learnt_method(
+def fitted_method(
     name: str, settings: Record, features: pl.DataFrame, study: AcrossArchitectures
 ) -> Method:
-    """A method that has learnt from every failing run of the study of all architectures.
+    """A method fitted to every failing run of the study of all architectures.
 
-    The pooled part of that study says how often such a method is right on new scenarios of
-    architectures that it knows, and the part that leaves one architecture out, on a new one.
+    That study estimates the accuracy of such a method: on new scenarios of known architectures
+    (pooled part), and on a new architecture (left-out part).
 
     Parameters
     ----------
@@ -79,46 +79,46 @@ def learnt_method(
     features
         The feature table of all recorded runs.
     study
-        Which of them to learn from.
+        Selects the training runs.
 
     Raises
     ------
     BadInputError
-        If there is no method of that name, if it simulates people, if nothing is there to learn
-        from, or if too few successful runs are there to measure a healthy band.
+        If there is no method of that name, it simulates people, there are no training runs, or
+        there are too few successful runs for a healthy band.
     """
     declaration = method_named(name)
     if declaration.simulation:
         raise BadInputError(
             "methods",
             "method",
-            f"{name!r} is told the true causes, which nobody knows here.",
-            "Choose a method that diagnoses.",
+            f"{name!r} needs the true causes, which are unknown here.",
+            "Choose a diagnostic method.",
         )
-    taken = study.slice(features)
-    runs = LabelledRuns.from_table(taken.filter(pl.col("kind") == "failure"))
+    selected = study.slice(features)
+    runs = LabelledRuns.from_table(selected.filter(pl.col("kind") == "failure"))
     if not len(runs.labels):
         raise BadInputError(
             "features",
             "optimizer",
-            f"no failing run of {study.optimizer} at scale {study.scale} is there to learn from.",
+            f"no failing run of {study.optimizer} at scale {study.scale} is there to train on.",
             "Record one, or change the section across_architectures of params.yaml.",
         )
-    band = healthy_band(to_frame(taken.filter(pl.col("kind") == "success")), band_features())
+    band = healthy_band(to_frame(selected.filter(pl.col("kind") == "success")), band_features())
     context = Context(FEATURE_SETS[study.feature_sets[0]], band, study.seed)
     method = declaration.build(settings, context)
     return method.fit(runs.frame, runs.labels, groups=runs.groups)
 
 
 def diagnoses_of(telemetry: Telemetry, methods: Mapping[str, Method]) -> pl.DataFrame:
-    """What each method says of each failing run, at the step at which the run failed.
+    """The diagnosis of each failing run by each method, at the step of the failure.
 
-    Runs of other kinds are left out: in them there is nothing to diagnose.
+    Other runs are ignored: they have no failure to diagnose.
 
     Parameters
     ----------
     telemetry
-        Any runs; whether their scenarios are known makes no difference.
+        Any runs; their scenarios need not be known.
     methods
         Fitted methods by name.
 
@@ -129,24 +129,34 @@ def diagnoses_of(telemetry: Telemetry, methods: Mapping[str, Method]) -> pl.Data
     """
     failed = telemetry.select(pl.col("kind") == "failure")
     frame = to_frame(feature_table(failed, scenarios=()))
-    said = {name: method.diagnose(frame) for name, method in methods.items()} if len(frame) else {}
+    diagnoses = (
+        {name: method.diagnose(frame) for name, method in methods.items()} if len(frame) else {}
+    )
     rows = [
-        (run_id, name, *_cells(diagnoses[position]))
+        (run_id, name, *_row(of_method[position]))
         for position, run_id in enumerate(frame.index)
-        for name, diagnoses in said.items()
+        for name, of_method in diagnoses.items()
     ]
     return pl.DataFrame(rows, schema=DIAGNOSIS_SCHEMA, orient="row")
 
 
-def _cells(one: Diagnosis) -> tuple[object, ...]:
-    evidence = [{name: str(getattr(signal, name)) for name in _EVIDENCE} for signal in one.evidence]
-    return one.category, one.confidence, one.reason, one.conditions, evidence
+def _row(diagnosis: Diagnosis) -> tuple[object, ...]:
+    evidence = [
+        {name: str(getattr(signal, name)) for name in _EVIDENCE} for signal in diagnosis.evidence
+    ]
+    return (
+        diagnosis.category,
+        diagnosis.confidence,
+        diagnosis.reason,
+        diagnosis.conditions,
+        evidence,
+    )
 
 
 def diagnose_stream(
     batches: Iterable[Telemetry], methods: Mapping[str, Method]
 ) -> Iterator[tuple[int, pl.DataFrame]]:
-    """Diagnose batch after batch: how many runs it held, and :func:`diagnoses_of` it.
+    """Diagnose batches one by one: the number of runs of each, and its :func:`diagnoses_of`.
 
     Features, and so diagnoses, of a run do not depend on the other runs of its batch.
     """
@@ -155,16 +165,16 @@ def diagnose_stream(
 
 
 def write_diagnoses(tables: Iterable[pl.DataFrame], path: Path) -> None:
-    """Write tables of ``DIAGNOSIS_SCHEMA`` into one parquet file as they come.
+    """Write tables of ``DIAGNOSIS_SCHEMA`` into one parquet file as they are made.
 
     Raises
     ------
     BadInputError
-        If the disk is full or the folder cannot be written. Whatever is raised, here or by the
-        tables, a file that was there stays as it was.
+        If the disk is full or the folder cannot be written. After any error, here or in the tables,
+        an existing file is unchanged.
     """
     schema = DIAGNOSIS_SCHEMA.to_frame().to_arrow().schema
-    remedy = "Free space or choose another folder; what was there is untouched."
+    remedy = "Free space or choose another folder; an existing file is unchanged."
     with (
         replaced_when_whole(path, remedy) as partial,
         pq.ParquetWriter(partial, schema, compression="zstd") as writer,

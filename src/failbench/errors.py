@@ -1,15 +1,15 @@
-"""The one error that bad input raises."""
+"""The exception for bad input."""
 
 from __future__ import annotations
 
 
 class BadInputError(Exception):
-    """Input that cannot be used, said in one sentence a person can act on.
+    """Unusable input, with a remedy.
 
     Parameters
     ----------
     place
-        The file (and, where there is one, the line or row) that is at fault.
+        The file at fault, with line or row if any.
     field
         The key, column or option that is wrong.
     problem

@@ -1,4 +1,4 @@
-"""Files that are there wholly or not at all."""
+"""Atomic writing of files."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from failbench.errors import BadInputError
 
 @contextmanager
 def replaced_when_whole(path: Path, remedy: str) -> Iterator[Path]:
-    """Where to write what shall become a file: a reader, or a crash, sees the old one or all of it.
+    """A temporary file that replaces ``path`` at the end: readers see the old file or the new one.
 
     Parameters
     ----------
     remedy
-        What the reader of the error can do.
+        Remedy for the error message.
 
     Yields
     ------
     pathlib.Path
-        The partial file. It takes the place of ``path`` at the end; whatever is raised before, the
-        old file stays as it was and the partial one is removed.
+        The partial file. It replaces ``path`` at the end; after any error before, the old file is
+        unchanged and the partial one is removed.
 
     Raises
     ------
@@ -42,11 +42,11 @@ def replaced_when_whole(path: Path, remedy: str) -> Iterator[Path]:
             path, "(file)", f"cannot be written ({error.strerror}).", remedy
         ) from error
     finally:
-        with suppress(OSError):  # it is not there, or neither is its folder
+        with suppress(OSError):  # it or its folder does not exist
             partial.unlink()
 
 
 def write_atomically(path: Path, content: bytes, remedy: str) -> None:
-    """Write a file whole or not at all; see :func:`replaced_when_whole`."""
+    """Write a file atomically; see :func:`replaced_when_whole`."""
     with replaced_when_whole(path, remedy) as partial:
         partial.write_bytes(content)

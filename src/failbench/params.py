@@ -1,4 +1,4 @@
-"""Sections of ``params.yaml`` as typed records; the one place that reads the file."""
+"""Sections of ``params.yaml`` as typed records; the only module that reads the file."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def read_section(
     ------
     BadInputError
         If the file is not YAML, the section is missing, a key is unknown or missing, or a value is
-        out of its domain; it names the file, ``section.key`` and what to do.
+        out of its domain; it names the file, ``section.key`` and the remedy.
     """
     raw = _sections(path).get(section)
     if not isinstance(raw, dict):
@@ -49,7 +49,7 @@ def read_section(
             "the section is missing or empty.",
             f"Give it the keys {', '.join(model.model_fields)}.",
         )
-    remedy = "The comment beside the key says what it takes."
+    remedy = "The comment beside the key says which values it takes."
     return validated(model, {**shared, **raw}, path, remedy, (section,))
 
 
@@ -83,7 +83,9 @@ def _sections(path: Path) -> dict[str, Any]:
         ) from error
     except (ValueError, yaml.YAMLError) as error:
         problem = " ".join(str(error).split())
-        raise BadInputError(path, "(file)", f"is not YAML: {problem}.", "Mend it.") from error
+        raise BadInputError(
+            path, "(file)", f"is not YAML: {problem}.", "Correct the syntax."
+        ) from error
     return raw if isinstance(raw, dict) else {}
 
 

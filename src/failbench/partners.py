@@ -1,11 +1,11 @@
-"""Partners: labelled scenarios that look like an unknown one where anybody would look first."""
+"""Partners: labelled scenarios with the same surface as an unknown one."""
 
 from __future__ import annotations
 
 import polars as pl
 
 SURFACE = ("outcome", "has_error", "exit_signal")
-"""What a run shows without its telemetry being read."""
+"""What a run shows without reading its telemetry."""
 
 
 def partners(failing: pl.DataFrame) -> pl.DataFrame:
@@ -19,20 +19,20 @@ def partners(failing: pl.DataFrame) -> pl.DataFrame:
     Returns
     -------
     polars.DataFrame
-        ``scenario``, ``partner`` and ``partner_category``, sorted: a row a pair of which some runs
-        have the same outcome, both an error text or both none, and the same exit signal.
+        ``scenario``, ``partner`` and ``partner_category``, sorted: one row per pair with runs of
+        the same outcome, exit signal and presence of error text.
     """
-    looks = (
+    surfaces = (
         failing.with_columns(has_error=pl.col("error_type").is_not_null())
         .select("scenario", "category", *SURFACE)
         .unique()
     )
     unknown = pl.col("category") == "unknown"
-    labelled = looks.filter(~unknown).rename(
+    labelled = surfaces.filter(~unknown).rename(
         {"scenario": "partner", "category": "partner_category"}
     )
     return (
-        looks.filter(unknown)
+        surfaces.filter(unknown)
         .drop("category")
         .join(labelled, on=SURFACE, nulls_equal=True)
         .select("scenario", "partner", "partner_category")

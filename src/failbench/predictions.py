@@ -1,4 +1,4 @@
-"""Predictions: the columns of every file of out-of-fold predictions, and how an answer is taken."""
+"""Predictions: the columns of files of out-of-fold predictions, and the rule for answers."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ PREDICTION_SCHEMA = pl.Schema(
 )
 """Columns of a predictions file; the first six are its key.
 
-``reason`` is null but for abstentions, ``route`` but for hybrids, and ``conditions`` where a method
-gives a reader nothing to check; see :class:`failbench.verdicts.Diagnosis`.
+``reason`` is null except for abstentions, ``route`` except for hybrids, and ``conditions`` for
+methods without conditions to check; see :class:`failbench.verdicts.Diagnosis`.
 """
 
 DECIMALS = 6
-"""Of probabilities, as they are stored and as answers are taken from them."""
+"""Decimals of stored probabilities, from which answers are taken."""
 
 
 def most_probable(probabilities: Probabilities) -> Labels:
     """The category with the largest rounded probability; the first of ``CATEGORIES`` among equals.
 
-    An answer thus follows from what is stored, and what processors round differently decides none.
+    Answers thus follow from the stored probabilities, and rounding between processors decides none.
 
     Parameters
     ----------

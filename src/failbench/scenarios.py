@@ -32,14 +32,14 @@ COUNTS: dict[Category, int] = {
     "model_software": 15,
     "unknown": 8,
 }
-"""Scenarios a category: the counts of the paper's section 3.2."""
+"""Scenarios per category: the counts of the paper's section 3.2."""
 
 Identifier = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$", max_length=48)]
 Sentence = Annotated[str, StringConstraints(min_length=10)]
 
 
 class FaultDeclaration(Record):
-    """Which fault is injected, how strongly, and when it is switched on.
+    """The injected fault, its parameters, and its onset.
 
     ``onset`` is a kind and not a step: the step of a ``mid_run`` fault is drawn from the one range
     that ``params.yaml`` gives for all categories.
@@ -53,11 +53,10 @@ class FaultDeclaration(Record):
 class Scenario(Record):
     """One root cause of a failing training run.
 
-    ``symptom_category`` is the category that the surface of the failure suggests; a scenario is
-    *hard* exactly when that is not the category of the cause. ``not_applicable`` names the
-    architectures in which the cause has no realisation, each with its reason. ``other_outcomes``
-    are ends that some runs of the cause come to instead of the expected one, each with what decides
-    between them.
+    ``symptom_category`` is the category that the symptoms suggest; a scenario is *hard* exactly
+    when it differs from the category of the cause. ``not_applicable`` names the architectures in
+    which the cause cannot occur, each with its reason. ``other_outcomes`` are outcomes of some runs
+    other than the expected one, each with the condition that decides between them.
     """
 
     id: Identifier
@@ -90,7 +89,7 @@ class Scenario(Record):
 
     @property
     def outcomes(self) -> tuple[Outcome, ...]:
-        """Every outcome that a run of the cause may have, the expected one first."""
+        """Every permitted outcome of a run, the expected one first."""
         return (self.expected_outcome, *self.other_outcomes)
 
 
@@ -106,7 +105,9 @@ def read_scenario(path: Path) -> Scenario:
     try:
         raw = json.loads(path.read_text(encoding="utf-8"))
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise BadInputError(path, "(file)", f"is not JSON: {error}.", "Mend the syntax.") from error
+        raise BadInputError(
+            path, "(file)", f"is not JSON: {error}.", "Correct the syntax."
+        ) from error
     remedy = "Correct it after the model failbench.scenarios.Scenario."
     scenario = validated(Scenario, raw, path, remedy)
     expected = Path(scenario.category) / f"{scenario.id}.json"
@@ -141,19 +142,22 @@ def read_scenarios(folder: Path) -> tuple[Scenario, ...]:
                 path,
                 "id",
                 f"{scenario.id!r} is the id of a {scenarios[scenario.id].category} scenario.",
-                "Give each scenario an id of its own.",
+                "Give each scenario a unique id.",
             )
         scenarios[scenario.id] = scenario
     return tuple(
-        sorted(scenarios.values(), key=lambda one: (CATEGORIES.index(one.category), one.id))
+        sorted(
+            scenarios.values(),
+            key=lambda scenario: (CATEGORIES.index(scenario.category), scenario.id),
+        )
     )
 
 
 def missing_from_counts(scenarios: tuple[Scenario, ...]) -> dict[Category, int]:
-    """How many scenarios each category has too few (positive) or too many (negative) of."""
-    found = Counter(scenario.category for scenario in scenarios)
+    """Missing (positive) or surplus (negative) scenarios of each category whose count is wrong."""
+    counts = Counter(scenario.category for scenario in scenarios)
     return {
-        category: wanted - found[category]
+        category: wanted - counts[category]
         for category, wanted in COUNTS.items()
-        if wanted != found[category]
+        if wanted != counts[category]
     }

@@ -1,12 +1,12 @@
-"""Telemetry: a row a run, a row a step, and what of it a diagnosis may see.
+"""Telemetry: one table of runs and one of steps.
 
-Two tables hold everything that was recorded:
+Two tables hold everything that is recorded:
 
 ``runs.parquet``
-    One row a run, keyed by ``run_id``.
+    One row per run, keyed by ``run_id``.
 ``steps/<architecture>-<optimizer>.parquet``
-    One row a training step, keyed by ``(run_id, step)``. The step in which a run died has a row
-    too, with nulls for what it never reached.
+    One row per training step, keyed by ``(run_id, step)``. The step in which a run failed has a
+    row too, with nulls for values that it did not reach.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ def read_table(path: Path, schema: pl.Schema) -> pl.DataFrame:
 
 
 def unreadable(path: Path, error: Exception) -> BadInputError:
-    """What to raise where a library cannot read a parquet file."""
+    """The error for a file that cannot be read as parquet."""
     first_line = (str(error).splitlines() or ["unreadable"])[0]
     return BadInputError(
         path,
@@ -150,18 +150,20 @@ def unreadable(path: Path, error: Exception) -> BadInputError:
     )
 
 
-def refuse_other_columns(path: Path, found: pl.Schema, schema: pl.Schema) -> None:
-    """Refuse a file whose columns and types, in whatever order, are not those of ``schema``."""
+def refuse_other_columns(path: Path, actual: pl.Schema, schema: pl.Schema) -> None:
+    """Refuse a file whose columns and types, in any order, differ from ``schema``."""
     for name, dtype in schema.items():
-        own = found.get(name)
-        if own != dtype:
+        actual_dtype = actual.get(name)
+        if actual_dtype != dtype:
             raise BadInputError(
                 path,
                 name,
-                "the column is missing." if own is None else f"is {own} and must be {dtype}.",
+                "the column is missing."
+                if actual_dtype is None
+                else f"is {actual_dtype} and must be {dtype}.",
                 "This is not failbench telemetry of this version; record it again.",
             )
-    for name in found:
+    for name in actual:
         if name not in schema:
             raise BadInputError(
                 path,
@@ -177,8 +179,8 @@ def read_telemetry(folder: Path) -> Telemetry:
     Raises
     ------
     BadInputError
-        If a file is unreadable or foreign, a run occurs twice, a step row has no run, or a run that
-        reports steps has another number of rows.
+        If a file is unreadable or foreign, a run occurs twice, a step row has no run, or the
+        number of a run's step rows differs from the one it reports.
     """
     runs_path = folder / "runs.parquet"
     runs = read_table(runs_path, RUN_SCHEMA).sort("run_id")
@@ -210,7 +212,7 @@ def refuse_orphans(path: Path, steps: pl.DataFrame, runs: pl.DataFrame) -> None:
 
 
 def refuse_miscounted(folder: Path, runs: pl.DataFrame, steps: pl.DataFrame) -> None:
-    """Refuse a folder if one of these runs reports another number of steps than it has rows."""
+    """Refuse a folder if the number of steps of a run differs from its number of rows."""
     counted = runs.select("run_id", "steps").join(
         steps.group_by("run_id").len(), on="run_id", how="left"
     )
@@ -226,15 +228,15 @@ def refuse_miscounted(folder: Path, runs: pl.DataFrame, steps: pl.DataFrame) -> 
 
 
 def write_parquet(frame: pl.DataFrame, path: Path) -> None:
-    """Write parquet (zstd) so that a reader sees the old file or the whole new one.
+    """Write parquet (zstd) atomically.
 
     Raises
     ------
     BadInputError
-        If the disk is full or the folder cannot be written; the old file stays as it was.
+        If the disk is full or the folder cannot be written; an existing file is unchanged.
     """
     # Through memory, because polars reports a full disk as a damaged file.
     content = io.BytesIO()
     frame.write_parquet(content, compression="zstd", compression_level=19, statistics=False)
-    remedy = "Free space or choose another folder; what was there is untouched."
+    remedy = "Free space or choose another folder; an existing file is unchanged."
     write_atomically(path, content.getvalue(), remedy)

@@ -1,4 +1,4 @@
-"""A stream of telemetry: batches of whole runs, for folders that are larger than memory."""
+"""Streamed telemetry: batches of whole runs, for folders that are larger than memory."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ from failbench.telemetry import (
 )
 
 ROWS = 2**18
-"""Rows of a batch: about a thousand of the recorded runs, and some 50 MB while they are worked on.
+"""Rows of a batch: about a thousand of the recorded runs, and 50 MB in memory.
 
 A larger batch saves little time, since the cost of a call is spread over a thousand runs already.
 """
 
 RUNS_AT_ONCE, STEPS_AT_ONCE = 2**12, 2**16
-"""Rows that are read of a file at a time, whatever the size of its row groups."""
+"""Rows to read of a file at a time, independent of its row groups."""
 
 BUFFER = 2**20
-"""Bytes that are read of a column at a time; without a buffer it is a whole row group."""
+"""Bytes to read of a column at a time; without a buffer, a whole row group."""
 
 
 def telemetry_batches(folder: Path, rows: int) -> Iterator[Telemetry]:
-    """Read telemetry in order of ``run_id``, a batch of whole runs after another.
+    """Read telemetry in order of ``run_id``, in batches of whole runs.
 
-    Together the batches are what :func:`failbench.telemetry.read_telemetry` returns. What is held
-    in memory does not grow with the folder: it is a batch, a few rows more of each file of steps,
-    and what decompressing them takes.
+    Together the batches equal the result of :func:`failbench.telemetry.read_telemetry`. Memory does
+    not grow with the folder: it holds a batch, a few more rows of each file of steps, and the
+    buffers of decompression.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def telemetry_batches(folder: Path, rows: int) -> Iterator[Telemetry]:
         Telemetry whose files are sorted by their keys, as the recorder writes them:
         ``runs.parquet`` by ``run_id``, those of ``steps/`` by ``run_id`` and ``step``.
     rows
-        Most rows of a batch, of both tables together; a run with more is a batch of its own.
+        Maximum rows of a batch, both tables together; a larger run is its own batch.
 
     Raises
     ------
@@ -71,7 +71,7 @@ def telemetry_batches(folder: Path, rows: int) -> Iterator[Telemetry]:
 
 
 def number_of_runs(folder: Path) -> int:
-    """How many runs a folder of telemetry has, from the end of its file alone.
+    """Number of runs in a folder of telemetry, from the file's metadata.
 
     Raises
     ------
@@ -86,53 +86,53 @@ def number_of_runs(folder: Path) -> int:
 
 
 class _StepsFile:
-    """A file of steps that is read as far as it is asked for, and never back."""
+    """A file of steps that is read forwards, on demand."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._chunks = _chunks(path, STEP_SCHEMA, ("run_id", "step"), STEPS_AT_ONCE)
-        self._waiting = STEP_SCHEMA.to_frame()
+        self._pending = STEP_SCHEMA.to_frame()
 
     def up_to(self, run_id: str) -> pl.DataFrame:
-        """The rows that were not yet taken of all runs up to this one."""
+        """The remaining rows of all runs up to this one."""
         parts = []
         while self.following().height:
-            end = int(self._waiting["run_id"].search_sorted(run_id, side="right"))
+            end = int(self._pending["run_id"].search_sorted(run_id, side="right"))
             if end == 0:
                 break
-            parts.append(self._waiting[:end])
-            self._waiting = self._waiting[end:]
+            parts.append(self._pending[:end])
+            self._pending = self._pending[end:]
         return pl.concat([STEP_SCHEMA.to_frame(), *parts])
 
     def following(self) -> pl.DataFrame:
-        """Some of the rows that come next; none at the end of the file."""
-        while not self._waiting.height:
+        """Some of the next rows; none at the end of the file."""
+        while not self._pending.height:
             following = next(self._chunks, None)
             if following is None:
                 break
-            self._waiting = following
-        return self._waiting
+            self._pending = following
+        return self._pending
 
 
 def _batches_of_runs(path: Path, rows: int) -> Iterator[pl.DataFrame]:
-    """As many runs at a time as have, with their steps, no more than so many rows."""
-    waiting, size = RUN_SCHEMA.to_frame(), 0
+    """Batches of runs that have, with their steps, at most a number of rows."""
+    pending, size = RUN_SCHEMA.to_frame(), 0
     for chunk in _chunks(path, RUN_SCHEMA, ("run_id",), RUNS_AT_ONCE):
         start = 0
-        for position, own in enumerate((chunk["steps"].fill_null(0) + 1).to_list()):
-            if size and size + own > rows:
-                yield pl.concat([waiting, chunk[start:position]])
-                waiting, size, start = RUN_SCHEMA.to_frame(), 0, position
-            size += own
-        waiting = pl.concat([waiting, chunk[start:]])
+        for position, run_rows in enumerate((chunk["steps"].fill_null(0) + 1).to_list()):
+            if size and size + run_rows > rows:
+                yield pl.concat([pending, chunk[start:position]])
+                pending, size, start = RUN_SCHEMA.to_frame(), 0, position
+            size += run_rows
+        pending = pl.concat([pending, chunk[start:]])
     if size:
-        yield waiting
+        yield pending
 
 
 def _chunks(
     path: Path, schema: pl.Schema, key: tuple[str, ...], rows: int
 ) -> Iterator[pl.DataFrame]:
-    """The rows of a file in their order, so many at a time; they must ascend by the key."""
+    """The rows of a file in chunks; they must ascend by the key."""
     before = schema.to_frame().select(key)
     try:
         with pq.ParquetFile(path, buffer_size=BUFFER, pre_buffer=False) as file:
@@ -153,10 +153,10 @@ def _from_arrow(table: pa.Table) -> pl.DataFrame:
 
 
 def _refuse_disorder(path: Path, keys: pl.DataFrame) -> None:
-    descends = pl.lit(value=True)  # all parts of the key alike: it occurs twice
+    descends = pl.lit(value=True)  # if all parts are equal, the key is repeated
     for name in reversed(keys.columns):
-        own, before = pl.col(name), pl.col(name).shift(1)
-        descends = (before > own) | ((before == own) & descends)
+        current, before = pl.col(name), pl.col(name).shift(1)
+        descends = (before > current) | ((before == current) & descends)
     wrong = keys.with_columns(before=pl.col("run_id").shift(1)).filter(descends)
     if wrong.height:
         raise BadInputError(
@@ -164,5 +164,5 @@ def _refuse_disorder(path: Path, keys: pl.DataFrame) -> None:
             "run_id",
             f"{wrong['run_id'][0]!r} follows {wrong['before'][0]!r}, and rows must ascend by "
             f"{' and '.join(keys.columns)} to be read in batches.",
-            "Sort the file and remove what occurs twice, or record it again.",
+            "Sort the file and remove repeated keys, or record it again.",
         )

@@ -1,4 +1,4 @@
-"""Validation: parsed files become typed records, or one error that says where they are wrong."""
+"""Validation: turns parsed files into typed records, or raises an error with the location."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ def validated(
     model
         The record.
     raw
-        What was parsed.
+        The parsed content.
     place
         The file, for the error.
     remedy
-        What to do about a wrong value, in one sentence.
+        How to correct a wrong value, in one sentence.
     prefix
         Keys that lead to the part within the file.
 
     Raises
     ------
     BadInputError
-        If a key is unknown or missing, or a value is of the wrong kind or out of its domain; it
-        names the first that is.
+        If a key is unknown or missing, or a value is of the wrong type or out of its domain; it
+        names the first.
     """
     try:
         return model.model_validate(raw)
@@ -41,10 +41,10 @@ def validated(
         first = error.errors()[0]
         field = ".".join([*prefix, *(str(part) for part in first["loc"])]) or "(file)"
         if first["type"] == "extra_forbidden":
-            # what is known is told of the record itself; deeper ones would take a walk through it
+            # only the keys of the record itself are listed, not those of nested records
             known = f"Known keys are {', '.join(model.model_fields)}."
             remedy = known if len(first["loc"]) == 1 else remedy
             raise BadInputError(place, field, "the key is unknown.", remedy) from error
-        shown = isinstance(first["input"], int | float | str)
-        found = f" (found {first['input']!r})" if shown else ""
-        raise BadInputError(place, field, f"{first['msg']}{found}.", remedy) from error
+        is_scalar = isinstance(first["input"], int | float | str)
+        actual = f" (found {first['input']!r})" if is_scalar else ""
+        raise BadInputError(place, field, f"{first['msg']}{actual}.", remedy) from error

@@ -1,4 +1,4 @@
-"""What a method says of a failed run, and on what evidence."""
+"""Diagnoses: the answer of a method to a failed run, with its evidence."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from failbench.vocabulary import Answer, Reason, Route
 
 @dataclass(frozen=True)
 class Evidence:
-    """One signal that a diagnosis rests on.
+    """One signal that supports a diagnosis.
 
     Attributes
     ----------
     signal
         A feature, or ``error_text``.
     value
-        What was seen: a number (NaN where it is missing), or the words that matched (none: empty).
+        A number (NaN where missing), or the words that matched (empty without a match).
     relation
         ``above`` or ``below`` a threshold, or ``matches`` a pattern.
     threshold
-        The number or the pattern that the value was held against.
+        The number or the pattern that the value is compared with.
     """
 
     signal: str
@@ -32,24 +32,24 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """The cause that a method names, and why.
+    """The cause that a method names, with its evidence.
 
     Attributes
     ----------
     category
         The cause, or ``"abstain"``.
     confidence
-        How sure the method is, from 0 to 1; of an abstention, what was not enough to act on.
+        Confidence of the method, from 0 to 1; abstentions have one too.
     evidence
-        The signals that the answer rests on.
+        The signals that support the answer.
     conditions
-        How many conditions a reader must check to verify the answer (Freitas, 2014, "Comprehensible
-        classification models", takes the conditions on the path for trees and rules; what each
-        method counts is said where it is built). None where there is nothing to read.
+        Number of conditions that a reader must check to verify the answer (Freitas, 2014,
+        "Comprehensible classification models", counts the conditions on the path for trees and
+        rules; the modules of the methods define their counts). None without conditions.
     reason
-        Why the method abstained.
+        The reason for an abstention.
     route
-        Who answered, in a method that hands runs on.
+        The member of a hybrid that answered.
     """
 
     category: Answer

@@ -1,4 +1,4 @@
-"""Vocabulary: the words that data, methods and studies share for causes, answers and reasons."""
+"""Vocabulary: the names of causes, answers and reasons in data, methods and studies."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ Answer = Category | Literal["abstain"]
 Reason = Literal["missing", "conflict", "low_confidence"]
 """Why a method abstained."""
 AnswerReason = Literal["unreadable"]
-"""Why a language model counts as abstaining: what it wrote is no answer."""
+"""Why a language model counts as abstaining: its output could not be parsed."""
 Route = Literal["rules", "classifier", "human"]
-"""Who answered, in a method that hands runs on."""
+"""The member of a hybrid that answered."""
 
 CATEGORIES: tuple[Category, ...] = get_args(Category)
 DIFFICULTIES: tuple[Difficulty, ...] = get_args(Difficulty)
-"""Declared and measured, in the order of difficulty."""
+"""In increasing order of difficulty."""
 ABSTAIN: Answer = "abstain"
 ANSWERS: tuple[str, ...] = (*CATEGORIES, ABSTAIN)

@@ -16,7 +16,7 @@ from typing import Literal
 
 import polars as pl
 
-from failbench.diagnoses import diagnose_stream, learnt_method, read_features, write_diagnoses
+from failbench.diagnoses import diagnose_stream, fitted_method, read_features, write_diagnoses
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import feature_table, to_frame
 from failbench.features.raw_table import raw_table
@@ -151,7 +151,7 @@ def stream_of_runs(runs: int) -> Works:
     """Features and the answers of both sets of rules, from files to a file, batch by batch."""
     study = read_section("across_architectures", AcrossArchitectures, PARAMS)
     rules = {
-        name: learnt_method(name, settings_of(name), features(), study)
+        name: fitted_method(name, settings_of(name), features(), study)
         for name in ("simple_rules", "improved_rules")
     }
     place = tempfile.TemporaryDirectory(prefix="failbench-")

@@ -106,10 +106,10 @@ def test_with_neither_server_nor_cache_the_stage_says_so(capsys):
     assert b"77.6 [68.4, 86.8]" in table
 
 
-def test_a_server_that_dies_half_way_leaves_an_answer_a_line_and_the_command_goes_on(capsys):
+def test_a_server_that_fails_half_way_leaves_one_line_per_answer_and_the_command_resumes(capsys):
     with serving(OllamaServer(replies=[Reply()] * 7 + [Reply(die=True)])) as server:
         assert main(["llm", "--host", server.host, "--model", "mistral_7b"]) == 1
-        assert "is kept" in capsys.readouterr().err
+        assert "are kept" in capsys.readouterr().err
         metrics, predictions, _ = results()
         assert metrics["mistral_7b"] == {"available": False, "answered": 7, "runs": RUNS}
         assert predictions.is_empty()
@@ -133,7 +133,7 @@ def test_an_interruption_ends_with_130_and_keeps_what_was_answered(monkeypatch, 
     monkeypatch.setattr(Client, "chat", interrupted)
     with serving(OllamaServer()) as server:
         assert main(["llm", "--host", server.host, "--model", "mistral_7b"]) == 130
-    assert "is kept" in capsys.readouterr().err
+    assert "are kept" in capsys.readouterr().err
     assert len(Path("data/llm/mistral_7b.jsonl").read_bytes().splitlines()) == 3
 
 
@@ -155,7 +155,7 @@ def test_the_first_so_many_runs_are_asked_alone(capsys):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["llm", "--model", "mistral"], "The nearest are mistral_7b."),
+        (["llm", "--model", "mistral"], "Similar names are mistral_7b."),
         (["llm", "--host", "127.0.0.1:1"], "`ollama serve`"),
         (["llm", "--host", "http://[::bad"], "--host: is no address"),
         (["prompt", RUN[:-1] + "7"], RUN),

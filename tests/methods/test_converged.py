@@ -60,9 +60,9 @@ def test_rounding_in_the_columns_and_the_order_of_runs_move_no_probability(data,
 
 
 @both_solvers
-def test_a_fit_that_is_not_solved_is_an_error_that_names_the_remedy(data, solver):
+def test_a_fit_that_does_not_converge_is_an_error_that_names_the_remedy(data, solver):
     model = ConvergedLogisticRegression(C=100.0, solver=solver, max_iter=2)
-    with pytest.raises(BadInputError, match=r"max_iterations: .* 100 is not solved after 2 steps"):
+    with pytest.raises(BadInputError, match=r"max_iterations: .* 100 did not converge in 2 steps"):
         model.fit(*data)
 
 
@@ -74,7 +74,7 @@ def test_a_solver_that_stops_early_without_a_word_is_found_out(data, monkeypatch
         return fit(self, X, y)
 
     monkeypatch.setattr(LogisticRegression, "fit", stops_early)
-    with pytest.raises(BadInputError, match="is not solved"):
+    with pytest.raises(BadInputError, match="did not converge"):
         ConvergedLogisticRegression(solver="newton-cg").fit(*data)
 
 

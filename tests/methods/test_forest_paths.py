@@ -8,7 +8,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 from failbench.methods import forest_paths
 from failbench.methods.catalogue import method_named
-from failbench.methods.forest_paths import TESTS
+from failbench.methods.forest_paths import SHOWN_TESTS
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def test_evidence_is_the_tests_that_trees_of_the_answer_made_most_often(forest, 
         made = [counts[(one.signal, one.relation)] for one in diagnosis.evidence]
         assert made == pytest.approx(sorted(counts.values(), reverse=True)[: len(made)])
         assert min(made) > 0
-        assert len(made) == min(TESTS, sum(count > 0 for count in counts.values()))
+        assert len(made) == min(SHOWN_TESTS, sum(count > 0 for count in counts.values()))
 
 
 def test_values_lie_on_the_side_that_the_evidence_says(forest, runs):
@@ -76,7 +76,7 @@ def test_paths_are_held_for_a_batch_of_runs_at_a_time(forest, runs, monkeypatch,
         return follow(self, X)
 
     monkeypatch.setattr(RandomForestClassifier, "decision_path", watched)
-    monkeypatch.setattr(forest_paths, "BATCH", batch)
+    monkeypatch.setattr(forest_paths, "RUNS_PER_BATCH", batch)
     assert forest.diagnose(frame) == expected
     assert max(sizes) == batch
     assert sum(sizes) == len(frame)

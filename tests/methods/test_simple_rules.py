@@ -10,7 +10,7 @@ from failbench.errors import BadInputError
 from failbench.features.catalogue import FEATURES
 from failbench.methods.healthy_band import healthy_band
 from failbench.methods.rules import ErrorMatches
-from failbench.methods.simple_rules import FALLBACK, RULES, SimpleRules, band_features
+from failbench.methods.simple_rules import FALLBACK, SIMPLE_RULES, SimpleRules, band_features
 from failbench.vocabulary import CATEGORIES
 
 
@@ -20,9 +20,9 @@ def rules(context, run) -> SimpleRules:
 
 
 def test_there_are_23_rules_with_names_of_their_own_and_a_source_each():
-    assert len(RULES) == 23
-    assert len({rule.name for rule in RULES}) == 23
-    assert all(rule.source and rule.category in CATEGORIES for rule in RULES)
+    assert len(SIMPLE_RULES) == 23
+    assert len({rule.name for rule in SIMPLE_RULES}) == 23
+    assert all(rule.source and rule.category in CATEGORIES for rule in SIMPLE_RULES)
 
 
 def test_a_run_that_no_rule_matches_is_called_optimization(rules, run):
@@ -190,7 +190,9 @@ def test_fitting_does_not_look_at_labelled_failures(context, runs):
 
 def test_every_band_feature_is_a_feature_and_every_pattern_compiles(run):
     assert set(band_features()) <= {feature.name for feature in FEATURES}
-    patterns = [one for rule in RULES for one in rule.conditions if isinstance(one, ErrorMatches)]
+    patterns = [
+        one for rule in SIMPLE_RULES for one in rule.conditions if isinstance(one, ErrorMatches)
+    ]
     assert not any(pattern.holds(run("E", "")).any() for pattern in patterns)
 
 
@@ -201,11 +203,11 @@ def test_an_unfitted_copy_refuses_to_predict(rules, run):
 
 def test_a_reader_checks_the_rule_that_matched_and_one_condition_of_each_before_it(rules, run):
     leak = rules.diagnose(run(memory_warning=1.0, memory_growth_rate=2.0))[0]
-    position = [rule.name for rule in RULES].index("memory_leak")
+    position = [rule.name for rule in SIMPLE_RULES].index("memory_leak")
     assert len(leak.evidence) == 2
     assert leak.conditions == position + 2
     assert rules.diagnose(run("MemoryError"))[0].conditions == 3
 
 
 def test_a_reader_of_the_fallback_checks_one_condition_of_every_rule(rules, run):
-    assert rules.diagnose(run())[0].conditions == len(RULES)
+    assert rules.diagnose(run())[0].conditions == len(SIMPLE_RULES)

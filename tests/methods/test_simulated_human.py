@@ -112,4 +112,4 @@ def test_a_population_must_be_whole_and_better_than_chance(novice):
 def test_only_methods_with_a_simulated_person_are_told_the_answers():
     told = [name for name in FEATURE_METHODS if method_named(name).simulation]
     assert told == ["simulated_human", "hybrid"]
-    assert told == [name for name in FEATURE_METHODS if ENTRIES[name].told_the_truth]
+    assert told == [name for name in FEATURE_METHODS if ENTRIES[name].reads_true_category]

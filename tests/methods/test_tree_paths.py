@@ -8,7 +8,7 @@ import pytest
 from sklearn.pipeline import Pipeline
 from sklearn.tree import DecisionTreeClassifier
 
-from failbench.methods.tree_paths import ExplainTree, leaf_bounds, tree_paths
+from failbench.methods.tree_paths import ExplainTree, leaf_conditions, tree_paths
 from failbench.methods.tuned_classifier import imputed
 
 
@@ -50,7 +50,7 @@ def test_a_single_leaf_has_nothing_to_read():
 def test_merged_conditions_hold_for_exactly_the_runs_of_their_leaf(limits):
     tree, matrix = random_tree(3, **limits)
     leaves = tree.apply(matrix)
-    bounds = leaf_bounds(tree)
+    bounds = leaf_conditions(tree)
     assert set(bounds) == set(leaves)
     for leaf, conditions in bounds.items():
         holds = np.ones(len(matrix), dtype=bool)

@@ -150,7 +150,7 @@ def test_a_simulation_is_handed_the_answers_of_the_runs_it_is_asked_about(
 
 
 @pytest.mark.parametrize(
-    "name", [name for name in FEATURE_METHODS if not ENTRIES[name].told_the_truth]
+    "name", [name for name in FEATURE_METHODS if not ENTRIES[name].reads_true_category]
 )
 def test_no_method_that_diagnoses_is_handed_answers(name, failures, successes, splits, monkeypatch):
     class BuiltError(Exception):

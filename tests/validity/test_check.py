@@ -198,7 +198,7 @@ def check_leak(
 
 def test_good_pair_passes(telemetry: Telemetry) -> None:
     setting = check_leak(telemetry)
-    assert [(run.run_id, run.faults) for run in setting.runs] == [(RUN, ())]
+    assert [(run.run_id, run.problems) for run in setting.runs] == [(RUN, ())]
     assert (setting.name, setting.missing) == ("transformer-adamw", ())
     assert (setting.successes, setting.successes_flagged, setting.successes_out_of_date) == (
         10,
@@ -213,12 +213,12 @@ def test_run_that_ends_in_another_declared_outcome_passes_and_is_counted_apart(
     may_be_killed = LEAK.model_copy(update={"other_outcomes": {"killed": "By chance alone."}})
     ended = with_run(RUN, ending="signal", outcome="killed")(telemetry)
     checked = check((may_be_killed,), ended, RECORD, DETECTOR)
-    assert checked.settings[0].runs[0].faults == ()
+    assert checked.settings[0].runs[0].problems == ()
     counts = metrics(checked)["transformer-adamw"]
     assert isinstance(counts, dict)
     assert (counts["as_expected"], counts["other_outcome"]) == (0, 1)
     hung = with_run(RUN, ending="timeout", outcome="hung")(telemetry)
-    faults = check_leak(hung, (may_be_killed,)).runs[0].faults
+    faults = check_leak(hung, (may_be_killed,)).runs[0].problems
     assert "hung where crash or killed was expected" in faults
 
 
@@ -238,14 +238,14 @@ def with_remedy(telemetry: Telemetry, **values: object) -> Telemetry:
 
 def test_run_with_a_remedy_is_no_twin_and_no_failing_run(telemetry: Telemetry) -> None:
     setting = check_leak(with_remedy(telemetry), record=REMEDIED)
-    assert [(run.run_id, run.faults) for run in setting.runs] == [(RUN, ())]
-    assert setting.remedies_wanting == ()
+    assert [(run.run_id, run.problems) for run in setting.runs] == [(RUN, ())]
+    assert setting.outdated_remedies == ()
 
 
 def test_remedy_that_is_missing_or_out_of_date_is_named(telemetry: Telemetry) -> None:
     for part in (telemetry, with_remedy(telemetry, fingerprint="0" * 16)):
         setting = check_leak(part, record=REMEDIED)
-        assert setting.remedies_wanting == (f"{RUN}-clipped",)
+        assert setting.outdated_remedies == (f"{RUN}-clipped",)
         assert not setting.passed
         text = report(check((LEAK,), part, REMEDIED, DETECTOR), brief=True)
         assert f"missing or out of date: {RUN}-clipped, a run with a remedy" in text
@@ -285,14 +285,17 @@ def test_each_thing_that_is_wrong_has_its_sentence(
 ) -> None:
     setting = check_leak(change(telemetry))
     (run,) = setting.runs
-    assert run.faults == (fault,)
+    assert run.problems == (fault,)
     assert not setting.passed
     assert f"FAILED: {fault}" in report(check((LEAK,), change(telemetry), RECORD, DETECTOR), True)
 
 
 def test_run_without_a_twin_is_neither_healthy_nor_equal(telemetry: Telemetry) -> None:
     (run,) = check_leak(without_run(TWIN)(telemetry)).runs
-    assert run.faults == ("its twin did not complete in health", "run and twin differ before onset")
+    assert run.problems == (
+        "its twin did not complete in health",
+        "run and twin differ before onset",
+    )
 
 
 COMPARED = [one for one in STEP_SCHEMA if one not in {"run_id", "step", *NOISY_STEP_COLUMNS}]
@@ -304,7 +307,7 @@ def test_difference_before_onset_is_found_in_each_deterministic_column(
     telemetry: Telemetry, column: str, run_id: str
 ) -> None:
     (run,) = check_leak(with_step(run_id, ONSET - 1, column)(telemetry)).runs
-    assert run.faults == ("run and twin differ before onset",)
+    assert run.problems == ("run and twin differ before onset",)
 
 
 @pytest.mark.parametrize("column", COMPARED)
@@ -326,7 +329,7 @@ def test_changed_declaration_makes_the_run_but_not_its_twin_out_of_date(
 ) -> None:
     stronger = scenario("leak", parameters={"every": 1})
     (run,) = check_leak(telemetry, (stronger,)).runs
-    assert run.faults == ("its fingerprint does not match the code: record it again",)
+    assert run.problems == ("its fingerprint does not match the code: record it again",)
 
 
 def test_changed_ranges_make_everything_out_of_date(telemetry: Telemetry) -> None:
@@ -341,7 +344,7 @@ def test_missing_seeds_and_strange_runs_are_listed(telemetry: Telemetry) -> None
     assert check_leak(telemetry, record=record).missing == (MissingRun("leak", 1),)
     assert "missing: leak, seed 1\n" in report(check((LEAK,), telemetry, record, DETECTOR), True)
     setting = check_leak(telemetry, (scenario("drip"),))
-    assert (setting.missing, setting.strangers) == ((MissingRun("drip", 0),), (RUN,))
+    assert (setting.missing, setting.orphans) == ((MissingRun("drip", 0),), (RUN,))
 
 
 def test_a_scenario_of_which_nothing_is_recorded_is_one_line_that_says_what_to_do(

@@ -1,4 +1,4 @@
-"""The command ``check``: whether scenarios, telemetry and code belong together."""
+"""The command ``check``: whether scenarios, telemetry and code agree."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from failbench.telemetry import read_telemetry
 
 
 def check_benchmark(*, scenarios: Path, telemetry: Path, brief: bool) -> int:
-    """Print what the check finds.
+    """Print the result of the check.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The command ``compare``: whether the results are still those that are committed."""
+"""The command ``compare``: whether the results equal the committed ones."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ from pathlib import Path
 
 
 def compare_results(*, against: str) -> int:
-    """Print in what the results in the working tree differ from those of a revision.
+    """Print the differences between the results in the working tree and those of a revision.
 
     Parameters
     ----------
     against
-        What git understands as a commit.
+        A commit as git names it.
 
     Returns
     -------
     int
-        Exit status: 0 if they are equal or differ as between processors, else 1.
+        Exit status: 0 if they are equal within the tolerances between processors, else 1.
 
     Raises
     ------
     BadInputError
-        If the working folder is not the root of a repository that has the commit.
+        If the working folder is not the root of a repository with the commit.
     """
     from failbench.reproduction.comparison import compare
     from failbench.reproduction.report import report

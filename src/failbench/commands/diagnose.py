@@ -1,4 +1,4 @@
-"""The command ``diagnose``: methods that learnt from the benchmark, on a folder of telemetry."""
+"""The command ``diagnose``: methods fitted to the benchmark, applied to a folder of telemetry."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from failbench.params import PARAMS, read_section
 def diagnose_telemetry(
     *, telemetry: Path, method: Sequence[str], output: Path, features: Path
 ) -> int:
-    """Write a row a failing run and method, and print how often each method gave each answer.
+    """Write one row per failing run and method, and print the counts of each method's answers.
 
     Parameters
     ----------
@@ -26,9 +26,9 @@ def diagnose_telemetry(
     method
         Names in ``methods.catalogue.CATALOGUE``.
     output
-        File of diagnoses to write; an interruption leaves it as it was.
+        File of diagnoses to write; an interruption leaves an existing file unchanged.
     features
-        Feature table of the runs to learn from.
+        Feature table of the training runs.
 
     Returns
     -------
@@ -41,14 +41,14 @@ def diagnose_telemetry(
         If the telemetry or the features cannot be read, a method is unknown or cannot diagnose, a
         section of params.yaml is wrong, or the output cannot be written.
     """
-    from failbench.diagnoses import diagnose_stream, learnt_method, read_features, write_diagnoses
+    from failbench.diagnoses import diagnose_stream, fitted_method, read_features, write_diagnoses
     from failbench.methods.catalogue import method_named
     from failbench.prediction.slices import AcrossArchitectures
     from failbench.telemetry_stream import ROWS, number_of_runs, telemetry_batches
 
     total = number_of_runs(telemetry)
     study = read_section("across_architectures", AcrossArchitectures, PARAMS)
-    table_of_features = read_features(features)
+    feature_table = read_features(features)
     methods = {}
     for name in method:
         declaration = method_named(name)
@@ -57,7 +57,7 @@ def diagnose_telemetry(
             for section, record in declaration.sections.items()
         }
         settings = declaration.assemble(sections)
-        methods[name] = learnt_method(name, settings, table_of_features, study)
+        methods[name] = fitted_method(name, settings, feature_table, study)
     counts: Counter[tuple[str, str]] = Counter()
 
     def counted(bar: Progress, task: TaskID) -> Iterator[pl.DataFrame]:

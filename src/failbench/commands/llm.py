@@ -1,4 +1,4 @@
-"""The commands ``llm`` and ``prompt``: ask language models, and show what they are asked."""
+"""The commands ``llm`` and ``prompt``: query language models, and print a prompt."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from collections.abc import Iterable
 
 from rich.progress import TaskID
 
-from failbench.commands.paths import ANSWERS, TELEMETRY
+from failbench.commands.paths import LLM_ANSWERS, TELEMETRY
 from failbench.commands.terminal import INTERRUPTED, progress_bar
 from failbench.errors import BadInputError
 from failbench.params import PARAMS, read_section
 from failbench.telemetry import read_telemetry
 
-KEPT = "What was answered so far is kept; the same command goes on where this stopped."
+RESUME = "The answers so far are kept; the same command resumes where this stopped."
 
 
 def ask_models(*, model: str | None, host: str | None, limit: int | None) -> int:
-    """Ask language models what their caches hold no answer of.
+    """Send language models the prompts without a cached answer.
 
     Parameters
     ----------
     model
-        Label in the section ``llm_agents`` of params.yaml; None asks all that are there.
+        Label in the section ``llm_agents`` of params.yaml; None takes all.
     host
-        Address of the server; None takes the one that OLLAMA_HOST names, or this machine.
+        Address of the server; None takes that of OLLAMA_HOST, or this machine.
     limit
-        How many failing runs are asked of, the first by id; None asks of all.
+        Number of failing runs, the first by id; None takes all.
 
     Returns
     -------
@@ -51,7 +51,7 @@ def ask_models(*, model: str | None, host: str | None, limit: int | None) -> int
     if model is not None:
         if model not in models:
             raise BadInputError(
-                PARAMS, "llm_agents.models", f"has no {model!r}.", _near(model, models)
+                PARAMS, "llm_agents.models", f"has no {model!r}.", _similar_names(model, models)
             )
         models = {model: models[model]}
     telemetry = read_telemetry(TELEMETRY)
@@ -59,8 +59,8 @@ def ask_models(*, model: str | None, host: str | None, limit: int | None) -> int
     run_ids = sorted(reference.failures(telemetry.runs)["run_id"])[:limit]
     prompts = list(prompts_of(telemetry, run_ids, settings).values())
     client = connect(host, settings.timeout_seconds)
-    for label, asked in models.items():
-        session = Session(client, label, asked, settings, cache_path(ANSWERS, label))
+    for label, llm_model in models.items():
+        session = Session(client, label, llm_model, settings, cache_path(LLM_ANSWERS, label))
         with progress_bar() as bar:
             task = bar.add_task(label, total=len(prompts))
 
@@ -75,16 +75,16 @@ def ask_models(*, model: str | None, host: str | None, limit: int | None) -> int
             try:
                 session.ask(prompts, show)
             except LlmServerError as error:
-                print(f"{error} {KEPT}", file=sys.stderr)
+                print(f"{error} {RESUME}", file=sys.stderr)
                 return 1
             except KeyboardInterrupt:
-                print(f"Stopped. {KEPT}", file=sys.stderr)
+                print(f"Stopped. {RESUME}", file=sys.stderr)
                 return INTERRUPTED
     return 0
 
 
 def print_prompt(*, run_id: str) -> int:
-    """Print what a language model is told of a run, and the key of its answers.
+    """Print the prompt of a run, and the hash that identifies its answers.
 
     Returns
     -------
@@ -103,14 +103,16 @@ def print_prompt(*, run_id: str) -> int:
     telemetry = read_telemetry(TELEMETRY)
     run_ids = telemetry.runs["run_id"].to_list()
     if run_id not in run_ids:
-        raise BadInputError(TELEMETRY, "run_id", f"has no {run_id!r}.", _near(run_id, run_ids))
+        raise BadInputError(
+            TELEMETRY, "run_id", f"has no {run_id!r}.", _similar_names(run_id, run_ids)
+        )
     prompt = prompts_of(telemetry, [run_id], settings)[run_id]
     print(f"--- system\n{prompt.system}\n\n--- user\n{prompt.user}\n")
     print(f"--- hash {prompt_hash(prompt, settings)}")
     return 0
 
 
-def _near(name: str, names: Iterable[str]) -> str:
-    """What to name instead."""
-    near = difflib.get_close_matches(name, names)
-    return f"The nearest are {', '.join(near)}." if near else "No name there is like it."
+def _similar_names(name: str, names: Iterable[str]) -> str:
+    """A remedy that lists similar names."""
+    similar = difflib.get_close_matches(name, names)
+    return f"Similar names are {', '.join(similar)}." if similar else "There is no similar name."

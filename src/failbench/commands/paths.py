@@ -1,4 +1,4 @@
-"""Where commands look and write, from the folder that they are run in."""
+"""Default paths of the commands, relative to the working folder."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from pathlib import Path
 
 SCENARIOS = Path("data/scenarios")
 TELEMETRY = Path("data/telemetry")
-FEATURES = Path("data/features/features.parquet")
+FEATURE_TABLE = Path("data/features/features.parquet")
 
 TABLES = Path("paper/tables")
 
-WORK = Path("data/.recording")
+RECORDING_WORK = Path("data/.recording")
 """Corpus and journals of the recorder."""
 
-ANSWERS = Path("data/llm")
-"""Answers of language models, a file a model."""
+LLM_ANSWERS = Path("data/llm")
+"""Answers of language models, one file per model."""

@@ -1,4 +1,4 @@
-"""The command ``record``: a campaign after another, until all are done or one is stopped."""
+"""The command ``record``: runs campaigns one after the other until done or stopped."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from failbench.commands.paths import SCENARIOS, WORK
+from failbench.commands.paths import RECORDING_WORK, SCENARIOS
 from failbench.commands.terminal import INTERRUPTED, progress_bar
 from failbench.detector import DetectorParams
 from failbench.errors import BadInputError
@@ -43,21 +43,21 @@ def record_settings(
     Parameters
     ----------
     architecture, optimizer
-        Of the settings to record; None takes all.
+        Settings to record; None takes all.
     scale
-        Of the models.
+        Size of the models.
     device
-        What they are trained on.
+        Training device.
     only
         Ids of the scenarios to record; None takes all.
     seeds
-        How many a scenario is recorded with; None leaves it to params.yaml.
+        Seeds per scenario; None takes those of params.yaml.
     again
-        Ids of runs to record although they are known.
+        Ids of runs to record even if they are known.
     workers
-        How many runs are recorded at a time.
+        Number of runs to record in parallel.
     minutes
-        After how long to stop, the runs under way being finished; None never stops.
+        Time after which to stop, once the current runs are finished; None never stops.
     output
         Folder of telemetry to write.
     known
@@ -71,7 +71,7 @@ def record_settings(
     Raises
     ------
     BadInputError
-        If the recorder is not installed, a choice fits nothing, or a file cannot be read.
+        If the recorder is not installed, a selection is empty, or a file cannot be read.
     """
     from failbench.recording.sandbox import require_recording_extra
 
@@ -109,14 +109,14 @@ def record_settings(
             params if seeds is None else params.with_seeds(setting, seeds),
             read_section("detector", DetectorParams, PARAMS),
             _journal(output) / setting.name,
-            corpus_cache(WORK).resolve(),
+            corpus_cache(RECORDING_WORK).resolve(),
             known=read_known(known or output),
             again=frozenset(again),
             stop=stop,
         )
 
     whole = not only and seeds is None
-    codes = (_record_campaign(campaign(one), workers, output, whole) for one in settings)
+    codes = (_record_campaign(campaign(setting), workers, output, whole) for setting in settings)
     return next((code for code in codes if code != 0), 0)
 
 
@@ -124,23 +124,23 @@ def _chosen_scenarios(only: Sequence[str] | None) -> tuple[Scenario, ...]:
     scenarios = read_scenarios(SCENARIOS)
     if not only:
         return scenarios
-    unknown = set(only) - {one.id for one in scenarios}
+    unknown = set(only) - {scenario.id for scenario in scenarios}
     if unknown:
         raise BadInputError(
             SCENARIOS,
             "id",
             f"there is no scenario {min(unknown)!r}.",
-            "Name one that is there.",
+            "Name an existing scenario.",
         )
-    return tuple(one for one in scenarios if one.id in only)
+    return tuple(scenario for scenario in scenarios if scenario.id in only)
 
 
 def _stop_after(minutes: float | None) -> threading.Event:
-    """What is set by an interruption, and after so long."""
+    """An event that is set by an interruption, or after some minutes."""
     stop = threading.Event()
     if minutes is not None:
         timer = threading.Timer(60 * minutes, stop.set)
-        timer.daemon = True  # a campaign that is done does not wait for it
+        timer.daemon = True  # a finished campaign does not wait for it
         timer.start()
     signal.signal(signal.SIGINT, lambda *_: stop.set())
     return stop
@@ -148,8 +148,9 @@ def _stop_after(minutes: float | None) -> threading.Event:
 
 def _journal(output: Path) -> Path:
     """A folder for journals that no other output folder shares."""
-    place = output.resolve()
-    return WORK / place.relative_to(Path.cwd() if place.is_relative_to(Path.cwd()) else "/")
+    absolute = output.resolve()
+    parent = Path.cwd() if absolute.is_relative_to(Path.cwd()) else "/"
+    return RECORDING_WORK / absolute.relative_to(parent)
 
 
 def _record_campaign(campaign: Campaign, workers: int, output: Path, whole: bool) -> int:
@@ -162,20 +163,20 @@ def _record_campaign(campaign: Campaign, workers: int, output: Path, whole: bool
     started = time.monotonic()
     with progress_bar() as bar:
         task = bar.add_task("recording", total=None)
-        printed: list[str] = []
+        reported: list[str] = []
 
         def show(progress: Progress) -> None:
-            left = seconds_left(started, progress)
+            remaining = seconds_left(started, progress)
             bar.update(
                 task,
                 total=progress.planned,
                 completed=progress.done,
                 description=f"{setting.name}: {progress.kept} kept, {progress.as_expected} as "
-                f"expected, {len(progress.rejected)} rejected, {left / 60:.0f} min left",
+                f"expected, {len(progress.rejected)} rejected, {remaining / 60:.0f} min left",
             )
-            for run_id in progress.rejected[len(printed) :]:
+            for run_id in progress.rejected[len(reported) :]:
                 bar.console.print(f"rejected: {run_id}")
-                printed.append(run_id)
+                reported.append(run_id)
 
         try:
             entries = campaign.record(workers, show)
@@ -186,6 +187,6 @@ def _record_campaign(campaign: Campaign, workers: int, output: Path, whole: bool
         print(f"Stopped after {len(entries)} runs. The same command goes on where this stopped.")
         return INTERRUPTED
     archive(output, setting, campaign.tables(entries), whole)
-    # What there was of it is in the tables now.
+    # Its runs are in the tables now.
     shutil.rmtree(campaign.journal, ignore_errors=True)
     return 0

@@ -1,4 +1,4 @@
-"""The command ``reruns``: what a change of a parameter runs again."""
+"""The command ``reruns``: the stages that a change of a parameter reruns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What commands share of the terminal: a bar while they work, a status when they are stopped."""
+"""Terminal output that commands share: a progress bar, and an exit status when stopped."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from rich.progress import (
 )
 
 INTERRUPTED = 130
-"""Exit status of a command that was stopped before its end, as shells have it of SIGINT."""
+"""Exit status of an interrupted command, as shells return it for SIGINT."""
 
 
 def progress_bar(time_left: bool = False) -> Progress:
-    """A bar with the task's description before it and how many of how many are done after it.
+    """A progress bar with the task's description and the number of finished units.
 
     Parameters
     ----------

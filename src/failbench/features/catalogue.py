@@ -1,12 +1,12 @@
 """Features: the paper's 19 numbers of a failing run, the keywords, and extras.
 
-One rule for values that are not there or not finite, kept here for all features:
+One rule for missing and non-finite values, for all features:
 
 * A loss, gradient norm or validation loss that is NaN, infinite or above ``CEILING`` counts as
-  ``CEILING`` in every statistic: a run that left the numbers behind is at least as bad as the worst
+  ``CEILING`` in every statistic: a run with non-finite values is at least as bad as the worst
   finite one. Perplexity is clipped at ``CEILING`` too.
-* What was never logged (a run that died before its first step, a batch without tokens) is missing:
-  null here. No run is dropped, and each method says what it does with missing values.
+* A value that was never logged (a run that ended before its first step, a batch without tokens) is
+  missing: null. No run is dropped, and each method documents its treatment of missing values.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ MEMORY_WARNING = 0.90
 """Fraction of capacity at which infrastructure alerts usually fire (Prometheus mixins: 90 %)."""
 
 SIGNIFICANT_DIGITS = 9
-"""Features are rounded to this, so that the order in which threads add up cannot be seen."""
+"""Features are rounded to this, so that the order of summation has no effect."""
 
 PAPER_FEATURES: tuple[Feature, ...] = (
     Feature(
@@ -244,7 +244,7 @@ def extract(observables: Observables) -> pl.DataFrame:
     Returns
     -------
     polars.DataFrame
-        One row a snapshot in the order of ``observables.runs``: ``row`` and the columns of
+        One row per snapshot in the order of ``observables.runs``: ``row`` and the columns of
         ``FEATURES``, all Float64, null where missing.
     """
     capacity = observables.runs.select("row", "capacity_bytes")

@@ -1,4 +1,4 @@
-"""The feature table: one row a run, with the keys that studies group and split by."""
+"""The feature table: one row per run, with the keys that studies group and split by."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FEATURE_SCHEMA = pl.Schema(
 
 def categories_of(scenarios: Iterable[Scenario]) -> pl.DataFrame:
     """The category of each scenario, as a table to join: ``scenario``, ``category``."""
-    rows = [(one.id, one.category) for one in scenarios]
+    rows = [(scenario.id, scenario.category) for scenario in scenarios]
     return pl.DataFrame(
         rows, schema={"scenario": pl.String, "category": pl.String}, orient="row"
     ).sort("scenario")
@@ -43,15 +43,15 @@ def feature_table(
     telemetry
         Recorded runs.
     scenarios
-        Where the category of each run comes from; successful runs have none.
+        Their categories label the runs; successful runs have none.
     last_steps
-        ``run_id`` and ``last_step`` of the snapshots, one a run; by default every run at its
+        ``run_id`` and ``last_step`` of the snapshots, one per run; by default every run at its
         ``failure_step``.
 
     Returns
     -------
     polars.DataFrame
-        The columns ``KEYS``, ``ERROR_TEXT`` as seen at the snapshot, and all features.
+        The columns ``KEYS``, ``ERROR_TEXT`` at the snapshot, and all features.
     """
     if last_steps is None:
         last_steps = at_failure(telemetry)
@@ -66,10 +66,10 @@ def at_failure(telemetry: Telemetry) -> pl.DataFrame:
 def snapshot_table(
     telemetry: Telemetry, scenarios: Iterable[Scenario], last_steps: pl.DataFrame
 ) -> pl.DataFrame:
-    """Features of runs at several steps each, one row a snapshot, sorted by ``run_id``.
+    """Features of runs at several steps each, one row per snapshot, sorted by ``run_id``.
 
-    Parameters and columns are those of :func:`feature_table`, but that a run may occur in
-    ``last_steps`` more than once, so that ``run_id`` is ``"<run>@<step>"``; see :func:`cut_at`.
+    Parameters and columns are those of :func:`feature_table`, except that a run may occur in
+    ``last_steps`` more than once, so ``run_id`` is ``"<run>@<step>"``; see :func:`cut_at`.
     """
     table = _in_order(telemetry, scenarios, last_steps)
     snapshot = pl.format("{}@{}", "run_id", last_steps["last_step"])
@@ -77,7 +77,7 @@ def snapshot_table(
 
 
 def cut_at(table: pl.DataFrame) -> pl.DataFrame:
-    """Tell apart what the ``run_id`` of a snapshot is made of: ``run`` and ``step`` are added."""
+    """Split the ``run_id`` of snapshots: add the columns ``run`` and ``step``."""
     parts = pl.col("run_id").str.split("@")
     return table.with_columns(run=parts.list.first(), step=parts.list.last().cast(pl.Int32))
 
@@ -85,7 +85,7 @@ def cut_at(table: pl.DataFrame) -> pl.DataFrame:
 def _in_order(
     telemetry: Telemetry, scenarios: Iterable[Scenario], last_steps: pl.DataFrame
 ) -> pl.DataFrame:
-    """A row a row of ``last_steps``, in their order."""
+    """One row per row of ``last_steps``, in their order."""
     observables, run_ids = observe(telemetry, last_steps)
     features = extract(observables)
     text = observables.runs.select("row", *ERROR_TEXT)
@@ -99,7 +99,7 @@ def with_keys(
     telemetry: Telemetry,
     scenarios: Iterable[Scenario],
 ) -> pl.DataFrame:
-    """Put the columns ``KEYS`` before what is known of runs; ``run_ids`` says whose a row is."""
+    """Add the columns ``KEYS`` in front; ``run_ids`` are the runs of the rows."""
     keys = telemetry.runs.join(categories_of(scenarios), on="scenario", how="left").select(KEYS)
     return (
         rows.with_columns(pl.Series("run_id", run_ids, dtype=pl.String))
@@ -109,9 +109,9 @@ def with_keys(
 
 
 def to_frame(table: pl.DataFrame) -> pd.DataFrame:
-    """What a method receives: a frame indexed by ``run_id``, without any of the other keys.
+    """The input of methods: a frame indexed by ``run_id``, without the other keys.
 
-    Missing features are NaN; no error text is the empty string.
+    Missing features are NaN, missing error text is the empty string.
     """
     columns = table.with_columns(pl.col(ERROR_TEXT).fill_null("")).drop(KEYS[1:])
     return pd.DataFrame(

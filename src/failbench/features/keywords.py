@@ -1,7 +1,7 @@
-"""Words that practitioners search error text for.
+"""Keywords that practitioners look for in error text.
 
-The list was written from library documentation before any method was scored, and stays as it is:
-adding the words that happen to occur in the recorded failures would leak them into a feature.
+The list was written from library documentation before any method was scored, and is fixed: adding
+words that occur in the recorded failures would leak them into a feature.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class Keyword:
     pattern
         Regular expression, matched without regard to case in ``"<type>: <message>"``.
     source
-        The documentation or source that the wording is taken from.
+        The documentation or source of the wording.
     """
 
     name: str

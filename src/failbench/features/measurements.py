@@ -1,8 +1,8 @@
-"""Measurements: what was recorded of a run besides its features.
+"""Measurements: quantities recorded of a run besides its features.
 
-The paper's 19 features have no clock, and none of them says how a run ended. A recorder has both:
-the seconds of every step, and what the parent process saw of the end. What happens outside of the
-process (waiting for input and output, swap activity, the kernel's log) is not recorded.
+The paper's 19 features include neither times nor how a run ended. The recorder has both: the
+seconds of every step, and the end of the run as the parent process observes it. Events outside of
+the process (waiting for input and output, swap activity, the kernel's log) are not recorded.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ HEAD_STEPS = 100
 """Steps whose time counts as normal: before the earliest onset in the middle of a run."""
 
 SLOW = 2.0
-"""A step of so many times the median step is slow: the factor from which a run counts as slow."""
+"""A step that takes this many times the median is slow, as is a run from this factor on."""
 
 STEP_TIMES = (
     "step_seconds_ratio",
@@ -26,7 +26,7 @@ STEP_TIMES = (
     "step_seconds_trend",
 )
 """Median seconds of the last steps over those of the first; the slowest step over the median one;
-share of slow steps; and the slope of the logarithm of the seconds. All are free of the machine's
+share of slow steps; and the slope of the logarithm of the seconds. None depends on the machine's
 speed."""
 
 ENDINGS = ("ended_exception", "ended_signal", "ended_timeout")
@@ -42,7 +42,7 @@ def measurements(telemetry: Telemetry) -> pl.DataFrame:
     Returns
     -------
     polars.DataFrame
-        ``run_id`` and the columns of ``MEASUREMENTS``, Float64, sorted; null where a run died
+        ``run_id`` and the columns of ``MEASUREMENTS``, Float64, sorted; null where a run ended
         before two of its steps were timed.
 
     Raises
@@ -52,12 +52,12 @@ def measurements(telemetry: Telemetry) -> pl.DataFrame:
     """
     runs = telemetry.runs.sort("run_id")
     endings = ("completed", *(name.removeprefix("ended_") for name in ENDINGS))
-    strange = runs.filter(~pl.col("ending").is_in(endings))
-    if strange.height:
+    unknown = runs.filter(~pl.col("ending").is_in(endings))
+    if unknown.height:
         raise BadInputError(
             "telemetry",
             "ending",
-            f"{strange['run_id'][0]!r} ended by {strange['ending'][0]!r}.",
+            f"{unknown['run_id'][0]!r} ended by {unknown['ending'][0]!r}.",
             f"Known are {', '.join(endings)}.",
         )
     ended = (

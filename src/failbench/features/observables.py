@@ -1,4 +1,4 @@
-"""Observables: the part of the telemetry that a diagnosis may see."""
+"""Observables: the part of the telemetry that a diagnosis may use."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from failbench.errors import BadInputError
 from failbench.telemetry import STEP_SCHEMA, Telemetry
 
 ERROR_COLUMNS = ("error_type", "error_message", "error_traceback")
-"""What a run printed when it died; nobody has it before the run's end."""
+"""The error of a run, which is not available before the run's end."""
 
 CONFIGURATION_COLUMNS = (
     "capacity_bytes",
@@ -22,7 +22,7 @@ CONFIGURATION_COLUMNS = (
     "tokenizer_vocabulary",
     "schedule",
 )
-"""The effective configuration. Nominal values are left out: they are the twin's."""
+"""The effective configuration. Nominal values are excluded: they are those of the twin."""
 
 CORPUS_COLUMNS = (
     "corpus_documents",
@@ -34,7 +34,7 @@ CORPUS_COLUMNS = (
 
 RUN_COLUMNS = (*ERROR_COLUMNS, *CONFIGURATION_COLUMNS, *CORPUS_COLUMNS)
 STEP_COLUMNS = tuple(name for name in STEP_SCHEMA if name != "run_id")
-"""Lists of what is let through, so that a column added to telemetry stays hidden until named."""
+"""Allow-lists, so that a column added to telemetry stays hidden until it is listed."""
 
 # A frame of a traceback is its "File" line, the source and marker lines below it, which Python
 # indents by four, and the line that says how often the frame above it was repeated.
@@ -47,15 +47,15 @@ _PROJECT_FRAME = (
 
 @dataclass(frozen=True)
 class Observables:
-    """What is known of some runs, each at a snapshot step.
+    """The observable part of runs, each at a snapshot step.
 
     Attributes
     ----------
     runs
-        One row a snapshot, keyed and sorted by ``row``: error text, effective configuration and
+        One row per snapshot, keyed and sorted by ``row``: error text, effective configuration and
         corpus statistics.
     steps
-        One row a training step up to the snapshot, keyed and sorted by ``(row, step)``.
+        One row per training step up to the snapshot, keyed and sorted by ``(row, step)``.
     """
 
     runs: pl.DataFrame
@@ -65,23 +65,23 @@ class Observables:
 def without_project_frames(traceback: pl.Expr) -> pl.Expr:
     """Drop every frame whose file lies in ``failbench/``; messages stay verbatim.
 
-    Our own frames name the function that injects the fault, which would give the label away.
+    Frames of this package name the function that injects the fault, which would leak the label.
     """
     return traceback.str.replace_all(_PROJECT_FRAME, "")
 
 
 def observe(telemetry: Telemetry, last_steps: pl.DataFrame) -> tuple[Observables, tuple[str, ...]]:
-    """Cut runs at snapshot steps and keep what a diagnosis may see.
+    """Cut runs at snapshot steps and keep what a diagnosis may use.
 
-    Error text is seen only where the snapshot is the last recorded step or later. A snapshot
-    before a run's end so equals the last snapshot of a run that was physically cut there.
+    Error text is included only where the snapshot is the last recorded step or later. A snapshot
+    before a run's end thus equals the last snapshot of a run that ended there.
 
     Parameters
     ----------
     telemetry
         Recorded runs.
     last_steps
-        One row a snapshot: ``run_id`` and ``last_step``, the last step that is seen. A run may
+        One row per snapshot: ``run_id`` and ``last_step``, the last observed step. A run may
         occur several times. A null is allowed for runs that have no steps.
 
     Returns
@@ -89,7 +89,7 @@ def observe(telemetry: Telemetry, last_steps: pl.DataFrame) -> tuple[Observables
     observables
         Keyed by ``row``, the position in ``last_steps``.
     run_ids
-        The run of each row. They are returned apart because an id names the scenario.
+        The run of each row. They are returned separately because an id names the scenario.
 
     Raises
     ------
@@ -109,11 +109,13 @@ def observe(telemetry: Telemetry, last_steps: pl.DataFrame) -> tuple[Observables
         "has steps but no last step.",
         "Give the step of the snapshot.",
     )
-    sees_end = pl.col("end").is_null() | (pl.col("last_step") >= pl.col("end"))
+    includes_end = pl.col("end").is_null() | (pl.col("last_step") >= pl.col("end"))
     runs = (
         keyed.join(telemetry.runs, on="run_id", how="left", maintain_order="left")
         .with_columns(without_project_frames(pl.col("error_traceback")))
-        .with_columns(pl.when(sees_end).then(pl.col(name)).alias(name) for name in ERROR_COLUMNS)
+        .with_columns(
+            pl.when(includes_end).then(pl.col(name)).alias(name) for name in ERROR_COLUMNS
+        )
         .select("row", *RUN_COLUMNS)
     )
     steps = (

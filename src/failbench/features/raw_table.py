@@ -1,8 +1,7 @@
-"""The raw table: one row a run, with its step series and error text as they were observed.
+"""The raw table: one row per run, with its step series and error text as observed.
 
-Nothing is computed from a series here. Two values are told apart that would look alike in an array:
-what was never logged is null here and NaN in the arrays that methods receive, so that a number
-that was logged as NaN is written as infinity.
+No feature is computed from a series. Values that were never logged are null in the table and NaN in
+the arrays that methods receive, so a number that was logged as NaN is written as infinity.
 """
 
 from __future__ import annotations
@@ -20,11 +19,10 @@ RAW_TEXT = ERROR_COLUMNS
 """The columns with error text: type, message, and the traceback without the project's frames."""
 
 RAW_SERIES = tuple(name for name in STEP_COLUMNS if name != "step_seconds")
-"""The columns with series: everything that a step logs but its seconds, its number included.
+"""The columns with series: everything that a step logs, its number included, except its seconds.
 
-How long a step took depends on what else the machine did in that hour. Runs of a category were
-recorded one after another, so that the seconds of healthy twins tell the category of their
-scenarios to a method that reads them as they are."""
+The duration of a step depends on the load of the machine. Runs of a category were recorded one
+after another, so the seconds of healthy twins would reveal the category of their scenarios."""
 
 
 def raw_table(telemetry: Telemetry, scenarios: Iterable[Scenario]) -> pl.DataFrame:
@@ -35,14 +33,14 @@ def raw_table(telemetry: Telemetry, scenarios: Iterable[Scenario]) -> pl.DataFra
     telemetry
         Recorded runs.
     scenarios
-        Where the category of each run comes from; successful runs have none.
+        Their categories label the runs; successful runs have none.
 
     Returns
     -------
     polars.DataFrame
         The columns ``feature_table.KEYS``; ``RAW_TEXT``, empty strings where nothing was raised;
-        and ``RAW_SERIES``, a list of Float64 a cell with an element a step, empty for a run that
-        died before its first step. Units are those of the telemetry.
+        and ``RAW_SERIES``, lists of Float64 with one element per step, empty for a run that ended
+        before its first step. Units are those of the telemetry.
     """
     observables, run_ids = observe(telemetry, at_failure(telemetry))
     series = (
@@ -60,5 +58,5 @@ def raw_table(telemetry: Telemetry, scenarios: Iterable[Scenario]) -> pl.DataFra
 
 
 def _logged(name: str) -> pl.Expr:
-    """A column of steps as numbers; what was logged as NaN becomes infinity."""
+    """A column of steps as numbers; a logged NaN becomes infinity."""
     return pl.col(name).cast(pl.Float64).fill_nan(float("inf")).alias(name)

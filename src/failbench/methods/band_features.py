@@ -1,4 +1,4 @@
-"""Band features: those whose healthy band some method asks for."""
+"""Band features: those whose healthy band some method uses."""
 
 from __future__ import annotations
 

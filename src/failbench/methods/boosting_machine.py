@@ -20,7 +20,7 @@ from failbench.methods.tuned_classifier import TunedClassifier, imputed
 from failbench.records import Record
 
 TRAINED, VALIDATED = 1, -1
-"""Marks of a run in a bag, as the library defines them."""
+"""Values of the library for a run that a bag trains or validates on."""
 
 
 class EbmSettings(Record):
@@ -39,9 +39,9 @@ class EbmSettings(Record):
 class GroupBaggedBoosting(ExplainableBoostingClassifier):  # type: ignore[misc]
     """A boosting machine whose bags hold whole scenarios.
 
-    The library draws the runs that a bag stops early on one by one, so that two runs of a scenario
-    lie on both sides: boosting then stops when it knows the scenario, not the category. Here the
-    runs of a scenario stay together, and each scenario is validated on in exactly one bag.
+    The library draws the early-stopping runs of a bag individually, so that a scenario has runs on
+    both sides and boosting stops when it recognises the scenario, not the category. Here the runs
+    of a scenario stay together, and each scenario is validated on in exactly one bag.
     Parameters are those of the library; ``validation_size`` follows from the number of bags.
     """
 
@@ -50,12 +50,12 @@ class GroupBaggedBoosting(ExplainableBoostingClassifier):  # type: ignore[misc]
     def fit(
         self, X: npt.NDArray[np.float64], y: Labels, groups: npt.NDArray[np.generic] | None = None
     ) -> Self:
-        """Fit; without ``groups`` every run is a scenario of its own."""
-        own = np.arange(len(y)) if groups is None else groups
+        """Fit; without ``groups`` every run is its own scenario."""
+        scenarios = np.arange(len(y)) if groups is None else groups
         with warnings.catch_warnings():
-            # Surfaces of several categories are not drawn here, which the library cannot do.
+            # The library warns that it cannot draw multiclass surfaces, which nothing here draws.
             warnings.filterwarnings("ignore", "For multiclass we cannot currently visualize pairs")
-            super().fit(X, y, bags=group_bags(y, own, self.outer_bags, self.random_state))
+            super().fit(X, y, bags=group_bags(y, scenarios, self.outer_bags, self.random_state))
         return self
 
 
@@ -91,7 +91,7 @@ def group_bags(
 def ebm(settings: EbmSettings, features: tuple[str, ...], seed: int) -> TunedClassifier:
     """A boosting machine over single features, tuned over its learning rate."""
     machine = GroupBaggedBoosting(
-        # Without this a feature of two values would be a category, which has no edges to read.
+        # Without this a feature with two values would be categorical, which has no bin edges.
         feature_types=["continuous"] * len(features),
         interactions=settings.interactions,
         outer_bags=settings.outer_bags,

@@ -1,7 +1,7 @@
-"""Catalogue: every method that is measured, what it is called, what it reads, and where it is.
+"""Catalogue: name, label, family, inputs and module of every method.
 
-A method's module is imported when the method is built and not before: labels and families are
-wanted by every table, and the libraries that fit models take seconds to import.
+A method's module is imported only when the method is built: every table needs labels and families,
+and the libraries that fit models take seconds to import.
 """
 
 from __future__ import annotations
@@ -25,32 +25,32 @@ Family = Literal[
     "simulated person",
     "baseline",
 ]
-"""Methods that are read alike."""
+"""Kinds of methods whose answers are explained in the same way."""
 
 Source = Literal["features", "error text", "symptoms", "step series", "true category"]
-"""What an answer may rest on. ``symptoms`` are the error's type, the number of steps and which
-measurements are missing; only simulations of people are handed the true category."""
+"""Inputs of a method. ``symptoms`` are the error's type, the number of steps and which
+measurements are missing; only simulations of people receive the true category."""
 
 SOURCES: tuple[Source, ...] = get_args(Source)
 
 
 @dataclass(frozen=True)
 class CatalogueEntry:
-    """A method as studies and people know it.
+    """One method of the catalogue.
 
     Attributes
     ----------
     name
-        As predictions and params.yaml call it.
+        Name in predictions and params.yaml.
     label
-        As tables and figures call it.
+        Name in tables and figures.
     family
-        Methods that are read alike.
+        Kind of method.
     reads
         What its answers rest on in every feature set. Keywords of the error text are features, and
         part of the feature set that is named after them.
     module
-        Where its declaration is, among ``DECLARATIONS``; None for what is not fitted here.
+        Module whose ``DECLARATIONS`` hold it; None for a method that is not fitted here.
     """
 
     name: str
@@ -60,8 +60,8 @@ class CatalogueEntry:
     module: str | None = None
 
     @property
-    def told_the_truth(self) -> bool:
-        """Whether it is handed the true category, and so is an assumption and no diagnosis."""
+    def reads_true_category(self) -> bool:
+        """Whether it receives the true category: a simulation under an assumption, no diagnosis."""
         return "true category" in self.reads
 
 
@@ -186,18 +186,18 @@ CATALOGUE: Final = (
         module="failbench.methods.raw.telemetry",
     ),
 )
-"""The methods of the paper in the order of its Table 1, then those that the table has not."""
+"""The methods of the paper in the order of its Table 1, then the others."""
 
 ENTRIES: Final = {entry.name: entry for entry in CATALOGUE}
 
 FEATURE_METHODS: Final = tuple(
     entry.name for entry in CATALOGUE if entry.module and entry.family != "raw telemetry"
 )
-"""Methods that are fitted to the feature table; the others receive the raw table, or nothing."""
+"""Methods that are fitted to the feature table; the others use the raw table or are not fitted."""
 
 
 def method_named(name: str) -> MethodDeclaration:
-    """Look up how a method that is fitted to the feature table is built.
+    """The declaration of a method that is fitted to the feature table.
 
     Raises
     ------

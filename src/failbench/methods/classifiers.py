@@ -1,4 +1,4 @@
-"""Supervised classifiers over the features: declarations of pipelines and of what is tuned."""
+"""Supervised classifiers over the features: their pipelines, grids and settings."""
 
 from __future__ import annotations
 
@@ -65,8 +65,8 @@ def logistic_regression(
 ) -> TunedClassifier:
     """Multinomial logistic regression (the paper's section 4.4), tuned over its L2 penalty.
 
-    Features are standardised, without which one penalty would not fit all of them. Nothing in the
-    fit is random: the seed is that of the inner folds.
+    Features are standardised so that one penalty suits all of them. The fit itself is not random:
+    the seed is that of the inner folds.
     """
     pipeline = Pipeline(
         [
@@ -96,7 +96,7 @@ def decision_tree(
 def random_forest(
     settings: RandomForestSettings, features: tuple[str, ...], seed: int
 ) -> TunedClassifier:
-    """A random forest (the paper's section 4.4), tuned over features a split and leaf size."""
+    """A random forest (the paper's section 4.4), tuned over features per split and leaf size."""
     forest = RandomForestClassifier(n_estimators=settings.trees, random_state=seed)
     pipeline = Pipeline([("impute", imputed(features)), ("classify", forest)])
     grid = {

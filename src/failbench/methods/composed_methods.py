@@ -13,7 +13,7 @@ from failbench.methods.simulated_human import SimulatedHumanSettings, build_simu
 
 
 class HybridSections(Sections):
-    """What the three-way hybrid reads."""
+    """Sections that the three-way hybrid is built from."""
 
     hybrid: HybridSettings
     improved_rules: ImprovedRulesSettings
@@ -22,17 +22,17 @@ class HybridSections(Sections):
 
 
 class HybridTwoWaySections(Sections):
-    """What the two-way hybrid reads; where it hands on is where the rules abstain."""
+    """Sections that the two-way hybrid is built from; it defers where the rules abstain."""
 
     improved_rules: ImprovedRulesSettings
     random_forest: RandomForestSettings
 
 
 def _hybrid(settings: HybridSections, context: Context) -> Method:
-    blind = replace(context, answers={})  # the answers are for the simulated human alone
+    without_answers = replace(context, answers={})  # for the simulated human alone
     return Hybrid(
-        build_improved_rules(settings.improved_rules, blind),
-        build_random_forest(settings.random_forest, blind),
+        build_improved_rules(settings.improved_rules, without_answers),
+        build_random_forest(settings.random_forest, without_answers),
         build_simulated_human(settings.simulated_human, context),
         **settings.hybrid.model_dump(),
     )

@@ -1,9 +1,9 @@
-"""Logistic regression that is solved, so that where it stops is a matter of the data alone.
+"""Logistic regression fitted to convergence, so that the fit depends on the data alone.
 
-A solver that stops on a loose tolerance stops somewhere on a flat floor, and which way it came
-there is decided by rounding: BLAS libraries add in an order of their own for each kind of
-processor. Two stops can be .27 apart in probability. The penalised loss is strictly convex in the
-weights, so that its minimum is one point. Newton's method reaches it to within rounding in some ten
+A solver with a loose tolerance stops somewhere on a flat region of the loss, and rounding decides
+where: BLAS libraries sum in an order that depends on the processor. The probabilities of two such
+fits can differ by 0.27. The penalised loss is strictly convex in the
+weights, so that its minimum is unique. Newton's method reaches it to within rounding in about ten
 steps (Boyd and Vandenberghe, 2004, "Convex optimization", section 9.5), where L-BFGS creeps.
 """
 
@@ -23,32 +23,32 @@ Solver = Literal["newton-cholesky", "newton-cg"]
 TOLERANCE: Final = 1e-12
 """Largest component of the gradient of the mean loss that the solver aims at.
 
-The strength of the penalty, 1 / (C n_runs), is the least curvature there is, and so the weights are
-no further from the minimum than the gradient divided by it. Newton's last step is quadratic and
-commonly ends far nearer.
+The curvature is at least the strength of the penalty, 1 / (C n_runs), so the distance of the
+weights from the minimum is at most the gradient divided by it. Newton's last step converges
+quadratically and usually ends far closer.
 """
 
-SOLVED: Final = 1e-10
-"""Largest component at which a fit counts as solved.
+CONVERGED: Final = 1e-10
+"""Largest component of the gradient at which a fit counts as converged.
 
-The solver may stop short of its aim where sums have no more digits: fits to the words of sixty
-runs did so at 1.4e-12. At 1e-10 their probabilities were within 4e-9 of the minimum's.
+The solver may stop short of ``TOLERANCE`` at the limit of floating-point precision: fits to the
+words of sixty runs stopped at 1.4e-12. At 1e-10 their probabilities were within 4e-9 of those at
+the minimum.
 """
 
 
 class ConvergedLogisticRegression(LogisticRegression):  # type: ignore[misc]
-    """Multinomial logistic regression with an L2 penalty, by Newton's method until it is solved.
+    """Multinomial logistic regression with an L2 penalty, by Newton's method to convergence.
 
     Parameters
     ----------
     C
         Inverse strength of the penalty.
     solver
-        ``newton-cholesky`` factors the whole matrix of second derivatives, as wide as there are
-        weights of all categories. ``newton-cg`` never forms it, which it takes where columns are as
-        many as runs.
+        ``newton-cholesky`` factors the whole Hessian, which has a row per weight of all categories.
+        ``newton-cg`` never forms the Hessian and suits data with as many columns as runs.
     max_iter
-        Steps of Newton's method at most.
+        Maximum number of Newton steps.
     """
 
     def __init__(
@@ -57,32 +57,32 @@ class ConvergedLogisticRegression(LogisticRegression):  # type: ignore[misc]
         super().__init__(C=C, solver=solver, max_iter=max_iter, tol=TOLERANCE)
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Fit, or fail: by the gradient where the solver stopped, whatever it says of itself.
+        """Fit, and check convergence by the gradient rather than by the solver's own status.
 
         Raises
         ------
         BadInputError
-            If the solver did not get to the minimum.
+            If the solver did not reach the minimum.
         """
         with warnings.catch_warnings():
-            # Solvers warn of steps without progress at the minimum, and some give up without one.
+            # Solvers warn of steps without progress at the minimum, and some stop early silently.
             warnings.simplefilter("ignore")
             super().fit(X, y)
-        steepest = float(np.abs(self._gradient(X, y)).max())
-        if not steepest <= SOLVED:  # NaN is no solution either
+        largest = float(np.abs(self._gradient(X, y)).max())
+        if not largest <= CONVERGED:  # also true of NaN
             raise BadInputError(
                 "params.yaml",
                 "max_iterations",
-                f"logistic regression with an inverse penalty of {self.C:g} is not solved after "
-                f"{self.n_iter_.max()} steps: the gradient of its loss is still {steepest:.1e}.",
+                f"logistic regression with an inverse penalty of {self.C:g} did not converge in "
+                f"{self.n_iter_.max()} steps: the gradient of its loss is still {largest:.1e}.",
                 "Raise max_iterations, or take large values out of inverse_penalty.",
             )
         return self
 
     def _gradient(self, X: Any, y: Any) -> Array:
-        """Of the mean loss with its penalty, the intercept last: ``[n_rows, n_features + 1]``.
+        """Gradient of the mean penalised loss, the intercept last: ``[n_rows, n_features + 1]``.
 
-        There is a row per category, or, of two categories, one for the second.
+        One row per category; with two categories, one row for the second.
         """
         excess = self.predict_proba(X) - (np.asarray(y)[:, None] == self.classes_)
         excess = excess[:, -len(self.coef_) :]

@@ -13,18 +13,18 @@ from failbench.records import Record
 
 @dataclass(frozen=True)
 class Context:
-    """What a method may be built with besides its settings.
+    """What a method is built with besides its settings.
 
     Attributes
     ----------
     features
         Columns of the feature set in use.
     band
-        Healthy band of successful runs, none of which is ever tested on.
+        Healthy band of successful runs; no method is tested on these.
     seed
         Seed of everything random in the method.
     answers
-        True categories by ``run_id``, for simulations of people; empty for all that diagnose.
+        True categories by ``run_id``, for simulations of people; empty for every other method.
     """
 
     features: tuple[str, ...]
@@ -34,7 +34,7 @@ class Context:
 
 
 class Sections(Record):
-    """Settings of a method that is made of others: a field per section of params.yaml."""
+    """Settings of a method composed of others: one field per section of params.yaml."""
 
 
 @dataclass(frozen=True)
@@ -44,13 +44,13 @@ class MethodDeclaration:
     Attributes
     ----------
     name
-        Its name; but for a method that is made of others, also that of its section of params.yaml.
+        Its name, and that of its section of params.yaml unless it is composed of other methods.
     settings
         The record of that section, or :class:`Sections` with the records of several.
     build
         From settings and context to the method, unfitted.
     simulation
-        Whether it simulates people and so is handed the answers.
+        Whether it simulates people and so receives the true categories.
     """
 
     name: str
@@ -64,7 +64,7 @@ class MethodDeclaration:
         if not issubclass(self.settings, Sections):
             return {self.name: self.settings}
         fields = self.settings.model_fields
-        return {name: cast("type[Record]", field.annotation) for name, field in fields.items()}
+        return {name: cast("type[Record]", info.annotation) for name, info in fields.items()}
 
     def assemble(self, sections: Mapping[str, Record]) -> Record:
         """The settings that ``build`` takes, from the records of :attr:`sections`."""

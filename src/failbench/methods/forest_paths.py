@@ -1,9 +1,9 @@
-"""What the trees of a forest tested on the way to their votes.
+"""The tests that the trees of a forest make on the paths to their votes.
 
-A reader who wants to verify a vote must follow every tree, so the conditions to read are all tests
-on the paths through all trees, none merged (Freitas, 2014, "Comprehensible classification models",
-counts the conditions on the path of a tree). Those are hundreds; the evidence names the tests that
-the answer's trees made most often.
+A reader who wants to verify a vote must follow every tree, so the conditions are all tests on the
+paths through all trees, none merged (Freitas, 2014, "Comprehensible classification models", counts
+the conditions on the path of a tree). These are hundreds; the evidence names the tests that the
+answer's trees make most often.
 """
 
 from __future__ import annotations
@@ -14,27 +14,25 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from failbench.arrays import Labels
-from failbench.methods.tuned_classifier import Reading
+from failbench.arrays import Array, Labels
+from failbench.methods.tuned_classifier import Explanation
 from failbench.verdicts import Evidence
 
-Floats = npt.NDArray[np.float64]
+SHOWN_TESTS = 10
+"""Number of tests in the evidence of a forest."""
 
-TESTS = 10
-"""Tests that the evidence of a forest names."""
-
-BATCH = 1000
-"""Runs whose paths are held at once: some tens of megabytes with a hundred trees."""
+RUNS_PER_BATCH = 1000
+"""Runs whose paths are in memory at once: some tens of megabytes with a hundred trees."""
 
 
-def explain_forest(pipeline: Any, X: pd.DataFrame, answers: Labels) -> list[Reading]:
-    """The ten tests made most often for each answer, and the tests on all paths.
+def explain_forest(pipeline: Any, X: pd.DataFrame, answers: Labels) -> list[Explanation]:
+    """The ten most frequent tests for each answer, and the number of tests on all paths.
 
-    A test is a feature and a side. Each time that a tree makes it on a run's path it counts with
-    the probability that the tree gives to the answer, so a tree that votes against the answer adds
-    nothing. A test is shown with the median of its thresholds, on the same side of which the value
-    lies; a missing value is shown as what replaced it. Paths are followed a batch of runs at a
-    time, so that memory does not grow with the runs.
+    A test is a feature and a side. Each occurrence on a run's path is weighted by the probability
+    that the tree gives to the answer, so a tree that votes against the answer adds nothing. A test
+    is shown with the median of its thresholds, on the same side of which the value lies; a missing
+    value is shown as imputed. Runs are processed in batches, so that memory does not grow with
+    their number.
     """
     columns = pipeline[:-1].get_feature_names_out()
     values = np.asarray(pipeline[:-1].transform(X), dtype=np.float64)
@@ -42,26 +40,31 @@ def explain_forest(pipeline: Any, X: pd.DataFrame, answers: Labels) -> list[Read
     trees = [tree.tree_ for tree in forest.estimators_]
     features = np.concatenate([tree.feature for tree in trees])
     thresholds = np.concatenate([tree.threshold for tree in trees])
-    owner = np.repeat(np.arange(len(trees)), [tree.node_count for tree in trees])
-    readings: list[Reading] = []
-    for start in range(0, len(values), BATCH):
-        batch = values[start : start + BATCH]
+    tree_of_node = np.repeat(np.arange(len(trees)), [tree.node_count for tree in trees])
+    explanations: list[Explanation] = []
+    for start in range(0, len(values), RUNS_PER_BATCH):
+        batch = values[start : start + RUNS_PER_BATCH]
         paths, _ = forest.decision_path(batch)
-        votes = _votes(forest, batch, answers[start : start + BATCH])
+        votes = _votes(forest, batch, answers[start : start + RUNS_PER_BATCH])
         for run, row in enumerate(batch):
             nodes = paths.indices[paths.indptr[run] : paths.indptr[run + 1]]
             tests = nodes[features[nodes] >= 0]  # a leaf tests nothing
-            # Trees compare in single precision.
+            # scikit-learn's trees compare in single precision.
             above = row[features[tests]].astype(np.float32) > thresholds[tests]
             evidence = _most_frequent(
-                columns, row, features[tests], above, thresholds[tests], votes[run, owner[tests]]
+                columns,
+                row,
+                features[tests],
+                above,
+                thresholds[tests],
+                votes[run, tree_of_node[tests]],
             )
-            readings.append((evidence, len(tests)))
-    return readings
+            explanations.append((evidence, len(tests)))
+    return explanations
 
 
-def _votes(forest: Any, values: Floats, answers: Labels) -> Floats:
-    """Probability that each tree gives to the answer of each run: ``[n_runs, n_trees]``."""
+def _votes(forest: Any, values: Array, answers: Labels) -> Array:
+    """Probability of the answer of each run by each tree: ``[n_runs, n_trees]``."""
     positions = np.searchsorted(forest.classes_, answers.astype(str))
     by_tree = [tree.predict_proba(values)[np.arange(len(values)), positions] for tree in forest]
     return np.column_stack(by_tree)
@@ -69,22 +72,22 @@ def _votes(forest: Any, values: Floats, answers: Labels) -> Floats:
 
 def _most_frequent(
     columns: npt.NDArray[np.object_],
-    row: Floats,
+    row: Array,
     features: npt.NDArray[np.intp],
     above: npt.NDArray[np.bool_],
-    thresholds: Floats,
-    weights: Floats,
+    thresholds: Array,
+    weights: Array,
 ) -> tuple[Evidence, ...]:
     """The tests of one run with the largest sums of weights, largest first."""
-    kinds = 2 * features + above
-    sums = np.bincount(kinds, weights, minlength=1)
-    leading = [kind for kind in np.argsort(-sums, kind="stable")[:TESTS] if sums[kind] > 0]
+    keys = 2 * features + above
+    sums = np.bincount(keys, weights, minlength=1)
+    leading = [key for key in np.argsort(-sums, kind="stable")[:SHOWN_TESTS] if sums[key] > 0]
     return tuple(
         Evidence(
-            str(columns[kind // 2]),
-            float(row[kind // 2]),
-            "above" if kind % 2 else "below",
-            float(np.median(thresholds[(kinds == kind) & (weights > 0)])),
+            str(columns[key // 2]),
+            float(row[key // 2]),
+            "above" if key % 2 else "below",
+            float(np.median(thresholds[(keys == key) & (weights > 0)])),
         )
-        for kind in leading
+        for key in leading
     )

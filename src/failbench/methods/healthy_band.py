@@ -1,4 +1,4 @@
-"""The healthy band: where the features of successful runs lie."""
+"""The healthy band: the range of each feature over successful runs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from failbench.errors import BadInputError
 
 
 class Band(Protocol):
-    """Where healthy runs lie, as rules ask for it."""
+    """Thresholds around healthy runs, as rules use them."""
 
     def upper(self, feature: str, sds: float) -> float:
         """The threshold that a healthy run rarely exceeds."""
@@ -45,31 +45,31 @@ class HealthyBand:
 
 @dataclass(frozen=True)
 class PercentileBand:
-    """Quantiles of each feature over successful runs, which are thresholds as they stand.
+    """Quantiles of each feature over successful runs, which are the thresholds.
 
-    The paper's section 8.9.5 sets thresholds at a high percentile of healthy runs. How many
-    standard deviations a rule asks for makes no difference here.
+    The paper's section 8.9.5 sets thresholds at a high percentile of healthy runs. The
+    number of standard deviations that a rule asks for has no effect here.
     """
 
     low: dict[str, float]
     high: dict[str, float]
 
-    def upper(self, feature: str, sds: float) -> float:  # noqa: ARG002 - of the other band
+    def upper(self, feature: str, sds: float) -> float:  # noqa: ARG002 - protocol
         """The high quantile."""
         return self.high[feature]
 
-    def lower(self, feature: str, sds: float) -> float:  # noqa: ARG002 - of the other band
+    def lower(self, feature: str, sds: float) -> float:  # noqa: ARG002 - protocol
         """The low quantile."""
         return self.low[feature]
 
 
 def healthy_band(successes: pd.DataFrame, features: Iterable[str]) -> HealthyBand:
-    """Measure the band over the features of successful runs; missing values are left out.
+    """Measure the band over the features of successful runs; missing values are ignored.
 
     Raises
     ------
     BadInputError
-        If fewer than two runs have a feature: no spread can be measured then.
+        If fewer than two runs have a feature, which leaves no standard deviation.
     """
     columns = _measured(successes, features)
     return HealthyBand(columns.mean().to_dict(), columns.std(ddof=1).to_dict())

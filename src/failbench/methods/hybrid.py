@@ -1,4 +1,4 @@
-"""Hybrids: rules answer what they are sure of, and hand on the rest (the paper's 6.2 and 9.1)."""
+"""Hybrids: rules answer confident runs and defer the rest (the paper's sections 6.2 and 9.1)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from failbench.vocabulary import ABSTAIN, CATEGORIES, Route
 
 
 class HybridSettings(Record):
-    """Where the three-way hybrid hands on; the section ``hybrid`` of params.yaml."""
+    """Thresholds of the three-way hybrid; the section ``hybrid`` of params.yaml."""
 
     rules_from: float = Field(ge=0, le=1)
     classifier_from: float = Field(ge=0, le=1)
@@ -32,21 +32,21 @@ class HybridSettings(Record):
 
 
 class RoutedMethod(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
-    """Rules that see every run first, and members that answer what the rules hand on.
+    """Rules that read every run first, and members that answer the runs that the rules defer.
 
-    Every member is fitted to all training runs: who answers is decided run by run afterwards, from
-    what the rules say of it.
+    Every member is fitted to all training runs; the member that answers is chosen per run, from the
+    rules' diagnosis.
     """
 
     rules: Any
 
     @abstractmethod
     def members(self) -> dict[Route, Any]:
-        """Those who answer besides the rules, by route."""
+        """The members besides the rules, by route."""
 
     @abstractmethod
     def route(self, diagnosis: Diagnosis) -> Route:
-        """Who answers a run of which the rules say this."""
+        """The member that answers a run with this diagnosis of the rules."""
 
     def fit(self, X: pd.DataFrame, y: Labels, groups: Labels | None = None) -> Self:
         """Fit a copy of the rules and of every member."""
@@ -59,47 +59,50 @@ class RoutedMethod(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         return self
 
     def predict(self, X: pd.DataFrame) -> Labels:
-        """The category that whoever answers a run names."""
-        return np.array([one.category for one in self.diagnose(X)], dtype=object)
+        """The category of the member that answers each run."""
+        return np.array([diagnosis.category for diagnosis in self.diagnose(X)], dtype=object)
 
     def predict_proba(self, X: pd.DataFrame) -> Probabilities:
-        """The probabilities of whoever answers."""
-        routes = self._routes(self._first(X))
+        """The probabilities of the member that answers each run."""
+        routes = self._routes(self._rule_diagnoses(X))
         probabilities: Probabilities = self.rules_.predict_proba(X)
         for route, member in self.members_.items():
-            handed_on = routes == route
-            if handed_on.any():
-                probabilities[handed_on] = member.predict_proba(X[handed_on])
+            deferred = routes == route
+            if deferred.any():
+                probabilities[deferred] = member.predict_proba(X[deferred])
         return probabilities
 
     def diagnose(self, X: pd.DataFrame) -> tuple[Diagnosis, ...]:
-        """The answer, confidence and evidence of whoever answers, and who that was."""
-        found = list(self._first(X))
-        routes = self._routes(tuple(found))
+        """The diagnosis of the member that answers each run, with its route."""
+        diagnoses = list(self._rule_diagnoses(X))
+        routes = self._routes(tuple(diagnoses))
         for route, member in self.members_.items():
             positions = np.flatnonzero(routes == route)
             if len(positions):
                 answers = member.diagnose(X.iloc[positions])
                 for position, answer in zip(positions, answers, strict=True):
-                    found[position] = answer
-        return tuple(replace(one, route=route) for one, route in zip(found, routes, strict=True))
+                    diagnoses[position] = answer
+        return tuple(
+            replace(diagnosis, route=route)
+            for diagnosis, route in zip(diagnoses, routes, strict=True)
+        )
 
-    def _first(self, X: pd.DataFrame) -> tuple[Diagnosis, ...]:
+    def _rule_diagnoses(self, X: pd.DataFrame) -> tuple[Diagnosis, ...]:
         check_is_fitted(self)
-        first: tuple[Diagnosis, ...] = self.rules_.diagnose(X)
-        return first
+        diagnoses: tuple[Diagnosis, ...] = self.rules_.diagnose(X)
+        return diagnoses
 
     def _routes(self, diagnoses: tuple[Diagnosis, ...]) -> Labels:
-        return np.array([self.route(one) for one in diagnoses], dtype=object)
+        return np.array([self.route(diagnosis) for diagnosis in diagnoses], dtype=object)
 
 
 class Hybrid(RoutedMethod):
-    """Rules above one confidence, a classifier down to another, a human below.
+    """Rules above one confidence, a classifier above a lower one, a human below.
 
-    A run goes to the human as well if the rules abstain from it because signals conflict or
-    critical metrics are missing, whatever their confidence: that is no matter of degree, and the
-    classifier reads the same signals. If they abstain for lack of confidence alone, the confidence
-    decides; rules that abstain are never taken for an answer.
+    A run also goes to the human if the rules abstain because signals conflict or features of a leaf
+    are missing, at any confidence: the classifier reads the same signals. If they abstain for low
+    confidence, the confidence decides between classifier and human; an abstention of the rules is
+    never the answer.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Improved rules: a tree that asks several signals to confirm a category, and else abstains."""
+"""Improved rules: a tree that abstains unless several signals confirm a category."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from failbench.verdicts import Diagnosis
 from failbench.vocabulary import ABSTAIN, CATEGORIES
 
 PRIOR = 0.5
-"""Right and wrong runs that a weight starts from, half of each: Jeffreys' prior of a proportion."""
+"""Pseudo-counts of right and of wrong runs in a weight: Jeffreys' prior of a proportion."""
 
 Weights = npt.NDArray[np.float64]
 
@@ -47,8 +47,8 @@ class ImprovedRulesSettings(Record):
 
 
 @dataclass(frozen=True)
-class Verdicts:
-    """Of each run: the leaf it reaches, C(x), and why it is abstained on (None: it is not)."""
+class Judgements:
+    """For each run: the leaf it reaches, C(x), and the reason to abstain (None: no abstention)."""
 
     leaves: npt.NDArray[np.intp]
     confidence: npt.NDArray[np.float64]
@@ -62,17 +62,18 @@ class ImprovedRules(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     .. math:: C(x) = \min_{i \in S(x)} w_i \cdot 1[\text{signal}_i \text{ holds}]
 
-    It is zero when one of them is absent, and at leaves without any. Of a run that reaches a leaf
-    with a category the method abstains, in this order, if a metric among S(x) is ``missing``, if a
-    signal of an incompatible category holds as well (``conflict``), or if C(x) is below ``tau``
-    (``low_confidence``). The other leaves abstain for a reason of their own.
+    It is zero when one of them is absent, and at leaves without any. At a leaf with a category the
+    method abstains, in this order, if a feature among S(x) is ``missing``, if a signal of an
+    incompatible category holds as well (``conflict``), or if C(x) is below ``tau``
+    (``low_confidence``). The other leaves abstain for a fixed reason.
 
     The weight w_i is the precision of the signal for the leaf's category among the training runs
-    that reach the leaf and show it; where none does, among all training runs that show it. It is
+    that reach the leaf and for which it holds; without such runs, among all training runs for which
+    it holds. It is
     the posterior mean under Jeffreys' prior, (right + 1/2) / (all + 1) (Brown, Cai and DasGupta,
     2001, "Interval estimation for a binomial proportion", Statistical Science 16), so that a leaf
-    that few runs support is not certain. What is counted are scenarios: the runs of a scenario
-    weigh one in all. Nothing else is learned.
+    supported by few runs is not certain. Scenarios are counted: the runs of a scenario have weight
+    one in total. Nothing else is learned.
 
     Parameters
     ----------
@@ -85,15 +86,15 @@ class ImprovedRules(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     healthy_sds
         Standard deviations between the healthy mean and a threshold.
     signals
-        Features, and ``error_text``, that conditions may look at: others are taken out of the tree,
-        as :func:`failbench.methods.reduced_tree.reduced_tree` says. By default none is.
+        Features, and ``error_text``, that conditions may use; conditions on others are removed from
+        the tree by :func:`failbench.methods.reduced_tree.reduced_tree`. By default none is.
 
     Attributes
     ----------
     tree_ : RuleTree
-        The tree with its numbers.
+        The tree with its thresholds.
     weights_ : tuple of ndarray
-        Of each leaf, the weights of its signals in their order; empty for leaves without any.
+        Weights of the signals of each leaf, in order; empty for leaves without signals.
     """
 
     def __init__(
@@ -115,7 +116,7 @@ class ImprovedRules(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: pd.DataFrame, y: Labels, groups: Labels | None = None) -> Self:
         """Fill in the thresholds and measure the weights of the signals.
 
-        Without ``groups`` every run is a scenario of its own.
+        Without ``groups`` every run is its own scenario.
         """
         self.tree_ = self._resolved()
         readings = Readings(X)
@@ -132,14 +133,14 @@ class ImprovedRules(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def recalibrated(self, band: Band, gradient_norm: float) -> Self:
-        """The same weights under other thresholds, for runs that are healthy elsewhere.
+        """The same weights under other thresholds, for runs with another healthy band.
 
         Parameters
         ----------
         band
             Healthy band of the runs to be diagnosed.
         gradient_norm
-            Limit of an explosion among them.
+            Limit of an explosion in these runs.
         """
         check_is_fitted(self)
         changed = clone(self).set_params(band=band, gradient_norm=gradient_norm)
@@ -154,7 +155,8 @@ class ImprovedRules(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         }
         declared = TREE if self.signals is None else reduced_tree(TREE, self.signals)
         return resolve_tree(
-            declared, lambda one: resolve_condition(one, self.band, self.healthy_sds, limits)
+            declared,
+            lambda condition: resolve_condition(condition, self.band, self.healthy_sds, limits),
         )
 
     def predict(self, X: pd.DataFrame) -> Labels:
@@ -162,56 +164,56 @@ class ImprovedRules(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self.answers(self.judge(Readings(X)))
 
     def predict_proba(self, X: pd.DataFrame) -> Probabilities:
-        """C(x) for the category of the leaf, the rest in equal parts for all five categories.
+        """C(x) for the category of the leaf, the rest divided equally over all five categories.
 
-        Of an abstention too; a leaf without category gives each the same.
+        Abstentions have probabilities too; a leaf without category gives each the same.
         """
         return self.probabilities(self.judge(Readings(X)))
 
     def diagnose(self, X: pd.DataFrame) -> tuple[Diagnosis, ...]:
-        """Each run's answer with every condition that was checked on its way and at its leaf.
+        """The answer to each run with every condition that was checked on the path and at the leaf.
 
-        The evidence says what was seen, whether or not the condition held; its length is what a
-        reader must check.
+        The evidence holds the value or words of each condition, whether or not it held; its length
+        is the number of conditions to check.
         """
         readings = Readings(X)
-        verdicts = self.judge(readings)
-        answers = self.answers(verdicts)
+        judgements = self.judge(readings)
+        answers = self.answers(judgements)
         diagnoses = []
-        for run, leaf in enumerate(verdicts.leaves.tolist()):
+        for run, leaf in enumerate(judgements.leaves.tolist()):
             checked = conditions_on_path(self.tree_, leaf, readings, run)
-            evidence = tuple(readings.evidence(one)[run] for one in checked)
+            evidence = tuple(readings.evidence(condition)[run] for condition in checked)
             diagnoses.append(
                 Diagnosis(
                     answers[run],
-                    float(verdicts.confidence[run]),
+                    float(judgements.confidence[run]),
                     evidence,
                     len(evidence),
-                    verdicts.reasons[run],
+                    judgements.reasons[run],
                 )
             )
         return tuple(diagnoses)
 
-    def answers(self, verdicts: Verdicts) -> Labels:
-        """What ``predict`` says of runs that were judged."""
-        named = self._categories()[verdicts.leaves]
-        answers: Labels = np.where(pd.isna(verdicts.reasons), named, ABSTAIN)
+    def answers(self, judgements: Judgements) -> Labels:
+        """The answers of ``predict`` from judgements."""
+        named = self._categories()[judgements.leaves]
+        answers: Labels = np.where(pd.isna(judgements.reasons), named, ABSTAIN)
         return answers
 
-    def probabilities(self, verdicts: Verdicts) -> Probabilities:
-        """What ``predict_proba`` says of runs that were judged, ``[n_runs, n_categories]``."""
-        named = self._categories()[verdicts.leaves]
-        confidence = verdicts.confidence[:, None]
+    def probabilities(self, judgements: Judgements) -> Probabilities:
+        """The probabilities of ``predict_proba`` from judgements, ``[n_runs, n_categories]``."""
+        named = self._categories()[judgements.leaves]
+        confidence = judgements.confidence[:, None]
         chosen = named[:, None] == self.classes_[None, :]
         return np.asarray(confidence * chosen + (1 - confidence) / len(CATEGORIES))
 
     def _categories(self) -> Labels:
         leaves = self.tree_.leaves
-        found = [leaf.category if isinstance(leaf, Confirmation) else None for leaf in leaves]
-        return np.array(found, dtype=object)
+        categories = [leaf.category if isinstance(leaf, Confirmation) else None for leaf in leaves]
+        return np.array(categories, dtype=object)
 
-    def judge(self, readings: Readings) -> Verdicts:
-        """Judge runs whose conditions may have been looked up before."""
+    def judge(self, readings: Readings) -> Judgements:
+        """Judge runs from evaluated conditions, which several calls may share."""
         check_is_fitted(self)
         reached = route(self.tree_, readings)
         confidence = np.zeros(len(reached))
@@ -219,18 +221,19 @@ class ImprovedRules(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         for position, (leaf, weights) in enumerate(
             zip(self.tree_.leaves, self.weights_, strict=True)
         ):
-            here = reached == position
+            at_leaf = reached == position
             if isinstance(leaf, Abstention):
-                reasons[here] = leaf.reason
+                reasons[at_leaf] = leaf.reason
                 continue
-            holds = np.array([readings.holds(one) for one in leaf.confirms])  # [n_signals, n_runs]
-            confidence[here] = (weights[:, None] * holds).min(axis=0)[here]
-            against = [readings.holds(one.condition) for one in leaf.against]
-            # the last that applies stays, so that the first reason is written last
-            reasons[here & (confidence < self.tau)] = "low_confidence"
-            reasons[here & np.logical_or.reduce(against)] = "conflict"
-            reasons[here & readings.any_missing(leaf.critical)] = "missing"
-        return Verdicts(reached, confidence, reasons)
+            # [n_signals, n_runs]
+            holds = np.array([readings.holds(signal) for signal in leaf.confirms])
+            confidence[at_leaf] = (weights[:, None] * holds).min(axis=0)[at_leaf]
+            against = [readings.holds(indicator.condition) for indicator in leaf.against]
+            # later assignments overwrite earlier ones: the reason that comes first is assigned last
+            reasons[at_leaf & (confidence < self.tau)] = "low_confidence"
+            reasons[at_leaf & np.logical_or.reduce(against)] = "conflict"
+            reasons[at_leaf & readings.any_missing(leaf.critical)] = "missing"
+        return Judgements(reached, confidence, reasons)
 
 
 def _shares(n_runs: int, groups: Labels | None) -> Weights:
@@ -244,15 +247,15 @@ def _shares(n_runs: int, groups: Labels | None) -> Weights:
 
 def _weights(
     leaf: Confirmation[Condition],
-    here: npt.NDArray[np.bool_],
+    at_leaf: npt.NDArray[np.bool_],
     right: npt.NDArray[np.bool_],
     shares: Weights,
     readings: Readings,
 ) -> Weights:
     weights = []
     for signal in leaf.confirms:
-        shown = readings.holds(signal)
-        counted = shown & here if (shown & here).any() else shown
+        holds = readings.holds(signal)
+        counted = holds & at_leaf if (holds & at_leaf).any() else holds
         weights.append(
             (shares[counted & right].sum() + PRIOR) / (shares[counted].sum() + 2 * PRIOR)
         )

@@ -1,7 +1,7 @@
-"""The signals that the improved rules look at, by name.
+"""The named signals of the improved rules.
 
-The wording of errors is that of the simple rules. The limits are the paper's, the edges those of
-the healthy band; what memory, loss or gradient norm is unusual is decided by healthy runs alone.
+The wording of errors is that of the simple rules. Limits are the paper's, thresholds those of the
+healthy band: healthy runs alone decide which memory, loss or gradient norm is unusual.
 """
 
 from __future__ import annotations
@@ -15,18 +15,19 @@ from failbench.methods.rules import (
     PassesLimit,
     StaysInBand,
 )
-from failbench.methods.simple_rules import RULES
+from failbench.methods.simple_rules import SIMPLE_RULES
 from failbench.vocabulary import Category
 
 
 def _wording(*names: str) -> ErrorMatches:
-    patterns = {rule.name: rule.conditions[0] for rule in RULES}
-    found = [one.pattern for name in names if isinstance(one := patterns[name], ErrorMatches)]
-    return ErrorMatches("|".join(found))
+    first = {rule.name: rule.conditions[0] for rule in SIMPLE_RULES}
+    conditions = (first[name] for name in names)
+    texts = [condition.pattern for condition in conditions if isinstance(condition, ErrorMatches)]
+    return ErrorMatches("|".join(texts))
 
 
 ANY_ERROR = ErrorMatches(r"^[^:]+")
-"""Its words are the type of the error."""
+"""The words that match are the type of the error."""
 OUT_OF_MEMORY = _wording("cuda_out_of_memory", "cpu_allocator", "python_out_of_memory")
 TOKEN_INDEX = _wording("index_out_of_range")
 PROGRAM = _wording(
@@ -61,8 +62,8 @@ LENGTHS_DIFFER = LeavesBand("sequence_length_spread", "above")
 
 
 def against(category: Category, *conditions: Declared) -> tuple[Indicator[Declared], ...]:
-    """Signals that speak for a category that a leaf is incompatible with."""
-    return tuple(Indicator(category, one) for one in conditions)
+    """Signals of a category that is incompatible with a leaf."""
+    return tuple(Indicator(category, condition) for condition in conditions)
 
 
 NOT_MEMORY = against("memory_hardware", NEAR_CAPACITY)

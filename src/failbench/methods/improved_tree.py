@@ -1,8 +1,8 @@
 """The tree of the improved rules: 47 nodes in three levels, as data.
 
 No node was added, dropped or moved after seeing a recorded failure, and no threshold comes from
-one: only the weights are learned. Here are the refinements of runs without error text, and the
-root.
+one: only the weights are learned. This module holds the refinements of runs without error text, and
+the root.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The improved rules where there is error text: seven refinements of the triage, 19 leaves.
+"""The improved rules for runs with error text: seven refinements of the triage, 19 leaves.
 
-Each node says where its reasoning comes from: a section of the paper, or the documentation of a
+Each node names the source of its reasoning: a section of the paper, or the documentation of a
 library.
 """
 

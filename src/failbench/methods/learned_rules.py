@@ -1,4 +1,4 @@
-"""Learned rules: a small decision tree, written out as a list that a person can read."""
+"""Learned rules: a small decision tree, written as a list of rules."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from failbench.methods.classifiers import Count
 from failbench.methods.declaration import Context, MethodDeclaration, declared
 from failbench.methods.method import Method
 from failbench.methods.rules import Side
-from failbench.methods.tree_paths import ExplainTree, leaf_bounds
+from failbench.methods.tree_paths import ExplainTree, leaf_conditions
 from failbench.methods.tuned_classifier import TunedClassifier, imputed
 from failbench.predictions import most_probable
 from failbench.records import Record
 from failbench.vocabulary import CATEGORIES, Category
 
-MOST_RULES = 25
+MAX_RULES = 25
 """The paper's section 4.3: a decision list of at most 25 rules."""
 
-Leaves = Annotated[int, Field(ge=2, le=MOST_RULES)]
+Leaves = Annotated[int, Field(ge=2, le=MAX_RULES)]
 
 SIGNS: dict[Side, str] = {"above": ">", "below": "<="}
 
@@ -40,16 +40,17 @@ class LearnedRulesSettings(Record):
 
 @dataclass(frozen=True)
 class LearnedRule:
-    """A leaf of the tree as a rule: all tests together mean the category.
+    """A leaf of the tree as a rule: it names the category where all tests hold.
 
     Attributes
     ----------
     tests
-        Feature, side and threshold; ``below`` includes the threshold. No tests always hold.
+        Feature, side and threshold; ``below`` includes the threshold. Without tests a rule always
+        holds.
     share
-        Share of the category among the training runs that the rule holds for.
+        Share of the category among the training runs for which the rule holds.
     runs
-        How many these are.
+        Number of these runs.
     """
 
     tests: tuple[tuple[str, Side, float], ...]
@@ -60,8 +61,8 @@ class LearnedRule:
     def __str__(self) -> str:
         """The rule in words, with four digits of each threshold."""
         tests = [f"{name} {SIGNS[side]} {edge:.4g}" for name, side, edge in self.tests]
-        found = f"{self.category} ({self.share:.2f}, n={self.runs})"
-        return f"if {' and '.join(tests) or 'true'} then {found}"
+        answer = f"{self.category} ({self.share:.2f}, n={self.runs})"
+        return f"if {' and '.join(tests) or 'true'} then {answer}"
 
 
 def learned_rules(
@@ -82,19 +83,21 @@ def learned_rules(
 def rule_list(method: TunedClassifier) -> tuple[LearnedRule, ...]:
     """The leaves of fitted learned rules, left to right; exactly one holds for each run.
 
-    They are over features as the tree receives them: what is missing is the median of the training
-    runs.
+    They are over imputed features: a missing value is the median of the training runs.
     """
     check_is_fitted(method)
     tree = method.pipeline_["classify"]
     names = method.pipeline_["impute"].get_feature_names_out()
-    order = [CATEGORIES.index(one) for one in tree.classes_]
+    order = [CATEGORIES.index(category) for category in tree.classes_]
     rules = []
-    for leaf, bounds in leaf_bounds(tree).items():
+    for leaf, path in leaf_conditions(tree).items():
         shares = np.zeros(len(CATEGORIES))
         shares[order] = tree.tree_.value[leaf, 0]
-        category = most_probable(shares[None])[0]  # as TunedClassifier.predict takes it
-        tests = tuple((str(names[one.column]), one.side, one.threshold) for one in bounds)
+        category = most_probable(shares[None])[0]  # as TunedClassifier.predict
+        tests = tuple(
+            (str(names[condition.column]), condition.side, condition.threshold)
+            for condition in path
+        )
         runs = int(tree.tree_.n_node_samples[leaf])
         share = float(shares[CATEGORIES.index(category)])
         rules.append(LearnedRule(tests, category, share, runs))
@@ -104,8 +107,8 @@ def rule_list(method: TunedClassifier) -> tuple[LearnedRule, ...]:
 def top_signals(method: TunedClassifier) -> tuple[str, ...]:
     """Features that fitted learned rules test at the root and at its children, in that order.
 
-    The paper's section 4.3 finds the saturation of memory and the volatility of the gradient norm
-    there. A feature is named once; a child that is a leaf tests nothing.
+    The paper's section 4.3 reports the saturation of memory and the volatility of the gradient norm
+    there. Each feature is named once; a child that is a leaf has no test.
     """
     check_is_fitted(method)
     nodes = method.pipeline_["classify"].tree_

@@ -1,4 +1,4 @@
-"""Method: what every diagnostic method offers, whatever is inside."""
+"""Method: the interface of every diagnostic method."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Method(Protocol):
         ...
 
     def predict(self, X: pd.DataFrame) -> Labels:
-        """Name a category a run, or ``"abstain"``."""
+        """The category of each run, or ``"abstain"``."""
         ...
 
     def predict_proba(self, X: pd.DataFrame) -> Probabilities:
@@ -29,5 +29,5 @@ class Method(Protocol):
         ...
 
     def diagnose(self, X: pd.DataFrame) -> tuple[Diagnosis, ...]:
-        """Each run's answer, the same as that of ``predict``, with what it rests on."""
+        """The answer to each run, equal to that of ``predict``, with its evidence."""
         ...

@@ -1,4 +1,4 @@
-"""The improved rules' tree without the conditions on signals that nobody measured."""
+"""The improved rules' tree without the conditions on signals that are not available."""
 
 from __future__ import annotations
 
@@ -8,21 +8,20 @@ from failbench.methods.rule_tree import Abstention, Confirmation, Leaf, Refineme
 from failbench.methods.rules import Declared, ErrorMatches
 
 ERROR_TEXT = "error_text"
-"""The signal that patterns look at; all others are features."""
+"""The signal of conditions on error text; all other signals are features."""
 
 
 def signal_of(condition: Declared) -> str:
-    """What a condition looks at: a feature, or ``error_text``."""
+    """The signal of a condition: a feature, or ``error_text``."""
     return ERROR_TEXT if isinstance(condition, ErrorMatches) else condition.feature
 
 
 def reduced_tree(tree: RuleTree[Declared], signals: Collection[str]) -> RuleTree[Declared]:
-    """The same tree for a reader who sees some signals and asks for no others.
+    """The same tree over some signals only.
 
-    Conditions on other signals are taken out. A refinement or leaf that nothing but such conditions
-    led to is taken out with them, since nobody can tell when it is meant. A leaf that keeps a part
-    of its confirming signals is content with that part, and one that keeps none abstains as
-    ``missing``.
+    Conditions on other signals are removed. A refinement or leaf all of whose leading conditions
+    are removed is removed with them, since nothing decides when it applies. A leaf that keeps some
+    of its confirming signals needs only these, and one that keeps none abstains as ``missing``.
 
     Parameters
     ----------
@@ -32,28 +31,30 @@ def reduced_tree(tree: RuleTree[Declared], signals: Collection[str]) -> RuleTree
         Features, and ``error_text``, that are kept.
     """
 
-    def kept(conditions: Sequence[Declared]) -> tuple[Declared, ...]:
-        return tuple(one for one in conditions if signal_of(one) in signals)
+    def reduce(conditions: Sequence[Declared]) -> tuple[Declared, ...]:
+        return tuple(condition for condition in conditions if signal_of(condition) in signals)
 
     def reachable(when: tuple[Declared, ...]) -> bool:
-        return not when or bool(kept(when))
+        return not when or bool(reduce(when))
 
-    def of_leaf(leaf: Leaf[Declared]) -> Leaf[Declared]:
+    def reduce_leaf(leaf: Leaf[Declared]) -> Leaf[Declared]:
         if isinstance(leaf, Abstention):
-            return Abstention(leaf.name, kept(leaf.when), leaf.reason, leaf.source)
-        confirms = kept(leaf.confirms)
+            return Abstention(leaf.name, reduce(leaf.when), leaf.reason, leaf.source)
+        confirms = reduce(leaf.confirms)
         if not confirms:
-            return Abstention(leaf.name, kept(leaf.when), "missing", leaf.source)
-        against = tuple(one for one in leaf.against if signal_of(one.condition) in signals)
+            return Abstention(leaf.name, reduce(leaf.when), "missing", leaf.source)
+        against = tuple(
+            indicator for indicator in leaf.against if signal_of(indicator.condition) in signals
+        )
         return Confirmation(
-            leaf.name, kept(leaf.when), leaf.category, confirms, against, leaf.source
+            leaf.name, reduce(leaf.when), leaf.category, confirms, against, leaf.source
         )
 
     refinements = tuple(
         Refinement(
             node.name,
-            kept(node.when),
-            tuple(of_leaf(leaf) for leaf in node.leaves if reachable(leaf.when)),
+            reduce(node.when),
+            tuple(reduce_leaf(leaf) for leaf in node.leaves if reachable(leaf.when)),
             node.source,
         )
         for node in tree.refinements

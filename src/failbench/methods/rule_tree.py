@@ -13,7 +13,7 @@ from failbench.methods.rules import Condition, Declared, ErrorMatches, Readings
 from failbench.vocabulary import Category, Reason
 
 C = TypeVar("C", bound=Declared)
-"""``Declared`` in a declaration, ``Condition`` once every number is filled in."""
+"""``Declared`` in a declaration, ``Condition`` once every threshold is filled in."""
 
 
 @dataclass(frozen=True)
@@ -26,20 +26,20 @@ class Indicator(Generic[C]):
 
 @dataclass(frozen=True)
 class Confirmation(Generic[C]):
-    """A leaf that names a category if all its signals hold and none speaks against it.
+    """A leaf that names a category if all its signals hold and none contradicts it.
 
     Attributes
     ----------
     when
-        Conditions that, together, lead here; none leads every run here.
+        Conditions that lead to the leaf if all hold; without any, every run reaches it.
     category
         What the leaf names.
     confirms
         The signals S(x) of the paper's equation 3.
     against
-        Signals of categories that the leaf is incompatible with.
+        Signals of categories that are incompatible with the leaf.
     source
-        Where the reasoning comes from.
+        Reference for the reasoning.
     """
 
     name: str
@@ -51,14 +51,14 @@ class Confirmation(Generic[C]):
 
     @property
     def critical(self) -> list[str]:
-        """Metrics without which the leaf cannot be confirmed."""
-        measured = (one for one in self.confirms if not isinstance(one, ErrorMatches))
-        return sorted({one.feature for one in measured})
+        """Features without which the leaf cannot be confirmed."""
+        on_features = (signal for signal in self.confirms if not isinstance(signal, ErrorMatches))
+        return sorted({signal.feature for signal in on_features})
 
 
 @dataclass(frozen=True)
 class Abstention(Generic[C]):
-    """A leaf that names nothing, for a reason that is known in advance."""
+    """A leaf that always abstains, for a fixed reason."""
 
     name: str
     when: tuple[C, ...]
@@ -71,7 +71,7 @@ Leaf = Confirmation[C] | Abstention[C]
 
 @dataclass(frozen=True)
 class Refinement(Generic[C]):
-    """A node of the second level: measurements part the runs that the triage sends here."""
+    """A node of the second level, which splits the runs of one kind of error by measurements."""
 
     name: str
     when: tuple[C, ...]
@@ -81,7 +81,7 @@ class Refinement(Generic[C]):
 
 @dataclass(frozen=True)
 class RuleTree(Generic[C]):
-    """The root, which sorts runs by the kind of their error, and all below it.
+    """The root, which sorts runs by the kind of their error, and its subtrees.
 
     At the root and at each refinement the first child whose conditions all hold is taken; the last
     child has no conditions, so that every run reaches one leaf.
@@ -102,46 +102,51 @@ class RuleTree(Generic[C]):
         return (self, *self.refinements, *self.leaves)
 
     def conditions(self) -> Iterator[C]:
-        """Every condition anywhere in the tree; one that is used twice comes twice."""
+        """Every condition in the tree, repeated where it is used several times."""
         for node in self.refinements:
             yield from node.when
         for leaf in self.leaves:
             yield from leaf.when
             if isinstance(leaf, Confirmation):
                 yield from leaf.confirms
-                yield from (one.condition for one in leaf.against)
+                yield from (indicator.condition for indicator in leaf.against)
 
 
 def resolve_tree(
-    tree: RuleTree[Declared], resolved: Callable[[Declared], Condition]
+    tree: RuleTree[Declared], resolve: Callable[[Declared], Condition]
 ) -> RuleTree[Condition]:
-    """The same tree with the number of every condition filled in."""
+    """The same tree with the threshold of every condition filled in."""
 
-    def each(conditions: tuple[Declared, ...]) -> tuple[Condition, ...]:
-        return tuple(resolved(one) for one in conditions)
+    def resolve_all(conditions: tuple[Declared, ...]) -> tuple[Condition, ...]:
+        return tuple(resolve(condition) for condition in conditions)
 
-    def of_leaf(leaf: Leaf[Declared]) -> Leaf[Condition]:
+    def resolve_leaf(leaf: Leaf[Declared]) -> Leaf[Condition]:
         if isinstance(leaf, Abstention):
-            return Abstention(leaf.name, each(leaf.when), leaf.reason, leaf.source)
-        against = tuple(Indicator(one.category, resolved(one.condition)) for one in leaf.against)
-        when, confirms = each(leaf.when), each(leaf.confirms)
+            return Abstention(leaf.name, resolve_all(leaf.when), leaf.reason, leaf.source)
+        against = tuple(
+            Indicator(indicator.category, resolve(indicator.condition))
+            for indicator in leaf.against
+        )
+        when, confirms = resolve_all(leaf.when), resolve_all(leaf.confirms)
         return Confirmation(leaf.name, when, leaf.category, confirms, against, leaf.source)
 
     refinements = tuple(
-        Refinement(node.name, each(node.when), tuple(map(of_leaf, node.leaves)), node.source)
+        Refinement(
+            node.name, resolve_all(node.when), tuple(map(resolve_leaf, node.leaves)), node.source
+        )
         for node in tree.refinements
     )
     return RuleTree(tree.name, refinements, tree.source)
 
 
 def route(tree: RuleTree[Condition], readings: Readings) -> npt.NDArray[np.intp]:
-    """The position in ``tree.leaves`` that each run reaches: shape ``[n_runs]``."""
+    """The position in ``tree.leaves`` of the leaf that each run reaches: shape ``[n_runs]``."""
     taken = _first_that_holds(tree.refinements, readings)
     reached = np.zeros(len(readings.runs), dtype=np.intp)
     before = 0
     for position, node in enumerate(tree.refinements):
-        here = taken == position
-        reached[here] = before + _first_that_holds(node.leaves, readings)[here]
+        at_node = taken == position
+        reached[at_node] = before + _first_that_holds(node.leaves, readings)[at_node]
         before += len(node.leaves)
     return reached
 
@@ -149,11 +154,11 @@ def route(tree: RuleTree[Condition], readings: Readings) -> npt.NDArray[np.intp]
 def conditions_on_path(
     tree: RuleTree[Condition], leaf_position: int, readings: Readings, run: int
 ) -> list[Condition]:
-    """What a reader checks to see that a run reaches a leaf and what the leaf makes of it.
+    """The conditions to check to verify that a run reaches a leaf, and the leaf's answer.
 
-    Of each child that was passed over, one condition that fails; of each child that was taken, all;
-    at the leaf, the confirming signals and those that would speak against it. A condition that
-    serves twice is checked once.
+    One failing condition of each child that was not taken; all conditions of each child that was;
+    at the leaf, the confirming signals and those that would contradict it. A condition that occurs
+    twice is checked once.
     """
     checked: list[Condition] = []
     before = 0
@@ -169,7 +174,7 @@ def conditions_on_path(
     checked.extend(leaf.when)
     if isinstance(leaf, Confirmation):
         checked.extend(leaf.confirms)
-        checked.extend(one.condition for one in leaf.against)
+        checked.extend(indicator.condition for indicator in leaf.against)
     return list(dict.fromkeys(checked))
 
 
@@ -181,4 +186,4 @@ def _first_that_holds(
 
 
 def _failing(when: tuple[Condition, ...], readings: Readings, run: int) -> Condition:
-    return next(one for one in when if not readings.holds(one)[run])
+    return next(condition for condition in when if not readings.holds(condition)[run])

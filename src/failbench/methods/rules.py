@@ -1,4 +1,4 @@
-"""Rules as data: conditions on error text and on features, and how they are held against runs."""
+"""Rules as data: conditions on error text and on features, and their evaluation on runs."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ class ErrorMatches:
     pattern: str
 
     def holds(self, runs: pd.DataFrame) -> npt.NDArray[np.bool_]:
-        """Of each run, whether it matches; no text matches nothing."""
-        found = error_text(runs).str.contains(self.pattern, regex=True)
-        return np.asarray(found, dtype=bool)
+        """Whether each run matches; without error text none does."""
+        matches = error_text(runs).str.contains(self.pattern, regex=True)
+        return np.asarray(matches, dtype=bool)
 
     def evidence(self, runs: pd.DataFrame) -> list[Evidence]:
-        """Of each run, the words that matched; empty where none did."""
-        found = [re.search(self.pattern, text) for text in error_text(runs)]
+        """The words of each run that matched; empty where none did."""
+        matches = [re.search(self.pattern, text) for text in error_text(runs)]
         return [
             Evidence("error_text", match.group(0) if match else "", "matches", self.pattern)
-            for match in found
+            for match in matches
         ]
 
 
@@ -49,20 +49,23 @@ class Crosses:
     threshold: float
 
     def holds(self, runs: pd.DataFrame) -> npt.NDArray[np.bool_]:
-        """Of each run, whether it crosses the threshold."""
+        """Whether each run crosses the threshold."""
         values = runs[self.feature].to_numpy(dtype=float)
         beyond = values > self.threshold if self.side == "above" else values < self.threshold
         return np.asarray(beyond)
 
     def evidence(self, runs: pd.DataFrame) -> list[Evidence]:
-        """Of each run, the value and the side it lies on; of a missing one, the side asked for."""
+        """The value of each run and its side; where missing, the side of the condition."""
         values = runs[self.feature].to_numpy(dtype=float)
-        elsewhere = ~(self.holds(runs) | np.isnan(values))
+        opposite = ~(self.holds(runs) | np.isnan(values))
         return [
             Evidence(
-                self.feature, value, OPPOSITE[self.side] if other else self.side, self.threshold
+                self.feature,
+                value,
+                OPPOSITE[self.side] if is_opposite else self.side,
+                self.threshold,
             )
-            for value, other in zip(values.tolist(), elsewhere.tolist(), strict=True)
+            for value, is_opposite in zip(values.tolist(), opposite.tolist(), strict=True)
         ]
 
 
@@ -74,7 +77,7 @@ class LeavesBand:
     side: Side
 
     def resolve(self, band: Band, sds: float) -> Crosses:
-        """The same condition with its number filled in."""
+        """The same condition with its threshold filled in."""
         edge = band.upper if self.side == "above" else band.lower
         return Crosses(self.feature, self.side, edge(self.feature, sds))
 
@@ -87,14 +90,14 @@ class StaysInBand:
     side: Side
 
     def resolve(self, band: Band, sds: float) -> Crosses:
-        """The same condition with its number filled in: inside the edge of that side."""
+        """The same condition with its threshold filled in: inside the edge of that side."""
         leaves = LeavesBand(self.feature, self.side).resolve(band, sds)
         return Crosses(self.feature, OPPOSITE[self.side], leaves.threshold)
 
 
 @dataclass(frozen=True)
 class PassesLimit:
-    """A feature lies above a limit that a setting of the method gives by name."""
+    """A feature lies above a limit, which is a setting of the method."""
 
     feature: str
     setting: str
@@ -106,7 +109,7 @@ Declared = ErrorMatches | Crosses | LeavesBand | StaysInBand | PassesLimit
 
 @dataclass(frozen=True)
 class Rule:
-    """All conditions together mean the category."""
+    """Names a category where all conditions hold."""
 
     name: str
     category: Category
@@ -116,25 +119,25 @@ class Rule:
 
 @dataclass(frozen=True)
 class ResolvedRule:
-    """A rule with every number filled in."""
+    """A rule with every threshold filled in."""
 
     name: str
     category: Category
     conditions: tuple[Condition, ...]
 
     def holds(self, runs: pd.DataFrame) -> npt.NDArray[np.bool_]:
-        """Of each run, whether every condition holds."""
+        """Whether every condition holds for each run."""
         holds = [condition.holds(runs) for condition in self.conditions]
         return np.asarray(np.logical_and.reduce(holds))
 
 
 class Readings:
-    """Conditions held against the same runs, each worked out once however often it is asked for.
+    """Conditions evaluated on the same runs, each computed once.
 
     Parameters
     ----------
     runs
-        Features and error text, a row a run.
+        Features and error text, one row per run.
     """
 
     def __init__(self, runs: pd.DataFrame) -> None:
@@ -144,29 +147,29 @@ class Readings:
         self._missing: dict[str, npt.NDArray[np.bool_]] = {}
 
     def holds(self, condition: Condition) -> npt.NDArray[np.bool_]:
-        """Of each run, whether the condition holds."""
+        """Whether the condition holds for each run."""
         if condition not in self._holds:
             self._holds[condition] = condition.holds(self.runs)
         return self._holds[condition]
 
     def all_hold(self, conditions: Iterable[Condition]) -> npt.NDArray[np.bool_]:
-        """Of each run, whether every condition holds; where there is none, all do."""
-        every = np.ones(len(self.runs), dtype=bool)
+        """Whether all conditions hold for each run; true without conditions."""
+        holds = np.ones(len(self.runs), dtype=bool)
         for condition in conditions:
-            every &= self.holds(condition)
-        return every
+            holds &= self.holds(condition)
+        return holds
 
     def any_missing(self, features: Iterable[str]) -> npt.NDArray[np.bool_]:
-        """Of each run, whether one of the features is missing; where none is asked for, none is."""
-        some = np.zeros(len(self.runs), dtype=bool)
+        """Whether any of the features is missing for each run; false without features."""
+        missing = np.zeros(len(self.runs), dtype=bool)
         for feature in features:
             if feature not in self._missing:
                 self._missing[feature] = self.runs[feature].isna().to_numpy()
-            some |= self._missing[feature]
-        return some
+            missing |= self._missing[feature]
+        return missing
 
     def evidence(self, condition: Condition) -> list[Evidence]:
-        """Of each run, what was seen where the condition looked."""
+        """The value or words of each run that the condition looks at."""
         if condition not in self._evidence:
             self._evidence[condition] = condition.evidence(self.runs)
         return self._evidence[condition]
@@ -175,7 +178,7 @@ class Readings:
 def resolve_condition(
     condition: Declared, band: Band, sds: float, limits: dict[str, float]
 ) -> Condition:
-    """Fill in the number of a condition: a band edge, or a limit by name of setting."""
+    """Fill in the threshold of a condition: a band edge, or a limit by name of setting."""
     match condition:
         case LeavesBand() | StaysInBand():
             return condition.resolve(band, sds)
@@ -186,14 +189,18 @@ def resolve_condition(
 
 
 def resolve(rule: Rule, band: Band, sds: float, limits: dict[str, float]) -> ResolvedRule:
-    """Fill in the numbers of a rule."""
-    conditions = (resolve_condition(one, band, sds, limits) for one in rule.conditions)
+    """Fill in the thresholds of a rule."""
+    conditions = (resolve_condition(condition, band, sds, limits) for condition in rule.conditions)
     return ResolvedRule(rule.name, rule.category, tuple(conditions))
 
 
 def features_of_band(conditions: Iterable[Declared]) -> tuple[str, ...]:
     """Features whose healthy band the conditions need, sorted."""
-    needed = {one.feature for one in conditions if isinstance(one, LeavesBand | StaysInBand)}
+    needed = {
+        condition.feature
+        for condition in conditions
+        if isinstance(condition, LeavesBand | StaysInBand)
+    }
     return tuple(sorted(needed))
 
 

@@ -1,4 +1,4 @@
-"""Signal groups: what is taken away, or shuffled, together."""
+"""Signal groups: signals that studies remove or permute together."""
 
 from __future__ import annotations
 
@@ -17,22 +17,26 @@ SIGNAL_GROUPS = (
     "configuration",
     ERROR_TEXT,
 )
-"""All groups in the order of tables: those of the paper, its data features by subgroup."""
+"""All groups in the order of tables: the paper's, with data features split into subgroups."""
 ALL_GROUPS = "all"
-"""The name that all groups together go by."""
+"""Name of all groups together."""
 
 
 def group_of(feature: Feature) -> str:
-    """The signal group of a feature; keywords are what classifiers see of the error text."""
+    """The signal group of a feature; keywords are the error text as classifiers read it."""
     if feature.group == "error_keywords":
         return ERROR_TEXT
     return feature.subgroup if feature.group in ("data", "extra") else feature.group
 
 
 def signal_groups(columns: Collection[str]) -> dict[str, tuple[str, ...]]:
-    """Some features by signal group, in the order of ``SIGNAL_GROUPS``; no group is empty."""
-    found = {
-        group: tuple(one.name for one in FEATURES if one.name in columns and group_of(one) == group)
+    """Features by signal group, in the order of ``SIGNAL_GROUPS``, without empty groups."""
+    groups = {
+        group: tuple(
+            feature.name
+            for feature in FEATURES
+            if feature.name in columns and group_of(feature) == group
+        )
         for group in SIGNAL_GROUPS
     }
-    return {group: members for group, members in found.items() if members}
+    return {group: members for group, members in groups.items() if members}

@@ -1,4 +1,4 @@
-"""Simple rules: 23 heuristics in order, the first that matches decides.
+"""Simple rules: an ordered list of 23 heuristics, the first match decides.
 
 The wording is that of PyTorch on the CPU and on CUDA, of Hugging Face transformers and of Python
 itself, taken from their documentation and source. No rule was added, dropped or moved after seeing
@@ -40,7 +40,7 @@ def _text(name: str, category: Category, pattern: str, source: str) -> Rule:
     return Rule(name, category, (ErrorMatches(pattern),), source)
 
 
-RULES: tuple[Rule, ...] = (
+SIMPLE_RULES: tuple[Rule, ...] = (
     _text(
         "cuda_out_of_memory",
         "memory_hardware",
@@ -189,7 +189,7 @@ FALLBACK: Category = "optimization"
 
 def band_features() -> tuple[str, ...]:
     """Features whose healthy band some rule needs."""
-    return features_of_band(condition for rule in RULES for condition in rule.conditions)
+    return features_of_band(condition for rule in SIMPLE_RULES for condition in rule.conditions)
 
 
 class SimpleRulesSettings(Record):
@@ -203,7 +203,7 @@ class SimpleRulesSettings(Record):
 class SimpleRules(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """The first of 23 rules that matches decides; if none does, the answer is optimization.
 
-    Nothing is learned from labelled failures: fitting fills in thresholds from healthy runs. The
+    Nothing is learned from labelled failures: fitting only sets thresholds from healthy runs. The
     method states no uncertainty (section 4.1), so its answer has probability one.
 
     Parameters
@@ -218,7 +218,7 @@ class SimpleRules(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Attributes
     ----------
     rules_ : tuple of ResolvedRule
-        The rules with their numbers.
+        The rules with their thresholds.
     """
 
     def __init__(
@@ -234,10 +234,10 @@ class SimpleRules(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.healthy_sds = healthy_sds
 
     def fit(self, X: pd.DataFrame, y: Labels, groups: Labels | None = None) -> Self:  # noqa: ARG002
-        """Fill in the thresholds; the labelled runs are not looked at."""
+        """Fill in the thresholds; the labelled runs are not used."""
         limits = {"gradient_norm": self.gradient_norm, "perplexity": self.perplexity}
         self.rules_: tuple[ResolvedRule, ...] = tuple(
-            resolve(rule, self.band, self.healthy_sds, limits) for rule in RULES
+            resolve(rule, self.band, self.healthy_sds, limits) for rule in SIMPLE_RULES
         )
         self.classes_ = np.array(CATEGORIES, dtype=object)
         return self
@@ -256,10 +256,10 @@ class SimpleRules(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.asarray(chosen, dtype=np.float64)
 
     def diagnose(self, X: pd.DataFrame) -> tuple[Diagnosis, ...]:
-        """Each run's category with the signals that its rule rests on; the fallback has none.
+        """The category of each run with the signals of its rule; the fallback has none.
 
-        A reader checks the conditions of that rule, and one of each earlier rule: a single
-        condition that fails shows that the rule did not match.
+        A reader checks the conditions of that rule and one condition of each earlier rule: one
+        that fails shows that the rule did not match.
         """
         check_is_fitted(self)
         readings = Readings(X)
@@ -269,7 +269,9 @@ class SimpleRules(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 diagnoses.append(Diagnosis(FALLBACK, 1.0, conditions=rule_index))
                 continue
             rule = self.rules_[rule_index]
-            evidence = tuple(readings.evidence(one)[position] for one in rule.conditions)
+            evidence = tuple(
+                readings.evidence(condition)[position] for condition in rule.conditions
+            )
             conditions = rule_index + len(rule.conditions)
             diagnoses.append(Diagnosis(rule.category, 1.0, evidence, conditions))
         return tuple(diagnoses)

@@ -1,8 +1,8 @@
-"""The simulated human (the paper's section 4.5): an anchor, and no diagnosis.
+"""The simulated human (the paper's section 4.5): a reference, not a diagnosis.
 
-People of three skill levels are right as often as their level is. The simulation reads no telemetry
-and learns nothing; who is right follows from the true category, which it is handed on purpose as an
-answer key. No method that diagnoses receives one.
+Each person has one of three skill levels and its accuracy. The simulation reads no telemetry and
+learns nothing; whether a person is right follows from the true category, which it receives on
+purpose as an answer key. No diagnostic method receives one.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from failbench.vocabulary import CATEGORIES, Category
 
 
 class SkillLevel(Record):
-    """How many people are of a level, and how often they are right.
+    """Share of people of a level, and their accuracy.
 
-    At one in five or less a person's own answer would not be the likeliest.
+    At one in five or less the person's answer would not be the most probable category.
     """
 
     share: float = Field(gt=0, le=1)
@@ -53,22 +53,22 @@ class SimulatedHumanSettings(Record):
 
 @dataclass(frozen=True)
 class _Opinion:
-    """What one person says of one run, and how often that person is right."""
+    """The answer of one person to one run, and that person's accuracy."""
 
     category: Category
     accuracy: float
 
 
 class SimulatedHuman(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Draws a person for each run, who is right as often as the person's level is.
+    """Draws a person for each run, who is right with the accuracy of their level.
 
-    Who is wrong names one of the other categories, all alike. A run's draws come from the seed and
-    its ``run_id`` alone, so that neither the order nor the company of runs matters.
+    A wrong answer is one of the other categories, uniformly. The draws of a run depend only on the
+    seed and its ``run_id``, so neither the order nor the selection of runs matters.
 
     Parameters
     ----------
     answers
-        True category of each run by ``run_id``: the key of the simulation.
+        True category of each run by ``run_id``: the answer key.
     levels
         Skill levels of the population.
     seed
@@ -88,20 +88,20 @@ class SimulatedHuman(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def predict(self, X: pd.DataFrame) -> Labels:
-        """The category that the person drawn for each run names."""
-        return np.array([one.category for one in self._opinions(X)], dtype=object)
+        """The answer of the person drawn for each run."""
+        return np.array([opinion.category for opinion in self._opinions(X)], dtype=object)
 
     def predict_proba(self, X: pd.DataFrame) -> Probabilities:
-        """What each person can claim: the own skill for the answer, the rest spread evenly."""
+        """The person's accuracy for the answer, the rest divided equally over the others."""
         probabilities = np.empty((len(X), len(CATEGORIES)))
-        for row, one in zip(probabilities, self._opinions(X), strict=True):
-            row[:] = (1 - one.accuracy) / (len(CATEGORIES) - 1)
-            row[CATEGORIES.index(one.category)] = one.accuracy
+        for row, opinion in zip(probabilities, self._opinions(X), strict=True):
+            row[:] = (1 - opinion.accuracy) / (len(CATEGORIES) - 1)
+            row[CATEGORIES.index(opinion.category)] = opinion.accuracy
         return probabilities
 
     def diagnose(self, X: pd.DataFrame) -> tuple[Diagnosis, ...]:
-        """Answers with the skill as confidence; a simulated person cites nothing."""
-        return tuple(Diagnosis(one.category, one.accuracy) for one in self._opinions(X))
+        """Answers with the accuracy as confidence; a simulated person gives no evidence."""
+        return tuple(Diagnosis(opinion.category, opinion.accuracy) for opinion in self._opinions(X))
 
     def _opinions(self, X: pd.DataFrame) -> list[_Opinion]:
         check_is_fitted(self)
@@ -115,7 +115,7 @@ class SimulatedHuman(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         digest = np.frombuffer(hashlib.sha256(run_id.encode()).digest(), dtype="<u4")
         rng = np.random.default_rng([self.seed, *digest.tolist()])
         levels = tuple(self.levels.values())
-        level = levels[rng.choice(len(levels), p=[one.share for one in levels])]
+        level = levels[rng.choice(len(levels), p=[each.share for each in levels])]
         truth = cast("Category", self.answers[run_id])
         if rng.random() < level.accuracy:
             return _Opinion(truth, level.accuracy)
@@ -124,7 +124,7 @@ class SimulatedHuman(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def build_simulated_human(settings: SimulatedHumanSettings, context: Context) -> Method:
-    """A simulated person, who is handed the true categories."""
+    """A simulated person, who receives the true categories."""
     return SimulatedHuman(context.answers, settings.levels, context.seed)
 
 

@@ -1,7 +1,7 @@
-"""The symptom-only baseline: what can be told without reading a single measurement.
+"""The symptom baseline: accuracy without reading any measurement.
 
-It sees the type of the error, how many steps the run took and which features are missing. What a
-method scores above it is what the telemetry adds to the bare symptom.
+It reads the type of the error, the number of steps and which features are missing. The margin of a
+method over it is the contribution of the telemetry beyond the symptom.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class SymptomBaselineSettings(Record):
 
 
 def symptom_baseline(settings: SymptomBaselineSettings, seed: int) -> TunedClassifier:
-    """A random forest over error type, steps and missingness, with nothing tuned."""
+    """A random forest over error type, steps and missingness, without tuning."""
     symptoms = ColumnTransformer(
         [
             ("error_type", OneHotEncoder(handle_unknown="ignore"), ["error_type"]),

@@ -1,4 +1,4 @@
-"""What a fitted decision tree tested on the way to a leaf, as conditions that a person can read."""
+"""Paths of a fitted decision tree as conditions that a person can read."""
 
 from __future__ import annotations
 
@@ -20,43 +20,46 @@ NO_CHILD = -1
 
 
 @dataclass(frozen=True)
-class Bound:
-    """One side of a split: the column lies above the threshold, or at it or below."""
+class PathCondition:
+    """One side of a split: the column is above the threshold, or at most equal to it."""
 
     column: int
     side: Side
     threshold: float
 
 
-Bounds = tuple[Bound, ...]
+PathConditions = tuple[PathCondition, ...]
 
 
-def leaf_bounds(tree: BaseDecisionTree) -> dict[int, Bounds]:
-    """The merged conditions on the way to each leaf, by the number of its node.
+def leaf_conditions(tree: BaseDecisionTree) -> dict[int, PathConditions]:
+    """The merged conditions on the path to each leaf, by node number.
 
-    Of several tests of one column on one side the tightest stays, at the place of the first: the
-    others follow from it. The leaves are in the order of the tree, left before right.
+    Of several tests of one column on one side only the tightest is kept, at the position of the
+    first: it implies the others. The leaves are in the order of the tree, left before right.
     """
     nodes = tree.tree_
-    found: dict[int, Bounds] = {}
-    waiting: list[tuple[int, Bounds]] = [(0, ())]
-    while waiting:
-        node, bounds = waiting.pop()
+    leaves: dict[int, PathConditions] = {}
+    pending: list[tuple[int, PathConditions]] = [(0, ())]
+    while pending:
+        node, path = pending.pop()
         if nodes.children_left[node] == NO_CHILD:
-            found[node] = bounds
+            leaves[node] = path
             continue
         column, threshold = int(nodes.feature[node]), float(nodes.threshold[node])
-        below, above = Bound(column, "below", threshold), Bound(column, "above", threshold)
-        # the left side is taken off the end of the list first
-        waiting.append((int(nodes.children_right[node]), _tightened(bounds, above)))
-        waiting.append((int(nodes.children_left[node]), _tightened(bounds, below)))
-    return found
+        below, above = (
+            PathCondition(column, "below", threshold),
+            PathCondition(column, "above", threshold),
+        )
+        # the left child is popped first
+        pending.append((int(nodes.children_right[node]), _tightened(path, above)))
+        pending.append((int(nodes.children_left[node]), _tightened(path, below)))
+    return leaves
 
 
 def tree_paths(
     tree: BaseDecisionTree, features: Sequence[str], matrix: npt.NDArray[np.float64]
 ) -> list[tuple[Evidence, ...]]:
-    """Of each run, the merged conditions on its path through a fitted tree, root first.
+    """The merged conditions on the path of each run through a fitted tree, root first.
 
     Parameters
     ----------
@@ -65,19 +68,24 @@ def tree_paths(
     features
         Names of the columns that the tree was fitted on.
     matrix
-        The runs as the tree receives them, nothing missing: ``[n_runs, n_features]``.
+        The runs after imputation: ``[n_runs, n_features]``.
 
     Returns
     -------
     list
-        One tuple of evidence a run; empty for a tree that is a single leaf. ``below`` includes the
-        threshold itself, as scikit-learn's splits do.
+        One tuple of evidence per run; empty for a tree that is a single leaf. ``below`` includes
+        the threshold itself, as scikit-learn's splits do.
     """
-    bounds = leaf_bounds(tree)
+    paths = leaf_conditions(tree)
     return [
         tuple(
-            Evidence(features[one.column], float(values[one.column]), one.side, one.threshold)
-            for one in bounds[int(leaf)]
+            Evidence(
+                features[condition.column],
+                float(values[condition.column]),
+                condition.side,
+                condition.threshold,
+            )
+            for condition in paths[int(leaf)]
         )
         for values, leaf in zip(matrix, tree.apply(matrix), strict=True)
     ]
@@ -87,12 +95,12 @@ def tree_paths(
 class ExplainTree:
     """Explains the answers of a pipeline of imputation (``impute``) and one tree (``classify``).
 
-    A reader checks the merged conditions on the path to the leaf, and nothing else.
+    A reader checks only the merged conditions on the path to the leaf.
 
     Attributes
     ----------
     features
-        Names of the columns that the imputation gives to the tree.
+        Names of the columns after imputation.
     """
 
     features: tuple[str, ...]
@@ -103,15 +111,17 @@ class ExplainTree:
         X: pd.DataFrame,
         answers: npt.NDArray[Any],  # noqa: ARG002
     ) -> list[tuple[tuple[Evidence, ...], int]]:
-        """Evidence and number of conditions, run by run."""
+        """Evidence and number of conditions per run."""
         matrix = np.asarray(pipeline["impute"].transform(X), dtype=np.float64)
         paths = tree_paths(pipeline["classify"], self.features, matrix)
         return [(evidence, len(evidence)) for evidence in paths]
 
 
-def _tightened(bounds: Bounds, deeper: Bound) -> Bounds:
-    # on one path a deeper test of the same column and side is always the tighter one
-    where = (deeper.column, deeper.side)
-    if where not in {(one.column, one.side) for one in bounds}:
-        return (*bounds, deeper)
-    return tuple(deeper if (one.column, one.side) == where else one for one in bounds)
+def _tightened(path: PathConditions, deeper: PathCondition) -> PathConditions:
+    # on one path a deeper test of the same column and side is always tighter
+    key = (deeper.column, deeper.side)
+    if key not in {(condition.column, condition.side) for condition in path}:
+        return (*path, deeper)
+    return tuple(
+        deeper if (condition.column, condition.side) == key else condition for condition in path
+    )

@@ -1,4 +1,4 @@
-"""A pipeline whose settings are chosen by cross-validation inside the training runs."""
+"""A pipeline whose settings are chosen by cross-validation within the training runs."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ from failbench.verdicts import Diagnosis, Evidence
 from failbench.vocabulary import CATEGORIES
 
 Grid = Mapping[str, Sequence[Any]]
-Reading = tuple[tuple[Evidence, ...], int]
-"""The evidence of one answer, and how many conditions a reader must check to verify it."""
-Explain = Callable[[Any, pd.DataFrame, Labels], list[Reading]]
-"""From a fitted pipeline, runs and the answer to each of them to a reading per run."""
+Explanation = tuple[tuple[Evidence, ...], int]
+"""The evidence of an answer, and how many conditions a reader must check to verify it."""
+Explain = Callable[[Any, pd.DataFrame, Labels], list[Explanation]]
+"""From a fitted pipeline, runs and their answers to an explanation per run."""
 
 TIE = 1e-9
-"""Accuracies that differ by less are equal: means of the same folds in another order do."""
+"""Accuracies that differ by less are equal: rounding of means over the folds."""
 
 
 class TunedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Chooses the settings of a pipeline, then fits it to all training runs.
 
-    The inner folds are stratified by category and grouped by scenario, so that the choice never
-    sees two runs of one scenario on both sides. Among settings whose accuracies differ by rounding
-    alone the first in the grid's order is taken, so grids name the simplest first. A step of the
-    pipeline that requests ``groups`` receives the scenarios of the runs it is fitted to, in the
-    inner folds and in the final fit.
+    The inner folds are stratified by category and grouped by scenario, so that no scenario has runs
+    in both training and validation. Among settings whose accuracies differ only by rounding the
+    first in the grid's order is chosen, so grids name the simplest first. A step of the pipeline
+    that requests ``groups`` receives the scenarios of the runs it is fitted to, in the inner folds
+    and in the final fit.
 
     Parameters
     ----------
@@ -49,11 +49,11 @@ class TunedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     inner_folds
         Folds of the inner cross-validation.
     seed
-        Seed of the inner folds. The pipeline's own seeds are its own affair.
+        Seed of the inner folds; the steps of the pipeline have their own seeds.
     explain
-        Gives the evidence of answers and what it takes to verify them. It must be a function of a
-        module or a frozen dataclass, as the classifier is cloned and pickled with it. Without it
-        diagnoses carry no evidence.
+        Gives the evidence of answers and the number of conditions to verify. It must be a
+        module-level function or a frozen dataclass, as the classifier is cloned and pickled with
+        it. Without it diagnoses carry no evidence.
 
     Attributes
     ----------
@@ -76,11 +76,11 @@ class TunedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.explain = explain
 
     def fit(self, X: pd.DataFrame, y: Labels, groups: Labels | None = None) -> Self:
-        """Search the grid and fit; without ``groups`` every run is a scenario of its own."""
+        """Search the grid and fit; without ``groups`` every run is its own scenario."""
         labels = np.asarray(y, dtype=str)
         scenarios = np.arange(len(X)) if groups is None else np.asarray(groups, dtype=str)
         settings = {name: tuple(values) for name, values in self.grid.items()}
-        # Routing is what carries groups through a search and a pipeline to the step that asks.
+        # Metadata routing passes groups through the search and the pipeline to the step that asks.
         with config_context(enable_metadata_routing=True):
             if all(len(values) == 1 for values in settings.values()):
                 single = {name: values[0] for name, values in settings.items()}
@@ -94,7 +94,7 @@ class TunedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                     settings,
                     cv=folds,
                     scoring=_accuracy,
-                    refit=_first_of_the_best,
+                    refit=_first_best,
                     error_score="raise",
                 )
                 self.pipeline_ = search.fit(X, labels, groups=scenarios).best_estimator_
@@ -107,31 +107,31 @@ class TunedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return most_probable(self.predict_proba(X))
 
     def predict_proba(self, X: pd.DataFrame) -> Probabilities:
-        """Probabilities in the order of categories; zero for one that was not trained on."""
+        """Probabilities in the order of categories; zero for categories without training runs."""
         check_is_fitted(self)
         return _all_categories(self.pipeline_, X)
 
     def diagnose(self, X: pd.DataFrame) -> tuple[Diagnosis, ...]:
-        """The most probable category of each run, with its probability and what it rests on.
+        """The most probable category of each run, with its probability and evidence.
 
-        The confidence has the decimals that are stored, so that no threshold on it is passed or
-        missed by rounding.
+        The confidence is rounded as it is stored, so that rounding cannot move it across a
+        threshold.
         """
         probabilities = self.predict_proba(X)
         answers = most_probable(probabilities)
-        readings: Sequence[tuple[tuple[Evidence, ...], int | None]] = [((), None)] * len(X)
+        explanations: Sequence[tuple[tuple[Evidence, ...], int | None]] = [((), None)] * len(X)
         if self.explain is not None:
-            readings = self.explain(self.pipeline_, X, answers)
+            explanations = self.explain(self.pipeline_, X, answers)
         return tuple(
             Diagnosis(answer, float(probability), evidence, conditions)
             for answer, probability, (evidence, conditions) in zip(
-                answers, probabilities.max(axis=1).round(DECIMALS), readings, strict=True
+                answers, probabilities.max(axis=1).round(DECIMALS), explanations, strict=True
             )
         )
 
 
 def _all_categories(pipeline: Any, X: pd.DataFrame) -> Probabilities:
-    """Probabilities in the order of categories; zero for one that was not trained on."""
+    """Probabilities in the order of categories; zero for categories without training runs."""
     probabilities = np.zeros((len(X), len(CATEGORIES)))
     order = [CATEGORIES.index(category) for category in pipeline.classes_]
     probabilities[:, order] = pipeline.predict_proba(X)
@@ -139,21 +139,21 @@ def _all_categories(pipeline: Any, X: pd.DataFrame) -> Probabilities:
 
 
 def _accuracy(pipeline: Any, X: pd.DataFrame, labels: Labels) -> float:
-    """Share of right answers, which are taken as :meth:`TunedClassifier.predict` takes them."""
+    """Accuracy of the answers of :meth:`TunedClassifier.predict`."""
     return float((most_probable(_all_categories(pipeline, X)) == labels).mean())
 
 
-def _first_of_the_best(results: Mapping[str, Any]) -> int:
-    """Position of the first setting that no other one surpasses by more than rounding."""
+def _first_best(results: Mapping[str, Any]) -> int:
+    """Position of the first setting that no other surpasses by more than rounding."""
     accuracies = np.asarray(results["mean_test_score"], dtype=np.float64)
     return int(np.argmax(accuracies >= accuracies.max() - TIE))
 
 
 def imputed(features: Sequence[str]) -> ColumnTransformer:
-    """Select features and replace what is missing by the median of the training runs.
+    """Select features and impute missing values with the median of the training runs.
 
-    A feature that no training run has becomes zero, so that the columns stay the same; they keep
-    the names of the features.
+    A feature without a value in any training run becomes zero, so that the columns stay the same;
+    they keep the names of the features.
     """
     imputer = SimpleImputer(strategy="median", keep_empty_features=True)
     return ColumnTransformer(

@@ -1,4 +1,4 @@
-"""Putting recorded runs into the committed tables."""
+"""Archive: writes recorded runs into the committed tables."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from failbench.telemetry import STEP_SCHEMA, Telemetry, read_telemetry, write_pa
 
 
 def read_known(folder: Path) -> Telemetry | None:
-    """What was recorded before, or None in an empty folder."""
+    """The runs recorded before, or None for an empty folder."""
     return read_telemetry(folder) if (folder / "runs.parquet").exists() else None
 
 
@@ -25,18 +25,18 @@ def of_setting(setting: Setting) -> pl.Expr:
 
 
 def archive(folder: Path, setting: Setting, recorded: Telemetry, whole: bool) -> Telemetry:
-    """Write recorded runs into ``folder`` beside what is there.
+    """Write recorded runs into ``folder``, in addition to its runs.
 
     Parameters
     ----------
     whole
-        The recorded runs are all of the setting: others of it are dropped. Otherwise they replace
-        those of the same id.
+        Whether the recorded runs are all of the setting: others of it are dropped. Otherwise they
+        replace those with the same id.
 
     Returns
     -------
     Telemetry
-        All that the folder holds now.
+        All runs of the folder afterwards.
     """
     known = read_known(folder)
     runs, steps = recorded.runs, recorded.steps
@@ -49,9 +49,9 @@ def archive(folder: Path, setting: Setting, recorded: Telemetry, whole: bool) ->
         kept = known.select(~replaced)
         runs = pl.concat([kept.runs, runs]).sort("run_id")
         steps = pl.concat([kept.steps, steps]).sort("run_id", "step")
-    mine = runs.filter(of_setting(setting)).select("run_id")
+    setting_runs = runs.filter(of_setting(setting)).select("run_id")
     write_parquet(
-        pl.concat([STEP_SCHEMA.to_frame(), steps.join(mine, on="run_id", how="semi")]),
+        pl.concat([STEP_SCHEMA.to_frame(), steps.join(setting_runs, on="run_id", how="semi")]),
         folder / "steps" / f"{setting.name}.parquet",
     )
     write_parquet(runs, folder / "runs.parquet")

@@ -1,4 +1,4 @@
-"""A campaign: record what is missing, keep what is there, and put it all into two tables."""
+"""A campaign: records missing runs, keeps known ones, and writes both into two tables."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ from failbench.scenarios import Scenario
 from failbench.telemetry import Telemetry
 
 MOST_ATTEMPTS = 5
-"""How often a twin is recorded before it is left, unhealthy, for the check to reject."""
+"""Attempts to record a healthy twin; after these the check rejects it."""
 
 CAPACITY_UNIT = 4 * 2**20
-"""Capacities are rounded up to this many bytes, so that noise in a peak seldom moves them."""
+"""Capacities are rounded up to this many bytes, so that noise in a peak seldom changes them."""
 
 
 @dataclass
 class Progress:
-    """How far a campaign is; handed to the display after every run."""
+    """Progress of a campaign, shown after every run."""
 
     planned: int
     done: int = 0
@@ -61,13 +61,13 @@ class Campaign:
     ----------
     known
         Telemetry recorded before: runs whose fingerprint still matches are kept, and capacities
-        are taken from it so that a run recorded again meets the same limit.
+        are taken from it so that a run recorded again has the same limit.
     journal
         Folder of the entries of this campaign.
     again
         Ids of runs to record although they are known.
     stop
-        Ends the campaign after the runs under way when it is set.
+        Ends the campaign after the current runs when it is set.
     """
 
     def __init__(
@@ -108,16 +108,18 @@ class Campaign:
         self.stop = stop or threading.Event()
 
     def record(self, workers: int, show: Callable[[Progress], None]) -> list[JournalEntry]:
-        """Record what is missing; return the entries of all runs that are done."""
-        remedied = [one for pair in self.pairs for one in plan_remedies(pair.failure, self.params)]
+        """Record the missing runs; return the entries of all finished runs."""
+        remedied = [
+            planned for pair in self.pairs for planned in plan_remedies(pair.failure, self.params)
+        ]
         progress = Progress(planned=len(self.successes) + 2 * len(self.pairs) + len(remedied))
         lock = threading.Lock()
         entries: list[JournalEntry] = []
         band: HealthyBand | None = None
 
-        def note(found: Iterable[tuple[PlannedRun, JournalEntry, bool]]) -> None:
+        def note(recorded: Iterable[tuple[PlannedRun, JournalEntry, bool]]) -> None:
             with lock:
-                for planned, entry, kept in found:
+                for planned, entry, kept in recorded:
                     entries.append(entry)
                     progress.done += 1
                     progress.kept += kept
@@ -127,46 +129,46 @@ class Campaign:
                         progress.rejected.append(planned.run_id)
                 show(progress)
 
-        self._each(self.successes, lambda one: note([self._healthy(one)]), workers)
+        self._each(self.successes, lambda planned: note([self._healthy(planned)]), workers)
         if self.stop.is_set() or not self.pairs:
             return entries
         band = healthy = band_of(entries, self.detector)
         self._each(self.pairs, lambda pair: note(self._pair(pair, healthy)), workers)
         if not self.stop.is_set():
-            found = {entry.run["run_id"]: entry for entry in entries}
+            by_id = {entry.run["run_id"]: entry for entry in entries}
             self._each(
                 remedied,
-                lambda one: note([self._remedied(one, found[str(one.twin_of)])]),
+                lambda planned: note([self._remedied(planned, by_id[str(planned.twin_of)])]),
                 workers,
             )
         return entries
 
     def _each(self, units: list[Any], action: Callable[[Any], None], workers: int) -> None:
-        """Do an action for each unit on some threads; the first error ends the campaign."""
-        waiting = iter(units)
+        """Apply an action to each unit on several threads; the first error ends the campaign."""
+        remaining = iter(units)
         with ThreadPoolExecutor(workers) as pool:
             running: set[Future[None]] = set()
             try:
                 while not self.stop.is_set():
-                    while len(running) < workers and (unit := next(waiting, None)) is not None:
+                    while len(running) < workers and (unit := next(remaining, None)) is not None:
                         running.add(pool.submit(action, unit))
                     if not running:
                         return
                     done, running = wait(running, return_when=FIRST_COMPLETED)
-                    for one in done:
-                        one.result()
-                for one in running:
-                    one.result()
+                    for future in done:
+                        future.result()
+                for future in running:
+                    future.result()
             except BaseException:
                 self.stop.set()
                 raise
 
     def _pair(self, pair: Pair, band: HealthyBand) -> list[tuple[PlannedRun, JournalEntry, bool]]:
-        """Record a twin, then its failing run under the capacity that the twin's peak gives.
+        """Record a twin, then its failing run with the capacity derived from the twin's peak.
 
-        A configuration whose twin is not healthy is drawn anew, in every category alike. A twin
-        that was merely slow met a busy machine, and is recorded again as it is: what is drawn must
-        not depend on the load.
+        A configuration whose twin is not healthy is drawn again, in every category alike. A twin
+        that was only slow is recorded again with the same configuration: the draw must not depend
+        on the load of the machine.
         """
         assert pair.twin.scenario is not None
         recorded = self._keep(pair.twin)
@@ -189,7 +191,7 @@ class Campaign:
     def _remedied(
         self, planned: PlannedRun, failure: JournalEntry
     ) -> tuple[PlannedRun, JournalEntry, bool]:
-        """Record a failing run once more with a remedy: its draw, and its capacity."""
+        """Record a failing run again with a remedy, with the same draw and capacity."""
         assert planned.scenario is not None
         pair = plan_pair(
             self.setting,
@@ -199,7 +201,7 @@ class Campaign:
             self.params,
             self._slices,
         )
-        plans = {one.run_id: one for one in plan_remedies(pair.failure, self.params)}
+        plans = {plan.run_id: plan for plan in plan_remedies(pair.failure, self.params)}
         drawn = plans[planned.run_id]
         kept = self._keep(drawn)
         if kept is not None and kept.run["draw"] == drawn.draw:
@@ -213,7 +215,7 @@ class Campaign:
         kept = None if again else self._keep(planned)
         if kept is not None and kept.run["draw"] == planned.draw:
             return planned, kept, True
-        # A run recorded again meets the same limit although its measured peak varies a little.
+        # A run recorded again has the same limit although its measured peak varies a little.
         known = self._known_rows.get(planned.run_id, {})
         same = (known.get("fingerprint"), known.get("draw")) == (
             self._fingerprint(planned),
@@ -264,7 +266,7 @@ class Campaign:
 
     def _as_expected(self, planned: PlannedRun, entry: JournalEntry, band: HealthyBand) -> bool:
         if planned.kind == "remedy":
-            return True  # what a remedy does is what it is recorded for
+            return True  # the outcome of a remedy is what the run measures
         failing = planned.declaration is not None and planned.scenario is not None
         wanted = planned.scenario.outcomes if failing and planned.scenario else ("completed",)
         return self._outcome(entry, band) in wanted
@@ -278,7 +280,7 @@ class Campaign:
 
 
 def seconds_left(started: float, progress: Progress) -> float:
-    """Estimate from the runs that were really executed."""
+    """Estimate of the remaining time from the runs that were executed."""
     executed = progress.done - progress.kept
     if executed <= 0:
         return math.nan

@@ -1,4 +1,4 @@
-"""What the child process does: train under a memory limit and report every step."""
+"""The child process: trains under a memory limit and reports every step."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from failbench.recording.paths import package_relative
 
 
 def main(order: RunOrder, line: Line) -> None:
-    """Entry point of the child process; everything it learns goes through the channel.
+    """Entry point of the child process; all reports go through the channel.
 
-    Training has a thread of its own, and so a heap of its own. The main thread's heap is a copy of
-    the fork server's, whose holes differ from campaign to campaign, and readings with them by MiB.
+    Training has its own thread and so its own heap. The main thread's heap is a copy of the fork
+    server's, whose holes differ between campaigns and change memory readings by MiB.
     """
     # The campaign is interrupted by its own process; children end when it tells them to.
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -1,4 +1,4 @@
-"""Where the corpus is kept between campaigns, under a name that says what it was made by."""
+"""The corpus cache, whose file name identifies the code that made it."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from failbench.recording.fingerprint import corpus_code
 def corpus_cache(folder: Path) -> Path:
     """Path of the file that keeps the corpus of this code, interpreter and tokenizer library.
 
-    A cache under one fixed name outlived an edit of the code that had made it, and 500 runs were
-    recorded on a corpus that nobody could make again; so another maker has another file.
+    A cache under a fixed name once outlived a change of the code that made it, and 500 runs were
+    recorded on a corpus that could not be made again; so other code uses another file.
 
     Parameters
     ----------
     folder
-        Folder of what campaigns keep while they run.
+        Working folder of campaigns.
     """
     makers = (corpus_code(), platform.python_version(), version("tokenizers"))
     return folder / f"corpus-{hashlib.sha256(' '.join(makers).encode()).hexdigest()[:12]}.json"

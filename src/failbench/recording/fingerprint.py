@@ -1,7 +1,7 @@
-"""Fingerprints: what a recorded run depends on, as one hash.
+"""Fingerprints: one hash of everything that a recorded run depends on.
 
 Computed from source text, so that the check needs no torch. Formatting, comments, docstrings and
-annotations do not count; what acts does.
+annotations are ignored; executable code, import lines included, is hashed.
 """
 
 from __future__ import annotations
@@ -38,23 +38,23 @@ PROVENANCE = (
     "transformers_version",
     "tokenizers_version",
 )
-"""Run columns that say on what device, on which corpus and with which versions a run was made."""
+"""Run columns with the device, corpus and library versions of a run."""
 
 
 class _BehaviourOnly(ast.NodeTransformer):
-    """Drops what does not act: docstrings and type annotations."""
+    """Drops docstrings and type annotations, which have no effect on behaviour."""
 
     def visit(self, node: ast.AST) -> ast.AST:
         self.generic_visit(node)
         body = getattr(node, "body", None)
         if isinstance(body, list):
             kept = [
-                one
-                for one in body
+                statement
+                for statement in body
                 if not (
-                    isinstance(one, ast.Expr)
-                    and isinstance(one.value, ast.Constant)
-                    and isinstance(one.value.value, str)
+                    isinstance(statement, ast.Expr)
+                    and isinstance(statement.value, ast.Constant)
+                    and isinstance(statement.value.value, str)
                 )
             ]
             node.body = kept  # type: ignore[attr-defined]
@@ -68,7 +68,7 @@ class _BehaviourOnly(ast.NodeTransformer):
 
 
 def _dump(node: object) -> str:
-    """A syntax tree as text, without empty fields: which of them exist differs between Pythons."""
+    """A syntax tree as text, without empty fields, which differ between Python versions."""
     if isinstance(node, list):
         return "[" + ",".join(map(_dump, node)) + "]"
     if not isinstance(node, ast.AST):
@@ -93,7 +93,7 @@ def loop_code(device: str = "cpu") -> str:
 
 @cache
 def corpus_code() -> str:
-    """Hash of the code that makes the corpus, for the name of the file that keeps it."""
+    """Hash of the code that makes the corpus, for the name of its cache file."""
     return _code_of(("corpus.py",))
 
 
@@ -104,23 +104,23 @@ def _code_of(modules: tuple[str, ...]) -> str:
 
 @cache
 def _fault_definitions() -> dict[str, tuple[str, frozenset[str]]]:
-    """Top-level definitions of the fault modules: code, and the names it mentions."""
-    found: dict[str, tuple[str, frozenset[str]]] = {}
+    """Top-level definitions of the fault modules: code, and the names that it uses."""
+    definitions: dict[str, tuple[str, frozenset[str]]] = {}
     for path in sorted((_PACKAGE / "faults").glob("*.py")):
         for node in _module(path).body:
             if isinstance(node, ast.FunctionDef | ast.ClassDef):
                 names = [node.name]
             elif isinstance(node, ast.Assign):
-                names = [one.id for one in node.targets if isinstance(one, ast.Name)]
+                names = [target.id for target in node.targets if isinstance(target, ast.Name)]
             else:
                 continue
-            mentioned = frozenset(one.id for one in ast.walk(node) if isinstance(one, ast.Name))
+            used = frozenset(inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name))
             code = _dump(node)
             for name in names:
-                # A private name may occur in two modules; each mention counts both.
-                before = found.get(name, ("", frozenset[str]()))
-                found[name] = (before[0] + code, before[1] | mentioned)
-    return found
+                # A private name may occur in two modules; each use counts both.
+                before = definitions.get(name, ("", frozenset[str]()))
+                definitions[name] = (before[0] + code, before[1] | used)
+    return definitions
 
 
 @cache
@@ -140,13 +140,13 @@ def fault_code(name: str) -> str:
             f"there is no fault {name!r}.",
             "Use the name of a function marked with @fault in failbench.recording.faults.",
         )
-    reached, waiting = set[str](), [name]
-    while waiting:
-        one = waiting.pop()
-        if one in definitions and one not in reached:
-            reached.add(one)
-            waiting.extend(definitions[one][1])
-    code = "\n".join(definitions[one][0] for one in sorted(reached))
+    reached, pending = set[str](), [name]
+    while pending:
+        used = pending.pop()
+        if used in definitions and used not in reached:
+            reached.add(used)
+            pending.extend(definitions[used][1])
+    code = "\n".join(definitions[used][0] for used in sorted(reached))
     return hashlib.sha256(code.encode()).hexdigest()
 
 
@@ -162,13 +162,13 @@ def fingerprint(
     Parameters
     ----------
     ranges, optimizer
-        What its nominal configuration was drawn from; of the learning rates only its optimizer's.
+        Ranges of its nominal configuration; of the learning rates only its optimizer's.
     declaration
-        The fault that was switched on; None for twins and successful runs.
+        The injected fault; None for twins and successful runs.
     provenance
         Values of the columns in :data:`PROVENANCE`.
     remedy
-        What was changed in a run that is recorded once more with a remedy.
+        The changes to a failing run that is recorded again with a remedy.
     """
     parts: dict[str, Any] = {
         "loop": loop_code(provenance["device"]),

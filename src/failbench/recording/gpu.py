@@ -18,8 +18,8 @@ from failbench.recording.order import Line, RunOrder
 class CudaMeter(MemoryMeter):
     """Reads what the caching allocator has reserved, the quantity that the fraction limits.
 
-    See "Memory management" in PyTorch's notes on CUDA semantics. The CUDA context itself is not
-    counted by either, so the baseline is what was reserved before the run, which is nothing.
+    See "Memory management" in PyTorch's notes on CUDA semantics. Neither counts the CUDA context,
+    so the baseline is the memory reserved before the run, which is zero.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""The journal of a campaign: one atomic file a run, so that nothing recorded is ever lost."""
+"""The journal of a campaign: one file per run, written atomically so that no run is lost."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ def _path(folder: Path, run_id: str) -> Path:
 
 
 def write_entry(folder: Path, entry: JournalEntry) -> None:
-    """Write an entry so that it is there wholly or not at all.
+    """Write an entry atomically.
 
     Raises
     ------
     BadInputError
-        If there is no space left; entries that were there stay.
+        If there is no space left; existing entries are kept.
     """
     content = json.dumps({"run": entry.run, "steps": entry.steps}).encode()
     write_atomically(
         _path(folder, entry.run["run_id"]),
         gzip.compress(content, compresslevel=3, mtime=0),
-        "Free space and start the campaign again; it goes on where it stopped.",
+        "Free space and start the campaign again; it resumes where it stopped.",
     )
 
 

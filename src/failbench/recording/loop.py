@@ -1,7 +1,7 @@
 """The training loop, made of replaceable parts.
 
-A fault is switched on by replacing parts of a :class:`TrainingRun`; a run whose fault is never
-switched on executes exactly the same code with the same random numbers.
+A fault is injected by replacing parts of a :class:`TrainingRun`; a run without its fault executes
+exactly the same code with the same random numbers.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ SPIKE_STEPS = 2
 
 @dataclass
 class Settings:
-    """The effective configuration; starts as the nominal one and is what faults change."""
+    """The effective configuration; starts as the nominal one, and faults change it."""
 
     batch_size: int
     learning_rate: float
@@ -56,7 +56,7 @@ class Settings:
 
 @dataclass
 class StepRow:
-    """What one step logs; the fields are those of ``telemetry.STEP_SCHEMA``."""
+    """The logged values of one step; the fields are those of ``telemetry.STEP_SCHEMA``."""
 
     step: int
     loss: float | None = None
@@ -81,11 +81,11 @@ class TrainingRun:
     Parameters
     ----------
     capacity_bytes
-        Memory capacity above the baseline; None while a healthy run is measured.
+        Memory capacity above the baseline; None for healthy runs.
     scratch
-        A folder of the run's own.
+        A folder for this run.
     hold
-        Tells the supervisor what an outside agent is about to do, and waits for its answer.
+        Announces the action of an outside agent to the supervisor, and waits for its answer.
     """
 
     def __init__(
@@ -149,7 +149,7 @@ class TrainingRun:
 
     @property
     def capacity_bytes(self) -> int:
-        """Memory capacity; only a fault, and so never a twin, asks for it."""
+        """Memory capacity; only faults read it, so never a twin."""
         assert self._capacity_bytes is not None
         return self._capacity_bytes
 
@@ -179,7 +179,7 @@ class TrainingRun:
         self.row = StepRow(step)
 
     def train_step(self) -> None:
-        """One optimization step; what was reached is in ``self.row`` even if it raises."""
+        """One optimization step; ``self.row`` holds the values reached even if it raises."""
         row = self.row
         settings = self.settings
         started = time.perf_counter()
@@ -219,7 +219,7 @@ class TrainingRun:
     def _passages(
         self, documents: tuple[str, ...], count: int, generator: np.random.Generator
     ) -> list[str]:
-        """Stretches of random documents, between half and all of the length that is wanted."""
+        """Passages of random documents, between half and all of the wanted length."""
         wanted = self.settings.sequence_length * self.settings.characters_per_token
         passages = []
         for _ in range(count):
@@ -303,7 +303,7 @@ class TrainingRun:
         self.settings.size = replace(self.settings.size, **changes)
 
     def replace_module(self, old: nn.Module, new: nn.Module) -> None:
-        """Put another module in the place of one of the model's."""
+        """Replace one of the model's modules."""
         for name, module in self.model.named_modules():
             if module is old:
                 parent, _, child = name.rpartition(".")

@@ -1,4 +1,4 @@
-"""Memory of the running process: how much it has, and how much it may have."""
+"""Memory of the running process: its use and its limit."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _DATA_FIELD = 5  # of /proc/self/statm: data and stack, in pages; see proc(5)
 class MemoryMeter:
     """Reads VmData above a baseline, the quantity that ``RLIMIT_DATA`` limits.
 
-    The baseline is what the process has when the meter is made.
+    The baseline is the memory of the process when the meter is made.
     """
 
     def __init__(self) -> None:

@@ -1,7 +1,7 @@
 """The nominal configuration: drawn from one distribution for all categories.
 
-Whatever is drawn here says nothing of the cause: the draw depends on the scenario's id and the seed
-alone, and the twin of a run has the same one. A fault acts on top of it.
+The configuration is independent of the cause: the draw depends only on the scenario's id and the
+seed, and a run and its twin share it. Faults change it afterwards.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Range = tuple[float, float]
 
 
 class NominalRanges(Record):
-    """What nominal configurations are drawn from; the section ``record.nominal`` of params.yaml."""
+    """Ranges of nominal configurations; the section ``record.nominal`` of params.yaml."""
 
     batch_size: tuple[int, ...] = Field(min_length=1)
     learning_rate: dict[Optimizer, Range]
@@ -86,7 +86,7 @@ class Seeds:
 def seeds_of(name: str, seed: int, draw: int = 0) -> Seeds:
     """Seeds of the run that is called ``name`` (a scenario's id, or ``success``).
 
-    ``draw`` counts how often the configuration was drawn anew because its twin was not healthy.
+    ``draw`` counts how often the configuration was drawn again because its twin was not healthy.
     """
     digest = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big")
     state = np.random.SeedSequence([digest, seed, draw]).generate_state(5, np.uint32)

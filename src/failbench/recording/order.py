@@ -1,4 +1,4 @@
-"""The order for one run, and the line that it is reported on."""
+"""The order for one run, and the connection for its reports."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from failbench.scenarios import Architecture, FaultDeclaration, Optimizer
 
 @dataclass(frozen=True)
 class RunOrder:
-    """Everything a child needs to execute one run.
+    """Everything that a child needs to execute one run.
 
-    ``onset_step`` is None for a twin and for a successful run: the fault is never switched on.
-    ``capacity_bytes`` is None while a healthy run is measured.
+    ``onset_step`` is None for twins and successful runs, which have no fault. ``capacity_bytes`` is
+    None for healthy runs, which have no memory limit.
     """
 
     run_id: str
@@ -32,7 +32,7 @@ class RunOrder:
 
 @dataclass(frozen=True)
 class Line:
-    """What connects a child with the campaign.
+    """The connections between a child and the campaign.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class Line:
     lifeline
         Nothing is ever sent; it breaks when the campaign dies.
     scratch
-        A folder of the run's own, which the campaign removes.
+        A folder for this run, which the campaign removes.
     """
 
     channel: Connection

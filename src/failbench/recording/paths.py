@@ -1,6 +1,6 @@
-"""The one rule for paths in error text: they are made package-relative, and nothing else changes.
+"""The rule for paths in error text: they are made package-relative, and nothing else changes.
 
-Everything up to and including ``site-packages/`` goes; so does what stands before
+Everything up to and including ``site-packages/`` is removed; so is everything before
 ``python3.<n>/`` of the standard library and before ``failbench/`` of this package; the run's
 scratch folder becomes ``scratch/``.
 """

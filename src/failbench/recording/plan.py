@@ -1,4 +1,4 @@
-"""The plan of a campaign: which runs there are, and how each is called."""
+"""The plan of a campaign: its runs and their ids."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Setting:
 
     @property
     def name(self) -> str:
-        """How its files are called."""
+        """Name of its files."""
         suffix = "" if self.scale == "small" else f"-{self.scale}"
         return f"{self.architecture}-{self.optimizer}{suffix}"
 
@@ -58,18 +58,18 @@ class RunsWanted(Record):
 
 
 class Remedy(Record):
-    """What is changed in a failing run that is recorded once more, its fault still there.
+    """Changes to a failing run that is recorded again with its fault.
 
     Attributes
     ----------
     run
         The failing run's id.
     clip_norm
-        Clipping threshold in the place of the nominal one; None leaves that.
+        Clipping threshold that replaces the nominal one; None keeps it.
     learning_rate_factor
-        Of the nominal learning rate.
+        Factor on the nominal learning rate.
     fault
-        Takes the place of the run's fault and has its parameters; None leaves that.
+        Fault that replaces the run's fault, with its parameters; None keeps it.
     """
 
     run: str
@@ -120,7 +120,7 @@ class RecordParams(Record):
         return self.settings[setting.name]
 
     def with_seeds(self, setting: Setting, seeds: int) -> RecordParams:
-        """The same, with another number of seeds for one setting."""
+        """A copy with another number of seeds for one setting."""
         changed = self.wanted(setting).model_copy(update={"seeds": seeds})
         return self.model_copy(update={"settings": {**self.settings, setting.name: changed}})
 
@@ -144,7 +144,7 @@ class PlannedRun:
 
     @property
     def declaration(self) -> FaultDeclaration | None:
-        """The fault that is switched on in this run, if any."""
+        """The fault that is injected into this run, if any."""
         if self.kind not in ("failure", "remedy") or self.scenario is None:
             return None
         if self.remedy is None or self.remedy.fault is None:
@@ -153,7 +153,7 @@ class PlannedRun:
 
     @property
     def onset_step(self) -> int | None:
-        """The step at which it is switched on."""
+        """The step at which it is injected."""
         if self.declaration is None:
             return None
         return self.nominal.onset_step if self.declaration.onset == "mid_run" else 0
@@ -193,17 +193,17 @@ def plan_successes(setting: Setting, params: RecordParams, slices: int) -> list[
 def plan_pairs(
     setting: Setting, scenarios: tuple[Scenario, ...], params: RecordParams, slices: int
 ) -> list[Pair]:
-    """A failing run and its twin for every seed and every scenario that applies here.
+    """A failing run and its twin for every seed and every scenario that applies to the setting.
 
-    The order within a seed is drawn, and the same each time. How fast steps are depends on what
-    else the machine does: in the order of the scenarios, which is that of the categories, the load
-    of an hour would tell the category of those recorded in it.
+    The order within a seed is drawn, and the same each time. Step times depend on the load of the
+    machine: in the order of the scenarios, which is that of the categories, the load would reveal
+    the category of the runs recorded at that time.
     """
     return [
-        plan_pair(setting, scenarios[place], seed, 0, params, slices)
+        plan_pair(setting, scenarios[index], seed, 0, params, slices)
         for seed in range(params.wanted(setting).seeds)
-        for place in np.random.default_rng(seed).permutation(len(scenarios))
-        if setting.architecture not in scenarios[place].not_applicable
+        for index in np.random.default_rng(seed).permutation(len(scenarios))
+        if setting.architecture not in scenarios[index].not_applicable
     ]
 
 
@@ -220,7 +220,7 @@ def plan_pair(
 
 
 def plan_remedies(failure: PlannedRun, params: RecordParams) -> list[PlannedRun]:
-    """A failing run once more with each remedy that names it, and else as it was."""
+    """Repetitions of a failing run, one per remedy that names it, otherwise unchanged."""
     return [
         replace(
             failure,
@@ -244,7 +244,7 @@ def plan_remedies(failure: PlannedRun, params: RecordParams) -> list[PlannedRun]
 def order_for(
     run: PlannedRun, setting: Setting, capacity_bytes: int | None, corpus_cache: str
 ) -> RunOrder:
-    """The order for a planned run. A twin and a success are measured without a limit."""
+    """The order for a planned run. Twins and successful runs have no memory limit."""
     return RunOrder(
         run_id=run.run_id,
         architecture=setting.architecture,

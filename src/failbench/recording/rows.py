@@ -1,4 +1,4 @@
-"""The row of a recorded run: what was planned, what was heard of it, and what recorded it."""
+"""The row of a recorded run: its plan, its reports, and its provenance."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from failbench.recording.plan import PlannedRun, Setting
 from failbench.recording.sandbox import RunReport
 
-_TELLING = (
+_ALSO_EFFECTIVE = (
     "batch_size",
     "learning_rate",
     "width",
@@ -18,7 +18,8 @@ _TELLING = (
     "clip_norm",
     "corpus_slice",
 )
-"""Drawn values whose columns begin with ``nominal_``, as the configuration has its own of them."""
+"""Drawn values whose columns begin with ``nominal_``, as the configuration has columns for the
+effective values."""
 _NOMINAL_ONLY = ("planned_steps", "capacity_multiple", "distractor")
 
 
@@ -44,7 +45,7 @@ def run_row(
         "onset_step": planned.onset_step,
         "steps": len(report.steps),
         "exit_signal": report.exit_signal,
-        **{f"nominal_{name}": nominal[name] for name in _TELLING},
+        **{f"nominal_{name}": nominal[name] for name in _ALSO_EFFECTIVE},
         **{name: nominal[name] for name in _NOMINAL_ONLY},
         "capacity_bytes": capacity_bytes,
         **report.configuration,

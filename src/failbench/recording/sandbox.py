@@ -1,4 +1,4 @@
-"""The parent's side of a run: start the child, listen, and decide when it is dead."""
+"""The parent's side of a run: starts the child, receives its reports, and detects its end."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ _FAULTS = "failbench.recording.faults"
 _PRELOADED = [
     CHILD_MODULE,
     __name__,
-    # An import leaves holes in the heap of the run that it happens in, and others if it compiles.
-    *(f"{_FAULTS}.{one}" for one in ("data", "memory", "optimization", "software", "unknown")),
+    # An import leaves holes in the heap of the run in which it happens, more if it compiles.
+    *(f"{_FAULTS}.{name}" for name in ("data", "memory", "optimization", "software", "unknown")),
     # torch imports these when a run takes its first step and loads its first checkpoint. A step
     # taken here instead would ready CUDA and autograd's threads, which do not survive a fork.
     "torch.profiler._cupti_monitor",
@@ -51,7 +51,7 @@ _PRELOADED = [
 
 @dataclass
 class RunReport:
-    """What was heard of one run until it ended."""
+    """The reports of one run until its end."""
 
     ending: Ending = "completed"
     exit_signal: str | None = None
@@ -62,17 +62,17 @@ class RunReport:
 
 
 class RecorderError(Exception):
-    """The recorder itself failed: a child vanished without a word, or would not end."""
+    """The recorder itself failed: a child ended without a report, or did not end."""
 
 
 def fork_server() -> ForkServerContext:
     """A fork server with torch and all faults imported: a run starts in well under a second."""
     os.environ.update(_ENVIRONMENT)
-    # Where small objects lie moves a reading of memory by some hundred KiB. Where the system does
-    # not let a process fix it (some containers), readings are noisier and all else is the same.
+    # The addresses of small objects change a memory reading by some hundred KiB. Where a process
+    # may not fix them (some containers), readings are noisier and everything else is the same.
     ctypes.CDLL(None).personality(_ADDR_NO_RANDOMIZE)
     for module in _PRELOADED:
-        # What is compiled here is found compiled by the server: its heap is the same every time.
+        # Compiled now, so that the server does not compile: its heap is the same every time.
         import_module(module)
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(_PRELOADED)
@@ -96,57 +96,59 @@ def execute(
     wall_limit_seconds: float,
     target: Callable[[RunOrder, Line], None] = train,
 ) -> RunReport:
-    """Execute one run in a child process and return what was heard of it.
+    """Execute one run in a child process and return its reports.
 
     Parameters
     ----------
     hang_seconds
-        A child that says nothing for so long is taken to hang, and is killed.
+        A child that sends nothing for this long counts as hung, and is killed.
     wall_limit_seconds
-        A child that talks on for longer than this never ends: an error of the recorder.
+        A child that runs for longer than this is an error of the recorder.
     target
-        What the child calls with the order and its end of the line.
+        The function that the child calls with the order and its end of the line.
 
     Raises
     ------
     RecorderError
         If the child ended without footer, error or signal, or passed the wall limit.
     """
-    here, there = context.Pipe(duplex=True)
+    channel, far_channel = context.Pipe(duplex=True)
     far_lifeline, near_lifeline = context.Pipe(duplex=False)
     scratch = tempfile.TemporaryDirectory(prefix="failbench-run-", ignore_cleanup_errors=True)
-    process = context.Process(target=target, args=(order, Line(there, far_lifeline, scratch.name)))
+    process = context.Process(
+        target=target, args=(order, Line(far_channel, far_lifeline, scratch.name))
+    )
     report = RunReport()
     finished = False
     started = time.monotonic()
     try:
         process.start()
-        there.close()
+        far_channel.close()
         far_lifeline.close()
         while True:
-            if not here.poll(hang_seconds):
+            if not channel.poll(hang_seconds):
                 if not finished:
                     report.ending, finished = "timeout", True
                 process.kill()
                 break
             try:
-                kind, content = json.loads(here.recv_bytes())
+                kind, content = json.loads(channel.recv_bytes())
             except (EOFError, ConnectionResetError):
                 break
             if kind == "hold":
-                _act(content, order, process.pid, here)
+                _act(content, order, process.pid, channel)
             else:
                 finished |= _note(report, kind, content)
             if time.monotonic() - started > wall_limit_seconds:
                 raise RecorderError(
                     f"{order.run_id}: the child was still training after {wall_limit_seconds:g} "
-                    "seconds. Mend the fault that never ends, or raise record.wall_limit_seconds "
-                    "in params.yaml."
+                    "seconds. Correct the fault that never ends, or raise "
+                    "record.wall_limit_seconds in params.yaml."
                 )
         process.join(timeout=hang_seconds)
     finally:
-        here.close()
-        near_lifeline.close()  # a child that still lives dies of it
+        channel.close()
+        near_lifeline.close()  # ends a child that still runs
         process.kill()
         process.join()
         scratch.cleanup()
@@ -166,7 +168,7 @@ def execute(
 
 
 def _note(report: RunReport, kind: str, content: dict[str, Any]) -> bool:
-    """Add one message to the report; True when it is the last word of the child."""
+    """Add one message to the report; True if it is the last one of the child."""
     if kind in ("configuration", "built"):
         report.configuration.update(content)
     elif kind == "step":
@@ -178,7 +180,7 @@ def _note(report: RunReport, kind: str, content: dict[str, Any]) -> bool:
 
 
 def _act(content: dict[str, Any], order: RunOrder, pid: int | None, channel: Connection) -> None:
-    """Do what an outside agent does to the waiting child.
+    """Act on the waiting child as an outside agent does.
 
     ``operator`` kills it; ``memory_manager`` kills it if it has more memory than its capacity,
     as a container's out-of-memory killer does, and lets it go on otherwise.

@@ -13,7 +13,7 @@ from failbench.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry
 
 
 def band_of(entries: Iterable[JournalEntry], params: DetectorParams) -> HealthyBand:
-    """The band of the successes that ended well; runs of other kinds are passed over."""
+    """The band of the completed successful runs; other runs are ignored."""
     healthy = (
         entry
         for entry in entries
@@ -23,7 +23,7 @@ def band_of(entries: Iterable[JournalEntry], params: DetectorParams) -> HealthyB
 
 
 def detected(entry: JournalEntry, band: HealthyBand, params: DetectorParams) -> Detection:
-    """What the detector finds in a run."""
+    """The detector's outcome of a run."""
     return detect(entry.run["ending"], _steps(entry), band, params)
 
 
@@ -33,7 +33,7 @@ def tables_of(entries: Sequence[JournalEntry], params: DetectorParams) -> Teleme
     Raises
     ------
     BadInputError
-        If an entry has a value for a column that the tables have not.
+        If an entry has a value for a column that the tables lack.
     """
     for entry in entries:
         _refuse_unknown(entry)

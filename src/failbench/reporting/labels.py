@@ -8,7 +8,7 @@ from typing import Final
 from failbench.errors import BadInputError
 from failbench.features.catalogue import PRIMARY_SET
 from failbench.methods.catalogue import CATALOGUE, ENTRIES, SOURCES
-from failbench.methods.llm.settings import ADDED, PAPER_MODELS, is_language_model
+from failbench.methods.llm.settings import OTHER_MODELS_PREFIX, PAPER_MODELS, is_language_model
 from failbench.methods.signal_groups import ALL_GROUPS, SIGNAL_GROUPS
 from failbench.scenarios import Architecture
 from failbench.vocabulary import Category
@@ -65,7 +65,7 @@ def method_label(method: str) -> str:
         If it has no label.
     """
     if method not in METHOD_LABELS and is_language_model(method):
-        return method.removeprefix(ADDED).replace("_", " ")
+        return method.removeprefix(OTHER_MODELS_PREFIX).replace("_", " ")
     if method not in METHOD_LABELS:
         raise BadInputError(
             "predictions",
@@ -94,7 +94,7 @@ def reads_label(method: str) -> str:
 
 def told_the_truth(method: str) -> bool:
     """Whether a method is handed the true category, and so is an assumption and no diagnosis."""
-    return method in ENTRIES and ENTRIES[method].told_the_truth
+    return method in ENTRIES and ENTRIES[method].reads_true_category
 
 
 def label_inside(method: str) -> str:

@@ -1,8 +1,8 @@
-"""Is the benchmark valid: scenarios and telemetry checked against each other and the rules.
+"""Validity of the benchmark: scenarios, telemetry and rules checked against each other.
 
-Every failing run is checked by itself: did it fail as expected, did its twin complete in health,
-were the two equal before onset, and does the fingerprint match the code. Then the rules that hold
-over the whole benchmark are counted on what was measured.
+Every failing run is checked individually: whether it failed as expected, its twin completed
+healthily, the two were equal before onset, and the fingerprint matches the code. The rules over the
+whole benchmark are then evaluated on the recorded runs.
 """
 
 from __future__ import annotations
@@ -20,44 +20,44 @@ from failbench.validity.rules import RuleResult, check_rules
 from failbench.vocabulary import Category
 
 GPU_RELATIVE_TOLERANCE = 1e-3
-"""On a GPU kernels may add in another order, so run and twin agree to this, not bit for bit."""
+"""On a GPU the order of summation may vary: run and twin agree to this, not bit for bit."""
 
 _SETTING = ("architecture", "optimizer", "scale")
 
 
 @dataclass(frozen=True)
 class RunCheck:
-    """What the check found of one failing run; ``expected`` are the outcomes that it may have."""
+    """Check of one failing run; ``expected`` are its permitted outcomes."""
 
     run_id: str
     scenario: str
     expected: tuple[str, ...]
     outcome: str
-    verdict_stands: bool
+    outcome_reproduced: bool
     twin_healthy: bool
     equal_before_onset: bool
     fingerprint_matches: bool
 
     @property
     def passed(self) -> bool:
-        """Whether nothing is wrong with the run."""
-        return not self.faults
+        """Whether the run has no problems."""
+        return not self.problems
 
     @property
-    def faults(self) -> tuple[str, ...]:
-        """What is wrong with it, in words."""
-        found = []
+    def problems(self) -> tuple[str, ...]:
+        """Descriptions of what is wrong with it."""
+        problems = []
         if self.outcome not in self.expected:
-            found.append(f"{self.outcome} where {' or '.join(self.expected)} was expected")
-        if not self.verdict_stands:
-            found.append("the detector now says otherwise")
+            problems.append(f"{self.outcome} where {' or '.join(self.expected)} was expected")
+        if not self.outcome_reproduced:
+            problems.append("the detector now says otherwise")
         if not self.twin_healthy:
-            found.append("its twin did not complete in health")
+            problems.append("its twin did not complete in health")
         if not self.equal_before_onset:
-            found.append("run and twin differ before onset")
+            problems.append("run and twin differ before onset")
         if not self.fingerprint_matches:
-            found.append("its fingerprint does not match the code: record it again")
-        return tuple(found)
+            problems.append("its fingerprint does not match the code: record it again")
+        return tuple(problems)
 
 
 @dataclass(frozen=True)
@@ -70,40 +70,40 @@ class MissingRun:
 
 @dataclass(frozen=True)
 class SettingCheck:
-    """What the check found of the runs of one architecture, optimizer and scale.
+    """Check of the runs of one architecture, optimizer and scale.
 
-    ``strangers`` are failing runs whose scenario no file defines.
+    ``orphans`` are failing runs whose scenario no file defines.
     """
 
     name: str
     runs: tuple[RunCheck, ...]
     missing: tuple[MissingRun, ...]
-    strangers: tuple[str, ...]
+    orphans: tuple[str, ...]
     not_applicable: dict[str, str]
     successes: int
     successes_wanted: int
     successes_flagged: int
     successes_out_of_date: int
     rules: tuple[RuleResult, ...]
-    remedies_wanting: tuple[str, ...] = ()
+    outdated_remedies: tuple[str, ...] = ()
 
     @property
     def passed(self) -> bool:
-        """Whether all runs are there and pass, and every rule holds."""
+        """Whether all runs are recorded and pass, and every rule holds."""
         return (
             all(run.passed for run in self.runs)
             and not self.missing
-            and not self.strangers
+            and not self.orphans
             and self.successes >= self.successes_wanted
             and not self.successes_out_of_date
-            and not self.remedies_wanting
+            and not self.outdated_remedies
             and all(rule.holds for rule in self.rules)
         )
 
 
 @dataclass(frozen=True)
-class Checked:
-    """The whole check.
+class BenchmarkCheck:
+    """Check of the whole benchmark.
 
     Attributes
     ----------
@@ -111,7 +111,7 @@ class Checked:
         How many there are.
     fewer_than_paper
         By how many scenarios a category falls short of the paper's count; negative where it has
-        more, which is no fault.
+        more, which is no problem.
     unrecorded
         Scenarios of which no setting has a failing run.
     absent
@@ -142,32 +142,32 @@ def check(
     telemetry: Telemetry,
     record: RecordParams,
     detector: DetectorParams,
-) -> Checked:
-    """Check all telemetry, a setting at a time.
+) -> BenchmarkCheck:
+    """Check all telemetry, setting by setting.
 
     Raises
     ------
     BadInputError
-        If a setting was recorded that the parameters do not name: how many of its runs are missing
-        could not be said.
+        If a setting was recorded that the parameters do not name, so that the number of missing
+        runs is unknown.
     """
-    checked, found = [], set()
+    checks, recorded = [], set()
     for key in telemetry.runs.select(_SETTING).unique().sort(_SETTING).rows():
         setting = Setting(*key)
         of_setting = [pl.col(name) == value for name, value in zip(_SETTING, key, strict=True)]
         part = telemetry.select(pl.all_horizontal(of_setting))
-        checked.append(_check_setting(setting, scenarios, part, record, detector))
-        found.add(setting.name)
-    absent = tuple(one for one in record.planned() if one.name not in found)
-    recorded = set(telemetry.runs.filter(pl.col("kind") == "failure")["scenario"])
+        checks.append(_check_setting(setting, scenarios, part, record, detector))
+        recorded.add(setting.name)
+    absent = tuple(setting for setting in record.planned() if setting.name not in recorded)
+    failing = set(telemetry.runs.filter(pl.col("kind") == "failure")["scenario"])
     unrecorded = tuple(
         scenario.id
         for scenario in scenarios
-        if scenario.id not in recorded
+        if scenario.id not in failing
         and any(setting.architecture not in scenario.not_applicable for setting in record.planned())
     )
-    return Checked(
-        len(scenarios), missing_from_counts(scenarios), unrecorded, absent, tuple(checked)
+    return BenchmarkCheck(
+        len(scenarios), missing_from_counts(scenarios), unrecorded, absent, tuple(checks)
     )
 
 
@@ -186,14 +186,14 @@ def _check_setting(
     healthy = [row for row in successes if row["ending"] == "completed"]
     band = healthy_band([measure(steps[(row["run_id"],)], detector) for row in healthy], detector)
     twins = {row["twin_of"]: row for row in rows.values() if row["kind"] == "twin"}
-    different = _differing_pairs(telemetry)
+    differing = _differing_pairs(telemetry)
     by_id = {scenario.id: scenario for scenario in scenarios}
 
-    def stands(row: dict[str, object], band: HealthyBand) -> bool:
-        found = detect(row["ending"], steps.get((row["run_id"],), empty), band, detector)  # type: ignore[arg-type]
-        return (found.outcome, found.failure_step) == (row["outcome"], row["failure_step"])
+    def is_detected_as_recorded(row: dict[str, object], band: HealthyBand) -> bool:
+        detection = detect(row["ending"], steps.get((row["run_id"],), empty), band, detector)  # type: ignore[arg-type]
+        return (detection.outcome, detection.failure_step) == (row["outcome"], row["failure_step"])
 
-    def matches(
+    def is_up_to_date(
         row: dict[str, object], scenario: Scenario | None, remedy: Remedy | None = None
     ) -> bool:
         declaration = scenario.fault if scenario is not None else None
@@ -201,21 +201,21 @@ def _check_setting(
             declaration = declaration.model_copy(update={"name": remedy.fault})
         provenance = {column: row[column] for column in PROVENANCE}
         changes = None if remedy is None else remedy.model_dump(mode="json")
-        found = fingerprint(record.nominal, row["optimizer"], declaration, provenance, changes)  # type: ignore[arg-type]
-        return found == row["fingerprint"]
+        expected = fingerprint(record.nominal, row["optimizer"], declaration, provenance, changes)  # type: ignore[arg-type]
+        return expected == row["fingerprint"]
 
-    def remedy_stands(name: str, remedy: Remedy) -> bool:
+    def remedy_is_up_to_date(name: str, remedy: Remedy) -> bool:
         row = rows.get(f"{remedy.run}-{name}")
         scenario = None if row is None else by_id.get(row["scenario"])
-        return row is not None and scenario is not None and matches(row, scenario, remedy)
+        return row is not None and scenario is not None and is_up_to_date(row, scenario, remedy)
 
-    checks, strangers = [], []
+    checks, orphans = [], []
     for run_id, row in sorted(rows.items()):
         if row["kind"] != "failure":
             continue
         scenario = by_id.get(row["scenario"])
         if scenario is None:
-            strangers.append(run_id)
+            orphans.append(run_id)
             continue
         twin = twins.get(run_id)
         checks.append(
@@ -224,15 +224,16 @@ def _check_setting(
                 scenario=scenario.id,
                 expected=scenario.outcomes,
                 outcome=row["outcome"],
-                verdict_stands=stands(row, band) and (twin is None or stands(twin, band)),
+                outcome_reproduced=is_detected_as_recorded(row, band)
+                and (twin is None or is_detected_as_recorded(twin, band)),
                 twin_healthy=twin is not None and twin["outcome"] == "completed",
-                equal_before_onset=twin is not None and run_id not in different,
-                fingerprint_matches=matches(row, scenario)
-                and (twin is None or matches(twin, None)),
+                equal_before_onset=twin is not None and run_id not in differing,
+                fingerprint_matches=is_up_to_date(row, scenario)
+                and (twin is None or is_up_to_date(twin, None)),
             )
         )
     architecture = setting.architecture
-    recorded = {(rows[one.run_id]["scenario"], rows[one.run_id]["seed"]) for one in checks}
+    recorded = {(rows[run.run_id]["scenario"], rows[run.run_id]["seed"]) for run in checks}
     missing = [
         MissingRun(scenario.id, seed)
         for scenario in scenarios
@@ -244,7 +245,7 @@ def _check_setting(
         name=setting.name,
         runs=tuple(checks),
         missing=tuple(missing),
-        strangers=tuple(strangers),
+        orphans=tuple(orphans),
         not_applicable={
             scenario.id: scenario.not_applicable[architecture]
             for scenario in scenarios
@@ -253,11 +254,11 @@ def _check_setting(
         successes=len(successes),
         successes_wanted=wanted.successes,
         successes_flagged=sum(row["outcome"] != "completed" for row in successes),
-        successes_out_of_date=sum(not matches(row, None) for row in successes),
-        remedies_wanting=tuple(
+        successes_out_of_date=sum(not is_up_to_date(row, None) for row in successes),
+        outdated_remedies=tuple(
             f"{remedy.run}-{name}"
             for name, remedy in record.remedies.items()
-            if remedy.run in rows and not remedy_stands(name, remedy)
+            if remedy.run in rows and not remedy_is_up_to_date(name, remedy)
         ),
         rules=check_rules(scenarios, telemetry, record),
     )

@@ -1,48 +1,48 @@
-"""Validity report: what the check found, as text and as counts."""
+"""Validity report: the check as text and as counts."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 
-from failbench.validity.check import Checked
+from failbench.validity.check import BenchmarkCheck
 
 
-def report(checked: Checked, brief: bool) -> str:
-    """The check as text: a line a run, then the rules, then the verdict."""
-    lines = [f"{checked.scenarios} scenarios"]
+def report(check: BenchmarkCheck, brief: bool) -> str:
+    """The check as text: one line per run, then the rules, then the result."""
+    lines = [f"{check.scenarios} scenarios"]
     lines += [
         f"  {category}: {count} too few"
         if count > 0
         else f"  {category}: {-count} more than the paper has"
-        for category, count in checked.fewer_than_paper.items()
+        for category, count in check.fewer_than_paper.items()
     ]
     lines += [
         f"  missing: {scenario}, of which nothing is recorded: run `failbench record "
         f"--only {scenario}`"
-        for scenario in checked.unrecorded
+        for scenario in check.unrecorded
     ]
     lines += [
         f"  missing: {setting.name}, of which nothing is recorded: run `failbench record "
         f"--architecture {setting.architecture} --optimizer {setting.optimizer} "
         f"--scale {setting.scale}`"
-        for setting in checked.absent
+        for setting in check.absent
     ]
-    for setting in checked.settings:
+    for setting in check.settings:
         lines += ["", setting.name]
         for run in setting.runs:
             if run.passed and brief:
                 continue
-            state = "ok" if run.passed else "FAILED: " + "; ".join(run.faults)
+            state = "ok" if run.passed else "FAILED: " + "; ".join(run.problems)
             lines.append(f"  {run.run_id:<58} {run.outcome:<9} {state}")
         lines += [
             f"  missing: {run.scenario}, seed {run.seed}"
             for run in setting.missing
-            if run.scenario not in checked.unrecorded
+            if run.scenario not in check.unrecorded
         ]
-        lines += [f"  missing: {run_id} has no scenario file" for run_id in setting.strangers]
+        lines += [f"  missing: {run_id} has no scenario file" for run_id in setting.orphans]
         lines += [
             f"  missing or out of date: {run_id}, a run with a remedy"
-            for run_id in setting.remedies_wanting
+            for run_id in setting.outdated_remedies
         ]
         lines += [
             f"  not applicable: {scenario}: {reason}"
@@ -58,31 +58,31 @@ def report(checked: Checked, brief: bool) -> str:
         for rule in setting.rules:
             lines.append(f"  {'ok' if rule.holds else 'FAILED'}: {rule.sentence}")
             lines += [f"      {detail}" for detail in rule.details]
-    lines += ["", "The check passes." if checked.passed else "The check FAILS."]
+    lines += ["", "The check passes." if check.passed else "The check FAILS."]
     return "\n".join(lines)
 
 
-def metrics(checked: Checked) -> dict[str, object]:
+def metrics(check: BenchmarkCheck) -> dict[str, object]:
     """Counts for the metrics file, by setting."""
-    found: dict[str, object] = {}
-    for setting in checked.settings:
+    by_setting: dict[str, object] = {}
+    for setting in check.settings:
         outcomes = Counter(run.outcome for run in setting.runs)
-        causes: dict[str, int] = defaultdict(int)
+        counts: dict[str, int] = defaultdict(int)
         for run in setting.runs:
-            causes["as_expected"] += run.outcome == run.expected[0]
-            causes["other_outcome"] += run.outcome in run.expected[1:]
-            causes["twins_healthy"] += run.twin_healthy
-            causes["equal_before_onset"] += run.equal_before_onset
-            causes["fingerprints_match"] += run.fingerprint_matches
-        found[setting.name] = {
+            counts["as_expected"] += run.outcome == run.expected[0]
+            counts["other_outcome"] += run.outcome in run.expected[1:]
+            counts["twins_healthy"] += run.twin_healthy
+            counts["equal_before_onset"] += run.equal_before_onset
+            counts["fingerprints_match"] += run.fingerprint_matches
+        by_setting[setting.name] = {
             "failing_runs": len(setting.runs),
             "passed": sum(run.passed for run in setting.runs),
-            "missing": len(setting.missing) + len(setting.strangers),
+            "missing": len(setting.missing) + len(setting.orphans),
             "not_applicable": len(setting.not_applicable),
             "successes": setting.successes,
             "successes_outside_band": setting.successes_flagged,
             "outcomes": dict(sorted(outcomes.items())),
-            **dict(causes),
+            **dict(counts),
             "rules": {rule.name: {"holds": rule.holds, **rule.counts} for rule in setting.rules},
         }
-    return found
+    return by_setting

@@ -1,7 +1,7 @@
-"""The rules that hold over the whole benchmark, counted on what was recorded.
+"""The rules over the whole benchmark, evaluated on the recorded runs.
 
-Each scenario counts by all of its seeds: it fails early if any seed does, and slowly if the median
-of its seeds does: a rule that asked all seeds to be slow would grow stricter with their number.
+Each scenario counts with all of its seeds: it fails early if any seed does, and slowly if the
+median of its seeds does, as a rule on all seeds would become stricter with their number.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ EARLY_BEFORE = 110
 MOST_EARLY = 25
 SLOW_FROM = 100
 FEWEST_SLOW = 25
-SPREAD = 4
-"""Steps and counts of design rule 4: early and slow failures, each over so many categories."""
+FEWEST_CATEGORIES = 4
+"""Steps and counts of design rule 4: early and slow failures, each over several categories."""
 
 HARD_SHARE = 1 / 3
 HEALTHY_PERPLEXITY = 200.0
-PARTNERS = 2
+FEWEST_PARTNERS = 2
 
 
 @dataclass(frozen=True)
 class RuleResult:
-    """Whether a rule holds, in one sentence, with the counts it rests on."""
+    """Whether a rule holds, as one sentence with its counts."""
 
     name: str
     holds: bool
@@ -44,7 +44,7 @@ class RuleResult:
 def check_rules(
     scenarios: tuple[Scenario, ...], telemetry: Telemetry, record: RecordParams
 ) -> tuple[RuleResult, ...]:
-    """Count every rule on the failing runs of one setting."""
+    """Evaluate every rule on the failing runs of one setting."""
     categories = pl.DataFrame(
         {
             "scenario": [scenario.id for scenario in scenarios],
@@ -108,15 +108,16 @@ def _early(failing: pl.DataFrame) -> RuleResult:
     total = early.height
     holds = (
         total <= MOST_EARLY
-        and len(by_category) >= SPREAD
-        and all(2 * count <= sizes[one] for one, count in by_category.items())
+        and len(by_category) >= FEWEST_CATEGORIES
+        and all(2 * count <= sizes[category] for category, count in by_category.items())
         and all(2 * count <= total for count in by_category.values())
     )
     return RuleResult(
         "early_failures",
         holds,
         f"{total} scenarios fail before step {EARLY_BEFORE} (at most {MOST_EARLY}, over at least "
-        f"{SPREAD} categories, no category with above half of them or half of its own there)",
+        f"{FEWEST_CATEGORIES} categories, no category with above half of them or half of its own "
+        "there)",
         {"scenarios": total, **by_category},
         (_listed(by_category),),
     )
@@ -130,9 +131,9 @@ def _slow(failing: pl.DataFrame) -> RuleResult:
     by_category = _by_category(slow)
     return RuleResult(
         "slow_failures",
-        slow.height >= FEWEST_SLOW and len(by_category) >= SPREAD,
+        slow.height >= FEWEST_SLOW and len(by_category) >= FEWEST_CATEGORIES,
         f"{slow.height} scenarios take {SLOW_FROM} steps or more from onset to failure (at least "
-        f"{FEWEST_SLOW}, over at least {SPREAD} categories)",
+        f"{FEWEST_SLOW}, over at least {FEWEST_CATEGORIES} categories)",
         {"scenarios": slow.height, **by_category},
         (_listed(by_category),),
     )
@@ -140,71 +141,77 @@ def _slow(failing: pl.DataFrame) -> RuleResult:
 
 def _difficulty(scenarios: tuple[Scenario, ...]) -> RuleResult:
     hard = sum(scenario.difficulty == "hard" for scenario in scenarios)
-    found = Counter((scenario.category, scenario.difficulty) for scenario in scenarios)
-    everywhere = all(
-        found[category, difficulty]
+    counts = Counter((scenario.category, scenario.difficulty) for scenario in scenarios)
+    all_levels = all(
+        counts[category, difficulty]
         for category in CATEGORIES
         for difficulty in ("easy", "medium", "hard")
     )
     return RuleResult(
         "hard_scenarios",
-        hard >= HARD_SHARE * len(scenarios) and everywhere,
+        hard >= HARD_SHARE * len(scenarios) and all_levels,
         f"{hard} of {len(scenarios)} scenarios are hard (at least a third), and each category has "
         "easy, medium and hard ones",
         {"hard": hard, "share": round(hard / max(1, len(scenarios)), 4)},
         tuple(
-            f"{category}: {found[category, 'easy']} easy, {found[category, 'medium']} medium, "
-            f"{found[category, 'hard']} hard"
+            f"{category}: {counts[category, 'easy']} easy, {counts[category, 'medium']} medium, "
+            f"{counts[category, 'hard']} hard"
             for category in CATEGORIES
         ),
     )
 
 
 def _shared_symptoms(failing: pl.DataFrame, column: str) -> RuleResult:
-    """No outcome and no exit signal belongs to one category."""
+    """Whether each value of a column (outcome, exit signal) occurs in several categories."""
     counted = (
         failing.drop_nulls(column)
         .group_by(column, "category")
         .agg(pl.col("scenario").n_unique())
         .sort(column, "category")
     )
-    details, alone = [], 0
+    details, unshared = [], 0
     for value in counted[column].unique(maintain_order=True):
-        found = counted.filter(pl.col(column) == value)
-        alone += found.height < 2
-        details.append(f"{value}: " + _listed(dict(found.select("category", "scenario").rows())))
+        categories = counted.filter(pl.col(column) == value)
+        unshared += categories.height < 2
+        details.append(
+            f"{value}: " + _listed(dict(categories.select("category", "scenario").rows()))
+        )
     name = column.replace("_", " ")
     return RuleResult(
         f"{column}s_shared",
-        alone == 0,
+        unshared == 0,
         f"each {name} occurs in at least two categories",
-        {"values": len(details), "in_one_category": alone},
+        {"values": len(details), "in_one_category": unshared},
         tuple(details),
     )
 
 
 def _partners(failing: pl.DataFrame) -> RuleResult:
     """Labelled scenarios that look like an unknown one in outcome, error text and exit signal."""
-    found = partners(failing)
+    pairs = partners(failing)
     details, short = [], 0
     unknown = failing.filter(pl.col("category") == "unknown").select("scenario", "ambiguity")
     for scenario, ambiguity in unknown.unique().sort("scenario").rows():
-        own = found.filter(pl.col("scenario") == scenario)
-        short += own.height < PARTNERS or own["partner_category"].n_unique() < PARTNERS
-        pairs = own.select("partner", "partner_category").rows()
-        names = ", ".join(f"{name} ({category})" for name, category in pairs)
+        matches = pairs.filter(pl.col("scenario") == scenario)
+        short += (
+            matches.height < FEWEST_PARTNERS
+            or matches["partner_category"].n_unique() < FEWEST_PARTNERS
+        )
+        rows = matches.select("partner", "partner_category").rows()
+        names = ", ".join(f"{name} ({category})" for name, category in rows)
         details.append(f"{scenario} ({ambiguity}): {names or 'none'}")
     return RuleResult(
         "unknown_partners",
         short == 0,
-        f"each unknown scenario has at least {PARTNERS} partners from {PARTNERS} other categories",
+        f"each unknown scenario has at least {FEWEST_PARTNERS} partners from "
+        f"{FEWEST_PARTNERS} other categories",
         {"unknown_scenarios": len(details), "without_enough_partners": short},
         tuple(details),
     )
 
 
 def _scenarios(frame: pl.DataFrame) -> pl.DataFrame:
-    columns = [one for one in ("scenario", "category", "onset_kind") if one in frame.columns]
+    columns = [name for name in ("scenario", "category", "onset_kind") if name in frame.columns]
     return frame.select(columns).unique()
 
 

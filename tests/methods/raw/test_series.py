@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from failbench.methods.raw.series import FRACTION, LARGEST, SHORTEST, AlignedSeries
+from failbench.methods.raw.series import MAX_DEVIATION, MIN_STEPS, RESOLUTION, AlignedSeries
 
 NAN, INF = np.nan, np.inf
 
@@ -44,7 +44,7 @@ def test_of_a_series_longer_than_those_of_training_the_last_steps_are_taken():
 
 
 def test_short_series_are_made_as_long_as_a_kernel():
-    assert aligned(frame(([1.0, 2.0], [1.0, 2.0]))).shape == (1, 3, SHORTEST)
+    assert aligned(frame(([1.0, 2.0], [1.0, 2.0]))).shape == (1, 3, MIN_STEPS)
 
 
 def test_numbers_are_compressed_and_standardised_over_all_steps_of_all_runs():
@@ -52,8 +52,8 @@ def test_numbers_are_compressed_and_standardised_over_all_steps_of_all_runs():
     compressed = np.sign(values) * np.log1p(np.abs(values))
     expected = (compressed - compressed.mean()) / compressed.std()
     cube = aligned(frame((TEN, TEN), ([-100.0], [-100.0])))
-    assert cube[0, 0] == pytest.approx(expected[:10], abs=FRACTION / 2)
-    assert cube[1, 0, -1] == pytest.approx(expected[10], abs=FRACTION / 2)
+    assert cube[0, 0] == pytest.approx(expected[:10], abs=RESOLUTION / 2)
+    assert cube[1, 0, -1] == pytest.approx(expected[10], abs=RESOLUTION / 2)
 
 
 def test_sums_of_single_precision_are_exact_in_any_order():
@@ -61,9 +61,9 @@ def test_sums_of_single_precision_are_exact_in_any_order():
     rng = np.random.default_rng(0)
     spikes = [[0.0] * 40_000 + [1e300], *([*rng.normal(size=300)] for _ in range(3))]
     cube = aligned(frame(*((series, series) for series in spikes)))
-    assert np.abs(cube).max() == LARGEST
-    assert (cube % FRACTION == 0).all()
-    taps = rng.choice(np.append(cube.ravel()[::97], [LARGEST] * 50), size=(500, 9, 9))
+    assert np.abs(cube).max() == MAX_DEVIATION
+    assert (cube % RESOLUTION == 0).all()
+    taps = rng.choice(np.append(cube.ravel()[::97], [MAX_DEVIATION] * 50), size=(500, 9, 9))
     weights = np.array([-1.0, -1, -1, 2, -1, 2, -1, 2, -1])
     terms = (taps * weights).reshape(500, -1)
     forwards = terms.astype(np.float32).cumsum(axis=1, dtype=np.float32)[:, -1]

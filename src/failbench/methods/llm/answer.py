@@ -1,4 +1,4 @@
-"""A language model's answer: its form, and reading it out of what the model wrote."""
+"""The answer of a language model: its schema, and parsing the model's output."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from failbench.vocabulary import Category
 Misreading = Literal[
     "empty", "cut_off", "no_json", "several_answers", "wrong_category", "malformed"
 ]
-"""Why no answer could be read."""
+"""Why an output could not be parsed."""
 
 CUT_OFF = "length"
-"""What the server says of an answer that reached its greatest length (``done_reason``)."""
+"""The server's ``done_reason`` of an answer that reached the maximum length."""
 
 
 class EvidenceItem(Record):
@@ -29,7 +29,7 @@ class EvidenceItem(Record):
 
 
 class LlmAnswer(Record):
-    """What a model says of a run, in the form that it is asked for."""
+    """A model's answer to a run, in the schema of the prompt."""
 
     category: Category
     confidence: float = Field(ge=0, le=1)
@@ -38,26 +38,26 @@ class LlmAnswer(Record):
 
 
 ANSWER_SCHEMA: dict[str, Any] = LlmAnswer.model_json_schema()
-"""The JSON schema that the server holds the model to."""
+"""The JSON schema that the server enforces."""
 
 
 @dataclass(frozen=True)
 class Unreadable:
-    """An answer that is none, and why. It is scored as an abstention, which is never right."""
+    """An output that could not be parsed, and why. It is scored as an abstention, so as wrong."""
 
     reason: Misreading
     detail: str
 
 
 def read_answer(text: str, done_reason: str | None = None) -> LlmAnswer | Unreadable:
-    """Read the one JSON object in a text, whatever prose or fences stand around it.
+    """Parse the single JSON object in a text, ignoring prose or fences around it.
 
     Parameters
     ----------
     text
-        What the model wrote.
+        The model's output.
     done_reason
-        What the server says of its end; ``"length"`` is an answer that was cut off.
+        Why the server ended the output; ``"length"`` is an answer that was cut off.
     """
     if not text.strip():
         return Unreadable("empty", "the model wrote nothing")
@@ -81,14 +81,14 @@ def read_answer(text: str, done_reason: str | None = None) -> LlmAnswer | Unread
 
 
 def _objects(text: str) -> list[dict[str, Any]]:
-    """Every JSON object in a text that lies in no other, in order."""
+    """Every outermost JSON object in a text, in order."""
     decoder = json.JSONDecoder()
-    found, start = [], text.find("{")
+    objects, start = [], text.find("{")
     while start >= 0:
         try:
-            one, end = decoder.raw_decode(text, start)
-            found.append(one)
+            parsed, end = decoder.raw_decode(text, start)
+            objects.append(parsed)
         except json.JSONDecodeError:
             end = start + 1  # a brace in prose
         start = text.find("{", end)
-    return found
+    return objects

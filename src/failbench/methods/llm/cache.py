@@ -1,7 +1,7 @@
-"""The cache of answers: one line of JSON each, as the model wrote it, kept as soon as it is there.
+"""The cache of answers: one line of JSON per answer, written as soon as the answer arrives.
 
-A line holds the model's own words and not what was read from them, so that a study reads every
-answer by one rule. It has no time and no path in it: the same answers are the same file.
+A line holds the model's raw output, not the parsed answer, so that studies parse all answers alike.
+It has neither time nor path: the same answers give the same file.
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ REMEDY = "Restore it from git, or delete it and ask again with `make llm`."
 
 
 class CachedAnswer(Record):
-    """What one model wrote about one prompt.
+    """The output of one model for one prompt.
 
     Attributes
     ----------
     prompt
         Hash of messages, schema and options; see :func:`failbench.methods.llm.prompt.prompt_hash`.
     model, digest
-        Name of the model, and the digest of its files as the server gave it.
+        Name of the model, and the digest of its files as the server reports it.
     text
-        What the model wrote, unchanged.
+        The model's output, unchanged.
     done_reason
-        What the server says of the end of it.
+        Why the server ended the output.
     attempt
-        How many attempts came before it, which failed or could not be read; each raises the seed
-        by one.
+        Number of earlier attempts, which failed or could not be parsed; each raises the seed by
+        one.
     client
-        Version of the client that asked.
+        Version of the client library.
     """
 
     prompt: Sha256
@@ -57,30 +57,30 @@ class CachedAnswer(Record):
 
 @dataclass(frozen=True)
 class LlmCache:
-    """A cache file as it was read.
+    """The content of a cache file.
 
     Attributes
     ----------
     answers
-        In the order in which they were given.
+        In the order of the file.
     torn
-        Whether a last line was dropped because whoever wrote it did not come to its end.
+        Whether an incomplete last line, of an interrupted write, was dropped.
     """
 
     answers: tuple[CachedAnswer, ...] = ()
     torn: bool = False
 
     def of_model(self, model: LlmModel) -> Mapping[str, CachedAnswer]:
-        """Answers of one model by prompt; of equal prompts the last one.
+        """Answers of one model by prompt; of equal prompts the last.
 
-        Where no digest is asked for, those of the digest that answered last are taken: answers of
-        two models are never mixed.
+        Without a digest in the settings, those of the digest of the last answer: answers of two
+        models are never mixed.
         """
-        fitting = [one for one in self.answers if model.is_digest(one.digest)]
-        if not fitting:
+        matching = [answer for answer in self.answers if model.is_digest(answer.digest)]
+        if not matching:
             return {}
-        digest = fitting[-1].digest
-        return {one.prompt: one for one in fitting if one.digest == digest}
+        digest = matching[-1].digest
+        return {answer.prompt: answer for answer in matching if answer.digest == digest}
 
 
 def cache_path(folder: Path, label: str) -> Path:
@@ -89,13 +89,13 @@ def cache_path(folder: Path, label: str) -> Path:
 
 
 def read_cache(path: Path) -> LlmCache:
-    """Read a cache; a file that is not there is an empty one.
+    """Read a cache; a missing file is an empty cache.
 
     Raises
     ------
     BadInputError
-        If the file cannot be read, or a line is no answer. A last line without its end of line is
-        not one of these: it is dropped.
+        If the file cannot be read, or a line is no answer. An incomplete last line is dropped
+        without an error.
     """
     try:
         content = path.read_bytes()
@@ -105,22 +105,22 @@ def read_cache(path: Path) -> LlmCache:
         raise BadInputError(
             path, "(file)", f"cannot be read ({error.strerror}).", REMEDY
         ) from error
-    *lines, rest = content.split(b"\n")
+    *lines, incomplete = content.split(b"\n")
     answers = tuple(_answer(path, number, line) for number, line in enumerate(lines, start=1))
-    return LlmCache(answers, torn=bool(rest))
+    return LlmCache(answers, torn=bool(incomplete))
 
 
 def _answer(path: Path, number: int, line: bytes) -> CachedAnswer:
-    place = f"{path}:{number}"
+    location = f"{path}:{number}"
     try:
         raw = json.loads(line)
     except ValueError as error:
-        raise BadInputError(place, "(line)", "is not JSON.", REMEDY) from error
-    return validated(CachedAnswer, raw, place, REMEDY)
+        raise BadInputError(location, "(line)", "is not JSON.", REMEDY) from error
+    return validated(CachedAnswer, raw, location, REMEDY)
 
 
 def append_answer(path: Path, answer: CachedAnswer) -> None:
-    """Add an answer to a cache whose last line is whole, and wait until the disk has it.
+    """Append an answer to a cache without an incomplete line, and flush it to the disk.
 
     Raises
     ------
@@ -138,12 +138,12 @@ def append_answer(path: Path, answer: CachedAnswer) -> None:
             path,
             "(file)",
             f"cannot be written ({error.strerror}).",
-            "Free space or mend the folder's rights; the answers in it are kept.",
+            "Free space or correct the folder's permissions; the answers in it are kept.",
         ) from error
 
 
 def rewrite_cache(path: Path, cache: LlmCache) -> None:
-    """Write a whole cache anew, without the torn line that it was read with."""
+    """Rewrite a cache without the incomplete last line that it was read with."""
     content = b"".join(map(_line, cache.answers))
     write_atomically(path, content, "Free space; what was there is untouched.")
 

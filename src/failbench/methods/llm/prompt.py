@@ -1,7 +1,7 @@
-"""The prompt: what a language model is told to do, and the record of one run, fenced as data.
+"""The prompt: the instructions to a language model, and the record of one run, fenced as data.
 
-The paper's prompt (its appendix B) cannot be had. This one is ours: zero-shot, the same for every
-model, and made of what the other methods may see.
+The paper's prompt (its appendix B) is not available. This one is ours: zero-shot, the same for
+every model, and made of the observables that other methods may read.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import polars as pl
 
 from failbench.features.observables import Observables, observe
 from failbench.methods.llm.answer import ANSWER_SCHEMA
-from failbench.methods.llm.record import ABSENT, ShownRun, shown_run
+from failbench.methods.llm.record import NOT_LOGGED, ShownRun, shown_run
 from failbench.methods.llm.settings import LlmAgentsSettings
 from failbench.methods.llm.signals import STEP_SIGNALS
 from failbench.telemetry import Telemetry
@@ -33,9 +33,9 @@ CATEGORY_DEFINITIONS: dict[Category, str] = {
     "unknown": "what was recorded does not tell the cause: it was stopped or slowed from outside, "
     "or several causes fit equally well",
 }
-"""The paper's taxonomy (its section 3.1) and the kinds of causes that scenarios have, a line each.
+"""The paper's taxonomy (its section 3.1) and the kinds of causes of each category.
 
-Who diagnoses must know what the names mean; no line tells what a cause looks like in telemetry.
+The definitions explain the names and do not describe what a cause looks like in telemetry.
 """
 
 SYSTEM = """\
@@ -68,7 +68,7 @@ MARK_LENGTH = 16
 
 @dataclass(frozen=True)
 class Prompt:
-    """The two messages that a model gets, and the record that they show."""
+    """The two messages to a model, and the record that they show."""
 
     system: str
     user: str
@@ -76,7 +76,7 @@ class Prompt:
 
     @property
     def messages(self) -> list[dict[str, str]]:
-        """The messages in the form of a chat."""
+        """The messages as a chat."""
         return [
             {"role": "system", "content": self.system},
             {"role": "user", "content": self.user},
@@ -89,7 +89,7 @@ def prompt_of(observables: Observables, settings: LlmAgentsSettings) -> Prompt:
     Raises
     ------
     BadInputError
-        If there is another number of runs in them.
+        If they do not hold exactly one run.
     """
     shown = shown_run(observables, settings)
     record = _record(shown)
@@ -105,7 +105,7 @@ def prompt_of(observables: Observables, settings: LlmAgentsSettings) -> Prompt:
 def prompts_of(
     telemetry: Telemetry, run_ids: Sequence[str], settings: LlmAgentsSettings
 ) -> dict[str, Prompt]:
-    """The prompts of runs by ``run_id``, each at its failure as all methods see it.
+    """The prompts of runs by ``run_id``, each at its failure as for all methods.
 
     Raises
     ------
@@ -119,27 +119,27 @@ def prompts_of(
     )
     observables, ids = observe(wanted, last_steps)
     steps = observables.steps.partition_by("row", as_dict=True)
-    none = observables.steps.clear()
+    no_steps = observables.steps.clear()
     return {
-        run_id: prompt_of(Observables(observables.runs[row], steps.get((row,), none)), settings)
+        run_id: prompt_of(Observables(observables.runs[row], steps.get((row,), no_steps)), settings)
         for row, run_id in enumerate(ids)
     }
 
 
 def prompt_hash(prompt: Prompt, settings: LlmAgentsSettings) -> str:
-    """SHA-256 of all that decides an answer but for the model: messages, schema and options."""
-    asked = {
+    """SHA-256 of everything but the model that an answer depends on: messages, schema, options."""
+    request = {
         "messages": prompt.messages,
         "format": ANSWER_SCHEMA,
         "options": settings.options(),
     }
-    return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(request, sort_keys=True).encode()).hexdigest()
 
 
 def fence_mark(text: str) -> str:
-    """A mark that does not occur in ``text``: the start of a hash of it.
+    """A mark that does not occur in ``text``: the first characters of a hash of it.
 
-    Who writes into a log cannot know the mark, as it depends on all that is logged.
+    A log cannot contain its mark on purpose, as the mark depends on everything that is logged.
     """
     attempt = 0
     while True:
@@ -164,18 +164,18 @@ def _lines(values: Mapping[str, str]) -> str:
 
 
 def _step_sections(shown: ShownRun) -> list[tuple[str, str]]:
-    """The table of steps; what is the same at all of them is said once above it."""
+    """The table of steps; columns that are constant over the steps are listed above it."""
     count = len(shown.steps)
     if not count:
         return [("Steps", "none: the run ended before its first step")]
     same = {name: column[0] for name, column in shown.columns.items() if len(set(column)) == 1}
-    varied = [one.name for one in STEP_SIGNALS if one.name not in same]
+    varied = [signal.name for signal in STEP_SIGNALS if signal.name not in same]
     rows = [
         [str(step), *(shown.columns[name][position] for name in varied)]
         for position, step in enumerate(shown.steps)
     ]
     table = "\n".join(",".join(row) for row in [["step", *varied], *rows])
-    heading = f"The last {count} steps ({ABSENT} where nothing was logged"
+    heading = f"The last {count} steps ({NOT_LOGGED} where nothing was logged"
     sections = [
         (f"{heading}; memory as a fraction of capacity, gradient_norm before clipping)", table)
     ]

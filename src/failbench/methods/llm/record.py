@@ -1,7 +1,7 @@
 """The record of one run as a language model reads it: the last steps, configuration, error text.
 
-It is made of observables alone, as the features are, and every value in it is the very text that
-the model sees, so that an explanation can be held against it.
+Like the features it is made of observables only. Every value is the exact text in the prompt, so
+that explanations can be checked against it.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from failbench.features.observables import Observables
 from failbench.methods.llm.settings import LlmAgentsSettings
 from failbench.methods.llm.signals import CONFIGURATION_SIGNALS, ERROR_SIGNALS, STEP_SIGNALS
 
-ABSENT = "-"
-"""What stands where a run logged nothing."""
+NOT_LOGGED = "-"
+"""Text of a value that a run did not log."""
 
 NO_ERROR = "none: the run raised no error"
 
@@ -30,18 +30,18 @@ MIB = 2**20
 
 @dataclass(frozen=True)
 class ShownRun:
-    """Everything that is shown of a run, by signal.
+    """The values of a run that a prompt shows, by signal.
 
     Attributes
     ----------
     steps
         The numbers of the steps that are shown, in order.
     columns
-        A value a step, by the names of ``STEP_SIGNALS``; ``"-"`` where nothing was logged.
+        One value per step, by the names of ``STEP_SIGNALS``; ``"-"`` where nothing was logged.
     configuration
         By the names of ``CONFIGURATION_SIGNALS``.
     error
-        By the names of ``ERROR_SIGNALS``, the first of which says so where nothing was raised.
+        By the names of ``ERROR_SIGNALS``; without an error, only the first, which says so.
     """
 
     steps: tuple[int, ...]
@@ -50,39 +50,44 @@ class ShownRun:
     error: Mapping[str, str]
 
     def values(self, signal: str) -> tuple[str, ...]:
-        """Every value that is shown of a signal, without those that were not logged."""
-        found = self.columns.get(signal) or (
-            *(one[signal] for one in (self.configuration, self.error) if signal in one),
+        """Every value of a signal that was logged."""
+        values = self.columns.get(signal) or tuple(
+            part[signal] for part in (self.configuration, self.error) if signal in part
         )
-        return tuple(one for one in found if one != ABSENT)
+        return tuple(value for value in values if value != NOT_LOGGED)
 
 
 def shown_run(observables: Observables, settings: LlmAgentsSettings) -> ShownRun:
-    """What is shown of the one run in ``observables``.
+    """The shown values of the one run in ``observables``.
 
     Raises
     ------
     BadInputError
-        If there is another number of runs in them.
+        If they do not hold exactly one run.
     """
     if observables.runs.height != 1:
         raise BadInputError(
             "observables",
             "row",
             f"there are {observables.runs.height} runs.",
-            "A record is of one run; take them one by one.",
+            "Make one record per run.",
         )
     run = observables.runs.row(0, named=True)
     shown = _named(observables.steps, run["capacity_bytes"]).tail(settings.steps)
-    columns = {one.name: tuple(map(number_text, shown[one.name].to_list())) for one in STEP_SIGNALS}
-    facts = {
+    columns = {
+        signal.name: tuple(map(number_text, shown[signal.name].to_list()))
+        for signal in STEP_SIGNALS
+    }
+    derived = {
         "steps_begun": observables.steps.height,
         "memory_capacity_mib": _divided(run["capacity_bytes"], MIB),
         "corpus_unknown_share": run["corpus_unknown_rate"],
     }
     configuration = {
-        one.name: number_text(facts[one.name] if one.name in facts else run[one.name])
-        for one in CONFIGURATION_SIGNALS
+        signal.name: number_text(
+            derived[signal.name] if signal.name in derived else run[signal.name]
+        )
+        for signal in CONFIGURATION_SIGNALS
     }
     return ShownRun(tuple(shown["step"]), columns, configuration, _error(run, settings))
 
@@ -95,7 +100,7 @@ def _named(steps: pl.DataFrame, capacity: int | None) -> pl.DataFrame:
         memory=pl.col("memory_bytes") / pl.lit(capacity, pl.Float64),
         batch_size=pl.col("sequences"),
         **{name: pl.col(count) / tokens for name, count in shares.items()},
-    ).select("step", *(one.name for one in STEP_SIGNALS))
+    ).select("step", *(signal.name for signal in STEP_SIGNALS))
 
 
 def _divided(value: int | None, by: int) -> float | None:
@@ -103,22 +108,23 @@ def _divided(value: int | None, by: int) -> float | None:
 
 
 def number_text(value: float | str | None) -> str:
-    """A value as it is shown: whole numbers in full, others with three significant digits.
+    """A value as text: whole numbers in full, others with three significant digits.
 
-    >>> [number_text(one) for one in (160, 0.0123456, float("nan"), float("-inf"), None, "linear")]
+    >>> values = (160, 0.0123456, float("nan"), float("-inf"), None, "linear")
+    >>> [number_text(value) for value in values]
     ['160', '0.0123', 'NaN', '-inf', '-', 'linear']
     """
     if value is None:
-        return ABSENT
+        return NOT_LOGGED
     if isinstance(value, float):
         return "NaN" if math.isnan(value) else f"{value:.{DIGITS}g}"
     return visible(str(value))
 
 
 def _error(run: Mapping[str, str | None], settings: LlmAgentsSettings) -> dict[str, str]:
-    """The error text, each part bounded in length; parts that are not there are left out."""
+    """The error text, each part limited in length; missing parts are left out."""
     message, traceback = run["error_message"] or "", run["error_traceback"] or ""
-    # A traceback ends with the message, which is shown apart.
+    # A traceback ends with the message, which is shown separately.
     frames = traceback.rpartition(message)[0] if message and message in traceback else traceback
     lines = [line for line in frames.splitlines()[:-1] if line.strip(" ^~")]
     parts = {
@@ -127,28 +133,29 @@ def _error(run: Mapping[str, str | None], settings: LlmAgentsSettings) -> dict[s
         "error_traceback": "\n".join(lines[-settings.traceback_lines :]),
     }
     shown = {
-        one.name: abbreviated(visible(parts[one.name]), settings.error_characters)
-        for one in ERROR_SIGNALS
-        if parts[one.name].strip()
+        signal.name: abbreviated(visible(parts[signal.name]), settings.error_characters)
+        for signal in ERROR_SIGNALS
+        if parts[signal.name].strip()
     }
     return shown or {ERROR_SIGNALS[0].name: NO_ERROR}
 
 
 def visible(text: str) -> str:
-    r"""Text whose control characters can be seen, and which holds no mark of a chat template.
+    r"""Text with visible control characters and without the special tokens of a chat template.
 
-    Everything that does not print, but for line ends, is written as Python escapes it: control
-    characters, marks of the direction of writing, lone surrogates. So is what splits a message for
-    a model: a backslash goes into ``<|``, ``<s>``, ``[INST]`` and ``<<SYS>>`` (the special tokens
-    that Meta and Mistral document for Llama 3 and Mistral 7B), as a server may read these in the
-    middle of a text.
+    Non-printing characters other than line ends are written as Python escapes them: control
+    characters, marks of the writing direction, lone surrogates. A backslash is inserted into
+    ``<|``, ``<s>``, ``[INST]`` and ``<<SYS>>`` (the special tokens that Meta and Mistral document
+    for Llama 3 and Mistral 7B), as a server may parse these within a text.
 
     >>> visible("a\x1b[0m\r\n<|eot_id|> [/INST] </s>")
     'a\\x1b[0m\\r\n<\\|eot_id|> [\\/INST] <\\/s>'
     """
     shown = "".join(
-        one if one == "\n" or one.isprintable() else one.encode("unicode_escape").decode()
-        for one in text
+        character
+        if character == "\n" or character.isprintable()
+        else character.encode("unicode_escape").decode()
+        for character in text
     )
     for opening, markers in TEMPLATE_MARKS.items():
         for mark in markers:
@@ -163,10 +170,10 @@ TEMPLATE_MARKS: Mapping[str, Iterable[str]] = {
 
 
 def abbreviated(text: str, limit: int) -> str:
-    """Text of at most ``limit`` characters and a note: the middle is left out, and said to be.
+    """Text of at most ``limit`` characters, with a note in place of the middle.
 
-    What an error is comes first and what raised it last, so that two thirds are kept of the start
-    and one third of the end.
+    The kind of error comes first and what raised it last, so two thirds are kept of the start and
+    one third of the end.
 
     >>> abbreviated("abcdefghijkl", 6)
     'abcd [6 characters left out] kl'

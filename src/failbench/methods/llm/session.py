@@ -1,4 +1,4 @@
-"""A session with an Ollama server: asks what the cache does not hold, and keeps each answer."""
+"""A session with an Ollama server: sends the prompts that the cache lacks and stores answers."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ from failbench.methods.llm.prompt import Prompt, prompt_hash
 from failbench.methods.llm.settings import LlmAgentsSettings, LlmModel, full_name
 
 NOT_FOUND = 404
-TOO_MANY = 429
-SERVER_FAULT = 500
-"""Statuses from here on, and ``TOO_MANY``, may pass; what is below is wrong with the request."""
+TOO_MANY_REQUESTS = 429
+SERVER_ERROR = 500
+"""Statuses from here on, and ``TOO_MANY_REQUESTS``, are transient; others fault the request."""
 
 
-PASSING = (ConnectionError, ResponseError, ValueError, httpx.TransportError)
-"""What the client raises when a server is away, refuses, or answers something else (ValueError)."""
+TRANSIENT_ERRORS = (ConnectionError, ResponseError, ValueError, httpx.TransportError)
+"""Errors of a server that is down, refuses, or sends something else (ValueError)."""
 
 
 class LlmServerError(Exception):
-    """The server did not answer, however often it was asked."""
+    """The server gave no answer in all attempts."""
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a session has come.
+    """Progress of a session.
 
     Attributes
     ----------
     questions
-        All that are to be answered.
+        Number of prompts.
     answered
-        Of them, answered now or before.
+        Number of prompts answered, in this session or before.
     unreadable
-        Of the answers of this session, those that could not be read.
+        Number of answers of this session that could not be parsed.
     """
 
     questions: int
@@ -53,22 +53,22 @@ class Progress:
 
 @dataclass(frozen=True)
 class Session:
-    """One model on one server, and where its answers are kept.
+    """One model on one server, and the cache of its answers.
 
     Attributes
     ----------
     client
-        The official client, with host and time-out set.
+        The official client, with its host and timeout.
     label
-        What params.yaml calls the model.
+        Label of the model in params.yaml.
     model
         Its name and digest.
     settings
-        How it is asked.
+        Prompt and decoding settings.
     cache
         The file of its answers.
     sleep
-        Waits so many seconds between attempts.
+        Waits a number of seconds between attempts.
     """
 
     client: Client
@@ -79,24 +79,24 @@ class Session:
     sleep: Callable[[float], None] = time.sleep
 
     def ask(self, prompts: Sequence[Prompt], show: Callable[[Progress], None]) -> Progress:
-        """Ask all prompts that this very model has not answered before, one after the other.
+        """Send all prompts without an answer of this model, one after the other.
 
-        Each answer is on the disk before the next prompt is sent, so that whatever ends a session
-        costs one answer at most, and the same call goes on where it stopped.
+        Each answer is on the disk before the next prompt is sent: an interruption costs at most one
+        answer, and the same call resumes there.
 
         Raises
         ------
         BadInputError
-            If the server cannot be reached, has not the model, or has another of its name.
+            If the server cannot be reached, lacks the model, or has another of its name.
         LlmServerError
-            If the server gives no answer in so many attempts as the settings allow.
+            If the server gives no answer in the number of attempts of the settings.
         """
         digest = self._digest()
         known = read_cache(self.cache)
         if known.torn:
             rewrite_cache(self.cache, known)
         answered = set(known.of_model(LlmModel(name=self.model.name, digest=digest)))
-        wanted = {prompt_hash(one, self.settings): one for one in prompts}
+        wanted = {prompt_hash(prompt, self.settings): prompt for prompt in prompts}
         progress = Progress(len(wanted), len(answered & set(wanted)))
         show(progress)
         for key, prompt in wanted.items():
@@ -122,7 +122,7 @@ class Session:
         return progress
 
     def _digest(self) -> str:
-        """The digest that the server has under the model's name."""
+        """The digest of the model on the server."""
         try:
             listed = self.client.list()
         except ConnectionError as error:
@@ -132,12 +132,12 @@ class Session:
                 "no server answers there.",
                 "Start one with `ollama serve`, or name its address by --host or OLLAMA_HOST.",
             ) from error
-        except PASSING as error:
+        except TRANSIENT_ERRORS as error:
             raise LlmServerError(f"The server did not list its models: {error}.") from error
-        found = {full_name(one.model or ""): one.digest or "" for one in listed.models}
-        if full_name(self.model.name) not in found:
+        digests = {full_name(model.model or ""): model.digest or "" for model in listed.models}
+        if full_name(self.model.name) not in digests:
             raise self._missing()
-        digest = found[full_name(self.model.name)].removeprefix("sha256:")
+        digest = digests[full_name(self.model.name)].removeprefix("sha256:")
         if re.fullmatch("[0-9a-f]{64}", digest) is None:
             raise LlmServerError(f"The server gives no SHA-256 of {self.model.name}.")
         if not self.model.is_digest(digest):
@@ -158,10 +158,10 @@ class Session:
         )
 
     def _answer(self, prompt: Prompt) -> tuple[ChatResponse, int]:
-        """The first answer that can be read, or else the last one, and attempts before it.
+        """The first answer that can be parsed, or else the last one, and the attempts before it.
 
-        At temperature 0 another seed hardly changes an answer; it is asked again because a server
-        may have been disturbed. After a fault the pause doubles each time.
+        At temperature 0 another seed hardly changes an answer; the repetition is for transient
+        faults of the server. After each fault the pause doubles.
         """
         response, fault = None, ""
         for attempt in range(self.settings.attempts):
@@ -175,8 +175,8 @@ class Session:
                     format=ANSWER_SCHEMA,
                     options=self.settings.options(attempt),
                 )
-            except PASSING as error:
-                fault = self._passing(error)
+            except TRANSIENT_ERRORS as error:
+                fault = self._described(error)
                 continue
             answer = read_answer(response.message.content or "", response.done_reason)
             if not isinstance(answer, Unreadable):
@@ -186,19 +186,19 @@ class Session:
             raise LlmServerError(f"No answer in {attempts} attempts, at last: {fault}.")
         return response, self.settings.attempts - 1
 
-    def _passing(self, error: Exception) -> str:
-        """What went wrong, in words; faults that will not pass are raised."""
+    def _described(self, error: Exception) -> str:
+        """A description of a transient error; other errors are raised."""
         if isinstance(error, httpx.TimeoutException):
             return f"no answer within {self.settings.timeout_seconds:g} s"
         if isinstance(error, ResponseError):
             if error.status_code == NOT_FOUND:
                 raise self._missing() from error
-            if error.status_code < SERVER_FAULT and error.status_code != TOO_MANY:
+            if error.status_code < SERVER_ERROR and error.status_code != TOO_MANY_REQUESTS:
                 raise BadInputError(
                     "Ollama",
                     self.model.name,
                     f"the server refuses the request: {error}.",
-                    "Mend the section llm_agents of params.yaml, or update the server.",
+                    "Correct the section llm_agents of params.yaml, or update the server.",
                 ) from error
         return " ".join(str(error).split()).rstrip(".") or type(error).__name__
 

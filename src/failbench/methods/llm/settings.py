@@ -1,4 +1,4 @@
-"""Settings of language models: which are asked, what they are shown, and how they decode."""
+"""Settings of language models: models, prompts and decoding."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{12,64}$")]
 
 
 PAPER_MODELS = ("mistral_7b", "llama_3_8b")
-"""Labels of the models that the paper asked."""
+"""Labels of the models of the paper."""
 
-ADDED = "llm_"
-"""How the label of every other model begins, so that it is taken for no other method."""
+OTHER_MODELS_PREFIX = "llm_"
+"""Prefix of the labels of all other models, which keeps them apart from other methods."""
 
 
 def is_language_model(method: str) -> bool:
@@ -27,30 +27,30 @@ def is_language_model(method: str) -> bool:
     >>> is_language_model("mistral_7b"), is_language_model("llm_qwen_7b"), is_language_model("ebm")
     (True, True, False)
     """
-    return method in PAPER_MODELS or method.startswith(ADDED)
+    return method in PAPER_MODELS or method.startswith(OTHER_MODELS_PREFIX)
 
 
 class LlmModel(Record):
-    """One model: its name on the server, and which of the models of that name it must be.
+    """One model: its name on the server, and the digest that it must have.
 
     Attributes
     ----------
     name
-        As ``ollama pull`` takes it.
+        Name for ``ollama pull``.
     digest
-        First characters of the digest; None takes whatever was pulled under the name.
+        First characters of the digest; None accepts any model of that name.
     """
 
     name: str = Field(min_length=1)
     digest: Digest | None = None
 
     def is_digest(self, digest: str) -> bool:
-        """Whether this may be the digest of the model."""
+        """Whether a full digest matches that of the model."""
         return digest.startswith(self.digest or "")
 
 
 class LlmAgentsSettings(Record):
-    """What language models are asked, and how; the section ``llm_agents`` of params.yaml."""
+    """Models, prompts and decoding; the section ``llm_agents`` of params.yaml."""
 
     models: dict[Identifier, LlmModel]
     steps: int = Field(ge=1)
@@ -67,14 +67,14 @@ class LlmAgentsSettings(Record):
     @field_validator("models")
     @classmethod
     def _have_labels_of_language_models(cls, models: dict[str, LlmModel]) -> dict[str, LlmModel]:
-        strange = [label for label in models if not is_language_model(label)]
-        if strange:
+        invalid = [label for label in models if not is_language_model(label)]
+        if invalid:
             known = " or ".join(PAPER_MODELS)
-            raise ValueError(f"{strange[0]!r} must be {known}, or begin with {ADDED}")
+            raise ValueError(f"{invalid[0]!r} must be {known}, or begin with {OTHER_MODELS_PREFIX}")
         return models
 
     def options(self, attempt: int = 0) -> dict[str, float | int]:
-        """What the server is told of decoding; a further attempt has a seed of its own."""
+        """Decoding options for the server; each attempt has its own seed."""
         return {
             "temperature": self.temperature,
             "seed": self.seed + attempt,

@@ -1,4 +1,4 @@
-"""Language-model signals: what of a run is shown by which name, and to which causes it points."""
+"""Language-model signals: the names of a record's values, and the causes that they indicate."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from failbench.vocabulary import Category
 
 @dataclass(frozen=True)
 class Signal:
-    """Something that a record shows.
+    """A value that a record shows.
 
     Attributes
     ----------
     name
-        What the record calls it.
+        Its name in the record.
     categories
-        The causes that it can speak for.
+        The causes that it can indicate.
     source
-        Where that is said.
+        Reference for these causes.
     aliases
         Other names under which answers cite it, after :func:`plain`.
     """
@@ -172,7 +172,7 @@ CONFIGURATION_SIGNALS: tuple[Signal, ...] = (
         )
     ),
 )
-"""What is shown once a run, in its order."""
+"""Values shown once per run, in their order."""
 
 ERROR_SIGNALS: tuple[Signal, ...] = tuple(
     Signal(
@@ -223,7 +223,7 @@ QUALIFIERS = frozenset(
         "value",
     }
 )
-"""Words that say which value of a signal is meant, or nothing."""
+"""Words that qualify a signal and are not part of its name."""
 
 
 def plain(name: str) -> str:
@@ -239,13 +239,13 @@ _NAMES = {alias: signal for signal in reversed(SIGNALS) for alias in (*signal.al
 
 
 def signal_named(name: str) -> Signal | None:
-    """The signal that an answer cites, or None where the record shows none of that name.
+    """The signal that an answer cites, or None where the record has none of that name.
 
-    A name is held against names and aliases as :func:`plain` writes it; then without numbers and
+    A name is compared with names and aliases as :func:`plain` writes it; then without numbers and
     the words of ``QUALIFIERS``, so that "max gradient norm at step 120" is ``gradient_norm``.
     """
     whole = plain(name)
     if whole in _NAMES:
         return _NAMES[whole]
-    words = [one for one in whole.split("_") if one not in QUALIFIERS and not one.isdecimal()]
+    words = [word for word in whole.split("_") if word not in QUALIFIERS and not word.isdecimal()]
     return _NAMES.get("_".join(words))

@@ -1,8 +1,7 @@
 """Methods that read raw telemetry: step series and error text, without features made by hand.
 
-The paper's section 8.3.1 asks for this stronger test, as features that were chosen by people who
-knew the benchmark may have been tuned to it. What is read here is turned into columns by methods
-that were made for series and texts of any kind:
+The paper's section 8.3.1 asks for this stronger test, as hand-made features may have been tuned to
+the benchmark. Generic methods for series and texts compute the columns:
 
 * MiniRocket (Dempster, Schmidt and Webb, 2021, "MiniRocket: a very fast (almost) deterministic
   transform for time series classification", KDD): for each of thousands of small convolutions the
@@ -10,8 +9,8 @@ that were made for series and texts of any kind:
 * TF-IDF (Sparck Jones, 1972, "A statistical interpretation of term specificity and its application
   in retrieval", Journal of Documentation): how often a word occurs, times how rare it is.
 
-A logistic regression follows. The authors of MiniRocket take a ridge classifier for data as small
-as this; the same penalty with the logistic loss gives the probabilities that studies score.
+A logistic regression follows. The authors of MiniRocket use a ridge classifier for data of this
+size; the same penalty with the logistic loss gives the probabilities that studies score.
 """
 
 from __future__ import annotations
@@ -32,10 +31,10 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer, Normalizer, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
-from failbench.arrays import Labels, Probabilities
+from failbench.arrays import Array, Labels, Probabilities
 from failbench.features.raw_table import RAW_SERIES, RAW_TEXT
 from failbench.methods.classifiers import Positive
-from failbench.methods.contributions import SHARE, Floats, Positions, leading_terms, weighted_terms
+from failbench.methods.contributions import SHARE, Positions, leading_terms, weighted_terms
 from failbench.methods.converged import ConvergedLogisticRegression
 from failbench.methods.declaration import Context, MethodDeclaration, declared
 from failbench.methods.raw.series import AlignedSeries
@@ -60,20 +59,20 @@ class RawTelemetrySettings(Record):
 class RawTelemetry(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A linear classifier on many more columns than runs, whose penalty is chosen by inner folds.
 
-    The columns are turned into as many coordinates as there are training runs before the classifier
-    sees them. As a penalty on the squares of the weights keeps them within the span of the training
-    runs, this rotation changes no answer (Hastie and Tibshirani, 2004, "Efficient quadratic
+    The columns are rotated into as many coordinates as there are training runs before the
+    classifier is fitted. As an L2 penalty keeps the weights within the span of the training runs,
+    this rotation changes no answer (Hastie and Tibshirani, 2004, "Efficient quadratic
     regularization for expression arrays", Biostatistics), and it makes a fit cheap. Householder's
-    QR factors give it to within rounding, which the squares in a matrix of inner products would
-    not, and at a third of the cost of singular values.
+    QR decomposition computes it to within rounding, unlike a matrix of inner products, and at a
+    third of the cost of singular values.
 
-    The columns are learnt once a fit, from the training runs and without their labels; the inner
-    folds, grouped by scenario, choose the penalty alone.
+    The columns are learned once per fit, from the training runs and without their labels; the inner
+    folds, grouped by scenario, choose only the penalty.
 
     Parameters
     ----------
     blocks
-        From runs to columns.
+        Transforms runs to columns.
     classifier
         Receives the rotated columns; its pipeline ends in a step ``classify`` with ``coef_``.
 
@@ -82,7 +81,7 @@ class RawTelemetry(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     blocks_, classifier_
         The fitted parts.
     mean_ : numpy.ndarray
-        Of each column over the training runs, ``[n_columns]``.
+        Mean of each column over the training runs, ``[n_columns]``.
     basis_ : numpy.ndarray
         Orthonormal coordinates of the span of the training runs, ``[n_columns, n_coordinates]``.
     """
@@ -92,12 +91,12 @@ class RawTelemetry(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.classifier = classifier
 
     def fit(self, X: pd.DataFrame, y: Labels, groups: Labels | None = None) -> Self:
-        """Learn columns and rotation, then choose a penalty and fit."""
+        """Learn columns and rotation, then choose the penalty and fit."""
         self.blocks_ = clone(self.blocks)
         columns = np.asarray(self.blocks_.fit_transform(X), dtype=np.float64)
         self.mean_ = columns.mean(axis=0)
         columns -= self.mean_
-        # The columns are used up by it: of all runs they are the largest thing that there is.
+        # Overwrites the columns, which are the largest array.
         self.basis_, triangle = scipy.linalg.qr(columns.T, overwrite_a=True, mode="economic")
         rotated = pd.DataFrame(triangle.T, index=X.index)
         self.classifier_ = clone(self.classifier).fit(rotated, y, groups=groups)
@@ -111,20 +110,20 @@ class RawTelemetry(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return answers
 
     def predict_proba(self, X: pd.DataFrame) -> Probabilities:
-        """Probabilities in the order of categories; zero for one that was not trained on."""
+        """Probabilities in the order of categories; zero for categories without training runs."""
         check_is_fitted(self)
         rotated = self._rotated(X, self._columns(X))
         probabilities: Probabilities = self.classifier_.predict_proba(rotated)
         return probabilities
 
     def diagnose(self, X: pd.DataFrame) -> tuple[Diagnosis, ...]:
-        """The answer to each run, the words it rests on, and how many terms it takes to check it.
+        """The answer to each run, its evidence in words, and the number of terms to check.
 
         The terms are the fewest that make up 95 % of the score, as those of
-        :func:`failbench.methods.contributions.explain_linear`: the weight of a word, there or
-        missing, or of the output of a convolution, held against the mean of the training runs. Of
-        these only words that are there are shown as evidence: the share of steps at which a sum of
-        signals exceeds a bias is a condition to check, but says nothing to a reader.
+        :func:`failbench.methods.contributions.explain_linear`: the weight of a word, present
+        or absent, or of the output of a convolution, relative to the mean of the training runs.
+        Only words that are present are evidence: the share of steps at which a sum of signals
+        exceeds a bias is a condition to check, but means nothing to a reader.
         """
         columns = self._columns(X)
         diagnoses = self.classifier_.diagnose(self._rotated(X, columns))
@@ -139,14 +138,14 @@ class RawTelemetry(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             for diagnosis, row, leading in zip(diagnoses, columns, terms, strict=True)
         )
 
-    def _columns(self, X: pd.DataFrame) -> Floats:
+    def _columns(self, X: pd.DataFrame) -> Array:
         return np.asarray(self.blocks_.transform(X), dtype=np.float64)
 
-    def _rotated(self, X: pd.DataFrame, columns: Floats) -> pd.DataFrame:
+    def _rotated(self, X: pd.DataFrame, columns: Array) -> pd.DataFrame:
         return pd.DataFrame((columns - self.mean_) @ self.basis_, index=X.index)
 
     def _words(self, columns: int) -> npt.NDArray[np.object_]:
-        """The word of each column; none where the column is no word's."""
+        """The word of each column; None for columns of convolutions."""
         words = np.full(columns, None, dtype=object)
         if TEXT in self.blocks_.named_transformers_:
             names = self.blocks_.named_transformers_[TEXT]["weigh"].get_feature_names_out()
@@ -155,9 +154,9 @@ class RawTelemetry(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def _evidence(
-    words: npt.NDArray[np.object_], values: Floats, leading: Positions
+    words: npt.NDArray[np.object_], values: Array, leading: Positions
 ) -> tuple[Evidence, ...]:
-    """The words among the leading terms that the run's error text has."""
+    """The words among the leading terms that occur in the run's error text."""
     return tuple(
         Evidence("error_text", words[term], "matches", words[term])
         for term in leading
@@ -181,11 +180,11 @@ Block = tuple[str, Pipeline, list[str]]
 
 
 def _series(settings: RawTelemetrySettings, context: Context) -> Block:
-    """Columns of MiniRocket, standardised; each run has length one, as TF-IDF gives a text.
+    """Columns of MiniRocket, standardised; each run is normalised to length one, as by TF-IDF.
 
-    So neither block outweighs the other by the number of its columns, nor a run the others.
+    So neither block outweighs the other by its number of columns, nor a run the others.
     """
-    # Imported by those alone that fit: it takes half a gigabyte where torch is installed too.
+    # Imported late: it takes half a gigabyte where torch is installed too.
     from aeon.transformations.collection.convolution_based import MiniRocket
 
     steps: list[tuple[str, Any]] = [
@@ -193,7 +192,7 @@ def _series(settings: RawTelemetrySettings, context: Context) -> Block:
         ("convolve", MiniRocket(n_kernels=settings.kernels, random_state=context.seed)),
         # MiniRocket counts in single precision, in which a mean depends on the order of its terms.
         ("widen", FunctionTransformer(np.asarray, kw_args={"dtype": np.float64})),
-        # In place: of all runs, the columns are the largest thing that there is.
+        # In place, as the columns are the largest array.
         ("standardise", StandardScaler(copy=False)),
         ("normalise", Normalizer(copy=False)),
     ]
@@ -210,7 +209,7 @@ def _text() -> Block:
 
 
 def joined_text(X: pd.DataFrame) -> npt.NDArray[np.object_]:
-    """All error text of each run, a line a column; empty where nothing was raised."""
+    """The error text of each run, one line per column; empty where nothing was raised."""
     joined: npt.NDArray[np.object_] = X.agg("\n".join, axis=1).to_numpy(dtype=object)
     return joined
 
@@ -225,7 +224,7 @@ def _method(
         settings.inner_folds,
         context.seed,
     )
-    # A matrix of zeros is what a sparse result would cost to rotate, so all results are dense.
+    # Rotating a sparse result would make it dense, so all results are dense.
     return RawTelemetry(ColumnTransformer(list(blocks), sparse_threshold=0.0), classifier)
 
 

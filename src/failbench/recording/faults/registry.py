@@ -1,4 +1,4 @@
-"""What a fault is, and where it is found by name."""
+"""Faults, registered by name."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FAULTS: dict[str, Fault] = {}
 class Fault:
     """A named change to a training run.
 
-    ``moment`` says when it is installed: before the model is built (for faults of the shape, the
+    ``moment`` is when it is installed: before the model is built (for faults of the shape, the
     files or the configuration) or at the beginning of the onset step.
     """
 
@@ -82,5 +82,5 @@ def find_fault(declaration: FaultDeclaration, place: object) -> Fault:
 
 
 def apply_fault(run: TrainingRun, declared: Fault, declaration: FaultDeclaration) -> None:
-    """Switch the fault on, for good."""
+    """Install the fault permanently."""
     declared.install(run, **declaration.parameters)
