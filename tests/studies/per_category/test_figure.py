@@ -10,6 +10,7 @@ from matplotlib.text import Text
 
 from failbench.errors import BadInputError
 from failbench.reporting.style import METHOD_STYLES, save_svg
+from failbench.scenarios import COUNTS
 from failbench.studies.per_category.figure import DARK, draw_confusions
 from failbench.vocabulary import ANSWERS, CATEGORIES
 
@@ -28,6 +29,7 @@ def made_up_confusions(methods=tuple(METHOD_STYLES)):
                     "method": method,
                     "category": category,
                     "answer": answer,
+                    "scenarios": COUNTS[category] * share,
                     "share": share,
                 }
                 for answer, share in zip(ANSWERS, shares, strict=True)
@@ -47,6 +49,12 @@ def test_a_panel_per_method_in_the_order_of_their_labels():
     figure = draw_confusions(made_up_confusions(("hybrid", "ebm", "simple_rules", "lightgbm")))
     titles = [axes.get_title(loc="left") for axes in figure.axes]
     assert titles == ["Simple rules", "LightGBM", "EBM", "Hybrid, three-way", "", ""]
+
+
+def test_a_category_is_named_with_its_scenarios_however_many_the_paper_has():
+    more = made_up_confusions(("ebm",)).with_columns(pl.col("scenarios") * 2)
+    labels = [label.get_text() for label in draw_confusions(more).axes[0].get_yticklabels()]
+    assert labels[0] == f"memory ({2 * COUNTS['memory_hardware']})"
 
 
 def test_a_cell_is_the_percentage_of_its_row_and_nothing_below_one_half():

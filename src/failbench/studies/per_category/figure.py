@@ -14,7 +14,6 @@ from matplotlib.patches import Rectangle
 from failbench.features.catalogue import PRIMARY_SET
 from failbench.reporting.labels import SHORT_LABELS, in_label_order, method_label
 from failbench.reporting.style import BLACK
-from failbench.scenarios import COUNTS
 from failbench.vocabulary import ANSWERS, CATEGORIES
 
 WIDTH = 6.9
@@ -68,6 +67,7 @@ def draw_confusions(confusions: pl.DataFrame) -> Figure:
 
 def _draw_panel(axes: Axes, confusions: pl.DataFrame) -> None:
     shares = {row[:2]: row[2] for row in confusions.select("category", "answer", "share").rows()}
+    sizes = dict(confusions.group_by("category").agg(pl.col("scenarios").sum()).iter_rows())
     matrix = np.array(
         [[shares.get((category, answer), 0.0) for answer in ANSWERS] for category in CATEGORIES]
     )
@@ -81,7 +81,10 @@ def _draw_panel(axes: Axes, confusions: pl.DataFrame) -> None:
         linewidths=0.5,
         linecolor="white",
         xticklabels=[*SHORT_LABELS.values(), "abstain"],
-        yticklabels=[f"{label} ({COUNTS[category]})" for category, label in SHORT_LABELS.items()],
+        yticklabels=[
+            f"{label} ({round(sizes.get(category, 0.0))})"
+            for category, label in SHORT_LABELS.items()
+        ],
     )
     for (row, column), share in np.ndenumerate(matrix):
         axes.text(

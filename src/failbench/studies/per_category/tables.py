@@ -24,7 +24,6 @@ from failbench.reporting.reported import (
     reported_number,
 )
 from failbench.reporting.table import Column, Table
-from failbench.scenarios import COUNTS
 from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.studies.per_category.results import MERGED
 from failbench.vocabulary import ABSTAIN, CATEGORIES, Category
@@ -98,17 +97,15 @@ class ConfusionRow:
         return self.reported[CATEGORIES.index(self.category)]
 
 
-def _score_column(category: Category) -> Column:
+def _score_column(category: Category, scenarios: int) -> Column:
     return Column(
-        f"{CATEGORY_LABELS[category]} (n = {COUNTS[category]})",
-        cell=lambda row: row.cells[category],
+        f"{CATEGORY_LABELS[category]} (n = {scenarios})", cell=lambda row: row.cells[category]
     )
 
 
 SCORE_COLUMNS = (
     Column("Score", align="left", cell=lambda row: SCORES[row.score]),
     Column("Method", align="left", cell=lambda row: row.label),
-    *map(_score_column, CATEGORIES),
 )
 
 
@@ -136,7 +133,7 @@ CONFUSION_COLUMNS = (
     _answer_column(ABSTAIN, "abstained"),
     _answer_column(MERGED, "both"),
     Column("recall", "measured", cell=lambda row: _measured_score(row.recall, "recall")),
-    Column("n", "measured", cell=lambda row: str(COUNTS[row.category])),
+    Column("n", "measured", cell=lambda row: _scenarios(row.recall)),
 )
 
 
@@ -164,7 +161,7 @@ def scores_by_category(
     reported = paper.tables.per_category
     return Table.of(
         "per_category",
-        SCORE_COLUMNS,
+        (*SCORE_COLUMNS, *(_score_column(*size) for size in _sizes(measured).items())),
         [
             row
             for score in SCORES
@@ -180,6 +177,21 @@ def scores_by_category(
             REPORTED_NOTE.format(place=reported.place),
         ),
     )
+
+
+def _sizes(measured: Measured) -> dict[Category, int]:
+    """Scenarios of each category, which are the same for all methods; 0 where none is measured."""
+    methods = measured.get(PRIMARY_SET, {}).values()
+    sizes = {}
+    for category in CATEGORIES:
+        recall = f"recall_{category}"
+        measured_n = (estimates[recall]["n"] for estimates in methods if recall in estimates)
+        sizes[category] = int(max(measured_n, default=0))
+    return sizes
+
+
+def _scenarios(recall: Estimate | None) -> str:
+    return ABSENT if recall is None else str(int(recall["n"]))
 
 
 def _reported_row(reported: CategoriesTable, score: str) -> ScoreRow:
