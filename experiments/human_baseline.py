@@ -13,8 +13,8 @@ from failbench.studies.human_baseline.results import (
     SHARE_SCHEMA,
     HumanBaselineSettings,
 )
-from report import publish, read_reported
-from stage import read_output, read_section, run
+from report import publish, read_reported, run
+from stage import read_output, read_section
 
 HYBRID = Path("data/predictions/nested_cv/hybrid.parquet")
 DIFFICULTY = Path("data/measurements/difficulty")

@@ -7,8 +7,8 @@ from pathlib import Path
 from failbench.audit.check import AuditSettings
 from failbench.audit.claims import validate_claims
 from failbench.audit.report import report
-from report import publish, read_yaml
-from stage import read_section, run
+from report import publish, read_yaml, run
+from stage import read_section
 
 CLAIMS = Path("data/reported/claims.yaml")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,22 +11,25 @@ import matplotlib as mpl
 import yaml
 from pydantic import RootModel
 
+import stage
 from failbench.errors import BadInputError
 from failbench.records import Record
 from failbench.reporting.markup import write_table
 from failbench.reporting.reported import Reported, validate_reported
 from failbench.reporting.study_report import StudyReport
 from failbench.reporting.style import save_svg
+from failbench.reporting.style_file import check_style
 from failbench.validation import validated
 from stage import REMEDY, print_table, unreadable, write_metrics
 
-__all__ = ["publish", "read_metrics", "read_reported", "read_yaml"]
+__all__ = ["publish", "read_metrics", "read_reported", "read_yaml", "run"]
 
 REPORTED = Path("data/reported/paper.yaml")
 METRICS = Path("data/metrics")
 POINTS = Path("data/plots")
 TABLES = Path("paper/tables")
 FIGURES = Path("figures")
+STYLE = FIGURES / "matplotlibrc"
 
 
 def read_reported() -> Reported:
@@ -97,6 +101,16 @@ def read_yaml(path: Path) -> Any:
         ) from error
 
 
+def run(main: Callable[[], None]) -> None:
+    """Run a stage that publishes; what its figures are drawn with is refused before it computes."""
+
+    def checked() -> None:
+        check_style(STYLE)
+        main()
+
+    stage.run(checked)
+
+
 def publish(study: str, report: StudyReport) -> None:
     """Write all that a study reports, under the name of the study, and print its summary.
 
@@ -108,13 +122,8 @@ def publish(study: str, report: StudyReport) -> None:
     BadInputError
         If the style cannot be read; nothing is written then.
     """
-    style = FIGURES / "matplotlibrc"
-    try:
-        mpl.rc_file(style)
-    except (OSError, ValueError) as error:
-        raise BadInputError(
-            style, "(file)", "is missing or is not text.", "Restore it with git."
-        ) from error
+    check_style(STYLE)
+    mpl.rc_file(STYLE)
     if report.metrics:
         write_metrics(METRICS / f"{study}.json", report.metrics)
     POINTS.mkdir(parents=True, exist_ok=True)
