@@ -10,13 +10,8 @@ from failbench.methods.catalogue import FEATURE_METHODS
 from failbench.reporting.cells import one_decimal, percent, three_decimals, with_interval
 from failbench.reporting.labels import METHOD_LABELS, method_label
 from failbench.reporting.reported import validate_reported
-from failbench.studies.intervals.tables import (
-    ASSUMED,
-    Design,
-    headline_table,
-    methods_table,
-    scores_table,
-)
+from failbench.studies.intervals.rows import ASSUMED
+from failbench.studies.intervals.tables import Design, headline_table, methods_table, scores_table
 from failbench.studies.tradeoff.method_families import FAMILIES, method_family
 
 DESIGN = Design(folds=5, repeats=10, majority={"value": 20 / 76, "n": 76})
