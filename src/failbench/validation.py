@@ -48,3 +48,23 @@ def validated(
         shown = isinstance(first["input"], int | float | str)
         found = f" (found {first['input']!r})" if shown else ""
         raise BadInputError(place, field, f"{first['msg']}{found}.", remedy) from error
+
+
+def kept_by_hand(model: type[Model], raw: object, place: object) -> Model:
+    """Turn the content of a file of facts that people keep into its record.
+
+    Parameters
+    ----------
+    model
+        The record of the whole file; its module documents every key.
+    raw
+        What was parsed.
+    place
+        The file, for the error.
+
+    Raises
+    ------
+    BadInputError
+        If :func:`validated` refuses the content; the remedy names the module of the record.
+    """
+    return validated(model, raw, place, f"Correct it after the records in {model.__module__}.")
