@@ -28,7 +28,8 @@ from failbench.studies.architectures.measure import (
     RULES,
     THRESHOLDS,
 )
-from failbench.studies.architectures.results import OVER_LOGS, SIZE, ArchitecturesSettings
+from failbench.studies.architectures.results import OVER_LOGS, ArchitecturesSettings
+from failbench.studies.architectures.sizes import SIZE
 
 SPREAD: Final = "Highest less lowest"
 
@@ -158,7 +159,7 @@ def architectures_table(
     Parameters
     ----------
     table
-        As :func:`failbench.studies.architectures.results.with_sizes` returns it.
+        As :func:`failbench.studies.architectures.sizes.with_sizes` returns it.
     paper
         What the paper prints.
     settings
