@@ -9,8 +9,8 @@ from failbench.studies.ablation.measure import ABLATION_SCHEMA, METHODS
 from failbench.studies.ablation.report import report
 from failbench.studies.ablation.results import AblationSettings
 from failbench.studies.ablation.tables import IMPORTANCE_SCHEMA
-from report import publish, read_reported
-from stage import read_outputs, read_points, run, workers
+from report import publish, read_reported, run
+from stage import read_outputs, read_points, workers
 
 IMPORTANCE = Path("data/plots/importance.csv")
 PREDICTIONS = Path("data/predictions/ablation")

@@ -10,8 +10,8 @@ from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.statistics.settings import read_statistics
 from failbench.studies.abstention.report import report
 from failbench.studies.abstention.settings import AbstentionSettings
-from report import publish, read_reported
-from stage import read_output, read_section, run
+from report import publish, read_reported, run
+from stage import read_output, read_section
 
 PREDICTIONS = Path("data/predictions/nested_cv/improved_rules.parquet")
 INNER = Path("data/predictions/abstention/improved_rules.parquet")

@@ -15,8 +15,8 @@ from failbench.statistics.settings import read_statistics, read_with_statistics
 from failbench.studies.architectures.measure import RULE_PREDICTION_SCHEMA
 from failbench.studies.architectures.report import report
 from failbench.studies.architectures.results import ArchitecturesSettings
-from report import publish, read_reported
-from stage import read_names, read_output, read_outputs, read_section, run, workers
+from report import publish, read_reported, run
+from stage import read_names, read_output, read_outputs, read_section, workers
 
 RULES = Path("data/predictions/architectures/improved_rules.parquet")
 ACROSS_ARCHITECTURES = Path("data/predictions/across_architectures")

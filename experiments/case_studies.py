@@ -11,8 +11,8 @@ from failbench.studies.case_studies.facts import FACT_SCHEMA
 from failbench.studies.case_studies.measure import CaseMeasurements
 from failbench.studies.case_studies.report import report
 from failbench.telemetry import read_telemetry
-from report import publish, read_reported
-from stage import read_output, read_outputs, read_section, run
+from report import publish, read_reported, run
+from stage import read_output, read_outputs, read_section
 
 MEASURED = Path("data/measurements/case_studies")
 PREDICTIONS = Path("data/predictions/nested_cv")

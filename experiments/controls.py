@@ -9,8 +9,8 @@ from failbench.statistics.settings import read_with_statistics
 from failbench.studies.controls.measurements import CONTROL_SCHEMA, PERMUTED_SCHEMA, PLANTED_SCHEMA
 from failbench.studies.controls.report import report
 from failbench.studies.controls.results import ControlSettings
-from report import publish
-from stage import read_output, run
+from report import publish, run
+from stage import read_output
 
 PREDICTIONS = Path("data/predictions/controls")
 MEASUREMENTS = Path("data/measurements/controls")

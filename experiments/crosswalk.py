@@ -6,8 +6,8 @@ from pathlib import Path
 
 from failbench.studies.crosswalk.report import report
 from failbench.studies.crosswalk.results import CONDITIONS, points_schema, predictions_schema
-from report import publish
-from stage import read_output, read_points, run
+from report import publish, run
+from stage import read_output, read_points
 
 POINTS = Path("data/plots")
 PREDICTIONS = Path("data/predictions")

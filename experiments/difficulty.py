@@ -13,8 +13,8 @@ from failbench.studies.difficulty.measure import (
 )
 from failbench.studies.difficulty.report import report
 from failbench.studies.difficulty.results import DifficultySettings
-from report import publish, read_reported
-from stage import read_output, read_section, run
+from report import publish, read_reported, run
+from stage import read_output, read_section
 
 MEASURED = Path("data/measurements/difficulty/scenarios.parquet")
 SHARES = Path("data/measurements/difficulty/shares.parquet")

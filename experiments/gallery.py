@@ -7,8 +7,8 @@ from pathlib import Path
 from failbench.studies.gallery.report import report
 from failbench.studies.gallery.results import GallerySettings
 from recordings import read_recordings
-from report import publish
-from stage import read_section, run
+from report import publish, run
+from stage import read_section
 
 SCENARIOS = Path("data/scenarios")
 TELEMETRY = Path("data/telemetry")

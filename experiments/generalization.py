@@ -15,8 +15,8 @@ from failbench.predictions import PREDICTION_SCHEMA
 from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.statistics.settings import read_statistics
 from failbench.studies.generalization.report import report
-from report import publish
-from stage import read_names, read_outputs, run
+from report import publish, run
+from stage import read_names, read_outputs
 
 MAIN_STUDY = Path("data/predictions/nested_cv")
 ACROSS_ARCHITECTURES = Path("data/predictions/across_architectures")

@@ -14,8 +14,8 @@ from failbench.statistics.settings import read_statistics
 from failbench.studies.hybrid.report import report
 from failbench.studies.hybrid.results import RoutingSettings
 from failbench.vocabulary import Route
-from report import publish, read_reported
-from stage import read_output, read_section, run
+from report import publish, read_reported, run
+from stage import read_output, read_section
 
 HYBRID = Path("data/predictions/nested_cv/hybrid.parquet")
 TWO_WAY = Path("data/predictions/nested_cv/hybrid_two_way.parquet")

@@ -12,11 +12,12 @@ from failbench.studies.importance.measure import (
     REPLACEMENT_SCHEMA,
     Importances,
 )
+from failbench.studies.importance.removal import ABLATION_SCHEMA
 from failbench.studies.importance.report import report
-from failbench.studies.importance.results import ABLATION_SCHEMA, ImportanceSettings
+from failbench.studies.importance.results import ImportanceSettings
 from failbench.studies.importance.shapes import SHAPE_SCHEMA
-from report import publish, read_reported
-from stage import read_output, read_outputs, run
+from report import publish, read_reported, run
+from stage import read_output, read_outputs
 
 PREDICTIONS = Path("data/predictions/importance")
 ABLATION = Path("data/predictions/ablation/random_forest.parquet")

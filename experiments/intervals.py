@@ -7,11 +7,11 @@ from pathlib import Path
 from failbench.prediction.main_study import LANGUAGE_MODELS, prediction_files
 from failbench.predictions import PREDICTION_SCHEMA
 from failbench.statistics.costs import UnitCosts
-from failbench.statistics.intervals import IntervalSettings
+from failbench.statistics.method_intervals import IntervalSettings
 from failbench.statistics.settings import read_with_statistics
 from failbench.studies.intervals.report import report
-from report import publish, read_reported
-from stage import read_names, read_outputs, read_section, run, workers
+from report import publish, read_reported, run
+from stage import read_names, read_outputs, read_section, workers
 
 PREDICTIONS = Path("data/predictions/nested_cv")
 

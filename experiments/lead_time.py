@@ -16,8 +16,8 @@ from failbench.studies.lead_time.measurements import (
 )
 from failbench.studies.lead_time.report import report
 from failbench.studies.lead_time.settings import METHODS, LeadTimeSettings
-from report import publish, read_reported
-from stage import read_output, read_outputs, read_section, run, workers
+from report import publish, read_reported, run
+from stage import read_output, read_outputs, read_section, workers
 
 MAIN_STUDY = Path("data/predictions/nested_cv")
 PREDICTIONS = Path("data/predictions/lead_time")

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from failbench.studies.learned_rules.measure import RULE_SCHEMA, TOP_SCHEMA
 from failbench.studies.learned_rules.report import report
-from report import publish
-from stage import read_output, run
+from report import publish, run
+from stage import read_output
 
 MEASUREMENTS = Path("data/measurements/learned_rules")
 

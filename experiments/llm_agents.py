@@ -9,8 +9,8 @@ from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.statistics.settings import read_statistics
 from failbench.studies.llm_agents.measurements import ANSWERED_SCHEMA, EXPLANATION_SCHEMA
 from failbench.studies.llm_agents.report import report
-from report import publish, read_reported
-from stage import read_output, run
+from report import publish, read_reported, run
+from stage import read_output
 
 PREDICTIONS = Path("data/predictions/nested_cv/llm_agents.parquet")
 MEASUREMENTS = Path("data/measurements/llm_agents")

@@ -5,17 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 from failbench.audit.check import AuditSettings
-from failbench.audit.claims import validate_claims
+from failbench.audit.claims import AuditedPaper
 from failbench.audit.report import report
-from report import publish, read_yaml
-from stage import read_section, run
+from report import publish, read_facts, run
+from stage import read_section
 
 CLAIMS = Path("data/reported/claims.yaml")
 
 
 def main() -> None:
     settings = read_section("paper_audit", AuditSettings)
-    publish("paper_audit", report(validate_claims(read_yaml(CLAIMS), str(CLAIMS)), settings))
+    publish("paper_audit", report(read_facts(CLAIMS, AuditedPaper), settings))
 
 
 if __name__ == "__main__":

@@ -10,8 +10,8 @@ from failbench.predictions import PREDICTION_SCHEMA
 from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.statistics.settings import read_statistics
 from failbench.studies.per_category.report import report
-from report import publish, read_metrics, read_reported
-from stage import read_names, read_outputs, run, workers
+from report import publish, read_metrics, read_reported, run
+from stage import read_names, read_outputs, workers
 
 PREDICTIONS = Path("data/predictions/nested_cv")
 MEASURED = Path("data/metrics/intervals.json")

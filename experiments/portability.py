@@ -9,8 +9,8 @@ from failbench.statistics.settings import read_statistics
 from failbench.statistics.significance import ComparisonSettings
 from failbench.studies.portability.report import report
 from failbench.studies.portability.settings import CARRIED_SCHEMA, METHODS, PortabilitySettings
-from report import publish, read_reported
-from stage import read_outputs, read_section, run, workers
+from report import publish, read_reported, run
+from stage import read_outputs, read_section, workers
 
 PREDICTIONS = Path("data/predictions/portability")
 

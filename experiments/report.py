@@ -3,29 +3,32 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import matplotlib as mpl
 import yaml
 from pydantic import RootModel
 
+import stage
 from failbench.errors import BadInputError
 from failbench.records import Record
 from failbench.reporting.markup import write_table
-from failbench.reporting.reported import Reported, validate_reported
+from failbench.reporting.reported import Reported
 from failbench.reporting.study_report import StudyReport
 from failbench.reporting.style import save_svg
-from failbench.validation import validated
+from failbench.reporting.style_file import check_style
+from failbench.validation import Model, kept_by_hand, validated
 from stage import REMEDY, print_table, unreadable, write_metrics
 
-__all__ = ["publish", "read_metrics", "read_reported", "read_yaml"]
+__all__ = ["publish", "read_facts", "read_metrics", "read_reported", "run"]
 
 REPORTED = Path("data/reported/paper.yaml")
 METRICS = Path("data/metrics")
 POINTS = Path("data/plots")
 TABLES = Path("paper/tables")
 FIGURES = Path("figures")
+STYLE = FIGURES / "matplotlibrc"
 
 
 def read_reported() -> Reported:
@@ -36,7 +39,7 @@ def read_reported() -> Reported:
     BadInputError
         If the file is missing or not YAML, or a value in it is missing, unknown or out of range.
     """
-    return validate_reported(read_yaml(REPORTED), str(REPORTED))
+    return read_facts(REPORTED, Reported)
 
 
 class Estimate(Record):
@@ -80,21 +83,32 @@ def read_metrics(path: Path, feature_set: str) -> dict[str, dict[str, dict[str, 
     return measured
 
 
-def read_yaml(path: Path) -> Any:
+def read_facts(path: Path, model: type[Model]) -> Model:
     """Read a file of facts that is kept by hand.
 
     Raises
     ------
     BadInputError
-        If the file is missing or not YAML.
+        If the file is missing or not YAML, or a value in it is missing, unknown or out of range.
     """
     try:
-        return yaml.safe_load(path.read_text(encoding="utf-8"))
+        raw = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, yaml.YAMLError) as error:
         problem = " ".join(str(error).split())
         raise BadInputError(
             path, "(file)", f"cannot be read ({problem}).", "Restore it with git."
         ) from error
+    return kept_by_hand(model, raw, path)
+
+
+def run(main: Callable[[], None]) -> None:
+    """Run a stage that publishes; what its figures are drawn with is refused before it computes."""
+
+    def checked() -> None:
+        check_style(STYLE)
+        main()
+
+    stage.run(checked)
 
 
 def publish(study: str, report: StudyReport) -> None:
@@ -108,13 +122,8 @@ def publish(study: str, report: StudyReport) -> None:
     BadInputError
         If the style cannot be read; nothing is written then.
     """
-    style = FIGURES / "matplotlibrc"
-    try:
-        mpl.rc_file(style)
-    except (OSError, ValueError) as error:
-        raise BadInputError(
-            style, "(file)", "is missing or is not text.", "Restore it with git."
-        ) from error
+    check_style(STYLE)
+    mpl.rc_file(STYLE)
     if report.metrics:
         write_metrics(METRICS / f"{study}.json", report.metrics)
     POINTS.mkdir(parents=True, exist_ok=True)

@@ -9,8 +9,8 @@ from failbench.predictions import PREDICTION_SCHEMA
 from failbench.statistics.settings import read_with_statistics
 from failbench.studies.risk_coverage.report import report
 from failbench.studies.risk_coverage.results import RiskCoverageSettings
-from report import publish
-from stage import read_names, read_outputs, run, workers
+from report import publish, run
+from stage import read_names, read_outputs, workers
 
 PREDICTIONS = Path("data/predictions/nested_cv")
 

@@ -9,8 +9,8 @@ from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.statistics.settings import read_statistics
 from failbench.studies.sensitivity.report import report
 from failbench.studies.sensitivity.settings import METHODS, SensitivitySettings
-from report import publish
-from stage import read_outputs, read_section, run
+from report import publish, run
+from stage import read_outputs, read_section
 
 MEASURED = Path("data/predictions/sensitivity")
 PREDICTIONS = Path("data/predictions/nested_cv")

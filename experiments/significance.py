@@ -9,8 +9,8 @@ from failbench.predictions import PREDICTION_SCHEMA
 from failbench.statistics.settings import read_with_statistics
 from failbench.statistics.significance import SignificanceSettings
 from failbench.studies.significance.report import report
-from report import publish
-from stage import read_names, read_outputs, run
+from report import publish, run
+from stage import read_names, read_outputs
 
 PREDICTIONS = Path("data/predictions/nested_cv")
 

@@ -6,8 +6,7 @@ from pathlib import Path
 
 from failbench.features.catalogue import PRIMARY_SET
 from failbench.studies.tradeoff.report import report
-from report import publish, read_metrics, read_reported
-from stage import run
+from report import publish, read_metrics, read_reported, run
 
 METRICS = Path("data/metrics/intervals.json")
 

@@ -12,8 +12,8 @@ from failbench.studies.unknown_anatomy.measurements import PARTNER_SCHEMA, Measu
 from failbench.studies.unknown_anatomy.report import report
 from failbench.studies.unknown_anatomy.results import UnknownAnatomySettings
 from recordings import read_scenarios_of
-from report import publish, read_reported
-from stage import read_names, read_output, read_outputs, run
+from report import publish, read_reported, run
+from stage import read_names, read_output, read_outputs
 
 PREDICTIONS = Path("data/predictions/nested_cv")
 FOREST = Path("data/predictions/unknown_anatomy/random_forest.parquet")

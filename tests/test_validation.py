@@ -5,7 +5,7 @@ from pydantic import Field, model_validator
 
 from failbench.errors import BadInputError
 from failbench.records import Record
-from failbench.validation import validated
+from failbench.validation import kept_by_hand, validated
 
 
 class Inner(Record):
@@ -51,3 +51,11 @@ def test_what_does_not_is_named_by_file_and_key(raw: object, complaint: str) -> 
 def test_keys_that_lead_to_a_part_of_the_file_are_named_first() -> None:
     with pytest.raises(BadInputError, match=r"^a\.yaml: studies\.pooled\.name: "):
         validated(Outer, {"name": 3}, "a.yaml", "Mend it.", ("studies", "pooled"))
+
+
+def test_a_file_of_facts_is_corrected_after_the_module_of_its_record() -> None:
+    assert kept_by_hand(Outer, {"name": "other"}, "facts.yaml") == Outer(name="other")
+    with pytest.raises(BadInputError) as caught:
+        kept_by_hand(Outer, {"inner": {}}, "facts.yaml")
+    remedy = f"Correct it after the records in {Outer.__module__}."
+    assert str(caught.value) == f"facts.yaml: inner.folds: Field required. {remedy}"

@@ -48,3 +48,23 @@ def validated(
         is_scalar = isinstance(first["input"], int | float | str)
         actual = f" (found {first['input']!r})" if is_scalar else ""
         raise BadInputError(place, field, f"{first['msg']}{actual}.", remedy) from error
+
+
+def kept_by_hand(model: type[Model], raw: object, place: object) -> Model:
+    """Turn the content of a file of facts that people keep into its record.
+
+    Parameters
+    ----------
+    model
+        The record of the whole file; its module documents every key.
+    raw
+        What was parsed.
+    place
+        The file, for the error.
+
+    Raises
+    ------
+    BadInputError
+        If :func:`validated` refuses the content; the remedy names the module of the record.
+    """
+    return validated(model, raw, place, f"Correct it after the records in {model.__module__}.")

@@ -15,13 +15,14 @@ from failbench.audit.check import VERDICTS
 from failbench.audit.claims import (
     AUDIT_SCHEMA,
     AnyCheck,
+    AuditedPaper,
     audit_metrics,
     audit_paper,
-    validate_claims,
 )
 from failbench.audit.printed_figures import Printed
 from failbench.errors import BadInputError
 from failbench.reporting.reported import Claim
+from failbench.validation import kept_by_hand
 from made_up_audit import SETTINGS, declared
 
 
@@ -32,7 +33,7 @@ def raw_claims(repository):
 
 @pytest.fixture(scope="module")
 def paper(raw_claims):
-    return validate_claims(raw_claims)
+    return kept_by_hand(AuditedPaper, raw_claims, "data/reported/claims.yaml")
 
 
 @pytest.fixture(scope="module")
@@ -182,7 +183,7 @@ def test_metrics_count_every_claim_once_by_verdict_place_and_kind(audit):
 )
 def test_a_wrong_declaration_is_one_error_with_its_path(check, field, problem):
     with pytest.raises(BadInputError, match=problem) as caught:
-        validate_claims(declared(**check))
+        kept_by_hand(AuditedPaper, declared(**check), "data/reported/claims.yaml")
     assert field in caught.value.field
     assert caught.value.place == "data/reported/claims.yaml"
 
@@ -191,6 +192,6 @@ def test_a_claim_without_a_place_is_refused():
     raw = declared(kind="unverifiable", missing="labels")
     wrong = copy.deepcopy(raw)
     del wrong["claims"]["made_up"]["place"]
-    validate_claims(raw)
+    kept_by_hand(AuditedPaper, raw, "data/reported/claims.yaml")
     with pytest.raises(BadInputError, match=r"made_up\.place"):
-        validate_claims(wrong)
+        kept_by_hand(AuditedPaper, wrong, "data/reported/claims.yaml")

@@ -5,8 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from failbench.audit.claims import validate_claims
+from failbench.audit.claims import AuditedPaper
 from failbench.errors import BadInputError
+from failbench.validation import kept_by_hand
 from made_up_audit import check, declared
 
 MIXTURE = {"shares": ["30/100", "50/100", "20/100"], "values": ["50/100", "75/100", "90/100"]}
@@ -166,5 +167,9 @@ def test_a_formula_that_cannot_be_computed_is_one_error_with_its_path(
     formula, where, words, problem
 ):
     with pytest.raises(BadInputError, match=problem) as caught:
-        validate_claims(declared(kind="ratio", value=1, formula=formula, where=where, words=words))
+        kept_by_hand(
+            AuditedPaper,
+            declared(kind="ratio", value=1, formula=formula, where=where, words=words),
+            "data/reported/claims.yaml",
+        )
     assert caught.value.field.startswith("claims.made_up.check.ratio")

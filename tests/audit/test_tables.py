@@ -7,11 +7,12 @@ import yaml
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from failbench.audit.check import VERDICTS, AuditSettings
-from failbench.audit.claims import audit_paper, validate_claims
+from failbench.audit.claims import AuditedPaper, audit_paper
 from failbench.audit.figure import draw_paper_audit
 from failbench.audit.tables import KIND_LABELS, audit_table
 from failbench.errors import BadInputError
 from failbench.reporting.style import save_svg
+from failbench.validation import kept_by_hand
 
 pytestmark = pytest.mark.usefixtures("project_style")
 
@@ -20,7 +21,9 @@ pytestmark = pytest.mark.usefixtures("project_style")
 def audit(repository):
     text = (repository / "data/reported/claims.yaml").read_text(encoding="utf-8")
     settings = AuditSettings(confidence=0.95, alpha=0.05, draws=1000, seed=0)
-    return audit_paper(validate_claims(yaml.safe_load(text)), settings)
+    return audit_paper(
+        kept_by_hand(AuditedPaper, yaml.safe_load(text), "data/reported/claims.yaml"), settings
+    )
 
 
 @pytest.fixture(scope="module")

@@ -31,7 +31,7 @@ from failbench.prediction.labelled_runs import LabelledRuns
 from failbench.prediction.slices import AcrossArchitectures, ReferenceStudy
 from failbench.records import Record
 from failbench.scenarios import read_scenarios
-from failbench.statistics.intervals import IntervalSettings, method_intervals
+from failbench.statistics.method_intervals import IntervalSettings, method_intervals
 from failbench.statistics.settings import read_with_statistics
 from failbench.statistics.significance import SignificanceSettings, compare_all
 from failbench.studies.risk_coverage.results import RiskCoverageSettings, area_interval, rankings

@@ -8,7 +8,7 @@ import polars as pl
 from sklearn.metrics import f1_score
 
 from failbench.scenarios import COUNTS
-from failbench.statistics.intervals import IntervalSettings, method_intervals
+from failbench.statistics.method_intervals import IntervalSettings, method_intervals
 from failbench.studies.risk_coverage.results import RiskCoverageSettings, area_interval, rankings
 from made_up import made_up_predictions
 

@@ -8,7 +8,7 @@ import pytest
 
 from failbench.errors import BadInputError
 from failbench.reporting.study_report import StudyReport
-from report import publish, read_metrics
+from report import publish, read_metrics, run
 
 ESTIMATE = {"value": 0.5, "ci_low": 0.4, "ci_high": 0.6, "n": 76}
 METRICS = {"19": {"ebm": {"accuracy": ESTIMATE}}}
@@ -49,3 +49,24 @@ def test_nothing_is_published_where_the_style_cannot_be_read(tmp_path, monkeypat
     with pytest.raises(BadInputError, match="figures/matplotlibrc"):
         publish("study", StudyReport(metrics={"a": 1}))
     assert not (tmp_path / "data").exists()
+
+
+def test_a_broken_style_ends_a_stage_before_it_computes(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "figures").mkdir()
+    (tmp_path / "figures/matplotlibrc").write_text("font.size: 9\nfont.sise: 9\n", "utf-8")
+    computed = []
+    with pytest.raises(SystemExit) as end:
+        run(lambda: computed.append("study"))
+    assert end.value.code == 2
+    assert not computed
+    error = capsys.readouterr().err
+    assert error.startswith("figures/matplotlibrc: line 2: 'font.sise: 9' is no setting")
+    assert error.count("\n") == 1
+
+
+def test_a_stage_with_a_good_style_runs(monkeypatch, repository):
+    monkeypatch.chdir(repository)
+    computed = []
+    run(lambda: computed.append("study"))
+    assert computed == ["study"]

@@ -5,11 +5,8 @@ from __future__ import annotations
 import polars as pl
 
 from failbench.methods.simulated_human import SkillLevel
-from failbench.studies.human_baseline.results import (
-    HumanBaseline,
-    HumanBaselineSettings,
-    human_baseline,
-)
+from failbench.studies.human_baseline.results import HumanBaseline, human_baseline
+from failbench.studies.human_baseline.settings import HumanBaselineSettings
 from failbench.vocabulary import CATEGORIES
 
 LEVELS = {

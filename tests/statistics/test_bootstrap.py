@@ -7,7 +7,7 @@ from scipy import stats
 
 from failbench.errors import BadInputError
 from failbench.statistics.bootstrap import BootstrapSettings, resample
-from failbench.statistics.intervals import IntervalSettings, method_intervals
+from failbench.statistics.method_intervals import IntervalSettings, method_intervals
 from failbench.statistics.row_weights import all_seeds, once, single_seeds
 from made_up import made_up_predictions
 

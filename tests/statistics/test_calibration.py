@@ -9,7 +9,7 @@ from sklearn.calibration import calibration_curve
 from failbench.scenarios import COUNTS
 from failbench.statistics.bootstrap import BATCH
 from failbench.statistics.calibration import calibration_error, calibration_floor, calibration_gaps
-from failbench.statistics.intervals import IntervalSettings, floor_interval, method_intervals
+from failbench.statistics.method_intervals import IntervalSettings, floor_interval, method_intervals
 from failbench.vocabulary import CATEGORIES
 from made_up import completed, made_up_predictions, over_resampled_rows, small_predictions
 

@@ -9,15 +9,10 @@ from sklearn.metrics import accuracy_score, balanced_accuracy_score, f1_score
 from failbench.errors import BadInputError
 from failbench.scenarios import COUNTS
 from failbench.statistics.bootstrap import BATCH
-from failbench.statistics.intervals import (
+from failbench.statistics.intervals import scenario_intervals, wilson
+from failbench.statistics.method_intervals import (
     IntervalSettings,
-    corrected_t,
-    grouped_metrics,
-    intervals_table,
     method_intervals,
-    nested_metrics,
-    scenario_intervals,
-    wilson,
 )
 from failbench.statistics.metrics import OVERALL
 from failbench.statistics.scores import scenario_answers
@@ -156,49 +151,6 @@ def test_a_category_with_one_scenario_is_refused():
         scenario_intervals(scenario_answers(predictions), OVERALL, SETTINGS)
 
 
-def test_the_corrected_t_interval_follows_nadeau_and_bengio():
-    predictions = made_up_predictions(repeats=10)
-    right = predictions.with_columns(right=pl.col("prediction") == pl.col("category"))
-    folds = right.group_by("repeat", "fold").agg(pl.col("right").mean())["right"].to_numpy()
-    variance = folds.var(ddof=1) * (1 / 30 + 20 / 40)
-    half = stats.t.ppf(0.975, 29) * np.sqrt(variance)
-    found = corrected_t(predictions, 0.95)
-    assert (found.value, found.ci_low, found.ci_high) == pytest.approx(
-        (folds.mean(), folds.mean() - half, folds.mean() + half)
-    )
-
-
-def test_the_corrected_t_interval_of_equal_folds_is_a_point():
-    found = corrected_t(made_up_predictions(accuracy=1.0), 0.95)
-    assert (found.ci_low, found.value, found.ci_high) == (1, 1, 1)
-
-
-def test_one_fold_has_no_corrected_t_interval():
-    one = made_up_predictions(repeats=1).with_columns(fold=pl.lit(0, pl.Int32))
-    with pytest.raises(BadInputError, match="single fold"):
-        corrected_t(one, 0.95)
-
-
-def test_the_metrics_file_nests_four_scalars_a_figure():
-    table = intervals_table(made_up_predictions(), SETTINGS)
-    nested = nested_metrics(table)
-    assert set(nested["19"]["made_up"]["accuracy"]) == {"value", "ci_low", "ci_high", "n"}
-    assert nested["19"]["made_up"]["accuracy"]["n"] == 60
-    assert set(table["resampling_unit"]) == {"scenario", "fold"}
-    assert "calibration_floor" in nested["19"]["made_up"]
-    assert table["estimand"].str.len_chars().min() > 10
-
-
-def test_intervals_do_not_depend_on_the_number_of_workers():
-    both = pl.concat(
-        made_up_predictions(seed=seed).with_columns(method=pl.lit(f"method_{seed}"))
-        for seed in (0, 1)
-    )
-    one, two = (intervals_table(both, SETTINGS, workers) for workers in (1, 2))
-    assert one["method"].unique(maintain_order=True).to_list() == ["method_0", "method_1"]
-    assert one.equals(two)
-
-
 @pytest.mark.long
 def test_bca_over_scenarios_covers_the_true_accuracy():
     """150 studies of 76 scenarios whose true mean accuracy is known by construction."""
@@ -227,19 +179,3 @@ def test_bca_over_scenarios_covers_the_true_accuracy():
         found = scenario_intervals(answers, OVERALL[:1], settings)["accuracy"]
         covered.append(found.ci_low <= truth <= found.ci_high)
     assert 0.90 <= np.mean(covered) <= 0.99
-
-
-def test_grouped_metrics_hold_four_scalars_of_each_interval():
-    found = method_intervals(made_up_predictions(), SETTINGS)
-    metrics = grouped_metrics({"one": {"accuracy": found["accuracy"]}})
-    one = found["accuracy"]
-    assert metrics == {
-        "one": {
-            "accuracy": {
-                "value": one.value,
-                "ci_low": one.ci_low,
-                "ci_high": one.ci_high,
-                "n": one.n,
-            }
-        }
-    }

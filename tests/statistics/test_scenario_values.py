@@ -9,7 +9,8 @@ from sklearn.metrics import brier_score_loss, log_loss
 from failbench.predictions import DECIMALS
 from failbench.scenarios import COUNTS
 from failbench.statistics.bootstrap import BATCH, BootstrapSettings, resample
-from failbench.statistics.intervals import IntervalSettings, method_intervals, scenario_intervals
+from failbench.statistics.intervals import scenario_intervals
+from failbench.statistics.method_intervals import IntervalSettings, method_intervals
 from failbench.statistics.metrics import ValueMetric
 from failbench.statistics.row_weights import single_seeds
 from failbench.statistics.scenario_values import (

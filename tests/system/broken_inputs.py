@@ -31,9 +31,6 @@ from failbench.prediction.main_study import (
 from pipeline import REPOSITORY, Stage, foreach_items, stages
 
 GARBAGE = b"\x93\x00 not what it should be \xff\n\x01"
-STYLE = "figures/matplotlibrc"
-"""Read by ``publish``, after the study: a test of its own breaks it."""
-
 MAIN_STUDY = "data/predictions/nested_cv"
 ACROSS_ARCHITECTURES = "data/predictions/across_architectures"
 EMPTY_WHERE_NO_MODEL_WAS_ASKED = {
@@ -107,7 +104,7 @@ class Answer:
 def inputs_of(stage: Stage) -> list[str]:
     """Files of data that a stage reads; of a folder, those in it that belong to the stage."""
     files: list[str] = []
-    for dep in sorted(stage.deps - stage.code - {STYLE}):
+    for dep in sorted(stage.deps - stage.code):
         path = REPOSITORY / dep
         files += [dep] if path.is_file() else [f"{dep}/{name}" for name in _read_of(stage, dep)]
     return files
@@ -158,7 +155,7 @@ def breaks_of(stage: Stage, item: str) -> Iterator[Break]:
     if stage.params:
         yield Break("params.yaml", "without", Path("params.yaml").unlink)
         yield Break("params.yaml", "garbage in", lambda: _write("params.yaml", GARBAGE))
-    for section in sorted(param.replace("${item}", item) for param in stage.params):
+    for section in sorted({param.replace("${item}", item).split(".")[0] for param in stage.params}):
         yield from _breaks_of_section(section)
 
 
@@ -182,7 +179,8 @@ def _breaks_of_text(path: str) -> Iterator[Break]:
     yield from _breaks_of_bytes(path)
     if path.endswith(".csv"):
         points = pl.read_csv(path)
-        yield Break(path, "no column in", lambda: points.drop("ease").write_csv(path))
+        other = points.select(pl.lit(1).alias("not_a_column"))
+        yield Break(path, "another column alone in", lambda: other.write_csv(path))
         yield Break(path, "no rows in", lambda: points.clear().write_csv(path))
     else:
         yield Break(path, "a list in", lambda: _write(path, b"[1, 2]\n"))

@@ -24,9 +24,8 @@ INPUTS = [
     (stage.name, place)
     for stage in stages().values()
     for place in sorted((stage.deps - stage.code) | stage.params)
-    if place != "figures/matplotlibrc"
 ]
-"""What every stage declares that it reads, but for the style, which ``publish`` reads."""
+"""What every stage declares that it reads."""
 
 
 @cache

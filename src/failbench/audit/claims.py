@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import Annotated
 
 import polars as pl
@@ -29,7 +28,6 @@ from failbench.audit.intervals import (
 )
 from failbench.audit.relations import Ascending, Bound, Largest, Members, Same, Unverifiable, Within
 from failbench.records import Record
-from failbench.validation import validated
 
 AnyCheck = (
     Granularity
@@ -115,27 +113,6 @@ class AuditedPaper(Record):
     """All claims of the paper that are tested."""
 
     claims: dict[str, AuditedClaim] = Field(min_length=1)
-
-
-def validate_claims(
-    raw: Mapping[str, object], place: str = "data/reported/claims.yaml"
-) -> AuditedPaper:
-    """Turn the content of the file of claims into records.
-
-    Parameters
-    ----------
-    raw
-        The parsed file.
-    place
-        The file's name, for the error.
-
-    Raises
-    ------
-    BadInputError
-        If a kind of test is unknown, a key is unknown or missing, or a value is of the wrong kind.
-    """
-    remedy = "Correct it after the checks in failbench.audit.claims."
-    return validated(AuditedPaper, raw, place, remedy)
 
 
 def audit_paper(paper: AuditedPaper, settings: AuditSettings) -> pl.DataFrame:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
@@ -10,7 +9,6 @@ from pydantic import Field, model_validator
 from failbench.errors import BadInputError
 from failbench.records import Record
 from failbench.scenarios import Architecture
-from failbench.validation import validated
 from failbench.vocabulary import CATEGORIES, Category
 
 REPORTED_HYBRIDS = {"hybrid": "hybrid_accuracy_figure", "hybrid_two_way": "hybrid_accuracy"}
@@ -186,27 +184,6 @@ class Reported(Record):
     tables: ReportedTables
     figures: ReportedFigures
     claims: dict[str, Claim]
-
-
-def validate_reported(
-    raw: Mapping[str, object], place: str = "data/reported/paper.yaml"
-) -> Reported:
-    """Turn the content of the file of reported numbers into records.
-
-    Parameters
-    ----------
-    raw
-        The parsed file.
-    place
-        The file's name, for the error.
-
-    Raises
-    ------
-    BadInputError
-        If a key is unknown or missing, or a value is of the wrong kind or out of range.
-    """
-    remedy = "Correct it after the records in failbench.reporting.reported."
-    return validated(Reported, raw, place, remedy)
 
 
 def reported_number(reported: Reported, claim: str) -> float:

@@ -11,7 +11,7 @@ from failbench.prediction.nested_cv import nested_cv
 from failbench.prediction.splits import make_splits
 from failbench.predictions import PREDICTION_SCHEMA
 from failbench.statistics.commitment import lowest_thresholds
-from failbench.statistics.intervals import IntervalSettings, method_intervals
+from failbench.statistics.method_intervals import IntervalSettings, method_intervals
 from failbench.studies.abstention.measure import measure
 from failbench.studies.abstention.report import report
 from failbench.studies.abstention.results import abstention_estimates

@@ -5,25 +5,10 @@ from __future__ import annotations
 import pytest
 
 from failbench.statistics.bootstrap import Interval
-from failbench.studies.controls.results import ControlResult, ControlSettings, LeakTest
+from failbench.studies.controls.results import ControlResult, LeakTest
 from failbench.studies.controls.tables import CONTROL_LABELS, controls_table
+from made_up_controls import SETTINGS
 
-SETTINGS = ControlSettings(
-    architecture="transformer",
-    optimizer="adamw",
-    scale="small",
-    trees=3,
-    folds=3,
-    repeats=1,
-    permutations=40,
-    significance=0.05,
-    upper_bound=0.30,
-    resamples=1000,
-    confidence=0.95,
-    wilson_from=0.9,
-    wilson_below=10,
-    seed=0,
-)
 RESULT = ControlResult(
     value=0.21, ci_low=0.18, ci_high=0.24, n=76, p=0.4, permutations=40, verdict="pass"
 )

@@ -7,7 +7,7 @@ import pytest
 from failbench.errors import BadInputError
 from failbench.prediction.fold_plans import KNOWN_SCENARIOS, LEFT_OUT, NESTED_CV, POOLED
 from failbench.prediction.main_study import SAME_REPEATS
-from failbench.statistics.intervals import IntervalSettings, method_intervals
+from failbench.statistics.method_intervals import IntervalSettings, method_intervals
 from failbench.studies.generalization.results import (
     ESTIMATED,
     GAIN,

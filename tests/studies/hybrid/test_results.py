@@ -7,7 +7,7 @@ from failbench.methods.hybrid import Hybrid, HybridSettings
 from failbench.prediction.hybrids import compose
 from failbench.statistics.commitment import at_threshold
 from failbench.statistics.costs import UnitCosts
-from failbench.statistics.intervals import IntervalSettings, method_intervals
+from failbench.statistics.method_intervals import IntervalSettings, method_intervals
 from failbench.studies.hybrid.results import (
     BEST,
     RoutingSettings,

@@ -10,12 +10,13 @@ from matplotlib.text import Text
 
 from failbench.errors import BadInputError
 from failbench.methods.hybrid import HybridSettings
-from failbench.reporting.reported import validate_reported
+from failbench.reporting.reported import Reported
 from failbench.reporting.style import save_svg
 from failbench.statistics.costs import UnitCosts
 from failbench.studies.hybrid.figure import draw_hybrids
 from failbench.studies.hybrid.routing import pairs_of_thresholds
 from failbench.studies.hybrid.tables import routes_table, thresholds_table
+from failbench.validation import kept_by_hand
 
 COSTS = UnitCosts(rules=0.0, classifier=0.1, human=1.0)
 THRESHOLDS = HybridSettings(rules_from=0.85, classifier_from=0.6)
@@ -193,4 +194,6 @@ def test_a_list_that_the_table_needs_is_named_where_it_is_gone_or_too_short(
     else:
         raw["claims"]["hybrid_shares"]["value"] = value
     with pytest.raises(BadInputError, match=r"claims\.hybrid_shares.*list of 3 numbers"):
-        routes_table(routes, validate_reported(raw), COSTS, confidence=0.95)
+        routes_table(
+            routes, kept_by_hand(Reported, raw, "data/reported/paper.yaml"), COSTS, confidence=0.95
+        )

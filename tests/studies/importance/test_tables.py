@@ -11,12 +11,8 @@ from failbench.reporting.markup import render
 from failbench.reporting.style import save_svg
 from failbench.studies.importance.figure import WIDTH, draw_importance, draw_shapes
 from failbench.studies.importance.measure import IMPORTANCE_SETS, TABLE_SIX
-from failbench.studies.importance.results import (
-    ImportanceSettings,
-    LeadingShare,
-    SourceAgreement,
-    removal,
-)
+from failbench.studies.importance.removal import removal
+from failbench.studies.importance.results import ImportanceSettings, LeadingShare, SourceAgreement
 from failbench.studies.importance.shapes import SHAPE_SCHEMA
 from failbench.studies.importance.tables import BUILT_IN, importance_tables
 from failbench.vocabulary import CATEGORIES

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from failbench.statistics.costs import UnitCosts
-from failbench.statistics.intervals import IntervalSettings
+from failbench.statistics.method_intervals import IntervalSettings
 from failbench.studies.intervals.report import report
 from made_up import made_up_predictions
 

@@ -9,15 +9,11 @@ from failbench.errors import BadInputError
 from failbench.methods.catalogue import FEATURE_METHODS
 from failbench.reporting.cells import one_decimal, percent, three_decimals, with_interval
 from failbench.reporting.labels import METHOD_LABELS, method_label
-from failbench.reporting.reported import validate_reported
-from failbench.studies.intervals.tables import (
-    ASSUMED,
-    Design,
-    headline_table,
-    methods_table,
-    scores_table,
-)
+from failbench.reporting.reported import Reported
+from failbench.studies.intervals.rows import ASSUMED
+from failbench.studies.intervals.tables import Design, headline_table, methods_table, scores_table
 from failbench.studies.tradeoff.method_families import FAMILIES, method_family
+from failbench.validation import kept_by_hand
 
 DESIGN = Design(folds=5, repeats=10, runs=228, seeds=3, majority={"value": 20 / 76, "n": 76})
 
@@ -143,7 +139,7 @@ def test_scores_have_a_row_for_each_feature_set_that_was_measured(measured):
 def test_a_claim_that_a_table_needs_and_that_is_gone_is_named(measured, raw_reported):
     raw = copy.deepcopy(raw_reported)
     del raw["claims"]["hybrid_accuracy"]
-    without = validate_reported(raw)
+    without = kept_by_hand(Reported, raw, "data/reported/paper.yaml")
     with pytest.raises(BadInputError, match=r"claims\.hybrid_accuracy"):
         methods_table(measured, without, DESIGN, confidence=0.95)
 

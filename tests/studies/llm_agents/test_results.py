@@ -10,7 +10,7 @@ from failbench.methods.llm.cache import CachedAnswer, LlmCache
 from failbench.methods.llm.prompt import prompt_hash, prompts_of
 from failbench.prediction.splits import make_splits
 from failbench.predictions import PREDICTION_SCHEMA
-from failbench.statistics.intervals import IntervalSettings, method_intervals
+from failbench.statistics.method_intervals import IntervalSettings, method_intervals
 from failbench.studies.llm_agents.measure import AgentAnswers, replay
 from failbench.studies.llm_agents.measurements import ANSWERED_SCHEMA, EXPLANATION_SCHEMA
 from failbench.studies.llm_agents.report import report

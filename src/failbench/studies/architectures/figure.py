@@ -15,9 +15,9 @@ from failbench.reporting.labels import ARCHITECTURE_LABELS
 from failbench.reporting.reported import Reported
 from failbench.reporting.style import BLUE, GREY, ORANGE, SKY, VERMILLION
 from failbench.scenarios import Architecture
+from failbench.studies.architectures.cells import architectures_in
 from failbench.studies.architectures.measure import RECORDED, RULES
 from failbench.studies.architectures.results import ArchitecturesSettings
-from failbench.studies.architectures.tables import architectures_in
 
 WIDTH: Final = 3.4
 """Inches: that of one column, so that no letter shrinks below its size."""

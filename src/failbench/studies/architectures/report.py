@@ -16,8 +16,8 @@ from failbench.studies.architectures.results import (
     architecture_metrics,
     architecture_rates,
     with_main_study,
-    with_sizes,
 )
+from failbench.studies.architectures.sizes import with_sizes
 from failbench.studies.architectures.stability_tables import left_out_table, stability_table
 from failbench.studies.architectures.tables import architectures_table, thresholds_table
 

@@ -31,7 +31,6 @@ RATES = tuple(metric for metric in OVERALL if metric.name in REPORTED_RATES)
 OVER_LOGS = "accuracy_over_logs"
 AGAINST_OTHERS = "against_others"
 SPREAD = "spread"
-SIZE = "parameter_count"
 
 FAMILY = ("study", "method", "thresholds", "noise")
 """Whose rates on each architecture are compared with one another."""
@@ -137,7 +136,7 @@ def _rates(
 ) -> list[Row]:
     intervals = scenario_intervals(scenario_answers(answers), metrics, settings)
     return [
-        _row(
+        rate_row(
             {**key, "metric": metric},
             _bounds(interval),
             interval.n,
@@ -165,12 +164,12 @@ def _over_logs(
     error = float(logs.std(ddof=1)) / float(np.sqrt(len(logs)))
     mean = ResampledMean(float(logs.mean()), error, len(logs) - 1)
     bounds = (mean.mean, *mean.interval(confidence))
-    return _row({**key, "metric": OVER_LOGS}, bounds, len(logs), "noisy log", runs, "t")
+    return rate_row({**key, "metric": OVER_LOGS}, bounds, len(logs), "noisy log", runs, "t")
 
 
 def _stability_rows(family: Mapping[str, object], alike: Stability, runs: int) -> list[Row]:
     rows = [
-        _row(
+        rate_row(
             {**family, "architecture": name, "metric": AGAINST_OTHERS},
             _bounds(difference),
             difference.n,
@@ -182,7 +181,7 @@ def _stability_rows(family: Mapping[str, object], alike: Stability, runs: int) -
         | {name: getattr(difference, name) for name in VERDICT}
         for name, difference in alike.against_others.items()
     ]
-    widest = _row(
+    widest = rate_row(
         {**family, "architecture": ALL, "metric": SPREAD},
         (alike.spread, 0.0, alike.smallest_margin),
         alike.n,
@@ -205,7 +204,7 @@ def _bounds(estimate: Interval | PairedDifference) -> tuple[float, float, float]
     return estimate.value, estimate.ci_low, estimate.ci_high
 
 
-def _row(
+def rate_row(
     key: Mapping[str, object],
     bounds: tuple[float, float, float],
     n: int,
@@ -213,6 +212,7 @@ def _row(
     runs: int,
     interval: str,
 ) -> Row:
+    """A row of the table of rates, under its key; what compares architectures is left empty."""
     value, low, high = bounds
     return {
         **key,
@@ -266,45 +266,6 @@ def with_main_study(
             intervals,
             part["run_id"].n_unique(),
         )
-    ]
-    return pl.concat([rates, pl.DataFrame(rows, schema=rates.schema)])
-
-
-def with_sizes(rates: pl.DataFrame, features: pl.DataFrame, rules: pl.DataFrame) -> pl.DataFrame:
-    """Rates, and below them how many parameters the models of each architecture have.
-
-    Parameters
-    ----------
-    rates
-        As :func:`architecture_rates` returns them.
-    features
-        Feature table, with ``parameter_count``.
-    rules
-        Predictions of the runs that count.
-
-    Returns
-    -------
-    polars.DataFrame
-        The same columns; ``value`` and bounds are median, smallest and largest of the runs.
-    """
-    recorded = features.join(rules.select("run_id").unique(), on="run_id", how="semi")
-    count = pl.col("parameter_count")
-    counts = (
-        recorded.group_by("architecture")
-        .agg(count.median(), count.min().alias("low"), count.max().alias("high"), n=count.count())
-        .sort("architecture")
-    )
-    family = dict(zip(FAMILY, (RULES, "improved_rules", "reference", RECORDED), strict=True))
-    rows = [
-        _row(
-            {**family, "architecture": name, "metric": SIZE},
-            (value, low, high),
-            n,
-            "run",
-            n,
-            "range",
-        )
-        for name, value, low, high, n in counts.iter_rows()
     ]
     return pl.concat([rates, pl.DataFrame(rows, schema=rates.schema)])
 

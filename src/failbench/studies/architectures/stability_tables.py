@@ -16,15 +16,7 @@ from failbench.reporting.labels import ARCHITECTURE_LABELS, in_label_order, meth
 from failbench.reporting.reported import Reported
 from failbench.reporting.table import Column, Table
 from failbench.scenarios import Architecture
-from failbench.studies.architectures.measure import (
-    RECORDED,
-    RULES,
-    THRESHOLDS,
-)
-from failbench.studies.architectures.results import AGAINST_OTHERS, ALL, ArchitecturesSettings
-from failbench.studies.architectures.results import SPREAD as SPREAD_METRIC
-from failbench.studies.architectures.tables import (
-    SPREAD,
+from failbench.studies.architectures.cells import (
     architectures_in,
     estimate,
     rate_cell,
@@ -33,6 +25,14 @@ from failbench.studies.architectures.tables import (
     threshold_label,
     values_of,
 )
+from failbench.studies.architectures.measure import (
+    RECORDED,
+    RULES,
+    THRESHOLDS,
+)
+from failbench.studies.architectures.results import AGAINST_OTHERS, ALL, ArchitecturesSettings
+from failbench.studies.architectures.results import SPREAD as SPREAD_METRIC
+from failbench.studies.architectures.tables import SPREAD
 
 STABILITY_NOTE = (
     "Points of accuracy over the n scenarios that all architectures have. Farthest: the "

@@ -11,11 +11,8 @@ from failbench.methods.simulated_human import SkillLevel
 from failbench.reporting.reported import Reported, reported_number
 from failbench.reporting.study_report import StudyReport, Summary, rounded
 from failbench.studies.human_baseline.figure import draw_human_baseline
-from failbench.studies.human_baseline.results import (
-    HumanBaselineSettings,
-    human_baseline,
-    human_metrics,
-)
+from failbench.studies.human_baseline.results import human_baseline, human_metrics
+from failbench.studies.human_baseline.settings import HumanBaselineSettings
 from failbench.studies.human_baseline.tables import human_tables, study_points
 
 

@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from pydantic import Field
 
 from failbench.errors import BadInputError
 from failbench.methods.simulated_human import SkillLevel
 from failbench.statistics.bootstrap import Interval
 from failbench.statistics.estimates import estimate_rows, nest
-from failbench.statistics.intervals import ScenarioIntervalSettings, scenario_intervals
+from failbench.statistics.intervals import scenario_intervals
 from failbench.statistics.metrics import ValueMetric
 from failbench.statistics.scenario_values import weighted_mean
 from failbench.statistics.scores import ScenarioAnswers, scenario_answers
@@ -28,6 +27,7 @@ from failbench.studies.human_baseline.published_studies import (
     spread,
     spread_bounds,
 )
+from failbench.studies.human_baseline.settings import HumanBaselineSettings
 from failbench.vocabulary import CATEGORIES, DIFFICULTIES
 
 HANDED_OVER = "handed_over"
@@ -39,16 +39,6 @@ SCENARIO_SCHEMA = pl.Schema(
 )
 SHARE_SCHEMA = pl.Schema({"view": pl.String(), "name": pl.String()})
 """What is read of the two tables that the study of difficulty saves."""
-
-
-class HumanBaselineSettings(ScenarioIntervalSettings):
-    """How people are simulated; the section ``human_baseline`` of params.yaml."""
-
-    feature_set: str
-    studies: int = Field(ge=100)
-    couplings: tuple[float, ...] = Field(min_length=1)
-    folds: int = Field(ge=1)
-    panel: int = Field(ge=1)
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,9 @@ from failbench.studies.human_baseline.results import (
     GROUPS,
     HANDED_OVER,
     HumanBaseline,
-    HumanBaselineSettings,
     SimulatedStudies,
 )
+from failbench.studies.human_baseline.settings import HumanBaselineSettings
 from failbench.vocabulary import DIFFICULTIES
 
 DESIGN_LABELS: Mapping[Design, str] = {

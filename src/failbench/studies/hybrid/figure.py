@@ -14,8 +14,8 @@ from matplotlib.figure import Figure
 from failbench.methods.hybrid import HybridSettings
 from failbench.reporting.reported import Reported
 from failbench.reporting.style import BLACK, BLUE, ORANGE, PURPLE, VERMILLION
+from failbench.studies.hybrid.reported_routes import HYBRIDS, reported_routes
 from failbench.studies.hybrid.routing import ROUTES
-from failbench.studies.hybrid.tables import HYBRIDS, reported_routes
 from failbench.vocabulary import Route
 
 WIDTH, HEIGHT = 6.9, 2.9

@@ -10,12 +10,12 @@ from failbench.reporting.reported import Reported
 from failbench.reporting.study_report import StudyReport, Summary, rounded
 from failbench.studies.importance.figure import draw_importance, draw_shapes
 from failbench.studies.importance.measure import IMPORTANCE_SETS, Importances
+from failbench.studies.importance.removal import removal
 from failbench.studies.importance.results import (
     ImportanceSettings,
     importance_metrics,
     importance_table,
     leading_share,
-    removal,
     source_agreement,
 )
 from failbench.studies.importance.tables import importance_tables

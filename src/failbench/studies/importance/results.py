@@ -9,9 +9,7 @@ import numpy as np
 import polars as pl
 from scipy import stats
 
-from failbench.methods.reduced_tree import ERROR_TEXT
-from failbench.methods.signal_groups import ALL_GROUPS, signal_groups
-from failbench.predictions import PREDICTION_SCHEMA
+from failbench.methods.signal_groups import signal_groups
 from failbench.records import Record
 from failbench.statistics.bootstrap import BootstrapSettings
 from failbench.statistics.estimates import ESTIMATE, nest
@@ -35,28 +33,8 @@ INTACT = ("nothing", "")
 FIT = ("feature_set", "method", "repeat", "fold")
 
 
-WITH_ERROR_TEXT = "19+keywords"
-"""The feature set of the ablation that has the error text."""
-
-
 class ImportanceSettings(ImportanceDesign, BootstrapSettings):
     """How signals are replaced, and how scenarios are resampled."""
-
-
-@dataclass(frozen=True)
-class Removal:
-    """What a forest loses that never had the error text.
-
-    Attributes
-    ----------
-    change
-        Its accuracy less that of the forest with all signals, a fraction.
-    repeats
-        Of the folds.
-    """
-
-    change: float
-    repeats: int
 
 
 @dataclass(frozen=True)
@@ -314,29 +292,3 @@ def importance_metrics(
         },
         "leading_features": {feature_set: asdict(share) for feature_set, share in leading.items()},
     }
-
-
-ABLATION_SCHEMA = pl.Schema([*PREDICTION_SCHEMA.items(), ("subset", pl.String())])
-"""What is read of the forest's predictions in the ablation."""
-
-
-def removal(ablation: pl.DataFrame) -> Removal:
-    """What taking the error text away and fitting again costs a forest.
-
-    Parameters
-    ----------
-    ablation
-        Predictions with ``feature_set``, ``subset``, ``repeat``, ``scenario``, ``category`` and
-        ``prediction``, of which those with error text are taken.
-    """
-    with_text = ablation.filter(pl.col("feature_set") == WITH_ERROR_TEXT)
-    right = (pl.col("prediction") == pl.col("category")).cast(pl.Float64).mean()
-    accuracies = dict(
-        with_text.group_by("subset", "scenario")
-        .agg(right=right)
-        .group_by("subset")
-        .agg(pl.col("right").mean())
-        .iter_rows()
-    )
-    change = accuracies[f"without_{ERROR_TEXT}"] - accuracies[ALL_GROUPS]
-    return Removal(change, with_text["repeat"].n_unique())

@@ -15,12 +15,8 @@ from failbench.reporting.labels import GROUP_LABELS
 from failbench.reporting.reported import Reported, reported_number
 from failbench.reporting.table import Column, Table
 from failbench.studies.importance.measure import TABLE_SIX, Kind, Source
-from failbench.studies.importance.results import (
-    ImportanceSettings,
-    LeadingShare,
-    Removal,
-    SourceAgreement,
-)
+from failbench.studies.importance.removal import Removal
+from failbench.studies.importance.results import ImportanceSettings, LeadingShare, SourceAgreement
 
 BUILT_IN: Final = {
     "random_forest": ("Impurity", "Random forest"),

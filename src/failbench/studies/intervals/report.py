@@ -8,7 +8,7 @@ from failbench.reporting.reported import Reported
 from failbench.reporting.study_report import StudyReport, Summary, rounded
 from failbench.statistics.costs import UnitCosts
 from failbench.statistics.estimates import nest
-from failbench.statistics.intervals import IntervalSettings, intervals_table
+from failbench.statistics.method_intervals import IntervalSettings, intervals_table
 from failbench.studies.intervals.finding import finding
 from failbench.studies.intervals.tables import Design, headline_table, methods_table, scores_table
 

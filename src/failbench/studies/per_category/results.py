@@ -22,7 +22,7 @@ def precision_table(
 
     In a repeat it is the share of right answers among the scenarios for which the category is
     named, and the value is its mean over the repeats that name the category at all. Recall and F1
-    are among the metrics of :func:`failbench.statistics.intervals.intervals_table`.
+    are among the metrics of :func:`failbench.statistics.method_intervals.intervals_table`.
 
     Parameters
     ----------
