@@ -90,7 +90,7 @@ def test_unknown_key_is_refused_with_those_that_are_known(tmp_path: Path) -> Non
 def test_file_that_is_not_json_is_refused_with_its_remedy(tmp_path: Path, content: bytes) -> None:
     path = write(tmp_path)
     path.write_bytes(content)
-    with pytest.raises(BadInputError, match=r"json: \(file\): is not JSON: .* Correct the syntax\."):
+    with pytest.raises(BadInputError, match=r"json: \(file\): is not JSON: .* Correct the syntax"):
         read_scenario(path)
 
 
