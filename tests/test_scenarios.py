@@ -129,12 +129,12 @@ def test_scenarios_come_in_the_order_of_categories_then_ids(tmp_path: Path) -> N
         write(tmp_path, f"optimization/{name}", id=name)
     memory = {"category": "memory_hardware", "symptom_category": "memory_hardware"}
     write(tmp_path, "memory_hardware/c", id="c", **memory)
-    assert [one.id for one in read_scenarios(tmp_path)] == ["c", "a", "b"]
+    assert [scenario.id for scenario in read_scenarios(tmp_path)] == ["c", "a", "b"]
 
 
 def test_committed_scenarios_have_the_counts_of_the_paper(repository: Path) -> None:
     scenarios = read_scenarios(repository / "data" / "scenarios")
-    assert Counter(one.category for one in scenarios) == {
+    assert Counter(scenario.category for scenario in scenarios) == {
         "memory_hardware": 20,
         "optimization": 15,
         "data_pipeline": 18,
@@ -146,6 +146,6 @@ def test_committed_scenarios_have_the_counts_of_the_paper(repository: Path) -> N
 
 def test_counts_say_how_many_are_missing_or_too_many(repository: Path) -> None:
     scenarios = read_scenarios(repository / "data" / "scenarios")
-    unknown = tuple(one for one in scenarios if one.category == "unknown")
+    unknown = tuple(scenario for scenario in scenarios if scenario.category == "unknown")
     changed = (*scenarios[1:], *unknown[:2])
     assert missing_from_counts(changed) == {scenarios[0].category: 1, "unknown": -2}
