@@ -1,4 +1,4 @@
-"""What scripts of studies share: the paper's numbers, and the publication of what they report."""
+"""Shared by scripts of studies: the paper's numbers, and the publication of reports."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FIGURES = Path("figures")
 
 
 def read_reported(path: Path = REPORTED) -> Reported:
-    """Read every number that the paper prints.
+    """Read every number of the paper.
 
     Raises
     ------
@@ -58,12 +58,12 @@ def read_metrics(path: Path, feature_set: str) -> dict[str, dict[str, dict[str, 
     Parameters
     ----------
     feature_set
-        That of which there must be estimates: at least the accuracy of every method.
+        Feature set that must have estimates: at least the accuracy of every method.
 
     Raises
     ------
     BadInputError
-        If the file is not there or not JSON, or an estimate is missing or is none.
+        If the file is missing or not JSON, or an estimate is missing or invalid.
     """
     try:
         metrics = json.loads(path.read_text(encoding="utf-8"))
@@ -98,7 +98,7 @@ def read_yaml(path: Path) -> Any:
 
 
 def publish(study: str, report: StudyReport) -> None:
-    """Write all that a study reports, under the name of the study, and print its summary.
+    """Write the report of a study, under the study's name, and print its summary.
 
     Metrics go to ``data/metrics``, points to ``data/plots``, tables and sentences to a folder of
     the study in ``paper/tables``, and figures, drawn in the project's style, to ``figures``.

@@ -94,7 +94,7 @@ def test_a_run_with_neither_steps_nor_text_is_answered(name, fitted):
 
 
 @pytest.mark.parametrize(
-    ("name", "told_by"),
+    ("name", "informative"),
     [
         ("raw_series", {"by_text": False}),
         ("raw_text", {"by_series": False}),
