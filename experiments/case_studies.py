@@ -1,4 +1,4 @@
-"""Stage case_studies: two failing runs picked by rule, what was said of them, and what helped."""
+"""Stage case_studies: two failing runs picked by rule, their diagnoses, and their remedies."""
 
 from __future__ import annotations
 

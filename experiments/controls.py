@@ -1,4 +1,4 @@
-"""Stage controls: what must not tell the label is shown not to, and a planted leak is found."""
+"""Stage controls: negative controls at chance, and a planted leak that must be detected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stage features: telemetry to one row of features a run, and the splits of all studies."""
+"""Stage features: telemetry to one row of features per run, and the splits of all studies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stage importance: which signals two classifiers rest on, and how the glassbox one uses them."""
+"""Stage importance: signals that two classifiers use, and shape functions of the glassbox."""
 
 from __future__ import annotations
 

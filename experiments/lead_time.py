@@ -1,4 +1,4 @@
-"""Stage lead_time: how early the cause of a failure can be told, and at what price."""
+"""Stage lead_time: how early the cause of a failure can be diagnosed, and at what cost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stage measure_case_studies: two failing runs picked by rule, and what was said of them."""
+"""Stage measure_case_studies: two failing runs picked by rule, and their diagnoses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stage measure_difficulty: how often the cause of each scenario is told, and by whom."""
+"""Stage measure_difficulty: how often each method diagnoses the cause of each scenario."""
 
 from __future__ import annotations
 

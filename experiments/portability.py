@@ -1,4 +1,4 @@
-"""Stage portability: what rules and classifiers of one optimizer are worth under another."""
+"""Stage portability: accuracy of rules and classifiers of one optimizer under another."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What scripts of studies share: the paper's numbers, and the publication of what they report."""
+"""Shared by scripts of studies: the paper's numbers, and the publication of reports."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ STYLE = FIGURES / "matplotlibrc"
 
 
 def read_reported() -> Reported:
-    """Read every number that the paper prints.
+    """Read every number of the paper.
 
     Raises
     ------
@@ -61,12 +61,12 @@ def read_metrics(path: Path, feature_set: str) -> dict[str, dict[str, dict[str, 
     Parameters
     ----------
     feature_set
-        That of which there must be estimates: at least the accuracy of every method.
+        Feature set that must have estimates: at least the accuracy of every method.
 
     Raises
     ------
     BadInputError
-        If the file is not there or not JSON, or an estimate is missing or is none.
+        If the file is missing or not JSON, or an estimate is missing or invalid.
     """
     try:
         metrics = json.loads(path.read_text(encoding="utf-8"))
@@ -112,7 +112,7 @@ def run(main: Callable[[], None]) -> None:
 
 
 def publish(study: str, report: StudyReport) -> None:
-    """Write all that a study reports, under the name of the study, and print its summary.
+    """Write the report of a study, under the study's name, and print its summary.
 
     Metrics go to ``data/metrics``, points to ``data/plots``, tables and sentences to a folder of
     the study in ``paper/tables``, and figures, drawn in the project's style, to ``figures``.

@@ -1,4 +1,4 @@
-"""What every stage script shares: parameters, earlier outputs, workers, and the line of error."""
+"""Shared by all stage scripts: parameters, earlier outputs, workers, and error handling."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ REMEDY = "Run `dvc repro` for the stage that writes it."
 def read_output(path: Path, schema: pl.Schema, *, may_be_empty: bool = False) -> pl.DataFrame:
     """Read the columns of ``schema`` from the parquet that an earlier stage wrote.
 
-    Other columns are left out, so that a stage can use none that is not checked.
+    Other columns are dropped, so that a stage cannot use unchecked ones.
 
     Raises
     ------
     BadInputError
-        If the file is not there or not parquet, a column is missing or of another type, or there
-        is no row where there must be one.
+        If the file is missing or not parquet, a column is missing or of another type, or there is
+        no row where one is required.
     """
     try:
         table = pl.read_parquet(path)
@@ -59,12 +59,12 @@ def read_outputs(
 ) -> pl.DataFrame:
     """Read several parquet files of one folder, by name, as one table.
 
-    Only the files that are named: one that an earlier pipeline left behind is not read.
+    Only the named files: leftovers of an earlier pipeline are not read.
 
     Raises
     ------
     BadInputError
-        If :func:`read_output` refuses one.
+        If :func:`read_output` refuses a file.
     """
     return pl.concat(
         read_output(folder / f"{name}.parquet", schema, may_be_empty=name in may_be_empty)
@@ -78,8 +78,8 @@ def read_points(path: Path, schema: pl.Schema) -> pl.DataFrame:
     Raises
     ------
     BadInputError
-        If the file is not there or not CSV, a column is missing or holds something else, or there
-        is no row.
+        If the file is missing or not CSV, a column is missing or of another type, or there is no
+        row.
     """
     try:
         table = pl.read_csv(path, schema_overrides=schema, infer_schema_length=None)
@@ -102,12 +102,12 @@ def _checked(
 
 
 def unreadable(path: Path, form: str) -> BadInputError:
-    """What to raise where an output of an earlier stage is not there or of another form."""
+    """The error for an output of an earlier stage that is missing or of another format."""
     return BadInputError(path, "(file)", f"is missing or is not a {form} file.", REMEDY)
 
 
 def workers() -> int:
-    """How many processes a stage may use: ``FAILBENCH_WORKERS``, else all that there are for it.
+    """Number of processes of a stage: ``FAILBENCH_WORKERS``, else all available.
 
     An environment variable and not a parameter, because results do not depend on it.
     """
@@ -143,17 +143,18 @@ def _rounded(value: object) -> object:
 
 def print_table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Print a short summary with aligned columns; numbers get three decimals."""
-    cells = [list(header)] + [
-        [f"{cell:.3f}" if isinstance(cell, float) else str(cell) for cell in row] for row in rows
+    lines = [list(header)] + [
+        [f"{value:.3f}" if isinstance(value, float) else str(value) for value in row]
+        for row in rows
     ]
-    widths = [max(len(row[i]) for row in cells) for i in range(len(header))]
-    for row in cells:
-        line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+    widths = [max(len(row[i]) for row in lines) for i in range(len(header))]
+    for row in lines:
+        line = "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True))
         print(line.rstrip())
 
 
 def print_accuracy(predictions: pl.DataFrame) -> None:
-    """Print the share of right answers of each study and feature set in a table of predictions."""
+    """Print the accuracy of each study and feature set in a table of predictions."""
     summary = (
         predictions.group_by("study", "feature_set")
         .agg(

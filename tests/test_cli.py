@@ -102,8 +102,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "fingerprint": fingerprint(ranges, "adamw", None, provenance),
     }
     rows = [
-        {"run_id": f"success-{one}", "kind": "success", **common, **well, "seed": one}
-        for one in range(10)
+        {"run_id": f"success-{item}", "kind": "success", **common, **well, "seed": item}
+        for item in range(10)
     ]
     for category, count in COUNTS.items():
         for index in range(count):
@@ -142,10 +142,10 @@ def test_check_of_a_valid_benchmark_ends_with_0(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["check", "--brief"]) == 0
-    said = capsys.readouterr()
-    assert "76 of 76 failing runs pass with their twins" in said.out
-    assert said.out.endswith("The check passes.\n")
-    assert said.err == ""
+    captured = capsys.readouterr()
+    assert "76 of 76 failing runs pass with their twins" in captured.out
+    assert captured.out.endswith("The check passes.\n")
+    assert captured.err == ""
 
 
 def test_check_of_an_invalid_benchmark_ends_with_1_and_says_why(
@@ -156,10 +156,10 @@ def test_check_of_an_invalid_benchmark_ends_with_1_and_says_why(
         pl.read_parquet(RUNS).with_columns(spoilt.otherwise("outcome").alias("outcome")), RUNS
     )
     assert main(["check", "--brief"]) == 1
-    said = capsys.readouterr()
-    assert "killed where crash was expected" in said.out
-    assert said.out.endswith("The check FAILS.\n")
-    assert said.err == ""
+    captured = capsys.readouterr()
+    assert "killed where crash was expected" in captured.out
+    assert captured.out.endswith("The check FAILS.\n")
+    assert captured.err == ""
 
 
 def test_scenario_file_that_is_missing_makes_the_benchmark_invalid(
@@ -167,9 +167,9 @@ def test_scenario_file_that_is_missing_makes_the_benchmark_invalid(
 ) -> None:
     Path("data/scenarios/unknown/unknown_7.json").unlink()
     assert main(["check"]) == 1
-    said = capsys.readouterr().out
-    assert "unknown: 1 too few" in said
-    assert "missing: unknown_7 has no scenario file" in said
+    captured = capsys.readouterr().out
+    assert "unknown: 1 too few" in captured
+    assert "missing: unknown_7 has no scenario file" in captured
 
 
 @pytest.mark.parametrize(
@@ -201,10 +201,10 @@ def test_bad_parameters_end_with_2_and_one_line(
         pytest.importorskip("torch", reason="recording needs the extra `record`")
     write_params(**changes)
     assert main([command]) == 2
-    said = capsys.readouterr()
-    assert said.err.startswith(sentence)
-    assert said.err.count("\n") == 1
-    assert said.out == ""
+    captured = capsys.readouterr()
+    assert captured.err.startswith(sentence)
+    assert captured.err.count("\n") == 1
+    assert captured.out == ""
 
 
 def test_truncated_telemetry_ends_with_2_and_one_line(
@@ -212,9 +212,9 @@ def test_truncated_telemetry_ends_with_2_and_one_line(
 ) -> None:
     RUNS.write_bytes(RUNS.read_bytes()[:-50])
     assert main(["check"]) == 2
-    said = capsys.readouterr().err
-    assert said.startswith(f"{RUNS}: (file): is not a readable parquet file")
-    assert said.count("\n") == 1
+    captured = capsys.readouterr().err
+    assert captured.startswith(f"{RUNS}: (file): is not a readable parquet file")
+    assert captured.count("\n") == 1
 
 
 def test_folders_are_taken_from_the_options(
@@ -259,10 +259,12 @@ def test_diagnose_writes_a_row_a_failing_run_and_method_and_counts_the_answers(
     table = pl.read_parquet(output)
     failed = pl.read_parquet(strange / "runs.parquet").filter(pl.col("kind") == "failure")
     assert sorted(table["run_id"]) == sorted([*failed["run_id"]] * 2)
-    said = capsys.readouterr()
-    printed = [line for line in said.out.splitlines() if line.startswith(("simple", "improved"))]
+    captured = capsys.readouterr()
+    printed = [
+        line for line in captured.out.splitlines() if line.startswith(("simple", "improved"))
+    ]
     assert sum(int(line.split()[-1]) for line in printed) == table.height
-    assert said.err == ""
+    assert captured.err == ""
 
 
 def test_diagnosis_that_is_interrupted_ends_with_130_and_writes_nothing(
@@ -291,9 +293,9 @@ def test_what_cannot_diagnose_ends_with_2_and_one_line(
     strange: Path, capsys: pytest.CaptureFixture[str], options: list[str], complaint: str
 ) -> None:
     assert main(["diagnose", str(strange), "--output", str(strange / "out"), *options]) == 2
-    said = capsys.readouterr()
-    assert said.err.startswith(complaint)
-    assert said.err.count("\n") == 1
+    captured = capsys.readouterr()
+    assert captured.err.startswith(complaint)
+    assert captured.err.count("\n") == 1
 
 
 def test_folder_without_telemetry_to_diagnose_ends_with_2_and_one_line(

@@ -18,6 +18,10 @@ def test_committed_observables_name_no_scenario_no_fault_and_no_project_path(rep
         pl.concat_str(pl.col("error_type", "error_message", "error_traceback"), ignore_nulls=True)
     ).to_series()
     assert text.str.len_chars().gt(0).any()
-    words = {one.id for one in scenarios} | {one.fault.name for one in scenarios} | {"failbench"}
-    found = {word for word in words if text.str.contains(rf"(?i)\b{word}\b").any()}
-    assert not found
+    words = (
+        {scenario.id for scenario in scenarios}
+        | {scenario.fault.name for scenario in scenarios}
+        | {"failbench"}
+    )
+    actual = {word for word in words if text.str.contains(rf"(?i)\b{word}\b").any()}
+    assert not actual

@@ -57,7 +57,7 @@ def frame(values: Columns) -> pl.DataFrame:
 
 
 def healthy_signals(count: int = 10) -> list[Signals]:
-    return [measure(frame(columns(0.02 * one)), PARAMS) for one in range(count)]
+    return [measure(frame(columns(0.02 * item)), PARAMS) for item in range(count)]
 
 
 @pytest.fixture(scope="module")

@@ -32,7 +32,7 @@ def settings_of(repository: Path, name: str) -> Record:
     declaration = method_named(name)
     params = repository / "params.yaml"
     return declaration.assemble(
-        {key: read_section(key, one, params) for key, one in declaration.sections.items()}
+        {key: read_section(key, item, params) for key, item in declaration.sections.items()}
     )
 
 
@@ -77,9 +77,9 @@ def whole(folder: Path, rules: dict[str, Method]) -> pl.DataFrame:
 def test_diagnoses_of_a_stream_are_those_of_the_whole(
     folder: Path, rules: dict[str, Method], whole: pl.DataFrame, rows: int
 ) -> None:
-    found = list(diagnose_stream(telemetry_batches(folder, rows), rules))
-    assert_frame_equal(pl.concat(table for _, table in found), whole)
-    assert sum(runs for runs, _ in found) == read_telemetry(folder).runs.height
+    actual = list(diagnose_stream(telemetry_batches(folder, rows), rules))
+    assert_frame_equal(pl.concat(table for _, table in actual), whole)
+    assert sum(runs for runs, _ in actual) == read_telemetry(folder).runs.height
 
 
 def test_each_failing_run_has_a_row_a_method_and_no_other_run_has_any(
@@ -104,8 +104,8 @@ def test_a_row_says_what_the_method_says(
             assert row["confidence"] == said.confidence
             assert row["reason"] == said.reason
             assert row["conditions"] == said.conditions
-            assert [one["signal"] for one in row["evidence"]] == [e.signal for e in said.evidence]
-            assert [one["value"] for one in row["evidence"]] == [
+            assert [item["signal"] for item in row["evidence"]] == [e.signal for e in said.evidence]
+            assert [item["value"] for item in row["evidence"]] == [
                 str(e.value) for e in said.evidence
             ]
 
@@ -121,7 +121,7 @@ def test_diagnoses_come_back_as_they_were_written(tmp_path: Path, whole: pl.Data
     path = tmp_path / "new" / "diagnoses.parquet"
     write_diagnoses([whole[:10], whole[10:11], whole[11:]], path)
     assert_frame_equal(pl.read_parquet(path), whole)
-    assert [one.name for one in path.parent.iterdir()] == [path.name]
+    assert [item.name for item in path.parent.iterdir()] == [path.name]
 
 
 @pytest.mark.parametrize("raised", [KeyboardInterrupt, BadInputError("a", "b", "c.", "d.")])
@@ -139,7 +139,7 @@ def test_what_stops_half_way_leaves_the_old_file(
     with pytest.raises((KeyboardInterrupt, BadInputError)):
         write_diagnoses(broken(), path)
     assert path.read_bytes() == before
-    assert [one.name for one in tmp_path.iterdir()] == [path.name]
+    assert [item.name for item in tmp_path.iterdir()] == [path.name]
 
 
 def test_a_place_that_cannot_be_written_is_named(tmp_path: Path, whole: pl.DataFrame) -> None:

@@ -11,7 +11,7 @@ def failing(*rows: tuple[str, str, str, str | None, str | None]) -> pl.DataFrame
 
 
 def test_partners_share_outcome_presence_of_an_error_and_signal_and_are_labelled():
-    found = partners(
+    actual = partners(
         failing(
             ("mystery", "unknown", "killed", None, "SIGKILL"),
             ("other_mystery", "unknown", "killed", None, "SIGKILL"),
@@ -21,20 +21,20 @@ def test_partners_share_outcome_presence_of_an_error_and_signal_and_are_labelled
             ("without_signal", "memory_hardware", "killed", None, None),
         )
     )
-    assert found.rows() == [
+    assert actual.rows() == [
         ("mystery", "same", "data_pipeline"),
         ("other_mystery", "same", "data_pipeline"),
     ]
 
 
 def test_no_signal_is_like_no_signal_and_any_error_like_any_other():
-    found = partners(
+    actual = partners(
         failing(
             ("mystery", "unknown", "crash", "KeyError", None),
             ("same", "model_software", "crash", "RuntimeError", None),
         )
     )
-    assert found.rows() == [("mystery", "same", "model_software")]
+    assert actual.rows() == [("mystery", "same", "model_software")]
 
 
 def test_a_pair_that_several_runs_make_is_listed_once():

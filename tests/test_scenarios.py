@@ -128,7 +128,7 @@ def test_scenarios_come_in_the_order_of_categories_then_ids(tmp_path: Path) -> N
         write(tmp_path, f"optimization/{name}", id=name)
     memory = {"category": "memory_hardware", "symptom_category": "memory_hardware"}
     write(tmp_path, "memory_hardware/c", id="c", **memory)
-    assert [one.id for one in read_scenarios(tmp_path)] == ["c", "a", "b"]
+    assert [scenario.id for scenario in read_scenarios(tmp_path)] == ["c", "a", "b"]
 
 
 def test_committed_scenarios_are_at_least_as_many_as_the_paper_has(repository: Path) -> None:
@@ -146,10 +146,10 @@ def test_committed_scenarios_are_at_least_as_many_as_the_paper_has(repository: P
 def test_counts_say_how_many_are_missing_or_too_many(repository: Path) -> None:
     scenarios = read_scenarios(repository / "data" / "scenarios")
     by_category = {
-        category: [one for one in scenarios if one.category == category][:count]
+        category: [scenario for scenario in scenarios if scenario.category == category][:count]
         for category, count in COUNTS.items()
     }
-    papers = tuple(one for group in by_category.values() for one in group)
+    papers = tuple(scenario for group in by_category.values() for scenario in group)
     assert missing_from_counts(papers) == {}
     changed = (*papers[1:], *by_category["unknown"][:2])
     assert missing_from_counts(changed) == {papers[0].category: 1, "unknown": -2}

@@ -58,10 +58,10 @@ def test_missing_file_is_named_with_the_command_that_restores_it(tmp_path: Path)
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
-        (lambda one: one.drop("seed"), r"seed: the column is missing\. "),
-        (lambda one: one.with_columns(mood=pl.lit(1)), r"mood: the column is unknown\. "),
+        (lambda item: item.drop("seed"), r"seed: the column is missing\. "),
+        (lambda item: item.with_columns(mood=pl.lit(1)), r"mood: the column is unknown\. "),
         (
-            lambda one: one.with_columns(pl.col("seed").cast(pl.String)),
+            lambda item: item.with_columns(pl.col("seed").cast(pl.String)),
             r"seed: is String and must be Int32\. ",
         ),
     ],
@@ -121,4 +121,4 @@ def test_full_disk_is_one_error_and_keeps_the_old_file(folder: Path) -> None:
 
 
 def test_writing_leaves_nothing_but_the_file(folder: Path) -> None:
-    assert [one.name for one in (folder / "steps").iterdir()] == ["transformer-adamw.parquet"]
+    assert [item.name for item in (folder / "steps").iterdir()] == ["transformer-adamw.parquet"]

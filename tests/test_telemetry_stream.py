@@ -40,8 +40,8 @@ def test_batches_are_the_telemetry_whatever_their_size(
     folder: Path, small_telemetry: Telemetry, rows: int
 ) -> None:
     batches = list(telemetry_batches(folder, rows))
-    assert_frame_equal(pl.concat(one.runs for one in batches), small_telemetry.runs)
-    assert_frame_equal(pl.concat(one.steps for one in batches), small_telemetry.steps)
+    assert_frame_equal(pl.concat(batch.runs for batch in batches), small_telemetry.runs)
+    assert_frame_equal(pl.concat(batch.steps for batch in batches), small_telemetry.steps)
 
 
 @pytest.mark.parametrize("rows", [7919, 131_072])
@@ -49,21 +49,23 @@ def test_batches_of_what_is_recorded_are_what_is_read_at_once(repository: Path, 
     folder = repository / "data" / "telemetry"
     whole, batches = read_telemetry(folder), list(telemetry_batches(folder, rows))
     assert len(batches) > 4
-    assert_frame_equal(pl.concat(one.runs for one in batches), whole.runs)
-    assert_frame_equal(pl.concat(one.steps for one in batches), whole.steps)
+    assert_frame_equal(pl.concat(batch.runs for batch in batches), whole.runs)
+    assert_frame_equal(pl.concat(batch.steps for batch in batches), whole.steps)
     assert number_of_runs(folder) == whole.runs.height
 
 
 @pytest.mark.parametrize("rows", [1, 11, 12, 23, 35])
 def test_a_batch_holds_whole_runs_and_no_more_rows_than_it_may(folder: Path, rows: int) -> None:
     """Runs have no, eight or ten steps here, so that eleven rows hold the longest."""
-    for one in telemetry_batches(folder, rows):
-        assert one.runs["steps"].sum() == one.steps.height
-        assert one.runs.height + one.steps.height <= rows or one.runs.height == 1
+    for batch in telemetry_batches(folder, rows):
+        assert batch.runs["steps"].sum() == batch.steps.height
+        assert batch.runs.height + batch.steps.height <= rows or batch.runs.height == 1
 
 
 def test_a_batch_ends_only_where_the_next_run_would_be_too_much(folder: Path) -> None:
-    sizes = [one.runs["steps"].sum() + one.runs.height for one in telemetry_batches(folder, 22)]
+    sizes = [
+        batch.runs["steps"].sum() + batch.runs.height for batch in telemetry_batches(folder, 22)
+    ]
     steps = pl.read_parquet(folder / "runs.parquet")["steps"].to_list()
     assert sizes == [9 + 11 + 1, 11 + 11, 11]
     assert steps == [8, 10, 0, 10, 10, 10]
@@ -71,7 +73,7 @@ def test_a_batch_ends_only_where_the_next_run_would_be_too_much(folder: Path) ->
 
 def test_no_runs_are_no_batches(folder: Path) -> None:
     shutil.rmtree(folder / "steps")
-    rewrite(folder / "runs.parquet", lambda one: one.clear())
+    rewrite(folder / "runs.parquet", lambda item: item.clear())
     assert reading(folder) == []
 
 
@@ -85,17 +87,17 @@ def test_no_runs_are_no_batches(folder: Path) -> None:
         ),
         (
             "runs.parquet",
-            lambda one: pl.concat([one, one.tail(1)]),
+            lambda item: pl.concat([item, item.tail(1)]),
             r"runs\.parquet: run_id: '(.*)' follows '\1', and rows must ascend by run_id to",
         ),
         (
             "steps/a.parquet",
-            lambda one: one.sort("step"),
+            lambda item: item.sort("step"),
             r"a\.parquet: run_id: '.*' follows '.*', and rows must ascend by run_id and step",
         ),
         (
             "steps/b.parquet",
-            lambda one: pl.concat([one[:3], one[1:]]),
+            lambda item: pl.concat([item[:3], item[1:]]),
             r"b\.parquet: run_id: '(.*)' follows '\1', and rows must ascend by run_id and step",
         ),
     ],
@@ -114,7 +116,7 @@ def test_steps_without_a_run_are_refused_wherever_they_are_in_the_order(
 ) -> None:
     rewrite(
         folder / "steps" / "a.parquet",
-        lambda one: pl.concat([one, one[:1].with_columns(run_id=pl.lit(orphan))]).sort(
+        lambda item: pl.concat([item, item[:1].with_columns(run_id=pl.lit(orphan))]).sort(
             "run_id", "step"
         ),
     )
@@ -123,7 +125,7 @@ def test_steps_without_a_run_are_refused_wherever_they_are_in_the_order(
 
 
 def test_a_run_with_fewer_steps_than_it_reports_is_refused(folder: Path) -> None:
-    rewrite(folder / "steps" / "b.parquet", lambda one: one[:-1])
+    rewrite(folder / "steps" / "b.parquet", lambda item: item[:-1])
     with pytest.raises(BadInputError, match=r"'runaway-.*' has 9 step rows and reports 10\."):
         reading(folder)
 
@@ -144,7 +146,7 @@ def test_a_folder_without_runs_is_named(tmp_path: Path) -> None:
 
 
 def test_foreign_columns_are_refused_by_name(folder: Path) -> None:
-    rewrite(folder / "steps" / "a.parquet", lambda one: one.with_columns(mood=pl.lit(1)))
+    rewrite(folder / "steps" / "a.parquet", lambda item: item.with_columns(mood=pl.lit(1)))
     with pytest.raises(BadInputError, match=r"a\.parquet: mood: the column is unknown\."):
         reading(folder)
 

@@ -24,8 +24,8 @@ class Outer(Record):
 
 
 def test_what_fits_becomes_the_record() -> None:
-    found = validated(Outer, {"inner": {"folds": 3}}, "a.yaml", "Mend it.")
-    assert found == Outer(inner=Inner(folds=3))
+    actual = validated(Outer, {"inner": {"folds": 3}}, "a.yaml", "Mend it.")
+    assert actual == Outer(inner=Inner(folds=3))
 
 
 @pytest.mark.parametrize(

@@ -12,16 +12,16 @@ def test_f1_is_that_of_the_counts_behind_precision_and_recall():
     truth = np.repeat([1, 0], [8, 68])
     guess = np.repeat([1, 0], [11, 65])
     counts = {"precision": "0.73", "recall": "1.00", "support": 8}
-    found = check("f_score", value="0.84", **counts)
-    assert found.verdict == "consistent"
-    assert found.low == found.high == pytest.approx(f1_score(truth, guess))
+    actual = check("f_score", value="0.84", **counts)
+    assert actual.verdict == "consistent"
+    assert actual.low == actual.high == pytest.approx(f1_score(truth, guess))
     assert check("f_score", value="0.83", **counts).verdict == "inconsistent"
 
 
 def test_precision_and_recall_that_no_counts_give_are_inconsistent():
-    found = check("f_score", value="0.95", precision="1.00", recall="0.90", support=15)
-    assert found.verdict == "inconsistent"
-    assert "no counts" in found.computed
+    actual = check("f_score", value="0.95", precision="1.00", recall="0.90", support=15)
+    assert actual.verdict == "inconsistent"
+    assert "no counts" in actual.computed
 
 
 def test_an_effect_may_be_of_scenarios_or_of_folds():
@@ -36,9 +36,9 @@ def test_an_effect_may_be_of_scenarios_or_of_folds():
 
 
 def test_an_effect_over_folds_without_their_deviations_cannot_be_checked():
-    found = check("effect_size", value="3.00", means=["50.0%", "80.0%"])
-    assert found.verdict == "cannot be checked"
-    assert "10.0 points" in found.computed
+    actual = check("effect_size", value="3.00", means=["50.0%", "80.0%"])
+    assert actual.verdict == "cannot be checked"
+    assert "10.0 points" in actual.computed
 
 
 @pytest.mark.parametrize(("effect", "n", "fits"), [("0.62", 5, False), ("0.62", 76, True)])
@@ -47,9 +47,9 @@ def test_p_is_that_of_a_paired_t_test_with_this_effect(effect, n, fits):
     differences += float(effect) * differences.std(ddof=1) - differences.mean()
     p = stats.ttest_1samp(differences, 0).pvalue
     assert (p < 0.05) == fits
-    found = check("paired_t", effect=effect, n=n)
-    assert (found.verdict == "consistent") == fits
-    assert float(found.computed.split("p = ")[1]) == pytest.approx(p, abs=2e-3)
+    actual = check("paired_t", effect=effect, n=n)
+    assert (actual.verdict == "consistent") == fits
+    assert float(actual.computed.split("p = ")[1]) == pytest.approx(p, abs=2e-3)
 
 
 def test_equal_accuracies_cannot_differ_significantly():
@@ -69,5 +69,5 @@ def test_equal_accuracies_cannot_differ_significantly():
     ],
 )
 def test_a_rate_is_tested_against_another_exactly(relation, value, rate, fits):
-    found = check("binomial", value=value, n=76, relation=relation, rate=rate)
-    assert (found.verdict == "consistent") == fits
+    actual = check("binomial", value=value, n=76, relation=relation, rate=rate)
+    assert (actual.verdict == "consistent") == fits

@@ -65,7 +65,7 @@ def test_anything_but_arithmetic_is_refused(text):
     ],
 )
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_what_comes_to_no_number_is_said(text, problem):
+def test_an_expression_without_a_finite_value_is_an_error(text, problem):
     numbers = {**LISTS, "a": 1.0, "longer": np.ones(3)}
     with pytest.raises(ValueError, match=problem):
         Expression.parse(text).value(numbers)

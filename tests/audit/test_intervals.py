@@ -69,21 +69,21 @@ def test_an_interval_of_a_mean_over_folds_reaches_t_or_z_deviations_over_root_k(
 )
 def test_the_width_of_a_difference_is_bounded_by_those_of_its_parts(half, fits):
     # reaches of 0.22 and 0.09: from 0.13 to 0.31
-    found = check(
+    actual = check(
         "gap_interval",
         interval=[f"{100 * end:.1f} points" for end in (0.386 - half, 0.386 + half)],
         first=["57.0%", "35.0%", "79.0%"],
         second=["96.0%", "87.0%", "100.0%"],
     )
-    assert (found.verdict == "consistent") == fits
+    assert (actual.verdict == "consistent") == fits
 
 
 def test_the_interval_of_f1_is_that_of_resampled_scenarios():
     # 8 right, 3 false alarms: 0.84; resampling gives about 0.60 to 1.00
     counts = {"right": 8, "missed": 0, "false_alarms": 3, "n": 76}
-    found = check("score_interval", interval=["0.60", "1.00"], **counts)
-    assert found.verdict == "consistent"
-    assert found.value == pytest.approx(16 / 19)
+    actual = check("score_interval", interval=["0.60", "1.00"], **counts)
+    assert actual.verdict == "consistent"
+    assert actual.value == pytest.approx(16 / 19)
     assert check("score_interval", interval=["0.75", "0.93"], **counts).verdict == "inconsistent"
 
 
@@ -110,7 +110,7 @@ def test_a_faultless_category_has_an_f1_without_spread():
 
 def test_overlapping_intervals_are_named():
     intervals = {"a": ["10%", "20%"], "b": ["20%", "30%"], "c": ["25%", "40%"]}
-    found = check("disjoint", intervals=intervals)
-    assert (found.verdict, found.computed) == ("inconsistent", "overlapping: b and c")
+    actual = check("disjoint", intervals=intervals)
+    assert (actual.verdict, actual.computed) == ("inconsistent", "overlapping: b and c")
     del intervals["c"]
     assert check("disjoint", intervals=intervals).verdict == "consistent"

@@ -16,14 +16,14 @@ from made_up_audit import check
     ],
 )
 def test_a_bound_is_held_over_the_rounding_of_all(relation, value, fits):
-    found = check("bound", value=value, relation=relation, parts=["26.3%", "25.0%"])
-    assert (found.verdict == "consistent") == fits
+    actual = check("bound", value=value, relation=relation, parts=["26.3%", "25.0%"])
+    assert (actual.verdict == "consistent") == fits
 
 
 @pytest.mark.parametrize(("relation", "fits"), [("above", False), ("at_least", True)])
 def test_equality_is_at_least_and_not_above(relation, fits):
-    found = check("bound", value=5, relation=relation, parts=[2, 3])
-    assert (found.verdict == "consistent") == fits
+    actual = check("bound", value=5, relation=relation, parts=[2, 3])
+    assert (actual.verdict == "consistent") == fits
 
 
 def test_one_quantity_is_quoted_alike_or_not():
@@ -60,5 +60,5 @@ def test_names_that_are_not_on_a_list_are_named():
 
 
 def test_what_has_nothing_to_compare_with_cannot_be_checked():
-    found = check("unverifiable", missing="the raters")
-    assert (found.verdict, found.computed) == ("cannot be checked", "not given: the raters")
+    actual = check("unverifiable", missing="the raters")
+    assert (actual.verdict, actual.computed) == ("cannot be checked", "not given: the raters")

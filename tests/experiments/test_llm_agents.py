@@ -159,7 +159,7 @@ def test_the_first_so_many_runs_are_asked_alone(capsys):
         (["llm", "--host", "127.0.0.1:1"], "`ollama serve`"),
         (["llm", "--host", "http://[::bad"], "--host: is no address"),
         (["prompt", RUN[:-1] + "7"], RUN),
-        (["prompt", "§"], "No name there is like it."),
+        (["prompt", "§"], "There is no similar name."),
     ],
 )
 def test_bad_input_ends_with_2_and_one_line(arguments, words, capsys):

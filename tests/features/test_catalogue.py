@@ -53,14 +53,14 @@ def telemetry_of(*steps: pl.DataFrame, **run: object) -> Telemetry:
     runs = [
         dict.fromkeys(RUN_SCHEMA)
         | {
-            "run_id": one,
+            "run_id": item,
             "kind": "failure",
             "failure_step": STEPS - 1,
             "capacity_bytes": CAPACITY,
             "parameters": 12_345,
         }
         | run
-        for one in ids
+        for item in ids
     ]
     return Telemetry(
         pl.DataFrame(runs, schema=RUN_SCHEMA), pl.concat([STEP_SCHEMA.to_frame(), *steps])
@@ -73,7 +73,7 @@ def features_of(*steps: pl.DataFrame, last_step: int = STEPS - 1, **run: object)
     return extract(observe(telemetry, last_steps)[0])
 
 
-def one(*steps: pl.DataFrame, **run: object) -> dict[str, float | None]:
+def features_of_run(*steps: pl.DataFrame, **run: object) -> dict[str, float | None]:
     return features_of(*steps, **run).row(0, named=True)
 
 
@@ -104,7 +104,7 @@ def test_every_declared_feature_is_extracted_once():
 
 def test_features_equal_their_definitions_computed_by_numpy_and_scipy():
     steps = steps_of("a")
-    found = one(steps)
+    actual = features_of_run(steps)
     loss, norm = (steps[name].to_numpy().astype(float) for name in ("loss", "gradient_norm"))
     memory = steps["memory_bytes"].to_numpy() / CAPACITY
     recent = steps.tail(20)
@@ -133,17 +133,19 @@ def test_features_equal_their_definitions_computed_by_numpy_and_scipy():
             validations["step"].to_numpy(), validations["validation_loss"].to_numpy()
         ).slope,
     }
-    assert {name: found[name] for name in expected} == pytest.approx(expected, rel=1e-8)
+    assert {name: actual[name] for name in expected} == pytest.approx(expected, rel=1e-8)
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf, 1e30])
 def test_a_loss_that_is_not_finite_or_huge_counts_as_the_ceiling(bad: float):
     losses = [2.0] * (STEPS - 1) + [bad]
-    found = one(steps_of("a", loss=losses, gradient_norm=losses, validation_loss=losses))
-    assert found["max_loss"] == CEILING
-    assert found["max_gradient_norm"] == CEILING
-    assert found["mean_loss"] == pytest.approx((2 * (STEPS - 1) + CEILING) / STEPS)
-    assert found["perplexity"] == pytest.approx(CEILING)
+    actual = features_of_run(
+        steps_of("a", loss=losses, gradient_norm=losses, validation_loss=losses)
+    )
+    assert actual["max_loss"] == CEILING
+    assert actual["max_gradient_norm"] == CEILING
+    assert actual["mean_loss"] == pytest.approx((2 * (STEPS - 1) + CEILING) / STEPS)
+    assert actual["perplexity"] == pytest.approx(CEILING)
 
 
 def test_no_feature_is_nan_or_infinite_when_every_signal_is():
@@ -155,12 +157,12 @@ def test_no_feature_is_nan_or_infinite_when_every_signal_is():
 
 
 def test_a_run_without_steps_is_kept_and_its_measurements_are_missing():
-    found = one(error_type="ValueError", error_message="bad shape")
-    assert found["steps_before_failure"] == 0
-    assert found["parameter_count"] == 12_345
-    assert found["keyword_shape"] == 1.0
+    actual = features_of_run(error_type="ValueError", error_message="bad shape")
+    assert actual["steps_before_failure"] == 0
+    assert actual["parameter_count"] == 12_345
+    assert actual["keyword_shape"] == 1.0
     measured = {
-        feature.name: found[feature.name]
+        feature.name: actual[feature.name]
         for feature in FEATURES
         if feature.over == "steps" and feature.without_steps is None
     }
@@ -172,40 +174,43 @@ def test_the_step_of_death_is_counted_but_what_it_never_reached_is_taken_from_be
         name: [*steps_of("a")[name].to_list()[:-1], None]
         for name in ("loss", "gradient_norm", "tokens", "sequences", "max_length", "mean_length")
     }
-    found, before = one(steps_of("a", **died)), one(steps_of("a").head(STEPS - 1))
-    assert found["steps_before_failure"] == STEPS
-    assert found["batch_size"] == 8
-    assert found["mean_loss"] == before["mean_loss"]
-    assert found["loss_trend"] == before["loss_trend"]
+    actual, before = (
+        features_of_run(steps_of("a", **died)),
+        features_of_run(steps_of("a").head(STEPS - 1)),
+    )
+    assert actual["steps_before_failure"] == STEPS
+    assert actual["batch_size"] == 8
+    assert actual["mean_loss"] == before["mean_loss"]
+    assert actual["loss_trend"] == before["loss_trend"]
 
 
 def test_perplexity_falls_back_on_training_loss_before_the_first_validation():
-    found = one(steps_of("a", loss=[3.0] * STEPS, validation_loss=[None] * STEPS))
-    assert found["perplexity"] == pytest.approx(math.exp(3))
-    assert found["perplexity_trend"] is None
+    actual = features_of_run(steps_of("a", loss=[3.0] * STEPS, validation_loss=[None] * STEPS))
+    assert actual["perplexity"] == pytest.approx(math.exp(3))
+    assert actual["perplexity_trend"] is None
 
 
 def test_batches_without_tokens_have_no_rates():
-    found = one(steps_of("a", tokens=[0] * STEPS, unknown_tokens=[0] * STEPS))
-    assert found["oov_rate"] is None
-    assert found["vocabulary_coverage"] is None
+    actual = features_of_run(steps_of("a", tokens=[0] * STEPS, unknown_tokens=[0] * STEPS))
+    assert actual["oov_rate"] is None
+    assert actual["vocabulary_coverage"] is None
 
 
 @pytest.mark.parametrize(("peak", "warned"), [(900_000, 0.0), (900_001, 1.0)])
 def test_memory_warns_above_ninety_percent_of_capacity(peak: int, warned: float):
     memory = [500_000] * (STEPS - 1) + [peak]
-    assert one(steps_of("a", memory_bytes=memory))["memory_warning"] == warned
+    assert features_of_run(steps_of("a", memory_bytes=memory))["memory_warning"] == warned
 
 
 def test_clipping_is_read_from_the_last_step():
     switched_off = [1.0] * 30 + [None] * 30
-    assert one(steps_of("a", clip_norm=switched_off))["gradient_clipping"] == 0.0
+    assert features_of_run(steps_of("a", clip_norm=switched_off))["gradient_clipping"] == 0.0
 
 
 def test_memory_features_do_not_change_when_memory_and_capacity_double():
     memory = steps_of("a")["memory_bytes"]
-    doubled = one(steps_of("a", memory_bytes=memory * 2), capacity_bytes=2 * CAPACITY)
-    ordinary = one(steps_of("a"))
+    doubled = features_of_run(steps_of("a", memory_bytes=memory * 2), capacity_bytes=2 * CAPACITY)
+    ordinary = features_of_run(steps_of("a"))
     names = [feature.name for feature in PAPER_FEATURES if feature.group == "memory"]
     assert [doubled[name] for name in names] == pytest.approx([ordinary[name] for name in names])
 
@@ -251,17 +256,19 @@ def test_features_carry_nine_significant_digits():
     ],
 )
 def test_keywords_find_the_wording_of_the_libraries(message: str, keyword: str):
-    found = one(steps_of("a"), error_type="RuntimeError", error_message=message)
-    assert found[keyword] == 1.0
-    assert one(steps_of("a"))[keyword] == 0.0
+    actual = features_of_run(steps_of("a"), error_type="RuntimeError", error_message=message)
+    assert actual[keyword] == 1.0
+    assert features_of_run(steps_of("a"))[keyword] == 0.0
 
 
 def test_a_word_inside_another_word_is_no_nan():
-    found = one(steps_of("a"), error_type="RuntimeError", error_message="finance information")
-    assert found["keyword_nan"] == 0.0
+    actual = features_of_run(
+        steps_of("a"), error_type="RuntimeError", error_message="finance information"
+    )
+    assert actual["keyword_nan"] == 0.0
 
 
-def test_the_feature_table_has_one_row_a_run_with_its_keys(small_telemetry, small_scenarios):
+def test_the_feature_table_has_one_row_per_run_with_its_keys(small_telemetry, small_scenarios):
     table = feature_table(small_telemetry, small_scenarios)
     names = [feature.name for feature in FEATURES]
     assert table.columns == [*KEYS, *ERROR_TEXT, *names]

@@ -29,41 +29,41 @@ def recorded(
 
 
 def measured(*arguments: object, **keywords: object) -> dict[str, float | None]:
-    found = measurements(recorded(*arguments, **keywords))  # type: ignore[arg-type]
-    assert found.columns == ["run_id", *MEASUREMENTS]
-    return found.drop("run_id").row(0, named=True)
+    actual = measurements(recorded(*arguments, **keywords))  # type: ignore[arg-type]
+    assert actual.columns == ["run_id", *MEASUREMENTS]
+    return actual.drop("run_id").row(0, named=True)
 
 
 def test_a_steady_run_has_ratios_of_one_and_no_trend():
-    found = measured([0.25] * 150)
-    assert found["step_seconds_ratio"] == 1.0
-    assert found["slowest_step_ratio"] == 1.0
-    assert found["slow_step_share"] == 0.0
-    assert found["step_seconds_trend"] == pytest.approx(0.0, abs=1e-12)
+    actual = measured([0.25] * 150)
+    assert actual["step_seconds_ratio"] == 1.0
+    assert actual["slowest_step_ratio"] == 1.0
+    assert actual["slow_step_share"] == 0.0
+    assert actual["step_seconds_trend"] == pytest.approx(0.0, abs=1e-12)
 
 
 def test_a_run_that_becomes_three_times_as_slow_shows_it():
-    found = measured([0.25] * 120 + [0.75] * 20)
-    assert found["step_seconds_ratio"] == pytest.approx(3.0)
-    assert found["slowest_step_ratio"] == pytest.approx(3.0)
-    assert found["slow_step_share"] == pytest.approx(20 / 140)
+    actual = measured([0.25] * 120 + [0.75] * 20)
+    assert actual["step_seconds_ratio"] == pytest.approx(3.0)
+    assert actual["slowest_step_ratio"] == pytest.approx(3.0)
+    assert actual["slow_step_share"] == pytest.approx(20 / 140)
 
 
 def test_single_stalls_show_in_the_slowest_step_and_not_in_the_end():
-    found = measured([0.25] * 100 + [1.25] + [0.25] * 99)
-    assert found["step_seconds_ratio"] == 1.0
-    assert found["slowest_step_ratio"] == pytest.approx(5.0)
-    assert found["slow_step_share"] == pytest.approx(1 / 200)
+    actual = measured([0.25] * 100 + [1.25] + [0.25] * 99)
+    assert actual["step_seconds_ratio"] == 1.0
+    assert actual["slowest_step_ratio"] == pytest.approx(5.0)
+    assert actual["slow_step_share"] == pytest.approx(1 / 200)
 
 
 def test_the_trend_of_a_time_that_doubles_every_ten_steps_is_its_rate():
-    found = measured([0.01 * 2 ** (step / 10) for step in range(60)])
-    assert found["step_seconds_trend"] == pytest.approx(math.log(2) / 10, rel=1e-5)
+    actual = measured([0.01 * 2 ** (step / 10) for step in range(60)])
+    assert actual["step_seconds_trend"] == pytest.approx(math.log(2) / 10, rel=1e-5)
 
 
 def test_nothing_depends_on_the_speed_of_the_machine():
     seconds = [0.25 + 0.01 * (step % 7) for step in range(150)]
-    slow, fast = measured([4 * one for one in seconds]), measured(seconds)
+    slow, fast = measured([4 * second for second in seconds]), measured(seconds)
     assert list(slow.values()) == pytest.approx(list(fast.values()), rel=1e-5, abs=1e-9)
 
 
@@ -74,10 +74,10 @@ def test_steps_after_the_failure_are_not_seen():
 
 @pytest.mark.parametrize("seconds", [[], [0.3], [None, None, 0.3]])
 def test_a_run_that_died_before_two_timed_steps_has_no_step_times(seconds):
-    found = measured(seconds, "exception")
-    assert found["ended_exception"] == 1.0
-    assert found["step_seconds_ratio"] is None
-    assert found["step_seconds_trend"] is None
+    actual = measured(seconds, "exception")
+    assert actual["ended_exception"] == 1.0
+    assert actual["step_seconds_ratio"] is None
+    assert actual["step_seconds_trend"] is None
 
 
 @pytest.mark.parametrize(
@@ -90,9 +90,9 @@ def test_a_run_that_died_before_two_timed_steps_has_no_step_times(seconds):
     ],
 )
 def test_each_ending_has_a_column_but_completion(ending, expected):
-    found = measured([0.25] * 10, ending)
+    actual = measured([0.25] * 10, ending)
     names = ("ended_exception", "ended_signal", "ended_timeout")
-    assert tuple(found[name] for name in names) == expected
+    assert tuple(actual[name] for name in names) == expected
 
 
 def test_an_ending_that_is_not_known_is_refused():

@@ -68,5 +68,5 @@ def test_a_feature_that_never_varies_is_no_evidence(context, settings_of, runs):
     frame, labels, groups = runs
     frame = frame.assign(batch_size=16.0)
     method = method_named("ebm").build(settings_of("ebm"), context).fit(frame, labels, groups)
-    signals = {one.signal for diagnosis in method.diagnose(frame) for one in diagnosis.evidence}
+    signals = {item.signal for diagnosis in method.diagnose(frame) for item in diagnosis.evidence}
     assert "batch_size" not in signals

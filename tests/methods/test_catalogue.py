@@ -53,9 +53,11 @@ def test_probabilities_are_in_the_order_of_categories_and_sum_to_one(name, fitte
 def test_diagnoses_name_what_is_predicted_and_why_it_is_not(name, fitted, runs):
     method, frame = fitted(name), runs[0]
     diagnoses = method.diagnose(frame)
-    assert [one.category for one in diagnoses] == method.predict(frame).tolist()
-    assert all((one.reason is not None) == (one.category == ABSTAIN) for one in diagnoses)
-    assert all(0 <= one.confidence <= 1 for one in diagnoses)
+    assert [diagnosis.category for diagnosis in diagnoses] == method.predict(frame).tolist()
+    assert all(
+        (diagnosis.reason is not None) == (diagnosis.category == ABSTAIN) for diagnosis in diagnoses
+    )
+    assert all(0 <= diagnosis.confidence <= 1 for diagnosis in diagnoses)
 
 
 @every_method

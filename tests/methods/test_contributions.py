@@ -60,7 +60,7 @@ def test_a_share_that_is_reached_exactly_needs_no_further_term():
     assert [len(terms) for terms in leading_terms(np.full((1, 10), 0.1), 0.3)] == [3]
 
 
-def test_terms_that_rounding_alone_tells_apart_keep_their_order():
+def test_terms_that_differ_only_by_rounding_keep_their_order():
     third = 1 / 3
     tied = np.array([[third, np.nextafter(third, 1), third, 0.5]])
     assert leading_terms(tied, 1.0)[0].tolist() == [3, 0, 1, 2]
@@ -86,8 +86,8 @@ def test_terms_and_intercept_add_up_to_the_score(fitted, name, contributions, ca
 def test_contributions_of_boosted_trees_add_up_to_the_raw_score(fitted, categories):
     pipeline, frame, answers, positions = fitted("lightgbm", categories)
     classifier, values = pipeline["classify"], pipeline["impute"].transform(frame)
-    found = classifier.predict(values, pred_contrib=True)
-    expected = found.reshape(len(values), -1, values.shape[1] + 1)[:, :, -1]
+    actual = classifier.predict(values, pred_contrib=True)
+    expected = actual.reshape(len(values), -1, values.shape[1] + 1)[:, :, -1]
     terms = boosted_contributions(pipeline, frame, answers)
     raw = of_answers(classifier.predict(values, raw_score=True), positions)
     assert terms.sum(axis=1) + of_answers(expected, positions) == pytest.approx(raw)
@@ -105,7 +105,7 @@ def test_path_lengths_of_boosted_trees_are_those_that_the_library_reports(fitted
         )
         for row in leaves.itertuples()
     }
-    found = classifier.predict(pipeline["impute"].transform(frame), pred_leaf=True)
+    actual = classifier.predict(pipeline["impute"].transform(frame), pred_leaf=True)
     turns = 1 if categories == 2 else categories
     expected = [
         sum(
@@ -113,7 +113,7 @@ def test_path_lengths_of_boosted_trees_are_those_that_the_library_reports(fitted
             for tree, leaf in enumerate(row)
             if tree % turns == position % turns
         )
-        for row, position in zip(found, positions, strict=True)
+        for row, position in zip(actual, positions, strict=True)
     ]
     assert boosted_path_lengths(pipeline, frame, answers).tolist() == expected
     assert min(expected) > 0
@@ -125,7 +125,7 @@ def test_the_feature_that_tells_the_label_leads_the_evidence_most_often(
 ):
     frame, labels, groups = runs
     method = method_named(name).build(settings_of(name), context).fit(frame, labels, groups)
-    leading = Counter(one.evidence[0].signal for one in method.diagnose(frame))
+    leading = Counter(item.evidence[0].signal for item in method.diagnose(frame))
     assert leading.most_common(1)[0][0] == "max_loss"
 
 
@@ -134,10 +134,10 @@ def test_evidence_lies_on_the_side_it_says(name, context, settings_of, runs):
     frame, labels, groups = runs
     method = method_named(name).build(settings_of(name), context).fit(frame, labels, groups)
     for diagnosis in method.diagnose(frame):
-        signals = [one.signal for one in diagnosis.evidence]
+        signals = [item.signal for item in diagnosis.evidence]
         assert len(signals) == len(set(signals))
-        for one in diagnosis.evidence:
-            assert (one.value > one.threshold) == (one.relation == "above")
+        for item in diagnosis.evidence:
+            assert (item.value > item.threshold) == (item.relation == "above")
 
 
 @pytest.mark.parametrize("name", ["logistic_regression", "ebm"])
@@ -148,35 +148,35 @@ def test_a_reader_of_an_additive_score_checks_its_terms(name, context, settings_
         assert diagnosis.conditions == len(diagnosis.evidence) > 0
 
 
-def test_linear_evidence_is_held_against_the_training_mean(context, settings_of, runs):
+def test_linear_evidence_is_compared_with_the_training_mean(context, settings_of, runs):
     frame, labels, groups = runs
     method = method_named("logistic_regression").build(settings_of("logistic_regression"), context)
     method.fit(frame, labels, groups)
     mean = frame["max_loss"].mean()
     thresholds = {
-        one.threshold
+        item.threshold
         for diagnosis in method.diagnose(frame)
-        for one in diagnosis.evidence
-        if one.signal == "max_loss"
+        for item in diagnosis.evidence
+        if item.signal == "max_loss"
     }
     assert list(thresholds) == [pytest.approx(mean)]
 
 
-def test_boosted_evidence_is_held_against_the_training_median(context, settings_of, runs):
+def test_boosted_evidence_is_compared_with_the_training_median(context, settings_of, runs):
     frame, labels, groups = runs
     method = (
         method_named("lightgbm").build(settings_of("lightgbm"), context).fit(frame, labels, groups)
     )
     thresholds = {
-        one.threshold
+        item.threshold
         for diagnosis in method.diagnose(frame)
-        for one in diagnosis.evidence
-        if one.signal == "max_loss"
+        for item in diagnosis.evidence
+        if item.signal == "max_loss"
     }
     assert thresholds == {frame["max_loss"].median()}
 
 
-def test_evidence_of_the_boosting_machine_is_held_against_an_edge_of_its_own_bin(
+def test_evidence_of_the_boosting_machine_is_compared_with_an_edge_of_its_bin(
     context, settings_of, runs
 ):
     frame, labels, groups = runs
@@ -184,10 +184,10 @@ def test_evidence_of_the_boosting_machine_is_held_against_an_edge_of_its_own_bin
     names = list(method.pipeline_["impute"].get_feature_names_out())
     bins = method.pipeline_["classify"].bins_
     for diagnosis in method.diagnose(frame):
-        for one in diagnosis.evidence:
-            edges = bins[names.index(one.signal)][0]
-            above = int(np.searchsorted(edges, one.value))
-            assert one.threshold in edges[max(above - 1, 0) : above + 1]
+        for item in diagnosis.evidence:
+            edges = bins[names.index(item.signal)][0]
+            above = int(np.searchsorted(edges, item.value))
+            assert item.threshold in edges[max(above - 1, 0) : above + 1]
 
 
 def test_a_term_of_two_features_is_two_conditions_and_each_feature_is_evidence_once(
@@ -197,7 +197,7 @@ def test_a_term_of_two_features_is_two_conditions_and_each_feature_is_evidence_o
     settings = settings_of("ebm").model_copy(update={"interactions": 3, "max_rounds": 20})
     method = method_named("ebm").build(settings, context).fit(frame, labels, groups)
     members = method.pipeline_["classify"].term_features_
-    assert sum(len(one) == 2 for one in members) == 3
+    assert sum(len(member) == 2 for member in members) == 3
     terms = leading_terms(
         additive_contributions(method.pipeline_, frame, method.predict(frame)), SHARE
     )
@@ -205,4 +205,4 @@ def test_a_term_of_two_features_is_two_conditions_and_each_feature_is_evidence_o
     for diagnosis, leading in zip(method.diagnose(frame), terms, strict=True):
         read = [names[feature] for term in leading for feature in members[term]]
         assert diagnosis.conditions == len(read)
-        assert [one.signal for one in diagnosis.evidence] == list(dict.fromkeys(read))
+        assert [item.signal for item in diagnosis.evidence] == list(dict.fromkeys(read))

@@ -66,7 +66,7 @@ def test_a_fit_that_does_not_converge_is_an_error_that_names_the_remedy(data, so
         model.fit(*data)
 
 
-def test_a_solver_that_stops_early_without_a_word_is_found_out(data, monkeypatch):
+def test_a_solver_that_stops_early_without_a_warning_is_detected(data, monkeypatch):
     fit = LogisticRegression.fit
 
     def stops_early(self, X, y):

@@ -27,7 +27,7 @@ def test_conditions_are_the_tests_on_the_paths_through_all_trees(forest, runs):
         np.asarray(tree.decision_path(values).sum(axis=1)).ravel() - 1
         for tree in forest.pipeline_["classify"].estimators_
     )
-    assert [one.conditions for one in forest.diagnose(runs[0])] == lengths.tolist()
+    assert [item.conditions for item in forest.diagnose(runs[0])] == lengths.tolist()
 
 
 def test_evidence_is_the_tests_that_trees_of_the_answer_made_most_often(forest, runs):
@@ -44,7 +44,7 @@ def test_evidence_is_the_tests_that_trees_of_the_answer_made_most_often(forest, 
                     above = np.float32(row[feature]) > tree.tree_.threshold[node]
                     test = (names[feature], "above" if above else "below")
                     counts[test] = counts.get(test, 0.0) + votes
-        made = [counts[(one.signal, one.relation)] for one in diagnosis.evidence]
+        made = [counts[(item.signal, item.relation)] for item in diagnosis.evidence]
         assert made == pytest.approx(sorted(counts.values(), reverse=True)[: len(made)])
         assert min(made) > 0
         assert len(made) == min(SHOWN_TESTS, sum(count > 0 for count in counts.values()))
@@ -52,20 +52,20 @@ def test_evidence_is_the_tests_that_trees_of_the_answer_made_most_often(forest, 
 
 def test_values_lie_on_the_side_that_the_evidence_says(forest, runs):
     for diagnosis in forest.diagnose(runs[0]):
-        for one in diagnosis.evidence:
-            assert (one.value > one.threshold) == (one.relation == "above")
+        for item in diagnosis.evidence:
+            assert (item.value > item.threshold) == (item.relation == "above")
 
 
 def test_symptoms_are_named_by_what_they_are(context, settings_of, runs):
     frame, labels, groups = runs
     method = method_named("symptom_baseline").build(settings_of("symptom_baseline"), context)
     diagnoses = method.fit(frame, labels, groups).diagnose(frame)
-    signals = {one.signal for diagnosis in diagnoses for one in diagnosis.evidence}
+    signals = {item.signal for diagnosis in diagnoses for item in diagnosis.evidence}
     assert {"error_type_RuntimeError", "steps_before_failure"} <= signals
 
 
 @pytest.mark.parametrize("batch", [1, 7, 60])
-def test_paths_are_held_for_a_batch_of_runs_at_a_time(forest, runs, monkeypatch, batch):
+def test_paths_are_in_memory_for_one_batch_of_runs_at_a_time(forest, runs, monkeypatch, batch):
     frame = runs[0]
     expected = forest.diagnose(frame)
     sizes: list[int] = []
@@ -86,4 +86,4 @@ def test_a_tree_is_read_along_its_path(context, settings_of, runs):
     frame, labels, groups = runs
     method = method_named("decision_tree").build(settings_of("decision_tree"), context)
     diagnoses = method.fit(frame, labels, groups).diagnose(frame)
-    assert all(one.conditions == len(one.evidence) > 0 for one in diagnoses)
+    assert all(diagnosis.conditions == len(diagnosis.evidence) > 0 for diagnosis in diagnoses)

@@ -111,7 +111,7 @@ def test_the_two_way_hybrid_hands_on_what_rules_abstain_from(confidence, why, ro
     assert method.diagnose(X)[0].route == route
 
 
-def test_whoever_answers_gives_category_confidence_evidence_and_conditions():
+def test_the_member_that_answers_gives_category_confidence_evidence_and_conditions():
     X = asked((0.2, ""), (0.9, ""), (0.7, ""), (0.9, "conflict"))
     method = fitted(three_way(), X)
     rules_evidence = (Evidence("oov_rate", 0.3, "above", 0.1),)
@@ -139,7 +139,7 @@ def test_every_member_learns_from_all_training_runs_and_the_given_ones_stay_unfi
     method = fitted(three_way(), X)
     learned = (["run_0", "run_1"], ["unknown", "unknown"], ["s_0", "s_1"])
     members = [method.rules_, *method.members_.values()]
-    assert [one.fitted_to_ for one in members] == [learned] * 3
+    assert [member.fitted_to_ for member in members] == [learned] * 3
     assert not hasattr(method.rules, "fitted_to_")
     assert not hasattr(method.classifier, "fitted_to_")
 
@@ -176,11 +176,11 @@ def test_a_hybrid_answers_as_the_method_that_it_names_does(name, context, settin
             ("human", "simulated_human"),
         )
     }
-    found = method.diagnose(frame)
-    assert len({one.route for one in found}) > 1
-    for position, one in enumerate(found):
-        expected = alone[one.route][position]
-        assert (one.category, one.confidence) == (expected.category, expected.confidence)
+    actual = method.diagnose(frame)
+    assert len({item.route for item in actual}) > 1
+    for position, item in enumerate(actual):
+        expected = alone[item.route][position]
+        assert (item.category, item.confidence) == (expected.category, expected.confidence)
 
 
 def test_a_method_reads_its_own_section_and_a_hybrid_those_of_its_parts():
@@ -201,5 +201,5 @@ def test_settings_are_assembled_from_their_sections(name, settings_of):
         section: getattr(settings, section) if len(declaration.sections) > 1 else settings
         for section in declaration.sections
     }
-    assert all(isinstance(parts[one], record) for one, record in declaration.sections.items())
+    assert all(isinstance(parts[item], record) for item, record in declaration.sections.items())
     assert declaration.assemble(parts) == settings

@@ -153,7 +153,7 @@ def test_the_category_of_an_abstention_for_conflict_keeps_its_probability(explos
 def test_evidence_lists_every_condition_checked_with_what_was_seen(fit, run):
     rules = fit(("memory_hardware", "a", OOM, FULL))
     (diagnosis,) = rules.diagnose(run(*OOM, **FULL, steps_before_failure=200.0))
-    seen = [(one.signal, one.value, one.relation) for one in diagnosis.evidence]
+    seen = [(item.signal, item.value, item.relation) for item in diagnosis.evidence]
     assert seen == [
         ("error_text", "RuntimeError", "matches"),
         ("error_text", "DefaultCPUAllocator", "matches"),
@@ -169,12 +169,12 @@ def test_evidence_lists_every_condition_checked_with_what_was_seen(fit, run):
 
 def test_runs_without_error_text_check_that_only_once(explosions, run):
     (diagnosis,) = explosions.diagnose(run(**VOLATILE))
-    assert sum(one.signal == "error_text" for one in diagnosis.evidence) == 1
+    assert sum(item.signal == "error_text" for item in diagnosis.evidence) == 1
 
 
 def test_a_missing_value_is_shown_as_missing(explosions, run):
     missing = VOLATILE | {"gradient_norm_variance": np.nan}
-    values = {one.signal: one.value for one in explosions.diagnose(run(**missing))[0].evidence}
+    values = {item.signal: item.value for item in explosions.diagnose(run(**missing))[0].evidence}
     assert np.isnan(values["gradient_norm_variance"])
 
 

@@ -84,12 +84,16 @@ RUNS = {
 @pytest.fixture
 def tree(context):
     limits = {"catastrophic_perplexity": 400.0, "gradient_norm": 1000.0}
-    return resolve_tree(TREE, lambda one: resolve_condition(one, context.band, 3.0, limits))
+    return resolve_tree(TREE, lambda item: resolve_condition(item, context.band, 3.0, limits))
 
 
 def test_the_tree_has_47_nodes_in_three_levels():
     assert len(TREE.nodes) == 47
-    levels = [[TREE], list(TREE.refinements), [one for n in TREE.refinements for one in n.leaves]]
+    levels = [
+        [TREE],
+        list(TREE.refinements),
+        [leave for n in TREE.refinements for leave in n.leaves],
+    ]
     assert [len(level) for level in levels] == [1, 12, 34]
     assert isinstance(TREE, RuleTree)
     assert all(isinstance(node, Refinement) for node in levels[1])
@@ -111,10 +115,10 @@ def test_a_category_is_confirmed_by_several_signals():
     assert all(len(set(leaf.confirms)) >= 2 for leaf in CONFIRMATIONS)
 
 
-def test_what_speaks_against_a_leaf_is_of_another_category_and_no_signal_of_its_own():
+def test_contradicting_signals_of_a_leaf_are_of_another_category_and_not_its_own():
     for leaf in CONFIRMATIONS:
-        assert leaf.category not in {one.category for one in leaf.against}
-        assert not {one.condition for one in leaf.against} & set(leaf.confirms)
+        assert leaf.category not in {item.category for item in leaf.against}
+        assert not {item.condition for item in leaf.against} & set(leaf.confirms)
 
 
 def test_only_the_last_child_takes_every_run():
@@ -150,7 +154,7 @@ def test_the_path_shows_that_each_child_passed_over_fails_and_each_taken_holds(t
     for row, leaf in enumerate(route(tree, readings).tolist()):
         checked = conditions_on_path(tree, leaf, readings, row)
         assert len(set(checked)) == len(checked)
-        held = {one for one in checked if readings.holds(one)[row]}
+        held = {item for item in checked if readings.holds(item)[row]}
         before = 0
         for node in tree.refinements:
             if leaf < before + len(node.leaves):

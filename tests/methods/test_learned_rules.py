@@ -113,7 +113,9 @@ def test_a_diagnosis_rests_on_the_tests_of_its_rule(steps):
     method = fitted(frame, labels)
     diagnosis = method.diagnose(frame.iloc[[20]])[0]
     assert diagnosis.category == "data_pipeline"
-    assert [(one.signal, one.relation, one.threshold, one.value) for one in diagnosis.evidence] == [
+    assert [
+        (item.signal, item.relation, item.threshold, item.value) for item in diagnosis.evidence
+    ] == [
         ("memory", "below", 0.5, 0.0),
         ("gradient", "above", 0.5, 1.0),
         ("gradient", "below", 1.5, 1.0),

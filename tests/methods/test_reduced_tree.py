@@ -25,28 +25,30 @@ def test_with_every_signal_it_is_the_whole_tree():
 
 @pytest.mark.parametrize("signals", [MEMORY, ("perplexity",), (ERROR_TEXT,), ("oov_rate",)])
 def test_no_condition_looks_at_anything_else(signals):
-    assert {signal_of(one) for one in reduced_tree(TREE, signals).conditions()} <= set(signals)
+    assert {signal_of(condition) for condition in reduced_tree(TREE, signals).conditions()} <= set(
+        signals
+    )
 
 
 def test_what_only_hidden_signals_lead_to_is_taken_out():
-    found = leaves(*MEMORY)
-    assert "memory_grows_to_capacity" in found
-    assert not {"out_of_memory_at_once", "explosion_that_the_loss_follows"} & set(found)
+    actual = leaves(*MEMORY)
+    assert "memory_grows_to_capacity" in actual
+    assert not {"out_of_memory_at_once", "explosion_that_the_loss_follows"} & set(actual)
 
 
 def test_a_leaf_is_content_with_the_signals_it_keeps():
     whole = next(leaf for leaf in TREE.leaves if leaf.name == "perplexity_of_usual_training")
-    found = leaves("perplexity")["perplexity_of_usual_training"]
+    actual = leaves("perplexity")["perplexity_of_usual_training"]
     assert isinstance(whole, Confirmation)
-    assert isinstance(found, Confirmation)
-    assert found.confirms == whole.confirms[:1]
-    assert found.against == ()
+    assert isinstance(actual, Confirmation)
+    assert actual.confirms == whole.confirms[:1]
+    assert actual.against == ()
 
 
 def test_a_leaf_that_keeps_no_signal_abstains_as_missing():
-    found = leaves("oov_rate")["everything_looks_usual"]
-    assert isinstance(found, Abstention)
-    assert found.reason == "missing"
+    actual = leaves("oov_rate")["everything_looks_usual"]
+    assert isinstance(actual, Abstention)
+    assert actual.reason == "missing"
 
 
 def test_with_no_signal_at_all_every_run_is_abstained_on():

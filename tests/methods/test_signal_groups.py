@@ -14,13 +14,13 @@ def test_every_feature_is_in_one_group(columns):
 
 
 def test_data_features_go_by_subgroup_and_keywords_by_error_text():
-    found = signal_groups(IMPORTANCE_SETS[TABLE_SIX])
-    assert tuple(found) == SIGNAL_GROUPS
-    assert found["perplexity"] == ("perplexity", "perplexity_trend")
-    assert found["vocabulary"] == ("vocabulary_coverage", "oov_rate")
-    assert found["sequence_length"] == ("sequence_length_spread",)
-    assert all(name.startswith("keyword_") for name in found["error_text"])
-    assert [len(found[name]) for name in ("training_dynamics", "memory", "configuration")] == [
+    actual = signal_groups(IMPORTANCE_SETS[TABLE_SIX])
+    assert tuple(actual) == SIGNAL_GROUPS
+    assert actual["perplexity"] == ("perplexity", "perplexity_trend")
+    assert actual["vocabulary"] == ("vocabulary_coverage", "oov_rate")
+    assert actual["sequence_length"] == ("sequence_length_spread",)
+    assert all(name.startswith("keyword_") for name in actual["error_text"])
+    assert [len(actual[name]) for name in ("training_dynamics", "memory", "configuration")] == [
         8,
         4,
         3,

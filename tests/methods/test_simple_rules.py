@@ -141,7 +141,7 @@ def test_a_metric_past_its_threshold_is_evidence_and_one_just_inside_is_not(
 ):
     diagnosis = rules.diagnose(run(**outside))[0]
     assert diagnosis.category == category
-    assert {one.signal: one.value for one in diagnosis.evidence} == outside
+    assert {item.signal: item.value for item in diagnosis.evidence} == outside
     assert rules.diagnose(run(**inside))[0].evidence == ()
 
 
@@ -159,7 +159,7 @@ def test_missing_values_match_no_rule(rules, run):
 
 def test_evidence_quotes_the_words_that_matched(rules, run):
     evidence = rules.diagnose(run("RuntimeError", "a size mismatch for b"))[0].evidence
-    assert [(one.value, one.relation) for one in evidence] == [("size mismatch", "matches")]
+    assert [(item.value, item.relation) for item in evidence] == [("size mismatch", "matches")]
 
 
 def test_thresholds_follow_the_settings_and_the_healthy_runs(context, run):
@@ -191,7 +191,10 @@ def test_fitting_does_not_look_at_labelled_failures(context, runs):
 def test_every_band_feature_is_a_feature_and_every_pattern_compiles(run):
     assert set(band_features()) <= {feature.name for feature in FEATURES}
     patterns = [
-        one for rule in SIMPLE_RULES for one in rule.conditions if isinstance(one, ErrorMatches)
+        condition
+        for rule in SIMPLE_RULES
+        for condition in rule.conditions
+        if isinstance(condition, ErrorMatches)
     ]
     assert not any(pattern.holds(run("E", "")).any() for pattern in patterns)
 

@@ -39,35 +39,35 @@ def human(answers, frame) -> SimulatedHuman:
 
 
 @pytest.fixture(scope="module")
-def told(human, frame):
+def diagnoses(human, frame):
     return human.diagnose(frame)
 
 
-def test_the_mixture_is_right_as_often_as_its_mean_skill(told, answers):
+def test_the_mixture_is_right_as_often_as_its_mean_skill(diagnoses, answers):
     """0.3 x 0.50 + 0.5 x 0.75 + 0.2 x 0.90 = 0.705, within four standard errors."""
     right = np.mean(
-        [one.category == truth for one, truth in zip(told, answers.values(), strict=True)]
+        [item.category == truth for item, truth in zip(diagnoses, answers.values(), strict=True)]
     )
     assert right == pytest.approx(0.705, abs=4 * np.sqrt(0.705 * 0.295 / RUNS))
 
 
 @pytest.mark.parametrize(("share", "accuracy"), [(0.3, 0.5), (0.5, 0.75), (0.2, 0.9)])
-def test_each_level_has_its_share_and_its_accuracy(told, answers, share, accuracy):
+def test_each_level_has_its_share_and_its_accuracy(diagnoses, answers, share, accuracy):
     right = [
-        one.category == truth
-        for one, truth in zip(told, answers.values(), strict=True)
-        if one.confidence == accuracy
+        item.category == truth
+        for item, truth in zip(diagnoses, answers.values(), strict=True)
+        if item.confidence == accuracy
     ]
     assert len(right) / RUNS == pytest.approx(share, abs=4 * np.sqrt(share * (1 - share) / RUNS))
     error = 4 * np.sqrt(accuracy * (1 - accuracy) / len(right))
     assert np.mean(right) == pytest.approx(accuracy, abs=error)
 
 
-def test_who_is_wrong_names_the_other_categories_alike(told, answers):
+def test_who_is_wrong_names_the_other_categories_alike(diagnoses, answers):
     wrong = Counter(
-        one.category
-        for one, truth in zip(told, answers.values(), strict=True)
-        if truth == "unknown" != one.category
+        item.category
+        for item, truth in zip(diagnoses, answers.values(), strict=True)
+        if truth == "unknown" != item.category
     )
     quarter = sum(wrong.values()) / 4
     assert set(wrong) == set(CATEGORIES) - {"unknown"}
@@ -85,14 +85,16 @@ def test_another_seed_draws_other_people(human, frame, answers):
     assert (other.predict(frame) != human.predict(frame)).mean() > 0.2
 
 
-def test_probabilities_claim_the_own_skill_for_the_answer(human, frame, told):
-    for row, one in zip(human.predict_proba(frame), told, strict=True):
-        assert row[CATEGORIES.index(one.category)] == one.confidence
-        assert sorted(row)[:4] == pytest.approx([(1 - one.confidence) / 4] * 4)
+def test_the_answer_has_the_accuracy_of_its_person_as_probability(human, frame, diagnoses):
+    for row, item in zip(human.predict_proba(frame), diagnoses, strict=True):
+        assert row[CATEGORIES.index(item.category)] == item.confidence
+        assert sorted(row)[:4] == pytest.approx([(1 - item.confidence) / 4] * 4)
 
 
-def test_a_person_cites_nothing(told):
-    assert {(one.evidence, one.conditions, one.reason) for one in told} == {((), None, None)}
+def test_a_person_cites_nothing(diagnoses):
+    assert {(item.evidence, item.conditions, item.reason) for item in diagnoses} == {
+        ((), None, None)
+    }
 
 
 def test_a_run_without_an_answer_is_refused(human):
@@ -109,7 +111,7 @@ def test_a_population_must_be_whole_and_better_than_chance(novice):
         SimulatedHumanSettings.model_validate({"levels": {**LEVELS, "novice": novice}})
 
 
-def test_only_methods_with_a_simulated_person_are_told_the_answers():
-    told = [name for name in FEATURE_METHODS if method_named(name).simulation]
-    assert told == ["simulated_human", "hybrid"]
-    assert told == [name for name in FEATURE_METHODS if ENTRIES[name].reads_true_category]
+def test_only_methods_with_a_simulated_person_receive_the_answers():
+    simulations = [name for name in FEATURE_METHODS if method_named(name).simulation]
+    assert simulations == ["simulated_human", "hybrid"]
+    assert simulations == [name for name in FEATURE_METHODS if ENTRIES[name].reads_true_category]

@@ -28,7 +28,7 @@ def random_tree(seed: int, **limits: int) -> tuple[DecisionTreeClassifier, np.nd
 
 def test_repeated_tests_of_one_side_become_the_tightest(staircase):
     paths = tree_paths(staircase, ["a", "b"], np.array([[0.0, 0.0], [1.7, 0.0], [9.0, 0.0]]))
-    seen = [{(one.signal, one.relation, one.threshold) for one in path} for path in paths]
+    seen = [{(item.signal, item.relation, item.threshold) for item in path} for path in paths]
     assert seen == [
         {("a", "below", 1.0)},
         {("a", "above", 1.0), ("a", "below", 2.0)},
@@ -38,7 +38,7 @@ def test_repeated_tests_of_one_side_become_the_tightest(staircase):
 
 def test_the_threshold_itself_is_below(staircase):
     (path,) = tree_paths(staircase, ["a", "b"], np.array([[1.0, 0.0]]))
-    assert [(one.value, one.relation, one.threshold) for one in path] == [(1.0, "below", 1.0)]
+    assert [(item.value, item.relation, item.threshold) for item in path] == [(1.0, "below", 1.0)]
 
 
 def test_a_single_leaf_has_nothing_to_read():
@@ -54,9 +54,9 @@ def test_merged_conditions_hold_for_exactly_the_runs_of_their_leaf(limits):
     assert set(bounds) == set(leaves)
     for leaf, conditions in bounds.items():
         holds = np.ones(len(matrix), dtype=bool)
-        for one in conditions:
-            above = matrix[:, one.column] > one.threshold
-            holds &= above if one.side == "above" else ~above
+        for condition in conditions:
+            above = matrix[:, condition.column] > condition.threshold
+            holds &= above if condition.side == "above" else ~above
         assert holds.tolist() == (leaves == leaf).tolist()
 
 
@@ -78,5 +78,5 @@ def test_a_pickled_explanation_names_the_imputed_value_and_counts_conditions():
     explain = pickle.loads(pickle.dumps(ExplainTree(("b", "a"))))
     explained = explain(pipeline, frame, labels)
     assert [count for _, count in explained] == [len(evidence) for evidence, _ in explained]
-    first = next(one for one in explained[0][0] if one.signal == "a")
+    first = next(item for item in explained[0][0] if item.signal == "a")
     assert first.value == pytest.approx(frame["a"].median())

@@ -56,7 +56,7 @@ class Answers(DummyClassifier):
         return np.tile(np.array(self.probabilities)[order], (len(X), 1))
 
 
-def test_what_rounding_alone_tells_apart_is_answered_by_the_first_category(runs):
+def test_among_probabilities_that_differ_only_by_rounding_the_first_category_is_the_answer(runs):
     frame, labels, groups = runs
     step = tuned(Answers((0.1, 0.3, 0.3 + 1e-9, 0.2, 0.1)), {}).fit(frame, labels, groups)
     assert set(step.predict(frame)) == {"optimization"}
@@ -86,16 +86,16 @@ def test_a_search_scores_answers_as_they_are_given(runs):
     ("accuracies", "taken"),
     [([0.5, 0.5 + 1e-15, 0.4], 0), ([0.5 - 1e-15, 0.5], 0), ([0.5, 0.51], 1), ([0.4, 0.5, 0.5], 1)],
 )
-def test_among_settings_that_rounding_alone_tells_apart_the_first_is_taken(
+def test_among_settings_that_differ_only_by_rounding_the_first_is_chosen(
     runs, monkeypatch, accuracies, taken
 ):
-    """Settings are scored by what they are told; each inner fold says the same."""
+    """Settings have given scores, equal in each inner fold."""
     frame, labels, groups = runs
-    told = {f"setting_{number}": accuracy for number, accuracy in enumerate(accuracies)}
+    scores = {f"setting_{number}": accuracy for number, accuracy in enumerate(accuracies)}
     monkeypatch.setattr(
-        tuned_classifier, "_accuracy", lambda pipeline, X, y: told[pipeline["classify"].constant]
+        tuned_classifier, "_accuracy", lambda pipeline, X, y: scores[pipeline["classify"].constant]
     )
-    grid = {"classify__constant": tuple(told)}
+    grid = {"classify__constant": tuple(scores)}
     step = tuned(AcceptsAnyConstant(), grid).fit(frame, labels, groups)
     assert step.pipeline_["classify"].constant == f"setting_{taken}"
 

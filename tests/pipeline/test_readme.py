@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from failbench.reproduction.marked import marked_blocks
-from failbench.reproduction.printed import printed_differences
+from failbench.reproduction.marked import generated_blocks
+from failbench.reproduction.printed import text_differences
 from pipeline import REPOSITORY
 
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
@@ -17,7 +17,7 @@ README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
 def test_what_is_generated_in_it_is_what_the_stage_wrote(block, file):
     # On another processor a last digit may differ, as `make compare` allows.
     text = (REPOSITORY / f"paper/tables/intervals/{file}.md").read_text(encoding="utf-8")
-    differences = printed_differences(marked_blocks(README)[block], text)
+    differences = text_differences(generated_blocks(README)[block], text)
     assert [str(difference) for difference in differences if not difference.within] == [], (
         "Run `make readme`."
     )

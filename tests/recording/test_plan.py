@@ -42,7 +42,7 @@ def scenarios() -> tuple[Scenario, ...]:
     return read_scenarios(Path("data/scenarios"))
 
 
-def test_each_run_has_an_id_of_its_own_that_tells_its_place(
+def test_each_run_has_a_unique_id_from_its_setting_and_seed(
     scenarios: tuple[Scenario, ...], params: RecordParams
 ) -> None:
     pairs = plan_pairs(ADAMW, scenarios, params, SLICES)
@@ -57,13 +57,13 @@ def test_each_run_has_an_id_of_its_own_that_tells_its_place(
     assert Setting("t5", "sgd", "paper").name == "t5-sgd-paper"
 
 
-def test_pairs_are_recorded_in_a_drawn_order_so_that_no_category_has_hours_of_its_own(
+def test_pairs_are_recorded_in_random_order_so_that_categories_share_all_hours(
     scenarios: tuple[Scenario, ...], params: RecordParams
 ) -> None:
     pairs = plan_pairs(ADAMW, scenarios, params, SLICES)
     planned = [(pair.failure.seed, pair.failure.scenario) for pair in pairs]
     assert [seed for seed, _ in planned] == sorted(seed for seed, _ in planned)
-    first, second = ([one for seed, one in planned if seed == wanted] for wanted in (0, 1))
+    first, second = ([item for seed, item in planned if seed == wanted] for wanted in (0, 1))
     assert first != second
     for order in (first, second):
         # One category after the other would change 4 times; random orders change 60 times (sd 3).
@@ -76,7 +76,7 @@ def test_each_setting_has_its_own_number_of_seeds_and_successes(
     scenarios: tuple[Scenario, ...], params: RecordParams
 ) -> None:
     gru = Setting("gru", "adamw", device="cuda")
-    applicable = [one for one in scenarios if "gru" not in one.not_applicable]
+    applicable = [scenario for scenario in scenarios if "gru" not in scenario.not_applicable]
     assert len(plan_pairs(gru, scenarios, params, SLICES)) == len(applicable)
     assert len(plan_successes(gru, params, SLICES)) == 10
     more = params.with_seeds(gru, 3)
@@ -132,7 +132,7 @@ def test_nominal_configuration_depends_on_nothing_but_id_and_seed(
     scenarios: tuple[Scenario, ...], params: RecordParams
 ) -> None:
     relabelled = tuple(
-        one.model_copy(
+        scenario.model_copy(
             update={
                 "category": "unknown",
                 "symptom_category": "unknown",
@@ -141,7 +141,7 @@ def test_nominal_configuration_depends_on_nothing_but_id_and_seed(
                 "fault": scenarios[0].fault,
             }
         )
-        for one in scenarios
+        for scenario in scenarios
     )
 
     def drawn(planned: tuple[Scenario, ...]) -> dict[str, Nominal]:
@@ -189,12 +189,12 @@ def test_scenario_is_not_planned_where_it_is_not_applicable(
 def test_draws_stay_in_their_ranges_and_reach_their_ends(ranges: NominalRanges) -> None:
     generator = np.random.default_rng(0)
     drawn = [draw_nominal(ranges, "adamw", SLICES, generator) for _ in range(300)]
-    assert {one.warmup_steps for one in drawn} == set(range(5, 11))
-    assert {one.planned_steps for one in drawn} == set(range(130, 136))
-    assert {one.onset_step for one in drawn} == set(range(10, 21))
-    assert {one.corpus_slice for one in drawn} == set(range(SLICES))
-    assert {one.distractor for one in drawn} == {"none", "loss_spike"}
-    assert all(1.6 <= one.capacity_multiple <= 2.0 for one in drawn)
+    assert {item.warmup_steps for item in drawn} == set(range(5, 11))
+    assert {item.planned_steps for item in drawn} == set(range(130, 136))
+    assert {item.onset_step for item in drawn} == set(range(10, 21))
+    assert {item.corpus_slice for item in drawn} == set(range(SLICES))
+    assert {item.distractor for item in drawn} == {"none", "loss_spike"}
+    assert all(1.6 <= item.capacity_multiple <= 2.0 for item in drawn)
 
 
 @pytest.mark.parametrize(
@@ -225,7 +225,7 @@ def with_remedies(params: RecordParams, **remedies: dict[str, object]) -> Record
 def test_a_run_with_a_remedy_differs_from_the_failing_run_in_what_the_remedy_says(
     scenarios: tuple[Scenario, ...], params: RecordParams
 ) -> None:
-    (jump,) = (one for one in scenarios if one.id == "learning_rate_jump")
+    (jump,) = (scenario for scenario in scenarios if scenario.id == "learning_rate_jump")
     failure = plan_pair(ADAMW, jump, 0, 0, params, SLICES).failure
     remedies = with_remedies(
         params,
@@ -235,7 +235,7 @@ def test_a_run_with_a_remedy_differs_from_the_failing_run_in_what_the_remedy_say
     (planned,) = plan_remedies(failure, remedies)
     assert (planned.run_id, planned.kind) == (f"{failure.run_id}-calmer", "remedy")
     assert planned.twin_of == failure.run_id
-    failing, remedied = (order_for(one, ADAMW, 4, "corpus.json") for one in (failure, planned))
+    failing, remedied = (order_for(item, ADAMW, 4, "corpus.json") for item in (failure, planned))
     calmer = replace(
         failure.nominal, learning_rate=failure.nominal.learning_rate / 2, clip_norm=0.25
     )
@@ -245,7 +245,7 @@ def test_a_run_with_a_remedy_differs_from_the_failing_run_in_what_the_remedy_say
 def test_a_remedy_may_take_the_place_of_the_fault_with_its_parameters(
     scenarios: tuple[Scenario, ...], params: RecordParams
 ) -> None:
-    (tokens,) = (one for one in scenarios if one.id == "added_tokens")
+    (tokens,) = (scenario for scenario in scenarios if scenario.id == "added_tokens")
     failure = plan_pair(ADAMW, tokens, 0, 0, params, SLICES).failure
     fault = {"run": failure.run_id, "fault": "added_tokens_with_rows"}
     (planned,) = plan_remedies(failure, with_remedies(params, rows=fault))

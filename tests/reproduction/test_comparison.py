@@ -14,7 +14,7 @@ import yaml
 from failbench.cli import main
 from failbench.predictions import PREDICTION_SCHEMA
 from failbench.reproduction.comparison import READERS, RESULTS
-from failbench.reproduction.tolerances import RULES, rule_of
+from failbench.reproduction.tolerances import FILE_RULES, rule_of
 
 PREDICTIONS = "data/predictions/nested_cv/forest.parquet"
 FEATURES = "data/features/features.parquet"
@@ -337,7 +337,7 @@ def test_every_committed_result_has_a_rule_that_says_why(repository: Path) -> No
     )
     paths = [path for path in listed.stdout.decode("utf-8").split("\0") if path]
     assert {rule_of(path).pattern for path in paths} >= {"dvc.lock", "figures/*.svg"}
-    assert all(rule.reason.endswith(".") and rule.kind in READERS for rule in RULES)
+    assert all(rule.reason.endswith(".") and rule.kind in READERS for rule in FILE_RULES)
 
 
 def test_every_figure_has_its_points_beside_it(repository: Path) -> None:

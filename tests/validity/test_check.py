@@ -137,7 +137,7 @@ def telemetry() -> Telemetry:
             fingerprint=fingerprint(RECORD.nominal, "adamw", LEAK.fault, PROVENANCE_VALUES),
         ),
         run_row(TWIN, kind="twin", scenario="leak", twin_of=RUN),
-        *(run_row(f"success-{one}", kind="success", seed=one) for one in range(10)),
+        *(run_row(f"success-{item}", kind="success", seed=item) for item in range(10)),
     ]
     steps = [step_rows(row["run_id"], row["steps"]) for row in runs]  # type: ignore[arg-type]
     return Telemetry(
@@ -298,7 +298,7 @@ def test_run_without_a_twin_is_neither_healthy_nor_equal(telemetry: Telemetry) -
     )
 
 
-COMPARED = [one for one in STEP_SCHEMA if one not in {"run_id", "step", *NOISY_STEP_COLUMNS}]
+COMPARED = [item for item in STEP_SCHEMA if item not in {"run_id", "step", *NOISY_STEP_COLUMNS}]
 
 
 @pytest.mark.parametrize("column", COMPARED)
@@ -375,8 +375,8 @@ def test_scenario_that_is_not_applicable_is_not_missing(telemetry: Telemetry) ->
     drip = scenario("drip").model_copy(update={"not_applicable": {"transformer": reason}})
     setting = check_leak(telemetry, (LEAK, drip))
     assert (setting.missing, setting.not_applicable) == ((), {"drip": reason})
-    said = report(check((LEAK, drip), telemetry, RECORD, DETECTOR), True)
-    assert f"not applicable: drip: {reason}" in said
+    text = report(check((LEAK, drip), telemetry, RECORD, DETECTOR), True)
+    assert f"not applicable: drip: {reason}" in text
 
 
 def test_each_setting_is_checked_by_itself(telemetry: Telemetry) -> None:
@@ -418,18 +418,18 @@ def test_setting_that_was_recorded_but_is_not_named_is_an_error(telemetry: Telem
 def test_metrics_count_what_passed(telemetry: Telemetry) -> None:
     spoilt = with_run(RUN, failure_step=0)(telemetry)
     for given, passed in ((telemetry, 1), (spoilt, 0)):
-        found = metrics(check((LEAK,), given, RECORD, DETECTOR))["transformer-adamw"]
-        assert isinstance(found, dict)
-        assert (found["failing_runs"], found["passed"], found["missing"]) == (1, passed, 0)
-        assert found["outcomes"] == {"crash": 1}
+        actual = metrics(check((LEAK,), given, RECORD, DETECTOR))["transformer-adamw"]
+        assert isinstance(actual, dict)
+        assert (actual["failing_runs"], actual["passed"], actual["missing"]) == (1, passed, 0)
+        assert actual["outcomes"] == {"crash": 1}
 
 
 # The rules over the whole benchmark: failing runs alone matter, twenty scenarios a category.
 
 SCENARIOS = tuple(
-    scenario(f"{category}_{one}", category, ("easy", "medium", "hard")[one % 3])
+    scenario(f"{category}_{item}", category, ("easy", "medium", "hard")[item % 3])
     for category in CATEGORIES
-    for one in range(20)
+    for item in range(20)
 )
 
 
@@ -441,13 +441,13 @@ def rule(
 ) -> RuleResult:
     """One rule over runs that all crash at step 120, ``changes`` (by column) apart."""
     runs = []
-    for one in scenarios:
+    for item in scenarios:
         for seed in range(seeds):
-            key = (one.category, int(one.id.rsplit("_", 1)[1]), seed)
+            key = (item.category, int(item.id.rsplit("_", 1)[1]), seed)
             row = run_row(
-                f"{one.id}-s{seed}",
+                f"{item.id}-s{seed}",
                 kind="failure",
-                scenario=one.id,
+                scenario=item.id,
                 seed=seed,
                 onset_step=22,
                 failure_step=121,
@@ -456,15 +456,15 @@ def rule(
             )
             runs.append(row | {name: cells[key] for name, cells in changes.items() if key in cells})
     telemetry = Telemetry(pl.DataFrame(runs, schema=RUN_SCHEMA), STEP_SCHEMA.to_frame())
-    (found,) = [one for one in check_rules(scenarios, telemetry, RECORD) if one.name == name]
-    return found
+    (actual,) = [item for item in check_rules(scenarios, telemetry, RECORD) if item.name == name]
+    return actual
 
 
 def cells(
     counts: dict[str, int], value: object, seed: int = 0
 ) -> dict[tuple[str, int, int], object]:
     """A value for the first so many scenarios of each category."""
-    return {(one, index, seed): value for one, count in counts.items() for index in range(count)}
+    return {(item, index, seed): value for item, count in counts.items() for index in range(count)}
 
 
 def spread(*counts: int) -> dict[str, int]:
@@ -484,15 +484,15 @@ def spread(*counts: int) -> dict[str, int]:
     ],
 )
 def test_early_failures_are_few_and_spread(early: dict[str, int], holds: bool) -> None:
-    found = rule("early_failures", failure_step=cells(early, 109))
-    assert found.holds is holds
-    assert found.counts["scenarios"] == sum(early.values())
+    actual = rule("early_failures", failure_step=cells(early, 109))
+    assert actual.holds is holds
+    assert actual.counts["scenarios"] == sum(early.values())
 
 
 def test_scenario_fails_early_if_any_seed_does() -> None:
     early = spread(3, 3, 2, 2)
-    found = rule("early_failures", seeds=2, failure_step=cells(early, 10, seed=1))
-    assert found.counts["scenarios"] == 10
+    actual = rule("early_failures", seeds=2, failure_step=cells(early, 10, seed=1))
+    assert actual.counts["scenarios"] == 10
     assert rule("early_failures", failure_step=cells(early, 110)).counts["scenarios"] == 0
 
 
@@ -505,9 +505,9 @@ def test_scenario_fails_early_if_any_seed_does() -> None:
     ],
 )
 def test_slow_failures_are_many_and_spread(slow: dict[str, int], holds: bool) -> None:
-    found = rule("slow_failures", failure_step=cells(slow, 122))
-    assert found.holds is holds
-    assert found.counts["scenarios"] == sum(slow.values())
+    actual = rule("slow_failures", failure_step=cells(slow, 122))
+    assert actual.holds is holds
+    assert actual.counts["scenarios"] == sum(slow.values())
 
 
 def test_scenario_fails_slowly_if_the_median_of_its_seeds_does() -> None:
@@ -522,12 +522,14 @@ def test_scenario_fails_slowly_if_the_median_of_its_seeds_does() -> None:
 def test_third_of_the_scenarios_is_hard(hard: int, holds: bool) -> None:
     kinds = ("easy", "medium", "easy")
     scenarios = tuple(
-        scenario(f"{one}_{index}", one, "hard" if index == 2 and place < hard else kinds[index % 3])
-        for place, one in enumerate(CATEGORIES)
+        scenario(
+            f"{item}_{index}", item, "hard" if index == 2 and place < hard else kinds[index % 3]
+        )
+        for place, item in enumerate(CATEGORIES)
         for index in range(3)
     )
-    found = rule("hard_scenarios", scenarios)
-    assert (found.holds, found.counts["hard"]) == (holds, hard)
+    actual = rule("hard_scenarios", scenarios)
+    assert (actual.holds, actual.counts["hard"]) == (holds, hard)
 
 
 @pytest.mark.parametrize("missing", ["easy", "medium", "hard"])
@@ -566,9 +568,9 @@ def test_unknown_scenario_has_two_partners_from_two_other_categories(
     partners: dict[str, int], holds: bool
 ) -> None:
     alike = cells(partners | {"unknown": 1}, "SIGKILL")
-    found = rule("unknown_partners", exit_signal=alike)
-    assert found.holds is holds
-    assert found.counts == {"unknown_scenarios": 20, "without_enough_partners": not holds}
+    actual = rule("unknown_partners", exit_signal=alike)
+    assert actual.holds is holds
+    assert actual.counts == {"unknown_scenarios": 20, "without_enough_partners": not holds}
 
 
 @pytest.mark.parametrize(
@@ -601,4 +603,4 @@ def test_healthy_runs_have_learnt_by_the_earliest_onset(
     late = pl.when(pl.col("step") > 20).then(9.0).otherwise("validation_loss")
     steps = raised.with_columns(late.cast(pl.Float32).alias("validation_loss"))
     rules = check_rules((LEAK,), Telemetry(telemetry.runs, steps), RECORD)
-    assert {one.name: one.holds for one in rules}["healthy_perplexity"] is holds
+    assert {item.name: item.holds for item in rules}["healthy_perplexity"] is holds

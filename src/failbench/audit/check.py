@@ -1,4 +1,4 @@
-"""Checks: what one test of a printed claim takes, and what it finds."""
+"""Checks: the interface of tests of printed claims, and their findings."""
 
 from __future__ import annotations
 
@@ -26,20 +26,21 @@ class AuditSettings(Record):
 
 @dataclass(frozen=True)
 class Finding:
-    """What a test found.
+    """The result of a test.
 
     Attributes
     ----------
     verdict
-        Whether the claim fits what was computed.
+        Whether the claim agrees with the computed value.
     computed
-        What was computed, in words.
+        Description of the computed value.
     value, low, high
-        The printed figure, and the range of figures that would fit; None for tests of another kind.
+        The printed figure, and the range of figures that agree; None for tests without one.
     printed_low, printed_high
-        Ends of the interval that is printed, of tests of intervals.
+        Ends of the printed interval, for tests of intervals.
     n, implied_n
-        What an interval or a percentage is said to be of, and what its digits or width imply.
+        Stated sample size of an interval or a percentage, and the one that its width or digits
+        imply.
     """
 
     verdict: Verdict
@@ -54,17 +55,17 @@ class Finding:
 
 
 class Check(Record, ABC):
-    """A test of a claim: its fields are what the paper prints, its kind is a ``Literal`` field."""
+    """A test of a claim: its fields are printed figures, its kind is a ``Literal`` field."""
 
     @abstractmethod
     def finding(self, settings: AuditSettings) -> Finding:
         """Test the claim."""
 
 
-class Comparison(Check):
-    """A test that its figures settle alone: at no level, and without draws."""
+class ArithmeticCheck(Check):
+    """A test by arithmetic alone, without a significance level or random draws."""
 
-    def finding(self, settings: AuditSettings) -> Finding:  # noqa: ARG002 - as every check is called
+    def finding(self, settings: AuditSettings) -> Finding:  # noqa: ARG002 - interface
         """Test the claim."""
         return self.compare()
 
@@ -74,21 +75,21 @@ class Comparison(Check):
 
 
 def verdict(fits: bool) -> Verdict:
-    """The verdict of a test that could be made."""
+    """The verdict of a test that could be carried out."""
     return "consistent" if fits else "inconsistent"
 
 
-def of_range(printed: Printed, low: float, high: float, computed: str = "") -> Finding:
-    """The finding that a printed figure should lie between two that were computed.
+def range_finding(printed: Printed, low: float, high: float, computed: str = "") -> Finding:
+    """The finding for a printed figure that should lie in a computed range.
 
     Parameters
     ----------
     printed
-        What the paper says.
+        The printed figure.
     low, high
-        What follows from other figures, over their rounding.
+        Range implied by other figures, over their rounding.
     computed
-        What was computed, in words; the middle of the range where there are none.
+        Description of the computed value; by default the middle of the range.
     """
     return Finding(
         verdict(printed.agrees(low, high)),

@@ -1,4 +1,4 @@
-"""Paper audit: every claim of the paper that its own figures can test, tested."""
+"""Paper audit: tests of every claim of the paper that its own figures can test."""
 
 from __future__ import annotations
 
@@ -81,23 +81,23 @@ AUDIT_SCHEMA = pl.Schema(
 
 
 class AuditedClaim(Record):
-    """A claim of the paper and the test of it.
+    """A claim of the paper and its test.
 
     Attributes
     ----------
     quantity
-        What is claimed, in our words.
+        The claim, in our words.
     printed
-        The figures of the claim as the paper prints them.
+        The figures of the claim as printed.
     place
-        Where the paper says so; ``against`` is where it prints what the test holds against it, if
-        that is elsewhere.
+        Section or table of the claim; ``against`` is that of the figures it is tested against, if
+        different.
     check
-        The test and the figures that go into it.
+        The test with its figures.
     note
-        What else a reader should know, above all a reading that would excuse the claim.
+        Remarks, above all an interpretation under which the claim would be correct.
     label
-        What a figure calls it.
+        Label in figures.
     """
 
     quantity: str = Field(min_length=5)
@@ -122,9 +122,9 @@ def audit_paper(paper: AuditedPaper, settings: AuditSettings) -> pl.DataFrame:
     -------
     polars.DataFrame
         Rows of ``AUDIT_SCHEMA`` in the order of the claims, keyed by ``claim``. ``value``, ``low``
-        and ``high`` are the printed figure and the range that fits the others; for tests of
-        intervals that range is the interval that the paper's own numbers imply, beside
-        ``printed_low`` and ``printed_high``. Fractions stay fractions.
+        and ``high`` are the printed figure and the range that agrees with the others; for tests of
+        intervals that range is the interval implied by the paper's own numbers, beside
+        ``printed_low`` and ``printed_high``. Fractions are not converted to percent.
     """
     rows = []
     for name, claim in paper.claims.items():
@@ -147,18 +147,18 @@ def audit_metrics(audit: pl.DataFrame) -> dict[str, dict[str, dict[str, dict[str
     -------
     dict
         ``{"all" | "place" | "kind": {name: {verdict: {value, n}}}}``, where ``n`` claims were
-        tested. The claims are all that could be found and no sample of others, so that a share
-        has no interval.
+        tested. The claims are all that were identified, not a sample, so shares have no
+        intervals.
     """
     return {
         "all": {"claims": _shares(audit)},
-        "kind": _by(audit, "kind"),
-        "place": _by(audit, "place"),
+        "kind": _shares_by(audit, "kind"),
+        "place": _shares_by(audit, "place"),
     }
 
 
-def _by(audit: pl.DataFrame, column: str) -> dict[str, dict[str, dict[str, float]]]:
-    # a dot in a name would read as one level more where metrics are compared
+def _shares_by(audit: pl.DataFrame, column: str) -> dict[str, dict[str, dict[str, float]]]:
+    # a dot in a name would be read as another level of keys when metrics are compared
     parts = audit.partition_by(column, as_dict=True)
     return {re.sub(r"\W", "_", str(name).lower()): _shares(part) for (name,), part in parts.items()}
 

@@ -1,9 +1,9 @@
-"""Counts behind percentages: which numerators, folds and confusion matrices can give a figure.
+"""Counts behind percentages: the numerators, folds and confusion matrices that give a figure.
 
 The granularity test is that of Brown and Heathers (2017, "The GRIM test", Social Psychological and
-Personality Science 8): of n scenarios a rate is a whole number of n-ths, so that most percentages
-cannot occur. The tests of folds list every outcome that folds of the stated sizes can have, and
-need no assumption.
+Personality Science 8): a rate of n scenarios is a whole number of n-ths, so most percentages cannot
+occur. The tests of folds enumerate every outcome of folds of the stated sizes, without further
+assumptions.
 """
 
 from __future__ import annotations
@@ -17,26 +17,26 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from failbench.arrays import Array
-from failbench.audit.check import Comparison, Finding, of_range, verdict
+from failbench.audit.check import ArithmeticCheck, Finding, range_finding, verdict
 from failbench.audit.printed_figures import TOLERANCE, Figure, Printed
 
-LARGEST = 1000
-"""Denominators are sought up to this."""
+LARGEST_DENOMINATOR = 1000
+"""Largest denominator that is tried."""
 
 
 def numerators(figure: Printed, n: int) -> range:
-    """Whole numbers k for which k of n would be printed as this figure; empty if none would."""
+    """Whole numbers k for which k of n is printed as this figure; empty if there is none."""
     first = math.ceil(figure.low * n - TOLERANCE)
     last = math.floor(figure.high * n + TOLERANCE)
     return range(max(first, 0), min(last, n) + 1)
 
 
 def smallest_denominator(figures: tuple[Printed, ...]) -> int | None:
-    """The smallest n of which all figures are whole numbers of n-ths, up to ``LARGEST``."""
+    """The smallest n, if any, for which all figures are whole numbers of n-ths."""
     return next(
         (
             n
-            for n in range(1, LARGEST + 1)
+            for n in range(1, LARGEST_DENOMINATOR + 1)
             if all(len(numerators(figure, n)) > 0 for figure in figures)
         ),
         None,
@@ -56,31 +56,31 @@ def passing_by_chance(figure: Printed, n: int) -> float:
 
 @cache
 def fold_accuracies(folds: tuple[int, ...]) -> Array:
-    """Every outcome of cross-validation, folds of a size in any order: ``[n_outcomes, n_folds]``.
+    """Every outcome of cross-validation, up to the order of equal folds: ``[n_outcomes, n_folds]``.
 
     Parameters
     ----------
     folds
-        How many scenarios each fold tests.
+        Number of scenarios in each test fold.
     """
     outcomes = np.zeros((1, 0))
     for size in sorted(set(folds)):
         rates = np.arange(size + 1) / size
         block = np.array(list(combinations_with_replacement(rates, folds.count(size))))
-        left = np.repeat(outcomes, len(block), axis=0)
-        outcomes = np.hstack([left, np.tile(block, (len(outcomes), 1))])
+        repeated = np.repeat(outcomes, len(block), axis=0)
+        outcomes = np.hstack([repeated, np.tile(block, (len(outcomes), 1))])
     return outcomes
 
 
-class Granularity(Comparison):
-    """Percentages that are said to be of the same n."""
+class Granularity(ArithmeticCheck):
+    """Percentages that are stated to be of the same n."""
 
     kind: Literal["granularity"]
     values: tuple[Figure, ...] = Field(min_length=1)
     n: int = Field(ge=1)
 
     def compare(self) -> Finding:
-        """Whether each is a whole number of n-ths; a test that any figure passes tells nothing."""
+        """Whether each is a whole number of n-ths; uninformative if any figure would pass."""
         possible = [numerators(figure, self.n) for figure in self.values]
         chance = passing_by_chance(self.values[0], self.n)
         implied = smallest_denominator(self.values)
@@ -100,7 +100,7 @@ class Granularity(Comparison):
         return Finding("inconsistent", f"{near}; {fits}", value, n=self.n, implied_n=implied)
 
 
-class FoldAccuracy(Comparison):
+class FoldAccuracy(ArithmeticCheck):
     """An accuracy under cross-validation: over all scenarios, or the mean over folds."""
 
     kind: Literal["fold_accuracy"]
@@ -108,7 +108,7 @@ class FoldAccuracy(Comparison):
     folds: tuple[int, ...] = Field(min_length=2)
 
     def compare(self) -> Finding:
-        """Whether any outcome of the folds gives it in either way."""
+        """Whether any outcome of the folds gives it in either definition."""
         n = sum(self.folds)
         pooled = numerators(self.value, n)
         means = fold_accuracies(self.folds).mean(axis=1)
@@ -126,8 +126,8 @@ class FoldAccuracy(Comparison):
         return Finding("inconsistent", computed, self.value.value, n=n, implied_n=implied)
 
 
-class FoldDeviation(Comparison):
-    """The standard deviation of accuracies over folds, beside their mean."""
+class FoldDeviation(ArithmeticCheck):
+    """The standard deviation of accuracies over folds, with their mean."""
 
     kind: Literal["fold_deviation"]
     mean: Figure
@@ -135,17 +135,17 @@ class FoldDeviation(Comparison):
     folds: tuple[int, ...] = Field(min_length=2)
 
     def compare(self) -> Finding:
-        """Whether an outcome whose mean is within half a scenario of the printed one has it."""
+        """Whether an outcome with a mean within half a scenario of the printed one has it."""
         accuracies = fold_accuracies(self.folds)
         slack = self.mean.half_unit + 0.5 / sum(self.folds)
         near = accuracies[np.abs(accuracies.mean(axis=1) - self.mean.value) <= slack]
         low, high = float(near.std(axis=1).min()), float(near.std(axis=1, ddof=1).max())
         text = self.deviation.text
-        return of_range(self.deviation, low, high, f"from {text(low)} to {text(high)}")
+        return range_finding(self.deviation, low, high, f"from {text(low)} to {text(high)}")
 
 
-class Recalls(Comparison):
-    """An accuracy beside the recall and the number of scenarios of each category."""
+class Recalls(ArithmeticCheck):
+    """An accuracy, with the recall and the number of scenarios of each category."""
 
     kind: Literal["recalls"]
     value: Figure
@@ -153,13 +153,13 @@ class Recalls(Comparison):
     counts: tuple[int, ...]
 
     @model_validator(mode="after")
-    def _has_a_count_a_recall(self) -> Self:
+    def _has_a_count_per_recall(self) -> Self:
         if len(self.recalls) != len(self.counts):
             raise ValueError("there must be as many counts as recalls")
         return self
 
     def compare(self) -> Finding:
-        """Whether the scenarios that the recalls make right are as many as the accuracy says."""
+        """Whether the numbers of right scenarios by recalls and by accuracy agree."""
         n = sum(self.counts)
         right = [
             numerators(recall, count)
@@ -170,24 +170,24 @@ class Recalls(Comparison):
         low, high = sum(counts[0] for counts in right), sum(counts[-1] for counts in right)
         total = str(low) if low == high else f"{low} to {high}"
         computed = f"{total} of {n} = {self.value.text(low / n)}"
-        return of_range(self.value, low / n, high / n, computed)
+        return range_finding(self.value, low / n, high / n, computed)
 
 
-class ConfusionRows(Comparison):
-    """A confusion matrix beside the number of scenarios of each category."""
+class ConfusionRows(ArithmeticCheck):
+    """A confusion matrix, with the number of scenarios of each category."""
 
     kind: Literal["confusion_rows"]
     rows: tuple[tuple[int, ...], ...]
     counts: tuple[int, ...]
 
     def compare(self) -> Finding:
-        """Whether its rows add up to them."""
+        """Whether its rows sum to these numbers."""
         sums = tuple(sum(row) for row in self.rows)
         return Finding(verdict(sums == self.counts), f"rows sum to {', '.join(map(str, sums))}")
 
 
-class ConfusionShare(Comparison):
-    """A rate beside a confusion matrix whose last column, and last row, is ``unknown``.
+class ConfusionShare(ArithmeticCheck):
+    """A rate, with a confusion matrix whose last column and row are ``unknown``.
 
     ``right`` is the diagonal. The last column merges abstentions with the label: ``abstained`` is
     that column, ``right_of_committed`` the rest of the diagonal among all other columns.
@@ -199,7 +199,7 @@ class ConfusionShare(Comparison):
     share: Literal["right", "abstained", "right_of_committed"]
 
     def compare(self) -> Finding:
-        """Whether the cells give the rate."""
+        """Whether the entries give the rate."""
         matrix = np.array(self.rows)
         n, last = int(matrix.sum()), int(matrix[:, -1].sum())
         part, whole = {
@@ -208,7 +208,7 @@ class ConfusionShare(Comparison):
             "right_of_committed": (int(np.trace(matrix[:-1])), n - last),
         }[self.share]
         rate = part / whole
-        return of_range(self.value, rate, rate, f"{part} of {whole} = {self.value.text(rate)}")
+        return range_finding(self.value, rate, rate, f"{part} of {whole} = {self.value.text(rate)}")
 
 
 def _neighbours(figure: Printed, n: int) -> str:

@@ -9,13 +9,20 @@ from typing import Literal
 from pydantic import Field
 from scipy import stats
 
-from failbench.audit.check import AuditSettings, Check, Comparison, Finding, of_range, verdict
+from failbench.audit.check import (
+    ArithmeticCheck,
+    AuditSettings,
+    Check,
+    Finding,
+    range_finding,
+    verdict,
+)
 from failbench.audit.counts import numerators
 from failbench.audit.printed_figures import Figure, Printed, over_rounding
 
 
-class FScore(Comparison):
-    """An F1 score beside precision and recall, of a category of a known number of scenarios."""
+class FScore(ArithmeticCheck):
+    """An F1 score with precision and recall of a category with a known number of scenarios."""
 
     kind: Literal["f_score"]
     value: Figure
@@ -37,10 +44,10 @@ class FScore(Comparison):
         computed = (
             f"{right} of {self.support} found with {alarms} false alarms: {self.value.text(score)}"
         )
-        return of_range(self.value, min(scores.values()), max(scores.values()), computed)
+        return range_finding(self.value, min(scores.values()), max(scores.values()), computed)
 
 
-class EffectSize(Comparison):
+class EffectSize(ArithmeticCheck):
     """Cohen's d of the difference of two accuracies, with their deviations where printed."""
 
     kind: Literal["effect_size"]
@@ -49,11 +56,11 @@ class EffectSize(Comparison):
     deviations: tuple[Figure, Figure] | None = None
 
     def compare(self) -> Finding:
-        """Whether d (Cohen, 1988) fits scenarios, or folds with the printed deviations.
+        """Whether d (Cohen, 1988) agrees over scenarios, or over folds with the printed deviations.
 
         Over scenarios the deviation of an accuracy p is sqrt(p (1 - p)). Over folds d is of the
         pooled deviations, or of paired differences, whose deviation lies between the difference
-        and the sum of the two. Without deviations the folds cannot be checked.
+        and the sum of the two. Without deviations the value over folds cannot be checked.
         """
         rates = [mean.value for mean in self.means]
         of_scenarios = cohens_d(self.means, [math.sqrt(p * (1 - p)) for p in rates])
@@ -64,9 +71,12 @@ class EffectSize(Comparison):
             computed = f"{scenarios}; over folds it needs an sd of {implied:.1f} points, not given"
             return Finding("consistent" if fits else "cannot be checked", computed)
         low, high = over_rounding(lambda pair: abs(pair[1] - pair[0]), self.means)
-        left, right = (deviation.value for deviation in self.deviations)
-        pooled = cohens_d(self.means, [left, right])
-        paired = (low / (left + right), high / abs(left - right) if left != right else math.inf)
+        first, second = (deviation.value for deviation in self.deviations)
+        pooled = cohens_d(self.means, [first, second])
+        paired = (
+            low / (first + second),
+            high / abs(first - second) if first != second else math.inf,
+        )
         fits |= self.value.agrees(*pooled) or self.value.agrees(*paired)
         computed = (
             f"{scenarios}, {sum(pooled) / 2:.1f} over folds (paired at least {paired[0]:.1f})"
@@ -77,7 +87,7 @@ class EffectSize(Comparison):
 
 
 class PairedT(Check):
-    """A paired effect size over n folds that is said to be significant."""
+    """A paired effect size over n folds that is stated to be significant."""
 
     kind: Literal["paired_t"]
     effect: Figure
@@ -98,18 +108,18 @@ class PairedT(Check):
         return Finding(verdict(low < settings.alpha), computed, n=self.n)
 
 
-class Ties(Comparison):
-    """Accuracies by name of which every pair is said to differ significantly."""
+class Ties(ArithmeticCheck):
+    """Accuracies by name, every pair of which is stated to differ significantly."""
 
     kind: Literal["ties"]
     values: dict[str, Figure] = Field(min_length=2)
     n: int = Field(ge=2)
 
     def compare(self) -> Finding:
-        """Whether every pair differs by a scenario at least, without which no test finds it."""
+        """Whether every pair differs by at least one scenario, as significance requires."""
         tied = [
-            f"{left} and {right}"
-            for (left, figure), (right, other) in combinations(self.values.items(), 2)
+            f"{first} and {second}"
+            for (first, figure), (second, other) in combinations(self.values.items(), 2)
             if figure.overlaps(other)
         ]
         computed = f"equal as printed: {', '.join(tied)}" if tied else "no two are equal"
@@ -117,7 +127,7 @@ class Ties(Comparison):
 
 
 class Binomial(Check):
-    """A rate of n scenarios that is said to be above another, or to be that other."""
+    """A rate of n scenarios that is stated to be above another, or equal to it."""
 
     kind: Literal["binomial"]
     value: Figure
@@ -126,15 +136,15 @@ class Binomial(Check):
     rate: Figure
 
     def finding(self, settings: AuditSettings) -> Finding:
-        """Whether the exact binomial test finds it above, or does not find it different."""
+        """Whether the exact binomial test shows it to be above, or does not show a difference."""
         right = round(self.value.value * self.n)
         side = "greater" if self.relation == "above" else "two-sided"
         p = float(stats.binomtest(right, self.n, self.rate.value, side).pvalue)
         differs = p < settings.alpha
-        shown_p = "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
+        p_text = "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
         return Finding(
             verdict(differs if self.relation == "above" else not differs),
-            f"{right} of {self.n} against {100 * self.rate.value:.1f} %: {shown_p}",
+            f"{right} of {self.n} against {100 * self.rate.value:.1f} %: {p_text}",
             n=self.n,
         )
 

@@ -1,7 +1,7 @@
-"""Expressions: the arithmetic that a formula between printed figures may hold, and nothing else.
+"""Expressions: safe arithmetic for formulas between printed figures.
 
-Python's own parser reads them, and its tree is walked by this module: no name but those given and
-no function but those listed can be reached.
+Python's parser reads them, and this module evaluates the syntax tree: only the given names and the
+listed functions are available.
 """
 
 from __future__ import annotations
@@ -57,9 +57,9 @@ class Expression:
     Attributes
     ----------
     text
-        As it was written.
+        The source.
     root
-        As Python parses it.
+        The parsed expression.
     """
 
     text: str
@@ -67,7 +67,7 @@ class Expression:
 
     @classmethod
     def parse(cls, text: str) -> Expression:
-        """Read an expression.
+        """Parse an expression.
 
         >>> Expression.parse("(a - b) / b").value({"a": 3.0, "b": 2.0})
         0.5
@@ -75,7 +75,7 @@ class Expression:
         Raises
         ------
         ValueError
-            If it is no expression, or has anything in it but numbers, names, ``+ - * / **``,
+            If it is no expression, or contains anything but numbers, names, ``+ - * / **``,
             parentheses and the listed functions.
         """
         try:
@@ -91,22 +91,22 @@ class Expression:
 
     @property
     def names(self) -> set[str]:
-        """The figures that it is of."""
+        """Names of its variables."""
         nodes = (node.id for node in ast.walk(self.root) if isinstance(node, ast.Name))
         return {name for name in nodes if name not in FUNCTIONS}
 
     def value(self, numbers: Mapping[str, Number]) -> float:
-        """What it comes to.
+        """Evaluate the expression.
 
         Parameters
         ----------
         numbers
-            What the names stand for.
+            Values of the names.
 
         Raises
         ------
         ValueError
-            If it cannot be computed from these numbers, or comes to a list.
+            If it cannot be computed from these numbers, or its value is a list.
         """
         try:
             result = np.asarray(_evaluate(self.root, numbers))

@@ -1,4 +1,4 @@
-"""The figure of the audit: intervals as printed, over those that 76 scenarios allow."""
+"""The figure of the audit: printed intervals over Wilson intervals of 76 scenarios."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from matplotlib.figure import Figure
 from failbench.reporting.style import BLACK, BLUE, GREY, VERMILLION
 
 WIDTH: Final = 3.4
-"""Inches: that of one column, so that no letter shrinks below its size."""
+"""Inches: one column of the page, so that text is not scaled down."""
 
 FONT: Final = 6.5
 ROW_HEIGHT: Final = 0.21
-"""Inches an interval."""
+"""Inches per interval."""
 
 LEFT: Final = 30.0
 """Left end of the axis, in percent."""
 
 COLOURS: Final = {"inconsistent": VERMILLION, "consistent": BLUE}
 MARKERS: Final = {"inconsistent": "D", "consistent": "o"}
-"""Markers differ too, for eyes and printers without colours."""
+"""Markers differ too, for readers without colour vision and printing without colour."""
 
 
 def draw_paper_audit(points: pl.DataFrame) -> Figure:
@@ -33,7 +33,7 @@ def draw_paper_audit(points: pl.DataFrame) -> Figure:
     ----------
     points
         As :func:`failbench.audit.claims.audit_paper` returns them; the tests of intervals
-        of rates are drawn, by the place of the interval and in the order of the claims.
+        of rates are drawn, by place and in the order of the claims.
     """
     drawn = points.filter(pl.col("kind") == "rate_interval")
     height = 0.95 + ROW_HEIGHT * drawn.height

@@ -1,7 +1,7 @@
 """Formulas between printed figures: sums, quotients, means, deviations and bounds.
 
-A claim fits when some numbers that would be printed as the given figures yield one that would be
-printed as the claimed figure: rounding alone is never held against it.
+A claim agrees if some numbers that round to the given figures yield one that rounds to the claimed
+figure: rounding alone is never an inconsistency.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Annotated, Literal, Self
 import numpy as np
 from pydantic import BeforeValidator, Field, model_validator
 
-from failbench.audit.check import Comparison, Finding, of_range
+from failbench.audit.check import ArithmeticCheck, Finding, range_finding
 from failbench.audit.expressions import Expression, Number
 from failbench.audit.printed_figures import Figure, Printed, over_rounding, read_printed
 
@@ -33,10 +33,10 @@ FormulaKind = Literal[
     "variance",
     "sigma_threshold",
 ]
-"""What the table calls a formula."""
+"""Kinds of formulas, as the table labels them."""
 
 RANGE = {"value", "low", "high"}
-"""What the words of a formula may name besides its figures."""
+"""Names in the description of a formula besides its figures."""
 
 
 def _read_term(raw: object) -> Printed | tuple[Printed, ...]:
@@ -47,30 +47,30 @@ Term = Annotated[Printed | tuple[Printed, ...], BeforeValidator(_read_term)]
 """A field that holds a printed figure, or a list of them."""
 
 
-class Formula(Comparison):
-    """A figure, and the formula of other figures that should give it.
+class Formula(ArithmeticCheck):
+    """A figure, and the formula of other figures that should equal it.
 
     Attributes
     ----------
     kind
-        What the table calls it.
+        Kind of formula.
     value
-        The figure that is claimed.
+        The claimed figure.
     formula
         An expression of the names under ``where``; monotone in each figure, or at least with its
-        extremes where figures are at an end of their rounding. See
+        extremes at the ends of their rounding. See
         :mod:`failbench.audit.expressions`.
     where
-        What the names stand for.
+        Figures by name.
     least
-        Another expression where the two are a range: the claim fits between ``least`` and
+        Expression for the lower end of a range: the claim agrees between ``least`` and
         ``formula``.
     exact
         Whether the figures are taken as printed, without the numbers that round to them.
     words
-        What was computed, with expressions in braces; these may also name the claimed ``value`` and
-        the range, ``low`` to ``high``. A format behind a colon is that of Python; without one a
-        number has the unit of the value. The middle of the range where there are no words.
+        Description of the computed value, with expressions in braces; these may also name the
+        claimed ``value`` and the range, ``low`` to ``high``. Formats after a colon are Python's;
+        without one a number has the unit of the value. By default the middle of the range.
     """
 
     kind: FormulaKind
@@ -85,8 +85,8 @@ class Formula(Comparison):
     def _can_be_computed(self) -> Self:
         expressions = [Expression.parse(text) for text in (self.formula, self.least) if text]
         named = set.union(*(expression.names for expression in expressions))
-        spoken = {name for part in _expressions_in(self.words) for name in part.names} - RANGE
-        for name in sorted((named | spoken) - set(self.where)):
+        in_words = {name for part in _expressions_in(self.words) for name in part.names} - RANGE
+        for name in sorted((named | in_words) - set(self.where)):
             raise ValueError(f"{name!r} is named by a formula and is not under where")
         for name in sorted(set(self.where) - named):
             raise ValueError(f"{name!r} is under where and named by no formula")
@@ -102,7 +102,7 @@ class Formula(Comparison):
             "low": low,
             "high": high,
         }
-        return of_range(self.value, low, high, _spoken(self.words, numbers, self.value))
+        return range_finding(self.value, low, high, _filled_in(self.words, numbers, self.value))
 
     def _figures(self) -> list[Printed]:
         """All figures under ``where``, in their order."""
@@ -114,14 +114,16 @@ class Formula(Comparison):
 
     def _numbers(self, numbers: Sequence[float]) -> dict[str, Number]:
         """Numbers in the order of the figures, by name."""
-        rest = iter(numbers)
+        remaining = iter(numbers)
         return {
-            name: np.array(list(islice(rest, len(term)))) if isinstance(term, tuple) else next(rest)
+            name: np.array(list(islice(remaining, len(term))))
+            if isinstance(term, tuple)
+            else next(remaining)
             for name, term in self.where.items()
         }
 
     def _range(self) -> tuple[float, float]:
-        """The figures that would fit."""
+        """The range of figures that agree."""
         low, _ = self._over_rounding(self.least or self.formula)
         _, high = self._over_rounding(self.formula)
         return low, high
@@ -143,8 +145,8 @@ def _expressions_in(words: str) -> list[Expression]:
     return [Expression.parse(text) for _, text, _, _ in Formatter().parse(words) if text]
 
 
-def _spoken(words: str, numbers: Mapping[str, Number], value: Printed) -> str:
-    """The words with numbers in place of the expressions."""
+def _filled_in(words: str, numbers: Mapping[str, Number], value: Printed) -> str:
+    """The description with numbers in place of the expressions."""
     parts = []
     for before, text, form, _ in Formatter().parse(words):
         parts.append(before)

@@ -1,4 +1,4 @@
-"""Intervals as the paper prints them, beside those that its own numbers of scenarios imply."""
+"""Printed intervals compared with those implied by the paper's own numbers of scenarios."""
 
 from __future__ import annotations
 
@@ -12,7 +12,14 @@ from pydantic import Field, model_validator
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
-from failbench.audit.check import AuditSettings, Check, Comparison, Finding, of_range, verdict
+from failbench.audit.check import (
+    ArithmeticCheck,
+    AuditSettings,
+    Check,
+    Finding,
+    range_finding,
+    verdict,
+)
 from failbench.audit.printed_figures import TOLERANCE, Figure, Printed, over_rounding
 from failbench.records import Record
 
@@ -20,7 +27,7 @@ Ends = tuple[float, float]
 
 
 class PrintedInterval(Record):
-    """What tests of one printed interval share."""
+    """Base of tests of one printed interval."""
 
     interval: tuple[Figure, Figure]
 
@@ -31,7 +38,7 @@ class PrintedInterval(Record):
         return self
 
     def near(self, ends: Ends, tolerance: float) -> bool:
-        """Whether both ends lie within a distance of others."""
+        """Whether both ends lie within a tolerance of other ends."""
         return all(
             abs(printed.value - end) <= tolerance + printed.half_unit + TOLERANCE
             for printed, end in zip(self.interval, ends, strict=True)
@@ -46,25 +53,24 @@ class RateInterval(PrintedInterval, Check):
     n: int = Field(ge=2)
 
     def finding(self, settings: AuditSettings) -> Finding:
-        """Whether a usual interval lies within one scenario of it at both ends.
+        """Whether a standard interval lies within one scenario of it at both ends.
 
-        Usual are those of Wald, of Wilson (1927, Journal of the American Statistical Association
-        22) and of Clopper and Pearson (1934, Biometrika 26), by statsmodels, and the percentiles of
-        the bootstrap, which for a rate are those of the binomial distribution (Efron and
-        Tibshirani, 1993, "An introduction to the bootstrap"). The n that the interval implies is
-        that of a Wald interval with the longer of its two sides: the other may have been cut off
-        at one.
+        Standard intervals are those of Wald, of Wilson (1927, Journal of the American Statistical
+        Association 22) and of Clopper and Pearson (1934, Biometrika 26), by statsmodels, and the
+        percentiles of the bootstrap, which for a rate are those of the binomial distribution (Efron
+        and Tibshirani, 1993, "An introduction to the bootstrap"). The implied n is that
+        of a Wald interval with the longer of its two sides: the other may have been clipped at one.
         """
         right = round(self.value.value * self.n)
         level = settings.confidence
-        usual: list[Ends] = [
+        standard: list[Ends] = [
             proportion_confint(right, self.n, alpha=1 - level, method=method)
             for method in ("wilson", "normal", "beta")
         ]
         tail = (1 - level) / 2
-        usual.append(tuple(stats.binom.ppf([tail, 1 - tail], self.n, right / self.n) / self.n))
-        fits = any(self.near(ends, 1 / self.n) for ends in usual)
-        low, high = usual[0]
+        standard.append(tuple(stats.binom.ppf([tail, 1 - tail], self.n, right / self.n) / self.n))
+        fits = any(self.near(ends, 1 / self.n) for ends in standard)
+        low, high = standard[0]
         implied = implied_n(self.value.value, reach(self.value, self.interval), level)
         text = self.value.text
         return Finding(
@@ -82,7 +88,7 @@ class RateInterval(PrintedInterval, Check):
 
 
 class DeviationInterval(PrintedInterval, Check):
-    """An interval beside the standard deviation over folds that it may be made of."""
+    """An interval, with the standard deviation over folds from which it may be computed."""
 
     kind: Literal["deviation_interval"]
     value: Figure
@@ -90,7 +96,7 @@ class DeviationInterval(PrintedInterval, Check):
     folds: int = Field(ge=2)
 
     def finding(self, settings: AuditSettings) -> Finding:
-        """Whether it reaches as far as that of a mean over folds, by the normal or by t."""
+        """Whether its width is that of a mean over folds, by the normal or the t distribution."""
 
         def multiple(numbers: Sequence[float]) -> float:
             return (numbers[1] - numbers[0]) / 2 / numbers[2]
@@ -101,7 +107,7 @@ class DeviationInterval(PrintedInterval, Check):
         tail = (1 - settings.confidence) / 2
         normal = float(stats.norm.isf(tail)) / math.sqrt(self.folds)
         student = float(stats.t.isf(tail, self.folds - 1)) / math.sqrt(self.folds)
-        fits = any(low - TOLERANCE <= usual <= high + TOLERANCE for usual in (normal, student))
+        fits = any(low - TOLERANCE <= width <= high + TOLERANCE for width in (normal, student))
         return Finding(
             verdict(fits),
             f"reaches {middle:.2f} sd to either side; a mean of {self.folds} folds {normal:.2f} "
@@ -109,34 +115,35 @@ class DeviationInterval(PrintedInterval, Check):
         )
 
 
-class GapInterval(PrintedInterval, Comparison):
-    """The interval of a difference, beside those of the two figures."""
+class GapInterval(PrintedInterval, ArithmeticCheck):
+    """The interval of a difference, with those of the two figures."""
 
     kind: Literal["gap_interval"]
     first: tuple[Figure, Figure, Figure]
     second: tuple[Figure, Figure, Figure]
 
     def compare(self) -> Finding:
-        """Whether any correlation of the two estimates gives it its width.
+        """Whether some correlation of the two estimates implies its width.
 
-        A standard error of a difference lies between the difference and the sum of the two
-        (Cauchy-Schwarz). First and second are a figure with its interval; the longer side counts.
+        The standard error of a difference lies between the difference and the sum of the two
+        (Cauchy-Schwarz). ``first`` and ``second`` are figures with their intervals, of which the
+        longer side is used.
         """
         reaches = [reach(value, (low, high)) for value, low, high in (self.first, self.second)]
         least, most = abs(reaches[0] - reaches[1]), sum(reaches)
         half = Printed(
             (self.interval[1].value - self.interval[0].value) / 2,
-            # its two ends count half, and the two figures of either reach in full
+            # the two ends contribute half, and the two figures of each reach in full
             5 * self.interval[0].half_unit,
             unit="points",
         )
         text = half.text
         computed = f"± {text(half.value)}; from ± {text(least)} to ± {text(most)} is possible"
-        return of_range(half, least, most, computed)
+        return range_finding(half, least, most, computed)
 
 
 class ScoreInterval(PrintedInterval, Check):
-    """The interval of an F1 score, beside the counts that the score implies."""
+    """The interval of an F1 score, with the counts that the score implies."""
 
     kind: Literal["score_interval"]
     right: int = Field(ge=1)
@@ -145,7 +152,7 @@ class ScoreInterval(PrintedInterval, Check):
     n: int = Field(ge=2)
 
     def finding(self, settings: AuditSettings) -> Finding:
-        """Whether the percentiles of the bootstrap lie within one more error of both ends."""
+        """Whether the bootstrap percentiles lie within one further error of both ends."""
         counts = np.array([self.right, self.missed, self.false_alarms])
         shares = [*(counts / self.n), 1 - counts.sum() / self.n]
         rng = np.random.default_rng(settings.seed)
@@ -156,9 +163,11 @@ class ScoreInterval(PrintedInterval, Check):
         tail = (1 - settings.confidence) / 2
         low, high = (float(end) for end in np.quantile(scores, (tail, 1 - tail)))
         value = 2 * self.right / (2 * self.right + self.missed + self.false_alarms)
-        more = 2 * self.right / (2 * self.right + self.missed + self.false_alarms + 1)
+        with_one_more_error = (
+            2 * self.right / (2 * self.right + self.missed + self.false_alarms + 1)
+        )
         return Finding(
-            verdict(self.near((low, high), value - more)),
+            verdict(self.near((low, high), value - with_one_more_error)),
             f"bootstrap of these counts: {low:.2f} to {high:.2f}",
             value=value,
             low=low,
@@ -169,18 +178,18 @@ class ScoreInterval(PrintedInterval, Check):
         )
 
 
-class Disjoint(Comparison):
-    """Intervals by name of which none is said to overlap another."""
+class Disjoint(ArithmeticCheck):
+    """Intervals by name that are stated not to overlap."""
 
     kind: Literal["disjoint"]
     intervals: dict[str, tuple[Figure, Figure]] = Field(min_length=2)
 
     def compare(self) -> Finding:
-        """Whether all lie apart."""
+        """Whether all are disjoint."""
         pairs = combinations(self.intervals.items(), 2)
         overlapping = [
-            f"{left} and {right}"
-            for (left, interval), (right, other) in pairs
+            f"{first} and {second}"
+            for (first, interval), (second, other) in pairs
             if min(interval[1].value, other[1].value) > max(interval[0].value, other[0].value)
         ]
         if not overlapping:
@@ -194,7 +203,7 @@ def reach(value: Printed, interval: tuple[Printed, Printed]) -> float:
 
 
 def implied_n(rate: float, half_width: float, confidence: float) -> int | None:
-    """Of how many independent trials a rate has a Wald interval that reaches this far."""
+    """Number of independent trials for which a rate has a Wald interval of this half width."""
     if half_width <= 0:
         return None
     quantile = float(stats.norm.isf((1 - confidence) / 2))

@@ -1,4 +1,4 @@
-"""Printed figures: a number with the rounding that its digits imply."""
+"""Printed figures: numbers with the rounding that their digits imply."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from pydantic import BeforeValidator
 Unit = Literal["", "%", "points"]
 
 TOLERANCE = 1e-9
-"""Differences below this are those of floating-point arithmetic."""
+"""Differences below this are floating-point rounding."""
 
-FIGURE = re.compile(
+FIGURE_PATTERN = re.compile(
     r"(?P<digits>[+-]?\d+(?:\.(?P<decimals>\d+))?)"
     r"(?:e(?P<exponent>[+-]?\d+))?(?:±(?P<slack>\d+(?:\.\d+)?))?(?P<unit>%| points)?"
 )
-FRACTION = re.compile(r"\d+/[1-9]\d*")
+FRACTION_PATTERN = re.compile(r"\d+/[1-9]\d*")
 
 
 @dataclass(frozen=True)
 class Printed:
-    """A figure as it stands in print.
+    """A figure as printed.
 
     Attributes
     ----------
     value
         The number, a fraction where it is printed in percent.
     half_unit
-        How far the number that was rounded may lie from it, half a unit of the last digit; 0 for a
-        count or an exact fraction.
+        Largest distance of the unrounded number, half a unit of the last digit; 0 for counts and
+        exact fractions.
     unit
-        ``%``, or ``points`` for a difference of percentages; empty for what is neither.
+        ``%``, or ``points`` for a difference of percentages; empty for others.
     """
 
     value: float
@@ -45,37 +45,37 @@ class Printed:
 
     @property
     def low(self) -> float:
-        """The smallest number that would be printed so."""
+        """The smallest number that rounds to this figure."""
         return self.value - self.half_unit
 
     @property
     def high(self) -> float:
-        """The largest number that would be printed so."""
+        """The largest number that rounds to this figure."""
         return self.value + self.half_unit
 
     def agrees(self, low: float, high: float) -> bool:
-        """Whether some number between ``low`` and ``high`` would be printed so."""
+        """Whether some number between ``low`` and ``high`` rounds to this figure."""
         return self.low <= high + TOLERANCE and low <= self.high + TOLERANCE
 
     def overlaps(self, other: Printed) -> bool:
-        """Whether both may be of one number; roundings of two that only touch are of neighbours."""
+        """Whether both may be roundings of one number; ranges that only touch do not overlap."""
         shared = min(self.high, other.high) - max(self.low, other.low)
         rounded = self.half_unit > 0 and other.half_unit > 0
         return shared > TOLERANCE if rounded else shared >= -TOLERANCE
 
     def covers(self, number: float) -> bool:
-        """Whether a number would be printed so."""
+        """Whether a number rounds to this figure."""
         return self.agrees(number, number)
 
     def text(self, number: float) -> str:
-        """Another number in the unit of this one, with a digit more than it has."""
+        """Another number in the unit of this one, with one more digit."""
         if not self.unit:
             return shown(number)
         decimals = 1 if self.half_unit > 0.0004 else 2
         return f"{100 * number:.{decimals}f} {self.unit}"
 
     def __str__(self) -> str:
-        """The figure with as many digits as it is printed with."""
+        """The figure with its printed number of digits."""
         if not self.unit:
             return shown(self.value)
         decimals = max(0, round(-math.log10(200 * self.half_unit)))
@@ -83,7 +83,7 @@ class Printed:
 
 
 def shown(number: float) -> str:
-    """A number that is no share, with four digits that say something."""
+    """A number that is no share, with four significant digits."""
     return f"{number:.0f}" if 10_000 <= abs(number) < 1e6 else f"{number:.4g}"
 
 
@@ -94,21 +94,21 @@ def read_printed(raw: object) -> Printed:
     ----------
     raw
         A whole number, which is exact; or a text such as ``"12.5%"``, ``"3.2 points"``,
-        ``"2.3e11"``, ``"20/76"`` (exact), or ``"87±1%"`` for a figure that is said to be about
-        right, with what that is taken to allow.
+        ``"2.3e11"``, ``"20/76"`` (exact), or ``"87±1%"`` for an approximate figure, with an
+        assumed tolerance.
 
     Raises
     ------
     ValueError
-        If it is a number with decimals, whose last zeros would be lost, or no figure at all.
+        If it is a float, whose trailing zeros would be lost, or no figure.
     """
     if isinstance(raw, Printed):
         return raw
     if isinstance(raw, int) and not isinstance(raw, bool):
         return Printed(float(raw))
-    if isinstance(raw, str) and FRACTION.fullmatch(raw):
+    if isinstance(raw, str) and FRACTION_PATTERN.fullmatch(raw):
         return Printed(float(Fraction(raw)))
-    match = FIGURE.fullmatch(raw) if isinstance(raw, str) else None
+    match = FIGURE_PATTERN.fullmatch(raw) if isinstance(raw, str) else None
     if match is None:
         raise ValueError(f'{raw!r} is no printed figure: write "12.5%", "0.25", 40 or "5/40"')
     unit: Unit = "%" if match["unit"] == "%" else "points" if match["unit"] else ""
@@ -125,7 +125,7 @@ Figure = Annotated[Printed, BeforeValidator(read_printed)]
 def over_rounding(
     function: Callable[[Sequence[float]], float], figures: Iterable[Printed]
 ) -> tuple[float, float]:
-    """Smallest and largest value of a function of numbers that would be printed as these.
+    """Smallest and largest value of a function of numbers that round to these figures.
 
     Parameters
     ----------

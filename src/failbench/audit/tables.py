@@ -49,7 +49,7 @@ KIND_LABELS: Final[Mapping[str, str]] = {
     "weighted_mean": "weighted mean",
     "within": "range that holds it",
 }
-"""How the table calls each kind of test."""
+"""Label of each kind of test in the table."""
 
 CAPTION = (
     "The paper's own figures tested against one another: of {n} claims, {inconsistent} do not fit "
@@ -83,7 +83,7 @@ def _quantity(claim: Mapping[str, str]) -> str:
     return claim["quantity"][0].upper() + claim["quantity"][1:]
 
 
-def _places(claim: Mapping[str, str]) -> str:
+def _sections(claim: Mapping[str, str]) -> str:
     return "; ".join(filter(None, (claim["place"], claim["against"])))
 
 
@@ -95,7 +95,7 @@ def _computed(claim: Mapping[str, str]) -> str:
 COLUMNS = (
     Column("Claim", align="left", width=0.23, cell=_quantity),
     Column("Printed", align="left", width=0.12, cell=lambda claim: claim["printed"]),
-    Column("Place", align="left", width=0.12, cell=_places),
+    Column("Place", align="left", width=0.12, cell=_sections),
     Column("Test", align="left", width=0.12, cell=_kind),
     Column("Computed", align="left", width=0.26, cell=_computed),
     Column("Verdict", align="left", width=0.15, cell=lambda claim: claim["verdict"]),
@@ -110,7 +110,7 @@ def audit_table(audit: pl.DataFrame, *, confidence: float) -> Table:
     audit
         As :func:`failbench.audit.claims.audit_paper` returns it.
     confidence
-        Of the intervals, as a fraction.
+        Level of the intervals, as a fraction.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""The results in the working tree, held against those of a revision: equal, close, or changed."""
+"""Comparison of the results in the working tree with those of a revision."""
 
 from __future__ import annotations
 
@@ -14,46 +14,46 @@ from failbench.errors import BadInputError
 from failbench.reproduction.difference import Difference
 from failbench.reproduction.drawing import drawing_differences
 from failbench.reproduction.leaves import lock_differences, metrics_differences
-from failbench.reproduction.marked import marked_differences
-from failbench.reproduction.printed import printed_differences
+from failbench.reproduction.marked import generated_differences
+from failbench.reproduction.printed import text_differences
 from failbench.reproduction.revision import Revision
 from failbench.reproduction.rows import parquet_differences, points_differences
-from failbench.reproduction.tolerances import Kind, Rule, rule_of
+from failbench.reproduction.tolerances import FileKind, FileRule, rule_of
 
 RESULTS = ("data", "figures", "paper", "dvc.lock", "README.md")
 """Files and folders whose files are compared."""
 
-Reader = Callable[[bytes, bytes, Rule], list[Difference]]
+Reader = Callable[[bytes, bytes, FileRule], list[Difference]]
 UNREADABLE = (ValueError, pl.exceptions.PolarsError, yaml.YAMLError, csv.Error)
 
 
 @dataclass(frozen=True)
 class FileComparison:
-    """A result whose bytes differ, and in what; without differences they say the same."""
+    """A result whose bytes differ, with its differences; without any the content is the same."""
 
     path: str
     differences: tuple[Difference, ...]
 
     @property
     def changes(self) -> tuple[Difference, ...]:
-        """Differences that no other processor makes."""
+        """Differences beyond the tolerances between processors."""
         return tuple(difference for difference in self.differences if not difference.within)
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """How many files of results a revision has, and those that differ from them."""
+class ResultsComparison:
+    """The number of result files of a revision, and those that differ."""
 
     total: int
     files: tuple[FileComparison, ...]
 
     @property
     def changed(self) -> tuple[FileComparison, ...]:
-        """Files with a difference that no other processor makes."""
+        """Files with a difference beyond the tolerances between processors."""
         return tuple(file for file in self.files if file.changes)
 
 
-def compare(revision: Revision) -> Comparison:
+def compare(revision: Revision) -> ResultsComparison:
     """Compare the results in the working tree with those of a revision.
 
     Raises
@@ -70,16 +70,16 @@ def compare(revision: Revision) -> Comparison:
             "Name a commit of this project.",
         )
     files = [compare_file(revision, path) for path in revision.changed(RESULTS)]
-    return Comparison(total, tuple(file for file in files if not _is_prose(file)))
+    return ResultsComparison(total, tuple(file for file in files if not _is_prose(file)))
 
 
 def compare_file(revision: Revision, path: str) -> FileComparison:
-    """Compare a result that differs from what it was in a revision.
+    """Compare one result file with that of a revision.
 
     Raises
     ------
     BadInputError
-        If it is of an unknown kind, or git fails.
+        If its kind is unknown, or git fails.
     """
     rule = rule_of(path)
     committed, regenerated = revision.committed(path), revision.regenerated(path)
@@ -110,20 +110,20 @@ def _is_prose(file: FileComparison) -> bool:
     return rule_of(file.path).kind == "marked" and not file.differences
 
 
-def _recorded(committed: bytes, regenerated: bytes, rule: Rule) -> list[Difference]:
+def _recorded(committed: bytes, regenerated: bytes, rule: FileRule) -> list[Difference]:
     field = f"content ({rule.reason})"
     return [Difference("", field, f"{len(committed)} bytes", f"{len(regenerated)} others")]
 
 
-def _table(committed: bytes, regenerated: bytes, _: Rule) -> list[Difference]:
-    return printed_differences(committed.decode("utf-8"), regenerated.decode("utf-8"))
+def _table(committed: bytes, regenerated: bytes, _: FileRule) -> list[Difference]:
+    return text_differences(committed.decode("utf-8"), regenerated.decode("utf-8"))
 
 
-def _marked(committed: bytes, regenerated: bytes, _: Rule) -> list[Difference]:
-    return marked_differences(committed.decode("utf-8"), regenerated.decode("utf-8"))
+def _marked(committed: bytes, regenerated: bytes, _: FileRule) -> list[Difference]:
+    return generated_differences(committed.decode("utf-8"), regenerated.decode("utf-8"))
 
 
-READERS: dict[Kind, Reader] = {
+READERS: dict[FileKind, Reader] = {
     "recorded": _recorded,
     "parquet": parquet_differences,
     "metrics": metrics_differences,

@@ -1,4 +1,4 @@
-"""What differs between two values: where, both of them, and how far beyond what may differ."""
+"""Differences: location, both values, and the distance relative to the tolerance."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from dataclasses import dataclass
 from failbench.reproduction.tolerances import Tolerance
 
 CHANGED = math.inf
-"""The share of its tolerance that a value has used which has none: a text, an answer, a count."""
+"""Share of the tolerance for values without tolerance: texts, answers, counts."""
 
 
 @dataclass(frozen=True)
 class Difference:
-    """One value of a file that is not the committed one.
+    """One value of a file that differs from the committed one.
 
     Parameters
     ----------
     place
-        Row, line or element of the file; empty where the field says it all.
+        Row, line or element of the file; empty where the field is enough.
     field
         Column or key.
     committed, regenerated
         Both values, as text.
     share
-        The difference as a share of what is allowed; above 1 it is a change.
+        The difference as a share of the tolerance; above 1 it is a change.
     """
 
     place: str
@@ -35,12 +35,12 @@ class Difference:
 
     @property
     def within(self) -> bool:
-        """Whether another processor may have made it."""
+        """Whether it is within the tolerance between processors."""
         return self.share <= 1
 
     def __str__(self) -> str:
-        where = ", ".join(part for part in (self.place, self.field) if part)
-        return f"{where}: {self.committed} -> {self.regenerated}"
+        location = ", ".join(part for part in (self.place, self.field) if part)
+        return f"{location}: {self.committed} -> {self.regenerated}"
 
 
 def share_of(committed: float, regenerated: float, tolerance: Tolerance) -> float:

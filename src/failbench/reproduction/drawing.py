@@ -1,10 +1,10 @@
-"""Figures: elements and colours of a picture in SVG, and the texts in it.
+"""Figures: elements, colours and texts of SVG files.
 
-What a figure shows are its points, which are beside it in ``data/plots`` and have to pass by
-themselves. The picture is compared element by element: styles are texts, but for colours, which may
-come from a scale; positions may differ by less than is seen; printed texts compare like those of
-tables. A line that the renderer thinned out may have a vertex more or less: then its extent counts.
-An embedded raster is a scale of colours or a map of points, and counts as there or not there.
+The points of a figure, in ``data/plots``, are compared separately. The drawing is compared element
+by element: styles as texts, except colours, which may come from a scale; positions within an
+invisible distance; texts like those of tables. A line that the renderer simplified may have a
+vertex more or less: then its extent is compared. Of an embedded raster only the presence is
+compared.
 """
 
 from __future__ import annotations
@@ -13,29 +13,29 @@ import re
 from collections.abc import Sequence
 
 from failbench.reproduction.difference import CHANGED, Difference, share_of
-from failbench.reproduction.printed import printed_share
-from failbench.reproduction.tolerances import COLOUR, Rule, Tolerance
+from failbench.reproduction.printed import text_share
+from failbench.reproduction.tolerances import COLOUR, FileRule, Tolerance
 
 TAG = re.compile(r"(<[^>]*>)")
 ATTRIBUTE = re.compile(r'([\w:-]+)="([^"]*)"')
 POSITION = re.compile(r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 HEXADECIMAL = re.compile(r"#([0-9a-f]{2})([0-9a-f]{2})([0-9a-f]{2})\b")
 GENERATED_NAME = re.compile(r"(?<![0-9a-f])[0-9a-f]{10}(?![0-9a-f])")
-"""Of a marker, a clip or a hatch: a hash of its shape, which moves with the last digit of it."""
+"""Id of a marker, a clip or a hatch: a hash of its shape, which changes with its last digit."""
 
 RASTER = re.compile(r'data:image/[^"]*')
 LINE = re.compile(r"^[MLe\d\s.-]+$")
 POSITIONS = {"d", "x", "y", "x1", "x2", "y1", "y2", "width", "height", "transform", "viewBox"}
 
-THINNED_FROM = 20
-"""Vertices from which on a line may have been thinned out; with fewer it is a shape."""
+SIMPLIFIED_FROM = 20
+"""Fewest vertices of a line that the renderer may have simplified."""
 
 SHOWN = 60
 """Characters of an element that are shown."""
 
 
-def drawing_differences(committed: bytes, regenerated: bytes, rule: Rule) -> list[Difference]:
-    """What differs between two figures."""
+def drawing_differences(committed: bytes, regenerated: bytes, rule: FileRule) -> list[Difference]:
+    """Differences between two figures."""
     before, after = (TAG.split(_canonical(text)) for text in (committed, regenerated))
     if len(before) != len(after):
         return [Difference("", "elements", str(len(before) // 2), str(len(after) // 2))]
@@ -43,11 +43,11 @@ def drawing_differences(committed: bytes, regenerated: bytes, rule: Rule) -> lis
     for number, (part, other) in enumerate(zip(before, after, strict=True)):
         if part == other:
             continue
-        place = f"element {number // 2}"
+        element = f"element {number // 2}"
         if number % 2:
-            differences += _element(place, part, other, rule.tolerance)
-        elif share := printed_share(part, other):
-            differences.append(Difference(place, "text", part.strip(), other.strip(), share))
+            differences += _element(element, part, other, rule.tolerance)
+        elif share := text_share(part, other):
+            differences.append(Difference(element, "text", part.strip(), other.strip(), share))
     return differences
 
 
@@ -77,7 +77,7 @@ def _position_share(name: str, value: str, other: str, tolerance: Tolerance) -> 
     before, after = _numbers(value), _numbers(other)
     if POSITION.sub("#", value) == POSITION.sub("#", other):
         return _largest(before, after, tolerance)
-    if name == "d" and _may_be_thinned(value) and _may_be_thinned(other):
+    if name == "d" and _may_be_simplified(value) and _may_be_simplified(other):
         return max(
             _largest(_extent(before[axis::2]), _extent(after[axis::2]), tolerance)
             for axis in (0, 1)
@@ -85,8 +85,8 @@ def _position_share(name: str, value: str, other: str, tolerance: Tolerance) -> 
     return CHANGED
 
 
-def _may_be_thinned(path: str) -> bool:
-    return bool(LINE.match(path)) and len(_numbers(path)) >= 2 * THINNED_FROM
+def _may_be_simplified(path: str) -> bool:
+    return bool(LINE.match(path)) and len(_numbers(path)) >= 2 * SIMPLIFIED_FROM
 
 
 def _largest(before: Sequence[float], after: Sequence[float], tolerance: Tolerance) -> float:
@@ -107,7 +107,7 @@ def _channels(style: str) -> list[float]:
 
 
 def _canonical(content: bytes) -> str:
-    """A figure without rasters, the names that the renderer generated replaced by their order."""
+    """A figure without rasters, with generated ids replaced by their order."""
     order: dict[str, int] = {}
     text = RASTER.sub("raster", content.decode("utf-8"))
     return GENERATED_NAME.sub(lambda name: str(order.setdefault(name[0], len(order))), text)

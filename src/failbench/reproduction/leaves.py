@@ -8,27 +8,27 @@ from collections.abc import Iterator
 import yaml
 
 from failbench.reproduction.difference import CHANGED, Difference, share_of
-from failbench.reproduction.tolerances import Rule, Tolerance
+from failbench.reproduction.tolerances import FileRule, Tolerance
 
-ABSENT = "(absent)"
+MISSING_KEY = "(absent)"
 
 
-def metrics_differences(committed: bytes, regenerated: bytes, rule: Rule) -> list[Difference]:
-    """What differs between two files of metrics, by key; fractions have a tolerance."""
+def metrics_differences(committed: bytes, regenerated: bytes, rule: FileRule) -> list[Difference]:
+    """Differences between two files of metrics, by key; fractions have a tolerance."""
     return _differences(json.loads(committed), json.loads(regenerated), rule.tolerance)
 
 
-def lock_differences(committed: bytes, regenerated: bytes, rule: Rule) -> list[Difference]:
-    """What differs between two locks: stages, commands, paths and parameters.
+def lock_differences(committed: bytes, regenerated: bytes, rule: FileRule) -> list[Difference]:
+    """Differences between two locks: stages, commands, paths and parameters.
 
-    Hashes and sizes are left out: they say no more than that a file differs, which the file does.
+    Hashes and sizes are ignored: the files themselves are compared.
     """
     before, after = (_declared(yaml.safe_load(text)) for text in (committed, regenerated))
     return _differences(before, after, rule.tolerance)
 
 
 def _declared(lock: dict[str, object]) -> object:
-    """A lock without hashes and sizes, its paths sorted by their order alone."""
+    """A lock without hashes and sizes, with dependencies keyed by path."""
     if isinstance(lock, dict):
         return {key: _declared(value) for key, value in lock.items()}  # type: ignore[arg-type]
     if isinstance(lock, list) and all(isinstance(item, dict) and "path" in item for item in lock):
@@ -40,7 +40,7 @@ def _differences(committed: object, regenerated: object, limit: Tolerance) -> li
     before, after = dict(_leaves(committed)), dict(_leaves(regenerated))
     differences = []
     for key in [*before, *(key for key in after if key not in before)]:
-        value, other = before.get(key, ABSENT), after.get(key, ABSENT)
+        value, other = before.get(key, MISSING_KEY), after.get(key, MISSING_KEY)
         share = _share(value, other, limit)
         if share:
             differences.append(Difference("", key, str(value), str(other), share))

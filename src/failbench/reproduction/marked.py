@@ -3,35 +3,32 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from failbench.reproduction.difference import Difference
-from failbench.reproduction.printed import printed_differences
+from failbench.reproduction.printed import text_differences
 
 BLOCK = re.compile(r"<!-- ([\w ]+): begin -->\n(.*?)<!-- \1: end -->", re.DOTALL)
 
 
-def marked_blocks(text: str) -> dict[str, str]:
+def generated_blocks(text: str) -> dict[str, str]:
     r"""The generated parts of a text, by the names in the comments around them.
 
     Examples
     --------
-    >>> marked_blocks("a <!-- t: begin -->\nb\n<!-- t: end --> c")
+    >>> generated_blocks("a <!-- t: begin -->\nb\n<!-- t: end --> c")
     {'t': 'b\n'}
     """
     return dict(BLOCK.findall(text))
 
 
-def marked_differences(committed: str, regenerated: str) -> list[Difference]:
-    """What differs between the generated parts of two texts."""
-    before, after = marked_blocks(committed), marked_blocks(regenerated)
+def generated_differences(committed: str, regenerated: str) -> list[Difference]:
+    """Differences between the generated parts of two texts."""
+    before, after = generated_blocks(committed), generated_blocks(regenerated)
     if before.keys() != after.keys():
         return [Difference("", "generated parts", ", ".join(before), ", ".join(after))]
     return [
-        Difference(f"{name} {difference.place}", *_rest(difference))
+        replace(difference, place=f"{name} {difference.place}")
         for name, table in before.items()
-        for difference in printed_differences(table, after[name])
+        for difference in text_differences(table, after[name])
     ]
-
-
-def _rest(difference: Difference) -> tuple[str, str, str, float]:
-    return difference.field, difference.committed, difference.regenerated, difference.share

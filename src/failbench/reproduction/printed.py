@@ -1,4 +1,4 @@
-"""Printed text: the same words around numbers that agree to the unit of their last digit."""
+"""Printed text: equal words, and numbers that agree to the unit of their last digit."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from failbench.reproduction.tolerances import Tolerance
 
 NUMBER = re.compile(r"[-−]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
 RULER = re.compile(r"^[|:\- ]+$")
-"""The line below the header of a Markdown table, as long as its widest cell."""
+"""The line below the header of a Markdown table, whose length follows the widest entry."""
 
 ROUNDING = 1 + 1e-9
 """0.3 - 0.2 is not 0.1 in binary."""
@@ -23,35 +23,34 @@ AROUND = 20
 class _Number:
     value: float
     unit: float
-    """Of the last printed digit; 0 of a whole number, which is a count."""
+    """Unit of the last printed digit; 0 for whole numbers, which are counts."""
 
 
-def printed_differences(committed: str, regenerated: str) -> list[Difference]:
-    """What differs between two printed texts, line by line.
-
-    Widths of columns do not count: they follow the widest number.
-    """
+def text_differences(committed: str, regenerated: str) -> list[Difference]:
+    """Differences between two printed texts, line by line, ignoring column widths."""
     before, after = committed.splitlines(), regenerated.splitlines()
     if len(before) != len(after):
         return [Difference("", "lines", str(len(before)), str(len(after)))]
     differences = []
     for number, (line, other) in enumerate(zip(before, after, strict=True), start=1):
-        share = printed_share(line, other)
+        share = text_share(line, other)
         if share:
-            differences.append(Difference(f"line {number}", "", *_apart(line, other), share))
+            differences.append(
+                Difference(f"line {number}", "", *_differing_parts(line, other), share)
+            )
     return differences
 
 
-def printed_share(committed: str, regenerated: str) -> float:
+def text_share(committed: str, regenerated: str) -> float:
     """The largest difference between the numbers of two texts, in units of their last digits.
 
     Examples
     --------
-    >>> printed_share("59.2 [51.3, 67.1] of 76", "59.2 [51.2, 67.1] of 76") <= 1
+    >>> text_share("59.2 [51.3, 67.1] of 76", "59.2 [51.2, 67.1] of 76") <= 1
     True
-    >>> printed_share("59.2 of 76", "59.2 of 75")
+    >>> text_share("59.2 of 76", "59.2 of 75")
     inf
-    >>> printed_share("p = 0.001", "p < 0.001")
+    >>> text_share("p = 0.001", "p < 0.001")
     inf
     """
     if committed == regenerated:
@@ -65,7 +64,7 @@ def printed_share(committed: str, regenerated: str) -> float:
 
 def _share(committed: str, regenerated: str) -> float:
     before, after = _number(committed), _number(regenerated)
-    # Digits that a general format left out are zeros: the finer unit is that of both.
+    # Digits that a general format omits are zeros: the finer unit applies to both.
     units = [number.unit for number in (before, after) if number.unit]
     unit = min(units, default=0.0) * ROUNDING
     return share_of(before.value, after.value, Tolerance(absolute=unit, relative=0.0))
@@ -85,8 +84,8 @@ def _normal(line: str) -> str:
     return re.sub(r"\s+", " ", line.strip())
 
 
-def _apart(committed: str, regenerated: str) -> tuple[str, str]:
-    """Both lines, cut to the stretch that differs and a few characters around it."""
+def _differing_parts(committed: str, regenerated: str) -> tuple[str, str]:
+    """Both lines, cut to the part that differs and a few characters around it."""
     before, after = _normal(committed), _normal(regenerated)
     shorter = min(len(before), len(after))
     start = next((i for i in range(shorter) if before[i] != after[i]), shorter)

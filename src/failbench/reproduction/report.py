@@ -1,15 +1,15 @@
-"""What a comparison of results says to a person."""
+"""The report of a comparison of results, as text."""
 
 from __future__ import annotations
 
-from failbench.reproduction.comparison import Comparison, FileComparison
+from failbench.reproduction.comparison import FileComparison, ResultsComparison
 
-FIRST = 5
-"""Changes of a file that are written out; the others are counted."""
+LISTED_CHANGES = 5
+"""Number of changes of a file that are listed; the others are counted."""
 
 
-def report(comparison: Comparison, name: str) -> str:
-    """The comparison as lines of text, with the revision called by a name."""
+def report(comparison: ResultsComparison, name: str) -> str:
+    """The comparison as lines of text; ``name`` is that of the revision."""
     files = comparison.files
     if not files:
         return f"The regenerated results equal those of {name}, byte for byte."
@@ -32,8 +32,8 @@ def report(comparison: Comparison, name: str) -> str:
 
 def _changes(file: FileComparison) -> list[str]:
     lines = [f"  {file.path}"]
-    lines += [f"    {difference}" for difference in file.changes[:FIRST]]
-    more = len(file.changes) - FIRST
+    lines += [f"    {difference}" for difference in file.changes[:LISTED_CHANGES]]
+    more = len(file.changes) - LISTED_CHANGES
     return [*lines, f"    and {more} more"] if more > 0 else lines
 
 

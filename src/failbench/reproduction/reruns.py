@@ -1,4 +1,4 @@
-"""What a change of a parameter runs again, read off the graph of stages as DVC sees it."""
+"""Reruns: the stages that a change of a parameter reruns, from DVC's graph of stages."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from failbench.errors import BadInputError
 from failbench.params import PARAMS
 
 ITEM = "<another>"
-"""What stands for an item that a list of params.yaml does not have yet."""
+"""Placeholder for an item that a list of params.yaml does not have yet."""
 
 
 class Pipeline:
-    """The stages of a repository, and what they depend on.
+    """The stages of a repository, and their dependencies.
 
     Parameters
     ----------
@@ -43,24 +43,24 @@ class Pipeline:
                 root / "dvc.yaml",
                 "stages",
                 f"DVC cannot read the pipeline: {problem}.",
-                "Run it from the repository's root, and mend dvc.yaml.",
+                "Run it from the repository's root, and correct dvc.yaml.",
             ) from error
 
     @property
     def stages(self) -> list[str]:
         """All stages by name, in an order in which DVC may run them."""
-        # An edge leads from a stage to what it depends on.
+        # An edge leads from a stage to its dependency.
         return [stage.addressing for stage in reversed(list(nx.topological_sort(self._graph)))]
 
     def reruns(self, parameter: str) -> list[str]:
         """The stages that a change of a section, or of ``section.key``, runs again, in order.
 
-        A stage that follows an item of a changed list is named with :data:`ITEM` for the item.
+        A stage for each item of a changed list is named with :data:`ITEM` for the item.
 
         Raises
         ------
         BadInputError
-            If params.yaml has no such parameter; the sentence names those that it has.
+            If params.yaml has no such parameter; the message lists the existing ones.
         """
         self._check(parameter)
         changed = {
@@ -77,29 +77,29 @@ class Pipeline:
         return [f"{name}@{ITEM}" for name in listed] + [n for n in self.stages if n in names]
 
     def _generated(self, parameter: str) -> list[str]:
-        """The stages of which there is an instance for each item of a parameter."""
+        """The stages with an instance for each item of a parameter."""
         items = f"${{{parameter}}}"
         return [name for name, body in self._templates.items() if body.get("foreach") == items]
 
     def _readers_of_all(self, template: str) -> set[Any]:
-        """Stages that depend on every instance, and so would on another one."""
+        """Stages that depend on every instance, and so would on a new one."""
         instances = [s for s in self._graph if s.addressing.startswith(f"{template}@")]
         return set.intersection(*(set(nx.ancestors(self._graph, stage)) for stage in instances))
 
     def _check(self, parameter: str) -> None:
         value: Any = self._params
-        place: list[str] = []
+        path: list[str] = []
         for key in parameter.split("."):
             if not isinstance(value, dict) or key not in value:
                 raise BadInputError(
-                    PARAMS, parameter, "there is no such parameter.", _known(value, place)
+                    PARAMS, parameter, "there is no such parameter.", _known_keys(value, path)
                 )
             value = value[key]
-            place.append(key)
+            path.append(key)
 
 
-def _known(value: object, place: Iterable[str]) -> str:
-    section = ".".join(place)
+def _known_keys(value: object, path: Iterable[str]) -> str:
+    section = ".".join(path)
     if not isinstance(value, dict):
         return f"{section} has no keys."
     names = ", ".join(sorted(map(str, value)))
@@ -107,7 +107,7 @@ def _known(value: object, place: Iterable[str]) -> str:
 
 
 def _related(parameter: str, declared: str) -> bool:
-    """Whether one of two parameters is the other, or holds it."""
+    """Whether two parameters are equal, or one contains the other."""
     return f"{parameter}.".startswith(f"{declared}.") or declared.startswith(f"{parameter}.")
 
 
@@ -120,7 +120,9 @@ def _read(path: Path) -> dict[str, Any]:
         ) from error
     except yaml.YAMLError as error:
         problem = " ".join(str(error).split())
-        raise BadInputError(path, "(file)", f"is not YAML: {problem}.", "Mend it.") from error
+        raise BadInputError(
+            path, "(file)", f"is not YAML: {problem}.", "Correct the syntax."
+        ) from error
     if not isinstance(content, dict):
         raise BadInputError(path, "(file)", "has no sections.", "Restore it from git.")
     return content

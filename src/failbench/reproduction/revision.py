@@ -1,4 +1,4 @@
-"""Results as a revision of the repository has them, and as they are in the working tree."""
+"""Results in a revision of the repository, and in the working tree."""
 
 from __future__ import annotations
 
@@ -12,60 +12,60 @@ from failbench.errors import BadInputError
 
 @dataclass(frozen=True)
 class Revision:
-    """A commit of the repository whose root is a folder.
+    """A commit of a repository.
 
     Parameters
     ----------
     root
-        The root.
+        Root of the repository.
     name
-        What git understands as a commit.
+        The commit as git names it.
     """
 
     root: Path
     name: str
 
     def files(self, results: tuple[str, ...]) -> list[str]:
-        """Files and folders of results as files, by their paths from the root."""
+        """All files of results, expanded from folders, by their paths from the root."""
         return self._paths("ls-tree", "-r", "--name-only", self.name, "--", *results)
 
     def changed(self, results: tuple[str, ...]) -> list[str]:
-        """Results that are not as they were: altered, missing or new; files ignored do not count.
+        """Results that were changed, deleted or added; files that git ignores are excluded.
 
         Raises
         ------
         BadInputError
             If git fails.
         """
-        altered = self._paths("diff", "--name-only", "--no-renames", self.name, "--", *results)
+        modified = self._paths("diff", "--name-only", "--no-renames", self.name, "--", *results)
         new = self._paths("ls-files", "--others", "--exclude-standard", "--", *results)
-        paths = sorted({*altered, *new})
+        paths = sorted({*modified, *new})
         return [path for path in paths if self.committed(path) != self.regenerated(path)]
 
     def committed(self, path: str) -> bytes | None:
-        """The content of a file in the revision; none if it is not there."""
+        """The content of a file in the revision, or None."""
         if path not in self._paths("ls-tree", "--name-only", self.name, "--", path):
             return None
         return git(self.root, "cat-file", "blob", f"{self.name}:{path}")
 
     def regenerated(self, path: str) -> bytes | None:
-        """The content of a file in the working tree; none if it is not there."""
+        """The content of a file in the working tree, or None."""
         file = self.root / path
         return file.read_bytes() if file.is_file() else None
 
     def _paths(self, *arguments: str) -> list[str]:
-        command, *rest = arguments
-        listed = git(self.root, command, "-z", *rest).decode("utf-8")
+        command, *options = arguments
+        listed = git(self.root, command, "-z", *options).decode("utf-8")
         return [path for path in listed.split("\0") if path]
 
 
 def read_revision(root: Path, name: str) -> Revision:
-    """The commit of a name in the repository whose root is a folder.
+    """The commit of a name in the repository with this root.
 
     Raises
     ------
     BadInputError
-        If git is not there, the folder is not the root of a repository, or nothing has the name.
+        If git is not installed, the folder is no repository's root, or there is no such commit.
     """
     top = git(root, "rev-parse", "--show-toplevel").decode("utf-8").rstrip("\n")
     if Path(top).resolve() != root.resolve():
@@ -77,7 +77,7 @@ def read_revision(root: Path, name: str) -> Revision:
 
 
 def git(root: Path, *arguments: str) -> bytes:
-    """What git prints.
+    """The output of a git command.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Tables of rows: parquet, whose columns have types, and CSV, whose cells are text."""
+"""Tables: parquet, whose columns have types, and CSV, whose values are text."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ import math
 import polars as pl
 
 from failbench.reproduction.difference import CHANGED, Difference, share_of
-from failbench.reproduction.printed import printed_share
-from failbench.reproduction.tolerances import Rule, Tolerance
+from failbench.reproduction.printed import text_share
+from failbench.reproduction.tolerances import FileRule, Tolerance
 
-NAMED = 6
-"""A row is named by its first so many cells that have no tolerance: the key of predictions."""
+KEY_LENGTH = 6
+"""Most values in the name of a row, the first without tolerance: the key of predictions."""
 
 COUNTED = Tolerance(absolute=1.0, relative=1e-3)
-"""Of columns that a rule lists: whole numbers at a cut, which move by one when it does."""
+"""Tolerance of the columns of a rule: counts up to a threshold, which may change by one."""
 
 
-def parquet_differences(committed: bytes, regenerated: bytes, rule: Rule) -> list[Difference]:
-    """What differs between two parquet files; fractions have a tolerance, other columns none."""
+def parquet_differences(committed: bytes, regenerated: bytes, rule: FileRule) -> list[Difference]:
+    """Differences between two parquet files; floats have a tolerance, other columns none."""
     before, after = pl.read_parquet(committed), pl.read_parquet(regenerated)
     if before.schema != after.schema:
         return [*_columns(_typed(before), _typed(after))]
@@ -30,34 +30,34 @@ def parquet_differences(committed: bytes, regenerated: bytes, rule: Rule) -> lis
     differences = []
     for column, kind in before.schema.items():
         pair = pl.DataFrame({"committed": before[column], "regenerated": after[column]})
-        apart = pair.with_row_index("row").filter(
+        differing = pair.with_row_index("row").filter(
             pl.col("committed").ne_missing(pl.col("regenerated"))
         )
         tolerance = _tolerance(column, kind, rule)
-        for row, value, other in apart.iter_rows():
+        for row, value, other in differing.iter_rows():
             share = CHANGED if tolerance is None else _number_share(value, other, tolerance)
             differences.append(Difference(names[row], column, _shown(value), _shown(other), share))
     return differences
 
 
-def points_differences(committed: bytes, regenerated: bytes, rule: Rule) -> list[Difference]:
-    """What differs between two CSV files; fractions have a tolerance, other cells are texts."""
-    (header, *before), (other_header, *after) = _cells(committed), _cells(regenerated)
+def points_differences(committed: bytes, regenerated: bytes, rule: FileRule) -> list[Difference]:
+    """Differences between two CSV files; fractions have a tolerance, other values are texts."""
+    (header, *before), (other_header, *after) = _csv_rows(committed), _csv_rows(regenerated)
     if header != other_header:
         return [*_columns(header, other_header)]
     if len(before) != len(after):
         return [Difference("", "rows", str(len(before)), str(len(after)))]
     differences = []
     for number, (row, other_row) in enumerate(zip(before, after, strict=True), start=1):
-        name = _name(number, [cell for cell in row if _fraction(cell) is None])
-        for column, cell, other in zip(header, row, other_row, strict=True):
-            share = _cell_share(cell, other, rule.tolerance)
+        name = _name(number, [value for value in row if _fraction(value) is None])
+        for column, value, other in zip(header, row, other_row, strict=True):
+            share = _text_value_share(value, other, rule.tolerance)
             if share:
-                differences.append(Difference(name, column, _shown(cell), _shown(other), share))
+                differences.append(Difference(name, column, _shown(value), _shown(other), share))
     return differences
 
 
-def _tolerance(column: str, kind: pl.DataType, rule: Rule) -> Tolerance | None:
+def _tolerance(column: str, kind: pl.DataType, rule: FileRule) -> Tolerance | None:
     if column in rule.columns:
         return COUNTED
     return rule.tolerance if kind.is_float() else None
@@ -69,28 +69,28 @@ def _number_share(value: float | None, other: float | None, tolerance: Tolerance
     return share_of(value, other, tolerance)
 
 
-def _cell_share(cell: str, other: str, tolerance: Tolerance) -> float:
-    if cell == other:
+def _text_value_share(value: str, other: str, tolerance: Tolerance) -> float:
+    if value == other:
         return 0.0
-    before, after = _fraction(cell), _fraction(other)
+    before, after = _fraction(value), _fraction(other)
     if before is None or after is None:
-        return printed_share(cell, other)
+        return text_share(value, other)
     return share_of(before, after, tolerance)
 
 
-def _fraction(cell: str) -> float | None:
-    """The number in a cell; none of a whole number, which is a count or a key."""
+def _fraction(text: str) -> float | None:
+    """The number in a field; None for whole numbers, which are counts or keys."""
     try:
-        number = float(cell)
+        number = float(text)
     except ValueError:
         return None
-    return None if cell.lstrip("-").isdecimal() or not math.isfinite(number) else number
+    return None if text.lstrip("-").isdecimal() or not math.isfinite(number) else number
 
 
-def _cells(content: bytes) -> list[list[str]]:
+def _csv_rows(content: bytes) -> list[list[str]]:
     rows = list(csv.reader(io.StringIO(content.decode("utf-8"), newline=""), strict=True))
     if not rows or any(len(row) != len(rows[0]) for row in rows):
-        raise ValueError("Its rows are not of one length.")
+        raise ValueError("Its rows differ in length.")
     return rows
 
 
@@ -102,15 +102,17 @@ def _typed(table: pl.DataFrame) -> list[str]:
     return [f"{column} ({kind})" for column, kind in table.schema.items()]
 
 
-def _row_names(table: pl.DataFrame, rule: Rule) -> list[str]:
+def _row_names(table: pl.DataFrame, rule: FileRule) -> list[str]:
     keys = [c for c, kind in table.schema.items() if _tolerance(c, kind, rule) is None]
-    rows = table.select(keys[:NAMED]).rows()
-    return [_name(number, [str(cell) for cell in row]) for number, row in enumerate(rows, start=1)]
+    rows = table.select(keys[:KEY_LENGTH]).rows()
+    return [
+        _name(number, [str(value) for value in row]) for number, row in enumerate(rows, start=1)
+    ]
 
 
-def _name(number: int, cells: list[str]) -> str:
-    named = [cell for cell in cells if cell][:NAMED]
-    return f"row {number} ({' '.join(named)})" if named else f"row {number}"
+def _name(number: int, values: list[str]) -> str:
+    key = [value for value in values if value][:KEY_LENGTH]
+    return f"row {number} ({' '.join(key)})" if key else f"row {number}"
 
 
 def _shown(value: object) -> str:

@@ -1,4 +1,4 @@
-"""All tables that are written for typst, as one document."""
+"""All typst tables as one document."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PAGE = """\
 #set text(size: 6pt)
 #show figure: set block(breakable: true)
 """
-"""Wide pages and small type, as the widest table has twelve columns; long ones go on overleaf."""
+"""Landscape pages and small type for tables of twelve columns; long tables break over pages."""
 
 
 def write_document(folder: Path, output: Path) -> int:
@@ -22,7 +22,7 @@ def write_document(folder: Path, output: Path) -> int:
     Returns
     -------
     int
-        How many tables it holds.
+        Number of tables.
 
     Raises
     ------
@@ -33,7 +33,7 @@ def write_document(folder: Path, output: Path) -> int:
     tables = sorted(folder.glob("*.typ"))
     if not tables:
         raise BadInputError(folder, "*.typ", "there is no table.", "Run `dvc repro`.")
-    write_atomically(output, _compiled(folder, tables), "Free space, or mend its permissions.")
+    write_atomically(output, _compiled(folder, tables), "Free space, or correct its permissions.")
     return len(tables)
 
 
@@ -59,7 +59,7 @@ def _compiled(folder: Path, tables: Sequence[Path]) -> bytes:
         ) from error
     source = document([table.name for table in tables]).encode("utf-8")
     try:
-        # Its types ask for source and root alike as bytes; the root must be a path all the same.
+        # The type stubs ask for bytes as root, which must be a path.
         compiled: bytes = typst.compile(source, root=str(folder))  # type: ignore[type-var]
     except typst.TypstError as error:
         problem = " ".join(str(error).split()).rstrip(".")

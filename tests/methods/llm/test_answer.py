@@ -18,11 +18,11 @@ from made_up_ollama import answer_text
         json.dumps(json.loads(answer_text()), indent=4),
     ],
 )
-def test_the_one_object_is_read_out_of_whatever_stands_around_it(text):
+def test_the_single_object_is_parsed_whatever_the_text_around_it(text):
     answer = read_answer(text, "stop")
     assert isinstance(answer, LlmAnswer)
     assert (answer.category, answer.confidence) == ("optimization", 0.8)
-    assert [(one.signal, one.value, one.step) for one in answer.evidence] == [("loss", 5.5, 3)]
+    assert [(item.signal, item.value, item.step) for item in answer.evidence] == [("loss", 5.5, 3)]
 
 
 @pytest.mark.parametrize(
@@ -46,17 +46,17 @@ def test_the_one_object_is_read_out_of_whatever_stands_around_it(text):
     ],
 )
 def test_what_is_no_answer_is_refused_with_its_reason(text, reason):
-    found = read_answer(text, "stop")
-    assert isinstance(found, Unreadable)
-    assert found.reason == reason
-    assert found.detail
+    actual = read_answer(text, "stop")
+    assert isinstance(actual, Unreadable)
+    assert actual.reason == reason
+    assert actual.detail
 
 
 def test_an_answer_that_was_cut_off_is_refused_though_its_json_is_whole():
     assert isinstance(read_answer(answer_text(), "stop"), LlmAnswer)
-    found = read_answer(answer_text(), "length")
-    assert isinstance(found, Unreadable)
-    assert found.reason == "cut_off"
+    actual = read_answer(answer_text(), "length")
+    assert isinstance(actual, Unreadable)
+    assert actual.reason == "cut_off"
 
 
 def test_the_schema_holds_the_model_to_the_five_categories_and_no_further_key():

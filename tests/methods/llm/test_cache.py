@@ -28,11 +28,11 @@ def cached(prompt="0" * 64, digest=FIRST, text="It is\nthe “loss”."):
     )
 
 
-def test_answers_are_read_as_they_were_written_one_a_line(tmp_path):
+def test_answers_are_read_as_written_one_per_line(tmp_path):
     path = cache_path(tmp_path / "new", "mistral_7b")
     answers = (cached(), cached("1" * 64, text="\x00\ud800".encode("utf-8", "ignore").decode()))
-    for one in answers:
-        append_answer(path, one)
+    for answer in answers:
+        append_answer(path, answer)
     assert path.name == "mistral_7b.jsonl"
     assert len(path.read_bytes().splitlines()) == 2
     assert read_cache(path) == LlmCache(answers)
@@ -73,5 +73,5 @@ def test_answers_of_two_models_are_never_mixed():
     cache = LlmCache((cached("1" * 64), cached("2" * 64), cached("2" * 64, SECOND, "other")))
     assert set(cache.of_model(LlmModel(name="m", digest=FIRST[:12]))) == {"1" * 64, "2" * 64}
     of_any = cache.of_model(LlmModel(name="m"))
-    assert {key: one.text for key, one in of_any.items()} == {"2" * 64: "other"}
+    assert {key: item.text for key, item in of_any.items()} == {"2" * 64: "other"}
     assert cache.of_model(LlmModel(name="m", digest="c" * 12)) == {}

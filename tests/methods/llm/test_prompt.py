@@ -155,7 +155,7 @@ def test_the_middle_of_a_text_is_left_out_and_a_short_text_stays():
 
 
 def test_numbers_have_three_significant_digits_and_counts_all_of_theirs():
-    assert [number_text(one) for one in (123456, 0.0123456, 1e-7, None)] == [
+    assert [number_text(value) for value in (123456, 0.0123456, 1e-7, None)] == [
         "123456",
         "0.0123",
         "1e-07",
@@ -165,21 +165,23 @@ def test_numbers_have_three_significant_digits_and_counts_all_of_theirs():
 
 def test_the_hash_is_of_all_that_decides_an_answer_but_for_the_model():
     prompt = prompt_of(one_run(), settings())
-    own = prompt_hash(prompt, settings())
-    assert own == prompt_hash(prompt_of(one_run(), settings()), settings(models={}))
-    assert own == prompt_hash(prompt, settings(attempts=9, timeout_seconds=1, pause_seconds=0))
+    key = prompt_hash(prompt, settings())
+    assert key == prompt_hash(prompt_of(one_run(), settings()), settings(models={}))
+    assert key == prompt_hash(prompt, settings(attempts=9, timeout_seconds=1, pause_seconds=0))
     changed = {
         prompt_hash(prompt_of(one_run(steps=5), settings()), settings()),
         prompt_hash(prompt, settings(seed=1)),
         prompt_hash(prompt, settings(temperature=0.1)),
         prompt_hash(prompt, settings(context_tokens=4096)),
     }
-    assert len(changed | {own}) == 5
+    assert len(changed | {key}) == 5
 
 
 def test_everything_that_is_declared_is_shown():
     shown = prompt_of(one_run(), settings()).shown
-    assert list(shown.columns) == [one.name for one in STEP_SIGNALS]
-    assert list(shown.configuration) == [one.name for one in CONFIGURATION_SIGNALS]
+    assert list(shown.columns) == [step_signal.name for step_signal in STEP_SIGNALS]
+    assert list(shown.configuration) == [
+        configuration_signal.name for configuration_signal in CONFIGURATION_SIGNALS
+    ]
     assert shown.values("memory") == ("0.5", "0.516", "0.531", "0.547", "0.562", "0.578")
     assert shown.values("width") == ()

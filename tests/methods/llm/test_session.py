@@ -17,7 +17,7 @@ from made_up_ollama import DIGESTS, OllamaServer, Reply, answer_text, serving
 
 GOOD = Reply()
 PROMPTS = [prompt_of(one_run(steps=count), settings()) for count in (3, 4, 5)]
-KEYS = [prompt_hash(one, settings()) for one in PROMPTS]
+KEYS = [prompt_hash(prompt, settings()) for prompt in PROMPTS]
 
 
 @pytest.fixture(autouse=True)
@@ -36,13 +36,13 @@ def session(server, tmp_path):
     """Makes a session with the server; ``waits`` takes the pauses, of which none is waited."""
 
     def make(label="mistral_7b", waits=None, **values):
-        own = settings(**values)
+        llm_settings = settings(**values)
         pauses = [] if waits is None else waits
         return Session(
-            connect(server.host, own.timeout_seconds),
+            connect(server.host, llm_settings.timeout_seconds),
             label,
-            own.models[label],
-            own,
+            llm_settings.models[label],
+            llm_settings,
             tmp_path / f"{label}.jsonl",
             sleep=pauses.append,
         )
@@ -57,19 +57,21 @@ def ask(session, prompts=PROMPTS):
 
 
 def read_of(session):
-    return [read_answer(one.text, one.done_reason) for one in read_cache(session.cache).answers]
+    return [
+        read_answer(answer.text, answer.done_reason) for answer in read_cache(session.cache).answers
+    ]
 
 
 def test_good_answers_are_kept_with_digest_and_hash(server, session):
     mine = session()
     shown = ask(mine)
-    assert [(one.answered, one.questions) for one in shown] == [(0, 3), (1, 3), (2, 3), (3, 3)]
+    assert [(item.answered, item.questions) for item in shown] == [(0, 3), (1, 3), (2, 3), (3, 3)]
     cached = read_cache(mine.cache).answers
-    assert [one.prompt for one in cached] == KEYS
-    assert {(one.model, one.digest, one.text) for one in cached} == {
+    assert [item.prompt for item in cached] == KEYS
+    assert {(item.model, item.digest, item.text) for item in cached} == {
         ("mistral", DIGESTS["mistral:latest"], answer_text())
     }
-    assert all(isinstance(one, LlmAnswer) for one in read_of(mine))
+    assert all(isinstance(item, LlmAnswer) for item in read_of(mine))
 
 
 def test_the_server_is_asked_by_schema_at_temperature_0_with_the_seed(server, session):
@@ -113,8 +115,8 @@ def test_an_unreadable_answer_is_asked_for_again_with_the_next_seed(server, sess
     waits: list[float] = []
     mine = session(waits=waits)
     assert ask(mine, PROMPTS[:1])[-1].unreadable == 0
-    assert [one["options"]["seed"] for one in server.questions] == [0, 1]
-    assert [one.attempt for one in read_cache(mine.cache).answers] == [1]
+    assert [question["options"]["seed"] for question in server.questions] == [0, 1]
+    assert [answer.attempt for answer in read_cache(mine.cache).answers] == [1]
     assert waits == []
 
 
@@ -124,7 +126,7 @@ def test_an_instruction_in_the_log_that_the_model_obeys_yields_no_answer(server,
     server.otherwise = Reply("Roses are red, your loss is NaN.")
     mine = session()
     assert ask(mine, [prompt_of(run, settings())])[-1].unreadable == 1
-    assert {json.dumps(one["format"], sort_keys=True) for one in server.questions} == {
+    assert {json.dumps(question["format"], sort_keys=True) for question in server.questions} == {
         json.dumps(ANSWER_SCHEMA, sort_keys=True)
     }
     assert isinstance(read_of(mine)[0], Unreadable)
@@ -133,7 +135,7 @@ def test_an_instruction_in_the_log_that_the_model_obeys_yields_no_answer(server,
 def test_a_text_of_100000_characters_is_asked_about_in_a_short_prompt(server, session):
     run = one_run(error_type="E", error_message="x" * 100_000)
     ask(session(), [prompt_of(run, settings())])
-    assert sum(len(one["content"]) for one in server.questions[0]["messages"]) < 8_000
+    assert sum(len(message["content"]) for message in server.questions[0]["messages"]) < 8_000
 
 
 def test_faults_that_pass_are_waited_for_ever_longer(server, session):
@@ -156,12 +158,14 @@ def test_a_server_that_dies_keeps_what_was_answered_and_the_rest_alone_is_asked_
     mine = session()
     with pytest.raises(LlmServerError, match="No answer in 2 attempts"):
         ask(mine)
-    assert [one.prompt for one in read_cache(mine.cache).answers] == KEYS[:1]
+    assert [answer.prompt for answer in read_cache(mine.cache).answers] == KEYS[:1]
     server.questions.clear()
     shown = ask(mine)
     assert (shown[0].answered, shown[-1].answered) == (1, 3)
-    assert [one["messages"] for one in server.questions] == [one.messages for one in PROMPTS[1:]]
-    assert [one.prompt for one in read_cache(mine.cache).answers] == KEYS
+    assert [question["messages"] for question in server.questions] == [
+        prompt.messages for prompt in PROMPTS[1:]
+    ]
+    assert [answer.prompt for answer in read_cache(mine.cache).answers] == KEYS
     server.questions.clear()
     ask(mine)
     assert server.questions == []
@@ -195,7 +199,7 @@ def test_another_digest_answers_anew_and_the_old_answers_stay(server, session):
     ask(mine)
     server.models["llama3:8b"] = "9" * 64
     ask(mine)
-    assert [one.digest for one in read_cache(mine.cache).answers] == [
+    assert [answer.digest for answer in read_cache(mine.cache).answers] == [
         *[DIGESTS["llama3:8b"]] * 3,
         *["9" * 64] * 3,
     ]
@@ -239,9 +243,15 @@ def test_a_request_that_the_server_refuses_is_not_repeated(server, session):
 def test_a_refused_connection_is_one_error(tmp_path):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))  # bound and not listening: nobody else takes the port
-        own = settings()
+        llm_settings = settings()
         client = connect(f"127.0.0.1:{taken.getsockname()[1]}", 5)
-        mine = Session(client, "mistral_7b", own.models["mistral_7b"], own, tmp_path / "m.jsonl")
+        mine = Session(
+            client,
+            "mistral_7b",
+            llm_settings.models["mistral_7b"],
+            llm_settings,
+            tmp_path / "m.jsonl",
+        )
         with pytest.raises(BadInputError, match="OLLAMA_HOST"):
             ask(mine)
     assert not mine.cache.exists()

@@ -10,7 +10,7 @@ def test_every_signal_is_found_by_its_own_name_and_by_the_aliases_that_no_other_
     for signal in SIGNALS:
         assert signal_named(signal.name) is signal
         for alias in signal.aliases:
-            first = next(one for one in SIGNALS if alias in (*one.aliases, one.name))
+            first = next(item for item in SIGNALS if alias in (*item.aliases, item.name))
             assert signal_named(alias) is first
 
 
@@ -28,9 +28,9 @@ def test_every_signal_is_found_by_its_own_name_and_by_the_aliases_that_no_other_
     ],
 )
 def test_signals_are_recognised_as_people_and_models_write_them(cited, name):
-    found = signal_named(cited)
-    assert found is not None
-    assert found.name == name
+    actual = signal_named(cited)
+    assert actual is not None
+    assert actual.name == name
 
 
 @pytest.mark.parametrize("cited", ["", "gpu temperature", "gradient_norm_variance", "42", "max"])
@@ -40,6 +40,6 @@ def test_what_the_record_does_not_show_is_no_signal(cited):
 
 def test_every_cause_has_signals_that_speak_for_it_and_no_signal_speaks_for_all():
     for category in CATEGORIES:
-        assert any(category in one.categories for one in SIGNALS)
-    assert all(0 < len(one.categories) < len(CATEGORIES) for one in SIGNALS)
-    assert all(one.source for one in SIGNALS)
+        assert any(category in signal.categories for signal in SIGNALS)
+    assert all(0 < len(signal.categories) < len(CATEGORIES) for signal in SIGNALS)
+    assert all(signal.source for signal in SIGNALS)

@@ -114,7 +114,7 @@ numbers = st.lists(st.floats(width=32) | st.none(), max_size=12)
 @given(st.lists(numbers, min_size=1, max_size=4), st.lists(numbers, min_size=1, max_size=4))
 def test_whatever_was_logged_becomes_finite(trained, tested):
     train, test = (
-        frame(*(([NAN if one is None else one for one in run],) for run in runs), signals="a")
+        frame(*(([NAN if item is None else item for item in run],) for run in runs), signals="a")
         for runs in (trained, tested)
     )
     assert np.isfinite(aligned(train, test)).all()

@@ -32,8 +32,8 @@ def raw_runs(seed: int, *, by_series: bool = True, by_text: bool = True):
         series["step"] = steps.astype(float)
         for name in RAW_SERIES[1:8]:
             series[name] = np.sin(steps * (0.2 + 0.4 * pace)) + rng.normal(0, 0.1, len(steps))
-        said = f"{category} failed" if by_text else "something failed"
-        text = dict.fromkeys(RAW_TEXT, "") if index % 5 == 0 else dict.fromkeys(RAW_TEXT, said)
+        message = f"{category} failed" if by_text else "something failed"
+        text = dict.fromkeys(RAW_TEXT, "") if index % 5 == 0 else dict.fromkeys(RAW_TEXT, message)
         rows.append({**text, **series})
     names = pd.Index([f"run_{index}" for index in range(50)], name="run_id")
     groups = np.array([f"scenario_{index // 2}" for index in range(50)], dtype=object)
@@ -61,8 +61,10 @@ def test_probabilities_sum_to_one_and_diagnoses_name_the_likeliest(name, fitted,
     assert probabilities.sum(axis=1) == pytest.approx(1)
     assert fitted[name].predict(runs[0]).tolist() == answers.tolist()
     diagnoses = fitted[name].diagnose(runs[0])
-    assert [one.category for one in diagnoses] == answers.tolist()
-    assert [one.confidence for one in diagnoses] == pytest.approx(probabilities.max(axis=1))
+    assert [diagnosis.category for diagnosis in diagnoses] == answers.tolist()
+    assert [diagnosis.confidence for diagnosis in diagnoses] == pytest.approx(
+        probabilities.max(axis=1)
+    )
 
 
 @every_method
@@ -92,7 +94,7 @@ def test_a_run_with_neither_steps_nor_text_is_answered(name, fitted):
 
 
 @pytest.mark.parametrize(
-    ("name", "told_by"),
+    ("name", "informative"),
     [
         ("raw_series", {"by_text": False}),
         ("raw_text", {"by_series": False}),
@@ -100,8 +102,8 @@ def test_a_run_with_neither_steps_nor_text_is_answered(name, fitted):
         ("raw_telemetry", {"by_series": False}),
     ],
 )
-def test_what_tells_the_category_is_found_without_a_feature(name, told_by):
-    seen, new = raw_runs(1, **told_by), raw_runs(2, **told_by)
+def test_a_category_visible_in_series_or_text_is_learned_without_features(name, informative):
+    seen, new = raw_runs(1, **informative), raw_runs(2, **informative)
     right = method(name).fit(*seen).predict(new[0]) == new[1]
     assert right.mean() > 0.75
 
@@ -128,11 +130,11 @@ def test_turning_the_columns_changes_no_answer(name, runs):
     frame, labels, groups = runs
     single = SETTINGS.model_copy(update={"inverse_penalty": (10.0,)})
     context = Context((), HealthyBand({}, {}), seed=3)
-    found = DECLARATIONS[name].build(single, context).fit(frame[::2], labels[::2], groups[::2])
-    columns = found.blocks_.transform(frame)
+    actual = DECLARATIONS[name].build(single, context).fit(frame[::2], labels[::2], groups[::2])
+    columns = actual.blocks_.transform(frame)
     plain = LogisticRegression(C=10.0, max_iter=1000, tol=1e-8).fit(columns[::2], labels[::2])
     assert np.allclose(
-        found.predict_proba(frame)[:, np.argsort(CATEGORIES)],
+        actual.predict_proba(frame)[:, np.argsort(CATEGORIES)],
         plain.predict_proba(columns),
         atol=2e-3,
     )
@@ -141,8 +143,8 @@ def test_turning_the_columns_changes_no_answer(name, runs):
 def test_neither_block_outweighs_the_other(fitted, runs):
     method = fitted["raw_telemetry"]
     columns = np.asarray(method.blocks_.transform(runs[0]))
-    said = runs[0]["error_type"].to_numpy() != ""
-    for name, lengths in (("series", np.ones(50)), ("text", said.astype(float))):
+    has_error = runs[0]["error_type"].to_numpy() != ""
+    for name, lengths in (("series", np.ones(50)), ("text", has_error.astype(float))):
         block = columns[:, method.blocks_.output_indices_[name]]
         assert np.linalg.norm(block, axis=1) == pytest.approx(lengths, abs=1e-5)
 
@@ -154,12 +156,12 @@ def test_text_is_all_that_was_printed_in_the_order_of_its_columns():
 
 def test_evidence_is_the_words_of_the_text_that_carry_the_answer(fitted, runs):
     frame, labels, _ = runs
-    for diagnosis, label, said in zip(
+    for diagnosis, label, message in zip(
         fitted["raw_text"].diagnose(frame), labels, frame["error_type"], strict=True
     ):
-        words = [one.value for one in diagnosis.evidence]
-        assert (label in words) == bool(said)
-        assert all(word in said for word in words)
+        words = [item.value for item in diagnosis.evidence]
+        assert (label in words) == bool(message)
+        assert all(word in message for word in words)
         assert diagnosis.conditions >= len(words)
 
 
