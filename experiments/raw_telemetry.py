@@ -27,6 +27,10 @@ PREDICTIONS = {
 }
 POOLED = {"raw_telemetry": Path("data/predictions/across_architectures/raw_telemetry.parquet")}
 
+POOLED_WORKERS = 2
+"""Fits to all runs at a time, each of which holds half a gigabyte: ten thousand columns of all runs
+several times over."""
+
 
 def main() -> None:
     settings = read_section("raw_telemetry", RawTelemetrySettings)
@@ -49,9 +53,8 @@ def main() -> None:
         write_parquet(predictions, path)
         print_accuracy(predictions)
     for method, path in POOLED.items():
-        # One fit at a time, as each holds ten thousand columns of all runs several times over.
         predictions = pooled_raw_predictions(
-            failures, successes, splits, method, settings, across, workers=1
+            failures, successes, splits, method, settings, across, min(workers(), POOLED_WORKERS)
         )
         write_parquet(predictions, path)
         print_accuracy(predictions)
