@@ -14,7 +14,7 @@ from failbench.prediction.main_study import (
 from failbench.predictions import PREDICTION_SCHEMA
 from failbench.statistics.intervals import IntervalSettings
 from failbench.studies.generalization.report import report
-from report import publish
+from report import publish, read_reported
 from stage import read_names, read_outputs, read_section, run
 
 MAIN_STUDY = Path("data/predictions/nested_cv")
@@ -33,7 +33,7 @@ def main() -> None:
             ),
         ]
     )
-    publish("generalization", report(predictions, settings))
+    publish("generalization", report(predictions, read_reported(), settings))
 
 
 if __name__ == "__main__":

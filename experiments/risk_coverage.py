@@ -8,7 +8,7 @@ from failbench.prediction.main_study import LANGUAGE_MODELS, prediction_files
 from failbench.predictions import PREDICTION_SCHEMA
 from failbench.studies.risk_coverage.report import report
 from failbench.studies.risk_coverage.results import RiskCoverageSettings
-from report import publish
+from report import publish, read_reported
 from stage import read_names, read_outputs, read_section, run, workers
 
 PREDICTIONS = Path("data/predictions/nested_cv")
@@ -18,7 +18,7 @@ def main() -> None:
     settings = read_section("risk_coverage", RiskCoverageSettings)
     files = prediction_files(read_names("methods"))
     predictions = read_outputs(PREDICTIONS, files, PREDICTION_SCHEMA, (LANGUAGE_MODELS,))
-    publish("risk_coverage", report(predictions, settings, workers()))
+    publish("risk_coverage", report(predictions, read_reported(), settings, workers()))
 
 
 if __name__ == "__main__":
