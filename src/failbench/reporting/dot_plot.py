@@ -58,7 +58,7 @@ def dot_plot(
         axes.errorbar(
             value,
             np.array([positions[row] for row in drawn["row"]]) + offset,
-            xerr=(value - low, high - value),
+            xerr=[(value - low).tolist(), (high - value).tolist()],
             linestyle="none",
             elinewidth=0.9,
             label=mark.label,

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import cycle
-from typing import Final
+from typing import Final, Literal
+
+from matplotlib.typing import LineStyleType
 
 from failbench.reporting.labels import in_label_order, method_label, told_the_truth
 from failbench.reporting.style import (
@@ -31,11 +33,11 @@ class MethodStyle(Mark):
         Which of the methods of its colour it is, where a line shows it.
     """
 
-    line: str = "-"
+    line: LineStyleType = "-"
 
 
-def _style(method: str, colour: str, line: str, marker: str) -> MethodStyle:
-    fill: Final = "none" if told_the_truth(method) else "full"
+def _style(method: str, colour: str, line: LineStyleType, marker: str) -> MethodStyle:
+    fill: Literal["none", "full"] = "none" if told_the_truth(method) else "full"
     return MethodStyle(method_label(method), colour, marker, fill, line=line)
 
 

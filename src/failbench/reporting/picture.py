@@ -13,6 +13,7 @@ from matplotlib.artist import Artist
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.legend import Legend
 from matplotlib.textpath import text_to_path
 
@@ -64,10 +65,8 @@ class Picture:
         lines = wrapped(self.title, POINTS * self.width - 2 * MARGIN)
         heading = (2 * MARGIN + LEADING * FINDING_TEXT * len(lines)) / POINTS
         whole = self.height + heading
-        figure = Figure(figsize=(self.width, whole), layout="constrained")
-        engine = figure.get_layout_engine()
-        assert engine is not None  # asked for above
-        engine.set(rect=(0.0, 0.0, 1.0, self.height / whole))
+        layout = ConstrainedLayoutEngine(rect=(0.0, 0.0, 1.0, self.height / whole))
+        figure = Figure(figsize=(self.width, whole), layout=layout)
         self.draw(figure)
         figure.text(
             MARGIN / POINTS / self.width,
@@ -88,7 +87,7 @@ def wrapped(text: str, width: float) -> list[str]:
 
     A single word that is wider has a line for itself.
     """
-    letters = FontProperties(size=FINDING_TEXT, weight="bold")  # type: ignore[arg-type]
+    letters = FontProperties(size=FINDING_TEXT, weight="bold")
     lines = [""]
     for word in text.replace(" %", "\u00a0%").split(" "):
         longer = f"{lines[-1]} {word}".strip()
@@ -119,7 +118,7 @@ def legend_outside(
         Further keywords of matplotlib's legends.
     """
     engine = figure.get_layout_engine()
-    assert engine is not None  # pictures have one
+    assert isinstance(engine, ConstrainedLayoutEngine)  # pictures have one
     left, bottom, width, height = engine.get()["rect"]
     legend = figure.legend(
         handles=list(handles),

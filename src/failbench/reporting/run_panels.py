@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullLocator
 
-from failbench.reporting.cells import words
+from failbench.reporting.cells import counted, words
 from failbench.reporting.labels import CATEGORY_LABELS
 from failbench.reporting.picture import MARGIN, POINTS, Picture, legend_outside
 from failbench.reporting.style import (
@@ -141,7 +141,7 @@ def gallery_picture(
     counts = ", ".join(f"{count} {words(outcome)}" for outcome, count in outcomes.iter_rows())
     lines = -(-of_category.height // COLUMNS)
     return Picture(
-        f"{CATEGORY_LABELS[category]}, {of_category.height} failures: {counts} ({setting})",
+        f"{CATEGORY_LABELS[category]}, {counted(of_category.height, 'failure')}: {counts} ({setting})",
         "A cell per scenario: the loss of its failing run, and below it the memory in use, each "
         "over the same of its twin without the fault. Vertical lines mark onset and failure.",
         FULL_WIDTH,
@@ -201,7 +201,8 @@ def _add_cell(figure: Figure, place: int, cells: int) -> tuple[Axes, Axes]:
     loss_axes = figure.add_axes(
         (left, (bottom + MEMORY_HEIGHT + GAP) / height, reach, LOSS_HEIGHT / height)
     )
-    loss_axes.set(ylim=(0.0, LOSS_LIMIT), yticks=(0, 5, 10), xticks=())
+    loss_axes.set(ylim=(0.0, LOSS_LIMIT), xticks=())
+    loss_axes.set_yticks((0, 5, 10), ("", "5", "10"))  # the 0 would stand on the 1 below it
     memory_axes.set(ylim=(0.0, 1.1), yticks=(0, 1), xticks=())
     for axes in (loss_axes, memory_axes):
         axes.tick_params(length=1.5, pad=1, labelleft=column == 0)

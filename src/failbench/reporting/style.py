@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+from matplotlib.lines import Line2D
+from matplotlib.typing import LineStyleType
+
 from failbench.vocabulary import Category
 
 FULL_WIDTH: Final = 5.5
@@ -36,7 +39,7 @@ healthy, and a pale one for what lies behind."""
 
 INDIGO: Final = "#332288"
 MAROON: Final = "#661100"
-"""Two dark colours of Tol (2021), "Colour Schemes", which stay apart from the above for all eyes."""
+"""Two dark colours of Tol (2021), "Colour Schemes", that stay apart from these for most eyes."""
 
 CATEGORY_COLOURS: Final[dict[Category, str]] = {
     "memory_hardware": INDIGO,
@@ -45,7 +48,7 @@ CATEGORY_COLOURS: Final[dict[Category, str]] = {
     "model_software": SKY,
     "unknown": MAROON,
 }
-CATEGORY_LINES: Final[dict[Category, str]] = {
+CATEGORY_LINES: Final[dict[Category, LineStyleType]] = {
     "memory_hardware": "-",
     "optimization": "--",
     "data_pipeline": "-.",
@@ -98,6 +101,11 @@ class Mark:
             "markerfacecoloralt": "white",
             "fillstyle": "left" if self.fill == "left" else "full",
         }
+
+    @property
+    def handle(self) -> Line2D:
+        """The mark and its label in a legend."""
+        return Line2D([], [], linestyle="none", label=self.label, **self.look)
 
 
 REPORTED: Final = Mark("reported by the paper", BLACK, "|", size=9.0)

@@ -17,7 +17,6 @@ from failbench.studies.intervals.tables import (
     methods_table,
     scores_table,
 )
-from failbench.studies.tradeoff.method_families import FAMILIES, method_family
 
 DESIGN = Design(folds=5, repeats=10, majority={"value": 20 / 76, "n": 76})
 
@@ -156,14 +155,6 @@ def test_a_measured_method_without_a_label_is_refused_by_name(measured, reported
             draw()
 
 
-def test_every_method_that_can_be_run_has_a_label_and_a_family():
+def test_every_method_that_can_be_run_has_a_label():
     for method in FEATURE_METHODS:
         assert method_label(method)
-        assert method_family(method)
-
-
-def test_no_method_is_in_two_families():
-    members = [method for family in FAMILIES for method in family.methods]
-    assert len(members) == len(set(members))
-    with pytest.raises(BadInputError, match="oracle"):
-        method_family("oracle")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -112,11 +113,8 @@ def _draw(drawn: pl.DataFrame, paper: Reported, figure: Figure) -> None:
     sizes = " or ".join(str(n) for n in drawn["n"].unique().sort())
     figure.supxlabel(f"accuracy, percent of n = {sizes} scenarios, with interval")
     handles = [
-        *(
-            Line2D([], [], linestyle="none", label=mark.label, **mark.look)
-            for mark in marks.values()
-        ),
-        Line2D([], [], linestyle="none", label="Improved rules, reported", **REPORTED.look),
+        *(mark.handle for mark in marks.values()),
+        replace(REPORTED, label="Improved rules, reported").handle,
         Line2D([], [], color=GREY, linestyle=":", label=f"chance, {100 * CHANCE:g} %"),
     ]
     legend_outside(figure, handles, columns=2)

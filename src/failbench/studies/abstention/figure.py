@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
+from matplotlib.typing import LineStyleType
 
 from failbench.reporting.cells import percent
 from failbench.reporting.labels import CATEGORY_LABELS
@@ -38,7 +39,7 @@ REASON_COLOURS: Final[Mapping[Reason, str]] = {
     "conflict": VERMILLION,
     "missing": GREY,
 }
-CURVES: Final = {
+CURVES: Final[dict[str, tuple[str, str, LineStyleType]]] = {
     "accuracy_when_committed": ("right if committed", BLUE, "-"),
     "coverage": ("committed", BLACK, "--"),
     "accuracy": ("right", GREEN, ":"),

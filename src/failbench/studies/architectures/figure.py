@@ -126,7 +126,7 @@ def _draw(
     figure.supxlabel(f"accuracy, percent of n = {n} scenarios, with interval")
     margin = f"mean as recorded ± {100 * settings.equivalence_margin:g} points"
     handles = [
-        Line2D([], [], linestyle="none", label=REPORTED.label, **REPORTED.look),
+        REPORTED.handle,
         Line2D([], [], color=GREY, label="value of the first panel"),
         Patch(color=colour, alpha=0.12, linewidth=0, label=margin),
     ]

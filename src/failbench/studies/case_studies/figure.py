@@ -140,14 +140,16 @@ def _draw_ends(axes: Axes, ends: pl.DataFrame) -> None:
         ci_high=pl.lit(None, dtype=pl.Float64),
     )
     dot_plot(axes, points, {role: role_label(role) for role in roles}, RUNS, spread=0.0, scale=1.0)
+    largest = float(ends["value"].to_numpy().max())
     for role, value, step in ends.select("role", "value", "steps").iter_rows():
+        left = value > largest / 2  # of its mark, where there is more room
         axes.annotate(
             f"step {step}",
             (value, roles.index(role)),
-            xytext=(-5, 0),
+            xytext=(-5 if left else 5, 0),
             textcoords="offset points",
-            horizontalalignment="right",
+            horizontalalignment="right" if left else "left",
             verticalalignment="center",
         )
-    axes.set_xlim(left=0.0, right=1.1 * float(ends["value"].to_numpy().max()))
+    axes.set_xlim(left=0.0, right=1.1 * largest)
     axes.axvline(ends.filter(role="twin")["value"][0], color=TWIN, linewidth=THIN, zorder=0)

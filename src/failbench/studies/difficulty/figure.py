@@ -37,7 +37,7 @@ GAP: Final = 0.7
 """Rows between categories."""
 
 SELDOM, MOSTLY = 0.1, 0.9
-"""Shares of right answers below and above which a scenario counts as told by nobody, by everybody."""
+"""Shares of right answers below and above which the finding counts scenarios."""
 
 
 def difficulty_picture(points: pl.DataFrame) -> Picture:

@@ -1,10 +1,10 @@
-"""The report of the gallery: one run beside its twin, and all failing runs, a sheet per category."""
+"""The report of the gallery: a run beside its twin, and all failing runs, a sheet per category."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from failbench.reporting.cells import words
+from failbench.reporting.cells import counted, words
 from failbench.reporting.run_panels import dashboard_picture, gallery_picture
 from failbench.reporting.study_report import StudyReport, Summary
 from failbench.scenarios import Scenario
@@ -58,5 +58,5 @@ def report(
 def _dashboard_title(run: RunPoints) -> str:
     if run.onset_step is None:
         return f"{run.title}: {words(run.outcome)} at step {run.failure_step}"
-    late = run.failure_step - run.onset_step
-    return f"{run.title}: {words(run.outcome)} {late} steps after the fault was switched on"
+    late = counted(run.failure_step - run.onset_step, "step")
+    return f"{run.title}: {words(run.outcome)} {late} after the fault was switched on"

@@ -105,7 +105,7 @@ def _draw(drawn: pl.DataFrame, reported: dict[str, float], figure: Figure) -> No
     legend_outside(
         figure,
         [
-            Line2D([], [], linestyle="none", label=REPORTED.label, **REPORTED.look),
+            REPORTED.handle,
             Line2D([], [], color=GREY, label="value of the first panel"),
             Line2D(
                 [],

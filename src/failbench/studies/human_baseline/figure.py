@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
@@ -80,13 +81,11 @@ def _draw(
     left, right = figure.subplots(1, 2, width_ratios=(1.25, 1))
     _draw_studies(left, studies.filter(pl.col("coupling") == pl.col("coupling").min()), reported)
     _draw_skills(right, curves)
-    mean, deviation = (100 * number for number in reported)
-    strongest, weakest = (curves["coupling"].max(), curves["coupling"].min())
+    printed = " ± ".join(f"{100 * number:.0f}" for number in reported)
+    weakest, *_, strongest = curves["coupling"].unique().sort().to_list()
     handles = [
-        Line2D([], [], label="simulated people", **PERSON.look),
-        Patch(
-            color=GREY, alpha=0.3, linewidth=0, label=f"reported: {mean:.0f} ± {deviation:.0f} %"
-        ),
+        replace(PERSON, label="simulated people").handle,
+        Patch(color=GREY, alpha=0.3, linewidth=0, label=f"reported: {printed} %"),
         Line2D([], [], color=PERSON.colour, label=f"difficulty felt: {strongest:g}"),
         Line2D([], [], **UNFELT, label=f"difficulty felt: {weakest:g}"),
     ]
@@ -118,9 +117,7 @@ def _draw_studies(axes: Axes, studies: pl.DataFrame, reported: tuple[float, floa
     axes.set_ylim(len(designs) - 0.6, -0.7)
     axes.set_xlim(LEFT, 100)
     axes.tick_params(axis="y", length=0)
-    axes.set_xlabel(
-        "accuracy of a simulated study, percent:\nmean, ± sd (thick), central 95 % (thin)"
-    )
+    axes.set_xlabel("accuracy of a simulated study, percent:\nmean, ± sd (thick), 95 % (thin)")
     axes.set_title("what studies of people find")
 
 

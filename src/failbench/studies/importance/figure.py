@@ -112,13 +112,7 @@ def _draw(drawn: pl.DataFrame, paper: Reported, figure: Figure) -> None:
     left, right = figure.subplots(1, 2, width_ratios=(1, 1.15))
     _shares(left, drawn.filter(pl.col("kind") == "group"), paper)
     _drops(right, drawn, _feature_rows(drawn))
-    handles = [
-        *(
-            Line2D([], [], linestyle="none", label=mark.label, **mark.look)
-            for mark in _share_marks().values()
-        ),
-        Line2D([], [], linestyle="none", label=REPORTED.label, **REPORTED.look),
-    ]
+    handles = [mark.handle for mark in (*_share_marks().values(), REPORTED)]
     legend_outside(figure, handles, columns=3)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
@@ -25,10 +25,13 @@ HEIGHT: Final = 2.9
 SHIFT: Final = 0.12
 """Steps are drawn at equal distances; methods stand this far from one another, in places."""
 
+MOST_NAMED: Final = 6
+"""Steps that a panel has room to name."""
+
 REPORTED_METHOD: Final = "improved_rules"
 """The paper's framework, of which its lead times are."""
 
-TWINS: Final = (0, (1, 1))
+TWINS: Final = (0, (1.0, 1.0))
 """Line of what healthy twins allow."""
 
 BESIDE: Final = {
@@ -174,8 +177,9 @@ def _sizes(drawn: pl.DataFrame, steps: list[int]) -> list[int]:
 
 
 def _dress(axes: Axes, steps: list[int], title: str, sizes: list[int]) -> None:
-    """Every other step is named, the failure itself among them: there is no room for all."""
-    shown = [place for place in range(len(steps)) if (len(steps) - 1 - place) % 2 == 0]
+    """Name the steps; of many every other, the failure itself among them, for want of room."""
+    every = 1 if len(steps) <= MOST_NAMED else 2
+    shown = [place for place in range(len(steps)) if (len(steps) - 1 - place) % every == 0]
     axes.set_xticks(range(len(steps)), minor=True)
     axes.set_xticks(shown, [f"{steps[place]}\n{sizes[place]}" for place in shown])
     axes.tick_params(axis="x", which="minor", length=1.5)
@@ -190,11 +194,5 @@ def _handles(points: pl.DataFrame) -> list[Line2D]:
     return [
         *lines,
         Line2D([], [], color=BLACK, linestyle=TWINS, label="healthy twins, best method"),
-        Line2D(
-            [],
-            [],
-            linestyle="none",
-            label="reported (arrow: above)",
-            **REPORTED_LEVEL.look,
-        ),
+        replace(REPORTED_LEVEL, label="reported (arrow: above)").handle,
     ]

@@ -23,18 +23,22 @@ from failbench.reporting.labels import (
     told_the_truth,
 )
 from failbench.reporting.picture import Picture
+from failbench.reporting.reported import Reported
 from failbench.reporting.style import BLACK, FULL_WIDTH
 from failbench.scenarios import COUNTS
 from failbench.vocabulary import ANSWERS, CATEGORIES
 
-PANEL_HEIGHT: Final = 1.32
-COLUMNS: Final = 3
+PANEL_HEIGHT: Final = 1.25
+COLUMNS: Final = 4
 PALETTE: Final = "Blues"
+REPORTED_METHOD: Final = "improved_rules"
+"""Of which the paper prints what it takes each category for."""
+
 DARK: Final = 0.55
 """Shares from here on are written in white."""
 
 
-def confusions_picture(confusions: pl.DataFrame) -> Picture:
+def confusions_picture(confusions: pl.DataFrame, paper: Reported) -> Picture:
     """Confusions on the paper's features; a row is an actual category, a column an answer.
 
     A cell is the percentage of the category that gets the answer, mean over repeats, and empty
@@ -44,6 +48,9 @@ def confusions_picture(confusions: pl.DataFrame) -> Picture:
     ----------
     confusions
         As :func:`failbench.studies.per_category.results.confusion_table` returns them.
+    paper
+        The paper's numbers, of which the improved rules' confusions stand behind those measured;
+        it counts what gets no answer as unknown.
 
     Raises
     ------
@@ -52,14 +59,19 @@ def confusions_picture(confusions: pl.DataFrame) -> Picture:
     """
     drawn = confusions.filter(pl.col("feature_set") == PRIMARY_SET, pl.col("answer").is_in(ANSWERS))
     methods = in_label_order(drawn["method"])
+    panels = []
+    for method in methods:
+        panels.append((method_label(method), drawn.filter(pl.col("method") == method)))
+        if method == REPORTED_METHOD:
+            panels.append((f"{method_label(method)}, reported", _reported(paper)))
     return Picture(
         _finding(drawn),
         "A small map per method: a row is an actual category, a column an answer, and a cell the "
         "percent of the category that gets the answer, mean over repeats. Frames mark what is "
         "right; the last column is abstention.",
         FULL_WIDTH,
-        0.85 + PANEL_HEIGHT * math.ceil(len(methods) / COLUMNS),
-        partial(_draw, drawn, methods),
+        0.85 + PANEL_HEIGHT * math.ceil(len(panels) / COLUMNS),
+        partial(_draw, panels),
     )
 
 
@@ -83,19 +95,30 @@ def _finding(drawn: pl.DataFrame) -> str:
     )
 
 
-def _draw(drawn: pl.DataFrame, methods: list[str], figure: Figure) -> None:
-    rows = math.ceil(len(methods) / COLUMNS)
+def _reported(paper: Reported) -> pl.DataFrame:
+    """The paper's confusions as shares of each category."""
+    rows = [
+        (category, answer, count / sum(counts))
+        for category, counts in paper.tables.confusion.rows.items()
+        for answer, count in zip(CATEGORIES, counts, strict=True)
+    ]
+    return pl.DataFrame(rows, schema=["category", "answer", "share"], orient="row")
+
+
+def _draw(maps: list[tuple[str, pl.DataFrame]], figure: Figure) -> None:
+    """A panel per title and confusions."""
+    rows = math.ceil(len(maps) / COLUMNS)
     panels = figure.subplots(rows, COLUMNS, squeeze=False).ravel()
-    for axes in panels[len(methods) :]:
+    for axes in panels[len(maps) :]:
         axes.set_axis_off()
-    for position, (axes, method) in enumerate(zip(panels, methods, strict=False)):
-        _draw_panel(axes, drawn.filter(pl.col("method") == method))
-        axes.set_title(method_label(method))
+    for position, (axes, (title, confusions)) in enumerate(zip(panels, maps, strict=False)):
+        _draw_panel(axes, confusions)
+        axes.set_title(title)
         if position % COLUMNS:
             axes.set_yticklabels([])
-        if position + COLUMNS < len(methods):
+        if position + COLUMNS < len(maps):
             axes.set_xticklabels([])
-    figure.supxlabel("answer")
+    figure.supxlabel("answer (as reported, unknown includes abstentions)")
     figure.supylabel("actual category (n scenarios); cells: percent of it, mean over repeats")
 
 

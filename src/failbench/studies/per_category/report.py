@@ -52,7 +52,7 @@ def report(
             scores_by_category(measured, precisions, paper, settings),
             confusion_of_rules(confusions, measured, paper, confidence=settings.confidence),
         ),
-        figures={"per_category": confusions_picture(confusions)},
+        figures={"per_category": confusions_picture(confusions, paper)},
         summary=(
             Summary.of(
                 estimates, "feature_set", "method", "metric", "value", "ci_low", "ci_high", "n"

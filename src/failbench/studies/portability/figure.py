@@ -101,7 +101,7 @@ def _draw(drawn: pl.DataFrame, panels: dict[str, str], reported: float, figure: 
     sizes = " or ".join(str(n) for n in drawn["n"].unique().sort())
     figure.supxlabel(f"accuracy, percent of n = {sizes} scenarios, with interval")
     handles = [
-        Line2D([], [], linestyle="none", label=REPORTED.label, **REPORTED.look),
+        REPORTED.handle,
         Line2D([], [], color=GREY, label="value of the first panel"),
     ]
     legend_outside(figure, handles, columns=2)

@@ -12,6 +12,7 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.typing import LineStyleType
 
 from failbench.features.catalogue import PRIMARY_SET
 from failbench.reporting.cells import percent
@@ -30,7 +31,7 @@ HALF: Final = 0.5
 MARKERS: Final = (0.25, 0.5, 0.75, 1.0)
 """Coverages at which a curve has its method's marker."""
 
-LINES: Final[Mapping[str, str]] = dict(zip(FEATURE_SET_LABELS, ("-", ":"), strict=True))
+LINES: Final[Mapping[str, LineStyleType]] = dict(zip(FEATURE_SET_LABELS, ("-", ":"), strict=True))
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ def risk_coverage_picture(
 
 
 def _finding(curves: pl.DataFrame) -> str:
-    """The method that is wrong least on the surest half, among those that are not told the truth."""
+    """The method that is wrong least on the surest half, of those that are not told the truth."""
     told = pl.col("method").map_elements(told_the_truth, return_dtype=pl.Boolean)
     rows = curves.filter(pl.col("feature_set") == PRIMARY_SET, ~told)
     half = rows.filter((pl.col("coverage") - HALF).abs() < 1e-6).sort("risk", "method")
@@ -88,8 +89,8 @@ def _finding(curves: pl.DataFrame) -> str:
     whole = full.filter(pl.col("method") == best["method"])["risk"][0]
     return (
         f"On the half of the runs that it is surest of, {label_inside(best['method'])} is wrong on "
-        f"{percent(best['risk'])} %, least of all that are not handed the category; on all runs, on "
-        f"{percent(whole)} %"
+        f"{percent(best['risk'])} %, least of all that are not handed the category; on all runs, "
+        f"on {percent(whole)} %"
     )
 
 
@@ -125,7 +126,7 @@ def _draw(
     panels[0].set_xticks([0, 50, 100])
     panels[0].set_yticks([0, 50, 100])
     figure.supxlabel("coverage: percent of runs answered, surest first")
-    figure.supylabel("risk: percent of them not diagnosed right")
+    figure.supylabel("risk: percent of them\nnot diagnosed right")
     handles = [
         *(
             Line2D(
@@ -134,12 +135,14 @@ def _draw(
             for name, line in LINES.items()
         ),
         Line2D([], [], color=PALE, label="other methods"),
-        Line2D([], [], linestyle="none", label=REPORTED_LEVEL.label, **REPORTED_LEVEL.look),
+        REPORTED_LEVEL.handle,
     ]
     legend_outside(figure, handles, columns=4)
 
 
-def _curve(axes: Axes, points: pl.DataFrame, colour: str, line: str, width: float) -> None:
+def _curve(
+    axes: Axes, points: pl.DataFrame, colour: str, line: LineStyleType, width: float
+) -> None:
     ordered = points.sort("coverage")
     coverage, risk = (100 * ordered[name].to_numpy() for name in ("coverage", "risk"))
     axes.plot(coverage, risk, color=colour, linestyle=line, linewidth=width)

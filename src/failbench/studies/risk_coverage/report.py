@@ -45,7 +45,7 @@ def report(
 
 
 def reported_points(paper: Reported) -> dict[str, tuple[ReportedPoint, ...]]:
-    """Where the paper's figures lie: every method answers all, and improved rules what they commit to.
+    """Where the paper's figures lie: methods answer all, improved rules what they commit to too.
 
     Raises
     ------
