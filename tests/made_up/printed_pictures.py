@@ -39,11 +39,11 @@ def assert_printable(picture: Picture) -> Figure:
         assert box.x1 <= figure.bbox.x1 + SLACK, text
         assert box.y1 <= figure.bbox.y1 + SLACK, text
     upright = [text for text in texts if text.get_rotation() % 90 == 0]
-    for one, other in combinations(upright, 2):
-        boxes = [text.get_window_extent() for text in (one, other)]
+    for text, other in combinations(upright, 2):
+        boxes = [shown.get_window_extent() for shown in (text, other)]
         width = min(box.x1 for box in boxes) - max(box.x0 for box in boxes)
         height = min(box.y1 for box in boxes) - max(box.y0 for box in boxes)
-        assert min(width, height) <= SLACK, (one, other)
+        assert min(width, height) <= SLACK, (text, other)
     return figure
 
 
@@ -51,8 +51,8 @@ def _undrawn(figure: Figure) -> set[Text]:
     """Labels of ticks beyond the limits of their axes, which matplotlib keeps and does not draw."""
     undrawn = set()
     for axes in figure.findobj(_AxesBase):
-        for axis, (low, high) in ((axes.xaxis, axes.get_xlim()), (axes.yaxis, axes.get_ylim())):
-            low, high = sorted((low, high))
+        for axis, limits in ((axes.xaxis, axes.get_xlim()), (axes.yaxis, axes.get_ylim())):
+            low, high = sorted(limits)
             room = 1e-6 * (high - low)
             for tick in (*axis.get_major_ticks(), *axis.get_minor_ticks()):
                 if not (axes.axison and low - room <= tick.get_loc() <= high + room):

@@ -140,8 +140,9 @@ def gallery_picture(
     outcomes = of_category["outcome"].value_counts().sort("count", "outcome", descending=True)
     counts = ", ".join(f"{count} {words(outcome)}" for outcome, count in outcomes.iter_rows())
     lines = -(-of_category.height // COLUMNS)
+    failures = counted(of_category.height, "failure")
     return Picture(
-        f"{CATEGORY_LABELS[category]}, {counted(of_category.height, 'failure')}: {counts} ({setting})",
+        f"{CATEGORY_LABELS[category]}, {failures}: {counts} ({setting})",
         "A cell per scenario: the loss of its failing run, and below it the memory in use, each "
         "over the same of its twin without the fault. Vertical lines mark onset and failure.",
         FULL_WIDTH,

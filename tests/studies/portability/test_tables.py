@@ -8,6 +8,7 @@ import pytest
 from failbench.reporting.method_styles import METHOD_STYLES
 from failbench.statistics.significance import SignificanceSettings
 from failbench.studies.portability.figure import CONDITIONS, portability_picture
+from failbench.studies.portability.settings import FIXED
 from failbench.studies.portability.tables import (
     condition_label,
     portability_contrasts_table,
@@ -104,3 +105,11 @@ def test_the_figure_has_a_panel_per_condition_and_the_methods_own_marks(rates, p
         markers = [container.lines[0].get_marker() for container in axes.containers]
         assert markers == [METHOD_STYLES[name].marker for name in ("simple_rules", "random_forest")]
     assert figure.get_supxlabel() == "accuracy, percent of n = 76 scenarios, with interval"
+
+
+@pytest.mark.parametrize(("fixed", "words"), [(0.1, "loses most"), (0.9, "no method loses")])
+def test_the_title_says_loss_only_where_there_is_one(rates, fixed, words):
+    changed = rates.with_columns(
+        value=pl.when(pl.col("condition") == FIXED).then(fixed).otherwise(0.5)
+    )
+    assert words in portability_picture(changed, 0.2, home=HOME, away=AWAY).title

@@ -191,7 +191,7 @@ def _draw_sweep(axes: Axes, estimates: pl.DataFrame, tau: float, target: float) 
             elinewidth=0.8,
             linestyle="none",
         )
-        text = f"chosen by folds for {100 * target:g} %: median, range"
+        text = f"chosen for {100 * target:g} %: median, range"
         axes.text(1.0, CHOSEN_HEIGHT + 4, text, ha="right")
     axes.set_xlim(0.0, 1.0)
     axes.set_ylim(0.0, TOP)

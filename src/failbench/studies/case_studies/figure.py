@@ -144,12 +144,13 @@ def _draw_ends(axes: Axes, ends: pl.DataFrame) -> None:
     for role, value, step in ends.select("role", "value", "steps").iter_rows():
         left = value > largest / 2  # of its mark, where there is more room
         axes.annotate(
-            f"step {step}",
+            f"to step {step}",
             (value, roles.index(role)),
             xytext=(-5 if left else 5, 0),
             textcoords="offset points",
             horizontalalignment="right" if left else "left",
             verticalalignment="center",
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5},
         )
     axes.set_xlim(left=0.0, right=1.1 * largest)
     axes.axvline(ends.filter(role="twin")["value"][0], color=TWIN, linewidth=THIN, zorder=0)

@@ -14,9 +14,10 @@ from matplotlib.figure import Figure
 
 from failbench.methods.hybrid import HybridSettings
 from failbench.reporting.cells import percent
+from failbench.reporting.method_styles import METHOD_STYLES
 from failbench.reporting.picture import Picture
 from failbench.reporting.reported import Reported
-from failbench.reporting.style import BLACK, BLUE, FULL_WIDTH, PURPLE, VERMILLION
+from failbench.reporting.style import BLACK, FULL_WIDTH, VERMILLION
 from failbench.studies.hybrid.routing import ROUTES
 from failbench.studies.hybrid.tables import HYBRIDS, reported_routes
 from failbench.vocabulary import Route
@@ -28,9 +29,9 @@ NARROW: Final = 0.06
 """Segments of a smaller share have no room for their numbers."""
 
 ROUTE_COLOURS: Final[Mapping[Route, str]] = {
-    "rules": BLUE,
-    "classifier": VERMILLION,
-    "human": PURPLE,
+    "rules": METHOD_STYLES["improved_rules"].colour,
+    "classifier": METHOD_STYLES["random_forest"].colour,
+    "human": METHOD_STYLES["simulated_human"].colour,
 }
 """Those of the methods that answer."""
 

@@ -28,8 +28,8 @@ from failbench.reporting.style import BLACK, FULL_WIDTH
 from failbench.scenarios import COUNTS
 from failbench.vocabulary import ANSWERS, CATEGORIES
 
-PANEL_HEIGHT: Final = 1.25
-COLUMNS: Final = 4
+PANEL_HEIGHT: Final = 1.12
+COLUMNS: Final = 3
 PALETTE: Final = "Blues"
 REPORTED_METHOD: Final = "improved_rules"
 """Of which the paper prints what it takes each category for."""
@@ -77,12 +77,12 @@ def confusions_picture(confusions: pl.DataFrame, paper: Reported) -> Picture:
 
 def _finding(drawn: pl.DataFrame) -> str:
     """The categories that methods tell best and worst on the mean, without those told the truth."""
-    told = pl.col("method").map_elements(told_the_truth, return_dtype=pl.Boolean)
+    handed = pl.col("method").map_elements(told_the_truth, return_dtype=pl.Boolean)
     recalls = (
-        drawn.filter(pl.col("category") == pl.col("answer"), ~told)
+        drawn.filter(pl.col("category") == pl.col("answer"), ~handed)
         .group_by("category")
         .agg(pl.col("share").sum(), pl.col("method").n_unique().alias("methods"))
-        .with_columns(pl.col("share") / drawn.filter(~told)["method"].n_unique())
+        .with_columns(pl.col("share") / drawn.filter(~handed)["method"].n_unique())
         .sort("share", "category")
     )
     if recalls.height < len(CATEGORIES):

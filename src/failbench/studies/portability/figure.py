@@ -77,11 +77,13 @@ def _finding(drawn: pl.DataFrame, home: RunSetting, away: RunSetting) -> str:
     if not {HOME, FIXED} <= set(wide.columns):
         return "Accuracy of each method under both optimizers"
     loses = wide.sort(pl.col(FIXED) - pl.col(HOME), "method").row(0, named=True)
-    return (
-        f"With fixed thresholds {label_inside(loses['method'])} changes most to its cost, from "
-        f"{percent(loses[HOME])} to {percent(loses[FIXED])} % "
-        f"({condition_label(HOME, home, away)}; {condition_label(FIXED, home, away)})"
+    change = (
+        f"from {percent(loses[HOME])} ({condition_label(HOME, home, away)}) to "
+        f"{percent(loses[FIXED])} % ({condition_label(FIXED, home, away)})"
     )
+    if loses[FIXED] < loses[HOME]:
+        return f"With fixed thresholds {label_inside(loses['method'])} loses most, {change}"
+    return f"With fixed thresholds no method loses; {label_inside(loses['method'])} goes {change}"
 
 
 def _draw(drawn: pl.DataFrame, panels: dict[str, str], reported: float, figure: Figure) -> None:

@@ -79,8 +79,8 @@ def risk_coverage_picture(
 
 def _finding(curves: pl.DataFrame) -> str:
     """The method that is wrong least on the surest half, of those that are not told the truth."""
-    told = pl.col("method").map_elements(told_the_truth, return_dtype=pl.Boolean)
-    rows = curves.filter(pl.col("feature_set") == PRIMARY_SET, ~told)
+    handed = pl.col("method").map_elements(told_the_truth, return_dtype=pl.Boolean)
+    rows = curves.filter(pl.col("feature_set") == PRIMARY_SET, ~handed)
     half = rows.filter((pl.col("coverage") - HALF).abs() < 1e-6).sort("risk", "method")
     full = rows.filter(pl.col("coverage") > 1 - 1e-6)
     if half.is_empty() or full.is_empty():

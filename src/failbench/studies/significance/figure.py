@@ -52,7 +52,7 @@ def contrasts_picture(comparisons: Sequence[Comparison], settings: SignificanceS
     """
     contrasts = contrasts_of(comparisons)
     rows = {_key(contrast): _name(contrast) for contrast in contrasts}
-    primary = [one for one in contrasts if one.feature_set == settings.feature_set]
+    primary = [contrast for contrast in contrasts if contrast.feature_set == settings.feature_set]
     return Picture(
         _finding(primary, settings),
         "A row per named contrast between two methods and a panel per feature set: the difference "
@@ -75,8 +75,10 @@ def _name(contrast: Comparison) -> str:
 
 def _finding(primary: Sequence[Comparison], settings: SignificanceSettings) -> str:
     """How many contrasts are decided on the primary feature set."""
-    differ = sum(one.reported_p <= settings.alpha for one in primary)
-    equal = sum(one.equivalent and one.reported_p > settings.alpha for one in primary)
+    differ = sum(contrast.reported_p <= settings.alpha for contrast in primary)
+    equal = sum(
+        contrast.equivalent and contrast.reported_p > settings.alpha for contrast in primary
+    )
     margin = f"{100 * settings.equivalence_margin:g} points"
     features = FEATURE_SET_LABELS.get(settings.feature_set, settings.feature_set)
     return (
@@ -91,7 +93,7 @@ def _draw_contrasts(
     settings: SignificanceSettings,
     figure: Figure,
 ) -> None:
-    names = [one.feature_set for one in contrasts]
+    names = [contrast.feature_set for contrast in contrasts]
     ordered = sorted(dict.fromkeys(names), key=lambda name: name != settings.feature_set)
     panels = {
         name: f"features: {FEATURE_SET_LABELS.get(name, name)}"
@@ -101,11 +103,11 @@ def _draw_contrasts(
     points = pl.DataFrame(
         {
             "panel": names,
-            "row": [_key(one) for one in contrasts],
+            "row": [_key(contrast) for contrast in contrasts],
             "mark": ["contrast"] * len(contrasts),
-            "value": [one.difference for one in contrasts],
-            "ci_low": [one.ci_low for one in contrasts],
-            "ci_high": [one.ci_high for one in contrasts],
+            "value": [contrast.difference for contrast in contrasts],
+            "ci_low": [contrast.ci_low for contrast in contrasts],
+            "ci_high": [contrast.ci_high for contrast in contrasts],
         },
         schema_overrides={"ci_low": pl.Float64, "ci_high": pl.Float64},
     )
@@ -114,7 +116,9 @@ def _draw_contrasts(
     for axes, panel in zip(grid, panels, strict=True):
         axes.axvspan(-margin, margin, color=GREY, alpha=0.25, linewidth=0, zorder=0)
         axes.axvline(0, color=BLACK, linewidth=0.6, zorder=0)
-        _write_p(axes, [one for one in contrasts if one.feature_set == panel], list(rows))
+        _write_p(
+            axes, [contrast for contrast in contrasts if contrast.feature_set == panel], list(rows)
+        )
     figure.supxlabel(f"difference in accuracy, points (n = {contrasts[0].n} scenarios)")
     handles = [
         Line2D(
@@ -150,8 +154,8 @@ def difference_map_picture(comparisons: Sequence[Comparison]) -> Picture:
         Every pair of methods on one feature set; those that are handed the true category are left
         out, as they are of every ranking.
     """
-    accuracies = {one.left: one.accuracy_left for one in comparisons}
-    accuracies |= {one.right: one.accuracy_right for one in comparisons}
+    accuracies = {pair.left: pair.accuracy_left for pair in comparisons}
+    accuracies |= {pair.right: pair.accuracy_right for pair in comparisons}
     accuracies = {name: value for name, value in accuracies.items() if not told_the_truth(name)}
     methods = sorted(accuracies, key=lambda method: (-accuracies[method], method))
     first, last = methods[0], methods[-1]
