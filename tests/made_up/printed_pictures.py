@@ -5,9 +5,11 @@ from __future__ import annotations
 from itertools import combinations
 from pathlib import Path
 
+from matplotlib.axes import Axes
 from matplotlib.axes._base import _AxesBase
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.text import Text
 
 from failbench.reporting.picture import Picture, save_picture
@@ -58,6 +60,15 @@ def _undrawn(figure: Figure) -> set[Text]:
                 if not (axes.axison and low - room <= tick.get_loc() <= high + room):
                     undrawn |= {tick.label1, tick.label2}
     return undrawn
+
+
+def marks_of(axes: Axes) -> list[Line2D]:
+    """The marks of a dot plot, those of a name together, without what is drawn beside them."""
+    return [
+        line
+        for line in axes.lines
+        if line.get_linestyle() == "None" and not str(line.get_label()).startswith("_")
+    ]
 
 
 def assert_repeats(picture: Picture, folder: Path) -> None:

@@ -6,6 +6,7 @@ from matplotlib.figure import Figure
 
 from failbench.reporting.dot_plot import dot_panels, dot_plot, rule_rows
 from failbench.reporting.style import Mark
+from printed_pictures import marks_of
 
 ROWS = {"one": "One", "two": "Two"}
 MARKS = {"a": Mark("mark a", "red", "o"), "b": Mark("mark b", "blue", "s")}
@@ -23,8 +24,7 @@ POINTS = pl.DataFrame(
 def test_marks_stand_at_their_values_and_bars_reach_to_the_bounds():
     axes = Figure().subplots()
     dot_plot(axes, POINTS, ROWS, {"a": MARKS["a"]})
-    (container,) = axes.containers
-    line, _, (bars,) = container
+    (line,), (bars,) = marks_of(axes), axes.collections
     assert line.get_xydata().tolist() == [[50.0, 0.0], [80.0, 1.0]]
     ends = [segment[:, 0].tolist() for segment in bars.get_segments()]
     assert ends == [pytest.approx([40, 70]), pytest.approx([70, 85])]
@@ -33,7 +33,7 @@ def test_marks_stand_at_their_values_and_bars_reach_to_the_bounds():
 def test_marks_of_a_row_stand_below_one_another_in_their_order():
     axes = Figure().subplots()
     dot_plot(axes, POINTS, ROWS, MARKS, spread=0.4, scale=1.0)
-    first, second = (container[0].get_xydata().tolist() for container in axes.containers)
+    first, second = (line.get_xydata().tolist() for line in marks_of(axes))
     assert first == [[0.5, pytest.approx(-0.2)], [0.8, pytest.approx(0.8)]]
     assert second == [[0.1, pytest.approx(0.2)]]
 
@@ -41,8 +41,16 @@ def test_marks_of_a_row_stand_below_one_another_in_their_order():
 def test_a_value_without_an_interval_has_no_bar():
     axes = Figure().subplots()
     dot_plot(axes, POINTS, ROWS, {"b": MARKS["b"]})
-    _, _, (bars,) = axes.containers[0]
+    (bars,) = axes.collections
     assert not any(len(segment) for segment in bars.get_segments())
+
+
+def test_an_interval_that_does_not_hold_its_value_is_drawn_as_it_is():
+    axes = Figure().subplots()
+    beside = POINTS.head(1).with_columns(ci_low=0.6, ci_high=0.7)
+    dot_plot(axes, beside, ROWS, {"a": MARKS["a"]})
+    (bars,) = axes.collections
+    assert bars.get_segments()[0][:, 0].tolist() == pytest.approx([60, 70])
 
 
 def test_rows_are_named_from_the_top_with_a_line_between_each_and_the_next():

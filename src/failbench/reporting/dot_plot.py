@@ -55,15 +55,10 @@ def dot_plot(
             scale * drawn[column].cast(pl.Float64).to_numpy()
             for column in ("value", "ci_low", "ci_high")
         )
-        axes.errorbar(
-            value,
-            np.array([positions[row] for row in drawn["row"]]) + offset,
-            xerr=[(value - low).tolist(), (high - value).tolist()],
-            linestyle="none",
-            elinewidth=0.9,
-            label=mark.label,
-            **mark.look,
-        )
+        at = np.array([positions[row] for row in drawn["row"]]) + offset
+        # not as error bars, which must hold the value: a bootstrap interval need not
+        axes.hlines(at, low, high, color=mark.colour, linewidth=0.9)
+        axes.plot(value, at, linestyle="none", label=mark.label, **mark.look)
     rule_rows(axes, rows, heavy_above=heavy_above)
 
 

@@ -10,7 +10,7 @@ from failbench.studies.architectures.figure import architectures_picture
 from failbench.studies.architectures.measure import THRESHOLDS, ArchitecturesSettings
 from failbench.studies.architectures.stability_tables import left_out_table, stability_table
 from failbench.studies.architectures.tables import architectures_table, thresholds_table
-from printed_pictures import assert_printable
+from printed_pictures import assert_printable, marks_of
 
 SETTINGS = ArchitecturesSettings(
     noise=(0.01, 0.05), noisy_logs=5, percentile=0.99, equivalence_margin=0.1, power=0.8, seed=0
@@ -131,9 +131,9 @@ def test_figure_has_a_panel_a_condition_and_the_papers_accuracies(table, reporte
     assert len(figure.axes) == 4
     first = figure.axes[0]
     assert [label.get_text() for label in first.get_yticklabels()] == ["T5", "GRU"]
-    (marks,) = first.containers
-    assert sorted(marks.lines[0].get_xdata()) == pytest.approx([30, 40])
+    (marks,) = marks_of(first)
+    assert sorted(marks.get_xdata()) == pytest.approx([30, 40])
     printed = [line.get_xdata()[0] for line in first.lines if line.get_marker() == "|"]
     assert printed == pytest.approx([63.16, 61.84])
-    colours = [axes.containers[0].lines[0].get_color() for axes in figure.axes]
+    colours = [marks_of(axes)[0].get_color() for axes in figure.axes]
     assert len(set(colours[:3])) == 1 != len(set(colours))

@@ -11,6 +11,7 @@ from failbench.studies.generalization.figure import PANELS
 from failbench.studies.generalization.report import report
 from failbench.studies.generalization.results import ESTIMATED, generalization_table
 from made_up_studies import made_up_studies
+from printed_pictures import marks_of
 
 SETTINGS = IntervalSettings(resamples=1000, confidence=0.95, wilson_from=0.9, seed=0)
 
@@ -45,5 +46,5 @@ def test_the_figure_is_drawn_from_the_published_points(made):
     points = made.points["generalization"].filter(
         pl.col("metric") == "accuracy", pl.col("study") == LEFT_OUT
     )
-    drawn = {value for marks in axes.containers for value in marks.lines[0].get_xdata()}
+    drawn = {value for marks in marks_of(axes) for value in marks.get_xdata()}
     assert {100 * value for value in points["value"]} <= drawn

@@ -14,7 +14,7 @@ from failbench.studies.generalization.figure import PANELS, generalization_pictu
 from failbench.studies.generalization.results import generalization_table
 from failbench.studies.generalization.tables import SHOWN_STUDIES, studies_table
 from made_up_studies import made_up_studies
-from printed_pictures import assert_printable, assert_repeats, drawn
+from printed_pictures import assert_printable, assert_repeats, drawn, marks_of
 
 SETTINGS = IntervalSettings(resamples=1000, confidence=0.95, wilson_from=0.9, seed=0)
 METHODS = ("random_forest", "simple_rules")
@@ -75,10 +75,7 @@ def test_figure_has_a_panel_per_study_with_the_methods_own_marks(table, reported
         rates = table.filter(
             pl.col("study") == study, pl.col("metric") == "accuracy", pl.col("feature_set") == "19"
         )
-        for container, method in zip(
-            axes.containers, ("simple_rules", "random_forest"), strict=True
-        ):
-            line = container.lines[0]
+        for line, method in zip(marks_of(axes), ("simple_rules", "random_forest"), strict=True):
             style = METHOD_STYLES[method]
             assert (line.get_marker(), line.get_color()) == (style.marker, style.colour)
             of_method = rates.filter(pl.col("method") == method)

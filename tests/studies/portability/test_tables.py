@@ -15,7 +15,7 @@ from failbench.studies.portability.tables import (
     portability_table,
 )
 from made_up_portability import portability_settings
-from printed_pictures import assert_printable
+from printed_pictures import assert_printable, marks_of
 
 SETTINGS = portability_settings(own_history_steps=100)
 HOME, AWAY = SETTINGS.home, SETTINGS.away
@@ -102,7 +102,7 @@ def test_the_figure_has_a_panel_per_condition_and_the_methods_own_marks(rates, p
     ]
     assert len(figure.axes) == rates["condition"].n_unique()
     for axes in figure.axes:
-        markers = [container.lines[0].get_marker() for container in axes.containers]
+        markers = [line.get_marker() for line in marks_of(axes)]
         assert markers == [METHOD_STYLES[name].marker for name in ("simple_rules", "random_forest")]
     assert figure.get_supxlabel() == "accuracy, percent of n = 76 scenarios, with interval"
 

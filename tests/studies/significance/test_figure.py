@@ -8,7 +8,7 @@ from failbench.reporting.cells import signed
 from failbench.reporting.labels import METHOD_LABELS
 from failbench.statistics.significance import SignificanceSettings
 from failbench.studies.significance.figure import contrasts_picture, difference_map_picture
-from printed_pictures import assert_printable, assert_repeats
+from printed_pictures import assert_printable, assert_repeats, marks_of
 
 pytestmark = pytest.mark.usefixtures("project_style")
 
@@ -78,7 +78,7 @@ def test_contrasts_have_a_row_each_and_a_panel_per_feature_set_the_primary_first
     assert first.get_title(loc="left") == "features: 19 (primary)"
     assert [label.get_text() for label in first.get_yticklabels()] == ["EBM\n− random forest"]
     for axes, difference in ((first, 4), (second, -2)):
-        line, _, (bars,) = axes.containers[0]
+        (line,), (bars,) = marks_of(axes), axes.collections
         assert line.get_xdata() == pytest.approx([difference])
         assert len(bars.get_segments()) == 1
         (band,) = axes.patches
@@ -111,7 +111,7 @@ def test_the_finding_counts_differences_equivalences_and_what_is_open(compared, 
 def test_a_contrast_without_an_interval_is_a_mark_alone(compared, settings):
     alone = compared(*CONTRAST, family="contrast", feature_set="19", ci_low=None, ci_high=None)
     (axes,) = contrasts_picture([alone], settings).figure().axes
-    assert len(axes.containers) == 1
+    assert len(marks_of(axes)) == 1
 
 
 def test_the_map_has_each_pair_once_the_best_first(comparisons):

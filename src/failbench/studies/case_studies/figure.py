@@ -144,7 +144,7 @@ def _draw_ends(axes: Axes, ends: pl.DataFrame) -> None:
     for role, value, step in ends.select("role", "value", "steps").iter_rows():
         left = value > largest / 2  # of its mark, where there is more room
         axes.annotate(
-            f"to step {step}",
+            f"step {step}",
             (value, roles.index(role)),
             xytext=(-5 if left else 5, 0),
             textcoords="offset points",
