@@ -203,3 +203,18 @@ def reported_number(reported: Reported, claim: str) -> float:
             "Restore it from the paper.",
         )
     return found.value
+
+
+def reported_accuracies(reported: Reported) -> dict[str, float]:
+    """Accuracy by method: those of Table 1, and of hybrids where they are claimed.
+
+    Raises
+    ------
+    BadInputError
+        If the claim about a hybrid is missing.
+    """
+    of_table = {method: row.accuracy for method, row in reported.tables.methods.rows.items()}
+    of_claims = {
+        method: reported_number(reported, claim) for method, claim in REPORTED_HYBRIDS.items()
+    }
+    return of_table | of_claims
