@@ -144,8 +144,8 @@ def test_a_simulation_is_handed_the_answers_of_the_runs_it_is_asked_about(
     )
     assert (found["prediction"] == found["category"]).all()
     truth = dict(failures.select("run_id", "category").iter_rows())
-    asked = [set(one.answers) for one in contexts]
-    assert all(one.answers.items() <= truth.items() for one in contexts)
+    asked = [set(one.true_categories) for one in contexts]
+    assert all(one.true_categories.items() <= truth.items() for one in contexts)
     assert sum(map(len, asked)) == len(truth) * 2 * len(FEATURE_SETS)
 
 
@@ -157,7 +157,7 @@ def test_no_method_that_diagnoses_is_handed_answers(name, failures, successes, s
         """Ends the study once the method is to be built: only its context matters here."""
 
     def build(settings, context):
-        raise BuiltError(dict(context.answers))
+        raise BuiltError(dict(context.true_categories))
 
     declaration = replace(method_named(name), build=build)
     monkeypatch.setattr(harness, "method_named", lambda _: declaration)

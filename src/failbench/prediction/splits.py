@@ -22,7 +22,7 @@ def make_splits(
     Parameters
     ----------
     categories
-        One row a scenario: ``scenario``, ``category``.
+        One row per scenario: ``scenario``, ``category``.
     folds, repeats
         5 and 10 in the main study.
     seed
@@ -34,7 +34,7 @@ def make_splits(
     Returns
     -------
     polars.DataFrame
-        One row a (repeat, scenario): ``repeat``, ``fold`` in which it is tested, ``scenario``.
+        One row per repeat and scenario: ``repeat``, ``fold`` in which it is tested, ``scenario``.
 
     Raises
     ------
@@ -45,7 +45,7 @@ def make_splits(
     table = table.sort("scenario")
     if table["scenario"].is_duplicated().any():
         raise BadInputError(
-            "scenarios", "scenario", "an id occurs twice.", "Give one row a scenario."
+            "scenarios", "scenario", "an id occurs twice.", "Give one row per scenario."
         )
     rarest = table["category"].value_counts().sort("count", "category").row(0, named=True)
     if rarest["count"] < folds:

@@ -92,7 +92,7 @@ def reads_label(method: str) -> str:
     return ", ".join(source for source in SOURCES if source in entry.reads)
 
 
-def told_the_truth(method: str) -> bool:
+def reads_true_category(method: str) -> bool:
     """Whether a method is handed the true category, and so is an assumption and no diagnosis."""
     return method in ENTRIES and ENTRIES[method].reads_true_category
 

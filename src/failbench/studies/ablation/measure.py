@@ -19,8 +19,7 @@ import polars as pl
 from pydantic import Field, field_validator, model_validator
 
 from failbench.features.catalogue import FEATURE_SETS
-from failbench.features.feature_table import ERROR_TEXT as TEXT_COLUMNS
-from failbench.features.feature_table import to_frame
+from failbench.features.feature_table import ERROR_TEXT_COLUMNS, to_frame
 from failbench.methods.band_features import band_features
 from failbench.methods.classifiers import RandomForestSettings, random_forest
 from failbench.methods.healthy_band import HealthyBand, healthy_band
@@ -84,7 +83,7 @@ class View:
         hidden = [name for name in FEATURE_SETS["19"] if name not in self.signals]
         blind = runs.assign(**dict.fromkeys(hidden, np.nan))
         if ERROR_TEXT not in self.signals:
-            blind = blind.assign(**dict.fromkeys(TEXT_COLUMNS, ""))
+            blind = blind.assign(**dict.fromkeys(ERROR_TEXT_COLUMNS, ""))
         return blind
 
     def estimator(self, band: HealthyBand, seed: int) -> Method:
