@@ -70,7 +70,7 @@ def completed(predictions: pl.DataFrame) -> pl.DataFrame:
 
 
 def small_predictions(**columns: object) -> pl.DataFrame:
-    """One run a scenario and one repeat, from ``category``, ``prediction`` and ``confidence``."""
+    """One run per scenario and one repeat, from ``category``, ``prediction`` and ``confidence``."""
     table = pl.DataFrame(columns).with_columns(
         scenario=pl.format("{}_{}", "category", pl.int_range(pl.len())),
         feature_set=pl.lit("19"),

@@ -42,7 +42,7 @@ def made_up_scenarios(count: int) -> tuple[Scenario, ...]:
 
 
 def reference_runs(scenarios: tuple[Scenario, ...]) -> pl.DataFrame:
-    """A feature table with one run a scenario; the loss tells the category, more or less."""
+    """A feature table with one run per scenario; the loss tells the category, more or less."""
     rng = np.random.default_rng(1)
     rows = []
     for scenario in scenarios:

@@ -31,7 +31,7 @@ def splits() -> pl.DataFrame:
 
 @pytest.fixture(scope="module")
 def runs() -> pl.DataFrame:
-    """Two seeds a scenario and architecture; one scenario has no form in one of them."""
+    """Two seeds per scenario and architecture; one scenario has no form in one of them."""
     rows = [
         (scenario, architecture, seed)
         for scenario in SCENARIOS

@@ -85,7 +85,7 @@ def sheet_curves(telemetry: Telemetry, every: int) -> pl.DataFrame:
     Parameters
     ----------
     telemetry
-        At most one failing run a scenario.
+        At most one failing run per scenario.
     every
         Keep each ``every``-th step, and the last one of each run.
 
