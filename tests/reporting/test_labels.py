@@ -43,7 +43,7 @@ def test_what_is_neither_known_nor_a_language_model_is_refused():
 
 def test_tables_have_a_row_for_an_added_model(measured, reported):
     measured["19"]["llm_qwen_7b"] = measured["19"]["ebm"]
-    design = Design(folds=5, repeats=10, majority={"value": 0.25, "n": 76})
+    design = Design(folds=5, repeats=10, runs=228, seeds=3, majority={"value": 0.25, "n": 76})
     rows = methods_table(measured, reported, design, confidence=0.95).rows
     (row,) = [cells for cells in rows if cells[0] == "qwen 7b"]
     assert row[1:6] == ("error text, step series", *["–"] * 4)

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from failbench.methods.catalogue import CATALOGUE
-from failbench.reporting.labels import told_the_truth
+from failbench.reporting.labels import reads_true_category
 from failbench.reporting.method_styles import METHOD_STYLES, method_styles
 
 ADDED = ["llm_qwen_7b", "llm_gemma_9b"]
@@ -20,7 +20,7 @@ def test_no_two_methods_have_the_same_marker_or_label():
 def test_hollow_are_those_that_are_handed_the_true_category():
     hollow = {name for name, style in METHOD_STYLES.items() if style.fill == "none"}
     assert hollow == {"simulated_human", "hybrid"}
-    assert hollow == {name for name in METHOD_STYLES if told_the_truth(name)}
+    assert hollow == {name for name in METHOD_STYLES if reads_true_category(name)}
 
 
 def test_methods_come_in_the_order_of_legends_and_added_ones_last():

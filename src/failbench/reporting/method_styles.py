@@ -9,7 +9,7 @@ from typing import Final, Literal
 
 from matplotlib.typing import LineStyleType
 
-from failbench.reporting.labels import in_label_order, method_label, told_the_truth
+from failbench.reporting.labels import in_label_order, method_label, reads_true_category
 from failbench.reporting.style import (
     BLACK,
     BLUE,
@@ -37,7 +37,7 @@ class MethodStyle(Mark):
 
 
 def _style(method: str, colour: str, line: LineStyleType, marker: str) -> MethodStyle:
-    fill: Literal["none", "full"] = "none" if told_the_truth(method) else "full"
+    fill: Literal["none", "full"] = "none" if reads_true_category(method) else "full"
     return MethodStyle(method_label(method), colour, marker, fill, line=line)
 
 

@@ -13,7 +13,12 @@ from failbench.features.catalogue import PRIMARY_SET
 from failbench.prediction.fold_plans import KNOWN_SCENARIOS, LEFT_OUT, NESTED_CV, POOLED
 from failbench.reporting.cells import percent
 from failbench.reporting.dot_plot import dot_panels
-from failbench.reporting.labels import in_label_order, label_inside, method_label, told_the_truth
+from failbench.reporting.labels import (
+    in_label_order,
+    label_inside,
+    method_label,
+    reads_true_category,
+)
 from failbench.reporting.method_styles import method_styles
 from failbench.reporting.picture import Picture, legend_outside
 from failbench.reporting.reported import Reported, reported_accuracies
@@ -71,7 +76,7 @@ def _finding(drawn: pl.DataFrame) -> str:
     for study in (LEFT_OUT, KNOWN_SCENARIOS):
         rates = drawn.filter(
             pl.col("study") == study,
-            ~pl.col("method").map_elements(told_the_truth, return_dtype=pl.Boolean),
+            ~pl.col("method").map_elements(reads_true_category, return_dtype=pl.Boolean),
         ).sort("value", "method", descending=[True, False])
         best[study] = rates.row(0, named=True) if rates.height else None
     new, known = best[LEFT_OUT], best[KNOWN_SCENARIOS]
@@ -85,8 +90,8 @@ def _finding(drawn: pl.DataFrame) -> str:
 
 
 def _draw(drawn: pl.DataFrame, reported: dict[str, float], figure: Figure) -> None:
-    ordered = sorted(in_label_order(drawn["method"]), key=told_the_truth)
-    truth_told = [method for method in ordered if told_the_truth(method)]
+    ordered = sorted(in_label_order(drawn["method"]), key=reads_true_category)
+    truth_told = [method for method in ordered if reads_true_category(method)]
     grid = dot_panels(
         figure,
         drawn.rename({"study": "panel"}).with_columns(row="method", mark="method"),

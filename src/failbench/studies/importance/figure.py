@@ -15,7 +15,7 @@ from matplotlib.ticker import EngFormatter, MaxNLocator, SymmetricalLogLocator
 
 from failbench.arrays import Array
 from failbench.features.catalogue import FEATURES
-from failbench.methods.reduced_tree import ERROR_TEXT
+from failbench.methods.reduced_tree import ERROR_TEXT_SIGNAL
 from failbench.methods.signal_groups import SIGNAL_GROUPS
 from failbench.reporting.cells import percent, two_decimals, words
 from failbench.reporting.dot_plot import dot_plot
@@ -170,9 +170,9 @@ def _mark_reported(axes: Axes, names: list[str], paper: Reported) -> None:
 
 def _feature_rows(drawn: pl.DataFrame) -> list[tuple[str, str]]:
     """Kind and name of each row: features by group, and the keywords together."""
-    features = drawn.filter(pl.col("kind") == "feature", pl.col("group") != ERROR_TEXT)
+    features = drawn.filter(pl.col("kind") == "feature", pl.col("group") != ERROR_TEXT_SIGNAL)
     names = features["name"].unique(maintain_order=True).to_list()
-    return [*(("feature", name) for name in names), ("group", ERROR_TEXT)]
+    return [*(("feature", name) for name in names), ("group", ERROR_TEXT_SIGNAL)]
 
 
 def _drops(axes: Axes, drawn: pl.DataFrame, rows: list[tuple[str, str]]) -> None:

@@ -20,7 +20,7 @@ from failbench.reporting.labels import (
     SHORT_LABELS,
     in_label_order,
     method_label,
-    told_the_truth,
+    reads_true_category,
 )
 from failbench.reporting.picture import Picture
 from failbench.reporting.reported import Reported
@@ -76,7 +76,7 @@ def confusions_picture(confusions: pl.DataFrame, paper: Reported) -> Picture:
 
 def _finding(drawn: pl.DataFrame) -> str:
     """The categories that methods tell best and worst on the mean, without those told the truth."""
-    handed = pl.col("method").map_elements(told_the_truth, return_dtype=pl.Boolean)
+    handed = pl.col("method").map_elements(reads_true_category, return_dtype=pl.Boolean)
     recalls = (
         drawn.filter(pl.col("category") == pl.col("answer"), ~handed)
         .group_by("category")

@@ -16,7 +16,7 @@ from matplotlib.typing import LineStyleType
 
 from failbench.features.catalogue import PRIMARY_SET
 from failbench.reporting.cells import percent
-from failbench.reporting.labels import FEATURE_SET_LABELS, label_inside, told_the_truth
+from failbench.reporting.labels import FEATURE_SET_LABELS, label_inside, reads_true_category
 from failbench.reporting.method_styles import MethodStyle, method_styles
 from failbench.reporting.picture import Picture, legend_outside
 from failbench.reporting.style import BLACK, FULL_WIDTH, PALE, REPORTED_LEVEL, THICK, THIN
@@ -63,7 +63,7 @@ def risk_coverage_picture(
         If a method has no label.
     """
     styles = method_styles(curves["method"])
-    ordered = dict(sorted(styles.items(), key=lambda item: told_the_truth(item[0])))
+    ordered = dict(sorted(styles.items(), key=lambda item: reads_true_category(item[0])))
     lines = math.ceil(len(ordered) / COLUMNS)
     return Picture(
         _finding(curves),
@@ -79,7 +79,7 @@ def risk_coverage_picture(
 
 def _finding(curves: pl.DataFrame) -> str:
     """The method that is wrong least on the surest half, of those that are not told the truth."""
-    handed = pl.col("method").map_elements(told_the_truth, return_dtype=pl.Boolean)
+    handed = pl.col("method").map_elements(reads_true_category, return_dtype=pl.Boolean)
     rows = curves.filter(pl.col("feature_set") == PRIMARY_SET, ~handed)
     half = rows.filter((pl.col("coverage") - HALF).abs() < 1e-6).sort("risk", "method")
     full = rows.filter(pl.col("coverage") > 1 - 1e-6)

@@ -20,7 +20,7 @@ from failbench.reporting.labels import (
     FEATURE_SET_LABELS,
     label_inside,
     method_label,
-    told_the_truth,
+    reads_true_category,
 )
 from failbench.reporting.picture import Picture, legend_outside
 from failbench.reporting.style import BLACK, FULL_WIDTH, GREY, Mark
@@ -156,7 +156,9 @@ def difference_map_picture(comparisons: Sequence[Comparison]) -> Picture:
     """
     accuracies = {pair.left: pair.accuracy_left for pair in comparisons}
     accuracies |= {pair.right: pair.accuracy_right for pair in comparisons}
-    accuracies = {name: value for name, value in accuracies.items() if not told_the_truth(name)}
+    accuracies = {
+        name: value for name, value in accuracies.items() if not reads_true_category(name)
+    }
     methods = sorted(accuracies, key=lambda method: (-accuracies[method], method))
     first, last = methods[0], methods[-1]
     spread = signed(100 * (accuracies[first] - accuracies[last])).lstrip("+")

@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from failbench.reporting.cells import percent
-from failbench.reporting.labels import label_inside, method_label, told_the_truth
+from failbench.reporting.labels import label_inside, method_label, reads_true_category
 from failbench.reporting.method_styles import MethodStyle, method_styles
 from failbench.reporting.picture import Picture
 from failbench.reporting.style import BLACK, FULL_WIDTH, LEAST_TEXT
@@ -70,7 +70,7 @@ def tradeoff_picture(points: pl.DataFrame) -> Picture:
 def _finding(measured: pl.DataFrame) -> str:
     """The most accurate method that can be read, and the shortest to read."""
     readable = measured.drop_nulls("x").filter(
-        ~pl.col("method").map_elements(told_the_truth, return_dtype=pl.Boolean)
+        ~pl.col("method").map_elements(reads_true_category, return_dtype=pl.Boolean)
     )
     if readable.is_empty():
         return "Accuracy against what a reader must check"
