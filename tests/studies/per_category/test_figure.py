@@ -58,7 +58,7 @@ def test_a_panel_per_method_in_the_order_of_their_labels(reported):
 
 def test_a_category_is_named_with_its_scenarios_however_many_the_paper_has(reported):
     more = made_up_confusions(("ebm",)).with_columns(pl.col("scenarios") * 2)
-    figure = confusions_picture(more, reported).drawn()
+    figure = confusions_picture(more, reported).figure()
     labels = [label.get_text() for label in figure.axes[0].get_yticklabels()]
     assert labels[0] == f"memory ({2 * COUNTS['memory_hardware']})"
 

@@ -95,13 +95,13 @@ def _finding(drawn: pl.DataFrame) -> str:
 
 
 def _reported(paper: Reported) -> pl.DataFrame:
-    """The paper's confusions as shares of each category."""
+    """The paper's confusions: scenarios, and as shares of each category."""
     rows = [
-        (category, answer, count / sum(counts))
+        (category, answer, float(count), count / sum(counts))
         for category, counts in paper.tables.confusion.rows.items()
         for answer, count in zip(CATEGORIES, counts, strict=True)
     ]
-    return pl.DataFrame(rows, schema=["category", "answer", "share"], orient="row")
+    return pl.DataFrame(rows, schema=["category", "answer", "scenarios", "share"], orient="row")
 
 
 def _draw(maps: list[tuple[str, pl.DataFrame]], figure: Figure) -> None:
