@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from failbench.studies.crosswalk.conditions import CONDITIONS
 from failbench.studies.crosswalk.report import report
-from failbench.studies.crosswalk.results import CONDITIONS, points_schema, predictions_schema
+from failbench.studies.crosswalk.results import points_schema, predictions_schema
 from report import publish, run
 from stage import read_output, read_points
 

@@ -15,7 +15,7 @@ from failbench.predictions import PREDICTION_SCHEMA
 from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.statistics.settings import read_statistics
 from failbench.studies.generalization.report import report
-from report import publish, run
+from report import publish, read_reported, run
 from stage import read_names, read_outputs
 
 MAIN_STUDY = Path("data/predictions/nested_cv")
@@ -34,7 +34,7 @@ def main() -> None:
             ),
         ]
     )
-    publish("generalization", report(predictions, settings))
+    publish("generalization", report(predictions, read_reported(), settings))
 
 
 if __name__ == "__main__":

@@ -14,9 +14,9 @@ import stage
 from failbench.errors import BadInputError
 from failbench.records import Record
 from failbench.reporting.markup import write_table
+from failbench.reporting.picture import save_picture
 from failbench.reporting.reported import Reported
 from failbench.reporting.study_report import StudyReport
-from failbench.reporting.style import save_svg
 from failbench.reporting.style_file import check_style
 from failbench.validation import Model, kept_by_hand, validated
 from stage import REMEDY, print_table, unreadable, write_metrics
@@ -134,7 +134,7 @@ def publish(study: str, report: StudyReport) -> None:
         write_table(table, folder)
     for name, text in report.sentences.items():
         (folder / f"{name}.md").write_text(text, encoding="utf-8")
-    for name, draw in report.figures.items():
-        save_svg(draw(), FIGURES / f"{name}.svg")
+    for name, picture in report.figures.items():
+        save_picture(picture, FIGURES / f"{name}.svg")
     for summary in report.summary:
         print_table(summary.columns, summary.rows)

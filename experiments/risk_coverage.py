@@ -9,7 +9,7 @@ from failbench.predictions import PREDICTION_SCHEMA
 from failbench.statistics.settings import read_with_statistics
 from failbench.studies.risk_coverage.report import report
 from failbench.studies.risk_coverage.results import RiskCoverageSettings
-from report import publish, run
+from report import publish, read_reported, run
 from stage import read_names, read_outputs, workers
 
 PREDICTIONS = Path("data/predictions/nested_cv")
@@ -19,7 +19,7 @@ def main() -> None:
     settings = read_with_statistics("risk_coverage", RiskCoverageSettings)
     files = prediction_files(read_names("methods"))
     predictions = read_outputs(PREDICTIONS, files, PREDICTION_SCHEMA, (LANGUAGE_MODELS,))
-    publish("risk_coverage", report(predictions, settings, workers()))
+    publish("risk_coverage", report(predictions, read_reported(), settings, workers()))
 
 
 if __name__ == "__main__":

@@ -12,10 +12,10 @@ import pytest
 from failbench.detector import (
     Detection,
     DetectorParams,
-    HealthyBand,
+    HealthyLimits,
     Signals,
     detect,
-    healthy_band,
+    healthy_limits,
     measure,
 )
 from failbench.errors import BadInputError
@@ -61,56 +61,56 @@ def healthy_signals(count: int = 10) -> list[Signals]:
 
 
 @pytest.fixture(scope="module")
-def band() -> HealthyBand:
-    return healthy_band(healthy_signals(), PARAMS)
+def limits() -> HealthyLimits:
+    return healthy_limits(healthy_signals(), PARAMS)
 
 
-def verdict(band: HealthyBand, values: Columns, ending: Ending = "completed") -> Detection:
-    return detect(ending, frame(values), band, PARAMS)
+def verdict(limits: HealthyLimits, values: Columns, ending: Ending = "completed") -> Detection:
+    return detect(ending, frame(values), limits, PARAMS)
 
 
 @pytest.mark.parametrize("level", [0.0, 0.09, 0.18])
-def test_healthy_run_completes_at_its_last_step(band: HealthyBand, level: float) -> None:
-    assert verdict(band, columns(level)) == Detection("completed", STEPS - 1)
+def test_healthy_run_completes_at_its_last_step(limits: HealthyLimits, level: float) -> None:
+    assert verdict(limits, columns(level)) == Detection("completed", STEPS - 1)
 
 
 @pytest.mark.parametrize("value", [50.0, np.nan, np.inf])
-def test_run_that_leaves_the_band_diverged_at_the_first_step_outside(
-    band: HealthyBand, value: float
+def test_run_that_exceeds_a_limit_diverged_at_the_first_step_outside(
+    limits: HealthyLimits, value: float
 ) -> None:
     values = columns()
     values["loss"][60:] = value
-    assert verdict(band, values) == Detection("diverged", 60)
+    assert verdict(limits, values) == Detection("diverged", 60)
 
 
-def test_large_gradients_alone_are_no_failure(band: HealthyBand) -> None:
+def test_large_gradients_alone_are_no_failure(limits: HealthyLimits) -> None:
     values = columns()
     values["gradient_norm"][60:] = 50.0
-    assert verdict(band, values).outcome == "completed"
+    assert verdict(limits, values).outcome == "completed"
 
 
 @pytest.mark.parametrize(("length", "outcome"), [(19, "completed"), (20, "diverged")])
 @pytest.mark.parametrize("value", [50.0, np.nan])
 def test_excursion_counts_from_twenty_steps_on(
-    band: HealthyBand, length: int, outcome: str, value: float
+    limits: HealthyLimits, length: int, outcome: str, value: float
 ) -> None:
     values = columns()
     values["loss"][60 : 60 + length] = value
-    assert verdict(band, values).outcome == outcome
+    assert verdict(limits, values).outcome == outcome
 
 
-def test_excursions_that_are_brief_do_not_add_up(band: HealthyBand) -> None:
+def test_excursions_that_are_brief_do_not_add_up(limits: HealthyLimits) -> None:
     values = columns()
     values["loss"][40:79] = 50.0
     values["loss"][59] = values["loss"][39]
-    assert verdict(band, values).outcome == "completed"
+    assert verdict(limits, values).outcome == "completed"
 
 
-def test_loss_that_climbs_within_the_range_of_the_start_has_diverged(band: HealthyBand) -> None:
+def test_loss_that_climbs_within_the_range_of_the_start_has_diverged(limits: HealthyLimits) -> None:
     values = columns()
     values["loss"][60:] += 1.0
-    assert values["loss"][60:].max() < band.loss
-    assert verdict(band, values) == Detection("diverged", 60)
+    assert values["loss"][60:].max() < limits.loss
+    assert verdict(limits, values) == Detection("diverged", 60)
 
 
 def flat_loss(values: Columns) -> None:
@@ -140,73 +140,75 @@ def infinite_validation(values: Columns) -> None:
     ],
 )
 def test_lasting_trouble_is_named_and_dated_to_the_last_step(
-    band: HealthyBand, spoil: Callable[[Columns], None], outcome: str
+    limits: HealthyLimits, spoil: Callable[[Columns], None], outcome: str
 ) -> None:
     values = columns()
     spoil(values)
-    assert verdict(band, values) == Detection(outcome, STEPS - 1)
+    assert verdict(limits, values) == Detection(outcome, STEPS - 1)
 
 
 @pytest.mark.parametrize("slow_steps", [slice(-20, -18), slice(0, 19)])
-def test_brief_slowness_and_a_slow_start_are_not_slow(band: HealthyBand, slow_steps: slice) -> None:
+def test_brief_slowness_and_a_slow_start_are_not_slow(
+    limits: HealthyLimits, slow_steps: slice
+) -> None:
     values = columns()
     values["step_seconds"][slow_steps] *= 5.0
-    assert verdict(band, values).outcome == "completed"
+    assert verdict(limits, values).outcome == "completed"
 
 
 @pytest.mark.parametrize(
     ("ending", "outcome"), [("exception", "crash"), ("signal", "killed"), ("timeout", "hung")]
 )
 def test_run_that_was_ended_failed_at_its_last_step_whatever_its_series(
-    band: HealthyBand, ending: Ending, outcome: str
+    limits: HealthyLimits, ending: Ending, outcome: str
 ) -> None:
     values = columns()
     values["loss"][60:] = np.nan
-    assert verdict(band, values, ending) == Detection(outcome, STEPS - 1)
+    assert verdict(limits, values, ending) == Detection(outcome, STEPS - 1)
 
 
-def test_run_that_died_before_its_first_step_failed_at_step_zero(band: HealthyBand) -> None:
-    assert detect("exception", frame(columns())[:0], band, PARAMS) == Detection("crash", 0)
+def test_run_that_died_before_its_first_step_failed_at_step_zero(limits: HealthyLimits) -> None:
+    assert detect("exception", frame(columns())[:0], limits, PARAMS) == Detection("crash", 0)
 
 
-def test_missing_loss_of_the_fatal_step_hurts_nobody(band: HealthyBand) -> None:
+def test_missing_loss_of_the_fatal_step_hurts_nobody(limits: HealthyLimits) -> None:
     steps = frame(columns()).with_columns(pl.when(pl.col("step") < 90).then(pl.col("loss")))
-    assert detect("exception", steps, band, PARAMS).outcome == "crash"
-    assert detect("completed", steps, band, PARAMS) == Detection("diverged", 90)
+    assert detect("exception", steps, limits, PARAMS).outcome == "crash"
+    assert detect("completed", steps, limits, PARAMS) == Detection("diverged", 90)
 
 
-def test_band_is_the_mean_plus_k_standard_deviations_of_successful_runs() -> None:
+def test_limits_are_the_mean_plus_k_standard_deviations_of_successful_runs() -> None:
     signals = healthy_signals()
     for deviations in (1.0, 3.0):
-        band = healthy_band(signals, PARAMS.model_copy(update={"deviations": deviations}))
+        limits = healthy_limits(signals, PARAMS.model_copy(update={"deviations": deviations}))
         losses = 6 + 0.02 * np.arange(10)  # each is highest at its first step
-        assert band.loss == pytest.approx(losses.mean() + deviations * losses.std(ddof=1))
+        assert limits.loss == pytest.approx(losses.mean() + deviations * losses.std(ddof=1))
 
 
-def test_band_tolerates_the_slow_factor_even_if_healthy_runs_never_vary() -> None:
-    assert healthy_band(healthy_signals(), PARAMS).slowdown == PARAMS.slow_factor
+def test_limits_tolerate_the_slow_factor_even_if_healthy_runs_never_vary() -> None:
+    assert healthy_limits(healthy_signals(), PARAMS).slowdown == PARAMS.slow_factor
 
 
 @pytest.mark.parametrize(("uphill", "outcome"), [(0.04, "stalled"), (0.06, "degraded")])
 def test_plateau_that_wavers_by_less_than_the_floor_is_stalled(
-    band: HealthyBand, uphill: float, outcome: str
+    limits: HealthyLimits, uphill: float, outcome: str
 ) -> None:
     values = columns()
     values["validation_loss"] = np.where(values["step"] % 10 == 0, 5.0, np.nan)
     values["validation_loss"][-3 * 10 :] += uphill
-    assert verdict(band, values) == Detection(outcome, STEPS - 1)
+    assert verdict(limits, values) == Detection(outcome, STEPS - 1)
 
 
 def test_fewer_than_ten_successful_runs_are_refused() -> None:
-    assert healthy_band(healthy_signals(10), PARAMS)
+    assert healthy_limits(healthy_signals(10), PARAMS)
     complaint = r"kind: there are 9 successful runs .* it takes 10\. Raise its successes"
     with pytest.raises(BadInputError, match=complaint):
-        healthy_band(healthy_signals(9), PARAMS)
+        healthy_limits(healthy_signals(9), PARAMS)
 
 
 def test_detector_is_given_nothing_that_names_a_scenario() -> None:
     # Every frame of these tests has the columns of SEEN alone, so nothing else can be looked at.
     assert list(frame(columns()).columns) == list(SEEN)
-    assert list(inspect.signature(detect).parameters) == ["ending", "steps", "band", "params"]
+    assert list(inspect.signature(detect).parameters) == ["ending", "steps", "limits", "params"]
     assert list(inspect.signature(measure).parameters) == ["steps", "params"]
-    assert list(inspect.signature(healthy_band).parameters) == ["runs", "params"]
+    assert list(inspect.signature(healthy_limits).parameters) == ["runs", "params"]

@@ -64,7 +64,7 @@ class Signals:
 
 
 @dataclass(frozen=True)
-class HealthyBand:
+class HealthyLimits:
     """Upper limits of the signals of successful runs; see :class:`Signals`."""
 
     loss: float
@@ -123,11 +123,11 @@ def _sustained(series: Series, steps: int) -> Series:
     return minima
 
 
-def healthy_band(runs: list[Signals], params: DetectorParams) -> HealthyBand:
+def healthy_limits(runs: list[Signals], params: DetectorParams) -> HealthyLimits:
     """Mean plus ``deviations`` standard deviations of each statistic over successful runs.
 
     For the loss the statistic is the maximum of the run, for the rise that of its trailing mean:
-    single steps of a healthy run may leave the band, many consecutive ones do not.
+    single steps of a healthy run may exceed a limit, many consecutive ones do not.
 
     Raises
     ------
@@ -138,14 +138,14 @@ def healthy_band(runs: list[Signals], params: DetectorParams) -> HealthyBand:
         raise BadInputError(
             "data/telemetry/runs.parquet",
             "kind",
-            f"there are {len(runs)} successful runs to learn the healthy band from; it takes 10.",
+            f"there are {len(runs)} successful runs to learn healthy limits from; it takes 10.",
             "Raise its successes in record.settings of params.yaml, and run `failbench record`.",
         )
 
     def limit(values: list[float]) -> float:
         return float(np.mean(values) + params.deviations * np.std(values, ddof=1))
 
-    return HealthyBand(
+    return HealthyLimits(
         loss=limit([float(run.loss.max()) for run in runs]),
         rise=limit([run.smooth_rise for run in runs]),
         final_validation=limit([run.final_validation for run in runs]),
@@ -156,12 +156,12 @@ def healthy_band(runs: list[Signals], params: DetectorParams) -> HealthyBand:
 
 
 def detect(
-    ending: Ending, steps: pl.DataFrame, band: HealthyBand, params: DetectorParams
+    ending: Ending, steps: pl.DataFrame, limits: HealthyLimits, params: DetectorParams
 ) -> Detection:
     """The outcome of a run.
 
     A run that was ended (by an exception, a signal or a timeout) failed there. Otherwise it
-    diverged at the first of ``consecutive_steps`` consecutive steps outside the healthy band. The
+    diverged at the first of ``consecutive_steps`` consecutive steps above a healthy limit. The
     others failed, if at all, at their last step: *degraded* if the held-out loss was lower before,
     *stalled* if it never fell, *slow* if only the step time is unhealthy.
     """
@@ -171,15 +171,15 @@ def detect(
         return Detection(ended[ending], last)
     signals = measure(steps, params)
     window = params.consecutive_steps
-    outside = (_sustained(signals.loss, window) > band.loss) | (
-        _sustained(signals.rise, window) > band.rise
+    outside = (_sustained(signals.loss, window) > limits.loss) | (
+        _sustained(signals.rise, window) > limits.rise
     )
     if outside.any():
         return Detection("diverged", int(steps["step"][int(outside.argmax())]))
-    if signals.worsening > band.worsening:
+    if signals.worsening > limits.worsening:
         return Detection("degraded", last)
-    if signals.final_validation > band.final_validation:
+    if signals.final_validation > limits.final_validation:
         return Detection("stalled", last)
-    if signals.slowdown > band.slowdown:
+    if signals.slowdown > limits.slowdown:
         return Detection("slow", last)
     return Detection("completed", last)

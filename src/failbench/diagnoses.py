@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 
 from failbench.errors import BadInputError
 from failbench.features.catalogue import FEATURE_SETS, FEATURES
-from failbench.features.feature_table import ERROR_TEXT, KEYS, feature_table, to_frame
+from failbench.features.feature_table import ERROR_TEXT_COLUMNS, KEYS, feature_table, to_frame
 from failbench.files import replaced_when_whole
 from failbench.methods.band_features import band_features
 from failbench.methods.catalogue import method_named
@@ -58,7 +58,7 @@ def read_features(path: Path) -> pl.DataFrame:
         raise BadInputError(
             path, "(file)", "is missing or is not a parquet file.", remedy
         ) from error
-    for name in (*KEYS, *ERROR_TEXT, *(feature.name for feature in FEATURES)):
+    for name in (*KEYS, *ERROR_TEXT_COLUMNS, *(feature.name for feature in FEATURES)):
         if name not in table.columns:
             raise BadInputError(path, name, "the column is missing.", remedy)
     return table

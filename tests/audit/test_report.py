@@ -18,7 +18,8 @@ def test_table_points_figure_and_counts_are_of_the_same_claims():
     published = report(kept_by_hand(AuditedPaper, raw, "data/reported/claims.yaml"), SETTINGS)
     points = published.points["paper_audit"]
     assert points["low"].equals(points["low"].round(6))
-    assert published.figures["paper_audit"].args == (points,)
+    (drawn,) = published.figures["paper_audit"].draw.args
+    assert drawn.select(points.columns).equals(points)
     assert [row[-1] for row in published.tables[0].rows] == points["verdict"].to_list()
     assert published.metrics["all"]["claims"]["inconsistent"] == {"value": 1.0, "n": 1}
     assert published.summary[0].rows == [("inconsistent", 1)]

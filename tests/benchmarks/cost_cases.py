@@ -180,7 +180,7 @@ def method(name: str, size: int) -> Works:
     runs = LabelledRuns.from_table(grown_table(failures, size))
     declaration = method_named(name)
     key = dict(zip(runs.frame.index, runs.labels, strict=True)) if declaration.simulation else {}
-    context = Context(FEATURE_SETS["19"], band, seed=0, answers=key)
+    context = Context(FEATURE_SETS["19"], band, seed=0, true_categories=key)
     return works_of(declaration.build(settings_of(name), context), runs)
 
 

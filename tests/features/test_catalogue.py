@@ -16,7 +16,7 @@ from failbench.features.catalogue import (
     extract,
 )
 from failbench.features.feature import CEILING
-from failbench.features.feature_table import ERROR_TEXT, KEYS, feature_table, to_frame
+from failbench.features.feature_table import ERROR_TEXT_COLUMNS, KEYS, feature_table, to_frame
 from failbench.features.observables import observe
 from failbench.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry
 
@@ -271,7 +271,7 @@ def test_a_word_inside_another_word_is_no_nan():
 def test_the_feature_table_has_one_row_per_run_with_its_keys(small_telemetry, small_scenarios):
     table = feature_table(small_telemetry, small_scenarios)
     names = [feature.name for feature in FEATURES]
-    assert table.columns == [*KEYS, *ERROR_TEXT, *names]
+    assert table.columns == [*KEYS, *ERROR_TEXT_COLUMNS, *names]
     assert table["run_id"].to_list() == sorted(small_telemetry.runs["run_id"])
     category = dict(table.select("run_id", "category").rows())
     assert category["runaway-transformer-adamw-s0"] == "optimization"

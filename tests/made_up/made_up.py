@@ -27,11 +27,11 @@ def made_up_predictions(
     for category in CATEGORIES:
         count = scenarios if isinstance(scenarios, int) else scenarios[category]
         for number in range(count):
-            own = rng.beta(4 * accuracy, 4 * (1 - accuracy)) if 0 < accuracy < 1 else accuracy
+            chance = rng.beta(4 * accuracy, 4 * (1 - accuracy)) if 0 < accuracy < 1 else accuracy
             for repeat in range(repeats):
                 for run in range(runs):
-                    right = rng.random() < own
-                    wrong = rng.choice([one for one in CATEGORIES if one != category])
+                    right = rng.random() < chance
+                    wrong = rng.choice([other for other in CATEGORIES if other != category])
                     rows.append(
                         {
                             "feature_set": "19",
@@ -70,7 +70,7 @@ def completed(predictions: pl.DataFrame) -> pl.DataFrame:
 
 
 def small_predictions(**columns: object) -> pl.DataFrame:
-    """One run a scenario and one repeat, from ``category``, ``prediction`` and ``confidence``."""
+    """One run per scenario and one repeat, from ``category``, ``prediction`` and ``confidence``."""
     table = pl.DataFrame(columns).with_columns(
         scenario=pl.format("{}_{}", "category", pl.int_range(pl.len())),
         feature_set=pl.lit("19"),
@@ -104,7 +104,7 @@ def over_resampled_rows(
             for scenarios, index in zip(numbers, indices, strict=True)
             for number in index
         ]
-        confidence, right = (np.stack(one) for one in zip(*drawn, strict=True))
+        confidence, right = (np.stack(part) for part in zip(*drawn, strict=True))
         repeats = range(confidence.shape[1])
         return np.mean([figure(confidence[:, r], right[:, r]) for r in repeats])
 

@@ -49,7 +49,7 @@ def one_run(steps: int = 6, losses: list[float | None] | None = None, **run: obj
     return Observables(
         pl.DataFrame([{"row": 0} | facts], schema_overrides=_schema(RUN_SCHEMA, RUN_COLUMNS)),
         pl.DataFrame(
-            [{"row": 0} | one for one in rows],
+            [{"row": 0} | row for row in rows],
             schema={"row": pl.UInt32} | _schema(STEP_SCHEMA, STEP_COLUMNS),
         ),
     )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from failbench.reporting.markup import render
+from failbench.reporting.picture import save_picture
 from failbench.reporting.study_report import StudyReport
-from failbench.reporting.style import save_svg
 
 
 def assert_same(first: StudyReport, second: StudyReport, folder: Path) -> None:
@@ -18,8 +18,8 @@ def assert_same(first: StudyReport, second: StudyReport, folder: Path) -> None:
     for name, points in first.points.items():
         assert points.equals(second.points[name]), name
     assert first.figures.keys() == second.figures.keys()
-    for name, draw in first.figures.items():
+    for name, picture in first.figures.items():
         paths = folder / f"{name}_first.svg", folder / f"{name}_second.svg"
-        for path, drawing in zip(paths, (draw, second.figures[name]), strict=True):
-            save_svg(drawing(), path)
+        for path, one in zip(paths, (picture, second.figures[name]), strict=True):
+            save_picture(one, path)
         assert paths[0].read_bytes() == paths[1].read_bytes(), name

@@ -42,18 +42,18 @@ def made_up_scenarios(count: int) -> tuple[Scenario, ...]:
 
 
 def reference_runs(scenarios: tuple[Scenario, ...]) -> pl.DataFrame:
-    """A feature table with one run a scenario; the loss tells the category, more or less."""
+    """A feature table with one run per scenario; the loss tells the category, more or less."""
     rng = np.random.default_rng(1)
     rows = []
-    for one in scenarios:
+    for scenario in scenarios:
         values = {feature.name: rng.normal() for feature in FEATURES}
-        values["max_loss"] = 3 * CATEGORIES.index(one.category) + rng.normal()
+        values["max_loss"] = 3 * CATEGORIES.index(scenario.category) + rng.normal()
         rows.append(
             {
-                "run_id": f"{one.id}-transformer-adamw-s0",
+                "run_id": f"{scenario.id}-transformer-adamw-s0",
                 "kind": "failure",
-                "scenario": one.id,
-                "category": one.category,
+                "scenario": scenario.id,
+                "category": scenario.category,
                 "architecture": "transformer",
                 "optimizer": "adamw",
                 "scale": "small",

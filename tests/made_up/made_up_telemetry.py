@@ -48,9 +48,9 @@ def made_up_telemetry(
             for seed in range(seeds):
                 scenario = f"{category}_{number}"
                 run_id = f"{scenario}-{optimizer}-s{seed}"
-                own = {"scenario": scenario, "seed": seed, "optimizer": optimizer}
-                runs.append(_run(run_id, "failure", onset_step=ONSET, outcome="diverged", **own))
-                runs.append(_run(f"{run_id}-twin", "twin", twin_of=run_id, **own))
+                keys = {"scenario": scenario, "seed": seed, "optimizer": optimizer}
+                runs.append(_run(run_id, "failure", onset_step=ONSET, outcome="diverged", **keys))
+                runs.append(_run(f"{run_id}-twin", "twin", twin_of=run_id, **keys))
                 steps += _steps(run_id, [index, number, seed], index + 1.0, scale)
                 steps += _steps(f"{run_id}-twin", [index, number, seed], 0.0, scale)
     for number in range(successes):

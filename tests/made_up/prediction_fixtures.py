@@ -26,10 +26,10 @@ def made_up_table(
     rows = []
     for index, category in enumerate(CATEGORIES):
         for number in range(scenarios):
-            own = rng.normal(0, 0.8)
+            offset = rng.normal(0, 0.8)
             for architecture, seed in product(architectures, range(seeds)):
                 values = {feature.name: rng.normal() for feature in FEATURES}
-                values["max_loss"] = index + own
+                values["max_loss"] = index + offset
                 scenario = f"{category}_{number}"
                 rows.append(
                     {

@@ -28,7 +28,7 @@ def estimate(value, spread):
 
 def metrics(accuracy, conditions=None):
     """Metrics of a method; one that gives no conditions has no such metric."""
-    found = {
+    metrics = {
         "accuracy": estimate(accuracy, 0.1),
         "abstention_rate": estimate(0.25, 0.05),
         "accuracy_when_committed": estimate(0.7, 0.1),
@@ -40,8 +40,8 @@ def metrics(accuracy, conditions=None):
         "calibration_floor": estimate(0.09, 0.03),
     }
     if conditions is not None:
-        found["conditions_to_read"] = estimate(conditions, conditions / 10)
-    return found
+        metrics["conditions_to_read"] = estimate(conditions, conditions / 10)
+    return metrics
 
 
 @pytest.fixture(scope="session")

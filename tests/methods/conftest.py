@@ -94,8 +94,8 @@ def context() -> Context:
     """Healthy features have mean 1 and standard deviation 0.1; simulations know ``runs``."""
     names = band_features()
     band = HealthyBand(dict.fromkeys(names, 1.0), dict.fromkeys(names, 0.1))
-    answers = {f"run_{index}": CATEGORIES[index // 12] for index in range(60)}
-    return Context(FEATURE_SETS["19"], band, seed=0, answers=answers)
+    true_categories = {f"run_{index}": CATEGORIES[index // 12] for index in range(60)}
+    return Context(FEATURE_SETS["19"], band, seed=0, true_categories=true_categories)
 
 
 @pytest.fixture

@@ -151,11 +151,11 @@ def test_thresholds_must_be_in_order():
 
 def test_only_the_simulated_human_in_a_hybrid_holds_the_answers(context, settings_of):
     method = method_named("hybrid").build(settings_of("hybrid"), context)
-    assert method.human.answers == context.answers
+    assert method.human.true_categories == context.true_categories
     for part in (method.rules, method.classifier):
         values = [*part.get_params(deep=True).values()]
-        assert not any(value is context.answers for value in values)
-        assert "answers" not in part.get_params(deep=True)
+        assert not any(value is context.true_categories for value in values)
+        assert "true_categories" not in part.get_params(deep=True)
 
 
 @pytest.mark.parametrize("name", ["hybrid", "hybrid_two_way"])

@@ -17,7 +17,7 @@ from failbench.methods.rule_tree import (
     resolve_tree,
     route,
 )
-from failbench.methods.rules import Readings, resolve_condition
+from failbench.methods.rules import EvaluatedConditions, resolve_condition
 from failbench.vocabulary import CATEGORIES
 
 LEAVES = {leaf.name: position for position, leaf in enumerate(TREE.leaves)}
@@ -133,28 +133,28 @@ def test_the_band_features_are_features():
 @pytest.mark.parametrize("name", LEAVES)
 def test_every_leaf_can_be_reached(name, tree, run):
     text, features = RUNS[name]
-    (reached,) = route(tree, Readings(run(*text, **features)))
+    (reached,) = route(tree, EvaluatedConditions(run(*text, **features)))
     assert TREE.leaves[reached].name == name
 
 
 def test_runs_are_routed_together_as_they_are_alone(tree, run):
     frame = pd.concat([run(*text, **features) for text, features in RUNS.values()])
-    assert route(tree, Readings(frame)).tolist() == [LEAVES[name] for name in RUNS]
+    assert route(tree, EvaluatedConditions(frame)).tolist() == [LEAVES[name] for name in RUNS]
 
 
 def test_missing_metrics_hold_for_no_condition(tree, run):
     nothing = dict.fromkeys((feature.name for feature in FEATURES), np.nan)
-    (reached,) = route(tree, Readings(run(*OOM, **nothing)))
+    (reached,) = route(tree, EvaluatedConditions(run(*OOM, **nothing)))
     assert TREE.leaves[reached].name == "out_of_memory_while_it_was_free"
 
 
 def test_the_path_shows_that_each_child_passed_over_fails_and_each_taken_holds(tree, run):
     frame = pd.concat([run(*text, **features) for text, features in RUNS.values()])
-    readings = Readings(frame)
-    for row, leaf in enumerate(route(tree, readings).tolist()):
-        checked = conditions_on_path(tree, leaf, readings, row)
+    evaluated = EvaluatedConditions(frame)
+    for row, leaf in enumerate(route(tree, evaluated).tolist()):
+        checked = conditions_on_path(tree, leaf, evaluated, row)
         assert len(set(checked)) == len(checked)
-        held = {item for item in checked if readings.holds(item)[row]}
+        held = {item for item in checked if evaluated.holds(item)[row]}
         before = 0
         for node in tree.refinements:
             if leaf < before + len(node.leaves):

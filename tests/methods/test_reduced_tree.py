@@ -7,10 +7,10 @@ import pytest
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.methods.improved_rules import ImprovedRules
 from failbench.methods.improved_tree import TREE
-from failbench.methods.reduced_tree import ERROR_TEXT, reduced_tree, signal_of
+from failbench.methods.reduced_tree import ERROR_TEXT_SIGNAL, reduced_tree, signal_of
 from failbench.methods.rule_tree import Abstention, Confirmation
 
-EVERYTHING = (*FEATURE_SETS["19"], ERROR_TEXT)
+EVERYTHING = (*FEATURE_SETS["19"], ERROR_TEXT_SIGNAL)
 MEMORY = ("peak_memory", "memory_at_failure", "memory_growth_rate", "memory_warning")
 CATASTROPHE = {"perplexity": 401.0, "steps_before_failure": 200.0}
 
@@ -23,7 +23,7 @@ def test_with_every_signal_it_is_the_whole_tree():
     assert reduced_tree(TREE, EVERYTHING) == TREE
 
 
-@pytest.mark.parametrize("signals", [MEMORY, ("perplexity",), (ERROR_TEXT,), ("oov_rate",)])
+@pytest.mark.parametrize("signals", [MEMORY, ("perplexity",), (ERROR_TEXT_SIGNAL,), ("oov_rate",)])
 def test_no_condition_looks_at_anything_else(signals):
     assert {signal_of(condition) for condition in reduced_tree(TREE, signals).conditions()} <= set(
         signals
@@ -56,7 +56,7 @@ def test_with_no_signal_at_all_every_run_is_abstained_on():
 
 
 def test_every_tree_takes_every_run_somewhere():
-    for signals in (MEMORY, ("perplexity",), (), (ERROR_TEXT,)):
+    for signals in (MEMORY, ("perplexity",), (), (ERROR_TEXT_SIGNAL,)):
         tree = reduced_tree(TREE, signals)
         assert tree.refinements[-1].when == ()
         assert all(node.leaves[-1].when == () for node in tree.refinements)

@@ -23,19 +23,19 @@ RUNS = 4000
 
 
 @pytest.fixture(scope="module")
-def answers() -> dict[str, str]:
+def true_categories() -> dict[str, str]:
     return {f"run_{index}": CATEGORIES[index % 5] for index in range(RUNS)}
 
 
 @pytest.fixture(scope="module")
-def frame(answers) -> pd.DataFrame:
-    return pd.DataFrame(index=pd.Index(list(answers), name="run_id"))
+def frame(true_categories) -> pd.DataFrame:
+    return pd.DataFrame(index=pd.Index(list(true_categories), name="run_id"))
 
 
 @pytest.fixture(scope="module")
-def human(answers, frame) -> SimulatedHuman:
+def human(true_categories, frame) -> SimulatedHuman:
     levels = SimulatedHumanSettings.model_validate({"levels": LEVELS}).levels
-    return SimulatedHuman(answers, levels, seed=0).fit(frame, np.array([]))
+    return SimulatedHuman(true_categories, levels, seed=0).fit(frame, np.array([]))
 
 
 @pytest.fixture(scope="module")
@@ -43,19 +43,22 @@ def diagnoses(human, frame):
     return human.diagnose(frame)
 
 
-def test_the_mixture_is_right_as_often_as_its_mean_skill(diagnoses, answers):
+def test_the_mixture_is_right_as_often_as_its_mean_skill(diagnoses, true_categories):
     """0.3 x 0.50 + 0.5 x 0.75 + 0.2 x 0.90 = 0.705, within four standard errors."""
     right = np.mean(
-        [item.category == truth for item, truth in zip(diagnoses, answers.values(), strict=True)]
+        [
+            item.category == truth
+            for item, truth in zip(diagnoses, true_categories.values(), strict=True)
+        ]
     )
     assert right == pytest.approx(0.705, abs=4 * np.sqrt(0.705 * 0.295 / RUNS))
 
 
 @pytest.mark.parametrize(("share", "accuracy"), [(0.3, 0.5), (0.5, 0.75), (0.2, 0.9)])
-def test_each_level_has_its_share_and_its_accuracy(diagnoses, answers, share, accuracy):
+def test_each_level_has_its_share_and_its_accuracy(diagnoses, true_categories, share, accuracy):
     right = [
         item.category == truth
-        for item, truth in zip(diagnoses, answers.values(), strict=True)
+        for item, truth in zip(diagnoses, true_categories.values(), strict=True)
         if item.confidence == accuracy
     ]
     assert len(right) / RUNS == pytest.approx(share, abs=4 * np.sqrt(share * (1 - share) / RUNS))
@@ -63,10 +66,10 @@ def test_each_level_has_its_share_and_its_accuracy(diagnoses, answers, share, ac
     assert np.mean(right) == pytest.approx(accuracy, abs=error)
 
 
-def test_who_is_wrong_names_the_other_categories_alike(diagnoses, answers):
+def test_who_is_wrong_names_the_other_categories_alike(diagnoses, true_categories):
     wrong = Counter(
         item.category
-        for item, truth in zip(diagnoses, answers.values(), strict=True)
+        for item, truth in zip(diagnoses, true_categories.values(), strict=True)
         if truth == "unknown" != item.category
     )
     quarter = sum(wrong.values()) / 4
@@ -80,8 +83,8 @@ def test_neither_the_order_nor_the_company_of_runs_matters(human, frame):
     assert human.predict(some).tolist() == [everyone[run_id] for run_id in some.index]
 
 
-def test_another_seed_draws_other_people(human, frame, answers):
-    other = SimulatedHuman(answers, human.levels, seed=1).fit(frame, np.array([]))
+def test_another_seed_draws_other_people(human, frame, true_categories):
+    other = SimulatedHuman(true_categories, human.levels, seed=1).fit(frame, np.array([]))
     assert (other.predict(frame) != human.predict(frame)).mean() > 0.2
 
 

@@ -70,11 +70,11 @@ class Stage:
     @cached_property
     def outputs(self) -> dict[str, dict[str, Any]]:
         """Paths of outs, metrics and plots, with their options."""
-        found: dict[str, dict[str, Any]] = {}
+        outputs: dict[str, dict[str, Any]] = {}
         for kind in ("outs", "metrics", "plots"):
             for entry in self.body.get(kind, []):
-                found |= entry if isinstance(entry, dict) else {entry: {}}
-        return found
+                outputs |= entry if isinstance(entry, dict) else {entry: {}}
+        return outputs
 
 
 def stages() -> dict[str, Stage]:
@@ -105,17 +105,17 @@ def import_closure(script: Path) -> set[str]:
 
     Empty files (``__init__.py``) are left out: nothing in them can change a result.
     """
-    waiting, found = [script], set()
+    waiting, closure = [script], set()
     while waiting:
         path = waiting.pop()
-        if path in found:
+        if path in closure:
             continue
-        found.add(path)
+        closure.add(path)
         for module in _imported(path):
             waiting.extend(_files(module))
     return {
         path.relative_to(REPOSITORY).as_posix()
-        for path in found
+        for path in closure
         if path.read_text(encoding="utf-8").strip()
     }
 
@@ -253,7 +253,7 @@ def paths_named(script: Path) -> set[str]:
 
     Those that the functions it shares with others read for it are among them.
     """
-    found = {path for function, path in SHARED_INPUTS.items() if calls(script, function)}
+    paths = {path for function, path in SHARED_INPUTS.items() if calls(script, function)}
     for node in ast.walk(ast.parse(script.read_text(encoding="utf-8"))):
         text = ""
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
@@ -263,8 +263,8 @@ def paths_named(script: Path) -> set[str]:
                 str(part.value) if isinstance(part, ast.Constant) else "@" for part in node.values
             )
         if PROJECT_PATH.match(text):
-            found.add(text)
-    return found
+            paths.add(text)
+    return paths
 
 
 def main() -> None:

@@ -36,22 +36,22 @@ def test_every_make_target_that_it_names_is_in_the_makefile():
 
 def test_a_new_scenario_costs_what_it_says(runs):
     params = yaml.safe_load((REPOSITORY / "params.yaml").read_text(encoding="utf-8"))
-    (said,) = re.findall(r"up to (\d+) runs, three seeds and their twins in seven settings", TEXT)
+    (stated,) = re.findall(r"up to (\d+) runs, three seeds and their twins in seven settings", TEXT)
     settings = params["record"]["settings"].values()
     assert [wanted["seeds"] for wanted in settings] == [3] * 7
-    assert int(said) == sum(2 * wanted["seeds"] for wanted in settings)
+    assert int(stated) == sum(2 * wanted["seeds"] for wanted in settings)
     assert runs["wall_seconds"].mean() == pytest.approx(10, abs=0.5)
 
 
 def test_recording_everything_again_costs_what_it_says(runs):
-    said = re.search(
+    stated = re.search(
         r"(\d+) to (\d+) minutes per setting on two cores, seven settings, ([\d,]+) runs",
         " ".join(TEXT.split()),
     )
-    assert said is not None
+    assert stated is not None
     seconds = runs.group_by("architecture", "optimizer").agg(pl.col("wall_seconds").sum())
     minutes = seconds["wall_seconds"] / TWO_CORES / 60
     assert seconds.height == 7
-    assert int(said[1]) == pytest.approx(minutes.min(), abs=1)
-    assert int(said[2]) == pytest.approx(minutes.max(), abs=1)
-    assert int(said[3].replace(",", "")) == runs.height
+    assert int(stated[1]) == pytest.approx(minutes.min(), abs=1)
+    assert int(stated[2]) == pytest.approx(minutes.max(), abs=1)
+    assert int(stated[3].replace(",", "")) == runs.height

@@ -33,9 +33,9 @@ def git(*arguments: str) -> list[str]:
     return result.stdout.splitlines()
 
 
-def related(one: str, other: str) -> bool:
+def related(path: str, other: str) -> bool:
     """Whether one path is the other, or one of its parents."""
-    return one == other or one.startswith(f"{other}/") or other.startswith(f"{one}/")
+    return path == other or path.startswith(f"{other}/") or other.startswith(f"{path}/")
 
 
 def items_of(name: str, path: str) -> list[str]:
@@ -48,8 +48,8 @@ BY_BENCHMARK = {"paper/tables/cost.csv", "paper/tables/cost.md", "paper/tables/m
 
 def misdeclared(declared: set[str], closure: set[str]) -> list[str]:
     """Lines to add to and to remove from a stage's dependencies on code."""
-    add = [path for path in closure if not any(holds(one, path) for one in declared)]
-    idle = [one for one in declared if not any(holds(one, path) for path in closure)]
+    add = [path for path in closure if not any(holds(entry, path) for entry in declared)]
+    idle = [entry for entry in declared if not any(holds(entry, path) for path in closure)]
     return [
         *(f"add    - {path}" for path in sorted(add)),
         *(f"remove - {path}" for path in sorted(idle)),
@@ -107,7 +107,7 @@ def test_every_declared_path_is_named_by_the_script(name):
         written = {path for path in written if not path.startswith(PUBLISHED)}
     declared = {path.replace("${item}", "@") for path in {*stage.deps, *written}}
     named = {*paths_named(stage.script), *stage.code}
-    assert {path for path in declared if not any(related(path, one) for one in named)} == set()
+    assert {path for path in declared if not any(related(path, other) for other in named)} == set()
 
 
 @pytest.mark.parametrize("name", REPRODUCED)
@@ -119,7 +119,9 @@ def test_everything_that_people_look_at_is_the_output_of_one_stage():
     written = [path for stage in STAGES.values() for path in stage.outputs]
     by_hand = {"figures/matplotlibrc", *BY_BENCHMARK}
     published = {path for folder in PUBLISHED for path in git("ls-files", folder)} - by_hand
-    assert {path for path in published if sum(related(path, one) for one in written) != 1} == set()
+    assert {
+        path for path in published if sum(related(path, other) for other in written) != 1
+    } == set()
 
 
 def test_the_check_runs_again_when_the_source_of_any_fault_changes():
@@ -159,7 +161,7 @@ def test_the_metrics_file_bears_the_name_of_its_stage(name):
 def test_parameter_sections_are_all_read_by_some_stage():
     declared = yaml.safe_load((REPOSITORY / "params.yaml").read_text(encoding="utf-8"))
     read = {name.split(".")[0] for stage in STAGES.values() for name in stage.params}
-    items = {item for found in foreach_items().values() for item in found}
+    items = {item for names in foreach_items().values() for item in names}
     lists = {section for section, value in declared.items() if isinstance(value, list)}
     assert set(declared) == (read - {"${item}"}) | items | lists
 
@@ -179,8 +181,8 @@ def test_every_parameter_has_a_comment_above_it():
 
 def leaves(value, path=""):
     if isinstance(value, dict):
-        for key, one in value.items():
-            yield from leaves(one, f"{path}.{key}")
+        for key, item in value.items():
+            yield from leaves(item, f"{path}.{key}")
     else:
         yield path, value
 

@@ -61,21 +61,21 @@ def test_every_module_has_a_place_from_left_to_right():
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_a_module_imports_nothing_to_its_right(path):
-    own = layer(path)
-    beyond = {name for name in imported_layers(path) if RANK[name] >= RANK[own] and name != own}
+    home = layer(path)
+    beyond = {name for name in imported_layers(path) if RANK[name] >= RANK[home] and name != home}
     assert beyond == set()
 
 
 def studies_imported(path):
     """The modules of studies that a module imports, as ``(study, module)``."""
-    found = set()
+    modules = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(
             "failbench.studies."
         ):
             _, _, study, *module = node.module.split(".")
-            found |= {(study, *module)}
-    return found
+            modules |= {(study, *module)}
+    return modules
 
 
 STUDY_MODULES = [path for path in MODULES if layer(path) == "studies"]

@@ -47,7 +47,7 @@ def test_the_recorder_is_locked_but_for_torch():
 
 
 def test_the_makefile_installs_the_torch_that_is_declared():
-    (torch,) = [one for one in declared("record") if one.name == "torch"]
+    (torch,) = [requirement for requirement in declared("record") if requirement.name == "torch"]
     assert f"$(INSTALL) {torch}" in (REPOSITORY / "Makefile").read_text(encoding="utf-8")
 
 

@@ -37,8 +37,8 @@ def test_every_make_target_that_it_names_exists():
 def files_named_in(text: str) -> set[str]:
     """Every file in the text, in code; ``name.{a,b}`` stands for two, as in a shell."""
     folders = "data|src|figures|paper|experiments|tests"
-    found = re.findall(rf"`((?:{folders})/[\w./<>-]+?)(?:\{{([\w,]+)\}})?`", text)
-    return {start + end for start, ends in found for end in ends.split(",")}
+    mentions = re.findall(rf"`((?:{folders})/[\w./<>-]+?)(?:\{{([\w,]+)\}})?`", text)
+    return {start + end for start, ends in mentions for end in ends.split(",")}
 
 
 def test_every_file_that_it_names_exists():

@@ -91,11 +91,13 @@ def test_every_answer_follows_from_the_stored_probabilities(path: Path) -> None:
 
 def test_only_the_planted_leak_tells_the_category_without_a_failure() -> None:
     path = REPOSITORY / "data" / "metrics" / "controls.json"
-    found = json.loads(path.read_text(encoding="utf-8"))
-    verdicts = {name: one["verdict"] for name, one in found.items() if "verdict" in one}
+    controls = json.loads(path.read_text(encoding="utf-8"))
+    verdicts = {
+        name: control["verdict"] for name, control in controls.items() if "verdict" in control
+    }
     assert verdicts.pop("planted_leak") == "fail"
     assert set(verdicts.values()) == {"pass"}, verdicts
-    raw = found["raw_twins"]
+    raw = controls["raw_twins"]
     assert raw["ci_low"] <= CHANCE <= raw["ci_high"] <= PARAMS["controls"]["upper_bound"]
 
 
@@ -178,20 +180,22 @@ def test_runs_are_tested_in_the_fold_that_the_splits_say(path: Path, splits: pl.
 def leaves(value: object, path: str = "") -> Iterator[tuple[str, dict[str, object]]]:
     """Every innermost mapping of a metrics file, by its path."""
     assert isinstance(value, dict), f"{path} is no mapping"
-    inner = {key: one for key, one in value.items() if isinstance(one, dict)}
-    scalars = {key: one for key, one in value.items() if key not in inner}
+    inner = {key: item for key, item in value.items() if isinstance(item, dict)}
+    scalars = {key: item for key, item in value.items() if key not in inner}
     if scalars:
         yield path, scalars
-    for key, one in inner.items():
-        yield from leaves(one, f"{path}.{key}")
+    for key, item in inner.items():
+        yield from leaves(item, f"{path}.{key}")
 
 
 @pytest.mark.parametrize("path", METRICS, ids=name_of)
 def test_metrics_are_finite_scalars_inside_their_intervals(path: Path) -> None:
-    found = list(leaves(json.loads(path.read_text(encoding="utf-8"))))
-    assert found
-    for place, scalars in found:
-        assert all(isinstance(one, int | float | str | bool) for one in scalars.values()), place
+    groups = list(leaves(json.loads(path.read_text(encoding="utf-8"))))
+    assert groups
+    for place, scalars in groups:
+        assert all(isinstance(scalar, int | float | str | bool) for scalar in scalars.values()), (
+            place
+        )
         if {"value", "ci_low", "ci_high"} <= scalars.keys():
             low, value, high = (scalars[key] for key in ("ci_low", "value", "ci_high"))
             assert low <= high, place
@@ -213,7 +217,7 @@ def test_the_key_in_the_dictionary_says_what_a_row_is(path: str, key: str) -> No
 def test_no_language_model_is_measured_without_its_answers() -> None:
     metrics = json.loads((REPOSITORY / "data/metrics/llm_agents.json").read_text(encoding="utf-8"))
     assert set(metrics) == set(PARAMS["llm_agents"]["models"])
-    available = {label for label, one in metrics.items() if one["available"]}
+    available = {label for label, entry in metrics.items() if entry["available"]}
     assert set(pl.read_parquet(LANGUAGE_MODELS)["method"]) == available
     cached = {path.stem for path in (REPOSITORY / "data/llm").glob("*.jsonl")}
     assert available <= cached

@@ -86,8 +86,8 @@ def test_two_workers_give_the_bytes_of_one(features, splits, predictions):
 
 def test_repeats_and_feature_sets_are_those_of_the_study(features, splits):
     wider = STUDY.model_copy(update={"repeats": 2, "feature_sets": ("19", "19+keywords")})
-    found = of(across_architectures(features, splits, "decision_tree", TREE, wider), POOLED)
-    key = found.select("feature_set", "repeat").unique().sort("feature_set", "repeat")
+    predictions = of(across_architectures(features, splits, "decision_tree", TREE, wider), POOLED)
+    key = predictions.select("feature_set", "repeat").unique().sort("feature_set", "repeat")
     assert key.rows() == [("19", 0), ("19", 1), ("19+keywords", 0), ("19+keywords", 1)]
 
 
@@ -143,22 +143,22 @@ def test_methods_learn_nothing_from_a_tested_run_but_do_from_its_scenario_elsewh
     values = dict.fromkeys(FEATURE_SETS["19"], pl.lit(0.0))
     values["max_loss"] = pl.col("scenario").rank("dense").cast(pl.Float64)
     failed = pl.col("kind") == "failure"
-    told = features.with_columns(
+    leaking = features.with_columns(
         pl.when(failed).then(value).otherwise(name).alias(name) for name, value in values.items()
     )
     deep = TREE.model_copy(update={"max_depth": (None,)})
-    found = across_architectures(told, splits, "decision_tree", deep, STUDY)
-    right = found.with_columns(right=pl.col("prediction") == pl.col("category"))
+    predictions = across_architectures(leaking, splits, "decision_tree", deep, STUDY)
+    right = predictions.with_columns(right=pl.col("prediction") == pl.col("category"))
     accuracy = dict(right.group_by("study").agg(pl.col("right").mean()).rows())
     assert accuracy[KNOWN_SCENARIOS] == 1
     assert accuracy[LEFT_OUT] < 1
 
 
 def test_single_architecture_cannot_be_left_out(features, splits):
-    one = features.filter(pl.col("architecture") == "gru")
+    gru = features.filter(pl.col("architecture") == "gru")
     complaint = r"1 architecture was recorded with adamw at scale small; leaving one out takes two"
     with pytest.raises(BadInputError, match=complaint):
-        across_architectures(one, splits, "decision_tree", TREE, STUDY)
+        across_architectures(gru, splits, "decision_tree", TREE, STUDY)
 
 
 def test_more_repeats_than_there_are_splits_are_refused(features, splits):

@@ -31,7 +31,7 @@ def splits() -> pl.DataFrame:
 
 @pytest.fixture(scope="module")
 def runs() -> pl.DataFrame:
-    """Two seeds a scenario and architecture; one scenario has no form in one of them."""
+    """Two seeds per scenario and architecture; one scenario has no form in one of them."""
     rows = [
         (scenario, architecture, seed)
         for scenario in SCENARIOS
@@ -60,7 +60,7 @@ def test_by_scenario_tested_scenarios_are_new_and_all_others_are_trained_on(spli
 
 
 def test_left_out_architectures_and_their_tested_scenarios_were_never_trained_on(splits, runs):
-    plans = [one for one in by_architecture(splits, ARCHITECTURES, 0) if one.study == LEFT_OUT]
+    plans = [plan for plan in by_architecture(splits, ARCHITECTURES, 0) if plan.study == LEFT_OUT]
     assert len(plans) == len(ARCHITECTURES) * FOLDS * REPEATS
     for plan in plans:
         tested, trained = sides(plan, splits, runs)
@@ -73,7 +73,7 @@ def test_left_out_architectures_and_their_tested_scenarios_were_never_trained_on
 
 def test_known_scenarios_are_trained_on_in_other_architectures_and_seeds_alone(splits, runs):
     plans = by_architecture(splits, ARCHITECTURES, seed=1)
-    plans = tuple(one for one in plans if one.study == KNOWN_SCENARIOS)
+    plans = tuple(plan for plan in plans if plan.study == KNOWN_SCENARIOS)
     assert len(plans) == len(ARCHITECTURES) * REPEATS
     for plan in plans:
         tested, trained = sides(plan, splits, runs)
@@ -86,7 +86,7 @@ def test_known_scenarios_are_trained_on_in_other_architectures_and_seeds_alone(s
 
 @pytest.mark.parametrize("study", [LEFT_OUT, KNOWN_SCENARIOS])
 def test_each_run_is_tested_once_a_repeat_and_each_fit_has_a_number_of_its_own(study, splits, runs):
-    plans = [one for one in by_architecture(splits, ARCHITECTURES, 0) if one.study == study]
+    plans = [plan for plan in by_architecture(splits, ARCHITECTURES, 0) if plan.study == study]
     assert len({(plan.repeat, plan.fold) for plan in plans}) == len(plans)
     wanted = np.ones(runs.height) if study == LEFT_OUT else (runs["seed"] == 0).to_numpy()
     for repeat in range(REPEATS):

@@ -32,13 +32,13 @@ SECTIONS = HybridSections(
 def table(failures) -> pl.DataFrame:
     """Runs of which the rules recognise some by an error, and more or less surely."""
     memory = pl.col("category") == "memory_hardware"
-    told = memory | ((pl.col("category") == "data_pipeline") & (pl.col("seed") == 0))
+    out_of_memory = memory | ((pl.col("category") == "data_pipeline") & (pl.col("seed") == 0))
     return failures.with_columns(
-        error_type=pl.when(told).then(pl.lit("torch.OutOfMemoryError")),
-        error_message=pl.when(told).then(pl.lit("CUDA out of memory.")),
-        peak_memory=pl.when(told).then(1.0).otherwise(0.5),
-        memory_at_failure=pl.when(told).then(1.0).otherwise(0.5),
-        memory_warning=told.cast(pl.Float64),
+        error_type=pl.when(out_of_memory).then(pl.lit("torch.OutOfMemoryError")),
+        error_message=pl.when(out_of_memory).then(pl.lit("CUDA out of memory.")),
+        peak_memory=pl.when(out_of_memory).then(1.0).otherwise(0.5),
+        memory_at_failure=pl.when(out_of_memory).then(1.0).otherwise(0.5),
+        memory_warning=out_of_memory.cast(pl.Float64),
     )
 
 

@@ -22,31 +22,31 @@ def placed(runs: pl.DataFrame, **positions: float | None) -> pl.DataFrame:
     return runs.with_columns(max_loss=moved.cast(pl.Float64))
 
 
-def nearest(found: pl.DataFrame, scenario: str) -> list[str]:
-    return found.filter(scenario=scenario)["neighbour"].to_list()
+def nearest(neighbours: pl.DataFrame, scenario: str) -> list[str]:
+    return neighbours.filter(scenario=scenario)["neighbour"].to_list()
 
 
 def test_neighbours_come_in_the_order_of_distance_and_are_never_the_scenario_itself(runs):
     table = placed(runs, unknown_0=0.0, optimization_1=2.0, data_pipeline_0=-1.0)
-    found = nearest_scenarios(table, ["max_loss"], 2)
-    assert found.schema == NEIGHBOUR_SCHEMA
-    assert nearest(found, "unknown_0") == ["data_pipeline_0", "optimization_1"]
-    assert found.filter(scenario="unknown_0")["neighbour_category"].to_list() == [
+    neighbours = nearest_scenarios(table, ["max_loss"], 2)
+    assert neighbours.schema == NEIGHBOUR_SCHEMA
+    assert nearest(neighbours, "unknown_0") == ["data_pipeline_0", "optimization_1"]
+    assert neighbours.filter(scenario="unknown_0")["neighbour_category"].to_list() == [
         "data_pipeline",
         "optimization",
     ]
-    near, further = found.filter(scenario="unknown_0")["distance"]
+    near, further = neighbours.filter(scenario="unknown_0")["distance"]
     assert further == pytest.approx(2 * near)
-    assert found.filter(pl.col("scenario") == pl.col("neighbour")).is_empty()
+    assert neighbours.filter(pl.col("scenario") == pl.col("neighbour")).is_empty()
 
 
 def test_distances_do_not_depend_on_the_unit_of_a_feature(runs):
     columns = ["max_loss", "mean_loss"]
-    found = nearest_scenarios(runs, columns, 3)
+    neighbours = nearest_scenarios(runs, columns, 3)
     in_other_units = runs.with_columns(pl.col("max_loss") * 1e4 + 5)
     again = nearest_scenarios(in_other_units, columns, 3)
-    assert again.drop("distance").equals(found.drop("distance"))
-    assert again["distance"].to_list() == pytest.approx(found["distance"].to_list())
+    assert again.drop("distance").equals(neighbours.drop("distance"))
+    assert again["distance"].to_list() == pytest.approx(neighbours["distance"].to_list())
 
 
 def test_what_is_missing_lies_at_the_median(runs):
@@ -59,9 +59,9 @@ def test_what_is_missing_lies_at_the_median(runs):
 def test_an_unknown_scenario_is_no_neighbour_where_known_causes_are_asked_for(runs):
     table = placed(runs, unknown_0=0.0, unknown_1=0.1, optimization_1=2.0)
     assert nearest(nearest_scenarios(table, ["max_loss"], 1), "unknown_0") == ["unknown_1"]
-    found = nearest_scenarios(table, ["max_loss"], 1, labelled=True)
-    assert nearest(found, "unknown_0") == ["optimization_1"]
-    assert "unknown" not in set(found["neighbour_category"])
+    neighbours = nearest_scenarios(table, ["max_loss"], 1, labelled=True)
+    assert nearest(neighbours, "unknown_0") == ["optimization_1"]
+    assert "unknown" not in set(neighbours["neighbour_category"])
 
 
 def test_two_scenarios_are_as_far_apart_as_their_runs_are_on_average(runs):

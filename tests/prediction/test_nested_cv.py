@@ -80,11 +80,17 @@ def test_another_seed_gives_other_fits(predictions, failures, successes, splits)
 
 
 def test_a_fold_is_predicted_alike_alone_and_among_others(predictions, failures, successes, splits):
-    one = (pl.col("repeat") == 1) & (pl.col("fold") == 2)
+    single_fold = (pl.col("repeat") == 1) & (pl.col("fold") == 2)
     alone = nested_cv(
-        failures, successes, splits.filter(one), "random_forest", FOREST, FEATURE_SETS, seed=5
+        failures,
+        successes,
+        splits.filter(single_fold),
+        "random_forest",
+        FOREST,
+        FEATURE_SETS,
+        seed=5,
     )
-    assert alone.equals(predictions.filter(one))
+    assert alone.equals(predictions.filter(single_fold))
 
 
 def test_the_order_of_rows_does_not_matter(predictions, failures, successes, splits):
@@ -139,13 +145,13 @@ def test_a_simulation_is_handed_the_answers_of_the_runs_it_is_asked_about(
 ):
     levels = {"expert": {"share": 1.0, "accuracy": 1.0}}
     settings = SimulatedHumanSettings.model_validate({"levels": levels})
-    found = nested_cv(
+    predictions = nested_cv(
         failures, successes, splits, "simulated_human", settings, FEATURE_SETS, seed=5
     )
-    assert (found["prediction"] == found["category"]).all()
+    assert (predictions["prediction"] == predictions["category"]).all()
     truth = dict(failures.select("run_id", "category").iter_rows())
-    asked = [set(one.answers) for one in contexts]
-    assert all(one.answers.items() <= truth.items() for one in contexts)
+    asked = [set(context.true_categories) for context in contexts]
+    assert all(context.true_categories.items() <= truth.items() for context in contexts)
     assert sum(map(len, asked)) == len(truth) * 2 * len(FEATURE_SETS)
 
 
@@ -157,7 +163,7 @@ def test_no_method_that_diagnoses_is_handed_answers(name, failures, successes, s
         """Ends the study once the method is to be built: only its context matters here."""
 
     def build(settings, context):
-        raise BuiltError(dict(context.answers))
+        raise BuiltError(dict(context.true_categories))
 
     declaration = replace(method_named(name), build=build)
     monkeypatch.setattr(harness, "method_named", lambda _: declaration)

@@ -78,7 +78,7 @@ def test_splits_depend_on_the_seed_alone_and_not_on_the_order_of_scenarios():
 
 def test_repeats_differ():
     splits = make_splits(scenarios_of(dict(COUNTS)), 5, 2, seed=0)
-    first, second = (splits.filter(pl.col("repeat") == one).drop("repeat") for one in (0, 1))
+    first, second = (splits.filter(pl.col("repeat") == repeat).drop("repeat") for repeat in (0, 1))
     assert not first.equals(second)
 
 

@@ -5,7 +5,7 @@ from failbench.statistics.bootstrap import Interval
 
 
 def test_a_name_is_written_in_words_and_a_figure_with_its_bounds():
-    one = Interval(
+    interval = Interval(
         value=0.5,
         ci_low=0.25,
         ci_high=0.625,
@@ -15,5 +15,5 @@ def test_a_name_is_written_in_words_and_a_figure_with_its_bounds():
         estimand="a share",
     )
     assert words("memory_hardware") == "memory hardware"
-    assert interval_cell(one) == "50.0 [25.0, 62.5]"
-    assert interval_cell(one, two_decimals) == "0.50 [0.25, 0.62]"
+    assert interval_cell(interval) == "50.0 [25.0, 62.5]"
+    assert interval_cell(interval, two_decimals) == "0.50 [0.25, 0.62]"

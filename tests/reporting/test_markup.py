@@ -175,9 +175,9 @@ def test_a_cell_of_two_lines_is_refused_because_markdown_cannot_hold_it():
 
 def test_the_three_files_of_a_table_bear_its_name(tmp_path):
     write_table(SMALL, tmp_path / "new")
-    found = {path.name: path.read_text(encoding="utf-8") for path in (tmp_path / "new").iterdir()}
-    assert found == {f"small.{suffix}": text for suffix, text in render(SMALL).items()}
-    assert set(found) == {"small.md", "small.tex", "small.typ"}
+    written = {path.name: path.read_text(encoding="utf-8") for path in (tmp_path / "new").iterdir()}
+    assert written == {f"small.{suffix}": text for suffix, text in render(SMALL).items()}
+    assert set(written) == {"small.md", "small.tex", "small.typ"}
 
 
 SENTENCES = Table(

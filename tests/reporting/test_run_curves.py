@@ -13,9 +13,9 @@ RUNAWAY = "runaway-transformer-adamw-s0"
 
 
 def test_each_failing_run_is_paired_with_the_twin_that_names_it(small_telemetry):
-    found = dict(pairs(small_telemetry).select("run_id", "twin").iter_rows())
-    assert found == {run_id: f"{run_id}-twin" for run_id in found}
-    assert len(found) == 3
+    twins = dict(pairs(small_telemetry).select("run_id", "twin").iter_rows())
+    assert twins == {run_id: f"{run_id}-twin" for run_id in twins}
+    assert len(twins) == 3
 
 
 def test_a_failing_run_without_a_twin_stays_on_the_sheet(small_telemetry):

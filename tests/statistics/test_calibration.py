@@ -106,9 +106,11 @@ def test_abstentions_do_not_enter_the_error():
 
 def test_a_method_that_commits_to_nothing_has_no_calibration():
     nothing = made_up_predictions().with_columns(prediction=pl.lit("abstain"))
-    found = method_intervals(nothing, SETTINGS)
-    assert not {"calibration_error", "calibration_floor", "accuracy_when_committed"} & set(found)
-    assert found["abstention_rate"].value == 1
+    intervals = method_intervals(nothing, SETTINGS)
+    assert not {"calibration_error", "calibration_floor", "accuracy_when_committed"} & set(
+        intervals
+    )
+    assert intervals["abstention_rate"].value == 1
 
 
 def test_the_interval_of_the_error_is_the_value_and_the_spread_of_resampled_rows():
@@ -124,11 +126,11 @@ def test_the_interval_of_the_error_is_the_value_and_the_spread_of_resampled_rows
         method="percentile",
         rng=np.random.default_rng(SETTINGS.seed),
     ).standard_error
-    found = method_intervals(predictions, SETTINGS)["calibration_error"]
-    assert found.method == "normal bootstrap"
-    assert found.value == pytest.approx(plain(*[np.arange(6)] * 5))
-    assert (found.ci_low, found.ci_high) == pytest.approx(
-        stats.norm.interval(0.95, found.value, error), abs=1e-9
+    interval = method_intervals(predictions, SETTINGS)["calibration_error"]
+    assert interval.method == "normal bootstrap"
+    assert interval.value == pytest.approx(plain(*[np.arange(6)] * 5))
+    assert (interval.ci_low, interval.ci_high) == pytest.approx(
+        stats.norm.interval(0.95, interval.value, error), abs=1e-9
     )
 
 
@@ -138,8 +140,8 @@ def test_the_floor_at_76_scenarios_is_near_what_theory_says_of_ten_bins():
     confidence = predictions["confidence"].to_numpy()
     number = np.ceil(confidence * BINS)
     expected = sum(
-        np.sqrt(2 / np.pi * (confidence * (1 - confidence))[number == one].sum())
-        for one in range(1, BINS + 1)
+        np.sqrt(2 / np.pi * (confidence * (1 - confidence))[number == bin_number].sum())
+        for bin_number in range(1, BINS + 1)
     ) / len(confidence)
     assert floor_of(predictions, 2000).mean() == pytest.approx(expected, rel=0.06)
 
@@ -198,10 +200,13 @@ def test_the_interval_of_the_error_covers_its_mean_in_samples_of_this_size(exces
     covered = []
     for _ in range(200):
         confidence, right = study()
-        answers = [name if one else other[name] for name, one in zip(category, right, strict=True)]
+        answers = [
+            name if is_right else other[name]
+            for name, is_right in zip(category, right, strict=True)
+        ]
         predictions = small_predictions(
             category=category, prediction=answers, confidence=confidence
         )
-        found = method_intervals(predictions, SETTINGS)["calibration_error"]
-        covered.append(found.ci_low <= truth <= found.ci_high)
+        interval = method_intervals(predictions, SETTINGS)["calibration_error"]
+        covered.append(interval.ci_low <= truth <= interval.ci_high)
     assert np.mean(covered) >= 0.88

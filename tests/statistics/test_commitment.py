@@ -21,18 +21,18 @@ def table(failures) -> pl.DataFrame:
     """Runs with memory errors of every confidence, conflicting signals and missing metrics."""
     category, first = pl.col("category"), pl.col("scenario").str.ends_with("_0")
     memory_error = category == "memory_hardware"
-    told = memory_error | ((category == "data_pipeline") & (pl.col("seed") == 0))
+    out_of_memory = memory_error | ((category == "data_pipeline") & (pl.col("seed") == 0))
     missing = memory_error & first
-    memory = pl.when(missing).then(None).when(told).then(1.0).otherwise(0.5)
+    memory = pl.when(missing).then(None).when(out_of_memory).then(1.0).otherwise(0.5)
     return failures.with_columns(
-        error_type=pl.when(told).then(pl.lit("torch.OutOfMemoryError")),
-        error_message=pl.when(told & first & ~memory_error)
+        error_type=pl.when(out_of_memory).then(pl.lit("torch.OutOfMemoryError")),
+        error_message=pl.when(out_of_memory & first & ~memory_error)
         .then(pl.lit("CUDA out of memory: mat1 and mat2 shapes cannot be multiplied"))
-        .when(told)
+        .when(out_of_memory)
         .then(pl.lit("CUDA out of memory.")),
         peak_memory=memory,
         memory_at_failure=memory,
-        memory_warning=told.cast(pl.Float64),
+        memory_warning=out_of_memory.cast(pl.Float64),
     )
 
 
@@ -48,30 +48,30 @@ def test_answers_at_another_tau_are_those_of_a_refit(table, successes):
     assert set(stored["reason"]) == {None, "low_confidence", "conflict", "missing"}
     answered = []
     for tau in (0.05, 0.3, 0.45, 0.6, 0.9):
-        found = refit(tau)
-        assert at_threshold(stored, tau).equals(found)
-        answered.append((found["prediction"] != "abstain").sum())
+        committed = refit(tau)
+        assert at_threshold(stored, tau).equals(committed)
+        answered.append((committed["prediction"] != "abstain").sum())
     assert len(set(answered)) > 2
 
 
 def test_a_threshold_given_run_by_run_is_applied_run_by_run():
     predictions = made_up_predictions().with_columns(
-        own=pl.when(pl.col("repeat") == 0).then(0.9).otherwise(0.4)
+        threshold=pl.when(pl.col("repeat") == 0).then(0.9).otherwise(0.4)
     )
-    found = at_threshold(predictions, pl.col("own")).drop("own")
+    committed = at_threshold(predictions, pl.col("threshold")).drop("threshold")
     for repeat, tau in ((0, 0.9), (1, 0.4)):
         rows = pl.col("repeat") == repeat
-        expected = at_threshold(predictions.drop("own").filter(rows), tau)
-        assert found.filter(rows).equals(expected)
+        expected = at_threshold(predictions.drop("threshold").filter(rows), tau)
+        assert committed.filter(rows).equals(expected)
 
 
 def test_a_conflict_is_never_lifted():
     predictions = small_predictions(
         category=["unknown"] * 2, prediction=["abstain"] * 2, confidence=[0.99, 0.0]
     ).with_columns(reason=pl.Series(["conflict", "missing"]))
-    found = at_threshold(predictions, 0.01)
-    assert found["prediction"].to_list() == ["abstain"] * 2
-    assert found["reason"].to_list() == ["conflict", "missing"]
+    committed = at_threshold(predictions, 0.01)
+    assert committed["prediction"].to_list() == ["abstain"] * 2
+    assert committed["reason"].to_list() == ["conflict", "missing"]
 
 
 def test_a_threshold_of_zero_is_refused_as_nothing_is_known_of_confidence_zero():
@@ -96,14 +96,14 @@ def test_the_lowest_threshold_that_reaches_the_precision_is_taken(
     precision: float, tau: float, reached: float, coverage: float
 ):
     taus = np.arange(1, 11) / 10
-    found = lowest_thresholds(by_confidence(), taus, precision, ("repeat",))
-    assert found.rows() == [(0, pytest.approx(tau), pytest.approx(reached), coverage)]
+    lowest = lowest_thresholds(by_confidence(), taus, precision, ("repeat",))
+    assert lowest.rows() == [(0, pytest.approx(tau), pytest.approx(reached), coverage)]
 
 
 def test_where_no_threshold_reaches_the_precision_there_is_none():
     wrong = by_confidence().with_columns(category=pl.lit("data_pipeline"))
-    found = lowest_thresholds(wrong, np.array([0.1, 0.5, 1.0]), 0.5, ("repeat",))
-    assert found.rows() == [(0, None, None, None)]
+    lowest = lowest_thresholds(wrong, np.array([0.1, 0.5, 1.0]), 0.5, ("repeat",))
+    assert lowest.rows() == [(0, None, None, None)]
 
 
 def test_more_runs_of_a_scenario_with_the_same_answers_change_no_threshold():
@@ -112,6 +112,6 @@ def test_more_runs_of_a_scenario_with_the_same_answers_change_no_threshold():
     again = once.filter(first).with_columns(run_id=pl.col("run_id") + "_again")
     taus = np.arange(1, 21) / 20
     expected = lowest_thresholds(once, taus, 0.7, ("repeat",))
-    found = lowest_thresholds(pl.concat([once, again]), taus, 0.7, ("repeat",))
-    assert found["tau"].to_list() == expected["tau"].to_list()
-    assert found["coverage"].to_list() == pytest.approx(expected["coverage"].to_list())
+    lowest = lowest_thresholds(pl.concat([once, again]), taus, 0.7, ("repeat",))
+    assert lowest["tau"].to_list() == expected["tau"].to_list()
+    assert lowest["coverage"].to_list() == pytest.approx(expected["coverage"].to_list())

@@ -14,26 +14,28 @@ def differences():
 
 
 def test_mean_and_standard_error_equal_those_of_baycomp(differences):
-    found = resampled_mean(differences, tested=15.2, trained=60.8)
+    result = resampled_mean(differences, tested=15.2, trained=60.8)
     mean, variance, df = baycomp.CorrelatedTTest.compute_statistics(
         np.zeros(50), differences, runs=10
     )
-    assert (found.mean, found.standard_error, found.df) == pytest.approx(
+    assert (result.mean, result.standard_error, result.df) == pytest.approx(
         (mean, np.sqrt(variance), df)
     )
 
 
 def test_p_is_twice_the_tail_of_baycomps_posterior(differences):
-    found = resampled_mean(differences, tested=15.2, trained=60.8)
+    result = resampled_mean(differences, tested=15.2, trained=60.8)
     beyond = min(baycomp.two_on_single(np.zeros(50), differences, runs=10))
-    assert found.p_value == pytest.approx(2 * beyond)
+    assert result.p_value == pytest.approx(2 * beyond)
 
 
 def test_without_test_scenarios_it_is_the_plain_t_test(differences):
-    found = resampled_mean(differences, tested=0, trained=60)
+    result = resampled_mean(differences, tested=0, trained=60)
     expected = stats.ttest_1samp(differences, 0)
-    assert (found.statistic, found.p_value) == pytest.approx((expected.statistic, expected.pvalue))
-    assert found.interval(0.95) == pytest.approx(tuple(expected.confidence_interval(0.95)))
+    assert (result.statistic, result.p_value) == pytest.approx(
+        (expected.statistic, expected.pvalue)
+    )
+    assert result.interval(0.95) == pytest.approx(tuple(expected.confidence_interval(0.95)))
 
 
 def test_a_larger_share_of_test_scenarios_is_less_certain(differences):
@@ -44,13 +46,13 @@ def test_a_larger_share_of_test_scenarios_is_less_certain(differences):
 
 
 def test_no_difference_in_any_fold_has_a_p_of_one():
-    found = resampled_mean(np.zeros(50), 15.2, 60.8)
-    assert (found.statistic, found.p_value, found.interval(0.95)) == (0, 1, (0, 0))
+    result = resampled_mean(np.zeros(50), 15.2, 60.8)
+    assert (result.statistic, result.p_value, result.interval(0.95)) == (0, 1, (0, 0))
 
 
 def test_differences_that_are_alike_but_for_rounding_are_infinitely_significant():
     scores = np.array([0.3 - 0.2, 0.1, 0.2 - 0.1])
     assert len(set(scores)) > 1
-    found = resampled_mean(-scores, 15.2, 60.8)
-    assert (found.statistic, found.p_value) == (-np.inf, 0)
-    assert found.interval(0.95) == (-0.1, -0.1)
+    result = resampled_mean(-scores, 15.2, 60.8)
+    assert (result.statistic, result.p_value) == (-np.inf, 0)
+    assert result.interval(0.95) == (-0.1, -0.1)

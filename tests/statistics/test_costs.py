@@ -31,8 +31,8 @@ def answered(routes: dict[str, list[str]]) -> pl.DataFrame:
             "prediction": category,
             "route": route,
         }
-        for category, found in routes.items()
-        for number, route in enumerate(found)
+        for category, taken in routes.items()
+        for number, route in enumerate(taken)
     ]
     return pl.DataFrame(rows, schema_overrides={"route": pl.String})
 
@@ -67,7 +67,7 @@ def test_the_interval_is_the_bootstrap_of_scenario_costs_within_categories():
         "unknown": ["rules", "classifier"] * 5,
     }
     samples = tuple(
-        np.array([COSTS.by_route()[route] for route in found]) for found in routes.values()
+        np.array([COSTS.by_route()[route] for route in taken]) for taken in routes.values()
     )
 
     def mean(*parts, axis):

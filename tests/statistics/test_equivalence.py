@@ -31,14 +31,14 @@ def test_at_the_smallest_margin_p_is_the_level():
 
 
 def test_a_difference_beyond_the_margin_is_not_equivalent_however_exact():
-    found = equivalence(ResampledMean(-0.12, 1e-6, 49), 0.10, 0.05)
-    assert found.p > 0.99
-    assert not found.shown
+    result = equivalence(ResampledMean(-0.12, 1e-6, 49), 0.10, 0.05)
+    assert result.p > 0.99
+    assert not result.shown
 
 
 def test_identical_methods_are_equivalent_at_any_margin():
-    found = equivalence(ResampledMean(0.0, 0.0, 49), 0.10, 0.05)
-    assert (found.p, found.shown, found.smallest_margin) == (0, True, 0)
+    result = equivalence(ResampledMean(0.0, 0.0, 49), 0.10, 0.05)
+    assert (result.p, result.shown, result.smallest_margin) == (0, True, 0)
     apart = equivalence(ResampledMean(1.0, 0.0, 49), 0.10, 0.05)
     assert (apart.p, apart.shown) == (1, False)
 

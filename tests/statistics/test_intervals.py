@@ -37,21 +37,21 @@ def width(predictions: pl.DataFrame, metric: str = "accuracy") -> float:
 
 def test_values_equal_scikit_learn_repeat_by_repeat():
     predictions = made_up_predictions()
-    found = method_intervals(predictions, SETTINGS)
+    intervals = method_intervals(predictions, SETTINGS)
     by_repeat = [
         (part["category"].to_list(), part["prediction"].to_list())
         for _, part in predictions.group_by("repeat")
     ]
     expected = {
-        "accuracy": np.mean([accuracy_score(*one) for one in by_repeat]),
-        "balanced_accuracy": np.mean([balanced_accuracy_score(*one) for one in by_repeat]),
-        "macro_f1": np.mean([f1_score(*one, average="macro") for one in by_repeat]),
+        "accuracy": np.mean([accuracy_score(*pair) for pair in by_repeat]),
+        "balanced_accuracy": np.mean([balanced_accuracy_score(*pair) for pair in by_repeat]),
+        "macro_f1": np.mean([f1_score(*pair, average="macro") for pair in by_repeat]),
         "abstention_rate": 0.0,
         "f1_unknown": np.mean(
-            [f1_score(*one, labels=["unknown"], average="macro") for one in by_repeat]
+            [f1_score(*pair, labels=["unknown"], average="macro") for pair in by_repeat]
         ),
     }
-    assert {name: found[name].value for name in expected} == pytest.approx(expected)
+    assert {name: intervals[name].value for name in expected} == pytest.approx(expected)
 
 
 def test_the_bca_interval_equals_scipy_over_scenario_means_resampled_within_categories():
@@ -73,31 +73,33 @@ def test_the_bca_interval_equals_scipy_over_scenario_means_resampled_within_cate
         method="BCa",
         rng=np.random.default_rng(SETTINGS.seed),
     ).confidence_interval
-    found = method_intervals(predictions, SETTINGS)["accuracy"]
-    assert found.method == "BCa bootstrap"
-    assert (found.ci_low, found.ci_high) == pytest.approx(tuple(expected), abs=1e-9)
+    interval = method_intervals(predictions, SETTINGS)["accuracy"]
+    assert interval.method == "BCa bootstrap"
+    assert (interval.ci_low, interval.ci_high) == pytest.approx(tuple(expected), abs=1e-9)
 
 
 def test_a_flawless_method_gets_wilsons_interval_over_scenarios():
-    found = method_intervals(made_up_predictions(accuracy=1.0, repeats=4), SETTINGS)
+    intervals = method_intervals(made_up_predictions(accuracy=1.0, repeats=4), SETTINGS)
     expected = stats.binomtest(60, 60).proportion_ci(0.95, method="wilson")
-    assert found["accuracy"].method == "Wilson"
-    assert (found["accuracy"].ci_low, found["accuracy"].ci_high) == pytest.approx(tuple(expected))
-    own = stats.binomtest(12, 12).proportion_ci(0.95, method="wilson")
-    assert found["recall_unknown"].ci_low == pytest.approx(own.low)
-    assert found["recall_unknown"].n == 12
+    assert intervals["accuracy"].method == "Wilson"
+    assert (intervals["accuracy"].ci_low, intervals["accuracy"].ci_high) == pytest.approx(
+        tuple(expected)
+    )
+    wilson = stats.binomtest(12, 12).proportion_ci(0.95, method="wilson")
+    assert intervals["recall_unknown"].ci_low == pytest.approx(wilson.low)
+    assert intervals["recall_unknown"].n == 12
 
 
 def test_a_rate_of_nine_in_ten_gets_wilsons_interval():
-    found = method_intervals(made_up_predictions(accuracy=0.96, seed=3), SETTINGS)["accuracy"]
-    assert found.value >= 0.9
-    assert found.method == "Wilson"
+    interval = method_intervals(made_up_predictions(accuracy=0.96, seed=3), SETTINGS)["accuracy"]
+    assert interval.value >= 0.9
+    assert interval.method == "Wilson"
 
 
 def test_a_method_that_is_never_right_gets_an_interval_with_width():
-    found = method_intervals(made_up_predictions(accuracy=0.0), SETTINGS)["accuracy"]
-    assert (found.value, found.ci_low) == (0, 0)
-    assert 0 < found.ci_high < 0.1
+    interval = method_intervals(made_up_predictions(accuracy=0.0), SETTINGS)["accuracy"]
+    assert (interval.value, interval.ci_low) == (0, 0)
+    assert 0 < interval.ci_high < 0.1
 
 
 @pytest.mark.parametrize("metric", ["accuracy", "balanced_accuracy", "macro_f1"])
@@ -121,8 +123,8 @@ def test_more_seeds_with_the_same_answers_narrow_nothing():
 def test_an_interval_holds_its_value_and_a_rate_stays_within_zero_and_one():
     top = {"brier": 2.0, "log_loss": 13.9, "conditions_to_read": 9.0}
     for accuracy in (0.0, 0.05, 0.5, 0.95, 1.0):
-        for name, one in method_intervals(made_up_predictions(accuracy), SETTINGS).items():
-            assert 0 <= one.ci_low <= one.value <= one.ci_high <= top.get(name, 1.0)
+        for name, interval in method_intervals(made_up_predictions(accuracy), SETTINGS).items():
+            assert 0 <= interval.ci_low <= interval.value <= interval.ci_high <= top.get(name, 1.0)
 
 
 def test_rounding_errors_of_wilsons_closed_form_do_not_reach_the_interval():
@@ -137,10 +139,10 @@ def test_abstaining_is_never_right_not_even_on_unknown():
         .then(pl.lit("abstain"))
         .otherwise("prediction")
     )
-    found = method_intervals(predictions, SETTINGS)
-    assert found["recall_unknown"].value == 0
-    assert found["accuracy"].value == pytest.approx(0.8)
-    assert found["abstention_rate"].value == pytest.approx(0.2)
+    intervals = method_intervals(predictions, SETTINGS)
+    assert intervals["recall_unknown"].value == 0
+    assert intervals["accuracy"].value == pytest.approx(0.8)
+    assert intervals["abstention_rate"].value == pytest.approx(0.2)
 
 
 def test_a_category_with_one_scenario_is_refused():
@@ -168,14 +170,14 @@ def test_bca_over_scenarios_covers_the_true_accuracy():
     for _ in range(150):
         rows = []
         for category, count in COUNTS.items():
-            for number, own in enumerate(rng.beta(2.6, 1.4, count)):
+            for number, chance in enumerate(rng.beta(2.6, 1.4, count)):
                 for repeat in range(10):
-                    answer = category if rng.random() < own else "abstain"
+                    answer = category if rng.random() < chance else "abstain"
                     rows.append((repeat, 0, f"{category}_{number}", category, answer))
         predictions = pl.DataFrame(
             rows, schema=["repeat", "seed", "scenario", "category", "prediction"], orient="row"
         )
         answers = scenario_answers(predictions)
-        found = scenario_intervals(answers, OVERALL[:1], settings)["accuracy"]
-        covered.append(found.ci_low <= truth <= found.ci_high)
+        interval = scenario_intervals(answers, OVERALL[:1], settings)["accuracy"]
+        covered.append(interval.ci_low <= truth <= interval.ci_high)
     assert 0.90 <= np.mean(covered) <= 0.99

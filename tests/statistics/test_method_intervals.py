@@ -31,21 +31,21 @@ def test_the_corrected_t_interval_follows_nadeau_and_bengio():
     folds = right.group_by("repeat", "fold").agg(pl.col("right").mean())["right"].to_numpy()
     variance = folds.var(ddof=1) * (1 / 30 + 20 / 40)
     half = stats.t.ppf(0.975, 29) * np.sqrt(variance)
-    found = corrected_t(predictions, 0.95)
-    assert (found.value, found.ci_low, found.ci_high) == pytest.approx(
+    interval = corrected_t(predictions, 0.95)
+    assert (interval.value, interval.ci_low, interval.ci_high) == pytest.approx(
         (folds.mean(), folds.mean() - half, folds.mean() + half)
     )
 
 
 def test_the_corrected_t_interval_of_equal_folds_is_a_point():
-    found = corrected_t(made_up_predictions(accuracy=1.0), 0.95)
-    assert (found.ci_low, found.value, found.ci_high) == (1, 1, 1)
+    interval = corrected_t(made_up_predictions(accuracy=1.0), 0.95)
+    assert (interval.ci_low, interval.value, interval.ci_high) == (1, 1, 1)
 
 
 def test_one_fold_has_no_corrected_t_interval():
-    one = made_up_predictions(repeats=1).with_columns(fold=pl.lit(0, pl.Int32))
+    single_fold = made_up_predictions(repeats=1).with_columns(fold=pl.lit(0, pl.Int32))
     with pytest.raises(BadInputError, match="single fold"):
-        corrected_t(one, 0.95)
+        corrected_t(single_fold, 0.95)
 
 
 def test_the_metrics_file_nests_four_scalars_a_figure():
@@ -63,6 +63,6 @@ def test_intervals_do_not_depend_on_the_number_of_workers():
         made_up_predictions(seed=seed).with_columns(method=pl.lit(f"method_{seed}"))
         for seed in (0, 1)
     )
-    one, two = (intervals_table(both, SETTINGS, workers) for workers in (1, 2))
-    assert one["method"].unique(maintain_order=True).to_list() == ["method_0", "method_1"]
-    assert one.equals(two)
+    serial, parallel = (intervals_table(both, SETTINGS, workers) for workers in (1, 2))
+    assert serial["method"].unique(maintain_order=True).to_list() == ["method_0", "method_1"]
+    assert serial.equals(parallel)

@@ -31,8 +31,8 @@ def test_bounds_equal_scipy_over_differences_resampled_within_categories(answers
         method="BCa",
         rng=np.random.default_rng(0),
     ).confidence_interval
-    (found,) = difference_bounds(scores, [("a", "b")], **OPTIONS)
-    assert found == pytest.approx(tuple(expected), abs=1e-9)
+    (bounds,) = difference_bounds(scores, [("a", "b")], **OPTIONS)
+    assert bounds == pytest.approx(tuple(expected), abs=1e-9)
 
 
 def test_a_pair_has_the_same_bounds_whatever_other_pairs_there_are(answers):
@@ -44,9 +44,9 @@ def test_a_pair_has_the_same_bounds_whatever_other_pairs_there_are(answers):
 
 def test_turning_a_pair_round_turns_its_bounds_round(answers):
     scores = paired_scores(answers(RATES))
-    one, other = difference_bounds(scores, [("a", "b"), ("b", "a")], **OPTIONS)
+    forward, backward = difference_bounds(scores, [("a", "b"), ("b", "a")], **OPTIONS)
     # BCa takes quantiles from the two sides, between which resamples interpolate.
-    assert one == pytest.approx((-other[1], -other[0]), abs=2e-3)
+    assert forward == pytest.approx((-backward[1], -backward[0]), abs=2e-3)
 
 
 def test_methods_that_fail_together_differ_more_surely_than_methods_that_fail_apart(answers):
@@ -68,8 +68,8 @@ def test_identical_methods_have_no_bounds(answers):
 
 def test_one_category_alone_is_resampled_as_a_whole(answers):
     unknown = answers(RATES).filter(pl.col("category") == "unknown")
-    (found,) = difference_bounds(paired_scores(unknown), [("a", "b")], **OPTIONS)
-    assert found[0] < found[1]
+    (bounds,) = difference_bounds(paired_scores(unknown), [("a", "b")], **OPTIONS)
+    assert bounds[0] < bounds[1]
 
 
 def test_a_category_with_one_scenario_is_refused(answers):

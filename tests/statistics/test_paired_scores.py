@@ -49,7 +49,7 @@ def test_a_scenario_with_many_runs_counts_no_more_than_one_with_a_single_run(ans
     again = predictions.filter(pl.col("scenario") == "unknown_0").with_columns(
         run_id=pl.lit("another")
     )
-    once, more = (paired_scores(one) for one in (predictions, pl.concat([predictions, again])))
+    once, more = (paired_scores(table) for table in (predictions, pl.concat([predictions, again])))
     assert more.fold_scores("a") == pytest.approx(once.fold_scores("a"))
 
 

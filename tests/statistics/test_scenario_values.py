@@ -56,12 +56,12 @@ def test_brier_and_log_loss_equal_scikit_learn():
     predictions = with_probabilities(made_up_predictions())
     probabilities = predictions.select(sorted(PROBABILITIES)).to_numpy()
     labels = predictions["category"].to_list()
-    found = method_intervals(predictions, SETTINGS)
+    intervals = method_intervals(predictions, SETTINGS)
     expected = brier_score_loss(
         labels, probabilities, labels=sorted(CATEGORIES), scale_by_half=False
     )
-    assert found["brier"].value == pytest.approx(expected)
-    assert found["log_loss"].value == pytest.approx(
+    assert intervals["brier"].value == pytest.approx(expected)
+    assert intervals["log_loss"].value == pytest.approx(
         log_loss(labels, probabilities, labels=sorted(CATEGORIES))
     )
 
@@ -72,26 +72,33 @@ def test_being_certain_and_wrong_costs_two_and_the_resolution_of_the_files():
         prediction=["unknown", "unknown", "optimization", "optimization"],
         confidence=[1.0] * 4,
     )
-    found = method_intervals(predictions, SETTINGS)
-    assert found["brier"].value == pytest.approx(2.0)
-    assert found["log_loss"].value == pytest.approx(-np.log(10.0**-DECIMALS))
+    intervals = method_intervals(predictions, SETTINGS)
+    assert intervals["brier"].value == pytest.approx(2.0)
+    assert intervals["log_loss"].value == pytest.approx(-np.log(10.0**-DECIMALS))
     assert pytest.approx(10.0**-DECIMALS) == RESOLUTION
 
 
 def test_a_number_of_which_all_resamples_agree_is_a_point():
     certain = completed(made_up_predictions(accuracy=1.0).with_columns(confidence=pl.lit(1.0)))
-    found = method_intervals(certain, SETTINGS)
+    intervals = method_intervals(certain, SETTINGS)
     for name in ("brier", "log_loss", "calibration_error"):
-        one = found[name]
-        assert (one.ci_low, one.value, one.ci_high, one.method) == (0, 0, 0, "point")
+        interval = intervals[name]
+        assert (interval.ci_low, interval.value, interval.ci_high, interval.method) == (
+            0,
+            0,
+            0,
+            "point",
+        )
 
 
 def test_the_interval_of_the_brier_score_equals_scipy_over_scenario_means():
     predictions = with_probabilities(made_up_predictions())
     probabilities = predictions.select(PROBABILITIES).to_numpy()
-    own = predictions["category"].to_numpy()[:, None] == np.array(CATEGORIES)
+    is_category = predictions["category"].to_numpy()[:, None] == np.array(CATEGORIES)
     means = (
-        predictions.with_columns(squared=pl.Series(((probabilities - own) ** 2).sum(axis=1)))
+        predictions.with_columns(
+            squared=pl.Series(((probabilities - is_category) ** 2).sum(axis=1))
+        )
         .group_by("category", "scenario")
         .agg(pl.col("squared").mean())
         .sort("scenario")
@@ -108,25 +115,25 @@ def test_the_interval_of_the_brier_score_equals_scipy_over_scenario_means():
         method="BCa",
         rng=np.random.default_rng(SETTINGS.seed),
     ).confidence_interval
-    found = method_intervals(predictions, SETTINGS)["brier"]
-    assert (found.ci_low, found.ci_high) == pytest.approx(tuple(expected), abs=1e-9)
+    interval = method_intervals(predictions, SETTINGS)["brier"]
+    assert (interval.ci_low, interval.ci_high) == pytest.approx(tuple(expected), abs=1e-9)
 
 
 def test_committed_accuracy_is_the_ratio_of_right_to_committed():
     predictions = with_abstentions(made_up_predictions())
     committed = predictions.filter(pl.col("prediction") != "abstain")
-    found = method_intervals(predictions, SETTINGS)["accuracy_when_committed"]
+    interval = method_intervals(predictions, SETTINGS)["accuracy_when_committed"]
     expected = (committed["prediction"] == committed["category"]).mean()
-    assert found.value == pytest.approx(expected)
-    assert found.ci_low < expected < found.ci_high
-    assert found.n == 60
-    assert "ratio" in found.estimand
+    assert interval.value == pytest.approx(expected)
+    assert interval.ci_low < expected < interval.ci_high
+    assert interval.n == 60
+    assert "ratio" in interval.estimand
 
 
 def test_without_abstentions_committed_accuracy_is_accuracy():
-    found = method_intervals(made_up_predictions(), SETTINGS)
-    one, other = found["accuracy_when_committed"], found["accuracy"]
-    assert (one.value, one.ci_low, one.ci_high) == pytest.approx(
+    intervals = method_intervals(made_up_predictions(), SETTINGS)
+    committed, other = intervals["accuracy_when_committed"], intervals["accuracy"]
+    assert (committed.value, committed.ci_low, committed.ci_high) == pytest.approx(
         (other.value, other.ci_low, other.ci_high)
     )
 
@@ -134,10 +141,10 @@ def test_without_abstentions_committed_accuracy_is_accuracy():
 def test_wilsons_interval_of_committed_accuracy_counts_what_was_committed():
     predictions = with_abstentions(made_up_predictions(accuracy=1.0, repeats=1))
     committed = int((predictions["prediction"] != "abstain").sum())
-    found = method_intervals(predictions, SETTINGS)["accuracy_when_committed"]
+    interval = method_intervals(predictions, SETTINGS)["accuracy_when_committed"]
     expected = stats.binomtest(committed, committed).proportion_ci(0.95, method="wilson")
     assert committed < 50
-    assert (found.method, found.ci_low) == ("Wilson", pytest.approx(expected.low))
+    assert (interval.method, interval.ci_low) == ("Wilson", pytest.approx(expected.low))
 
 
 def test_a_resample_that_commits_to_nothing_counts_as_nothing_right():
@@ -150,9 +157,9 @@ def test_the_sensitivity_row_counts_abstaining_on_unknown_alone_as_right():
         .then(pl.lit("abstain"))
         .otherwise("prediction")
     )
-    found = method_intervals(predictions, SETTINGS)
-    assert found["accuracy"].value == pytest.approx(0.6)
-    assert found["accuracy_abstaining_on_unknown"].value == pytest.approx(0.8)
+    intervals = method_intervals(predictions, SETTINGS)
+    assert intervals["accuracy"].value == pytest.approx(0.6)
+    assert intervals["accuracy_abstaining_on_unknown"].value == pytest.approx(0.8)
 
 
 def test_conditions_are_averaged_over_scenarios_that_have_any():
@@ -164,10 +171,14 @@ def test_conditions_are_averaged_over_scenarios_that_have_any():
         .otherwise(3)
         .cast(pl.Int32)
     )
-    found = method_intervals(predictions, SETTINGS)["conditions_to_read"]
-    assert found.value == pytest.approx((8 + 3 * 3) / 4)
+    interval = method_intervals(predictions, SETTINGS)["conditions_to_read"]
+    assert interval.value == pytest.approx((8 + 3 * 3) / 4)
     # Categories keep their sizes in every resample, and here they decide on everything.
-    assert (found.ci_low, found.ci_high, found.method) == (found.value, found.value, "point")
+    assert (interval.ci_low, interval.ci_high, interval.method) == (
+        interval.value,
+        interval.value,
+        "point",
+    )
 
 
 def test_conditions_are_absent_where_there_is_nothing_to_read():
@@ -180,12 +191,14 @@ def test_reasons_of_abstention_add_up_to_the_abstention_rate():
             pl.when(pl.col("repeat") == 0).then(pl.lit("conflict")).otherwise(pl.lit("missing"))
         )
     )
-    found = method_intervals(predictions, SETTINGS)
-    parts = [found[f"abstained_{reason}"] for reason in ("missing", "conflict", "low_confidence")]
-    assert sum(one.value for one in parts) == pytest.approx(found["abstention_rate"].value)
+    intervals = method_intervals(predictions, SETTINGS)
+    parts = [
+        intervals[f"abstained_{reason}"] for reason in ("missing", "conflict", "low_confidence")
+    ]
+    assert sum(part.value for part in parts) == pytest.approx(intervals["abstention_rate"].value)
     assert 0 < parts[1].value < parts[0].value
     assert (parts[2].value, parts[2].method) == (0, "Wilson")
-    assert all(one.ci_low <= one.value < one.ci_high for one in parts)
+    assert all(part.ci_low <= part.value < part.ci_high for part in parts)
 
 
 def test_routes_add_up_to_one_and_only_hybrids_have_them():
@@ -196,8 +209,10 @@ def test_routes_add_up_to_one_and_only_hybrids_have_them():
         .then(pl.lit("classifier"))
         .otherwise(pl.lit("human"))
     )
-    found = method_intervals(predictions, SETTINGS)
-    routes = {name: one.value for name, one in found.items() if name.startswith("route_")}
+    intervals = method_intervals(predictions, SETTINGS)
+    routes = {
+        name: interval.value for name, interval in intervals.items() if name.startswith("route_")
+    }
     assert set(routes) == {"route_rules", "route_classifier", "route_human"}
     assert sum(routes.values()) == pytest.approx(1)
     assert routes["route_rules"] == pytest.approx((predictions["confidence"] > 0.7).mean())
@@ -208,10 +223,10 @@ def test_routes_add_up_to_one_and_only_hybrids_have_them():
 def test_runs_of_a_scenario_are_one_unit():
     once = made_up_predictions()
     more = pl.concat([once, once.with_columns(run_id=pl.col("run_id") + "_again")])
-    one, two = (method_intervals(table, SETTINGS) for table in (once, more))
+    single, doubled = (method_intervals(table, SETTINGS) for table in (once, more))
     for name in ("brier", "log_loss", "calibration_error", "accuracy_when_committed"):
-        assert two[name].value == pytest.approx(one[name].value)
-        assert two[name].ci_high == pytest.approx(one[name].ci_high)
+        assert doubled[name].value == pytest.approx(single[name].value)
+        assert doubled[name].ci_high == pytest.approx(single[name].ci_high)
 
 
 def test_where_bca_has_no_answer_quantiles_of_the_resamples_take_its_place():
@@ -232,7 +247,7 @@ def test_sums_with_weights_are_those_of_rows_repeated():
     predictions = made_up_predictions(repeats=1, scenarios=3)
     values = over_scenarios(predictions, pl.col("confidence"))
     weights = tuple(np.array([2.0, 0.0, 1.0]) for _ in CATEGORIES)
-    repeated = [one[[0, 0, 2]].sum(axis=0) for one in values.values.values()]
+    repeated = [part[[0, 0, 2]].sum(axis=0) for part in values.values.values()]
     assert values.sums(weights) == pytest.approx(np.sum(repeated, axis=0))
     assert values.sums()[1] == 15
 
@@ -246,9 +261,9 @@ def test_bca_covers_the_true_committed_accuracy():
         rows = []
         for category, count in COUNTS.items():
             commits, rights = rng.beta(2.1, 0.9, count), rng.beta(3.0, 1.0, count)
-            for number, (commit, own) in enumerate(zip(commits, rights, strict=True)):
+            for number, (commit, skill) in enumerate(zip(commits, rights, strict=True)):
                 for repeat in range(10):
-                    right = category if rng.random() < own else "none of them"
+                    right = category if rng.random() < skill else "none of them"
                     answer = right if rng.random() < commit else "abstain"
                     rows.append((repeat, 0, f"{category}_{number}", category, answer))
         predictions = pl.DataFrame(
@@ -257,16 +272,16 @@ def test_bca_covers_the_true_committed_accuracy():
         committed = ValueMetric(
             "committed", over_committed(predictions, right_answer()), "", kind="proportion"
         )
-        found = scenario_intervals(scenario_answers(predictions), (), SETTINGS, (committed,))
-        covered.append(found["committed"].ci_low <= truth <= found["committed"].ci_high)
+        intervals = scenario_intervals(scenario_answers(predictions), (), SETTINGS, (committed,))
+        covered.append(intervals["committed"].ci_low <= truth <= intervals["committed"].ci_high)
     assert 0.90 <= np.mean(covered) <= 0.99
 
 
 def test_a_weighted_mean_is_that_of_numpy_whatever_the_order_of_scenarios():
     rows = [("unknown", "b", 0.2, 1.0), ("optimization", "a", 0.8, 3.0), ("unknown", "c", 0.5, 0.0)]
     table = pl.DataFrame(rows, schema=["category", "scenario", "value", "weight"], orient="row")
-    for one in (table, table.reverse()):
-        sums = weighted_mean(one, pl.col("value"), pl.col("weight")).sums()
+    for ordered in (table, table.reverse()):
+        sums = weighted_mean(ordered, pl.col("value"), pl.col("weight")).sums()
         assert ratio(sums) == pytest.approx(np.average([0.2, 0.8, 0.5], weights=[1, 3, 0]))
     chosen = weighted_mean(table, pl.col("value") > 0.4, pl.col("scenario") != "a").sums()
     assert chosen.tolist() == [1.0, 2.0]

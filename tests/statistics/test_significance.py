@@ -43,23 +43,32 @@ def settings_with(**values: object) -> SignificanceSettings:
 
 
 def test_every_pair_is_compared_once_on_every_feature_set(compared):
-    pairs = [(one.feature_set, frozenset((one.left, one.right))) for one in compared]
+    pairs = [
+        (comparison.feature_set, frozenset((comparison.left, comparison.right)))
+        for comparison in compared
+    ]
     assert len(pairs) == len(set(pairs)) == 2 * 6
 
 
 def test_contrasts_come_first_as_they_were_named_and_on_the_chosen_features_alone(compared):
-    found = [(one.feature_set, one.left, one.right) for one in compared if one.p_holm is not None]
-    assert found == [("19", *pair) for pair in SETTINGS.contrasts]
-    assert [one.family for one in compared] == ["contrast"] * 3 + ["exploratory"] * 9
+    adjusted = [
+        (comparison.feature_set, comparison.left, comparison.right)
+        for comparison in compared
+        if comparison.p_holm is not None
+    ]
+    assert adjusted == [("19", *pair) for pair in SETTINGS.contrasts]
+    assert [comparison.family for comparison in compared] == ["contrast"] * 3 + ["exploratory"] * 9
 
 
 def test_only_the_contrasts_are_adjusted_and_by_holms_method(compared):
     contrasts = compared[:3]
-    expected = multipletests([one.p for one in contrasts], method="holm")[1]
-    assert [one.p_holm for one in contrasts] == pytest.approx(list(expected))
-    step_down = np.maximum.accumulate(np.sort([one.p for one in contrasts]) * [3, 2, 1])
-    assert sorted(one.p_holm for one in contrasts) == pytest.approx(list(np.minimum(step_down, 1)))
-    assert all(one.p_holm is None for one in compared[3:])
+    expected = multipletests([contrast.p for contrast in contrasts], method="holm")[1]
+    assert [contrast.p_holm for contrast in contrasts] == pytest.approx(list(expected))
+    step_down = np.maximum.accumulate(np.sort([contrast.p for contrast in contrasts]) * [3, 2, 1])
+    assert sorted(contrast.p_holm for contrast in contrasts) == pytest.approx(
+        list(np.minimum(step_down, 1))
+    )
+    assert all(comparison.p_holm is None for comparison in compared[3:])
 
 
 def test_the_posterior_is_that_of_baycomp_over_ten_runs(predictions, compared):
@@ -67,16 +76,16 @@ def test_the_posterior_is_that_of_baycomp_over_ten_runs(predictions, compared):
     expected = baycomp.two_on_single(
         scores.fold_scores("c"), scores.fold_scores("a"), rope=0.05, runs=10
     )
-    found = compared[0]
-    assert (found.p_left, found.p_rope, found.p_right) == pytest.approx(expected)
-    assert found.p_left > 0.5
+    first = compared[0]
+    assert (first.p_left, first.p_rope, first.p_right) == pytest.approx(expected)
+    assert first.p_left > 0.5
 
 
 def test_our_corrected_t_agrees_with_the_posterior_of_baycomp(predictions, compared):
     scores = paired_scores(predictions.filter(pl.col("feature_set") == "19"))
-    for one in compared[:6]:
-        left, right = scores.fold_scores(one.left), scores.fold_scores(one.right)
-        assert one.p == pytest.approx(2 * min(baycomp.two_on_single(left, right, runs=10)))
+    for comparison in compared[:6]:
+        left, right = scores.fold_scores(comparison.left), scores.fold_scores(comparison.right)
+        assert comparison.p == pytest.approx(2 * min(baycomp.two_on_single(left, right, runs=10)))
 
 
 def test_the_legacy_row_is_the_paired_t_test_over_the_folds_of_the_first_repeat(
@@ -113,34 +122,48 @@ def test_more_repeats_of_the_same_folds_do_not_make_a_difference_significant(ans
         for copy in range(20)
     )
     settings = settings_with(contrasts=(("a", "b"),))
-    few, many = (compare_all(one, settings)[0] for one in (once, again))
+    few, many = (compare_all(table, settings)[0] for table in (once, again))
     assert abs(many.t) < 1.5 * abs(few.t)
 
 
 def test_identical_methods_differ_by_nothing_and_their_p_is_one(answers):
     predictions = answers({"a": 0.7})
     twice = pl.concat([predictions, predictions.with_columns(method=pl.lit("b"))])
-    (found,) = compare_all(twice, settings_with(contrasts=(("a", "b"),)))
-    assert (found.difference, found.t, found.cohens_d, found.legacy_t) == (0, 0, 0, 0)
-    assert (found.p, found.p_holm, found.p_mcnemar, found.legacy_p) == (1, 1, 1, 1)
-    assert (found.p_left, found.p_rope, found.p_right) == (0, 1, 0)
-    assert (found.ci_low, found.ci_high, found.detectable_difference) == (None, None, None)
+    (comparison,) = compare_all(twice, settings_with(contrasts=(("a", "b"),)))
+    assert (comparison.difference, comparison.t, comparison.cohens_d, comparison.legacy_t) == (
+        0,
+        0,
+        0,
+        0,
+    )
+    assert (comparison.p, comparison.p_holm, comparison.p_mcnemar, comparison.legacy_p) == (
+        1,
+        1,
+        1,
+        1,
+    )
+    assert (comparison.p_left, comparison.p_rope, comparison.p_right) == (0, 1, 0)
+    assert (comparison.ci_low, comparison.ci_high, comparison.detectable_difference) == (
+        None,
+        None,
+        None,
+    )
 
 
 def test_a_method_that_is_always_right_against_one_that_never_is(answers):
-    found = compare_all(answers({"a": 1, "b": 0}), settings_with(contrasts=(("a", "b"),)))[0]
-    assert (found.difference, found.t, found.cohens_d) == (1, np.inf, np.inf)
-    assert (found.p, found.p_holm, found.legacy_p) == (0, 0, 0)
-    assert (found.left_only, found.right_only) == (76, 0)
-    assert found.p_mcnemar == pytest.approx(2 * 0.5**76)
-    assert not found.equivalent
+    comparison = compare_all(answers({"a": 1, "b": 0}), settings_with(contrasts=(("a", "b"),)))[0]
+    assert (comparison.difference, comparison.t, comparison.cohens_d) == (1, np.inf, np.inf)
+    assert (comparison.p, comparison.p_holm, comparison.legacy_p) == (0, 0, 0)
+    assert (comparison.left_only, comparison.right_only) == (76, 0)
+    assert comparison.p_mcnemar == pytest.approx(2 * 0.5**76)
+    assert not comparison.equivalent
 
 
 def test_a_single_category_can_be_compared(answers):
     unknown = answers({"a": 0.9, "b": 0.4}).filter(pl.col("category") == "unknown")
-    (found,) = compare_all(unknown, settings_with(contrasts=(("a", "b"),)))
-    assert found.n == 8
-    assert 0 < found.ci_low < found.difference < found.ci_high
+    (comparison,) = compare_all(unknown, settings_with(contrasts=(("a", "b"),)))
+    assert comparison.n == 8
+    assert 0 < comparison.ci_low < comparison.difference < comparison.ci_high
 
 
 def test_abstaining_is_no_better_than_a_wrong_answer(answers):
@@ -181,7 +204,7 @@ def test_the_metrics_are_finite_scalars(compared):
     }
     assert metrics["exploratory_below_level"]["19"]["n"] == 3
     assert metrics["exploratory_below_level"]["19+keywords"]["value"] == sum(
-        one.p <= 0.05 for one in compared if one.feature_set == "19+keywords"
+        comparison.p <= 0.05 for comparison in compared if comparison.feature_set == "19+keywords"
     )
 
 

@@ -34,9 +34,13 @@ def study(name: str, right: int, seeds: int = 1, folds: int = 2) -> pl.DataFrame
 
 def test_difference_is_of_the_mean_correctness_over_scenarios_however_folds_were_drawn():
     predictions = pl.concat([study("one", 7), study("other", 4, folds=5)])
-    found = study_difference(predictions, "one", "other", SETTINGS, "how much")
-    assert (found.value, found.n, found.estimand) == (pytest.approx(0.3), 50, "how much")
-    assert found.ci_low < 0.3 < found.ci_high
+    difference = study_difference(predictions, "one", "other", SETTINGS, "how much")
+    assert (difference.value, difference.n, difference.estimand) == (
+        pytest.approx(0.3),
+        50,
+        "how much",
+    )
+    assert difference.ci_low < 0.3 < difference.ci_high
     back = study_difference(predictions, "other", "one", SETTINGS, "how much")
     assert back.value == pytest.approx(-0.3)
 
@@ -48,11 +52,16 @@ def test_only_runs_that_both_studies_predict_count():
         .otherwise("prediction")
     )
     predictions = pl.concat([study("one", 7), more])
-    found = study_difference(predictions, "one", "other", SETTINGS, "how much")
-    assert found.value == pytest.approx(0.3)
+    difference = study_difference(predictions, "one", "other", SETTINGS, "how much")
+    assert difference.value == pytest.approx(0.3)
 
 
 def test_the_same_answers_differ_by_a_point_of_zero():
     predictions = pl.concat([study("one", 7), study("other", 7)])
-    found = study_difference(predictions, "one", "other", SETTINGS, "how much")
-    assert (found.value, found.ci_low, found.ci_high, found.method) == (0, 0, 0, "point")
+    difference = study_difference(predictions, "one", "other", SETTINGS, "how much")
+    assert (difference.value, difference.ci_low, difference.ci_high, difference.method) == (
+        0,
+        0,
+        0,
+        "point",
+    )

@@ -20,9 +20,9 @@ def first_repeat(both: int, left_only: int, right_only: int, neither: int) -> pl
 
 @pytest.mark.parametrize(("left_only", "right_only"), [(12, 4), (4, 12), (1, 0), (7, 7)])
 def test_mcnemar_is_the_exact_binomial_test_of_the_discordant_scenarios(left_only, right_only):
-    found = discordant(first_repeat(40, left_only, right_only, 10), ("left", "right"))
+    result = discordant(first_repeat(40, left_only, right_only, 10), ("left", "right"))
     expected = stats.binomtest(left_only, left_only + right_only).pvalue
-    assert found == (left_only, right_only, pytest.approx(expected))
+    assert result == (left_only, right_only, pytest.approx(expected))
 
 
 def test_mcnemar_of_methods_that_no_scenario_tells_apart_is_one():

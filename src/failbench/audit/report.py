@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from failbench.audit.check import AuditSettings
 from failbench.audit.claims import AuditedPaper, audit_metrics, audit_paper
-from failbench.audit.figure import draw_paper_audit
+from failbench.audit.figure import paper_audit_picture
 from failbench.audit.tables import audit_table
 from failbench.reporting.study_report import StudyReport, Summary, rounded
 
@@ -33,6 +31,6 @@ def report(paper: AuditedPaper, settings: AuditSettings) -> StudyReport:
         metrics=audit_metrics(audit),
         points={"paper_audit": points},
         tables=(audit_table(audit, confidence=settings.confidence),),
-        figures={"paper_audit": partial(draw_paper_audit, points)},
+        figures={"paper_audit": paper_audit_picture(points)},
         summary=(Summary.of(verdicts, "verdict", "claims"),),
     )

@@ -13,11 +13,11 @@ from failbench.scenarios import Scenario
 from failbench.telemetry import Telemetry
 
 KEYS = ("run_id", "kind", "scenario", "category", "architecture", "optimizer", "scale", "seed")
-ERROR_TEXT = ("error_type", "error_message")
+ERROR_TEXT_COLUMNS = ("error_type", "error_message")
 
 FEATURE_SCHEMA = pl.Schema(
     {
-        **dict.fromkeys((*KEYS, *ERROR_TEXT), pl.String()),
+        **dict.fromkeys((*KEYS, *ERROR_TEXT_COLUMNS), pl.String()),
         "seed": pl.Int32(),
         **{feature.name: pl.Float64() for feature in FEATURES},
     }
@@ -51,7 +51,7 @@ def feature_table(
     Returns
     -------
     polars.DataFrame
-        The columns ``KEYS``, ``ERROR_TEXT`` at the snapshot, and all features.
+        The columns ``KEYS``, ``ERROR_TEXT_COLUMNS`` at the snapshot, and all features.
     """
     if last_steps is None:
         last_steps = at_failure(telemetry)
@@ -69,14 +69,15 @@ def snapshot_table(
     """Features of runs at several steps each, one row per snapshot, sorted by ``run_id``.
 
     Parameters and columns are those of :func:`feature_table`, except that a run may occur in
-    ``last_steps`` more than once, so ``run_id`` is ``"<run>@<step>"``; see :func:`cut_at`.
+    ``last_steps`` more than once, so ``run_id`` is ``"<run>@<step>"``; see
+    :func:`split_snapshot_ids`.
     """
     table = _in_order(telemetry, scenarios, last_steps)
     snapshot = pl.format("{}@{}", "run_id", last_steps["last_step"])
     return table.with_columns(run_id=snapshot).sort("run_id")
 
 
-def cut_at(table: pl.DataFrame) -> pl.DataFrame:
+def split_snapshot_ids(table: pl.DataFrame) -> pl.DataFrame:
     """Split the ``run_id`` of snapshots: add the columns ``run`` and ``step``."""
     parts = pl.col("run_id").str.split("@")
     return table.with_columns(run=parts.list.first(), step=parts.list.last().cast(pl.Int32))
@@ -88,7 +89,7 @@ def _in_order(
     """One row per row of ``last_steps``, in their order."""
     observables, run_ids = observe(telemetry, last_steps)
     features = extract(observables)
-    text = observables.runs.select("row", *ERROR_TEXT)
+    text = observables.runs.select("row", *ERROR_TEXT_COLUMNS)
     rows = text.join(features, on="row", how="left", maintain_order="left")
     return with_keys(rows.drop("row"), run_ids, telemetry, scenarios)
 
@@ -113,7 +114,7 @@ def to_frame(table: pl.DataFrame) -> pd.DataFrame:
 
     Missing features are NaN, missing error text is the empty string.
     """
-    columns = table.with_columns(pl.col(ERROR_TEXT).fill_null("")).drop(KEYS[1:])
+    columns = table.with_columns(pl.col(ERROR_TEXT_COLUMNS).fill_null("")).drop(KEYS[1:])
     return pd.DataFrame(
         {name: columns[name].to_numpy() for name in columns.columns if name != "run_id"},
         index=pd.Index(columns["run_id"].to_list(), name="run_id"),

@@ -14,7 +14,7 @@ from sklearn.pipeline import Pipeline
 
 from failbench.arrays import Labels
 from failbench.methods.contributions import explain_additive
-from failbench.methods.declaration import Context, MethodDeclaration, declared
+from failbench.methods.declaration import Context, MethodDeclaration, by_name
 from failbench.methods.method import Method
 from failbench.methods.tuned_classifier import TunedClassifier, imputed
 from failbench.records import Record
@@ -112,4 +112,4 @@ def _build(settings: EbmSettings, context: Context) -> Method:
     return ebm(settings, context.features, context.seed)
 
 
-DECLARATIONS = declared(MethodDeclaration("ebm", EbmSettings, _build))
+DECLARATIONS = by_name(MethodDeclaration("ebm", EbmSettings, _build))

@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from failbench.methods.contributions import explain_boosted, explain_linear
 from failbench.methods.converged import ConvergedLogisticRegression
-from failbench.methods.declaration import Context, MethodDeclaration, declared
+from failbench.methods.declaration import Context, MethodDeclaration, by_name
 from failbench.methods.forest_paths import explain_forest
 from failbench.methods.method import Method
 from failbench.methods.tree_paths import ExplainTree
@@ -146,7 +146,7 @@ def _build_lightgbm(settings: LightgbmSettings, context: Context) -> Method:
     return lightgbm(settings, context.features, context.seed)
 
 
-DECLARATIONS = declared(
+DECLARATIONS = by_name(
     MethodDeclaration(
         "logistic_regression", LogisticRegressionSettings, _build_logistic_regression
     ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from failbench.methods.classifiers import RandomForestSettings, build_random_forest
-from failbench.methods.declaration import Context, MethodDeclaration, Sections, declared
+from failbench.methods.declaration import Context, MethodDeclaration, Sections, by_name
 from failbench.methods.hybrid import Hybrid, HybridSettings, HybridTwoWay
 from failbench.methods.improved_rules import ImprovedRulesSettings, build_improved_rules
 from failbench.methods.method import Method
@@ -29,10 +29,10 @@ class HybridTwoWaySections(Sections):
 
 
 def _hybrid(settings: HybridSections, context: Context) -> Method:
-    without_answers = replace(context, answers={})  # for the simulated human alone
+    without_truth = replace(context, true_categories={})  # for the simulated human alone
     return Hybrid(
-        build_improved_rules(settings.improved_rules, without_answers),
-        build_random_forest(settings.random_forest, without_answers),
+        build_improved_rules(settings.improved_rules, without_truth),
+        build_random_forest(settings.random_forest, without_truth),
         build_simulated_human(settings.simulated_human, context),
         **settings.hybrid.model_dump(),
     )
@@ -45,7 +45,7 @@ def _hybrid_two_way(settings: HybridTwoWaySections, context: Context) -> Method:
     )
 
 
-DECLARATIONS = declared(
+DECLARATIONS = by_name(
     MethodDeclaration("hybrid", HybridSections, _hybrid, simulation=True),
     MethodDeclaration("hybrid_two_way", HybridTwoWaySections, _hybrid_two_way),
 )

@@ -23,14 +23,14 @@ class Context:
         Healthy band of successful runs; no method is tested on these.
     seed
         Seed of everything random in the method.
-    answers
+    true_categories
         True categories by ``run_id``, for simulations of people; empty for every other method.
     """
 
     features: tuple[str, ...]
     band: HealthyBand
     seed: int
-    answers: Mapping[str, str] = field(default_factory=dict)
+    true_categories: Mapping[str, str] = field(default_factory=dict)
 
 
 class Sections(Record):
@@ -73,6 +73,6 @@ class MethodDeclaration:
         return self.settings.model_validate(dict(sections))
 
 
-def declared(*declarations: MethodDeclaration) -> dict[str, MethodDeclaration]:
+def by_name(*declarations: MethodDeclaration) -> dict[str, MethodDeclaration]:
     """Declarations by name, as a module offers them to the catalogue."""
     return {declaration.name: declaration for declaration in declarations}

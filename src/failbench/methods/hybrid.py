@@ -46,7 +46,7 @@ class RoutedMethod(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     @abstractmethod
     def route(self, diagnosis: Diagnosis) -> Route:
-        """The member that answers a run with this diagnosis of the rules."""
+        """The member that diagnoses a run, given what the rules say of it."""
 
     def fit(self, X: pd.DataFrame, y: Labels, groups: Labels | None = None) -> Self:
         """Fit a copy of the rules and of every member."""

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from failbench.arrays import Labels, Probabilities
-from failbench.methods.declaration import Context, MethodDeclaration, declared
+from failbench.methods.declaration import Context, MethodDeclaration, by_name
 from failbench.methods.healthy_band import Band
 from failbench.methods.improved_tree import TREE
 from failbench.methods.method import Method
@@ -26,7 +26,7 @@ from failbench.methods.rule_tree import (
     resolve_tree,
     route,
 )
-from failbench.methods.rules import Condition, Readings, resolve_condition
+from failbench.methods.rules import Condition, EvaluatedConditions, resolve_condition
 from failbench.records import Record
 from failbench.verdicts import Diagnosis
 from failbench.vocabulary import ABSTAIN, CATEGORIES
@@ -119,12 +119,12 @@ class ImprovedRules(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Without ``groups`` every run is its own scenario.
         """
         self.tree_ = self._resolved()
-        readings = Readings(X)
-        reached = route(self.tree_, readings)
+        evaluated = EvaluatedConditions(X)
+        reached = route(self.tree_, evaluated)
         shares = _shares(len(X), groups)
         labels = np.asarray(y, dtype=object)
         self.weights_: tuple[Weights, ...] = tuple(
-            _weights(leaf, reached == position, labels == leaf.category, shares, readings)
+            _weights(leaf, reached == position, labels == leaf.category, shares, evaluated)
             if isinstance(leaf, Confirmation)
             else np.empty(0)
             for position, leaf in enumerate(self.tree_.leaves)
@@ -161,14 +161,14 @@ class ImprovedRules(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: pd.DataFrame) -> Labels:
         """The category of the leaf that each run reaches, or ``"abstain"``."""
-        return self.answers(self.judge(Readings(X)))
+        return self.answers(self.judge(EvaluatedConditions(X)))
 
     def predict_proba(self, X: pd.DataFrame) -> Probabilities:
         """C(x) for the category of the leaf, the rest divided equally over all five categories.
 
         Abstentions have probabilities too; a leaf without category gives each the same.
         """
-        return self.probabilities(self.judge(Readings(X)))
+        return self.probabilities(self.judge(EvaluatedConditions(X)))
 
     def diagnose(self, X: pd.DataFrame) -> tuple[Diagnosis, ...]:
         """The answer to each run with every condition that was checked on the path and at the leaf.
@@ -176,13 +176,13 @@ class ImprovedRules(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         The evidence holds the value or words of each condition, whether or not it held; its length
         is the number of conditions to check.
         """
-        readings = Readings(X)
-        judgements = self.judge(readings)
+        evaluated = EvaluatedConditions(X)
+        judgements = self.judge(evaluated)
         answers = self.answers(judgements)
         diagnoses = []
         for run, leaf in enumerate(judgements.leaves.tolist()):
-            checked = conditions_on_path(self.tree_, leaf, readings, run)
-            evidence = tuple(readings.evidence(condition)[run] for condition in checked)
+            checked = conditions_on_path(self.tree_, leaf, evaluated, run)
+            evidence = tuple(evaluated.evidence(condition)[run] for condition in checked)
             diagnoses.append(
                 Diagnosis(
                     answers[run],
@@ -212,10 +212,10 @@ class ImprovedRules(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         categories = [leaf.category if isinstance(leaf, Confirmation) else None for leaf in leaves]
         return np.array(categories, dtype=object)
 
-    def judge(self, readings: Readings) -> Judgements:
+    def judge(self, evaluated: EvaluatedConditions) -> Judgements:
         """Judge runs from evaluated conditions, which several calls may share."""
         check_is_fitted(self)
-        reached = route(self.tree_, readings)
+        reached = route(self.tree_, evaluated)
         confidence = np.zeros(len(reached))
         reasons: Labels = np.full(len(reached), None, dtype=object)
         for position, (leaf, weights) in enumerate(
@@ -226,13 +226,13 @@ class ImprovedRules(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 reasons[at_leaf] = leaf.reason
                 continue
             # [n_signals, n_runs]
-            holds = np.array([readings.holds(signal) for signal in leaf.confirms])
+            holds = np.array([evaluated.holds(signal) for signal in leaf.confirms])
             confidence[at_leaf] = (weights[:, None] * holds).min(axis=0)[at_leaf]
-            against = [readings.holds(indicator.condition) for indicator in leaf.against]
+            against = [evaluated.holds(indicator.condition) for indicator in leaf.against]
             # later assignments overwrite earlier ones: the reason that comes first is assigned last
             reasons[at_leaf & (confidence < self.tau)] = "low_confidence"
             reasons[at_leaf & np.logical_or.reduce(against)] = "conflict"
-            reasons[at_leaf & readings.any_missing(leaf.critical)] = "missing"
+            reasons[at_leaf & evaluated.any_missing(leaf.critical)] = "missing"
         return Judgements(reached, confidence, reasons)
 
 
@@ -250,11 +250,11 @@ def _weights(
     at_leaf: npt.NDArray[np.bool_],
     right: npt.NDArray[np.bool_],
     shares: Weights,
-    readings: Readings,
+    evaluated: EvaluatedConditions,
 ) -> Weights:
     weights = []
     for signal in leaf.confirms:
-        holds = readings.holds(signal)
+        holds = evaluated.holds(signal)
         counted = holds & at_leaf if (holds & at_leaf).any() else holds
         weights.append(
             (shares[counted & right].sum() + PRIOR) / (shares[counted].sum() + 2 * PRIOR)
@@ -267,6 +267,6 @@ def build_improved_rules(settings: ImprovedRulesSettings, context: Context) -> M
     return ImprovedRules(context.band, **settings.model_dump())
 
 
-DECLARATIONS = declared(
+DECLARATIONS = by_name(
     MethodDeclaration("improved_rules", ImprovedRulesSettings, build_improved_rules)
 )

@@ -12,7 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.validation import check_is_fitted
 
 from failbench.methods.classifiers import Count
-from failbench.methods.declaration import Context, MethodDeclaration, declared
+from failbench.methods.declaration import Context, MethodDeclaration, by_name
 from failbench.methods.method import Method
 from failbench.methods.rules import Side
 from failbench.methods.tree_paths import ExplainTree, leaf_conditions
@@ -123,4 +123,4 @@ def _build(settings: LearnedRulesSettings, context: Context) -> Method:
     return learned_rules(settings, context.features, context.seed)
 
 
-DECLARATIONS = declared(MethodDeclaration("learned_rules", LearnedRulesSettings, _build))
+DECLARATIONS = by_name(MethodDeclaration("learned_rules", LearnedRulesSettings, _build))

@@ -7,13 +7,13 @@ from collections.abc import Collection, Sequence
 from failbench.methods.rule_tree import Abstention, Confirmation, Leaf, Refinement, RuleTree
 from failbench.methods.rules import Declared, ErrorMatches
 
-ERROR_TEXT = "error_text"
+ERROR_TEXT_SIGNAL = "error_text"
 """The signal of conditions on error text; all other signals are features."""
 
 
 def signal_of(condition: Declared) -> str:
     """The signal of a condition: a feature, or ``error_text``."""
-    return ERROR_TEXT if isinstance(condition, ErrorMatches) else condition.feature
+    return ERROR_TEXT_SIGNAL if isinstance(condition, ErrorMatches) else condition.feature
 
 
 def reduced_tree(tree: RuleTree[Declared], signals: Collection[str]) -> RuleTree[Declared]:

@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from failbench.methods.rules import Condition, Declared, ErrorMatches, Readings
+from failbench.methods.rules import Condition, Declared, ErrorMatches, EvaluatedConditions
 from failbench.vocabulary import Category, Reason
 
 C = TypeVar("C", bound=Declared)
@@ -139,20 +139,20 @@ def resolve_tree(
     return RuleTree(tree.name, refinements, tree.source)
 
 
-def route(tree: RuleTree[Condition], readings: Readings) -> npt.NDArray[np.intp]:
+def route(tree: RuleTree[Condition], evaluated: EvaluatedConditions) -> npt.NDArray[np.intp]:
     """The position in ``tree.leaves`` of the leaf that each run reaches: shape ``[n_runs]``."""
-    taken = _first_that_holds(tree.refinements, readings)
-    reached = np.zeros(len(readings.runs), dtype=np.intp)
+    taken = _first_that_holds(tree.refinements, evaluated)
+    reached = np.zeros(len(evaluated.runs), dtype=np.intp)
     before = 0
     for position, node in enumerate(tree.refinements):
         at_node = taken == position
-        reached[at_node] = before + _first_that_holds(node.leaves, readings)[at_node]
+        reached[at_node] = before + _first_that_holds(node.leaves, evaluated)[at_node]
         before += len(node.leaves)
     return reached
 
 
 def conditions_on_path(
-    tree: RuleTree[Condition], leaf_position: int, readings: Readings, run: int
+    tree: RuleTree[Condition], leaf_position: int, evaluated: EvaluatedConditions, run: int
 ) -> list[Condition]:
     """The conditions to check to verify that a run reaches a leaf, and the leaf's answer.
 
@@ -165,11 +165,11 @@ def conditions_on_path(
     for node in tree.refinements:
         if leaf_position < before + len(node.leaves):
             break
-        checked.append(_failing(node.when, readings, run))
+        checked.append(_failing(node.when, evaluated, run))
         before += len(node.leaves)
     checked.extend(node.when)
     inner = leaf_position - before
-    checked.extend(_failing(leaf.when, readings, run) for leaf in node.leaves[:inner])
+    checked.extend(_failing(leaf.when, evaluated, run) for leaf in node.leaves[:inner])
     leaf = node.leaves[inner]
     checked.extend(leaf.when)
     if isinstance(leaf, Confirmation):
@@ -179,11 +179,11 @@ def conditions_on_path(
 
 
 def _first_that_holds(
-    children: Sequence[Refinement[Condition] | Leaf[Condition]], readings: Readings
+    children: Sequence[Refinement[Condition] | Leaf[Condition]], evaluated: EvaluatedConditions
 ) -> npt.NDArray[np.intp]:
-    holds = [readings.all_hold(child.when) for child in children]  # [n_children, n_runs]
+    holds = [evaluated.all_hold(child.when) for child in children]  # [n_children, n_runs]
     return np.asarray(np.argmax(holds, axis=0))
 
 
-def _failing(when: tuple[Condition, ...], readings: Readings, run: int) -> Condition:
-    return next(condition for condition in when if not readings.holds(condition)[run])
+def _failing(when: tuple[Condition, ...], evaluated: EvaluatedConditions, run: int) -> Condition:
+    return next(condition for condition in when if not evaluated.holds(condition)[run])

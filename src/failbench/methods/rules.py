@@ -131,7 +131,7 @@ class ResolvedRule:
         return np.asarray(np.logical_and.reduce(holds))
 
 
-class Readings:
+class EvaluatedConditions:
     """Conditions evaluated on the same runs, each computed once.
 
     Parameters

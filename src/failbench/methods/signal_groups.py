@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from failbench.features.catalogue import FEATURES
 from failbench.features.feature import Feature
-from failbench.methods.reduced_tree import ERROR_TEXT
+from failbench.methods.reduced_tree import ERROR_TEXT_SIGNAL
 
 SIGNAL_GROUPS = (
     "training_dynamics",
@@ -15,7 +15,7 @@ SIGNAL_GROUPS = (
     "vocabulary",
     "sequence_length",
     "configuration",
-    ERROR_TEXT,
+    ERROR_TEXT_SIGNAL,
 )
 """All groups in the order of tables: the paper's, with data features split into subgroups."""
 ALL_GROUPS = "all"
@@ -25,7 +25,7 @@ ALL_GROUPS = "all"
 def group_of(feature: Feature) -> str:
     """The signal group of a feature; keywords are the error text as classifiers read it."""
     if feature.group == "error_keywords":
-        return ERROR_TEXT
+        return ERROR_TEXT_SIGNAL
     return feature.subgroup if feature.group in ("data", "extra") else feature.group
 
 

@@ -17,15 +17,15 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from failbench.arrays import Labels, Probabilities
-from failbench.methods.declaration import Context, MethodDeclaration, declared
+from failbench.methods.declaration import Context, MethodDeclaration, by_name
 from failbench.methods.healthy_band import HealthyBand
 from failbench.methods.method import Method
 from failbench.methods.rules import (
     Crosses,
     ErrorMatches,
+    EvaluatedConditions,
     LeavesBand,
     PassesLimit,
-    Readings,
     ResolvedRule,
     Rule,
     features_of_band,
@@ -262,7 +262,7 @@ class SimpleRules(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         that fails shows that the rule did not match.
         """
         check_is_fitted(self)
-        readings = Readings(X)
+        evaluated = EvaluatedConditions(X)
         diagnoses = []
         for position, rule_index in enumerate(self._first_match(X).tolist()):
             if rule_index == len(self.rules_):
@@ -270,7 +270,7 @@ class SimpleRules(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 continue
             rule = self.rules_[rule_index]
             evidence = tuple(
-                readings.evidence(condition)[position] for condition in rule.conditions
+                evaluated.evidence(condition)[position] for condition in rule.conditions
             )
             conditions = rule_index + len(rule.conditions)
             diagnoses.append(Diagnosis(rule.category, 1.0, evidence, conditions))
@@ -289,4 +289,4 @@ def build_simple_rules(settings: SimpleRulesSettings, context: Context) -> Metho
     return SimpleRules(context.band, **settings.model_dump())
 
 
-DECLARATIONS = declared(MethodDeclaration("simple_rules", SimpleRulesSettings, build_simple_rules))
+DECLARATIONS = by_name(MethodDeclaration("simple_rules", SimpleRulesSettings, build_simple_rules))

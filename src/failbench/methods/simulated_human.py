@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from failbench.arrays import Labels, Probabilities
 from failbench.errors import BadInputError
-from failbench.methods.declaration import Context, MethodDeclaration, declared
+from failbench.methods.declaration import Context, MethodDeclaration, by_name
 from failbench.methods.method import Method
 from failbench.records import Record
 from failbench.verdicts import Diagnosis
@@ -67,7 +67,7 @@ class SimulatedHuman(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    answers
+    true_categories
         True category of each run by ``run_id``: the answer key.
     levels
         Skill levels of the population.
@@ -76,9 +76,9 @@ class SimulatedHuman(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """
 
     def __init__(
-        self, answers: Mapping[str, str], levels: Mapping[str, SkillLevel], seed: int = 0
+        self, true_categories: Mapping[str, str], levels: Mapping[str, SkillLevel], seed: int = 0
     ) -> None:
-        self.answers = answers
+        self.true_categories = true_categories
         self.levels = levels
         self.seed = seed
 
@@ -108,15 +108,18 @@ class SimulatedHuman(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return [self._opinion(str(run_id)) for run_id in X.index]
 
     def _opinion(self, run_id: str) -> _Opinion:
-        if run_id not in self.answers:
+        if run_id not in self.true_categories:
             raise BadInputError(
-                "answers", run_id, "is not in the answer key.", "Give the category of every run."
+                "true_categories",
+                run_id,
+                "is not in the answer key.",
+                "Give the category of every run.",
             )
         digest = np.frombuffer(hashlib.sha256(run_id.encode()).digest(), dtype="<u4")
         rng = np.random.default_rng([self.seed, *digest.tolist()])
         levels = tuple(self.levels.values())
         level = levels[rng.choice(len(levels), p=[each.share for each in levels])]
-        truth = cast("Category", self.answers[run_id])
+        truth = cast("Category", self.true_categories[run_id])
         if rng.random() < level.accuracy:
             return _Opinion(truth, level.accuracy)
         others = [category for category in CATEGORIES if category != truth]
@@ -125,10 +128,10 @@ class SimulatedHuman(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 def build_simulated_human(settings: SimulatedHumanSettings, context: Context) -> Method:
     """A simulated person, who receives the true categories."""
-    return SimulatedHuman(context.answers, settings.levels, context.seed)
+    return SimulatedHuman(context.true_categories, settings.levels, context.seed)
 
 
-DECLARATIONS = declared(
+DECLARATIONS = by_name(
     MethodDeclaration(
         "simulated_human", SimulatedHumanSettings, build_simulated_human, simulation=True
     )

@@ -14,7 +14,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 from failbench.features.catalogue import FEATURE_SETS
-from failbench.methods.declaration import Context, MethodDeclaration, declared
+from failbench.methods.declaration import Context, MethodDeclaration, by_name
 from failbench.methods.forest_paths import explain_forest
 from failbench.methods.method import Method
 from failbench.methods.tuned_classifier import TunedClassifier
@@ -50,4 +50,4 @@ def _build(settings: SymptomBaselineSettings, context: Context) -> Method:
     return symptom_baseline(settings, context.seed)
 
 
-DECLARATIONS = declared(MethodDeclaration("symptom_baseline", SymptomBaselineSettings, _build))
+DECLARATIONS = by_name(MethodDeclaration("symptom_baseline", SymptomBaselineSettings, _build))

@@ -61,7 +61,7 @@ def stacked(views: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
 def by_view(
     study: str, splits: pl.DataFrame, trained_on: str, tested_on: tuple[str, ...]
 ) -> tuple[ViewPlan, ...]:
-    """One fit a fold of the splits, trained on one view and tested on others."""
+    """One fit per fold of the splits, trained on one view and tested on others."""
     return tuple(
         ViewPlan(
             study,

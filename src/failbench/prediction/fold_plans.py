@@ -57,17 +57,17 @@ class FoldPlan:
             raise ValueError("A fold plan has a second fold only beside a first.")
 
     def rows(self, splits: pl.DataFrame, table: pl.DataFrame) -> tuple[Mask, Mask]:
-        """Of each run, whether it is tested, and whether it is trained on; it may be neither.
+        """Masks of the runs that are tested, and trained on; a run may be neither.
 
-        A run is tested that all of ``split``, ``left_out`` and ``seed`` hold back, and trained on
-        that none of them does.
+        A run is tested if each of ``split``, ``left_out`` and ``seed`` that is set holds it back,
+        and trained on if none does.
 
         Parameters
         ----------
         splits
             As :func:`failbench.prediction.splits.make_splits` returns them.
         table
-            A row a run, with ``scenario``, ``architecture`` and ``seed``.
+            One row per run, with ``scenario``, ``architecture`` and ``seed``.
 
         Raises
         ------
@@ -97,12 +97,12 @@ class FoldPlan:
 
 
 def by_scenario(study: str, splits: pl.DataFrame) -> tuple[FoldPlan, ...]:
-    """One fit a fold of the splits: tested scenarios are new, their architectures are not."""
+    """One fit per fold of the splits: tested scenarios are new, their architectures are not."""
     return tuple(FoldPlan(study, repeat, fold, split=fold) for repeat, fold in _folds(splits))
 
 
 def within_training(study: str, splits: pl.DataFrame) -> tuple[FoldPlan, ...]:
-    """One fit a pair of folds of a repeat, trained on neither and tested on both.
+    """One fit per pair of folds of a repeat, trained on neither and tested on both.
 
     When the main study tests one fold of a pair, it trains on the other: there this fit predicts
     training scenarios, out of fold and without anything of the tested ones. What is chosen from
@@ -134,10 +134,10 @@ def by_tested_fold(predictions: pl.DataFrame, splits: pl.DataFrame) -> pl.DataFr
         The same rows; ``fold`` is the one whose training side the scenario belongs to.
     """
     width = 1 + max(fold for _, fold in _folds(splits))
-    own = splits.select("repeat", "scenario", own="fold")
+    tested = splits.select("repeat", "scenario", tested_fold="fold")
     pair = pl.col("fold") // width + pl.col("fold") % width
-    joined = predictions.join(own, on=("repeat", "scenario"), how="left")
-    return joined.with_columns(fold=pair - pl.col("own")).drop("own")
+    joined = predictions.join(tested, on=("repeat", "scenario"), how="left")
+    return joined.with_columns(fold=pair - pl.col("tested_fold")).drop("tested_fold")
 
 
 def by_architecture(
@@ -146,9 +146,9 @@ def by_architecture(
     """Two studies that leave one architecture out at a time, one with new scenarios, one without.
 
     In ``leave_one_architecture_out`` neither the architecture nor the scenario of a tested run was
-    trained on: one fit a fold and architecture. In ``known_scenarios`` the architecture was not,
-    but all scenarios were, in the other architectures: one fit an architecture. The difference
-    between the two says how much a method relies on having met the cause before.
+    trained on: one fit per fold and architecture. In ``known_scenarios`` the architecture was not,
+    but all scenarios were, in the other architectures: one fit per architecture. The difference
+    between the two says how much a method relies on having seen the cause in training.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ def by_architecture(
     seed
         Of the runs that ``known_scenarios`` tests; it trains on the other seeds. The runs of a
         scenario with one seed have one nominal configuration in all architectures, onset included,
-        so that a fit that met them would know the cause by what is no symptom of it.
+        so a fit trained on them would tell the cause by what is no symptom of it.
     """
     names = sorted(set(architectures))
     folds = _folds(splits)

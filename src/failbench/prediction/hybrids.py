@@ -1,7 +1,7 @@
 """Composition: what a hybrid predicts, from what its members predicted under the same splits.
 
 A member of a hybrid is fitted to all training runs of a fold, with the seed that it has alone, so
-that its answers inside the hybrid are the ones it gave by itself. They are taken from there.
+its predictions inside the hybrid are those of the method by itself, and are taken from there.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def compose(
     name
         The hybrid's name in the column ``method``.
     hybrid
-        Decides who answers a run; its own members are not asked.
+        Decides which member answers each run; the members that it holds are not used.
     rules
         Predictions of the rules that see every run first.
     members

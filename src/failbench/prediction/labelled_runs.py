@@ -13,7 +13,7 @@ from failbench.features.feature_table import to_frame
 
 @dataclass(frozen=True)
 class LabelledRuns:
-    """Failing runs with what is known of them: four parallel views, one row a run."""
+    """Failing runs with what is known of them: four parallel views, one row per run."""
 
     table: pl.DataFrame
     frame: pd.DataFrame

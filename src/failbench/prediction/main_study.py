@@ -1,4 +1,4 @@
-"""Main study, and that across architectures: whose predictions they have, and equal repeats."""
+"""Which predictions the main study and that across architectures have, and equal repeats."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ COMPOSED = ("hybrid", "hybrid_two_way")
 RAW_TELEMETRY = "raw_telemetry"
 WITHOUT_FEATURES = ("raw_series", "raw_text", RAW_TELEMETRY)
 LANGUAGE_MODELS = "llm_agents"
-"""One file for all of them; it is empty where none was asked."""
+"""One file for all of them; it is empty where none was run."""
 SAME_REPEATS = "nested_cv_same_repeats"
-"""The main study with as many repeats as a study has that cannot afford all of them."""
+"""The main study with as many repeats as a study that cannot afford all of them."""
 
 
 def prediction_files(methods: Iterable[str]) -> tuple[str, ...]:

@@ -57,7 +57,7 @@ def nested_cv(
     workers
         Processes to fit in.
     plans
-        The fits. By default those of the main study: one a fold of the splits, trained on every
+        The fits. By default those of the main study: one per fold of the splits, trained on every
         scenario that it does not test.
 
     Returns
@@ -97,12 +97,12 @@ def fit_fold(
     seed: int,
     plan: FoldPlan,
 ) -> tuple[Method, Mask]:
-    """One fit of a study, and of each run whether the fit is tested on it."""
+    """A fitted method, and the mask of the runs that it is tested on, ``[n_runs]``."""
     tested, trained = plan.rows(splits, runs.table)
     declaration = _declared(method)
     key = dict(zip(runs.frame.index[tested], runs.labels[tested], strict=True))
-    own_seed = fold_seed(seed, plan.repeat, plan.fold)
-    context = Context(columns, band, own_seed, key if declaration.simulation else {})
+    fit_seed = fold_seed(seed, plan.repeat, plan.fold)
+    context = Context(columns, band, fit_seed, key if declaration.simulation else {})
     estimator = declaration.build(settings, context)
     estimator.fit(runs.frame[trained], runs.labels[trained], groups=runs.groups[trained])
     return estimator, tested
@@ -186,7 +186,7 @@ def _declared(method: str | MethodDeclaration) -> MethodDeclaration:
 
 
 def _column(diagnoses: tuple[Diagnosis, ...], name: str, dtype: pl.DataType) -> pl.Series:
-    return pl.Series(name, [getattr(one, name) for one in diagnoses], dtype=dtype)
+    return pl.Series(name, [getattr(diagnosis, name) for diagnosis in diagnoses], dtype=dtype)
 
 
 def fold_seed(seed: int, repeat: int, fold: int) -> int:

@@ -15,14 +15,14 @@ SPLIT_SCHEMA = pl.Schema({"repeat": pl.Int32, "fold": pl.Int32, "scenario": pl.S
 def make_splits(
     categories: pl.DataFrame, folds: int, repeats: int, seed: int, group: str | None = None
 ) -> pl.DataFrame:
-    """Assign each scenario to one test fold a repeat, stratified by category.
+    """Assign each scenario to one test fold per repeat, stratified by category.
 
     The unit is the scenario, so that its seeds, architectures and twin move together.
 
     Parameters
     ----------
     categories
-        One row a scenario: ``scenario``, ``category``.
+        One row per scenario: ``scenario``, ``category``.
     folds, repeats
         5 and 10 in the main study.
     seed
@@ -34,7 +34,7 @@ def make_splits(
     Returns
     -------
     polars.DataFrame
-        One row a (repeat, scenario): ``repeat``, ``fold`` in which it is tested, ``scenario``.
+        One row per repeat and scenario: ``repeat``, ``fold`` in which it is tested, ``scenario``.
 
     Raises
     ------
@@ -45,7 +45,7 @@ def make_splits(
     table = table.sort("scenario")
     if table["scenario"].is_duplicated().any():
         raise BadInputError(
-            "scenarios", "scenario", "an id occurs twice.", "Give one row a scenario."
+            "scenarios", "scenario", "an id occurs twice.", "Give one row per scenario."
         )
     rarest = table["category"].value_counts().sort("count", "category").row(0, named=True)
     if rarest["count"] < folds:
@@ -60,12 +60,12 @@ def make_splits(
         splitter = RepeatedStratifiedKFold(n_splits=folds, n_repeats=repeats, random_state=seed)
         parts = list(splitter.split(scenarios, labels))
     else:
-        grouped = [
+        splitters = [
             StratifiedGroupKFold(folds, shuffle=True, random_state=seed + repeat)
             for repeat in range(repeats)
         ]
         groups = table[group].to_numpy()
-        parts = [part for one in grouped for part in one.split(scenarios, labels, groups)]
+        parts = [part for each in splitters for part in each.split(scenarios, labels, groups)]
     rows = [
         pl.DataFrame(
             {"repeat": index // folds, "fold": index % folds, "scenario": scenarios[tested]},
@@ -76,7 +76,7 @@ def make_splits(
 
 
 def first_repeats(splits: pl.DataFrame, wanted: int, key: str) -> pl.DataFrame:
-    """The folds of the first so many repeats.
+    """The folds of the first repeats, as many as are wanted.
 
     Parameters
     ----------
@@ -92,12 +92,12 @@ def first_repeats(splits: pl.DataFrame, wanted: int, key: str) -> pl.DataFrame:
     BadInputError
         If there are fewer.
     """
-    found = splits["repeat"].n_unique()
-    if found < wanted:
+    available = splits["repeat"].n_unique()
+    if available < wanted:
         raise BadInputError(
             "params.yaml",
             key,
-            f"{wanted} are wanted, and the splits have {found}.",
+            f"{wanted} are wanted, and the splits have {available}.",
             "Take fewer, or raise features.repeats.",
         )
     return splits.filter(pl.col("repeat") < wanted)
@@ -106,7 +106,7 @@ def first_repeats(splits: pl.DataFrame, wanted: int, key: str) -> pl.DataFrame:
 def rows_in_fold(
     splits: pl.DataFrame, scenarios: npt.NDArray[np.object_], repeat: int, fold: int
 ) -> npt.NDArray[np.bool_]:
-    """Of each run, whether its scenario is tested in this fold; all others are trained on.
+    """Mask of the runs whose scenario is tested in this fold; all others are trained on.
 
     Raises
     ------

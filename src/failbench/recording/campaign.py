@@ -15,7 +15,7 @@ from typing import Any
 
 import polars as pl
 
-from failbench.detector import DetectorParams, HealthyBand
+from failbench.detector import DetectorParams, HealthyLimits
 from failbench.recording.corpus import load_corpus
 from failbench.recording.fingerprint import fingerprint
 from failbench.recording.journal import JournalEntry, read_entry, write_entry
@@ -32,7 +32,7 @@ from failbench.recording.plan import (
 )
 from failbench.recording.rows import run_row
 from failbench.recording.sandbox import execute, fork_server
-from failbench.recording.verdicts import band_of, detected, tables_of
+from failbench.recording.verdicts import detected, limits_of, tables_of
 from failbench.scenarios import Scenario
 from failbench.telemetry import Telemetry
 
@@ -115,7 +115,7 @@ class Campaign:
         progress = Progress(planned=len(self.successes) + 2 * len(self.pairs) + len(remedied))
         lock = threading.Lock()
         entries: list[JournalEntry] = []
-        band: HealthyBand | None = None
+        limits: HealthyLimits | None = None
 
         def note(recorded: Iterable[tuple[PlannedRun, JournalEntry, bool]]) -> None:
             with lock:
@@ -123,16 +123,16 @@ class Campaign:
                     entries.append(entry)
                     progress.done += 1
                     progress.kept += kept
-                    if band is not None and self._as_expected(planned, entry, band):
+                    if limits is not None and self._as_expected(planned, entry, limits):
                         progress.as_expected += 1
-                    elif band is not None:
+                    elif limits is not None:
                         progress.rejected.append(planned.run_id)
                 show(progress)
 
         self._each(self.successes, lambda planned: note([self._healthy(planned)]), workers)
         if self.stop.is_set() or not self.pairs:
             return entries
-        band = healthy = band_of(entries, self.detector)
+        limits = healthy = limits_of(entries, self.detector)
         self._each(self.pairs, lambda pair: note(self._pair(pair, healthy)), workers)
         if not self.stop.is_set():
             by_id = {entry.run["run_id"]: entry for entry in entries}
@@ -163,7 +163,9 @@ class Campaign:
                 self.stop.set()
                 raise
 
-    def _pair(self, pair: Pair, band: HealthyBand) -> list[tuple[PlannedRun, JournalEntry, bool]]:
+    def _pair(
+        self, pair: Pair, limits: HealthyLimits
+    ) -> list[tuple[PlannedRun, JournalEntry, bool]]:
         """Record a twin, then its failing run with the capacity derived from the twin's peak.
 
         A configuration whose twin is not healthy is drawn again, in every category alike. A twin
@@ -178,7 +180,7 @@ class Campaign:
                 self.setting, pair.twin.scenario, pair.twin.seed, draw, self.params, self._slices
             )
             twin = self._healthy(drawn.twin, again=attempt > 0)
-            outcome = self._outcome(twin[1], band)
+            outcome = self._outcome(twin[1], limits)
             if outcome == "completed":
                 break
             draw += outcome != "slow"
@@ -264,15 +266,15 @@ class Campaign:
         write_entry(self.journal, entry)
         return entry
 
-    def _as_expected(self, planned: PlannedRun, entry: JournalEntry, band: HealthyBand) -> bool:
+    def _as_expected(self, planned: PlannedRun, entry: JournalEntry, limits: HealthyLimits) -> bool:
         if planned.kind == "remedy":
             return True  # the outcome of a remedy is what the run measures
         failing = planned.declaration is not None and planned.scenario is not None
         wanted = planned.scenario.outcomes if failing and planned.scenario else ("completed",)
-        return self._outcome(entry, band) in wanted
+        return self._outcome(entry, limits) in wanted
 
-    def _outcome(self, entry: JournalEntry, band: HealthyBand) -> str:
-        return detected(entry, band, self.detector).outcome
+    def _outcome(self, entry: JournalEntry, limits: HealthyLimits) -> str:
+        return detected(entry, limits, self.detector).outcome
 
     def tables(self, entries: list[JournalEntry]) -> Telemetry:
         """The two tables of this setting, with the detector's verdict on every run."""

@@ -1,4 +1,4 @@
-"""Verdicts on what a campaign recorded: the healthy band of its successes, and each run in it."""
+"""Verdicts on what a campaign recorded: the limits of healthy runs, and each run held to them."""
 
 from __future__ import annotations
 
@@ -6,25 +6,32 @@ from collections.abc import Iterable, Sequence
 
 import polars as pl
 
-from failbench.detector import Detection, DetectorParams, HealthyBand, detect, healthy_band, measure
+from failbench.detector import (
+    Detection,
+    DetectorParams,
+    HealthyLimits,
+    detect,
+    healthy_limits,
+    measure,
+)
 from failbench.errors import BadInputError
 from failbench.recording.journal import JournalEntry
 from failbench.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry
 
 
-def band_of(entries: Iterable[JournalEntry], params: DetectorParams) -> HealthyBand:
-    """The band of the completed successful runs; other runs are ignored."""
+def limits_of(entries: Iterable[JournalEntry], params: DetectorParams) -> HealthyLimits:
+    """The limits of the completed successful runs; other runs are ignored."""
     healthy = (
         entry
         for entry in entries
         if entry.run["kind"] == "success" and entry.run["ending"] == "completed"
     )
-    return healthy_band([measure(_steps(entry), params) for entry in healthy], params)
+    return healthy_limits([measure(_steps(entry), params) for entry in healthy], params)
 
 
-def detected(entry: JournalEntry, band: HealthyBand, params: DetectorParams) -> Detection:
+def detected(entry: JournalEntry, limits: HealthyLimits, params: DetectorParams) -> Detection:
     """The detector's outcome of a run."""
-    return detect(entry.run["ending"], _steps(entry), band, params)
+    return detect(entry.run["ending"], _steps(entry), limits, params)
 
 
 def tables_of(entries: Sequence[JournalEntry], params: DetectorParams) -> Telemetry:
@@ -37,10 +44,10 @@ def tables_of(entries: Sequence[JournalEntry], params: DetectorParams) -> Teleme
     """
     for entry in entries:
         _refuse_unknown(entry)
-    band = band_of(entries, params)
+    limits = limits_of(entries, params)
     rows = []
     for entry in entries:
-        detection = detected(entry, band, params)
+        detection = detected(entry, limits, params)
         # A run that crashed before its model was built logged no configuration: null there.
         row = {name: entry.run.get(name) for name in RUN_SCHEMA}
         rows.append({**row, "outcome": detection.outcome, "failure_step": detection.failure_step})

@@ -24,6 +24,15 @@ def words(name: str) -> str:
     return name.replace("_", " ")
 
 
+def counted(number: int, noun: str) -> str:
+    """So many of something, in words that fit the number.
+
+    >>> counted(1, "step"), counted(3, "step")
+    ('1 step', '3 steps')
+    """
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def two_decimals(value: float) -> str:
     """A number with two decimals.
 

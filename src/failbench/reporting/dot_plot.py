@@ -1,79 +1,124 @@
-"""Dot rows: figures with a row a method or architecture and marks with intervals in each."""
+"""Dot plot: rows of named things, and marks with intervals in each."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
-from failbench.reporting.style import BLACK
+from failbench.reporting.style import BLACK, GREY, THIN, Mark
+
+SPREAD = 0.62
+"""Share of a row that its marks take."""
 
 
-def draw_marks(
+def dot_plot(
     axes: Axes,
-    rates: pl.DataFrame,
-    rows: npt.NDArray[np.floating[Any]],
+    points: pl.DataFrame,
+    rows: Mapping[str, str],
+    marks: Mapping[str, Mark],
     *,
-    colour: str,
-    marker: str,
-    label: str | None = None,
-    scale: float = 1.0,
-    size: float = 3.2,
+    spread: float = SPREAD,
+    scale: float = 100.0,
+    heavy_above: str | None = None,
 ) -> None:
-    """Draw values with their intervals along the horizontal axis.
+    """Draw values with their intervals along the horizontal axis, the first row on top.
 
     Parameters
     ----------
     axes
-        Where to draw.
-    rates
-        ``value``, ``ci_low`` and ``ci_high``, a mark a row.
+        Where to draw; row i is at i of the vertical axis.
+    points
+        ``row``, ``mark``, ``value``, ``ci_low`` and ``ci_high``, the bounds null where there is no
+        interval. What is no key of ``rows`` and ``marks`` is not drawn.
     rows
-        Where each mark stands on the vertical axis, ``[n_marks]``.
-    colour, marker, size
-        How it looks; the size is in points.
-    label
-        Its name in the legend.
+        Labels by row, in order.
+    marks
+        Looks by mark, in the order in which they stand below one another within a row.
+    spread
+        Share of a row that its marks take; 0 sets them all on its middle.
     scale
-        What values and bounds are multiplied by.
+        What values and bounds are multiplied by: rates become percent.
+    heavy_above
+        The row that a heavier line sets apart from those above.
     """
-    value, low, high = (scale * rates[name].to_numpy() for name in ("value", "ci_low", "ci_high"))
-    axes.errorbar(
-        value,
-        rows,
-        xerr=(value - low, high - value),
-        color=colour,
-        marker=marker,
-        linestyle="none",
-        markersize=size,
-        elinewidth=0.8,
-        label=label,
-    )
+    positions = {row: position for position, row in enumerate(rows)}
+    offsets = np.linspace(-spread / 2, spread / 2, len(marks)) if len(marks) > 1 else np.zeros(1)
+    for (name, mark), offset in zip(marks.items(), offsets, strict=True):
+        drawn = points.filter(pl.col("mark") == name, pl.col("row").is_in(list(rows)))
+        if drawn.is_empty():
+            continue
+        value, low, high = (
+            scale * drawn[column].cast(pl.Float64).to_numpy()
+            for column in ("value", "ci_low", "ci_high")
+        )
+        at = np.array([positions[row] for row in drawn["row"]]) + offset
+        # not as error bars, which must hold the value: a bootstrap interval need not
+        axes.hlines(at, low, high, color=mark.colour, linewidth=0.9)
+        axes.plot(value, at, linestyle="none", label=mark.label, **mark.look)
+    rule_rows(axes, rows, heavy_above=heavy_above)
 
 
-def rule_rows(
-    axes: Axes, labels: Sequence[str], font: float, width: float = 0.2, last: float | None = None
-) -> None:
-    """Name the rows, the first on top, and draw a line between each and the next.
+def rule_rows(axes: Axes, rows: Mapping[str, str], *, heavy_above: str | None = None) -> None:
+    """Name the rows, and draw a line between each and the next."""
+    for position, row in enumerate(rows):
+        if position:
+            heavy = row == heavy_above
+            axes.axhline(
+                position - 0.5,
+                color=BLACK if heavy else GREY,
+                linewidth=0.8 if heavy else THIN / 2,
+                zorder=0,
+            )
+    axes.set_yticks(range(len(rows)), list(rows.values()))
+    axes.set_ylim(len(rows) - 0.5, -0.5)
+    axes.tick_params(axis="y", length=0)
+
+
+def dot_panels(
+    figure: Figure,
+    points: pl.DataFrame,
+    rows: Mapping[str, str],
+    marks: Mapping[str, Mark],
+    panels: Mapping[str, str],
+    *,
+    spread: float = SPREAD,
+    heavy_above: str | None = None,
+    guide: bool = True,
+) -> list[Axes]:
+    """A dot plot per condition, side by side, over the same rows.
 
     Parameters
     ----------
-    axes
-        Row i is at i of the vertical axis.
-    labels
-        Names of the rows.
-    font, width
-        Size of the names and width of the lines, in points.
-    last
-        Width of the line above the last row, if it differs.
+    figure
+        Which the panels fill.
+    points
+        As :func:`dot_plot` takes them, and ``panel``.
+    rows, marks, spread, heavy_above
+        As :func:`dot_plot` takes them.
+    panels
+        Titles by panel, from the left.
+    guide
+        Repeat the value of the first panel in the others as a grey line, in rows with one value, so
+        that a change is seen without looking to and fro.
     """
-    for boundary in range(1, len(labels)):
-        other = last is not None and boundary == len(labels) - 1
-        axes.axhline(boundary - 0.5, color=BLACK, linewidth=last if other else width)
-    axes.set_yticks(range(len(labels)), labels, fontsize=font)
-    axes.set_ylim(len(labels) - 0.5, -0.5)
-    axes.tick_params(axis="y", length=0)
+    grid = list(figure.subplots(1, len(panels), sharex=True, sharey=True, squeeze=False)[0])
+    first = points.filter(pl.col("panel") == next(iter(panels)), pl.col("mark").is_in(list(marks)))
+    guides = {
+        row: group["value"][0]
+        for (row,), group in first.group_by("row")
+        if group.height == 1 and row in rows
+    }
+    for number, (axes, (panel, title)) in enumerate(zip(grid, panels.items(), strict=True)):
+        of_panel = points.filter(pl.col("panel") == panel)
+        dot_plot(axes, of_panel, rows, marks, spread=spread, heavy_above=heavy_above)
+        axes.set_title(title)
+        present = set(of_panel["row"])
+        for position, row in enumerate(rows):
+            if guide and number and row in guides and row in present:
+                at = [100 * guides[row]] * 2
+                axes.plot(at, [position - 0.4, position + 0.4], color=GREY, zorder=1)
+    return grid

@@ -92,7 +92,7 @@ def reads_label(method: str) -> str:
     return ", ".join(source for source in SOURCES if source in entry.reads)
 
 
-def told_the_truth(method: str) -> bool:
+def reads_true_category(method: str) -> bool:
     """Whether a method is handed the true category, and so is an assumption and no diagnosis."""
     return method in ENTRIES and ENTRIES[method].reads_true_category
 
@@ -114,5 +114,6 @@ def in_label_order(methods: Iterable[str]) -> list[str]:
     >>> in_label_order(["llm_qwen_7b", "ebm", "simple_rules"])
     ['simple_rules', 'ebm', 'llm_qwen_7b']
     """
-    found = set(methods)
-    return [*(one for one in METHOD_LABELS if one in found), *sorted(found - set(METHOD_LABELS))]
+    given = set(methods)
+    labelled = (method for method in METHOD_LABELS if method in given)
+    return [*labelled, *sorted(given - set(METHOD_LABELS))]

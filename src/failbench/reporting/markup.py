@@ -44,8 +44,10 @@ def markdown(table: Table) -> str:
     """Caption, table with padded cells, and notes, as GitHub's markdown."""
     lines = [
         [
-            _escape_markdown(f"{one.heading} ({one.group})" if one.group else one.heading)
-            for one in table.columns
+            _escape_markdown(
+                f"{column.heading} ({column.group})" if column.group else column.heading
+            )
+            for column in table.columns
         ],
         *([_escape_markdown(cell) for cell in row] for row in table.rows),
     ]
@@ -122,7 +124,7 @@ def typst(table: Table) -> str:
 
 
 def _escape_markdown(text: str) -> str:
-    return MARKDOWN_SPECIAL.sub(lambda found: f"\\{found.group()}", text)
+    return MARKDOWN_SPECIAL.sub(lambda match: f"\\{match.group()}", text)
 
 
 def _padded(cell: str, width: int, align: Alignment) -> str:
@@ -191,7 +193,7 @@ def _latex_groups(columns: Sequence[Column]) -> list[str]:
 def _typst_string(text: str) -> str:
     r"""A string literal, in which only ``\\`` and ``"`` are special; an interval is not broken."""
     escaped = text.replace("\\", r"\\").replace('"', r"\"")
-    unbroken = re.sub(r"\[[^\]]*\]", lambda found: found.group().replace(" ", r"\u{a0}"), escaped)
+    unbroken = re.sub(r"\[[^\]]*\]", lambda match: match.group().replace(" ", r"\u{a0}"), escaped)
     return f'"{unbroken}"'
 
 

@@ -173,7 +173,9 @@ class Claim(Record):
     @model_validator(mode="after")
     def _fractions_are_fractions(self) -> Self:
         values = self.value if isinstance(self.value, tuple) else (self.value,)
-        if self.unit in {"fraction", "points"} and not all(0.0 <= one <= 1.0 for one in values):
+        if self.unit in {"fraction", "points"} and not all(
+            0.0 <= number <= 1.0 for number in values
+        ):
             raise ValueError("a fraction must lie between 0 and 1")
         return self
 
@@ -194,12 +196,27 @@ def reported_number(reported: Reported, claim: str) -> float:
     BadInputError
         If there is no such claim, or its value is a list.
     """
-    found = reported.claims.get(claim)
-    if found is None or isinstance(found.value, tuple):
+    stated = reported.claims.get(claim)
+    if stated is None or isinstance(stated.value, tuple):
         raise BadInputError(
             "data/reported/paper.yaml",
             f"claims.{claim}",
             "is missing or is not a single number.",
             "Restore it from the paper.",
         )
-    return found.value
+    return stated.value
+
+
+def reported_accuracies(reported: Reported) -> dict[str, float]:
+    """Accuracy by method: those of Table 1, and of hybrids where they are claimed.
+
+    Raises
+    ------
+    BadInputError
+        If the claim about a hybrid is missing.
+    """
+    of_table = {method: row.accuracy for method, row in reported.tables.methods.rows.items()}
+    of_claims = {
+        method: reported_number(reported, claim) for method, claim in REPORTED_HYBRIDS.items()
+    }
+    return of_table | of_claims

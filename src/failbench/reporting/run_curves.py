@@ -53,8 +53,8 @@ def run_curves(telemetry: Telemetry, run_id: str) -> pl.DataFrame:
     BadInputError
         If there is no such failing run, or it has no twin.
     """
-    found = pairs(telemetry).filter(pl.col("run_id") == run_id)
-    if found.height == 0 or found["twin"][0] is None:
+    pair = pairs(telemetry).filter(pl.col("run_id") == run_id)
+    if pair.height == 0 or pair["twin"][0] is None:
         raise BadInputError(
             "data/telemetry/runs.parquet",
             "run_id",
@@ -62,7 +62,7 @@ def run_curves(telemetry: Telemetry, run_id: str) -> pl.DataFrame:
             "Choose the id of a run of the kind failure.",
         )
     return (
-        _with_memory(telemetry, pl.concat([_roles(found), _remedies(telemetry, run_id)]))
+        _with_memory(telemetry, pl.concat([_roles(pair), _remedies(telemetry, run_id)]))
         .select(
             "role",
             "step",
@@ -85,7 +85,7 @@ def sheet_curves(telemetry: Telemetry, every: int) -> pl.DataFrame:
     Parameters
     ----------
     telemetry
-        At most one failing run a scenario.
+        At most one failing run per scenario.
     every
         Keep each ``every``-th step, and the last one of each run.
 

@@ -1,29 +1,52 @@
-"""Figures: drawn from published points alone."""
+"""Run panels: signals of failing runs over those of their twins, drawn from published points."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import textwrap
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import LogLocator
+from matplotlib.ticker import LogLocator, NullLocator
 
-from failbench.reporting.style import CATEGORY_COLOURS, LINE, MARK, TWIN
-from failbench.vocabulary import CATEGORIES, Category
+from failbench.reporting.cells import counted, words
+from failbench.reporting.labels import CATEGORY_LABELS
+from failbench.reporting.picture import MARGIN, POINTS, Picture, legend_outside
+from failbench.reporting.style import (
+    CATEGORY_COLOURS,
+    FULL_WIDTH,
+    LEAST_TEXT,
+    LINE,
+    MARK,
+    TWIN,
+)
+from failbench.vocabulary import Category
 
-COLUMNS = 10
+COLUMNS = 5
 """Runs in a row of the gallery."""
 
-CELL_HEIGHT = 1.75
-HEADING_HEIGHT = 0.35
-"""Heights on the gallery, in inches, of a run and of a category's name above its first row."""
+LOSS_HEIGHT, MEMORY_HEIGHT = 0.46, 0.22
+NAME_HEIGHT, OUTCOME_HEIGHT, GAP = 0.28, 0.17, 0.05
+"""Heights in a cell of the gallery, in inches, from top to bottom: name, loss, memory, outcome."""
+
+CELL_HEIGHT = NAME_HEIGHT + LOSS_HEIGHT + GAP + MEMORY_HEIGHT + OUTCOME_HEIGHT
+LEFT, LEGEND_HEIGHT, FOOT = 0.32, 0.18, 0.2
+"""Inches for the labels of the first column, for the legend and for the note at the foot."""
+
+NAME_WIDTH = 17
+"""Letters in a line of a scenario's name."""
 
 LOSS_LIMIT = 10.0
 """Top of the gallery's loss axes, in nats; what lies above is drawn at the top."""
+
+ONSET_DASHES = (0, (3, 2))
+
+WIDE = 1000
+"""A logarithmic axis whose ends are so far apart has ticks at powers of ten alone."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +61,7 @@ class Panel:
 
 PANELS = (
     Panel(
-        "Training loss (line) and validation loss (dots)",
+        "Training loss (line), validation loss (dots)",
         "nats a token",
         ("loss", "validation_loss"),
     ),
@@ -51,9 +74,9 @@ PANELS = (
 """The six panels of the paper's Figure 6."""
 
 
-def dashboard(
+def dashboard_picture(
     curves: pl.DataFrame, *, title: str, onset_step: int | None, failure_step: int
-) -> Figure:
+) -> Picture:
     """Six signals of a failing run over those of its twin.
 
     Parameters
@@ -61,100 +84,82 @@ def dashboard(
     curves
         As :func:`failbench.reporting.run_curves.run_curves` returns them.
     title
-        What the sheet says above itself.
+        The finding.
     onset_step, failure_step
         The steps to mark; ``onset_step`` is None for a run without a fault.
     """
-    figure = Figure(figsize=(11, 6), layout="constrained")
-    figure.suptitle(title, x=0.01, ha="left", fontsize=11)
-    draw_panels(
-        figure.subplots(2, 3, sharex=True).flat,
-        curves,
-        {"twin": TWIN, "failing": LINE},
-        onset_step=onset_step,
-        failure_step=failure_step,
+    return Picture(
+        title,
+        "Six panels over the steps of training: loss, learning rate, perplexity, gradient norm, "
+        "memory and speed of a failing run, over those of its twin without the fault. Vertical "
+        "lines mark where the fault was switched on and where the run failed.",
+        FULL_WIDTH,
+        4.8,
+        partial(_dashboard, curves, onset_step, failure_step),
     )
-    figure.legend(handles=_legend(LINE), loc="outside lower left", ncols=4)
-    return figure
 
 
-def draw_panels(
-    panels: Iterable[Axes],
-    curves: pl.DataFrame,
-    colours: Mapping[str, str],
-    *,
-    onset_step: int | None,
-    failure_step: int,
+def _dashboard(
+    curves: pl.DataFrame, onset_step: int | None, failure_step: int, figure: Figure
 ) -> None:
-    """The six signals, a panel each, of several runs over one another.
-
-    Parameters
-    ----------
-    panels
-        Six axes of one grid, in the order of ``PANELS``.
-    curves
-        As :func:`failbench.reporting.run_curves.run_curves` returns them.
-    colours
-        Of the roles that are drawn, the lowest first.
-    onset_step, failure_step
-        The steps to mark; ``onset_step`` is None for a run without a fault.
-    """
-    roles = {role: curves.filter(pl.col("role") == role) for role in colours}
-    for axes, panel in zip(panels, PANELS, strict=True):
-        for role, points in roles.items():
-            _draw_signals(axes, points, panel, colours[role])
-        _mark(axes, onset_step, failure_step)
+    grid = figure.subplots(3, 2, sharex=True)
+    for axes, panel in zip(grid.flat, PANELS, strict=True):
+        for role, colour in (("twin", TWIN), ("failing", LINE)):
+            _draw_signals(axes, curves.filter(pl.col("role") == role), panel, colour)
+        mark_steps(axes, onset_step, failure_step)
         axes.set_title(panel.title)
         axes.set_ylabel(panel.unit)
         if panel.logarithmic:
-            axes.set_yscale("log")
-            axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-            axes.yaxis.set_major_formatter("{x:g}")
-            axes.yaxis.set_minor_formatter("")
+            logarithmic(axes)
         if panel.columns == ("memory",):
             axes.axhline(1.0, color=MARK, linewidth=0.6, linestyle=":")
             axes.set_ylim(0.0, 1.08)
-        place = axes.get_subplotspec()
-        if place is not None and place.is_last_row():
-            axes.set_xlabel("step")
+    for axes in grid[-1]:
+        axes.set_xlabel("step")
+    legend_outside(figure, _legend(LINE), above=False, columns=4)
 
 
-def gallery(runs: pl.DataFrame, curves: pl.DataFrame, *, title: str) -> Figure:
-    """Loss and memory of every failing run, over its twin, on one sheet.
+def gallery_picture(
+    category: Category, runs: pl.DataFrame, curves: pl.DataFrame, *, setting: str
+) -> Picture:
+    """Loss and memory of every failing run of a category, over its twin, on one sheet.
 
     Parameters
     ----------
+    category
+        Of the sheet.
     runs
         As :func:`failbench.reporting.run_curves.sheet_runs` returns them: a cell each, in their
         order.
     curves
         As :func:`failbench.reporting.run_curves.sheet_curves` returns them.
-    title
-        What the sheet says above itself.
+    setting
+        Architecture, optimizer and seed, in words.
     """
-    last_step = curves["step"].max()
+    of_category = runs.filter(pl.col("category") == category)
+    outcomes = of_category["outcome"].value_counts().sort("count", "outcome", descending=True)
+    counts = ", ".join(f"{count} {words(outcome)}" for outcome, count in outcomes.iter_rows())
+    lines = -(-of_category.height // COLUMNS)
+    failures = counted(of_category.height, "failure")
+    return Picture(
+        f"{CATEGORY_LABELS[category]}, {failures}: {counts} ({setting})",
+        "A cell per scenario: the loss of its failing run, and below it the memory in use, each "
+        "over the same of its twin without the fault. Vertical lines mark onset and failure.",
+        FULL_WIDTH,
+        LEGEND_HEIGHT + CELL_HEIGHT * lines + FOOT,
+        partial(_gallery, of_category, curves),
+    )
+
+
+def _gallery(runs: pl.DataFrame, curves: pl.DataFrame, figure: Figure) -> None:
+    last_step = float(curves["step"].max())  # type: ignore[arg-type]
     points = {
         (str(scenario), str(role)): group
         for (scenario, role), group in curves.group_by("scenario", "role")
     }
-    places = _places(runs)
-    lowest = max(top for _, top in places.values())
-    figure = Figure(figsize=(2.0 * COLUMNS, lowest + CELL_HEIGHT))
-    height = figure.get_figheight()
-    figure.suptitle(title, x=0.03, y=1.0 - 0.12 / height, ha="left", va="top", fontsize=14)
-    figure.legend(handles=_legend(LINE), loc="upper right", ncols=4)
-    for category, heading in _headings(runs, places).items():
-        figure.text(
-            0.03,
-            1.0 - (heading - 0.22) / height,
-            category.replace("_", " "),
-            color=CATEGORY_COLOURS[category],
-            fontsize=11,
-            fontweight="bold",
-        )
-    for run in runs.iter_rows(named=True):
-        column, top = places[run["scenario"]]
-        loss_axes, memory_axes = _add_cell(figure, column, top, labelled=top == lowest)
+    figure.set_layout_engine("none")
+    for place, run in enumerate(runs.iter_rows(named=True)):
+        loss_axes, memory_axes = _add_cell(figure, place, runs.height)
         colour = CATEGORY_COLOURS[run["category"]]
         for role, line_colour in (("twin", TWIN), ("failing", colour)):
             group = points.get((run["scenario"], role))
@@ -163,49 +168,55 @@ def gallery(runs: pl.DataFrame, curves: pl.DataFrame, *, title: str) -> Figure:
             _draw_loss(loss_axes, group.drop_nulls("loss"), line_colour)
             _line(memory_axes, group["step"].to_numpy(), group["memory"].to_numpy(), line_colour)
         for axes in (loss_axes, memory_axes):
-            _mark(axes, run["onset_step"], run["failure_step"])
-            axes.set_xlim(-2, float(last_step) + 2)  # type: ignore[arg-type]
-        loss_axes.set_title(run["scenario"], fontsize=6.5, pad=2)
-        memory_axes.text(0.03, 0.06, run["outcome"], fontsize=6, transform=memory_axes.transAxes)
-    return figure
+            mark_steps(axes, run["onset_step"], run["failure_step"])
+            axes.set_xlim(-2, last_step + 2)
+        name = textwrap.fill(words(run["scenario"]), NAME_WIDTH)
+        loss_axes.set_title(name, fontsize=LEAST_TEXT, pad=2)
+        memory_axes.text(
+            0.0, -0.12, words(run["outcome"]), transform=memory_axes.transAxes, va="top"
+        )
+    foot = (
+        f"above: loss in nats a token, up to {LOSS_LIMIT:g} (triangle: beyond); below: memory, "
+        f"share of capacity; steps 0 to {last_step:g}"
+    )
+    figure.text(MARGIN / POINTS / figure.get_figwidth(), 0.03 / figure.get_figheight(), foot)
+    handles = _legend(CATEGORY_COLOURS[runs["category"][0]])
+    bottom = FOOT + CELL_HEIGHT * -(-runs.height // COLUMNS)
+    figure.legend(
+        handles=handles,
+        loc="lower left",
+        bbox_to_anchor=(0.0, bottom / figure.get_figheight()),
+        ncols=4,
+    )
 
 
-def _places(runs: pl.DataFrame) -> dict[str, tuple[int, float]]:
-    """Column and distance from the top (inches) of each scenario; a category starts a row."""
-    places: dict[str, tuple[int, float]] = {}
-    top = 0.6
-    for category in CATEGORIES:
-        scenarios = runs.filter(pl.col("category") == category)["scenario"].to_list()
-        top += HEADING_HEIGHT if scenarios else 0.0
-        for position, scenario in enumerate(scenarios):
-            places[scenario] = (position % COLUMNS, top + position // COLUMNS * CELL_HEIGHT)
-        top += -(-len(scenarios) // COLUMNS) * CELL_HEIGHT
-    return places
-
-
-def _headings(runs: pl.DataFrame, places: dict[str, tuple[int, float]]) -> dict[Category, float]:
-    """Distance from the top (inches) of the first row of each category."""
-    tops: dict[Category, float] = {}
-    for scenario, category in runs.select("scenario", "category").iter_rows():
-        tops.setdefault(category, places[scenario][1])
-    return tops
-
-
-def _add_cell(figure: Figure, column: int, top: float, *, labelled: bool) -> tuple[Axes, Axes]:
+def _add_cell(figure: Figure, place: int, cells: int) -> tuple[Axes, Axes]:
     """Axes for the loss, and below them for the memory; only the first column has tick labels."""
-    height = figure.get_figheight()
-    left, width = 0.03 + 0.97 * column / COLUMNS, 0.88 / COLUMNS
-    loss_axes = figure.add_axes((left, 1.0 - (top + 0.85) / height, width, 0.85 / height))
-    memory_axes = figure.add_axes((left, 1.0 - (top + 1.4) / height, width, 0.5 / height))
-    loss_axes.set(ylim=(0.0, LOSS_LIMIT), yticks=(0, 5, 10), xticks=())
-    memory_axes.set(ylim=(0.0, 1.1), yticks=(0, 1), xticks=(0, 100, 200, 300))
-    if column == 0:
-        loss_axes.set_ylabel("loss", fontsize=6)
-        memory_axes.set_ylabel("memory", fontsize=6)
+    row, column = divmod(place, COLUMNS)
+    height, width = figure.get_figheight(), figure.get_figwidth()
+    rows_below = (cells - 1) // COLUMNS - row
+    bottom = FOOT + rows_below * CELL_HEIGHT + OUTCOME_HEIGHT
+    pitch = (width - LEFT) / COLUMNS
+    left, reach = (LEFT + column * pitch) / width, (pitch - 0.1) / width
+    memory_axes = figure.add_axes((left, bottom / height, reach, MEMORY_HEIGHT / height))
+    loss_axes = figure.add_axes(
+        (left, (bottom + MEMORY_HEIGHT + GAP) / height, reach, LOSS_HEIGHT / height)
+    )
+    loss_axes.set(ylim=(0.0, LOSS_LIMIT), xticks=())
+    loss_axes.set_yticks((0, 5, 10), ("", "5", "10"))  # the 0 would stand on the 1 below it
+    memory_axes.set(ylim=(0.0, 1.1), yticks=(0, 1), xticks=())
     for axes in (loss_axes, memory_axes):
-        axes.tick_params(labelsize=5, length=1.5, pad=1, labelleft=column == 0)
-    memory_axes.tick_params(labelbottom=labelled)
+        axes.tick_params(length=1.5, pad=1, labelleft=column == 0)
     return loss_axes, memory_axes
+
+
+def logarithmic(axes: Axes) -> None:
+    """A logarithmic vertical axis with plain numbers."""
+    axes.set_yscale("log")
+    low, high = axes.get_ylim()
+    axes.yaxis.set_major_locator(LogLocator(subs=(1,) if high > WIDE * low else (1, 2, 5)))
+    axes.yaxis.set_major_formatter("{x:g}")
+    axes.yaxis.set_minor_locator(NullLocator())
 
 
 def _draw_signals(axes: Axes, points: pl.DataFrame, panel: Panel, colour: str) -> None:
@@ -233,9 +244,10 @@ def _line(axes: Axes, steps: np.ndarray, values: np.ndarray, colour: str) -> Non
     axes.plot(steps, values, color=colour, linewidth=0.9, marker=marker, markersize=3)
 
 
-def _mark(axes: Axes, onset_step: int | None, failure_step: int) -> None:
+def mark_steps(axes: Axes, onset_step: int | None, failure_step: int) -> None:
+    """Vertical lines: dashed where the fault was switched on, drawn out where the run failed."""
     if onset_step is not None:
-        axes.axvline(onset_step, color=MARK, linewidth=0.7, linestyle=(0, (3, 2)), zorder=0)
+        axes.axvline(onset_step, color=MARK, linewidth=0.7, linestyle=ONSET_DASHES, zorder=0)
     axes.axvline(failure_step, color=MARK, linewidth=0.7, zorder=0)
 
 
@@ -243,6 +255,6 @@ def _legend(colour: str) -> list[Line2D]:
     return [
         Line2D([], [], color=colour, label="failing run"),
         Line2D([], [], color=TWIN, label="twin, fault never switched on"),
-        Line2D([], [], color=MARK, linestyle=(0, (3, 2)), label="onset"),
+        Line2D([], [], color=MARK, linestyle=ONSET_DASHES, label="onset"),
         Line2D([], [], color=MARK, label="failure"),
     ]

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 import polars as pl
-from matplotlib.figure import Figure
 
 from failbench.predictions import DECIMALS
+from failbench.reporting.picture import Picture
 from failbench.reporting.table import Table
-
-Drawing = Callable[[], Figure]
-"""Draws a figure, under the project's style; whoever publishes the report calls it."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +46,7 @@ class StudyReport:
     tables
         Each in three languages, in the study's folder of ``paper/tables``.
     figures
-        By name of the file in ``figures``.
+        By name of the file in ``figures``; whoever publishes the report has them drawn.
     summary
         What the stage prints.
     sentences
@@ -59,7 +56,7 @@ class StudyReport:
     metrics: Mapping[str, object] = field(default_factory=dict)
     points: Mapping[str, pl.DataFrame] = field(default_factory=dict)
     tables: tuple[Table, ...] = ()
-    figures: Mapping[str, Drawing] = field(default_factory=dict)
+    figures: Mapping[str, Picture] = field(default_factory=dict)
     summary: tuple[Summary, ...] = ()
     sentences: Mapping[str, str] = field(default_factory=dict)
 

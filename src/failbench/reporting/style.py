@@ -1,17 +1,29 @@
-"""Style: colours that most eyes can tell apart, and figures that are saved to the same bytes."""
+"""Style: sizes of a printed page, colours that most eyes can tell apart, and marks."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import cycle
-from pathlib import Path
-from typing import Final
+from typing import Any, Final, Literal
 
-from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.typing import LineStyleType
 
-from failbench.reporting.labels import METHOD_LABELS, in_label_order, method_label
 from failbench.vocabulary import Category
+
+FULL_WIDTH: Final = 5.5
+HALF_WIDTH: Final = 2.7
+"""Inches: a figure is as wide as the text block, or as half of it, so that none is scaled."""
+
+LEAST_TEXT: Final = 7.0
+"""Points: no text is smaller; ``figures/matplotlibrc`` sets most of it to this size."""
+
+FINDING_TEXT: Final = 8.0
+"""Points: the finding above a figure."""
+
+THIN: Final = 0.5
+THICK: Final = 1.2
+"""Points: lines that guide the eye, and lines that the eye must follow."""
 
 BLACK: Final = "#000000"
 ORANGE: Final = "#E69F00"
@@ -21,100 +33,83 @@ VERMILLION: Final = "#D55E00"
 PURPLE: Final = "#CC79A7"
 SKY: Final = "#56B4E9"
 GREY: Final = "#999999"
-"""The palette of Okabe and Ito (2008), "Color Universal Design", and a grey for what is healthy."""
+PALE: Final = "#CCCCCC"
+"""The palette of Okabe and Ito (2008), "Color Universal Design", a grey for what is
+healthy, and a pale one for what lies behind."""
+
+INDIGO: Final = "#332288"
+MAROON: Final = "#661100"
+"""Two dark colours of Tol (2021), "Colour Schemes", that stay apart from these for most eyes."""
 
 CATEGORY_COLOURS: Final[dict[Category, str]] = {
-    "memory_hardware": BLUE,
+    "memory_hardware": INDIGO,
     "optimization": ORANGE,
     "data_pipeline": GREEN,
-    "model_software": PURPLE,
-    "unknown": VERMILLION,
+    "model_software": SKY,
+    "unknown": MAROON,
 }
-
-
-@dataclass(frozen=True)
-class MethodStyle:
-    """How every figure shows one method.
-
-    Attributes
-    ----------
-    label
-        Its name in legends.
-    colour
-        One for all methods of a kind.
-    line, marker
-        Which of them it is, for eyes and printers without colours: no two have the same marker.
-    """
-
-    label: str
-    colour: str
-    line: str
-    marker: str
-
-
-def _style(method: str, colour: str, line: str, marker: str) -> MethodStyle:
-    return MethodStyle(METHOD_LABELS[method], colour, line, marker)
-
-
-METHOD_STYLES: Final[dict[str, MethodStyle]] = {
-    "simple_rules": _style("simple_rules", BLUE, "-", "o"),
-    "improved_rules": _style("improved_rules", BLUE, "--", "s"),
-    "learned_rules": _style("learned_rules", BLUE, ":", "^"),
-    "logistic_regression": _style("logistic_regression", SKY, "-", "D"),
-    "decision_tree": _style("decision_tree", ORANGE, "-", "v"),
-    "random_forest": _style("random_forest", VERMILLION, "-", "P"),
-    "lightgbm": _style("lightgbm", VERMILLION, "--", "X"),
-    "ebm": _style("ebm", SKY, "--", "*"),
-    "simulated_human": _style("simulated_human", PURPLE, "-", "<"),
-    "hybrid": _style("hybrid", GREEN, "-", ">"),
-    "hybrid_two_way": _style("hybrid_two_way", GREEN, "--", "p"),
-    "symptom_baseline": _style("symptom_baseline", GREY, ":", "h"),
-    "mistral_7b": _style("mistral_7b", BLACK, "-", "x"),
-    "llama_3_8b": _style("llama_3_8b", BLACK, "--", "+"),
-    "raw_series": _style("raw_series", GREY, "--", "1"),
-    "raw_text": _style("raw_text", GREY, "-.", "2"),
-    "raw_telemetry": _style("raw_telemetry", GREY, "-", "3"),
+CATEGORY_LINES: Final[dict[Category, LineStyleType]] = {
+    "memory_hardware": "-",
+    "optimization": "--",
+    "data_pipeline": "-.",
+    "model_software": ":",
+    "unknown": "-",
 }
-"""Methods in the order in which legends name them.
+"""For lines that carry no marker; only the darkest two share one, and differ most in colour."""
 
-Blue is a list of rules, sky a sum of terms, orange one tree, vermillion many; green hands runs on,
-black is a language model, grey reads symptoms alone, or all that was recorded, without features.
-"""
-
-ADDED_MARKERS: Final = ("4", "8", "d", "H")
-
-
-def method_styles(methods: Iterable[str]) -> dict[str, MethodStyle]:
-    """Styles of methods in the order of legends.
-
-    Language models that were added to ``params.yaml`` come last, each with a marker of its own as
-    far as there are any.
-
-    Raises
-    ------
-    BadInputError
-        If a method has no label.
-    """
-    found = set(methods)
-    known = {name: style for name, style in METHOD_STYLES.items() if name in found}
-    added = {
-        name: MethodStyle(method_label(name), BLACK, ":", marker)
-        for name, marker in zip(
-            in_label_order(found - set(METHOD_STYLES)), cycle(ADDED_MARKERS), strict=False
-        )
-    }
-    return known | added
-
+MARK_SIZE: Final = 4.0
+HALF_SIZE: Final = 5.5
+"""Points: of marks, and of half filled ones, which are told from full ones by their inside."""
 
 TWIN: Final = GREY
 LINE: Final = BLUE
 MARK: Final = BLACK
 
 
-def save_svg(figure: Figure, path: Path) -> None:
-    """Save a figure as SVG without a date or a program's version in it.
+@dataclass(frozen=True)
+class Mark:
+    """How one set of values is called and drawn.
 
-    The bytes repeat only under the project's matplotlibrc, whose ``svg.hashsalt`` fixes the ids.
+    Attributes
+    ----------
+    label
+        Its name in legends.
+    colour, marker
+        As matplotlib knows them.
+    fill
+        ``none`` for a hollow mark, ``left`` for one of which only the left half is filled.
+    size
+        Points.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, format="svg", metadata={"Date": None, "Creator": None})
+
+    label: str
+    colour: str
+    marker: str
+    fill: Literal["full", "left", "none"] = "full"
+    size: float = MARK_SIZE
+
+    @property
+    def look(self) -> Mapping[str, Any]:
+        """Keywords of a line with this marker."""
+        return {
+            "color": self.colour,
+            "marker": self.marker,
+            "markersize": self.size,
+            "markeredgewidth": 0.7 if self.fill != "full" else 0.8,
+            "markeredgecolor": self.colour,
+            "markerfacecolor": "white" if self.fill == "none" else self.colour,
+            "markerfacecoloralt": "white",
+            "fillstyle": "left" if self.fill == "left" else "full",
+        }
+
+    @property
+    def handle(self) -> Line2D:
+        """The mark and its label in a legend."""
+        return Line2D([], [], linestyle="none", label=self.label, **self.look)
+
+
+REPORTED: Final = Mark("reported by the paper", BLACK, "|", size=9.0)
+"""What the paper prints, where values run along the horizontal axis."""
+
+REPORTED_LEVEL: Final = Mark("reported by the paper", BLACK, "_", size=9.0)
+"""The same, where they run upwards."""

@@ -62,7 +62,7 @@ def resampled_mean(scores: Array, tested: float, trained: float) -> ResampledMea
     Parameters
     ----------
     scores
-        One score a fold, or one difference of scores.
+        One score per fold, or one difference of scores.
     tested, trained
         Scenarios a fold tests and trains on, on average. Scenarios and not runs: the runs of one
         scenario are not independent.

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from failbench.detector import DetectorParams, HealthyBand, detect, healthy_band, measure
+from failbench.detector import DetectorParams, HealthyLimits, detect, healthy_limits, measure
 from failbench.recording.fingerprint import PROVENANCE, fingerprint
 from failbench.recording.plan import RecordParams, Remedy, Setting
 from failbench.scenarios import Scenario, missing_from_counts
@@ -184,13 +184,15 @@ def _check_setting(
     rows = {row["run_id"]: row for row in telemetry.runs.to_dicts()}
     successes = [row for row in rows.values() if row["kind"] == "success"]
     healthy = [row for row in successes if row["ending"] == "completed"]
-    band = healthy_band([measure(steps[(row["run_id"],)], detector) for row in healthy], detector)
+    limits = healthy_limits(
+        [measure(steps[(row["run_id"],)], detector) for row in healthy], detector
+    )
     twins = {row["twin_of"]: row for row in rows.values() if row["kind"] == "twin"}
     differing = _differing_pairs(telemetry)
     by_id = {scenario.id: scenario for scenario in scenarios}
 
-    def is_detected_as_recorded(row: dict[str, object], band: HealthyBand) -> bool:
-        detection = detect(row["ending"], steps.get((row["run_id"],), empty), band, detector)  # type: ignore[arg-type]
+    def is_detected_as_recorded(row: dict[str, object], limits: HealthyLimits) -> bool:
+        detection = detect(row["ending"], steps.get((row["run_id"],), empty), limits, detector)  # type: ignore[arg-type]
         return (detection.outcome, detection.failure_step) == (row["outcome"], row["failure_step"])
 
     def is_up_to_date(
@@ -224,8 +226,8 @@ def _check_setting(
                 scenario=scenario.id,
                 expected=scenario.outcomes,
                 outcome=row["outcome"],
-                outcome_reproduced=is_detected_as_recorded(row, band)
-                and (twin is None or is_detected_as_recorded(twin, band)),
+                outcome_reproduced=is_detected_as_recorded(row, limits)
+                and (twin is None or is_detected_as_recorded(twin, limits)),
                 twin_healthy=twin is not None and twin["outcome"] == "completed",
                 equal_before_onset=twin is not None and run_id not in differing,
                 fingerprint_matches=is_up_to_date(row, scenario)

@@ -1,22 +1,19 @@
 from __future__ import annotations
 
-from itertools import pairwise
-
 import polars as pl
 import pytest
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from failbench.errors import BadInputError
 from failbench.methods.signal_groups import SIGNAL_GROUPS
 from failbench.reporting.markup import render
-from failbench.reporting.style import save_svg
-from failbench.studies.ablation.figure import WIDTH, draw_ablation
+from failbench.studies.ablation.figure import ablation_picture
 from failbench.studies.ablation.interactions_table import interactions_table, reported_surplus
 from failbench.studies.ablation.measure import subsets
 from failbench.studies.ablation.results import AblationSettings
 from failbench.studies.ablation.tables import ablation_tables
 from failbench.studies.ablation.variants import VARIANTS, kept_subsets, left_out_subsets
 from made_up_ablation import importance_points
+from printed_pictures import assert_printable, assert_repeats
 
 KEPT = (("perplexity",), ("memory",), ("vocabulary",), ("memory", "perplexity"))
 SETTINGS = AblationSettings(
@@ -144,22 +141,12 @@ def test_a_missing_count_of_scenarios_is_refused(reported):
 
 
 @pytest.mark.usefixtures("project_style")
-def test_the_figure_has_every_subset_and_readable_labels_that_do_not_overlap(points, reported):
-    figure = draw_ablation(points, reported)
-    assert figure.get_figwidth() == WIDTH
-    FigureCanvasAgg(figure).draw()
-    left, right = figure.axes
+def test_the_figure_has_every_subset_and_readable_labels(points, reported):
+    left, right = assert_printable(ablation_picture(points, reported)).axes
     assert len(left.get_yticklabels()) == 5
     assert len(right.get_yticklabels()) == 8
-    for axes in (left, right):
-        labels = axes.get_yticklabels()
-        assert min(label.get_size() for label in labels) >= 6
-        boxes = [label.get_window_extent() for label in labels]
-        assert all(upper.y0 >= lower.y1 for upper, lower in pairwise(boxes))
 
 
 @pytest.mark.usefixtures("project_style")
 def test_the_same_points_give_the_same_bytes(points, reported, tmp_path):
-    for name in ("first.svg", "second.svg"):
-        save_svg(draw_ablation(points, reported), tmp_path / name)
-    assert (tmp_path / "first.svg").read_bytes() == (tmp_path / "second.svg").read_bytes()
+    assert_repeats(ablation_picture(points, reported), tmp_path)

@@ -14,12 +14,12 @@ def noisy(telemetry: Telemetry, level: float = 0.05, seed: int = 0) -> Telemetry
 
 
 def test_only_measurements_change_and_runs_and_types_stay(small_telemetry):
-    found = noisy(small_telemetry)
-    assert_frame_equal(found.runs, small_telemetry.runs)
-    assert found.steps.schema == STEP_SCHEMA
-    assert_frame_equal(found.steps.drop(MEASURED), small_telemetry.steps.drop(MEASURED))
+    noised = noisy(small_telemetry)
+    assert_frame_equal(noised.runs, small_telemetry.runs)
+    assert noised.steps.schema == STEP_SCHEMA
+    assert_frame_equal(noised.steps.drop(MEASURED), small_telemetry.steps.drop(MEASURED))
     for name in ("loss", "gradient_norm", "memory_bytes", "step_seconds"):
-        assert not found.steps[name].equals(small_telemetry.steps[name])
+        assert not noised.steps[name].equals(small_telemetry.steps[name])
 
 
 def test_what_was_not_measured_or_is_no_number_stays_so(small_telemetry):
@@ -33,16 +33,16 @@ def test_factors_have_a_median_of_one_and_the_level_as_deviation_of_their_logari
         {name: [1.0] * 20_000 for name in STEP_SCHEMA if name != "run_id"}
     ).with_columns(run_id=pl.lit("a"), memory_bytes=pl.lit(10**9))
     telemetry = Telemetry(pl.DataFrame(), many.select(STEP_SCHEMA.names()).cast(STEP_SCHEMA))
-    found = noisy(telemetry, level=0.2).steps
-    logarithms = np.log(found["loss"].cast(pl.Float64).to_numpy())
+    noised = noisy(telemetry, level=0.2).steps
+    logarithms = np.log(noised["loss"].cast(pl.Float64).to_numpy())
     assert np.median(logarithms) == pytest.approx(0, abs=0.005)
     assert logarithms.std() == pytest.approx(0.2, rel=0.02)
-    memory = np.log(found["memory_bytes"].to_numpy() / 1e9)
+    memory = np.log(noised["memory_bytes"].to_numpy() / 1e9)
     assert abs(np.corrcoef(logarithms, memory)[0, 1]) < 0.03  # each column has factors of its own
 
 
 def test_the_generator_alone_decides_and_no_noise_changes_nothing(small_telemetry):
-    one, same, other = (noisy(small_telemetry, seed=seed).steps for seed in (1, 1, 2))
-    assert_frame_equal(one, same)
-    assert not one["loss"].equals(other["loss"])
+    first, same, other = (noisy(small_telemetry, seed=seed).steps for seed in (1, 1, 2))
+    assert_frame_equal(first, same)
+    assert not first["loss"].equals(other["loss"])
     assert_frame_equal(noisy(small_telemetry, level=0.0).steps, small_telemetry.steps)

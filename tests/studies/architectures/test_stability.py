@@ -40,25 +40,25 @@ def scores() -> dict[str, np.ndarray]:
 
 
 def test_difference_from_the_others_is_the_paired_t_of_scipy(scores):
-    found = compared(scores).against_others["gru"]
+    comparison = compared(scores).against_others["gru"]
     others = (scores["bert"] + scores["lstm"]) / 2
     expected = stats.ttest_rel(scores["gru"], others)
     bounds = expected.confidence_interval(0.95)
-    assert (found.value, found.n) == (pytest.approx((scores["gru"] - others).mean()), 40)
-    assert found.p == pytest.approx(expected.pvalue)
-    assert (found.ci_low, found.ci_high) == pytest.approx((bounds.low, bounds.high))
+    assert (comparison.value, comparison.n) == (pytest.approx((scores["gru"] - others).mean()), 40)
+    assert comparison.p == pytest.approx(expected.pvalue)
+    assert (comparison.ci_low, comparison.ci_high) == pytest.approx((bounds.low, bounds.high))
 
 
 def test_equivalence_is_that_of_statsmodels_and_of_the_least_alike_pair(scores):
     expected = [
-        ttost_paired(scores[one], scores[other], -MARGIN, MARGIN)[0]
-        for one, other in (("bert", "gru"), ("bert", "lstm"), ("gru", "lstm"))
+        ttost_paired(scores[first], scores[second], -MARGIN, MARGIN)[0]
+        for first, second in (("bert", "gru"), ("bert", "lstm"), ("gru", "lstm"))
     ]
-    found = compared(scores)
-    assert found.p == pytest.approx(max(expected))
-    assert found.shown
+    stability = compared(scores)
+    assert stability.p == pytest.approx(max(expected))
+    assert stability.shown
     means = [values.mean() for values in scores.values()]
-    assert found.spread == pytest.approx(max(means) - min(means))
+    assert stability.spread == pytest.approx(max(means) - min(means))
 
 
 def test_smallest_margin_is_where_the_verdict_turns(scores):
@@ -75,23 +75,23 @@ def test_fewer_scenarios_show_less(scores):
 def test_no_difference_found_is_not_stability():
     rng = np.random.default_rng(3)
     wild = {name: rng.integers(0, 2, 10).astype(float) for name in ("bert", "gru")}
-    found = compared(wild)
-    assert found.against_others["bert"].p > 0.05
-    assert not found.shown
+    stability = compared(wild)
+    assert stability.against_others["bert"].p > 0.05
+    assert not stability.shown
 
 
 def test_scenarios_that_lack_a_condition_are_left_out(scores):
     shorter = scores | {"gru": scores["gru"][:-1]}
-    found = compared(shorter)
-    assert found.n == 39
-    assert found.spread == compared({n: values[:-1] for n, values in scores.items()}).spread
+    stability = compared(shorter)
+    assert stability.n == 39
+    assert stability.spread == compared({n: values[:-1] for n, values in scores.items()}).spread
 
 
 def test_the_same_answers_are_equivalent_without_spread(scores):
-    found = compared({"bert": scores["gru"], "gru": scores["gru"]})
-    assert (found.spread, found.smallest_margin, found.detectable) == (0, 0, 0)
-    assert found.shown
-    assert found.against_others["bert"].p == 1
+    stability = compared({"bert": scores["gru"], "gru": scores["gru"]})
+    assert (stability.spread, stability.smallest_margin, stability.detectable) == (0, 0, 0)
+    assert stability.shown
+    assert stability.against_others["bert"].p == 1
 
 
 def test_a_single_condition_is_refused(scores):

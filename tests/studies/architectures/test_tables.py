@@ -6,11 +6,12 @@ import pytest
 from failbench.errors import BadInputError
 from failbench.methods.improved_rules import ImprovedRulesSettings
 from failbench.reporting.markup import markdown, render
-from failbench.studies.architectures.figure import FONT, WIDTH, draw_architectures
+from failbench.studies.architectures.figure import architectures_picture
 from failbench.studies.architectures.measure import THRESHOLDS
 from failbench.studies.architectures.results import ArchitecturesSettings
 from failbench.studies.architectures.stability_tables import left_out_table, stability_table
 from failbench.studies.architectures.tables import architectures_table, thresholds_table
+from printed_pictures import assert_printable, marks_of
 
 SETTINGS = ArchitecturesSettings(
     noise=(0.01, 0.05), noisy_logs=5, percentile=0.99, equivalence_margin=0.1, power=0.8, seed=0
@@ -126,16 +127,14 @@ def test_method_without_a_label_is_refused(table, reported):
 
 
 @pytest.mark.usefixtures("project_style")
-def test_figure_fits_one_column_and_has_a_mark_a_condition(table, reported):
-    figure = draw_architectures(table, reported, SETTINGS)
-    assert figure.get_figwidth() == WIDTH <= 3.5
-    assert FONT >= 6
-    figure.draw_without_rendering()
-    (axes,) = figure.axes
-    assert [label.get_text() for label in axes.get_yticklabels()] == ["T5", "GRU"]
-    lines = [container.lines[0] for container in axes.containers]
-    assert len({line.get_marker() for line in lines}) == len(lines) == 5
-    assert sorted(lines[0].get_xdata()) == [0.6184, 0.6316]
-    assert sorted(lines[1].get_xdata()) == pytest.approx([0.3, 0.4])
-    box = figure.legends[0].get_window_extent()
-    assert 0 <= box.x0 < box.x1 <= figure.bbox.x1
+def test_figure_has_a_panel_a_condition_and_the_papers_accuracies(table, reported):
+    figure = assert_printable(architectures_picture(table, reported, SETTINGS))
+    assert len(figure.axes) == 4
+    first = figure.axes[0]
+    assert [label.get_text() for label in first.get_yticklabels()] == ["T5", "GRU"]
+    (marks,) = marks_of(first)
+    assert sorted(marks.get_xdata()) == pytest.approx([30, 40])
+    printed = [line.get_xdata()[0] for line in first.lines if line.get_marker() == "|"]
+    assert printed == pytest.approx([63.16, 61.84])
+    colours = [marks_of(axes)[0].get_color() for axes in figure.axes]
+    assert len(set(colours[:3])) == 1 != len(set(colours))

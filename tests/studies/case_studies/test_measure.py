@@ -242,9 +242,12 @@ def test_diagnoses_are_read_as_they_were_saved(jump, asked, tmp_path):
         pl.read_parquet(tmp_path / "diagnoses.parquet"),
         pl.read_parquet(tmp_path / "evidence.parquet"),
     )
-    (said,) = diagnoses
-    assert repr(saved.diagnosis.evidence) == repr(said.diagnosis.evidence)  # with its NaN
-    assert (saved.method, saved.diagnosis.category) == (said.method, said.diagnosis.category)
+    (diagnosed,) = diagnoses
+    assert repr(saved.diagnosis.evidence) == repr(diagnosed.diagnosis.evidence)  # with its NaN
+    assert (saved.method, saved.diagnosis.category) == (
+        diagnosed.method,
+        diagnosed.diagnosis.category,
+    )
 
 
 def test_cases_are_read_as_they_were_saved(telemetry, scenarios, tmp_path):

@@ -7,14 +7,14 @@ import pytest
 
 from failbench.errors import BadInputError
 from failbench.reporting.run_curves import run_curves
-from failbench.reporting.style import save_svg
 from failbench.studies.case_studies.cases import EXPLOSION, MISMATCH, Case, CaseStudiesSettings
 from failbench.studies.case_studies.diagnoses_table import diagnoses_table, evidence_text
-from failbench.studies.case_studies.figure import FONT, WIDTH, draw_case_studies, role_colours
+from failbench.studies.case_studies.figure import case_studies_picture, last_losses
 from failbench.studies.case_studies.results import CaseAnswer, CaseStudies
 from failbench.studies.case_studies.tables import FACTS, case_table, in_order
 from failbench.telemetry import Telemetry
 from failbench.verdicts import Diagnosis, Evidence
+from printed_pictures import assert_printable, assert_repeats
 
 SETTINGS = CaseStudiesSettings(run_seed=0, smallest_growth=10, settled_steps=10)
 ROLES = {"failing": 10.0, "twin": 1.0, "half_rate": 5.0}
@@ -110,11 +110,8 @@ def test_rules_show_the_conditions_that_decide_and_others_the_leading_ones(studi
     assert second[4] == "data pipeline"
 
 
-def test_the_failing_run_comes_first_and_is_drawn_last():
+def test_the_failing_run_comes_first():
     assert in_order(["b", "twin", "a", "failing"]) == ["failing", "twin", "a", "b"]
-    colours = role_colours(["a", "failing", "b", "twin"])
-    assert list(colours) == ["twin", "a", "b", "failing"]
-    assert len(set(colours.values())) == 4
 
 
 def with_remedy(telemetry: Telemetry) -> Telemetry:
@@ -137,23 +134,38 @@ def test_curves_of_a_run_have_its_remedies_as_roles_of_their_own(small_telemetry
 
 
 @pytest.mark.usefixtures("project_style")
-def test_figure_has_six_panels_per_case_and_a_line_per_recording(small_telemetry, tmp_path):
+def test_figure_has_two_signals_and_the_last_losses_per_case(small_telemetry, tmp_path):
     curves = run_curves(with_remedy(small_telemetry), RUN)
+    picture = case_studies_picture(
+        (case(EXPLOSION), case(MISMATCH)), {EXPLOSION: curves, MISMATCH: curves}, 3
+    )
+    figure = assert_printable(picture)
+    assert len(figure.axes) == 6
+    norms, ends = figure.axes[1:3]
+    assert len(norms.lines) == 2 + 2  # failing run and twin, and the two marks
+    assert [label.get_text() for label in ends.get_yticklabels()] == [
+        "Failing run",
+        "Fault removed",
+        "Clipped",
+    ]
+    assert_repeats(picture, tmp_path)
 
-    def draw():
-        return draw_case_studies(
-            (case(EXPLOSION), case(MISMATCH)), {EXPLOSION: curves, MISMATCH: curves}
-        )
 
-    figure = draw()
-    assert figure.get_figwidth() == WIDTH <= 7
-    assert FONT >= 6
-    assert len(figure.axes) == 12
-    rates = figure.axes[1]  # a line per recording, and the two marks
-    assert len(rates.lines) == 3 + 2
-    save_svg(draw(), tmp_path / "1.svg")
-    save_svg(draw(), tmp_path / "2.svg")
-    assert (tmp_path / "1.svg").read_bytes() == (tmp_path / "2.svg").read_bytes()
+def test_last_losses_are_means_of_the_last_finite_steps(small_telemetry):
+    ends = last_losses(run_curves(small_telemetry, RUN), 2)
+    rows = {role: (value, step) for role, value, step in ends.iter_rows()}
+    assert rows["twin"] == (pytest.approx((5.1 + 5.2) / 2), 9)
+    assert rows["failing"] == (pytest.approx((9 + 40) / 2), 9)
+
+
+def test_the_title_counts_remedies_that_end_near_the_twin(small_telemetry):
+    remedied = run_curves(with_remedy(small_telemetry), RUN)
+    cured = remedied.with_columns(
+        loss=pl.when(pl.col("role") == "clipped").then(5.0).otherwise("loss")
+    )
+    for curves, near in ((remedied, 0), (cured, 1)):
+        title = case_studies_picture((case(EXPLOSION),), {EXPLOSION: curves}, 3).title
+        assert title.endswith(f"{near} of 1 against gradient explosion")
 
 
 def test_a_number_that_the_paper_does_not_give_is_named(studies, reported):

@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 
 from failbench.errors import BadInputError
+from failbench.studies.crosswalk.conditions import CONDITIONS, METHODS
 from failbench.studies.crosswalk.report import report
-from failbench.studies.crosswalk.results import CONDITIONS, METHODS
 
 
 @pytest.fixture(scope="module")

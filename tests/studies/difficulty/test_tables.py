@@ -2,13 +2,11 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from failbench.errors import BadInputError
 from failbench.reporting.cells import percent
-from failbench.reporting.style import save_svg
 from failbench.reporting.table import Table
-from failbench.studies.difficulty.figure import FONT, WIDTH, draw_difficulty
+from failbench.studies.difficulty.figure import difficulty_picture
 from failbench.studies.difficulty.measure import (
     Difficulty,
     measure_difficulty,
@@ -18,6 +16,7 @@ from failbench.studies.difficulty.tables import difficulty_points, difficulty_ta
 from failbench.vocabulary import CATEGORIES, DIFFICULTIES
 from made_up_scenarios import made_up_scenarios, reference_runs
 from made_up_studies import ARCHITECTURES, SCENARIOS, made_up_studies
+from printed_pictures import assert_printable, assert_repeats
 
 pytestmark = pytest.mark.usefixtures("project_style")
 
@@ -96,10 +95,10 @@ def test_points_have_every_scenario_by_every_method_and_architecture_once(points
 
 
 def test_each_scenario_has_a_row_in_the_figure_the_hardest_of_a_category_first(points):
-    figure = draw_difficulty(points)
+    figure = assert_printable(difficulty_picture(points))
     drawn = [label.get_text() for axes in figure.axes[:2] for label in axes.get_yticklabels()]
     expected = points.filter(view="all").with_columns(
-        label=pl.format("{}  {}", "scenario", pl.col("declared").str.head(1)).str.replace_all(
+        label=pl.format("{} {}", "scenario", pl.col("declared").str.head(1)).str.replace_all(
             "_", " "
         )
     )
@@ -109,7 +108,7 @@ def test_each_scenario_has_a_row_in_the_figure_the_hardest_of_a_category_first(p
 
 
 def test_cells_are_the_shares_of_the_points(points):
-    image = draw_difficulty(points).axes[0].images[0]
+    image = difficulty_picture(points).figure().axes[0].images[0]
     of_category = points.filter(category="memory_hardware")
     order = of_category.filter(view="all").sort("ease", "scenario")["scenario"]
     expected = [
@@ -122,34 +121,11 @@ def test_cells_are_the_shares_of_the_points(points):
     assert [list(row) for row in image.get_array()] == expected
 
 
-def test_nothing_in_the_figure_is_smaller_than_it_may_be_or_leaves_it(points):
-    figure = draw_difficulty(points)
-    canvas = FigureCanvasAgg(figure)
-    canvas.draw()
-    assert figure.get_figwidth() == WIDTH
-    texts = [
-        text
-        for axes in figure.axes
-        for text in (*axes.texts, *axes.get_xticklabels(), *axes.get_yticklabels())
-        if text.get_text()
-    ]
-    assert min(text.get_fontsize() for text in texts) >= FONT
-    width, height = canvas.get_width_height()
-    for text in texts:
-        box = text.get_window_extent()
-        assert box.x0 >= 0, text
-        assert box.x1 <= width, text
-        assert box.y0 >= 0, text
-        assert box.y1 <= height, text
-
-
 def test_the_figure_is_the_same_to_the_byte(points, tmp_path):
-    for name in ("first", "second"):
-        save_svg(draw_difficulty(points), tmp_path / f"{name}.svg")
-    assert (tmp_path / "first.svg").read_bytes() == (tmp_path / "second.svg").read_bytes()
+    assert_repeats(difficulty_picture(points), tmp_path)
 
 
 def test_a_method_without_a_label_is_refused(points):
     foreign = points.with_columns(name=pl.col("name").str.replace("simple_rules", "oracle"))
     with pytest.raises(BadInputError, match="has no label"):
-        draw_difficulty(foreign)
+        difficulty_picture(foreign)

@@ -47,12 +47,13 @@ def test_runs_of_another_seed_are_not_on_the_sheet(small_telemetry, small_scenar
     assert sheet.points["dashboard"].height > 0
 
 
-@pytest.mark.usefixtures("project_style")
 def test_figures_say_which_runs_they_draw(published):
-    titles = {name: draw().get_suptitle() for name, draw in published.figures.items()}
-    assert titles == {
-        "dashboard": "runaway-transformer-adamw-s0: A title for runaway (diverged)",
-        "gallery": "3 failing runs: transformer, adamw, seed 0",
+    drawn = "(transformer, adamw, seed 0)"
+    assert {name: picture.title for name, picture in published.figures.items()} == {
+        "dashboard": "A title for runaway: diverged 1 step after the fault was switched on",
+        "gallery_memory_hardware": f"Memory hardware, 1 failure: 1 crash {drawn}",
+        "gallery_optimization": f"Optimization, 1 failure: 1 diverged {drawn}",
+        "gallery_model_software": f"Model software, 1 failure: 1 crash {drawn}",
     }
 
 

@@ -7,9 +7,11 @@ import pytest
 
 from failbench.prediction.fold_plans import LEFT_OUT
 from failbench.statistics.intervals import ScenarioIntervalSettings
+from failbench.studies.generalization.figure import PANELS
 from failbench.studies.generalization.report import report
 from failbench.studies.generalization.results import ESTIMATED, generalization_table
 from made_up_studies import made_up_studies
+from printed_pictures import marks_of
 
 SETTINGS = ScenarioIntervalSettings(
     resamples=1000, confidence=0.95, wilson_from=0.9, wilson_below=0, seed=0
@@ -17,8 +19,8 @@ SETTINGS = ScenarioIntervalSettings(
 
 
 @pytest.fixture(scope="module")
-def made():
-    return report(made_up_studies(), SETTINGS)
+def made(reported):
+    return report(made_up_studies(), reported, SETTINGS)
 
 
 def test_metrics_are_nested_by_study_feature_set_method_and_metric(made):
@@ -42,9 +44,9 @@ def test_what_is_published_bears_the_name_of_the_study(made):
 
 @pytest.mark.usefixtures("project_style")
 def test_the_figure_is_drawn_from_the_published_points(made):
-    (axes,) = made.figures["generalization"]().axes
+    axes = made.figures["generalization"].figure().axes[list(PANELS).index(LEFT_OUT)]
     points = made.points["generalization"].filter(
         pl.col("metric") == "accuracy", pl.col("study") == LEFT_OUT
     )
-    drawn = {value for marks in axes.containers for value in marks.lines[0].get_xdata()}
-    assert set(points["value"]) <= drawn
+    drawn = {value for marks in marks_of(axes) for value in marks.get_xdata()}
+    assert {100 * value for value in points["value"]} <= drawn

@@ -4,15 +4,17 @@ import polars as pl
 import pytest
 
 from failbench.errors import BadInputError
-from failbench.prediction.fold_plans import NESTED_CV, POOLED
+from failbench.prediction.fold_plans import LEFT_OUT, NESTED_CV, POOLED
 from failbench.reporting.cells import with_interval
 from failbench.reporting.markup import markdown
-from failbench.reporting.style import save_svg
+from failbench.reporting.method_styles import METHOD_STYLES
+from failbench.reporting.style import REPORTED
 from failbench.statistics.intervals import ScenarioIntervalSettings
-from failbench.studies.generalization.figure import FONT, MARKS, WIDTH, draw_generalization
+from failbench.studies.generalization.figure import PANELS, generalization_picture
 from failbench.studies.generalization.results import generalization_table
 from failbench.studies.generalization.tables import SHOWN_STUDIES, studies_table
 from made_up_studies import made_up_studies
+from printed_pictures import assert_printable, assert_repeats, drawn, marks_of
 
 SETTINGS = ScenarioIntervalSettings(
     resamples=1000, confidence=0.95, wilson_from=0.9, wilson_below=0, seed=0
@@ -50,7 +52,7 @@ def test_studies_stand_side_by_side_with_scenarios_and_runs(table):
     ]
     *cells, gain, scenarios, runs, repeats = rows["Random forest", "19"]
     assert cells == [shown(table, study, "accuracy") for study in SHOWN_STUDIES]
-    assert set(MARKS) < set(SHOWN_STUDIES)
+    assert set(PANELS) < set(SHOWN_STUDIES)
     assert repeats == "1 / 1 / 1 / 1 / 1"
     assert gain == shown(table, "known_scenarios", "gain_of_known_scenarios")
     assert (scenarios, runs) == ("40", "80 / 240")
@@ -69,54 +71,64 @@ def test_the_baseline_that_diagnoses_nothing_stands_beside_the_forests_gain(tabl
 
 
 @pytest.mark.usefixtures("project_style")
-def test_figure_has_a_mark_per_study_at_each_methods_accuracy(table):
-    figure = draw_generalization(table)
-    (axes,) = figure.axes
-    assert [label.get_text() for label in axes.get_yticklabels()] == [
-        "Simple rules",
-        "Random forest",
-    ]
-    for container, (study, mark) in zip(axes.containers, MARKS.items(), strict=True):
-        line = container.lines[0]
-        assert (line.get_marker(), line.get_color()) == (mark.marker, mark.colour)
-        drawn = table.filter(
+def test_figure_has_a_panel_per_study_with_the_methods_own_marks(table, reported):
+    figure = assert_printable(generalization_picture(table, reported))
+    for axes, study in zip(figure.axes, PANELS, strict=True):
+        rates = table.filter(
             pl.col("study") == study, pl.col("metric") == "accuracy", pl.col("feature_set") == "19"
         )
-        assert sorted(line.get_xdata()) == sorted(drawn["value"])
-    legend = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert legend == [mark.label for mark in MARKS.values()]
+        for line, method in zip(marks_of(axes), ("simple_rules", "random_forest"), strict=True):
+            style = METHOD_STYLES[method]
+            assert (line.get_marker(), line.get_color()) == (style.marker, style.colour)
+            of_method = rates.filter(pl.col("method") == method)
+            assert line.get_xdata() == pytest.approx(100 * of_method["value"].to_numpy())
+    labels = [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    assert labels == ["Simple rules", "Random forest"]
 
 
-def test_a_method_that_the_main_study_alone_has_is_not_drawn(table):
+@pytest.mark.usefixtures("project_style")
+def test_figure_has_the_papers_accuracies_beside_the_main_study_alone(table, reported):
+    figure = drawn(generalization_picture(table, reported))
+    first, *others = (
+        [line.get_xdata()[0] for line in axes.lines if line.get_marker() == REPORTED.marker]
+        for axes in figure.axes
+    )
+    assert first == pytest.approx([57.1, 95.7])
+    assert not any(others)
+
+
+def test_the_finding_is_of_the_best_method_that_is_not_handed_the_category(table, reported):
+    accuracy = (pl.col("study") == LEFT_OUT) & (pl.col("metric") == "accuracy")
+    best = table.with_columns(
+        value=pl.when(accuracy & (pl.col("method") == "simple_rules"))
+        .then(0.777)
+        .when(accuracy)
+        .then(0.2)
+        .otherwise("value")
+    )
+    assert "77.7 % of new scenarios (simple rules)" in generalization_picture(best, reported).title
+    told = best.with_columns(method=pl.col("method").replace("simple_rules", "simulated_human"))
+    assert "20.0 % of new scenarios (random forest)" in (
+        generalization_picture(told, reported).title
+    )
+
+
+def test_a_method_that_the_main_study_alone_has_is_not_drawn(table, reported):
     alone = table.filter(pl.col("study") == NESTED_CV).with_columns(method=pl.lit("raw_text"))
-    (axes,) = draw_generalization(pl.concat([table, alone])).axes
+    axes = generalization_picture(pl.concat([table, alone]), reported).figure().axes[0]
     assert "Raw error text" not in {label.get_text() for label in axes.get_yticklabels()}
 
 
 @pytest.mark.usefixtures("project_style")
-def test_figure_fits_one_column_with_letters_that_can_be_read(table, tmp_path):
-    figure = draw_generalization(table)
-    assert figure.get_figwidth() == WIDTH <= 3.5
-    assert FONT >= 6
-    figure.draw_without_rendering()
-    (axes,) = figure.axes
-    box = figure.legends[0].get_window_extent()
-    assert 0 <= box.x0 < box.x1 <= figure.bbox.x1
-    sizes = [text.get_fontsize() for text in (*axes.get_xticklabels(), *axes.get_yticklabels())]
-    assert min(sizes) >= 6
-    first, second = tmp_path / "1.svg", tmp_path / "2.svg"
-    save_svg(draw_generalization(table), first)
-    save_svg(draw_generalization(table), second)
-    assert first.read_bytes() == second.read_bytes()
+def test_figure_is_the_same_to_the_byte(table, reported, tmp_path):
+    assert_repeats(generalization_picture(table, reported), tmp_path)
 
 
-def test_studies_are_told_apart_without_colours():
-    assert len({mark.marker for mark in MARKS.values()}) == len(MARKS)
-    assert len({mark.colour for mark in MARKS.values()}) == len(MARKS)
-
-
-@pytest.mark.parametrize("draw", [draw_generalization, lambda t: studies_table(t, confidence=0.95)])
-def test_method_without_a_label_is_refused(table, draw):
+def test_method_without_a_label_is_refused(table, reported):
     other = table.with_columns(method=pl.lit("oracle"))
-    with pytest.raises(BadInputError, match="has no label"):
-        draw(other)
+    for show in (
+        lambda: generalization_picture(other, reported).figure(),
+        lambda: studies_table(other, confidence=0.95),
+    ):
+        with pytest.raises(BadInputError, match="has no label"):
+            show()

@@ -19,7 +19,7 @@ def test_the_figure_is_drawn_from_points_and_curves_as_published_beside_the_pape
 ):
     points, curves = of_people.points["human_baseline"], of_people.points["human_skill"]
     assert curves["right"].equals(curves["right"].round(6))
-    assert of_people.figures["human_baseline"].args == (points, curves, (0.72, 0.12))
+    assert of_people.figures["human_baseline"].draw.args == (points, curves, (0.72, 0.12))
     assert of_people.tables[0].rows[0][3] == "72.0"
 
 

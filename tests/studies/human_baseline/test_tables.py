@@ -1,14 +1,14 @@
 from __future__ import annotations
 
+import polars as pl
 import pytest
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from failbench.reporting.cells import percent
-from failbench.reporting.style import save_svg
-from failbench.studies.human_baseline.figure import FONT, WIDTH, draw_human_baseline
+from failbench.studies.human_baseline.figure import PERSON, human_baseline_picture
 from failbench.studies.human_baseline.published_studies import DESIGNS
 from failbench.studies.human_baseline.tables import human_tables, study_points
 from made_up_people import LEVELS, SETTINGS, made_up_baseline
+from printed_pictures import assert_printable, assert_repeats
 
 pytestmark = pytest.mark.usefixtures("project_style")
 
@@ -60,36 +60,29 @@ def test_groups_stand_side_by_side_over_couplings(tables, baseline):
 
 
 def draw(baseline):
-    return draw_human_baseline(study_points(baseline), baseline.curves, (0.72, 0.12))
+    return human_baseline_picture(study_points(baseline), baseline.curves, (0.72, 0.12))
 
 
 def test_every_design_has_a_row_and_every_level_a_curve(baseline):
-    figure = draw(baseline)
-    left, right = figure.axes
+    left, right = assert_printable(draw(baseline)).axes
     assert len(left.get_yticklabels()) == len(DESIGNS)
     assert {text.get_text() for text in right.texts} == set(LEVELS)
-    markers = [line for line in left.lines if line.get_marker() not in ("None", None)]
-    assert len(markers) == len(DESIGNS) * len(SETTINGS.couplings)
-    assert sorted(line.get_xdata()[0] for line in markers) == pytest.approx(
-        sorted(studies.accuracy.value for studies in baseline.studies)
+    marks = [line for line in left.lines if line.get_marker() == PERSON.marker]
+    assert all(line.get_markerfacecolor() == "white" for line in marks)
+    weakest = study_points(baseline).filter(pl.col("coupling") == min(SETTINGS.couplings))
+    assert sorted(line.get_xdata()[0] for line in marks) == pytest.approx(
+        sorted(100 * weakest["accuracy"].to_numpy())
     )
 
 
-def test_letters_are_large_enough_and_stay_inside(baseline):
-    figure = draw(baseline)
-    canvas = FigureCanvasAgg(figure)
-    canvas.draw()
-    assert figure.get_figwidth() == WIDTH
-    width, height = canvas.get_width_height()
-    for axes in figure.axes:
-        for text in (*axes.texts, *axes.get_xticklabels(), *axes.get_yticklabels()):
-            box = text.get_window_extent()
-            assert text.get_fontsize() >= FONT
-            assert (box.x0 >= 0, box.x1 <= width) == (True, True), text
-            assert (box.y0 >= 0, box.y1 <= height) == (True, True), text
+def test_the_title_names_the_design_whose_spread_is_nearest(baseline):
+    studies = study_points(baseline).with_columns(
+        deviation=pl.when(pl.col("design") == "panel").then(0.121).otherwise(0.5)
+    )
+    title = human_baseline_picture(studies, baseline.curves, (0.72, 0.12)).title
+    assert "panels that answer all" in title
+    assert "(12.1 points)" in title
 
 
 def test_the_figure_is_the_same_to_the_byte(baseline, tmp_path):
-    for name in ("first", "second"):
-        save_svg(draw(baseline), tmp_path / f"{name}.svg")
-    assert (tmp_path / "first.svg").read_bytes() == (tmp_path / "second.svg").read_bytes()
+    assert_repeats(draw(baseline), tmp_path)

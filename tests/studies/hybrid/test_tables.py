@@ -1,22 +1,20 @@
 from __future__ import annotations
 
 import copy
-from itertools import combinations, product
+from itertools import product
 
 import polars as pl
 import pytest
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.text import Text
 
 from failbench.errors import BadInputError
 from failbench.methods.hybrid import HybridSettings
 from failbench.reporting.reported import Reported
-from failbench.reporting.style import save_svg
 from failbench.statistics.costs import UnitCosts
-from failbench.studies.hybrid.figure import draw_hybrids
+from failbench.studies.hybrid.figure import hybrids_picture
 from failbench.studies.hybrid.routing import pairs_of_thresholds
 from failbench.studies.hybrid.tables import routes_table, thresholds_table
 from failbench.validation import kept_by_hand
+from printed_pictures import assert_printable, assert_repeats
 
 COSTS = UnitCosts(rules=0.0, classifier=0.1, human=1.0)
 THRESHOLDS = HybridSettings(rules_from=0.85, classifier_from=0.6)
@@ -147,41 +145,23 @@ def test_a_row_per_pair_of_prices(estimates):
 
 @pytest.mark.usefixtures("project_style")
 def test_bars_curves_and_map_show_their_points(routes, grid, reported):
-    figure = draw_hybrids(routes, grid, reported, THRESHOLDS, 1.0)
-    left, middle, right = figure.axes[:3]
-    widths = [patch.get_width() for patch in left.patches]
-    assert widths[:6] == pytest.approx([0.48, 0.27, 0.25, 0.2, 0.3, 0.5])
-    texts = [text.get_text() for text in left.texts]
-    assert texts[:4] == ["48\n(95)", "27", "25", "20\n(90)"]
-    curves = [line for line in middle.lines if len(line.get_xdata()) > 2]
+    picture = hybrids_picture(routes, grid, reported, THRESHOLDS, 1.0)
+    above, left, right = assert_printable(picture).axes[:3]
+    widths = [patch.get_width() for patch in above.patches]
+    assert widths[:6] == pytest.approx([48, 27, 25, 20, 30, 50])
+    texts = [text.get_text() for text in above.texts]
+    assert texts[:4] == ["rules: 48 (95)", "classifier: 27", "human: 25", "rules: 20 (90)"]
+    curves = [line for line in left.lines if len(line.get_xdata()) > 2]
     assert len(curves) == 3
     assert curves[1].get_ydata()[0] == pytest.approx(0.5 + 2 * 0.15 / 4)
-    assert [text.get_text() for text in middle.texts] == ["0.25", "1", "4"]
+    assert [text.get_text() for text in left.texts] == ["0.25", "1", "4"]
     (marks,) = [marks for marks in right.collections if marks.get_label().startswith("cheapest")]
     assert len(marks.get_offsets()) == 231
 
 
 @pytest.mark.usefixtures("project_style")
-def test_no_texts_of_a_panel_overlap_and_none_is_too_small(routes, grid, reported):
-    figure = draw_hybrids(routes, grid, reported, THRESHOLDS, 1.0)
-    FigureCanvasAgg(figure).draw()
-    assert figure.get_figwidth() == pytest.approx(6.9)
-    for axes in figure.axes[:3]:
-        legend = axes.get_legend()
-        shown = [*axes.texts, *axes.get_yticklabels(), axes.title, axes.xaxis.label]
-        shown += legend.get_texts() if legend else []
-        boxes = [text.get_window_extent() for text in shown if text.get_text()]
-        assert not any(box.overlaps(other) for box, other in combinations(boxes, 2))
-    sizes = [text.get_fontsize() for text in figure.findobj(Text) if text.get_text()]
-    assert min(sizes) >= 6
-
-
-@pytest.mark.usefixtures("project_style")
 def test_the_same_estimates_give_the_same_bytes(routes, grid, reported, tmp_path):
-    for name in ("1.svg", "2.svg"):
-        figure = draw_hybrids(routes, grid, reported, THRESHOLDS, 1.0)
-        save_svg(figure, tmp_path / name)
-    assert (tmp_path / "1.svg").read_bytes() == (tmp_path / "2.svg").read_bytes()
+    assert_repeats(hybrids_picture(routes, grid, reported, THRESHOLDS, 1.0), tmp_path)
 
 
 @pytest.mark.parametrize("value", [None, [0.5, 0.5]])

@@ -12,7 +12,6 @@ from failbench.reporting.labels import METHOD_LABELS, method_label
 from failbench.reporting.reported import Reported
 from failbench.studies.intervals.rows import ASSUMED
 from failbench.studies.intervals.tables import Design, headline_table, methods_table, scores_table
-from failbench.studies.tradeoff.method_families import FAMILIES, method_family
 from failbench.validation import kept_by_hand
 
 DESIGN = Design(folds=5, repeats=10, runs=228, seeds=3, majority={"value": 20 / 76, "n": 76})
@@ -154,14 +153,6 @@ def test_a_measured_method_without_a_label_is_refused_by_name(measured, reported
             draw()
 
 
-def test_every_method_that_can_be_run_has_a_label_and_a_family():
+def test_every_method_that_can_be_run_has_a_label():
     for method in FEATURE_METHODS:
         assert method_label(method)
-        assert method_family(method)
-
-
-def test_no_method_is_in_two_families():
-    members = [method for family in FAMILIES for method in family.methods]
-    assert len(members) == len(set(members))
-    with pytest.raises(BadInputError, match="oracle"):
-        method_family("oracle")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from failbench.studies.lead_time.figure import draw_lead_time
+from failbench.studies.lead_time.figure import ReportedLeadTime, lead_time_picture
 from failbench.studies.lead_time.results import (
     ALARM,
     MAIN_STUDY,
@@ -13,6 +13,7 @@ from failbench.studies.lead_time.results import (
     POSSIBLE,
 )
 from failbench.studies.lead_time.tables import lead_time_table
+from printed_pictures import assert_printable
 
 
 @pytest.fixture
@@ -50,6 +51,9 @@ def table(rates, reported):
     )
 
 
+PRINTED = ReportedLeadTime({0: 0.618, 100: 0.553}, 0.53, (10, 50))
+
+
 def test_the_paper_stands_beside_its_own_method_alone(table):
     given = {(row[0], row[1]): row[2] for row in table.rows}
     assert given["Improved rules", "100"] == "55.3"
@@ -80,17 +84,26 @@ def test_the_note_says_how_often_the_alarm_was_false(table):
 
 
 def test_the_figure_draws_every_panel_with_its_sizes(rates, project_style):
-    figure = draw_lead_time(rates, (100, 0.553))
+    figure = assert_printable(lead_time_picture(rates, PRINTED))
     names = [[label.get_text() for label in axes.get_xticklabels()] for axes in figure.axes]
     assert names[1] == ["100\n25", "50\n27", "10\n40", "0\n74"]
     assert names[2] == ["100\n76", "50\n76", "10\n76"]
     (legend,) = figure.legends
     texts = {text.get_text() for text in legend.get_texts()}
-    assert {"Simple rules", "fault switched on", "improved rules, reported"} <= texts
+    assert {"Simple rules", "fault switched on", "reported (arrow: above)"} <= texts
 
 
 def test_no_interval_is_cut_off(rates, project_style):
-    figure = draw_lead_time(rates, (100, 0.553))
+    figure = lead_time_picture(rates, PRINTED).figure()
     for axes in figure.axes:
         low, high = axes.get_ylim()
-        assert (low, high > 0.625) == (0.0, True)
+        assert (low, high > 62.5) == (0.0, True)
+
+
+def test_the_papers_snapshots_are_ticks_and_those_without_a_number_arrows(rates, project_style):
+    axes = lead_time_picture(rates, PRINTED).figure().axes[0]
+    ticks = [line.get_ydata()[0] for line in axes.lines if line.get_marker() == "_"]
+    assert sorted(ticks) == pytest.approx([53, 53, 55.3, 61.8])
+    arrows = [text for text in axes.texts if text.arrow_patch is not None]
+    assert [arrow.xyann[1] for arrow in arrows] == [53, 53]
+    assert all(arrow.xy[1] > 53 for arrow in arrows)

@@ -38,5 +38,8 @@ def test_table_and_figure_are_made_of_the_confusions_that_are_published(of_the_r
     row = of_the_rules.tables[1].rows[-1]
     headings = [(column.heading, column.group) for column in of_the_rules.tables[1].columns]
     assert row[headings.index(("unknown", "measured"))] == f"{diagonal:.1f}"
-    (draw,) = of_the_rules.figures.values()
-    assert draw.args == (points,)
+    (picture,) = of_the_rules.figures.values()
+    (panels,) = picture.draw.args
+    assert [title for title, _ in panels] == ["Improved rules", "Improved rules, reported"]
+    drawn = panels[0][1]
+    assert drawn.join(points, on=points.columns).height == drawn.height > 0

@@ -37,7 +37,7 @@ def named_by_memory(right: int, wrong: int) -> pl.DataFrame:
 
 def test_values_equal_scikit_learn_repeat_by_repeat():
     predictions = made_up_predictions()
-    found = precisions(predictions)
+    precision = precisions(predictions)
     for category in CATEGORIES:
         expected = [
             precision_score(
@@ -48,7 +48,7 @@ def test_values_equal_scikit_learn_repeat_by_repeat():
             )
             for _, part in predictions.group_by("repeat")
         ]
-        assert found[category]["value"] == pytest.approx(np.mean(expected))
+        assert precision[category]["value"] == pytest.approx(np.mean(expected))
 
 
 def test_a_repeat_that_never_names_a_category_says_nothing_of_its_precision():
@@ -71,19 +71,19 @@ def test_a_category_that_is_never_named_has_no_precision():
 
 
 def test_n_is_the_number_of_scenarios_named_and_a_scenario_counts_once_whatever_its_runs():
-    one = named_by_memory(right=6, wrong=3)
-    more = pl.concat([one, one.with_columns(run_id=pl.col("run_id") + "_again")])
-    for predictions in (one, more):
-        found = precisions(predictions)["memory_hardware"]
-        assert (found["value"], found["n"]) == (pytest.approx(2 / 3), 9)
+    once = named_by_memory(right=6, wrong=3)
+    more = pl.concat([once, once.with_columns(run_id=pl.col("run_id") + "_again")])
+    for predictions in (once, more):
+        precision = precisions(predictions)["memory_hardware"]
+        assert (precision["value"], precision["n"]) == (pytest.approx(2 / 3), 9)
 
 
 @pytest.mark.parametrize(("right", "wrong"), [(6, 3), (1, 1), (4, 0)])
 def test_few_scenarios_named_get_wilsons_interval_with_their_number(right: int, wrong: int):
-    found = precisions(named_by_memory(right, wrong), FEW)["memory_hardware"]
+    precision = precisions(named_by_memory(right, wrong), FEW)["memory_hardware"]
     expected = stats.binomtest(right, right + wrong).proportion_ci(0.95, method="wilson")
-    assert found["interval"] == "Wilson"
-    assert (found["ci_low"], found["ci_high"]) == pytest.approx(tuple(expected))
+    assert precision["interval"] == "Wilson"
+    assert (precision["ci_low"], precision["ci_high"]) == pytest.approx(tuple(expected))
 
 
 def test_ten_scenarios_named_are_resampled():
@@ -99,7 +99,7 @@ def test_the_bca_interval_equals_scipy_over_resampled_rows():
     ]
 
     def plain(*indices):
-        drawn = [one[index] for one, index in zip(answers, indices, strict=True)]
+        drawn = [part[index] for part, index in zip(answers, indices, strict=True)]
         named = np.concatenate(drawn) == "data_pipeline"
         return (drawn[2] == "data_pipeline").sum() / named.sum()
 
@@ -112,8 +112,8 @@ def test_the_bca_interval_equals_scipy_over_resampled_rows():
         method="BCa",
         rng=np.random.default_rng(SETTINGS.seed),
     ).confidence_interval
-    found = precisions(predictions)["data_pipeline"]
-    assert (found["ci_low"], found["ci_high"]) == pytest.approx(tuple(expected), abs=1e-9)
+    precision = precisions(predictions)["data_pipeline"]
+    assert (precision["ci_low"], precision["ci_high"]) == pytest.approx(tuple(expected), abs=1e-9)
 
 
 def test_precisions_do_not_depend_on_the_number_of_workers():
@@ -127,10 +127,10 @@ def test_precisions_do_not_depend_on_the_number_of_workers():
 def test_confusions_are_means_over_repeats_and_add_up_to_the_scenarios():
     predictions = made_up_predictions(repeats=4)
     table = confusion_table(predictions)
-    found = {row[:2]: row[2] for row in table.select("category", "answer", "scenarios").rows()}
+    counts = {row[:2]: row[2] for row in table.select("category", "answer", "scenarios").rows()}
     counted = predictions.group_by("category", "prediction").len()
     for category, answer, count in counted.rows():
-        assert found[category, answer] == pytest.approx(count / 4)
+        assert counts[category, answer] == pytest.approx(count / 4)
     apart = table.filter(pl.col("answer") != MERGED)
     sums = apart.group_by("category").agg(pl.col("scenarios").sum(), pl.col("share").sum())
     assert sums["scenarios"].to_list() == pytest.approx([12] * 5)

@@ -5,14 +5,17 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
+from failbench.reporting.method_styles import METHOD_STYLES
 from failbench.statistics.significance import SignificanceSettings
-from failbench.studies.portability.figure import MARKS, draw_portability
+from failbench.studies.portability.figure import CONDITIONS, portability_picture
+from failbench.studies.portability.settings import FIXED
 from failbench.studies.portability.tables import (
     condition_label,
     portability_contrasts_table,
     portability_table,
 )
 from made_up_portability import portability_settings
+from printed_pictures import assert_printable, marks_of
 
 SETTINGS = portability_settings(own_history_steps=100)
 HOME, AWAY = SETTINGS.home, SETTINGS.away
@@ -43,7 +46,7 @@ def rates() -> pl.DataFrame:
                 "runs": 228,
             }
             for method in ("simple_rules", "random_forest")
-            for number, condition in enumerate(MARKS)
+            for number, condition in enumerate(CONDITIONS)
         ]
     )
 
@@ -89,12 +92,24 @@ def test_each_contrast_has_both_verdicts_and_what_could_have_been_shown(compared
     assert (hidden[3], hidden[6], hidden[8]) == ("10.0", "not shown", "–")
 
 
-def test_the_figure_has_a_mark_per_method_and_condition(rates, project_style):
-    figure = draw_portability(rates, 0.2, home=HOME, away=AWAY)
-    (axes,) = figure.axes
-    assert [label.get_text() for label in axes.get_yticklabels()] == [
+def test_the_figure_has_a_panel_per_condition_and_the_methods_own_marks(rates, project_style):
+    picture = portability_picture(rates, 0.2, home=HOME, away=AWAY)
+    figure = assert_printable(picture)
+    first = figure.axes[0]
+    assert [label.get_text() for label in first.get_yticklabels()] == [
         "Simple rules",
         "Random forest",
     ]
-    assert len(axes.containers) == len(MARKS)
-    assert axes.get_xlabel() == "accuracy (n = 76 scenarios)"
+    assert len(figure.axes) == rates["condition"].n_unique()
+    for axes in figure.axes:
+        markers = [line.get_marker() for line in marks_of(axes)]
+        assert markers == [METHOD_STYLES[name].marker for name in ("simple_rules", "random_forest")]
+    assert figure.get_supxlabel() == "accuracy, percent of n = 76 scenarios, with interval"
+
+
+@pytest.mark.parametrize(("fixed", "words"), [(0.1, "loses most"), (0.9, "no method loses")])
+def test_the_title_says_loss_only_where_there_is_one(rates, fixed, words):
+    changed = rates.with_columns(
+        value=pl.when(pl.col("condition") == FIXED).then(fixed).otherwise(0.5)
+    )
+    assert words in portability_picture(changed, 0.2, home=HOME, away=AWAY).title

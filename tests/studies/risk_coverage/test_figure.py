@@ -1,15 +1,14 @@
 from __future__ import annotations
 
-from itertools import combinations
-
 import numpy as np
 import polars as pl
 import pytest
-from matplotlib.text import Text
 
 from failbench.methods.catalogue import FEATURE_METHODS
-from failbench.reporting.style import METHOD_STYLES, save_svg
-from failbench.studies.risk_coverage.figure import draw_risk_coverage
+from failbench.reporting.method_styles import METHOD_STYLES
+from failbench.reporting.style import PALE, REPORTED_LEVEL
+from failbench.studies.risk_coverage.figure import ReportedPoint, risk_coverage_picture
+from printed_pictures import assert_printable, assert_repeats
 
 pytestmark = pytest.mark.usefixtures("project_style")
 
@@ -36,50 +35,49 @@ def test_every_method_that_is_compared_has_a_style():
     assert set(FEATURE_METHODS) <= set(METHOD_STYLES)
 
 
-def test_no_two_methods_look_alike_even_without_colours():
-    styles = METHOD_STYLES.values()
-    assert len({style.marker for style in styles}) == len(styles)
-    for one, other in combinations(styles, 2):
-        assert (one.colour, one.line) != (other.colour, other.line)
-        assert one.label != other.label
+def lines_of(axes, colour):
+    return [line for line in axes.lines if line.get_color() == colour and len(line.get_xdata()) > 4]
 
 
-def test_a_panel_per_feature_set_and_a_line_per_method_that_has_a_curve():
-    figure = draw_risk_coverage(made_up_curves(("hybrid", "ebm")))
-    assert [axes.get_title(loc="left") for axes in figure.axes] == [
-        "Features: 19",
-        "Features: 19 + keywords",
-    ]
-    for axes in figure.axes:
-        colours = {line.get_label(): line.get_color() for line in axes.lines}
-        assert colours == {
-            METHOD_STYLES[method].label: METHOD_STYLES[method].colour
-            for method in ("ebm", "hybrid")
-        }
+def test_a_panel_per_method_with_a_line_per_feature_set_over_those_of_all_others():
+    picture = risk_coverage_picture(made_up_curves(("hybrid", "ebm", "lightgbm")), {})
+    figure = assert_printable(picture)
+    drawn = [axes for axes in figure.axes if axes.axison]
+    titles = [axes.get_title(loc="left") for axes in drawn]
+    assert titles == ["LightGBM", "EBM", "Hybrid, three-way"]
+    for axes, method in zip(drawn, ("lightgbm", "ebm", "hybrid"), strict=True):
+        of_method = lines_of(axes, METHOD_STYLES[method].colour)
+        assert [line.get_linestyle() for line in of_method] == ["-", ":"]
+        assert len(lines_of(axes, PALE)) == 2
 
 
 def test_the_line_of_a_method_has_its_points():
-    (axes,) = draw_risk_coverage(made_up_curves(("hybrid", "ebm"), ("19",))).axes
-    (line,) = [line for line in axes.lines if line.get_label() == "EBM"]
-    assert line.get_xdata()[-1] == 1
-    assert line.get_ydata() == pytest.approx(0.05 * line.get_xdata())
+    axes, *_ = risk_coverage_picture(made_up_curves(("ebm",), ("19",)), {}).figure().axes
+    line, *_ = lines_of(axes, METHOD_STYLES["ebm"].colour)
+    assert line.get_xdata()[-1] == 100
+    assert line.get_ydata() == pytest.approx(0.0 * line.get_xdata())
 
 
-def test_the_legend_names_each_method_once_in_the_order_of_the_styles():
-    figure = draw_risk_coverage(made_up_curves())
-    (legend,) = figure.legends
-    labels = [text.get_text() for text in legend.get_texts()]
-    assert labels == [style.label for style in METHOD_STYLES.values()]
+def test_the_papers_points_are_ticks():
+    reported = {"ebm": (ReportedPoint(0.7, 0.1), ReportedPoint(1.0, 0.4))}
+    axes, *_ = risk_coverage_picture(made_up_curves(("ebm",)), reported).figure().axes
+    ticks = [
+        (line.get_xdata()[0], line.get_ydata()[0])
+        for line in axes.lines
+        if line.get_marker() == REPORTED_LEVEL.marker
+    ]
+    assert ticks == [pytest.approx((70, 10)), pytest.approx((100, 40))]
 
 
-def test_the_figure_is_two_columns_wide_and_no_text_is_too_small_to_read():
-    figure = draw_risk_coverage(made_up_curves())
-    assert figure.get_figwidth() == pytest.approx(6.9)
-    assert min(text.get_fontsize() for text in figure.findobj(Text) if text.get_text()) >= 6
+def test_the_title_is_of_the_method_that_is_wrong_least_and_is_not_handed_the_category():
+    title = risk_coverage_picture(made_up_curves(("hybrid", "ebm", "lightgbm")), {}).title
+    assert title.startswith("On the half of the runs that it is surest of, EBM is wrong on 2.5 %")
+    assert title.endswith("on 5.0 %")
+
+
+def test_every_method_can_be_drawn_and_every_text_read():
+    assert_printable(risk_coverage_picture(made_up_curves(), {}))
 
 
 def test_the_same_points_give_the_same_bytes(tmp_path):
-    first, second = tmp_path / "1.svg", tmp_path / "2.svg"
-    save_svg(draw_risk_coverage(made_up_curves()), first)
-    save_svg(draw_risk_coverage(made_up_curves()), second)
-    assert first.read_bytes() == second.read_bytes()
+    assert_repeats(risk_coverage_picture(made_up_curves(("hybrid", "ebm")), {}), tmp_path)

@@ -42,8 +42,8 @@ def test_the_curve_of_four_runs_is_what_a_hand_computes():
         prediction=["optimization", "unknown", "optimization", "unknown"],
         confidence=[0.9, 0.5, 0.7, 0.6],
     )
-    found = risk_curve(rankings(predictions), np.array([0.25, 0.5, 0.75, 1.0]))
-    assert found == pytest.approx([0, 0, 1 / 3, 1 / 2])
+    curve = risk_curve(rankings(predictions), np.array([0.25, 0.5, 0.75, 1.0]))
+    assert curve == pytest.approx([0, 0, 1 / 3, 1 / 2])
 
 
 def test_runs_of_equal_confidence_are_taken_together():
@@ -64,8 +64,8 @@ def test_without_ties_the_curve_at_each_run_is_the_running_error_rate():
     ordered = predictions.sort("confidence", descending=True)
     wrong = (ordered["prediction"] != ordered["category"]).to_numpy()
     ranks = np.arange(1, 61)
-    found = risk_curve(rankings(predictions), ranks / 60)
-    assert found == pytest.approx(np.cumsum(wrong) / ranks)
+    curve = risk_curve(rankings(predictions), ranks / 60)
+    assert curve == pytest.approx(np.cumsum(wrong) / ranks)
 
 
 def test_at_full_coverage_the_risk_is_one_less_accuracy_abstentions_counted_as_wrong():
@@ -84,8 +84,8 @@ def test_abstentions_come_last_whatever_their_confidence():
         prediction=["abstain", "optimization", "optimization"],
         confidence=[1.0, 0.4, 0.3],
     )
-    found = risk_curve(rankings(predictions), np.array([1 / 3, 2 / 3, 1.0]))
-    assert found == pytest.approx([0, 0, 1 / 3])
+    curve = risk_curve(rankings(predictions), np.array([1 / 3, 2 / 3, 1.0]))
+    assert curve == pytest.approx([0, 0, 1 / 3])
 
 
 def test_the_area_is_the_integral_of_the_curve():
@@ -143,10 +143,10 @@ def test_the_interval_equals_scipy_over_resampled_rows():
         method="BCa",
         rng=np.random.default_rng(SETTINGS.seed),
     ).confidence_interval
-    found = risk_coverage(predictions, SETTINGS).areas.row(0, named=True)
-    assert found["interval"] == "BCa bootstrap"
-    assert (found["ci_low"], found["ci_high"]) == pytest.approx(tuple(expected), abs=2e-3)
-    assert found["ci_low"] < found["value"] < found["ci_high"]
+    area = risk_coverage(predictions, SETTINGS).areas.row(0, named=True)
+    assert area["interval"] == "BCa bootstrap"
+    assert (area["ci_low"], area["ci_high"]) == pytest.approx(tuple(expected), abs=2e-3)
+    assert area["ci_low"] < area["value"] < area["ci_high"]
 
 
 def test_only_methods_whose_answers_differ_in_confidence_have_a_curve():
@@ -156,10 +156,10 @@ def test_only_methods_whose_answers_differ_in_confidence_have_a_curve():
         prediction=pl.when(pl.col("repeat") == 0).then(pl.lit("abstain")).otherwise("prediction"),
         confidence=pl.when(pl.col("repeat") == 0).then(0.5).otherwise(1.0),
     )
-    found = risk_coverage(pl.concat([flat, sure]), SETTINGS)
-    assert found.curves["method"].unique().to_list() == ["sure"]
-    assert found.areas.select("feature_set", "method", "metric").rows() == [("19", "sure", AREA)]
-    assert found.curves["coverage"].to_list() == pytest.approx(np.arange(1, 21) / 20)
+    results = risk_coverage(pl.concat([flat, sure]), SETTINGS)
+    assert results.curves["method"].unique().to_list() == ["sure"]
+    assert results.areas.select("feature_set", "method", "metric").rows() == [("19", "sure", AREA)]
+    assert results.curves["coverage"].to_list() == pytest.approx(np.arange(1, 21) / 20)
     with pytest.raises(BadInputError, match="no method gives answers of different confidence"):
         risk_coverage(flat, SETTINGS)
 
@@ -169,9 +169,9 @@ def test_curves_do_not_depend_on_the_number_of_workers():
         made_up_predictions(seed=seed).with_columns(method=pl.lit(f"method_{seed}"))
         for seed in (0, 1)
     )
-    one, two = (risk_coverage(both, SETTINGS, workers) for workers in (1, 2))
-    assert one.curves.equals(two.curves)
-    assert one.areas.equals(two.areas)
+    serial, parallel = (risk_coverage(both, SETTINGS, workers) for workers in (1, 2))
+    assert serial.curves.equals(parallel.curves)
+    assert serial.areas.equals(parallel.areas)
 
 
 @pytest.mark.long
@@ -190,8 +190,8 @@ def test_bca_covers_the_area_that_many_scenarios_have():
         predictions = small_predictions(
             category=category, prediction=answers, confidence=confidence
         )
-        found = risk_coverage(predictions, SETTINGS).areas.row(0, named=True)
-        covered.append(found["ci_low"] <= truth <= found["ci_high"])
+        area = risk_coverage(predictions, SETTINGS).areas.row(0, named=True)
+        covered.append(area["ci_low"] <= truth <= area["ci_high"])
     assert 0.90 <= np.mean(covered) <= 0.99
 
 

@@ -43,4 +43,4 @@ def test_the_contrasts_are_tested_on_the_primary_set_and_beside_it_on_the_papers
 def test_metrics_and_map_are_of_the_primary_set(of_both_sets):
     difference = of_both_sets.metrics["contrasts"]["random_forest_less_simple_rules"]["difference"]
     assert difference["value"] > 0
-    assert set(of_both_sets.figures) == {"significance"}
+    assert set(of_both_sets.figures) == {"significance", "significance_map"}

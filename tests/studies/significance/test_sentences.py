@@ -41,13 +41,13 @@ def test_a_sentence_says_size_uncertainty_verdicts_and_what_could_have_been_seen
 
 
 def test_a_contrast_in_the_other_direction_says_fewer(contrast):
-    found = contrast_sentence(contrast(difference=-0.034), SETTINGS)
-    assert "diagnosed 3.4 percentage points fewer of the scenarios right than" in found
+    sentence = contrast_sentence(contrast(difference=-0.034), SETTINGS)
+    assert "diagnosed 3.4 percentage points fewer of the scenarios right than" in sentence
 
 
 def test_no_difference_has_no_direction(contrast):
-    found = contrast_sentence(contrast(difference=-0.0001), SETTINGS)
-    assert "diagnosed as many scenarios right as simple rules" in found
+    sentence = contrast_sentence(contrast(difference=-0.0001), SETTINGS)
+    assert "diagnosed as many scenarios right as simple rules" in sentence
 
 
 def test_equivalence_is_claimed_only_where_it_was_shown(contrast):
@@ -58,32 +58,32 @@ def test_equivalence_is_claimed_only_where_it_was_shown(contrast):
 
 
 def test_a_tiny_p_is_not_printed_as_zero(contrast):
-    found = contrast_sentence(contrast(p_holm=1e-7), SETTINGS)
-    assert "Holm-adjusted p < 0.001" in found
+    sentence = contrast_sentence(contrast(p_holm=1e-7), SETTINGS)
+    assert "Holm-adjusted p < 0.001" in sentence
 
 
 def test_names_keep_their_capitals_inside_a_sentence(contrast):
-    found = contrast_sentence(contrast("ebm", "lightgbm"), SETTINGS)
-    assert found.startswith("On 19 features, EBM diagnosed")
-    assert "right than LightGBM (" in found
-    assert "for EBM and" in found
+    sentence = contrast_sentence(contrast("ebm", "lightgbm"), SETTINGS)
+    assert sentence.startswith("On 19 features, EBM diagnosed")
+    assert "right than LightGBM (" in sentence
+    assert "for EBM and" in sentence
 
 
 def test_what_identical_answers_cannot_tell_is_said(contrast):
-    found = contrast_sentence(
+    sentence = contrast_sentence(
         contrast(ci_low=None, ci_high=None, detectable_difference=None), SETTINGS
     )
-    assert "no interval, as all resamples of the scenarios agree" in found
-    assert found.endswith("the power of n = 76 scenarios cannot be told.")
+    assert "no interval, as all resamples of the scenarios agree" in sentence
+    assert sentence.endswith("the power of n = 76 scenarios cannot be told.")
 
 
 def test_margins_are_those_of_the_settings(contrast):
     other = SETTINGS.model_copy(
         update={"practical_equivalence": 0.025, "equivalence_margin": 0.15, "power": 0.9}
     )
-    found = contrast_sentence(contrast(), other)
+    sentence = contrast_sentence(contrast(), other)
     for part in ("less than 2.5 points", "within 15 points", "a power of 90 %"):
-        assert part in found
+        assert part in sentence
 
 
 def test_sentences_and_rows_are_those_of_the_contrasts_alone(contrast, compared):
@@ -102,7 +102,11 @@ def test_sentences_and_rows_are_those_of_the_contrasts_alone(contrast, compared)
 
 def test_the_table_shows_every_test_and_can_be_written_in_every_language(contrast):
     table = contrasts_table([contrast()], SETTINGS, 10)
-    row = dict(zip(((one.group, one.heading) for one in table.columns), table.rows[0], strict=True))
+    row = dict(
+        zip(
+            ((column.group, column.heading) for column in table.columns), table.rows[0], strict=True
+        )
+    )
     assert row["", "Difference"] == "10.0 [1.2, 20.0]"
     assert row["corrected resampled t", "p"] == "0.016"
     assert row["corrected resampled t", "p, Holm"] == "0.032"

@@ -1,18 +1,18 @@
 from __future__ import annotations
 
+import polars as pl
 import pytest
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from failbench.reporting.cells import percent
 from failbench.reporting.markup import markdown
-from failbench.reporting.style import save_svg
 from failbench.studies.unknown_anatomy.added_measurements_table import SET_LABELS
 from failbench.studies.unknown_anatomy.feature_sets import MEASURED_SETS
-from failbench.studies.unknown_anatomy.figure import FONT, SHOWN, WIDTH, draw_unknown_anatomy
+from failbench.studies.unknown_anatomy.figure import SHOWN, unknown_anatomy_picture
 from failbench.studies.unknown_anatomy.results import anatomy_points
 from failbench.studies.unknown_anatomy.tables import LETTERS, anatomy_tables
 from failbench.vocabulary import CATEGORIES
 from made_up_anatomy import COUNT, SETTINGS
+from printed_pictures import assert_printable, assert_repeats
 
 pytestmark = pytest.mark.usefixtures("project_style")
 
@@ -76,28 +76,21 @@ def test_look_alikes_are_named_with_their_category(tables, results):
 
 def test_bars_are_the_probabilities_of_two_feature_sets(results):
     points = anatomy_points(results)
-    axes = draw_unknown_anatomy(points).axes[0]
-    assert len(axes.patches) == COUNT * len(SHOWN) * len(CATEGORIES)
+    panels = assert_printable(unknown_anatomy_picture(points)).axes
+    assert [len(axes.patches) for axes in panels] == [COUNT * len(CATEGORIES)] * len(SHOWN)
     first = points.filter(scenario=points["scenario"][0], feature_set="19").row(0, named=True)
-    widths = [bar.get_width() for bar in axes.patches[: len(CATEGORIES)]]
-    assert widths == pytest.approx([first[f"p_{category}"] for category in CATEGORIES])
+    widths = [bar.get_width() for bar in panels[0].patches[: len(CATEGORIES)]]
+    assert widths == pytest.approx([100 * first[f"p_{category}"] for category in CATEGORIES])
 
 
-def test_letters_are_large_enough_and_stay_inside(results):
-    figure = draw_unknown_anatomy(anatomy_points(results))
-    canvas = FigureCanvasAgg(figure)
-    canvas.draw()
-    assert figure.get_figwidth() == WIDTH
-    width, height = canvas.get_width_height()
-    axes = figure.axes[0]
-    for text in (*axes.texts, *axes.get_xticklabels(), *axes.get_yticklabels()):
-        box = text.get_window_extent()
-        assert text.get_fontsize() >= FONT
-        assert (box.x0 >= 0, box.x1 <= width) == (True, True), text
-        assert (box.y0 >= 0, box.y1 <= height) == (True, True), text
+def test_the_title_counts_what_is_called_unknown_in_most_repeats(results):
+    points = anatomy_points(results).with_columns(
+        right=pl.when(pl.col("feature_set") == "19").then(0.5).otherwise(0.6)
+    )
+    title = unknown_anatomy_picture(points).title
+    assert f"calls 0 of the {COUNT} unknown scenarios" in title
+    assert f"and {COUNT} when" in title
 
 
 def test_the_figure_is_the_same_to_the_byte(results, tmp_path):
-    for name in ("one", "other"):
-        save_svg(draw_unknown_anatomy(anatomy_points(results)), tmp_path / f"{name}.svg")
-    assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "other.svg").read_bytes()
+    assert_repeats(unknown_anatomy_picture(anatomy_points(results)), tmp_path)

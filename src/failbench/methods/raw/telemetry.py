@@ -36,7 +36,7 @@ from failbench.features.raw_table import RAW_SERIES, RAW_TEXT
 from failbench.methods.classifiers import Positive
 from failbench.methods.contributions import SHARE, Positions, leading_terms, weighted_terms
 from failbench.methods.converged import ConvergedLogisticRegression
-from failbench.methods.declaration import Context, MethodDeclaration, declared
+from failbench.methods.declaration import Context, MethodDeclaration, by_name
 from failbench.methods.raw.series import AlignedSeries
 from failbench.methods.tuned_classifier import TunedClassifier
 from failbench.records import Record
@@ -228,7 +228,7 @@ def _method(
     return RawTelemetry(ColumnTransformer(list(blocks), sparse_threshold=0.0), classifier)
 
 
-DECLARATIONS = declared(
+DECLARATIONS = by_name(
     MethodDeclaration("raw_series", RawTelemetrySettings, _raw_series),
     MethodDeclaration("raw_text", RawTelemetrySettings, _raw_text),
     MethodDeclaration("raw_telemetry", RawTelemetrySettings, _raw_telemetry),

@@ -19,14 +19,13 @@ import polars as pl
 from pydantic import Field, field_validator, model_validator
 
 from failbench.features.catalogue import FEATURE_SETS
-from failbench.features.feature_table import ERROR_TEXT as TEXT_COLUMNS
-from failbench.features.feature_table import to_frame
+from failbench.features.feature_table import ERROR_TEXT_COLUMNS, to_frame
 from failbench.methods.band_features import band_features
 from failbench.methods.classifiers import RandomForestSettings, random_forest
 from failbench.methods.healthy_band import HealthyBand, healthy_band
 from failbench.methods.improved_rules import ImprovedRules, ImprovedRulesSettings
 from failbench.methods.method import Method
-from failbench.methods.reduced_tree import ERROR_TEXT
+from failbench.methods.reduced_tree import ERROR_TEXT_SIGNAL
 from failbench.methods.signal_groups import ALL_GROUPS, SIGNAL_GROUPS, signal_groups
 from failbench.prediction.fold_plans import NESTED_CV, FoldPlan, by_scenario
 from failbench.prediction.labelled_runs import LabelledRuns
@@ -83,8 +82,8 @@ class View:
             return runs
         hidden = [name for name in FEATURE_SETS["19"] if name not in self.signals]
         blind = runs.assign(**dict.fromkeys(hidden, np.nan))
-        if ERROR_TEXT not in self.signals:
-            blind = blind.assign(**dict.fromkeys(TEXT_COLUMNS, ""))
+        if ERROR_TEXT_SIGNAL not in self.signals:
+            blind = blind.assign(**dict.fromkeys(ERROR_TEXT_COLUMNS, ""))
         return blind
 
     def estimator(self, band: HealthyBand, seed: int) -> Method:
@@ -189,10 +188,10 @@ def _views(
         columns = FEATURE_SETS[feature_set]
         members = signal_groups(columns)
         if method != FOREST:
-            members[ERROR_TEXT] = (ERROR_TEXT,)
+            members[ERROR_TEXT_SIGNAL] = (ERROR_TEXT_SIGNAL,)
         for subset, groups in subsets(tuple(members), kept).items():
             seen = {name for group in groups for name in members[group]}
-            signals = tuple(name for name in (*columns, ERROR_TEXT) if name in seen)
+            signals = tuple(name for name in (*columns, ERROR_TEXT_SIGNAL) if name in seen)
             views[feature_set, method, subset] = View(method, settings, signals)
     return views
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import polars as pl
 
 from failbench.reporting.reported import Reported
 from failbench.reporting.study_report import StudyReport, Summary, rounded
-from failbench.studies.ablation.figure import draw_ablation
+from failbench.studies.ablation.figure import ablation_picture
 from failbench.studies.ablation.interactions_table import interactions_table, reported_surplus
 from failbench.studies.ablation.results import (
     AblationSettings,
@@ -60,7 +58,7 @@ def report(
                 interactions, settings.superadditive, confidence=settings.confidence
             ),
         ),
-        figures={"ablation": partial(draw_ablation, points, paper)},
+        figures={"ablation": ablation_picture(points, paper)},
         summary=(
             Summary.of(
                 points.filter(pl.col("metric") == "accuracy"),

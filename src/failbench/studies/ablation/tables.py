@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from failbench.methods.reduced_tree import ERROR_TEXT
+from failbench.methods.reduced_tree import ERROR_TEXT_SIGNAL
 from failbench.reporting.cells import ABSENT, percent, signed, three_decimals, with_interval
 from failbench.reporting.reported import AblationTable, Reported, ReportedAblation
 from failbench.reporting.table import Column, Table
@@ -204,7 +204,7 @@ def _replaced_note(points: pl.DataFrame, importance: pl.DataFrame) -> str:
     removed = points.row(
         by_predicate=(pl.col("method") == FOREST)
         & (pl.col("feature_set") == "19+keywords")
-        & (pl.col("subset") == f"without_{ERROR_TEXT}")
+        & (pl.col("subset") == f"without_{ERROR_TEXT_SIGNAL}")
         & (pl.col("metric") == "accuracy"),
         named=True,
     )
@@ -212,7 +212,7 @@ def _replaced_note(points: pl.DataFrame, importance: pl.DataFrame) -> str:
         by_predicate=(pl.col("feature_set") == "19+keywords+trend")
         & (pl.col("method") == FOREST)
         & (pl.col("kind") == "group")
-        & (pl.col("name") == ERROR_TEXT),
+        & (pl.col("name") == ERROR_TEXT_SIGNAL),
         named=True,
     )
     return REPLACED_NOTE.format(

@@ -3,27 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Final
 
 import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.typing import LineStyleType
 
+from failbench.reporting.cells import percent
 from failbench.reporting.labels import CATEGORY_LABELS
+from failbench.reporting.picture import Picture, legend_outside
 from failbench.reporting.reported import Reported, reported_number
-from failbench.reporting.style import BLACK, BLUE, GREY, SKY, VERMILLION
+from failbench.reporting.style import BLACK, BLUE, FULL_WIDTH, GREEN, GREY, SKY, VERMILLION
 from failbench.studies.abstention.results import ALL, CHOSEN, PER_FOLD, REASONS, THRESHOLDS
 from failbench.studies.abstention.tables import REASON_LABELS, reported_shares
 from failbench.vocabulary import Reason
 
-WIDTH, HEIGHT = 6.9, 2.9
-"""In inches: the width is that of two columns."""
+HEIGHT: Final = 2.9
+"""Inches."""
 
-FONT = 6.5
-CHOSEN_HEIGHT = 1.06
+CHOSEN_HEIGHT: Final = 106.0
 """Where, above the shares, the chosen thresholds are."""
 
-NARROW = 0.08
+TOP: Final = 120.0
+"""Of the axis of shares, which leaves room for these thresholds."""
+
+NARROW: Final = 0.08
 """Segments of a smaller share have no room for their number."""
 
 REASON_COLOURS: Final[Mapping[Reason, str]] = {
@@ -31,17 +39,20 @@ REASON_COLOURS: Final[Mapping[Reason, str]] = {
     "conflict": VERMILLION,
     "missing": GREY,
 }
-CURVES: Final = {
-    "accuracy_when_committed": ("accuracy if committed", BLUE, "-"),
-    "coverage": ("coverage", BLACK, "--"),
-    "accuracy": ("accuracy", VERMILLION, ":"),
+CURVES: Final[dict[str, tuple[str, str, LineStyleType]]] = {
+    "accuracy_when_committed": ("right if committed", BLUE, "-"),
+    "coverage": ("committed", BLACK, "--"),
+    "accuracy": ("right", GREEN, ":"),
 }
 """Label, colour and line of each quantity of the sweep."""
 
+Bar = tuple[str, dict[Reason, float]]
+"""Label and shares."""
 
-def draw_abstention(
+
+def abstention_picture(
     estimates: pl.DataFrame, paper: Reported, *, tau: float, target: float
-) -> Figure:
+) -> Picture:
     """Left why the rules abstain, right what they are worth at other thresholds.
 
     Parameters
@@ -55,14 +66,65 @@ def draw_abstention(
     target
         Share of right answers among the committed that was asked for.
     """
-    figure = Figure(figsize=(WIDTH, HEIGHT), layout="constrained")
-    left, right = figure.subplots(1, 2, width_ratios=(1, 1))
-    _draw_reasons(left, _reasons(estimates, paper))
+    bars = _reasons(estimates, paper)
+    return Picture(
+        _finding(estimates, paper),
+        "On the left, bars of the reasons for which the improved rules abstain, as shares: as the "
+        "paper reports them, over all scenarios, and by category. On the right, lines over the "
+        "threshold of confidence: share right among the committed, share committed, and share "
+        "right of all, with bands for their intervals.",
+        FULL_WIDTH,
+        HEIGHT,
+        partial(_draw, bars, estimates, tau, target),
+    )
+
+
+def _finding(estimates: pl.DataFrame, paper: Reported) -> str:
+    of_all = dict(
+        estimates.filter(pl.col("part") == REASONS, pl.col("key") == ALL)
+        .select("metric", "value")
+        .iter_rows()
+    )
+    reported = percent(reported_number(paper, "improved_rules_abstention"))
+    abstained = (
+        f"The improved rules abstain on {percent(of_all['abstention_rate'])} % of scenarios "
+        f"(reported: {reported} %)"
+    )
+    shares = {reason: of_all.get(f"share_{reason}") for reason in REASON_LABELS}
+    measured = {reason: share for reason, share in shares.items() if share is not None}
+    if not measured:
+        return abstained
+    most = max(measured, key=lambda reason: measured[reason])
+    return (
+        f"{abstained}, most often for {REASON_LABELS[most].lower()} ({percent(measured[most])} %)"
+    )
+
+
+def _draw(
+    bars: list[Bar], estimates: pl.DataFrame, tau: float, target: float, figure: Figure
+) -> None:
+    left, right = figure.subplots(1, 2)
+    _draw_reasons(left, bars)
     _draw_sweep(right, estimates, tau, target)
-    return figure
+    legend_outside(
+        figure,
+        [
+            *(
+                Patch(color=REASON_COLOURS[reason], label=label.lower())
+                for reason, label in REASON_LABELS.items()
+            ),
+            *(
+                Line2D([], [], color=colour, linestyle=line, label=label)
+                for label, colour, line in CURVES.values()
+            ),
+        ],
+        columns=6,
+        handlelength=1.6,
+        columnspacing=0.9,
+    )
 
 
-def _reasons(estimates: pl.DataFrame, paper: Reported) -> list[tuple[str, dict[Reason, float]]]:
+def _reasons(estimates: pl.DataFrame, paper: Reported) -> list[Bar]:
     """Label and shares of each bar from the top; a category without abstentions has none."""
     rate = reported_number(paper, "improved_rules_abstention")
     scenarios = reported_number(paper, "scenarios")
@@ -81,54 +143,39 @@ def _reasons(estimates: pl.DataFrame, paper: Reported) -> list[tuple[str, dict[R
     return bars
 
 
-def _draw_reasons(axes: Axes, bars: list[tuple[str, dict[Reason, float]]]) -> None:
+def _draw_reasons(axes: Axes, bars: list[Bar]) -> None:
     for row, (_, shares) in enumerate(bars):
         start = 0.0
         for reason, share in shares.items():
-            label = REASON_LABELS[reason].lower() if row == 0 else None
-            axes.barh(row, share, left=start, color=REASON_COLOURS[reason], label=label)
+            axes.barh(row, 100 * share, left=100 * start, color=REASON_COLOURS[reason])
             if share >= NARROW:
-                middle = start + share / 2
-                text = f"{100 * share:.0f}"
-                axes.text(middle, row, text, ha="center", va="center", fontsize=FONT)
+                middle = 100 * (start + share / 2)
+                axes.text(middle, row, f"{100 * share:.0f}", ha="center", va="center")
             start += share
-    axes.set_yticks(range(len(bars)), [label for label, _ in bars], fontsize=FONT)
+    axes.set_yticks(range(len(bars)), [label for label, _ in bars])
     axes.set_ylim(len(bars) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
-    axes.tick_params(axis="x", labelsize=FONT)
-    axes.set_xlim(0.0, 1.0)
-    axes.set_xlabel("share of the abstentions, of n scenarios", fontsize=FONT + 0.5)
-    axes.set_title("Why the improved rules abstain", pad=16)
-    _legend_above(axes)
-
-
-def _legend_above(axes: Axes) -> None:
-    axes.legend(
-        loc="lower left",
-        bbox_to_anchor=(0.0, 0.985),
-        ncols=3,
-        fontsize=FONT,
-        handlelength=1.5,
-        columnspacing=0.8,
-        borderaxespad=0.0,
-    )
+    axes.set_xlim(0, 100)
+    axes.set_xlabel("percent of the abstentions (of n scenarios)")
+    axes.set_title("why the improved rules abstain")
 
 
 def _draw_sweep(axes: Axes, estimates: pl.DataFrame, tau: float, target: float) -> None:
     swept = estimates.filter(pl.col("part") == THRESHOLDS).with_columns(
         pl.col("key").cast(pl.Float64)
     )
-    for metric, (label, colour, line) in CURVES.items():
+    for metric, (_, colour, line) in CURVES.items():
         points = swept.filter(pl.col("metric") == metric).sort("key")
-        taus, value, low, high = (
-            points[name].to_numpy() for name in ("key", "value", "ci_low", "ci_high")
+        taus = points["key"].to_numpy()
+        value, low, high = (
+            100 * points[name].to_numpy() for name in ("value", "ci_low", "ci_high")
         )
         axes.fill_between(taus, low, high, color=colour, alpha=0.15, linewidth=0)
-        axes.plot(taus, value, color=colour, linestyle=line, label=label)
-    axes.axhline(target, color=GREY, linewidth=0.6)
-    axes.text(0.0, target + 0.01, f"{100 * target:g} %", fontsize=FONT, color=BLACK)
-    axes.axvline(tau, color=GREY, linewidth=0.6)
-    axes.text(tau - 0.01, 0.01, f"tau {tau:g}", fontsize=FONT, ha="right")
+        axes.plot(taus, value, color=colour, linestyle=line)
+    axes.axhline(100 * target, color=GREY, linewidth=0.6)
+    axes.text(0.0, 100 * target + 1, f"{100 * target:g} %")
+    axes.axvline(tau, ymax=100 / TOP, color=GREY, linewidth=0.6)
+    axes.text(tau - 0.01, 1, f"tau {tau:g}", ha="right")
     chosen = estimates.filter(
         pl.col("part") == CHOSEN, pl.col("key") == PER_FOLD, pl.col("metric") == "tau"
     )
@@ -138,21 +185,18 @@ def _draw_sweep(axes: Axes, estimates: pl.DataFrame, tau: float, target: float) 
             CHOSEN_HEIGHT,
             xerr=([median - low], [high - median]),
             color=BLACK,
-            marker="o",
-            markersize=3,
+            marker="|",
+            markersize=6,
             capsize=2,
             elinewidth=0.8,
             linestyle="none",
         )
-        text = f"folds choose for {100 * target:g} %: median and range"
-        axes.text(1.0, CHOSEN_HEIGHT + 0.04, text, fontsize=FONT, ha="right")
+        text = f"chosen for {100 * target:g} %: median, range"
+        axes.text(1.0, CHOSEN_HEIGHT + 4, text, ha="right")
     axes.set_xlim(0.0, 1.0)
-    axes.set_ylim(0.0, 1.2)
-    axes.set_yticks([0.0, 0.2, 0.4, 0.6, 0.8, 1.0])
-    axes.tick_params(labelsize=FONT)
-    axes.set_xlabel("threshold of confidence, tau", fontsize=FONT + 0.5)
-    sizes = sorted(set(swept["n"]))
-    n = " / ".join(str(size) for size in sizes)
-    axes.set_ylabel(f"share of n = {n} scenarios, or of the committed", fontsize=FONT + 0.5)
-    axes.set_title("What another threshold is worth", pad=16)
-    _legend_above(axes)
+    axes.set_ylim(0.0, TOP)
+    axes.set_yticks([0, 20, 40, 60, 80, 100])
+    axes.set_xlabel("threshold of confidence, tau")
+    n = " / ".join(str(size) for size in sorted(set(swept["n"])))
+    axes.set_ylabel(f"percent of n = {n} scenarios")
+    axes.set_title("what another threshold is worth")

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import polars as pl
 
 from failbench.reporting.reported import Reported
 from failbench.reporting.study_report import StudyReport, Summary, rounded
 from failbench.statistics.estimates import nest
 from failbench.statistics.intervals import ScenarioIntervalSettings
-from failbench.studies.abstention.figure import draw_abstention
+from failbench.studies.abstention.figure import abstention_picture
 from failbench.studies.abstention.results import abstention_estimates
 from failbench.studies.abstention.settings import AbstentionSettings
 from failbench.studies.abstention.tables import reasons_table, thresholds_table
@@ -50,6 +48,6 @@ def report(
             reasons_table(points, paper, intervals),
             thresholds_table(points, paper, tau=tau, target=target, confidence=confidence),
         ),
-        figures={"abstention": partial(draw_abstention, points, paper, tau=tau, target=target)},
+        figures={"abstention": abstention_picture(points, paper, tau=tau, target=target)},
         summary=(Summary.of(points, "part", "key", "metric", "value", "ci_low", "ci_high", "n"),),
     )

@@ -1,48 +1,38 @@
-"""The figure of the architectures: the paper's accuracies, and what the rules reach on ours."""
+"""The figure of the architectures: what rules and a forest reach on each, beside the paper's."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
-import numpy as np
 import polars as pl
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 
 from failbench.prediction.fold_plans import LEFT_OUT
-from failbench.reporting.dot_plot import draw_marks, rule_rows
+from failbench.reporting.cells import percent
+from failbench.reporting.dot_plot import dot_panels
 from failbench.reporting.labels import ARCHITECTURE_LABELS
+from failbench.reporting.method_styles import METHOD_STYLES
+from failbench.reporting.picture import Picture, legend_outside
 from failbench.reporting.reported import Reported
-from failbench.reporting.style import BLUE, GREY, ORANGE, SKY, VERMILLION
+from failbench.reporting.style import FULL_WIDTH, GREY, REPORTED
 from failbench.scenarios import Architecture
 from failbench.studies.architectures.cells import architectures_in
 from failbench.studies.architectures.measure import RECORDED, RULES
 from failbench.studies.architectures.results import ArchitecturesSettings
 
-WIDTH: Final = 3.4
-"""Inches: that of one column, so that no letter shrinks below its size."""
-
-FONT: Final = 6.5
-ROW_HEIGHT: Final = 0.46
+ROW_HEIGHT: Final = 0.22
 """Inches per architecture."""
 
-REPEATED: Final = 0.66
-"""Share of a row that its dots take."""
+RULES_METHOD, FOREST = "improved_rules", "random_forest"
 
 
-@dataclass(frozen=True)
-class Mark:
-    """How a set of accuracies is called and drawn; markers differ, for eyes without colours."""
-
-    label: str
-    colour: str
-    marker: str
-
-
-def draw_architectures(
+def architectures_picture(
     points: pl.DataFrame, paper: Reported, settings: ArchitecturesSettings
-) -> Figure:
-    """Accuracy with its interval, a row per architecture and a mark per condition.
+) -> Picture:
+    """Accuracy with its interval, a row per architecture and a panel per condition.
 
     The band is the margin of equivalence about the mean of the rules' accuracies as recorded.
 
@@ -56,75 +46,89 @@ def draw_architectures(
         Noise and margin.
     """
     accuracies = points.filter(pl.col("metric") == "accuracy")
-    names = architectures_in(accuracies)
-    figure = Figure(figsize=(WIDTH, 1.35 + ROW_HEIGHT * len(names)), layout="constrained")
-    axes = figure.subplots()
-    rules = accuracies.filter(pl.col("study") == RULES)
-    recorded = _of(rules, "reference", RECORDED)["value"].to_numpy()
-    axes.axvspan(
-        recorded.mean() - settings.equivalence_margin,
-        recorded.mean() + settings.equivalence_margin,
-        color=BLUE,
-        alpha=0.10,
-        linewidth=0,
-        label=f"mean as recorded ± {100 * settings.equivalence_margin:g} points",
-    )
-    conditions = _conditions(accuracies, _reported(paper, names), settings)
-    offsets = np.linspace(-REPEATED / 2, REPEATED / 2, len(conditions))
-    for (mark, drawn), offset in zip(conditions, offsets, strict=True):
-        rows = np.array([names.index(name) for name in drawn["architecture"]], dtype=float)
-        draw_marks(
-            axes, drawn, rows + offset, colour=mark.colour, marker=mark.marker, label=mark.label
-        )
-    rule_rows(axes, [ARCHITECTURE_LABELS[name] for name in names], FONT)
-    axes.tick_params(axis="x", labelsize=FONT)
-    axes.set_xlim(0.0, 1.0)
-    n = sorted(set(rules["n"]))
-    axes.set_xlabel(f"accuracy (n = {' or '.join(map(str, n))} scenarios)", fontsize=FONT)
-    figure.legend(loc="outside upper left", fontsize=FONT, handletextpad=0.3)
-    return figure
-
-
-def _reported(paper: Reported, names: list[Architecture]) -> pl.DataFrame:
-    """The paper's accuracies, of the architectures that it has."""
-    printed = paper.tables.architectures.rows
-    return pl.DataFrame(
-        [
-            (name, printed[name].accuracy, *printed[name].interval)
-            for name in names
-            if name in printed
-        ],
-        schema=["architecture", "value", "ci_low", "ci_high"],
-        orient="row",
-    )
-
-
-def _conditions(
-    accuracies: pl.DataFrame, reported: pl.DataFrame, settings: ArchitecturesSettings
-) -> list[tuple[Mark, pl.DataFrame]]:
-    """What is drawn, each set of accuracies with its mark."""
-    rules = accuracies.filter(pl.col("study") == RULES)
     noisiest = settings.noise[-1]
-    return [
-        (Mark("paper, improved rules", GREY, "o"), reported),
-        (
-            Mark("improved rules, logs as recorded", BLUE, "s"),
-            _of(rules, "reference", RECORDED),
-        ),
-        (
-            Mark(f"the same, {100 * noisiest:g} % noise", SKY, "v"),
-            _of(rules, "reference", noisiest),
-        ),
-        (
-            Mark(f"the same, own percentile {100 * settings.percentile:g}", ORANGE, "D"),
-            _of(rules, "own_percentile", RECORDED),
-        ),
-        (
-            Mark("random forest, architecture left out", VERMILLION, "P"),
-            accuracies.filter(pl.col("study") == LEFT_OUT, pl.col("method") == "random_forest"),
-        ),
-    ]
+    panels = {
+        "recorded": "improved rules,\nlogs as recorded",
+        "noisy": f"improved rules,\n{100 * noisiest:g} % noise",
+        "own": f"improved rules, own\npercentile {100 * settings.percentile:g}",
+        LEFT_OUT: "random forest,\narchitecture left out",
+    }
+    rules = accuracies.filter(pl.col("study") == RULES)
+    left_out = accuracies.filter(pl.col("study") == LEFT_OUT, pl.col("method") == FOREST)
+    drawn = pl.concat(
+        part.with_columns(panel=pl.lit(panel), row="architecture", mark="method")
+        for panel, part in (
+            ("recorded", _of(rules, "reference", RECORDED)),
+            ("noisy", _of(rules, "reference", noisiest)),
+            ("own", _of(rules, "own_percentile", RECORDED)),
+            (LEFT_OUT, left_out),
+        )
+    )
+    names = architectures_in(accuracies)
+    return Picture(
+        _finding(drawn, paper, names),
+        "Four panels of accuracies with intervals, a row per architecture: the improved rules on "
+        "logs as recorded, with noise, with thresholds of the architecture's own, and the random "
+        "forest on architectures that it was not trained on. Vertical ticks are the accuracies "
+        "that the paper reports, a band the margin of equivalence.",
+        FULL_WIDTH,
+        1.0 + ROW_HEIGHT * len(names),
+        partial(_draw, drawn, panels, names, paper, settings),
+    )
+
+
+def _finding(drawn: pl.DataFrame, paper: Reported, names: list[Architecture]) -> str:
+    recorded = drawn.filter(pl.col("panel") == "recorded")["value"].sort().to_list()
+    printed = sorted(
+        row.accuracy for name, row in paper.tables.architectures.rows.items() if name in names
+    )
+    ends = f"{percent(recorded[0])} to {percent(recorded[-1])} %"
+    if not printed:
+        return f"The improved rules are right on {ends} of the scenarios of an architecture"
+    return (
+        f"The improved rules are right on {ends} of the scenarios of an architecture, where the "
+        f"paper reports {percent(printed[0])} to {percent(printed[-1])} %"
+    )
 
 
 def _of(rules: pl.DataFrame, thresholds: str, noise: float) -> pl.DataFrame:
     return rules.filter(pl.col("thresholds") == thresholds, pl.col("noise") == noise)
+
+
+def _draw(
+    drawn: pl.DataFrame,
+    panels: dict[str, str],
+    names: list[Architecture],
+    paper: Reported,
+    settings: ArchitecturesSettings,
+    figure: Figure,
+) -> None:
+    methods = (RULES_METHOD, FOREST)
+    grid = dot_panels(
+        figure,
+        drawn,
+        {name: ARCHITECTURE_LABELS[name] for name in names},
+        {method: METHOD_STYLES[method] for method in methods},
+        panels,
+        spread=0.0,
+    )
+    mean = drawn.filter(pl.col("panel") == "recorded")["value"].to_numpy().mean()
+    low, high = (100 * (mean + sign * settings.equivalence_margin) for sign in (-1, 1))
+    colour = METHOD_STYLES[RULES_METHOD].colour
+    for axes, panel in zip(grid, panels, strict=True):
+        if panel != LEFT_OUT:
+            axes.axvspan(low, high, color=colour, alpha=0.12, linewidth=0)
+    printed = paper.tables.architectures.rows
+    for position, name in enumerate(names):
+        if name in printed:
+            grid[0].plot(100 * printed[name].accuracy, position, **REPORTED.look)
+    grid[0].set_xlim(0, 100)
+    n = " or ".join(str(size) for size in drawn["n"].unique().sort())
+    figure.supxlabel(f"accuracy, percent of n = {n} scenarios, with interval")
+    margin = f"mean as recorded ± {100 * settings.equivalence_margin:g} points"
+    handles = [
+        REPORTED.handle,
+        Line2D([], [], color=GREY, label="value of the first panel"),
+        Patch(color=colour, alpha=0.12, linewidth=0, label=margin),
+    ]
+    legend_outside(figure, handles, columns=3)

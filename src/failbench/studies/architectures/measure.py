@@ -17,7 +17,7 @@ from failbench.features.feature_table import feature_table, to_frame
 from failbench.methods.healthy_band import Band, healthy_band, percentile_band
 from failbench.methods.improved_rules import ImprovedRules, ImprovedRulesSettings
 from failbench.methods.improved_tree import band_features
-from failbench.methods.rules import Readings
+from failbench.methods.rules import EvaluatedConditions
 from failbench.prediction.fold_plans import NESTED_CV, FoldPlan, by_scenario
 from failbench.prediction.labelled_runs import LabelledRuns
 from failbench.prediction.slices import ReferenceStudy
@@ -251,7 +251,7 @@ def _predictions(
 ) -> pl.DataFrame:
     """Every repeat's predictions: what conditions say does not depend on the fold, weights do."""
     frame = to_frame(runs.drop("noise", "log"))
-    readings = Readings(frame)
+    evaluated = EvaluatedConditions(frame)
     scenarios = runs["scenario"].to_numpy().astype(str)
     recalibrated = [
         (plan, fitted.recalibrated(calibration.band, calibration.gradient_norm))
@@ -269,7 +269,7 @@ def _predictions(
     )
     parts = []
     for plan, rules in recalibrated:
-        verdicts = rules.judge(readings)
+        verdicts = rules.judge(evaluated)
         probabilities = rules.probabilities(verdicts)
         part = described.with_columns(
             repeat=pl.lit(plan.repeat),

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import polars as pl
 
 from failbench.methods.improved_rules import ImprovedRulesSettings
 from failbench.reporting.reported import Reported
 from failbench.reporting.study_report import StudyReport, Summary, rounded
 from failbench.statistics.intervals import ScenarioIntervalSettings
-from failbench.studies.architectures.figure import draw_architectures
+from failbench.studies.architectures.figure import architectures_picture
 from failbench.studies.architectures.results import (
     ArchitecturesSettings,
     architecture_metrics,
@@ -69,7 +67,7 @@ def report(
             stability_table(table, settings, rules_settings, confidence=confidence),
             left_out_table(table, paper, repeats, confidence=confidence),
         ),
-        figures={"architectures": partial(draw_architectures, points, paper, settings)},
+        figures={"architectures": architectures_picture(points, paper, settings)},
         summary=(
             Summary.of(spreads, "method", "thresholds", "noise", "value", "smallest_margin", "n"),
         ),

@@ -51,8 +51,8 @@ class CaseDiagnosis:
 def diagnoses_table(diagnoses: Iterable[CaseDiagnosis]) -> pl.DataFrame:
     """Diagnoses without their evidence, as rows of ``DIAGNOSIS_SCHEMA``."""
     rows = [
-        (said.case, said.method, said.diagnosis.category, said.diagnosis.confidence)
-        for said in diagnoses
+        (row.case, row.method, row.diagnosis.category, row.diagnosis.confidence)
+        for row in diagnoses
     ]
     table = pl.DataFrame(rows, schema=DIAGNOSIS_SCHEMA, orient="row")
     return table.with_columns(pl.col("confidence").round(DECIMALS))
@@ -63,8 +63,8 @@ def evidence_table(diagnoses: Iterable[CaseDiagnosis]) -> pl.DataFrame:
     return pl.DataFrame(
         [
             {
-                "case": said.case,
-                "method": said.method,
+                "case": row.case,
+                "method": row.method,
                 "position": position,
                 "signal": evidence.signal,
                 "number": _number(evidence.value),
@@ -73,8 +73,8 @@ def evidence_table(diagnoses: Iterable[CaseDiagnosis]) -> pl.DataFrame:
                 "threshold": _number(evidence.threshold),
                 "pattern": _words(evidence.threshold),
             }
-            for said in diagnoses
-            for position, evidence in enumerate(said.diagnosis.evidence)
+            for row in diagnoses
+            for position, evidence in enumerate(row.diagnosis.evidence)
         ],
         schema=EVIDENCE_SCHEMA,
     )

@@ -1,104 +1,156 @@
-"""The figure of the case studies: six signals of each case, with twin and remedies."""
+"""The figure of the case studies: what each failure showed, and what its remedies reached."""
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Final
 
 import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import LogLocator, NullLocator
 
-from failbench.reporting.run_panels import PANELS, Panel, draw_panels
-from failbench.reporting.style import BLACK, GREEN, LINE, ORANGE, PURPLE, SKY, TWIN
+from failbench.reporting.dot_plot import dot_plot
+from failbench.reporting.picture import Picture, legend_outside
+from failbench.reporting.run_panels import ONSET_DASHES, logarithmic, mark_steps
+from failbench.reporting.style import BLACK, FULL_WIDTH, LINE, THIN, TWIN, Mark
 from failbench.studies.case_studies.cases import Case
 from failbench.studies.case_studies.tables import CASE_LABELS, in_order, role_label
 
-WIDTH: Final = 7.0
-"""Inches: that of two columns."""
+CASE_HEIGHT: Final = 1.45
+"""Inches."""
 
-CASE_HEIGHT: Final = 3.7
-FONT: Final = 6.5
-TITLE_WIDTH: Final = 34
-"""Letters in a line of a panel's title."""
+SIGNALS: Final = {"loss": "training loss, nats", "gradient_norm": "gradient norm"}
+"""What is drawn over the steps: the two signals that the paper tells the cases by."""
 
-WIDE: Final = 1000
-"""A logarithmic axis whose ends are so far apart has ticks at powers of ten alone."""
+NEAR: Final = 0.10
+"""A remedy ends near the twin if its last loss is above the twin's by no more than this share."""
 
-REMEDIES: Final = (ORANGE, GREEN, PURPLE, SKY)
-"""Colours of remedies, by name."""
+RUNS: Final = {
+    "twin": Mark("twin, fault never switched on", TWIN, "s"),
+    "failing": Mark("failing run", LINE, "D"),
+    "remedy": Mark("failing run with a remedy", LINE, "D", "none"),
+}
+"""Marks of what a run is."""
 
 
-def draw_case_studies(cases: Sequence[Case], curves: Mapping[str, pl.DataFrame]) -> Figure:
-    """A block of six panels per case.
+def case_studies_picture(
+    cases: Sequence[Case], curves: Mapping[str, pl.DataFrame], settled_steps: int
+) -> Picture:
+    """A row of three panels per case: loss, gradient norm, and the loss that each run ended with.
 
     Parameters
     ----------
     cases
-        In the order of the blocks.
+        In the order of the rows.
     curves
         By case, as :func:`failbench.reporting.run_curves.run_curves` returns them.
+    settled_steps
+        Steps at the end of a run that its last loss is averaged over.
     """
-    figure = Figure(figsize=(WIDTH, CASE_HEIGHT * len(cases)), layout="constrained")
-    for block, case in zip(
-        figure.subfigures(len(cases), 1, squeeze=False).flat, cases, strict=True
-    ):
-        points = _of_finished_steps(curves[case.name])
-        colours = role_colours(points["role"].unique().to_list())
-        grid = block.subplots(2, 3, sharex=True)
-        draw_panels(
-            grid.flat,
-            points,
-            colours,
-            onset_step=case.onset_step,
-            failure_step=case.failure_step,
-        )
-        for axes, panel in zip(grid.flat, PANELS, strict=True):
-            _fit(axes, panel)
-        block.suptitle(
-            f"{CASE_LABELS[case.name]}: {case.run_id}", x=0.01, ha="left", fontsize=FONT + 1.5
-        )
-        block.legend(handles=_legend(colours), loc="outside lower left", ncols=4, fontsize=FONT)
-    return figure
+    ends = {case.name: last_losses(curves[case.name], settled_steps) for case in cases}
+    return Picture(
+        f"Remedies that end within {100 * NEAR:g} % of the twin's loss: "
+        + ", ".join(_finding(case, ends[case.name]) for case in cases),
+        "A row of three panels per case. The first two show the training loss and the gradient "
+        "norm of the failing run over those of its twin, with lines at onset and failure. The "
+        "third shows the loss over the last steps of the twin, of the failing run, and of the "
+        "failing run with each remedy, and up to which step each ran.",
+        FULL_WIDTH,
+        0.4 + CASE_HEIGHT * len(cases),
+        partial(_draw, cases, curves, ends, settled_steps),
+    )
 
 
-def _fit(axes: Axes, panel: Panel) -> None:
-    """Make letters and ticks small enough for a block of six."""
-    axes.set_title("\n".join(textwrap.wrap(panel.title, TITLE_WIDTH)), fontsize=FONT + 0.5)
-    axes.xaxis.label.set_fontsize(FONT)
-    axes.yaxis.label.set_fontsize(FONT)
-    axes.tick_params(labelsize=FONT - 0.3)
-    if panel.logarithmic:
-        low, high = axes.get_ylim()
-        wide = high > WIDE * low
-        axes.yaxis.set_major_locator(LogLocator(subs=(1,) if wide else (1, 2, 5)))
-        axes.yaxis.set_minor_locator(NullLocator())
+def _finding(case: Case, ends: pl.DataFrame) -> str:
+    losses = dict(ends.select("role", "value").iter_rows())
+    remedies = [role for role in losses if role not in RUNS]
+    near = sum(losses[role] <= (1 + NEAR) * losses["twin"] for role in remedies)
+    return f"{near} of {len(remedies)} against {CASE_LABELS[case.name].lower()}"
 
 
-def _of_finished_steps(curves: pl.DataFrame) -> pl.DataFrame:
-    """A step that died half-way has tokens and next to no seconds: that is no speed."""
-    finished = pl.col("gradient_norm").is_not_null()
-    return curves.with_columns(pl.when(finished).then("tokens_per_second"))
+def last_losses(curves: pl.DataFrame, settled_steps: int) -> pl.DataFrame:
+    """``role``, ``value``, the mean training loss of its last steps, and ``steps``, where it ended.
+
+    Parameters
+    ----------
+    curves
+        As :func:`failbench.reporting.run_curves.run_curves` returns them.
+    settled_steps
+        So many steps with a finite loss are averaged.
+    """
+    finite = curves.filter(pl.col("loss").is_finite())
+    return (
+        finite.sort("step")
+        .group_by("role", maintain_order=True)
+        .agg(pl.col("loss").tail(settled_steps).mean().alias("value"))
+        .join(curves.group_by("role").agg(pl.col("step").max().alias("steps")), on="role")
+    )
 
 
-def role_colours(roles: Sequence[str]) -> dict[str, str]:
-    """Colours by role, in the order of drawing: the failing run lies on top."""
-    remedies = [role for role in in_order(roles) if role not in ("failing", "twin")]
-    colours = {"twin": TWIN}
-    colours |= {role: REMEDIES[place % len(REMEDIES)] for place, role in enumerate(remedies)}
-    return colours | {"failing": LINE}
-
-
-def _legend(colours: Mapping[str, str]) -> list[Line2D]:
-    lines = [
-        Line2D([], [], color=colours[role], label=role_label(role).lower())
-        for role in in_order(list(colours))
+def _draw(
+    cases: Sequence[Case],
+    curves: Mapping[str, pl.DataFrame],
+    ends: Mapping[str, pl.DataFrame],
+    settled_steps: int,
+    figure: Figure,
+) -> None:
+    grid = figure.subplots(len(cases), 3, squeeze=False, width_ratios=(1, 1, 0.9))
+    for row, case in zip(grid, cases, strict=True):
+        for axes, (signal, label) in zip(row, SIGNALS.items(), strict=False):
+            _draw_signal(axes, curves[case.name], signal, case)
+            axes.set_ylabel(label)
+        row[0].set_title(CASE_LABELS[case.name], fontweight="bold")
+        _draw_ends(row[-1], ends[case.name])
+    for axes in grid[-1][:2]:
+        axes.set_xlabel("step")
+    grid[-1][-1].set_xlabel(f"loss, last {settled_steps} steps")
+    handles = [
+        *(
+            Line2D([], [], color=RUNS[role].colour, label=RUNS[role].label)
+            for role in ("failing", "twin")
+        ),
+        Line2D([], [], color=BLACK, linewidth=0.7, linestyle=ONSET_DASHES, label="onset"),
+        Line2D([], [], color=BLACK, linewidth=0.7, label="failure"),
     ]
-    return [
-        *lines,
-        Line2D([], [], color=BLACK, linestyle=(0, (3, 2)), label="onset"),
-        Line2D([], [], color=BLACK, label="failure"),
-    ]
+    legend_outside(figure, handles, columns=4)
+
+
+def _draw_signal(axes: Axes, curves: pl.DataFrame, signal: str, case: Case) -> None:
+    for role, width in (("twin", THIN), ("failing", 0.9)):
+        of_role = curves.filter(pl.col("role") == role, pl.col(signal).is_finite()).sort("step")
+        axes.plot(
+            of_role["step"].to_numpy(),
+            of_role[signal].to_numpy(),
+            color=RUNS[role].colour,
+            linewidth=width,
+        )
+    mark_steps(axes, case.onset_step, case.failure_step)
+    if signal == "gradient_norm":
+        logarithmic(axes)
+
+
+def _draw_ends(axes: Axes, ends: pl.DataFrame) -> None:
+    roles = in_order(ends["role"].to_list())
+    points = ends.with_columns(
+        row="role",
+        mark=pl.when(pl.col("role").is_in(list(RUNS))).then("role").otherwise(pl.lit("remedy")),
+        ci_low=pl.lit(None, dtype=pl.Float64),
+        ci_high=pl.lit(None, dtype=pl.Float64),
+    )
+    dot_plot(axes, points, {role: role_label(role) for role in roles}, RUNS, spread=0.0, scale=1.0)
+    largest = float(ends["value"].to_numpy().max())
+    for role, value, step in ends.select("role", "value", "steps").iter_rows():
+        left = value > largest / 2  # of its mark, where there is more room
+        axes.annotate(
+            f"step {step}",
+            (value, roles.index(role)),
+            xytext=(-5 if left else 5, 0),
+            textcoords="offset points",
+            horizontalalignment="right" if left else "left",
+            verticalalignment="center",
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5},
+        )
+    axes.set_xlim(left=0.0, right=1.1 * largest)
+    axes.axvline(ends.filter(role="twin")["value"][0], color=TWIN, linewidth=THIN, zorder=0)

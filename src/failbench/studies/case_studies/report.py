@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import polars as pl
 
 from failbench.reporting.reported import Reported
@@ -11,7 +9,7 @@ from failbench.reporting.run_curves import run_curves
 from failbench.reporting.study_report import StudyReport, Summary
 from failbench.studies.case_studies.cases import CaseStudiesSettings
 from failbench.studies.case_studies.diagnoses_table import diagnoses_table
-from failbench.studies.case_studies.figure import draw_case_studies
+from failbench.studies.case_studies.figure import case_studies_picture
 from failbench.studies.case_studies.measure import CaseMeasurements
 from failbench.studies.case_studies.results import CaseAnswer, case_metrics, case_studies
 from failbench.studies.case_studies.tables import case_table
@@ -58,7 +56,9 @@ def report(
             *(case_table(studies, case, paper, settings) for case in studies.cases),
             diagnoses_table(studies),
         ),
-        figures={"case_studies": partial(draw_case_studies, studies.cases, curves)},
+        figures={
+            "case_studies": case_studies_picture(studies.cases, curves, settings.settled_steps)
+        },
         summary=(_summary(studies.answers),),
     )
 

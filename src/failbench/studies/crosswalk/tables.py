@@ -8,7 +8,8 @@ from typing import Final
 from failbench.reporting.cells import percent, signed, with_interval
 from failbench.reporting.labels import method_label
 from failbench.reporting.table import Column, Table
-from failbench.studies.crosswalk.results import RULES, PrintedAccuracy
+from failbench.studies.crosswalk.conditions import RULES
+from failbench.studies.crosswalk.results import PrintedAccuracy
 
 NOTE = (
     "Accuracy in percent as the study prints it, with its interval where it has one; less main: "

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import polars as pl
 
 from failbench.reporting.reported import Reported
 from failbench.reporting.study_report import StudyReport, Summary, rounded
 from failbench.statistics.estimates import estimate_rows, nest
-from failbench.studies.difficulty.figure import draw_difficulty
+from failbench.studies.difficulty.figure import difficulty_picture
 from failbench.studies.difficulty.measure import Difficulty
 from failbench.studies.difficulty.results import DifficultySettings, difficulty_estimates
 from failbench.studies.difficulty.tables import difficulty_points, difficulty_tables
@@ -46,6 +44,6 @@ def report(
         metrics=nest(table, "group", "metric"),
         points={"difficulty": points},
         tables=difficulty_tables(difficulty, estimates, paper, settings),
-        figures={"difficulty": partial(draw_difficulty, points)},
+        figures={"difficulty": difficulty_picture(points)},
         summary=(Summary.of(hardest, "scenario", "declared", "ease", "instead"),),
     )

@@ -1,82 +1,126 @@
-"""The figure of generalization: a dot per method and study, drawn from its published points."""
+"""The figure of generalization: a panel per study and a row per method."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
-import numpy as np
 import polars as pl
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from failbench.features.catalogue import PRIMARY_SET
 from failbench.prediction.fold_plans import KNOWN_SCENARIOS, LEFT_OUT, NESTED_CV, POOLED
-from failbench.reporting.dot_plot import draw_marks, rule_rows
-from failbench.reporting.labels import in_label_order, method_label
-from failbench.reporting.style import BLACK, BLUE, ORANGE, VERMILLION
+from failbench.reporting.cells import percent
+from failbench.reporting.dot_plot import dot_panels
+from failbench.reporting.labels import (
+    in_label_order,
+    label_inside,
+    method_label,
+    reads_true_category,
+)
+from failbench.reporting.method_styles import method_styles
+from failbench.reporting.picture import Picture, legend_outside
+from failbench.reporting.reported import Reported, reported_accuracies
+from failbench.reporting.style import FULL_WIDTH, GREY, REPORTED
 
-WIDTH = 3.4
-"""Inches: that of one column, so that no letter shrinks below its size."""
-
-FONT = 6.5
-ROW_HEIGHT = 0.36
+ROW_HEIGHT: Final = 0.19
 """Inches per method."""
 
-SPREAD = 0.62
-"""Share of a row that the dots of its studies take."""
-
-
-@dataclass(frozen=True)
-class StudyMark:
-    """How a study is called and drawn; markers differ, for eyes and printers without colours."""
-
-    label: str
-    colour: str
-    marker: str
-
-
-MARKS: Final[dict[str, StudyMark]] = {
-    NESTED_CV: StudyMark("reference architecture, new scenarios", BLACK, "o"),
-    POOLED: StudyMark("all architectures, new scenarios", BLUE, "s"),
-    LEFT_OUT: StudyMark("architecture left out, new scenarios", VERMILLION, "D"),
-    KNOWN_SCENARIOS: StudyMark("architecture left out, known scenarios", ORANGE, "^"),
+PANELS: Final = {
+    NESTED_CV: "reference\narchitecture,\nnew scenarios",
+    POOLED: "all\narchitectures,\nnew scenarios",
+    LEFT_OUT: "architecture\nleft out,\nnew scenarios",
+    KNOWN_SCENARIOS: "architecture\nleft out, known\nscenarios",
 }
 
 
-def draw_generalization(points: pl.DataFrame) -> Figure:
-    """Accuracy on the paper's features with its interval, a row per method and a mark per study.
+def generalization_picture(points: pl.DataFrame, paper: Reported) -> Picture:
+    """Accuracy on the paper's features with its interval, a panel per study.
 
     Methods that only the main study has are left out, as they are of the table: there is nothing to
-    hold them against.
+    hold them against. Those that are handed the true category stand below a line.
 
     Parameters
     ----------
     points
         As :func:`failbench.studies.generalization.results.generalization_table` returns them.
+    paper
+        What the paper prints, which stands beside the main study.
 
     Raises
     ------
     BadInputError
-        If a method has no label.
+        If a method has no label, or the paper's numbers lack a claim about a hybrid.
     """
     drawn = points.filter(
         pl.col("feature_set") == PRIMARY_SET,
         pl.col("metric") == "accuracy",
+        pl.col("study").is_in(list(PANELS)),
         (pl.col("study") != NESTED_CV).any().over("method"),
     )
-    methods = in_label_order(drawn["method"])
-    figure = Figure(figsize=(WIDTH, 1.2 + ROW_HEIGHT * len(methods)), layout="constrained")
-    axes = figure.subplots()
-    offsets = np.linspace(-SPREAD / 2, SPREAD / 2, len(MARKS))
-    for (study, mark), offset in zip(MARKS.items(), offsets, strict=True):
-        of_study = drawn.filter(pl.col("study") == study).sort("method")
-        rows = np.array([methods.index(method) for method in of_study["method"]], dtype=float)
-        draw_marks(
-            axes, of_study, rows + offset, colour=mark.colour, marker=mark.marker, label=mark.label
-        )
-    rule_rows(axes, [method_label(method) for method in methods], FONT)
-    axes.tick_params(axis="x", labelsize=FONT)
-    axes.set_xlim(0.0, 1.0)
-    axes.set_xlabel("accuracy", fontsize=FONT)
-    figure.legend(loc="outside upper left", fontsize=FONT, handletextpad=0.3)
-    return figure
+    return Picture(
+        _finding(drawn),
+        "Four panels of accuracies with intervals, a row per method: on the reference "
+        "architecture, on all, on architectures left out of training, and on those with known "
+        "scenarios. Vertical ticks are the accuracies that the paper reports.",
+        FULL_WIDTH,
+        0.95 + ROW_HEIGHT * drawn["method"].n_unique(),
+        partial(_draw, drawn, reported_accuracies(paper)),
+    )
+
+
+def _finding(drawn: pl.DataFrame) -> str:
+    """The best method on new architectures, with new scenarios and with known ones."""
+    best = {}
+    for study in (LEFT_OUT, KNOWN_SCENARIOS):
+        rates = drawn.filter(
+            pl.col("study") == study,
+            ~pl.col("method").map_elements(reads_true_category, return_dtype=pl.Boolean),
+        ).sort("value", "method", descending=[True, False])
+        best[study] = rates.row(0, named=True) if rates.height else None
+    new, known = best[LEFT_OUT], best[KNOWN_SCENARIOS]
+    if new is None or known is None:
+        return "Accuracy of each method on new and on known scenarios"
+    return (
+        "On architectures left out, the best method that is not handed the category is right on "
+        f"{percent(new['value'])} % of new scenarios ({label_inside(new['method'])}) and on "
+        f"{percent(known['value'])} % of known ones ({label_inside(known['method'])})"
+    )
+
+
+def _draw(drawn: pl.DataFrame, reported: dict[str, float], figure: Figure) -> None:
+    ordered = sorted(in_label_order(drawn["method"]), key=reads_true_category)
+    truth_told = [method for method in ordered if reads_true_category(method)]
+    grid = dot_panels(
+        figure,
+        drawn.rename({"study": "panel"}).with_columns(row="method", mark="method"),
+        {method: method_label(method) for method in ordered},
+        method_styles(ordered),
+        PANELS,
+        spread=0.0,
+        heavy_above=truth_told[0] if truth_told else None,
+    )
+    for position, method in enumerate(ordered):
+        if method in reported:
+            grid[0].plot(100 * reported[method], position, **REPORTED.look)
+    grid[0].set_xlim(0, 100)
+    sizes = " or ".join(str(n) for n in drawn["n"].unique().sort())
+    figure.supxlabel(f"accuracy, percent of n = {sizes} scenarios, with interval")
+    legend_outside(
+        figure,
+        [
+            REPORTED.handle,
+            Line2D([], [], color=GREY, label="value of the first panel"),
+            Line2D(
+                [],
+                [],
+                linestyle="none",
+                marker="o",
+                color=GREY,
+                markerfacecolor="white",
+                label="hollow: handed the true category",
+            ),
+        ],
+        columns=3,
+    )

@@ -2,32 +2,36 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import polars as pl
 
+from failbench.reporting.reported import Reported
 from failbench.reporting.study_report import StudyReport, Summary, rounded
 from failbench.statistics.estimates import nest
 from failbench.statistics.intervals import ScenarioIntervalSettings
-from failbench.studies.generalization.figure import draw_generalization
+from failbench.studies.generalization.figure import generalization_picture
 from failbench.studies.generalization.results import generalization_table
 from failbench.studies.generalization.tables import studies_table
 
 
-def report(predictions: pl.DataFrame, settings: ScenarioIntervalSettings) -> StudyReport:
+def report(
+    predictions: pl.DataFrame, paper: Reported, settings: ScenarioIntervalSettings
+) -> StudyReport:
     """Set the studies side by side, by method.
 
     Parameters
     ----------
     predictions
         Rows of ``predictions.PREDICTION_SCHEMA`` of the four studies.
+    paper
+        The numbers that the paper prints.
     settings
         Of the section ``statistics`` of params.yaml.
 
     Raises
     ------
     BadInputError
-        If there is no prediction of one of the studies, or a method has no label.
+        If there is no prediction of one of the studies, a method has no label, or the
+        paper's numbers lack a claim about a hybrid.
     """
     table = generalization_table(predictions, settings)
     points = rounded(table)
@@ -36,7 +40,7 @@ def report(predictions: pl.DataFrame, settings: ScenarioIntervalSettings) -> Stu
         metrics=nest(table, "study", "feature_set", "method", "metric"),
         points={"generalization": points},
         tables=(studies_table(table, confidence=settings.confidence),),
-        figures={"generalization": partial(draw_generalization, points)},
+        figures={"generalization": generalization_picture(points, paper)},
         summary=(
             Summary.of(
                 accuracy,

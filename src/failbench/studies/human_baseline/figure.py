@@ -2,133 +2,143 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any, Final
 
 import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 
-from failbench.reporting.style import BLACK, BLUE, GREY, ORANGE, VERMILLION
-from failbench.studies.human_baseline.tables import DESIGN_LABELS
+from failbench.reporting.cells import percent, words
+from failbench.reporting.method_styles import METHOD_STYLES
+from failbench.reporting.picture import Picture, legend_outside
+from failbench.reporting.style import BLACK, FULL_WIDTH, GREY, THICK
+from failbench.studies.human_baseline.tables import DESIGN_LABELS, READINGS
 
-WIDTH = 6.9
-"""Inches: the width of a page with two columns."""
+HEIGHT: Final = 2.2
+"""Inches."""
 
-HEIGHT = 2.7
-FONT = 6.5
-COLOURS: Final = (BLACK, ORANGE, BLUE, VERMILLION)
-MARKERS: Final = ("o", "s", "D", "^")
-"""Of couplings in their order; markers differ, for eyes and printers without colours."""
+PERSON: Final = METHOD_STYLES["simulated_human"]
 
-ROW_SHARE = 0.5
-"""Share of a row that the marks of its couplings take."""
+LEFT: Final = 35.0
+"""Left end of the axis of accuracies, in percent."""
 
-LINES: Final = ("-", "--", ":", "-.")
-"""Of skill levels in their order."""
+UNFELT: Final[Mapping[str, Any]] = {"color": BLACK, "linewidth": 0.6, "linestyle": ":"}
+"""Line of people to whom all scenarios are alike."""
 
 
-def draw_human_baseline(
+def human_baseline_picture(
     studies: pl.DataFrame, curves: pl.DataFrame, reported: tuple[float, float]
-) -> Figure:
+) -> Picture:
     """On the left what studies find, on the right how often people tell a scenario.
 
     Parameters
     ----------
     studies
-        As :func:`failbench.studies.human_baseline.tables.study_points` returns them.
+        As :func:`failbench.studies.human_baseline.tables.study_points` returns them; those without
+        any difficulty felt are drawn, from which the others hardly differ.
     curves
         ``curves`` of :class:`failbench.studies.human_baseline.results.HumanBaseline`.
     reported
         The accuracy that the paper prints, and what it prints behind a plus-minus sign.
     """
-    figure = Figure(figsize=(WIDTH, HEIGHT), layout="constrained")
+    return Picture(
+        _finding(studies, reported),
+        "On the left, a row per design of a study with simulated people: its mean accuracy, the "
+        "spread between studies and the central 95 %, over the band that the paper reports. On the "
+        "right, the probability that a person of each skill is right, over the share of methods "
+        "that tell the scenario; dots are the scenarios, dotted lines people who find all alike.",
+        FULL_WIDTH,
+        HEIGHT,
+        partial(_draw, studies, curves, reported),
+    )
+
+
+def _finding(studies: pl.DataFrame, reported: tuple[float, float]) -> str:
+    """The design whose spread is nearest to the reported one, where no difficulty is felt."""
+    mean, deviation = reported
+    alike = studies.filter(pl.col("coupling") == pl.col("coupling").min())
+    nearest = alike.sort((pl.col("deviation") - deviation).abs(), "design").row(0, named=True)
+    return (
+        f"Simulated people are right on {percent(alike['accuracy'].to_numpy().mean())} % on the "
+        f"mean (reported: {percent(mean)} %); the reported spread of {100 * deviation:g} points is "
+        f"nearest to that between {READINGS[nearest['design']].format(n=nearest['n'])} "
+        f"({percent(nearest['deviation'])} points)"
+    )
+
+
+def _draw(
+    studies: pl.DataFrame,
+    curves: pl.DataFrame,
+    reported: tuple[float, float],
+    figure: Figure,
+) -> None:
     left, right = figure.subplots(1, 2, width_ratios=(1.25, 1))
-    _draw_studies(left, studies, reported)
-    _draw_curves(right, curves)
-    for axes in (left, right):
-        axes.tick_params(labelsize=FONT)
-        axes.xaxis.label.set_fontsize(FONT)
-        axes.yaxis.label.set_fontsize(FONT)
-    return figure
+    _draw_studies(left, studies.filter(pl.col("coupling") == pl.col("coupling").min()), reported)
+    _draw_skills(right, curves)
+    printed = " ± ".join(f"{100 * number:.0f}" for number in reported)
+    weakest, *_, strongest = curves["coupling"].unique().sort().to_list()
+    handles = [
+        replace(PERSON, label="simulated people").handle,
+        Patch(color=GREY, alpha=0.3, linewidth=0, label=f"reported: {printed} %"),
+        Line2D([], [], color=PERSON.colour, label=f"difficulty felt: {strongest:g}"),
+        Line2D([], [], **UNFELT, label=f"difficulty felt: {weakest:g}"),
+    ]
+    legend_outside(figure, handles, columns=4)
 
 
 def _draw_studies(axes: Axes, studies: pl.DataFrame, reported: tuple[float, float]) -> None:
-    couplings = studies["coupling"].unique().sort().to_list()
-    offsets = (
-        np.linspace(-ROW_SHARE / 2, ROW_SHARE / 2, len(couplings)) if len(couplings) > 1 else [0.0]
-    )
-    designs = [design for design in DESIGN_LABELS if design in set(studies["design"])]
-    mean, deviation = reported
-    axes.axvspan(mean - deviation, mean + deviation, color=GREY, alpha=0.25, linewidth=0)
-    axes.axvline(mean, color=GREY, linewidth=0.8)
-    axes.text(mean, -0.72, f"the paper: {mean:.2f} ± {deviation:.2f}", fontsize=FONT, ha="center")
-    for number, (coupling, offset) in enumerate(zip(couplings, offsets, strict=True)):
-        rows = {row["design"]: row for row in studies.filter(coupling=coupling).to_dicts()}
-        for position, design in enumerate(designs):
-            row, at = rows[design], position + offset
-            colour, centre = COLOURS[number % len(COLOURS)], row["accuracy"]
-            axes.plot([row["low"], row["high"]], [at, at], color=colour, linewidth=0.7)
-            reach = row["deviation"]
-            axes.plot([centre - reach, centre + reach], [at, at], color=colour, linewidth=2.2)
-            axes.plot(
-                centre,
-                at,
-                MARKERS[number % len(MARKERS)],
-                color=colour,
-                markersize=3.4,
-                markeredgecolor="white",
-                markeredgewidth=0.4,
-                label=f"difficulty felt: {coupling:g}" if position == 0 else None,
-            )
-    sizes = {row["design"]: row["n"] for row in studies.to_dicts()}
+    rows = {row["design"]: row for row in studies.to_dicts()}
+    designs = [design for design in DESIGN_LABELS if design in rows]
+    mean, deviation = (100 * number for number in reported)
+    axes.axvspan(mean - deviation, mean + deviation, color=GREY, alpha=0.3, linewidth=0)
+    axes.axvline(mean, color=BLACK, linewidth=0.8)
+    for at, design in enumerate(designs):
+        row = rows[design]
+        centre, reach = 100 * row["accuracy"], 100 * row["deviation"]
+        axes.plot([100 * row["low"], 100 * row["high"]], [at, at], color=PERSON.colour)
+        axes.plot([centre - reach, centre + reach], [at, at], color=PERSON.colour, linewidth=3)
+        axes.plot(centre, at, **{**PERSON.look, "markersize": 6})
+        axes.annotate(
+            f"± {100 * row['deviation']:.1f}",
+            (LEFT, at),
+            xytext=(2, 3),
+            textcoords="offset points",
+        )
     axes.set_yticks(
         range(len(designs)),
-        [f"{DESIGN_LABELS[design]}\n(n = {sizes[design]})" for design in designs],
+        [f"{DESIGN_LABELS[design]}\n(n = {rows[design]['n']})" for design in designs],
     )
-    axes.set_ylim(len(designs) - 0.4, -1.0)
-    axes.set_xticks(np.linspace(0.4, 1, 7))
-    axes.set_xlim(0.35, 1.0)
+    axes.set_ylim(len(designs) - 0.6, -0.7)
+    axes.set_xlim(LEFT, 100)
     axes.tick_params(axis="y", length=0)
-    axes.set_xlabel("accuracy of a simulated study: mean, ± sd (thick), central 95 % (thin)")
-    axes.legend(loc="lower left", fontsize=FONT, handletextpad=0.2, borderaxespad=0.1)
+    axes.set_xlabel("accuracy of a simulated study, percent:\nmean, ± sd (thick), 95 % (thin)")
+    axes.set_title("what studies of people find")
 
 
-def _draw_curves(axes: Axes, curves: pl.DataFrame) -> None:
-    couplings = curves["coupling"].unique().sort().to_list()
-    strongest = couplings[-1]
-    colour = COLOURS[(len(couplings) - 1) % len(COLOURS)]
+def _draw_skills(axes: Axes, curves: pl.DataFrame) -> None:
+    """A line per skill, named where it begins, where difficulty is felt most; dotted where not."""
+    strongest = curves["coupling"].max()
     levels = curves["level"].unique(maintain_order=True).to_list()
-    for number, level in enumerate(levels):
+    for level in levels:
         of_level = curves.filter(level=level)
-        felt = of_level.filter(coupling=strongest).sort("ease")
-        axes.plot(felt["ease"], felt["right"], LINES[number % len(LINES)], color=colour)
-        last = felt.row(by_predicate=pl.col("scenario") == _middle(felt), named=True)
-        axes.annotate(
-            level,
-            (last["ease"], last["right"]),
-            xytext=(3, -6),
-            textcoords="offset points",
-            fontsize=FONT,
-            color=colour,
-        )
-        axes.axhline(
-            float(of_level["right"].to_numpy().mean()),
-            color=BLACK,
-            linewidth=0.5,
-            linestyle=LINES[number % len(LINES)],
-        )
-    scenarios = curves.filter(coupling=strongest, level=levels[0])
-    axes.plot(scenarios["ease"], np.full(scenarios.height, -0.03), "|", color=BLACK, markersize=4)
-    axes.set_xticks(np.linspace(0, 1, 6))
-    axes.set_yticks(np.linspace(0, 1, 6))
-    axes.set_xlim(-0.02, 1.02)
-    axes.set_ylim(-0.06, 1.02)
-    axes.set_xlabel(f"share of methods that tell the scenario (n = {scenarios.height})")
-    axes.set_ylabel(
-        f"probability that a person is right\n(difficulty felt: {strongest:g}; black: 0)"
-    )
-
-
-def _middle(felt: pl.DataFrame) -> str:
-    return str(felt["scenario"][felt.height // 2])
+        felt = of_level.filter(coupling=strongest).sort("ease", "scenario")
+        ease, right = (100 * felt[name].to_numpy() for name in ("ease", "right"))
+        axes.plot(ease, right, color=PERSON.colour, linewidth=THICK)
+        axes.plot(ease, right, ".", color=PERSON.colour, markersize=2.5)
+        flat = 100 * float(of_level["right"].to_numpy().mean())
+        axes.axhline(flat, **UNFELT)
+        axes.text(102, flat, words(level), va="center")
+    axes.set_xticks(np.linspace(0, 100, 5))
+    axes.set_yticks(np.linspace(0, 100, 5))
+    axes.set_xlim(-2, 101)
+    axes.set_ylim(0, 101)
+    n = curves.filter(coupling=strongest, level=levels[0]).height
+    axes.set_xlabel(f"percent of methods that\ntell the scenario (n = {n})")
+    axes.set_ylabel("a person is right, percent")
+    axes.set_title("who is right on what")

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 
 import polars as pl
 
 from failbench.methods.simulated_human import SkillLevel
 from failbench.reporting.reported import Reported, reported_number
 from failbench.reporting.study_report import StudyReport, Summary, rounded
-from failbench.studies.human_baseline.figure import draw_human_baseline
+from failbench.studies.human_baseline.figure import human_baseline_picture
 from failbench.studies.human_baseline.results import human_baseline, human_metrics
 from failbench.studies.human_baseline.settings import HumanBaselineSettings
 from failbench.studies.human_baseline.tables import human_tables, study_points
@@ -47,9 +46,7 @@ def report(
         metrics=human_metrics(baseline),
         points={"human_baseline": points, "human_skill": curves},
         tables=human_tables(baseline, settings, paper),
-        figures={
-            "human_baseline": partial(draw_human_baseline, points, curves, (accuracy, deviation))
-        },
+        figures={"human_baseline": human_baseline_picture(points, curves, (accuracy, deviation))},
         summary=(
             Summary.of(points, "coupling", "design", "n", "accuracy", "low", "high", "deviation"),
         ),

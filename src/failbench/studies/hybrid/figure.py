@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from functools import partial
+from typing import Any, Final
 
 import numpy as np
 import polars as pl
@@ -12,35 +13,48 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from failbench.methods.hybrid import HybridSettings
+from failbench.reporting.cells import percent
+from failbench.reporting.method_styles import METHOD_STYLES
+from failbench.reporting.picture import Picture
 from failbench.reporting.reported import Reported
-from failbench.reporting.style import BLACK, BLUE, ORANGE, PURPLE, VERMILLION
+from failbench.reporting.style import BLACK, FULL_WIDTH, VERMILLION
 from failbench.studies.hybrid.reported_routes import HYBRIDS, reported_routes
 from failbench.studies.hybrid.routing import ROUTES
 from failbench.vocabulary import Route
 
-WIDTH, HEIGHT = 6.9, 2.9
-"""In inches: the width is that of two columns."""
+HEIGHT: Final = 4.4
+"""Inches."""
 
-FONT = 6.5
-NARROW = 0.1
+NARROW: Final = 0.06
 """Segments of a smaller share have no room for their numbers."""
 
-ROUTE_COLOURS: Final[Mapping[Route, str]] = {"rules": BLUE, "classifier": ORANGE, "human": PURPLE}
-LARGEST = 90
+ROUTE_COLOURS: Final[Mapping[Route, str]] = {
+    "rules": METHOD_STYLES["improved_rules"].colour,
+    "classifier": METHOD_STYLES["random_forest"].colour,
+    "human": METHOD_STYLES["simulated_human"].colour,
+}
+"""Those of the methods that answer."""
+
+LARGEST: Final = 90
 """Area, in square points, of the mark of a pair that every resample finds cheapest."""
 
-TITLE_PAD = 24
-PALETTE = "viridis"
-KINDS = {"hybrid": "three-way", "hybrid_two_way": "two-way"}
+PALETTE: Final = "viridis"
+KINDS: Final = {"hybrid": "three-way", "hybrid_two_way": "two-way"}
+
+MEASURED: Final[Mapping[str, Any]] = {"color": BLACK, "linewidth": 0.8, "linestyle": ":"}
+"""Lines at the thresholds of the main study."""
+
+Bar = tuple[str, dict[Route, float], dict[Route, float]]
+"""Label, shares and precisions."""
 
 
-def draw_hybrids(
+def hybrids_picture(
     routes: pl.DataFrame,
     grid: pl.DataFrame,
     paper: Reported,
     thresholds: HybridSettings,
     human_cost: float,
-) -> Figure:
+) -> Picture:
     """Routes, reported above measured; cost along one threshold; and cost over both.
 
     Parameters
@@ -61,30 +75,64 @@ def draw_hybrids(
         If ``paper`` lacks a claim about a hybrid.
     """
     wrong = grid.filter(pl.col("wrong_answer_cost") == pl.col("wrong_answer_cost").max())
-    figure = Figure(figsize=(WIDTH, HEIGHT), layout="constrained")
-    left, middle, right = figure.subplots(1, 3, width_ratios=(1.3, 1, 1.2))
-    _draw_routes(left, _bars(routes, paper), max(routes["n"]))
-    _draw_curves(middle, wrong, thresholds)
-    _draw_map(right, wrong.filter(pl.col("human_cost") == human_cost), thresholds)
-    return figure
+    bars = _bars(routes, paper)
+    return Picture(
+        _finding(routes, paper),
+        "Above, a bar per hybrid, as reported and as measured: who answers which share of the "
+        "scenarios, and in brackets the percent of these answers that are right. Below on the "
+        "left, the cost of a diagnosis over the confidence under which a person answers, a line "
+        "per price of that person; on the right, the cost over both thresholds as a grey map, with "
+        "discs where resamples find the cheapest pair.",
+        FULL_WIDTH,
+        HEIGHT,
+        partial(_draw, bars, max(routes["n"]), wrong, thresholds, human_cost),
+    )
 
 
-Bar = tuple[str, dict[Route, float], dict[Route, float]]
-"""Label, shares and precisions."""
+def _finding(routes: pl.DataFrame, paper: Reported) -> str:
+    shares = {
+        (hybrid, route): value
+        for hybrid, route, value in routes.filter(pl.col("metric") == "share")
+        .select("hybrid", "route", "value")
+        .iter_rows()
+    }
+    reported = {hybrid: parts[0] for hybrid, parts in reported_routes(paper).items()}
+    rules, human = shares.get(("hybrid", "rules"), 0.0), shares.get(("hybrid", "human"), 0.0)
+    return (
+        f"In the three-way hybrid rules answer {percent(rules)} % (reported: "
+        f"{percent(reported['hybrid']['rules'])} %), and people are left "
+        f"{percent(human)} % (reported: {percent(reported['hybrid']['human'])} %)"
+    )
+
+
+def _draw(
+    bars: list[Bar],
+    n: int,
+    wrong: pl.DataFrame,
+    thresholds: HybridSettings,
+    human_cost: float,
+    figure: Figure,
+) -> None:
+    panels = figure.subplot_mosaic(
+        [["routes", "routes"], ["price", "map"]], height_ratios=(1, 1.5), width_ratios=(1, 1.15)
+    )
+    _draw_routes(panels["routes"], bars, n)
+    _draw_curves(panels["price"], wrong, thresholds)
+    _draw_map(panels["map"], wrong.filter(pl.col("human_cost") == human_cost), thresholds)
 
 
 def _bars(measured: pl.DataFrame, paper: Reported) -> list[Bar]:
     reported = reported_routes(paper)
     bars: list[Bar] = []
     for hybrid in HYBRIDS:
-        bars.append((f"{KINDS[hybrid]},\nreported", *reported[hybrid]))
+        bars.append((f"{KINDS[hybrid]}, reported", *reported[hybrid]))
         part = measured.filter(hybrid=hybrid)
         values = {row[:2]: row[2] for row in part.select("route", "metric", "value").rows()}
         shares, precisions = (
             {route: values[route, metric] for route in ROUTES if (route, metric) in values}
             for metric in ("share", "precision")
         )
-        bars.append((f"{KINDS[hybrid]},\nmeasured", shares, precisions))
+        bars.append((f"{KINDS[hybrid]}, measured", shares, precisions))
     return bars
 
 
@@ -92,38 +140,19 @@ def _draw_routes(axes: Axes, bars: list[Bar], n: int) -> None:
     for row, (_, shares, precisions) in enumerate(bars):
         start = 0.0
         for route, share in shares.items():
-            label = route if row == 0 else None
-            axes.barh(row, share, left=start, color=ROUTE_COLOURS[route], alpha=0.6, label=label)
+            axes.barh(row, 100 * share, left=100 * start, color=ROUTE_COLOURS[route], alpha=0.6)
             if share >= NARROW:
-                right = f"\n({100 * precisions[route]:.0f})" if route in precisions else ""
-                text = f"{100 * share:.0f}{right}"
-                middle = start + share / 2
-                axes.text(middle, row, text, ha="center", va="center", fontsize=FONT)
+                right = f" ({100 * precisions[route]:.0f})" if route in precisions else ""
+                name = f"{route}: " if share >= 2 * NARROW else ""
+                text = f"{name}{100 * share:.0f}{right}"
+                axes.text(100 * (start + share / 2), row, text, ha="center", va="center")
             start += share
-    axes.set_yticks(range(len(bars)), [label for label, _, _ in bars], fontsize=FONT)
+    axes.set_yticks(range(len(bars)), [label for label, _, _ in bars])
     axes.set_ylim(len(bars) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
-    axes.tick_params(axis="x", labelsize=FONT)
-    axes.set_xlim(0.0, 1.0)
-    axes.set_xticks([0.0, 0.5, 1.0], ["0", "50", "100"])
-    axes.set_xlabel(f"percent of n = {n} scenarios\n(percent of them right)", fontsize=FONT)
-    axes.set_title("Who answers", pad=TITLE_PAD)
-    _legend_above(axes, len(ROUTES))
-
-
-def _legend_above(axes: Axes, columns: int) -> None:
-    legend = axes.legend(
-        loc="lower left",
-        bbox_to_anchor=(-0.02, 1.0),
-        ncols=columns,
-        fontsize=FONT,
-        handlelength=1.0,
-        columnspacing=0.8,
-        handletextpad=0.4,
-        labelspacing=0.2,
-        borderaxespad=0.0,
-    )
-    legend.set_in_layout(False)  # it would take width from its panel
+    axes.set_xlim(0, 100)
+    axes.set_xlabel(f"percent of n = {n} scenarios (in brackets: percent of them right)")
+    axes.set_title("who answers")
 
 
 def _draw_curves(axes: Axes, grid: pl.DataFrame, thresholds: HybridSettings) -> None:
@@ -138,26 +167,17 @@ def _draw_curves(axes: Axes, grid: pl.DataFrame, thresholds: HybridSettings) -> 
         lowest = int(cost.round(6).argmin())
         axes.plot(x[lowest], cost[lowest], color=colour, marker="o", markersize=3.5)
         axes.annotate(
-            f"{price:g}",
-            (x[-1], cost[-1]),
-            (3, 0),
-            textcoords="offset points",
-            va="center",
-            fontsize=FONT,
+            f"{price:g}", (x[-1], cost[-1]), (3, 0), textcoords="offset points", va="center"
         )
-    axes.axvline(thresholds.classifier_from, color=BLACK, linewidth=0.5, linestyle=":")
+    axes.axvline(thresholds.classifier_from, **MEASURED)
     axes.set_yscale("log")
     ticks = [tick for tick in (0.5, 0.7, 1, 1.5, 2, 3, 4, 6) if _within(tick, along["cost"])]
     axes.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
     axes.minorticks_off()
-    axes.tick_params(labelsize=FONT)
-    axes.set_xlabel(
-        f"a person answers below;\nrules above {thresholds.rules_from:g}",
-        fontsize=FONT,
-    )
+    axes.set_xlabel(f"a person answers below (rules above {thresholds.rules_from:g})")
     (wrong,) = grid["wrong_answer_cost"].unique()
-    axes.set_ylabel(f"cost of a diagnosis, {wrong:g} more if wrong", fontsize=FONT)
-    axes.set_title("By price of a person", pad=TITLE_PAD)
+    axes.set_ylabel(f"cost of a diagnosis, {wrong:g} more if wrong")
+    axes.set_title("by price of a person (dot: cheapest)")
 
 
 def _within(tick: float, costs: pl.Series) -> bool:
@@ -183,21 +203,15 @@ def _draw_map(axes: Axes, grid: pl.DataFrame, thresholds: HybridSettings) -> Non
         clip_on=False,
         label="cheapest in resamples (by area)",
     )
-    axes.plot(
-        thresholds.rules_from,
-        thresholds.classifier_from,
-        color=BLUE,
-        marker="X",
-        markersize=5,
-        linestyle="none",
-        label="thresholds as measured",
-    )
-    bar = axes.figure.colorbar(mesh, ax=axes, shrink=0.9, aspect=25, pad=0.02)
-    bar.ax.tick_params(labelsize=FONT)
+    axes.axvline(thresholds.rules_from, **MEASURED)
+    axes.axhline(thresholds.classifier_from, label="thresholds as measured", **MEASURED)
+    figure = axes.get_figure()
+    assert figure is not None  # the axes were made in one
+    bar = figure.colorbar(mesh, ax=axes, aspect=25, pad=0.02)
     (price,) = grid["human_cost"].unique()
-    bar.set_label(f"cost of a diagnosis, a person at {price:g}", fontsize=FONT)
-    axes.tick_params(labelsize=FONT)
-    axes.set_xlabel("rules answer above", fontsize=FONT)
-    axes.set_ylabel("a person answers below", fontsize=FONT)
-    axes.set_title("Cheapest thresholds", pad=TITLE_PAD)
-    _legend_above(axes, 1)
+    bar.set_label(f"cost of a diagnosis, a person at {price:g}")
+    axes.set_xlabel("rules answer above")
+    axes.set_ylabel("a person answers below")
+    axes.set_title("cheapest thresholds", pad=24)
+    legend = axes.legend(loc="lower left", bbox_to_anchor=(-0.02, 1.0), borderaxespad=0.0)
+    legend.set_in_layout(False)  # it would take width from its panel

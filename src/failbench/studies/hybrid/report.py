@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 
 import polars as pl
 
@@ -12,7 +11,7 @@ from failbench.reporting.reported import Reported
 from failbench.reporting.study_report import StudyReport, Summary, rounded
 from failbench.statistics.costs import UnitCosts
 from failbench.statistics.intervals import ScenarioIntervalSettings
-from failbench.studies.hybrid.figure import draw_hybrids
+from failbench.studies.hybrid.figure import hybrids_picture
 from failbench.studies.hybrid.results import RoutingSettings, hybrid_metrics, study_hybrids
 from failbench.studies.hybrid.tables import routes_table, thresholds_table
 from failbench.vocabulary import Route
@@ -53,9 +52,7 @@ def report(
             routes_table(study.routes, paper, costs, confidence=confidence),
             thresholds_table(study.thresholds, thresholds, settings.halves, confidence=confidence),
         ),
-        figures={
-            "hybrid": partial(draw_hybrids, study.routes, grid, paper, thresholds, costs.human)
-        },
+        figures={"hybrid": hybrids_picture(study.routes, grid, paper, thresholds, costs.human)},
         summary=(
             Summary.of(study.routes, "hybrid", "route", *estimate),
             Summary.of(study.thresholds, "human_cost", "wrong_answer_cost", *estimate),

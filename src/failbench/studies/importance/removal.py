@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from failbench.methods.reduced_tree import ERROR_TEXT
+from failbench.methods.reduced_tree import ERROR_TEXT_SIGNAL
 from failbench.methods.signal_groups import ALL_GROUPS
 from failbench.predictions import PREDICTION_SCHEMA
 
@@ -52,5 +52,5 @@ def removal(ablation: pl.DataFrame) -> Removal:
         .agg(pl.col("right").mean())
         .iter_rows()
     )
-    change = accuracies[f"without_{ERROR_TEXT}"] - accuracies[ALL_GROUPS]
+    change = accuracies[f"without_{ERROR_TEXT_SIGNAL}"] - accuracies[ALL_GROUPS]
     return Removal(change, with_text["repeat"].n_unique())

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import polars as pl
 
 from failbench.reporting.reported import Reported
 from failbench.reporting.study_report import StudyReport, Summary, rounded
-from failbench.studies.importance.figure import draw_importance, draw_shapes
+from failbench.studies.importance.figure import importance_picture, shapes_picture
 from failbench.studies.importance.measure import IMPORTANCE_SETS, Importances
 from failbench.studies.importance.removal import removal
 from failbench.studies.importance.results import (
@@ -64,8 +62,8 @@ def report(
         },
         tables=importance_tables(table, agreement, leading, removal(ablation), paper, settings),
         figures={
-            "importance": partial(draw_importance, table, paper),
-            "ebm_shapes": partial(draw_shapes, shapes),
+            "importance": importance_picture(table, paper),
+            "ebm_shapes": shapes_picture(shapes),
         },
         summary=(
             Summary.of(

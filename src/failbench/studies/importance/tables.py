@@ -9,7 +9,7 @@ from typing import Any, Final
 import polars as pl
 
 from failbench.features.catalogue import PRIMARY_SET
-from failbench.methods.reduced_tree import ERROR_TEXT
+from failbench.methods.reduced_tree import ERROR_TEXT_SIGNAL
 from failbench.reporting.cells import ABSENT, percent, signed, with_interval
 from failbench.reporting.labels import GROUP_LABELS
 from failbench.reporting.reported import Reported, reported_number
@@ -24,7 +24,7 @@ BUILT_IN: Final = {
 }
 """The methods of the tables: the name of the built-in importance, and that of the method."""
 
-REPORTED_GROUPS: Final = {ERROR_TEXT: "error_keywords"}
+REPORTED_GROUPS: Final = {ERROR_TEXT_SIGNAL: "error_keywords"}
 """Groups that the paper's Table 6 has under another name."""
 
 SET_LABELS: Final = {TABLE_SIX: "19 + keywords + trend", PRIMARY_SET: "19"}
@@ -204,7 +204,7 @@ def _removal_note(table: pl.DataFrame, removed: Removal) -> str:
         by_predicate=(pl.col("feature_set") == TABLE_SIX)
         & (pl.col("method") == "random_forest")
         & (pl.col("kind") == "group")
-        & (pl.col("name") == ERROR_TEXT),
+        & (pl.col("name") == ERROR_TEXT_SIGNAL),
         named=True,
     )
     return REMOVAL_NOTE.format(

@@ -11,7 +11,7 @@ from failbench.reporting.labels import (
     in_label_order,
     method_label,
     reads_label,
-    told_the_truth,
+    reads_true_category,
 )
 from failbench.reporting.reported import (
     REPORTED_HYBRIDS,
@@ -94,10 +94,10 @@ def method_rows(
         {name: {"accuracy": majority} for name in FEATURE_SET_LABELS},
     )
     return [
-        *(row for method, row in rows.items() if not told_the_truth(method)),
+        *(row for method, row in rows.items() if not reads_true_category(method)),
         nothing,
         ASSUMED,
-        *(row for method, row in rows.items() if told_the_truth(method)),
+        *(row for method, row in rows.items() if reads_true_category(method)),
     ]
 
 

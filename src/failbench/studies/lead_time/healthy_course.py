@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from failbench.arrays import Array
-from failbench.features.feature_table import cut_at
+from failbench.features.feature_table import split_snapshot_ids
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class HealthyCourse:
         One is as far as any successful run strayed in any signal. A signal that is missing, or that
         does not vary among successful runs at that step, adds nothing.
         """
-        cut = cut_at(snapshots)
+        cut = split_snapshot_ids(snapshots)
         strayed = _strayed(cut, self.signals, self.steps, self.mean, self.sd)
         known = np.divide(strayed, self.reach, out=np.zeros_like(strayed), where=self.reach > 0)
         return cut.select("step", run_id="run", score=pl.Series(known.max(axis=1))).select(
@@ -67,7 +67,7 @@ def healthy_course(successes: pl.DataFrame, signals: tuple[str, ...]) -> Healthy
     signals
         Features to watch.
     """
-    cut = cut_at(successes)
+    cut = split_snapshot_ids(successes)
     runs = cut["run"].n_unique()
     # [n_steps]: what every second run reached is still a course of many
     table = (

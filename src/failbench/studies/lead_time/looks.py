@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from failbench.features.feature_table import cut_at
+from failbench.features.feature_table import split_snapshot_ids
 from failbench.prediction.conditions import by_view, stacked
 from failbench.prediction.nested_cv import nested_cv
 from failbench.records import Record
@@ -98,4 +98,6 @@ def look_predictions(
         workers,
         by_view(STUDY, splits, TRAINING, (WATCHED,)),
     )
-    return cut_at(predictions).with_columns(run_id="run", subset=pl.lit(LOOK)).drop("run")
+    return (
+        split_snapshot_ids(predictions).with_columns(run_id="run", subset=pl.lit(LOOK)).drop("run")
+    )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from functools import partial
+from typing import Final
 
 import numpy as np
 import polars as pl
@@ -12,23 +14,30 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from failbench.features.catalogue import PRIMARY_SET
-from failbench.reporting.labels import SHORT_LABELS, in_label_order, method_label
-from failbench.reporting.style import BLACK
+from failbench.reporting.cells import percent
+from failbench.reporting.labels import (
+    CATEGORY_LABELS,
+    SHORT_LABELS,
+    in_label_order,
+    method_label,
+    reads_true_category,
+)
+from failbench.reporting.picture import Picture
+from failbench.reporting.reported import Reported
+from failbench.reporting.style import BLACK, FULL_WIDTH
 from failbench.vocabulary import ANSWERS, CATEGORIES
 
-WIDTH = 6.9
-"""Inches: the width of a page with two columns."""
+PANEL_HEIGHT: Final = 1.12
+COLUMNS: Final = 3
+PALETTE: Final = "Blues"
+REPORTED_METHOD: Final = "improved_rules"
+"""Of which the paper prints what it takes each category for."""
 
-PANEL_HEIGHT = 1.6
-COLUMNS = 3
-FONT = 6.5
-SMALLEST_FONT = 6.0
-PALETTE = "Blues"
-DARK = 0.55
+DARK: Final = 0.55
 """Shares from here on are written in white."""
 
 
-def draw_confusions(confusions: pl.DataFrame) -> Figure:
+def confusions_picture(confusions: pl.DataFrame, paper: Reported) -> Picture:
     """Confusions on the paper's features; a row is an actual category, a column an answer.
 
     A cell is the percentage of the category that gets the answer, mean over repeats, and empty
@@ -38,6 +47,9 @@ def draw_confusions(confusions: pl.DataFrame) -> Figure:
     ----------
     confusions
         As :func:`failbench.studies.per_category.results.confusion_table` returns them.
+    paper
+        The paper's numbers, of which the improved rules' confusions stand behind those measured;
+        it counts what gets no answer as unknown.
 
     Raises
     ------
@@ -46,23 +58,67 @@ def draw_confusions(confusions: pl.DataFrame) -> Figure:
     """
     drawn = confusions.filter(pl.col("feature_set") == PRIMARY_SET, pl.col("answer").is_in(ANSWERS))
     methods = in_label_order(drawn["method"])
-    rows = math.ceil(len(methods) / COLUMNS)
-    figure = Figure(figsize=(WIDTH, 0.5 + PANEL_HEIGHT * rows), layout="constrained")
+    panels = []
+    for method in methods:
+        panels.append((method_label(method), drawn.filter(pl.col("method") == method)))
+        if method == REPORTED_METHOD:
+            panels.append((f"{method_label(method)}, reported", _reported(paper)))
+    return Picture(
+        _finding(drawn),
+        "A small map per method: a row is an actual category, a column an answer, and a cell the "
+        "percent of the category that gets the answer, mean over repeats. Frames mark what is "
+        "right; the last column is abstention.",
+        FULL_WIDTH,
+        0.85 + PANEL_HEIGHT * math.ceil(len(panels) / COLUMNS),
+        partial(_draw, panels),
+    )
+
+
+def _finding(drawn: pl.DataFrame) -> str:
+    """The categories that methods tell best and worst on the mean, without those told the truth."""
+    handed = pl.col("method").map_elements(reads_true_category, return_dtype=pl.Boolean)
+    recalls = (
+        drawn.filter(pl.col("category") == pl.col("answer"), ~handed)
+        .group_by("category")
+        .agg(pl.col("share").sum(), pl.col("method").n_unique().alias("methods"))
+        .with_columns(pl.col("share") / drawn.filter(~handed)["method"].n_unique())
+        .sort("share", "category")
+    )
+    if recalls.height < len(CATEGORIES):
+        return "What each method takes each category for"
+    worst, best = recalls.row(0, named=True), recalls.row(-1, named=True)
+    return (
+        f"{CATEGORY_LABELS[best['category']]} is told best ({percent(best['share'])} % of its "
+        f"failures, mean over methods), {CATEGORY_LABELS[worst['category']].lower()} worst "
+        f"({percent(worst['share'])} %)"
+    )
+
+
+def _reported(paper: Reported) -> pl.DataFrame:
+    """The paper's confusions: scenarios, and as shares of each category."""
+    rows = [
+        (category, answer, float(count), count / sum(counts))
+        for category, counts in paper.tables.confusion.rows.items()
+        for answer, count in zip(CATEGORIES, counts, strict=True)
+    ]
+    return pl.DataFrame(rows, schema=["category", "answer", "scenarios", "share"], orient="row")
+
+
+def _draw(maps: list[tuple[str, pl.DataFrame]], figure: Figure) -> None:
+    """A panel per title and confusions."""
+    rows = math.ceil(len(maps) / COLUMNS)
     panels = figure.subplots(rows, COLUMNS, squeeze=False).ravel()
-    for axes in panels[len(methods) :]:
+    for axes in panels[len(maps) :]:
         axes.set_axis_off()
-    for position, (axes, method) in enumerate(zip(panels, methods, strict=False)):
-        _draw_panel(axes, drawn.filter(pl.col("method") == method))
-        axes.set_title(method_label(method), fontsize=FONT + 1)
+    for position, (axes, (title, confusions)) in enumerate(zip(panels, maps, strict=False)):
+        _draw_panel(axes, confusions)
+        axes.set_title(title)
         if position % COLUMNS:
             axes.set_yticklabels([])
-        if position + COLUMNS < len(methods):
+        if position + COLUMNS < len(maps):
             axes.set_xticklabels([])
-    figure.supxlabel("answer", fontsize=FONT + 1)
-    figure.supylabel(
-        "actual category (n scenarios); cells: percent of it, mean over repeats", fontsize=FONT + 1
-    )
-    return figure
+    figure.supxlabel("answer (as reported, unknown includes abstentions)")
+    figure.supylabel("actual category (n scenarios); cells: percent of it, mean over repeats")
 
 
 def _draw_panel(axes: Axes, confusions: pl.DataFrame) -> None:
@@ -93,14 +149,13 @@ def _draw_panel(axes: Axes, confusions: pl.DataFrame) -> None:
             f"{100 * share:.0f}" if share >= 0.005 else "",
             ha="center",
             va="center",
-            fontsize=SMALLEST_FONT,
             color="white" if share >= DARK else BLACK,
         )
     for position in range(len(CATEGORIES)):
         frame = Rectangle((position, position), 1, 1, fill=False, edgecolor=BLACK, linewidth=0.7)
         axes.add_patch(frame)
     axes.axvline(len(CATEGORIES), color=BLACK, linewidth=0.5)
-    axes.tick_params(length=0, labelsize=FONT, rotation=0)
+    axes.tick_params(length=0, rotation=0)
     axes.tick_params(axis="x", labelrotation=40)
     for label in axes.get_xticklabels():
         label.set(horizontalalignment="right", rotation_mode="anchor")

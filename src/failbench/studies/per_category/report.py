@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import polars as pl
 
 from failbench.reporting.cells import Measured
@@ -11,7 +9,7 @@ from failbench.reporting.reported import Reported
 from failbench.reporting.study_report import StudyReport, Summary, rounded
 from failbench.statistics.estimates import nest
 from failbench.statistics.intervals import ScenarioIntervalSettings
-from failbench.studies.per_category.figure import draw_confusions
+from failbench.studies.per_category.figure import confusions_picture
 from failbench.studies.per_category.results import confusion_table, precision_table
 from failbench.studies.per_category.tables import confusion_of_rules, scores_by_category
 
@@ -54,7 +52,7 @@ def report(
             scores_by_category(measured, precisions, paper, settings),
             confusion_of_rules(confusions, measured, paper, confidence=settings.confidence),
         ),
-        figures={"per_category": partial(draw_confusions, confusions)},
+        figures={"per_category": confusions_picture(confusions, paper)},
         summary=(
             Summary.of(
                 estimates, "feature_set", "method", "metric", "value", "ci_low", "ci_high", "n"

@@ -1,17 +1,21 @@
-"""The figure of portability: a mark per method and condition, drawn from its published points."""
+"""The figure of portability: a panel per condition and a row per method."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
-import numpy as np
 import polars as pl
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from failbench.prediction.slices import RunSetting
-from failbench.reporting.dot_plot import draw_marks, rule_rows
-from failbench.reporting.labels import METHOD_LABELS, method_label
-from failbench.reporting.style import BLACK, BLUE, GREY, ORANGE, VERMILLION
+from failbench.reporting.cells import percent
+from failbench.reporting.dot_plot import dot_panels
+from failbench.reporting.labels import in_label_order, label_inside, method_label
+from failbench.reporting.method_styles import method_styles
+from failbench.reporting.picture import Picture, legend_outside
+from failbench.reporting.style import FULL_WIDTH, GREY, REPORTED
 from failbench.studies.portability.settings import (
     ADAPTIVE,
     FIXED,
@@ -21,29 +25,18 @@ from failbench.studies.portability.settings import (
 )
 from failbench.studies.portability.tables import condition_label
 
-WIDTH = 3.4
-"""Inches: that of one column."""
-
-FONT = 6.5
-ROW_HEIGHT = 0.42
+ROW_HEIGHT: Final = 0.24
 """Inches per method."""
 
-SPREAD = 0.62
-"""Share of a row that the marks of its conditions take."""
-
-MARKS: Final = {
-    HOME: (BLACK, "o"),
-    HOME_ADAPTIVE: (GREY, "v"),
-    FIXED: (VERMILLION, "D"),
-    RECALIBRATED: (BLUE, "s"),
-    ADAPTIVE: (ORANGE, "^"),
-}
+CONDITIONS: Final = (HOME, HOME_ADAPTIVE, FIXED, RECALIBRATED, ADAPTIVE)
+REPORTED_METHOD: Final = "improved_rules"
+"""Whose thresholds the paper carries from one optimizer to the other."""
 
 
-def draw_portability(
+def portability_picture(
     points: pl.DataFrame, reported: float, *, home: RunSetting, away: RunSetting
-) -> Figure:
-    """Accuracy with its interval, a row per method and a mark per condition.
+) -> Picture:
+    """Accuracy with its interval, a panel per condition.
 
     Parameters
     ----------
@@ -60,24 +53,57 @@ def draw_portability(
         If a method has no label.
     """
     drawn = points.filter(pl.col("metric") == "accuracy")
-    labels = {method: method_label(method) for method in sorted(set(drawn["method"]))}
-    methods = [method for method in METHOD_LABELS if method in labels]
-    sizes = sorted(set(drawn["n"]))
-    figure = Figure(figsize=(WIDTH, 1.35 + ROW_HEIGHT * len(methods)), layout="constrained")
-    axes = figure.subplots()
-    offsets = np.linspace(-SPREAD / 2, SPREAD / 2, len(MARKS))
-    for (condition, (colour, marker)), offset in zip(MARKS.items(), offsets, strict=True):
-        rates = drawn.filter(pl.col("condition") == condition).sort("method")
-        rows = np.array([methods.index(method) for method in rates["method"]], dtype=float)
-        label = condition_label(condition, home, away)
-        draw_marks(axes, rates, rows + offset, colour=colour, marker=marker, label=label)
-    axes.axvline(
-        reported, color=BLACK, linewidth=0.8, linestyle=":", label="rules under SGD, reported"
+    panels = {
+        condition: condition_label(condition, home, away).replace(", ", ",\n")
+        for condition in CONDITIONS
+        if condition in set(drawn["condition"])
+    }
+    return Picture(
+        _finding(drawn, home, away),
+        "A panel per condition: accuracies with intervals under the optimizer that methods were "
+        "tuned on and under the other, with fixed, recalibrated and adaptive thresholds, a row "
+        "per method. A vertical tick is what the paper reports of its rules under SGD.",
+        FULL_WIDTH,
+        0.9 + ROW_HEIGHT * drawn["method"].n_unique(),
+        partial(_draw, drawn, panels, reported),
     )
-    rule_rows(axes, [labels[method] for method in methods], FONT)
-    axes.tick_params(axis="x", labelsize=FONT)
-    axes.set_xlim(0.0, 1.0)
-    scenarios = " / ".join(str(size) for size in sizes)
-    axes.set_xlabel(f"accuracy (n = {scenarios} scenarios)", fontsize=FONT)
-    figure.legend(loc="outside upper left", fontsize=FONT, handletextpad=0.3, ncols=2)
-    return figure
+
+
+def _finding(drawn: pl.DataFrame, home: RunSetting, away: RunSetting) -> str:
+    """The method that loses most when it is carried over with fixed thresholds."""
+    wide = drawn.filter(pl.col("condition").is_in([HOME, FIXED])).pivot(
+        "condition", index="method", values="value"
+    )
+    if not {HOME, FIXED} <= set(wide.columns):
+        return "Accuracy of each method under both optimizers"
+    loses = wide.sort(pl.col(FIXED) - pl.col(HOME), "method").row(0, named=True)
+    change = (
+        f"from {percent(loses[HOME])} ({condition_label(HOME, home, away)}) to "
+        f"{percent(loses[FIXED])} % ({condition_label(FIXED, home, away)})"
+    )
+    if loses[FIXED] < loses[HOME]:
+        return f"With fixed thresholds {label_inside(loses['method'])} loses most, {change}"
+    return f"With fixed thresholds no method loses; {label_inside(loses['method'])} goes {change}"
+
+
+def _draw(drawn: pl.DataFrame, panels: dict[str, str], reported: float, figure: Figure) -> None:
+    methods = in_label_order(drawn["method"])
+    grid = dot_panels(
+        figure,
+        drawn.rename({"condition": "panel"}).with_columns(row="method", mark="method"),
+        {method: method_label(method) for method in methods},
+        method_styles(methods),
+        panels,
+        spread=0.0,
+    )
+    for axes, condition in zip(grid, panels, strict=True):
+        if condition == FIXED and REPORTED_METHOD in methods:
+            axes.plot(100 * reported, methods.index(REPORTED_METHOD), **REPORTED.look)
+    grid[0].set_xlim(0, 100)
+    sizes = " or ".join(str(n) for n in drawn["n"].unique().sort())
+    figure.supxlabel(f"accuracy, percent of n = {sizes} scenarios, with interval")
+    handles = [
+        REPORTED.handle,
+        Line2D([], [], color=GREY, label="value of the first panel"),
+    ]
+    legend_outside(figure, handles, columns=2)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import polars as pl
 
 from failbench.reporting.reported import Reported, reported_number
 from failbench.reporting.study_report import StudyReport, Summary, rounded
 from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.statistics.significance import ComparisonSettings
-from failbench.studies.portability.figure import draw_portability
+from failbench.studies.portability.figure import portability_picture
 from failbench.studies.portability.results import portability_metrics, portability_results
 from failbench.studies.portability.settings import PortabilitySettings
 from failbench.studies.portability.tables import portability_contrasts_table, portability_table
@@ -56,8 +54,8 @@ def report(
             portability_contrasts_table(results.comparisons, settings, tests),
         ),
         figures={
-            "portability": partial(
-                draw_portability, points, reported, home=settings.home, away=settings.away
+            "portability": portability_picture(
+                points, reported, home=settings.home, away=settings.away
             )
         },
         summary=(

@@ -1,32 +1,61 @@
-"""Risk-coverage curves, drawn from their published points."""
+"""Risk-coverage curves, a small panel per method, drawn from their published points."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
 
 import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.typing import LineStyleType
 
-from failbench.reporting.labels import FEATURE_SET_LABELS
-from failbench.reporting.style import MethodStyle, method_styles
+from failbench.features.catalogue import PRIMARY_SET
+from failbench.reporting.cells import percent
+from failbench.reporting.labels import FEATURE_SET_LABELS, label_inside, reads_true_category
+from failbench.reporting.method_styles import MethodStyle, method_styles
+from failbench.reporting.picture import Picture, legend_outside
+from failbench.reporting.style import BLACK, FULL_WIDTH, PALE, REPORTED_LEVEL, THICK, THIN
 
-WIDTH, HEIGHT = 6.9, 3.6
-"""In inches: the width is that of two columns."""
+COLUMNS: Final = 4
+PANEL_HEIGHT: Final = 1.05
+"""Inches."""
 
-SMALLEST_FONT = 6.5
-LEGEND_COLUMNS = 4
-MARKERS = 10
-"""Markers along a curve."""
+HALF: Final = 0.5
+"""The coverage of which the finding is: the surest half of the runs."""
+
+MARKERS: Final = (0.25, 0.5, 0.75, 1.0)
+"""Coverages at which a curve has its method's marker."""
+
+LINES: Final[Mapping[str, LineStyleType]] = dict(zip(FEATURE_SET_LABELS, ("-", ":"), strict=True))
 
 
-def draw_risk_coverage(curves: pl.DataFrame) -> Figure:
-    """Risk against coverage, a panel per feature set and a line per method.
+@dataclass(frozen=True)
+class ReportedPoint:
+    """What the paper prints of a method: the share that it answers, and how much of that is wrong.
+
+    Both are fractions; the risk is over what is answered.
+    """
+
+    coverage: float
+    risk: float
+
+
+def risk_coverage_picture(
+    curves: pl.DataFrame, reported: Mapping[str, tuple[ReportedPoint, ...]]
+) -> Picture:
+    """Risk against coverage, a panel per method, over the curves of all others in grey.
 
     Parameters
     ----------
     curves
         As :class:`failbench.studies.risk_coverage.results.RiskCoverage` holds them.
+    reported
+        By method, as far as the paper has it.
 
     Raises
     ------
@@ -34,47 +63,98 @@ def draw_risk_coverage(curves: pl.DataFrame) -> Figure:
         If a method has no label.
     """
     styles = method_styles(curves["method"])
-    drawn = curves["feature_set"].unique().to_list()
-    feature_sets = [name for name in FEATURE_SET_LABELS if name in drawn]
-    figure = Figure(figsize=(WIDTH, HEIGHT), layout="constrained")
-    panels = figure.subplots(1, len(feature_sets), sharex=True, sharey=True, squeeze=False)[0]
-    for axes, feature_set in zip(panels, feature_sets, strict=True):
-        _draw_panel(axes, curves.filter(pl.col("feature_set") == feature_set), styles)
-        axes.set_title(f"Features: {FEATURE_SET_LABELS[feature_set]}")
-        axes.set_xlabel("coverage: share of runs answered, surest first")
-    panels[0].set_ylabel("risk: share of them not diagnosed right")
-    panels[0].set_ylim(bottom=0.0)
-    handles = {
-        label: handle
-        for axes in panels
-        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
-    }
-    labels = [style.label for style in styles.values() if style.label in handles]
-    figure.legend(
-        handles=[handles[label] for label in labels],
-        loc="outside lower center",
-        ncols=LEGEND_COLUMNS,
-        fontsize=SMALLEST_FONT,
-        handlelength=3.5,
+    ordered = dict(sorted(styles.items(), key=lambda item: reads_true_category(item[0])))
+    lines = math.ceil(len(ordered) / COLUMNS)
+    return Picture(
+        _finding(curves),
+        "A panel per method: the share of wrong answers among the runs that it is surest of, over "
+        "the share of runs that it answers. The curves of all other methods lie behind in grey, "
+        "black ticks are what the paper reports, and a dotted line is the larger feature set. "
+        "Panels with hollow marks are of methods that are handed the true category.",
+        FULL_WIDTH,
+        0.55 + PANEL_HEIGHT * lines,
+        partial(_draw, curves, ordered, reported),
     )
-    return figure
 
 
-def _draw_panel(axes: Axes, curves: pl.DataFrame, styles: Mapping[str, MethodStyle]) -> None:
-    for position, (method, style) in enumerate(styles.items()):
-        points = curves.filter(pl.col("method") == method).sort("coverage")
-        if points.is_empty():
-            continue
-        # Markers start at different points, so that curves that coincide show all of theirs.
-        every = max(points.height // MARKERS, 1)
-        axes.plot(
-            points["coverage"].to_numpy(),
-            points["risk"].to_numpy(),
-            markevery=(position % every, every),
-            markersize=3.5,
-            label=style.label,
-            color=style.colour,
-            linestyle=style.line,
-            marker=style.marker,
-        )
-    axes.set_xlim(0.0, 1.0)
+def _finding(curves: pl.DataFrame) -> str:
+    """The method that is wrong least on the surest half, of those that are not told the truth."""
+    handed = pl.col("method").map_elements(reads_true_category, return_dtype=pl.Boolean)
+    rows = curves.filter(pl.col("feature_set") == PRIMARY_SET, ~handed)
+    half = rows.filter((pl.col("coverage") - HALF).abs() < 1e-6).sort("risk", "method")
+    full = rows.filter(pl.col("coverage") > 1 - 1e-6)
+    if half.is_empty() or full.is_empty():
+        return "Share of wrong answers among the runs that a method is surest of"
+    best = half.row(0, named=True)
+    whole = full.filter(pl.col("method") == best["method"])["risk"][0]
+    return (
+        f"On the half of the runs that it is surest of, {label_inside(best['method'])} is wrong on "
+        f"{percent(best['risk'])} %, least of all that are not handed the category; on all runs, "
+        f"on {percent(whole)} %"
+    )
+
+
+def _draw(
+    curves: pl.DataFrame,
+    styles: Mapping[str, MethodStyle],
+    reported: Mapping[str, tuple[ReportedPoint, ...]],
+    figure: Figure,
+) -> None:
+    lines = math.ceil(len(styles) / COLUMNS)
+    panels = figure.subplots(lines, COLUMNS, sharex=True, sharey=True, squeeze=False).ravel()
+    primary = curves.filter(pl.col("feature_set") == PRIMARY_SET)
+    for axes, (method, style) in zip(panels, styles.items(), strict=False):
+        for other in styles:
+            if other != method:
+                _curve(axes, primary.filter(pl.col("method") == other), PALE, "-", THIN)
+        of_method = curves.filter(pl.col("method") == method)
+        for feature_set, line in LINES.items():
+            points = of_method.filter(pl.col("feature_set") == feature_set)
+            _curve(axes, points, style.colour, line, THICK)
+            if line == "-":
+                _marks(axes, points, style)
+        for point in reported.get(method, ()):
+            axes.plot(100 * point.coverage, 100 * point.risk, **REPORTED_LEVEL.look, zorder=4)
+        axes.set_title(style.label)
+    for axes in panels[len(styles) :]:
+        axes.set_axis_off()
+    # panels above an empty one end their column, and so need its labels
+    for axes in panels[len(styles) - COLUMNS : len(styles)]:
+        axes.tick_params(axis="x", labelbottom=True)
+    panels[0].set_xlim(0, 104)
+    panels[0].set_ylim(0, 100)
+    panels[0].set_xticks([0, 50, 100])
+    panels[0].set_yticks([0, 50, 100])
+    figure.supxlabel("coverage: percent of runs answered, surest first")
+    figure.supylabel("risk: percent of them\nnot diagnosed right")
+    handles = [
+        *(
+            Line2D(
+                [], [], color=BLACK, linestyle=line, label=f"features: {FEATURE_SET_LABELS[name]}"
+            )
+            for name, line in LINES.items()
+        ),
+        Line2D([], [], color=PALE, label="other methods"),
+        REPORTED_LEVEL.handle,
+    ]
+    legend_outside(figure, handles, columns=4)
+
+
+def _curve(
+    axes: Axes, points: pl.DataFrame, colour: str, line: LineStyleType, width: float
+) -> None:
+    ordered = points.sort("coverage")
+    coverage, risk = (100 * ordered[name].to_numpy() for name in ("coverage", "risk"))
+    axes.plot(coverage, risk, color=colour, linestyle=line, linewidth=width)
+
+
+def _marks(axes: Axes, points: pl.DataFrame, style: MethodStyle) -> None:
+    nearest = [
+        points.sort((pl.col("coverage") - coverage).abs()).head(1)
+        for coverage in MARKERS
+        if points.height
+    ]
+    if nearest:
+        at = pl.concat(nearest)
+        coverage, risk = (100 * at[name].to_numpy() for name in ("coverage", "risk"))
+        axes.plot(coverage, risk, linestyle="none", **style.look)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import polars as pl
 
+from failbench.reporting.reported import Reported, reported_accuracies, reported_number
 from failbench.reporting.study_report import StudyReport, Summary, rounded
 from failbench.statistics.estimates import nest
-from failbench.studies.risk_coverage.figure import draw_risk_coverage
+from failbench.studies.risk_coverage.figure import ReportedPoint, risk_coverage_picture
 from failbench.studies.risk_coverage.results import RiskCoverageSettings, risk_coverage
 
 
 def report(
-    predictions: pl.DataFrame, settings: RiskCoverageSettings, workers: int = 1
+    predictions: pl.DataFrame, paper: Reported, settings: RiskCoverageSettings, workers: int = 1
 ) -> StudyReport:
     """Say how wrong each method is on the runs that it is most confident of.
 
@@ -21,6 +20,8 @@ def report(
     ----------
     predictions
         Rows of ``predictions.PREDICTION_SCHEMA`` of one study.
+    paper
+        The numbers that the paper prints.
     settings
         The section ``risk_coverage`` of params.yaml.
     workers
@@ -29,15 +30,34 @@ def report(
     Raises
     ------
     BadInputError
-        If no method gives a confidence, or a method has no label.
+        If no method gives a confidence, a method has no label, or the paper's numbers lack a claim.
     """
     results = risk_coverage(predictions, settings, workers)
     curves = rounded(results.curves)
     return StudyReport(
         metrics=nest(results.areas, "feature_set", "method", "metric"),
         points={"risk_coverage": curves},
-        figures={"risk_coverage": partial(draw_risk_coverage, curves)},
+        figures={"risk_coverage": risk_coverage_picture(curves, reported_points(paper))},
         summary=(
             Summary.of(results.areas, "feature_set", "method", "value", "ci_low", "ci_high", "n"),
         ),
     )
+
+
+def reported_points(paper: Reported) -> dict[str, tuple[ReportedPoint, ...]]:
+    """Where the paper's figures lie: methods answer all, improved rules what they commit to too.
+
+    Raises
+    ------
+    BadInputError
+        If ``paper`` lacks a claim about the improved rules or a hybrid.
+    """
+    points = {
+        method: (ReportedPoint(1.0, 1.0 - accuracy),)
+        for method, accuracy in reported_accuracies(paper).items()
+    }
+    committed = ReportedPoint(
+        1.0 - reported_number(paper, "improved_rules_abstention"),
+        1.0 - reported_number(paper, "improved_rules_committed_accuracy"),
+    )
+    return points | {"improved_rules": (committed, *points["improved_rules"])}

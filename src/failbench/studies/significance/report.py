@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import polars as pl
 
 from failbench.reporting.study_report import StudyReport, Summary, rounded
@@ -13,7 +11,7 @@ from failbench.statistics.comparison import (
     contrasts_of,
 )
 from failbench.statistics.significance import SignificanceSettings, compare_all
-from failbench.studies.significance.figure import difference_map
+from failbench.studies.significance.figure import contrasts_picture, difference_map_picture
 from failbench.studies.significance.sentences import contrast_sentences
 from failbench.studies.significance.tables import contrasts_table
 
@@ -52,6 +50,9 @@ def report(predictions: pl.DataFrame, settings: SignificanceSettings) -> StudyRe
         points={"significance": rounded(comparisons_table(comparisons))},
         tables=(contrasts_table(contrasts, settings, predictions["repeat"].n_unique()),),
         sentences={"contrast_sentences": contrast_sentences(contrasts, settings)},
-        figures={"significance": partial(difference_map, primary, settings.alpha)},
+        figures={
+            "significance": contrasts_picture(contrasts, settings),
+            "significance_map": difference_map_picture(primary),
+        },
         summary=(Summary.of(comparisons_table(contrasts), *columns),),
     )

@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, Final
 
 import polars as pl
+import textalloc
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.transforms import Bbox
 
-from failbench.reporting.labels import method_label
-from failbench.studies.tradeoff.method_families import FAMILIES, Family, method_family
-from failbench.studies.tradeoff.placement import Label, place_labels
+from failbench.reporting.cells import percent
+from failbench.reporting.labels import label_inside, method_label, reads_true_category
+from failbench.reporting.method_styles import MethodStyle, method_styles
+from failbench.reporting.picture import Picture
+from failbench.reporting.style import BLACK, FULL_WIDTH, LEAST_TEXT
 
-LEGEND_COLUMNS = 4
-"""Families that a line of the legend has room for."""
+HEIGHT: Final = 5.0
+"""Inches."""
 
-LABEL_SIZE = 6.5
-MARK_SIZE = 4.5
-"""Sizes of the methods' names and marks, in points."""
+DASHES: Final = (0, (4, 2))
+"""Line of a method without conditions."""
+
+EDGE: Final = 0.004
+"""Of the width of the axes: where the label of a line across them is anchored."""
 
 
-def draw_tradeoff(points: pl.DataFrame) -> Figure:
+def tradeoff_picture(points: pl.DataFrame) -> Picture:
     """Two panels with accuracy upwards: by conditions to read, and by the paper's scores.
 
     Both run from what is easy to read on the left to what is hard on the right. A measured method
@@ -37,7 +41,7 @@ def draw_tradeoff(points: pl.DataFrame) -> Figure:
     Raises
     ------
     BadInputError
-        If a method has no label or is in no family.
+        If a method has no label.
     """
     measured = points.filter(pl.col("source") == "measured").select(
         "method",
@@ -50,120 +54,143 @@ def draw_tradeoff(points: pl.DataFrame) -> Figure:
         *(pl.col(f"score{end}").alias(f"x{end}") for end in ("_low", "_high")),
         *((100 * pl.col(f"accuracy{end}")).alias(f"y{end}") for end in ("", "_low", "_high")),
     )
-    figure = Figure(figsize=(6.9, 4.4), layout="constrained")
-    left, right = figure.subplots(1, 2, sharey=True)
-    left.set(
-        title="Measured, on the paper's 19 features",
+    styles = method_styles(points["method"])
+    return Picture(
+        _finding(measured),
+        "Above, the accuracy of each measured method, with intervals, over the number of "
+        "conditions that a reader checks for one diagnosis, on a logarithmic axis. Below, the "
+        "accuracies and scores of interpretability that the paper reports. Both run from what is "
+        "easy to read to what is hard.",
+        FULL_WIDTH,
+        HEIGHT,
+        partial(_draw, measured, reported, styles),
+    )
+
+
+def _finding(measured: pl.DataFrame) -> str:
+    """The most accurate method that can be read, and the shortest to read."""
+    readable = measured.drop_nulls("x").filter(
+        ~pl.col("method").map_elements(reads_true_category, return_dtype=pl.Boolean)
+    )
+    if readable.is_empty():
+        return "Accuracy against what a reader must check"
+    best = readable.sort("y", "method", descending=[True, False]).row(0, named=True)
+    short = readable.sort("x", "method").row(0, named=True)
+    return (
+        f"The most accurate method that shows its conditions, {label_inside(best['method'])} "
+        f"({percent(best['y'] / 100)} %), shows {best['x']:.0f} for a diagnosis; the shortest to "
+        f"read, {label_inside(short['method'])} ({percent(short['y'] / 100)} %), {short['x']:.0f}"
+    )
+
+
+def _draw(
+    measured: pl.DataFrame,
+    reported: pl.DataFrame,
+    styles: Mapping[str, MethodStyle],
+    figure: Figure,
+) -> None:
+    above, below = figure.subplots(2, 1, height_ratios=(1.25, 1))
+    above.set(
+        title="measured, on the paper's 19 features",
         xlabel="conditions to read for one diagnosis",
-        ylabel="accuracy, with interval (%)",
+        ylabel="right, percent, with interval",
         xscale="log",
         xlim=_limits(measured),
-        ylim=(0, 104),
+        ylim=(0, 100),
     )
-    left.xaxis.set_major_formatter("{x:g}")
-    right.set(
-        title="Reported by the paper, on its scenarios",
+    above.xaxis.set_major_formatter("{x:,g}")
+    below.set(
+        title="reported by the paper, on its scenarios",
         xlabel="the paper's score of interpretability (100: easiest)",
+        ylabel="right, percent, with interval",
         xlim=(108, -3),
+        ylim=(30, 104),
     )
-    present = set(map(method_family, points["method"]))
-    families = [family for family in FAMILIES if family in present]
-    lines = math.ceil(len(families) / LEGEND_COLUMNS)
-    columns = math.ceil(len(families) / lines)
-    figure.legend(handles=_legend(families), loc="outside lower center", ncols=columns)
-    # labels are placed in pixels, so the axes must not move any more
+    # labels are placed where the axes stand, so these must not move any more
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
-    _draw(left, measured)
-    _draw(right, reported)
-    return figure
+    _draw_methods(above, measured, styles)
+    _draw_methods(below, reported, styles)
 
 
 def _limits(measured: pl.DataFrame) -> tuple[float, float]:
     """Room for labels on both sides; one to ten where nothing is read."""
     ends = measured.drop_nulls("x").select(low=pl.col("x_low").min(), high=pl.col("x_high").max())
     low, high = ends.row(0)
-    return (1.0, 10.0) if low is None else (low / 4, 12 * high)
+    return (1.0, 10.0) if low is None else (low / 3, 4 * high)
 
 
-def _draw(axes: Axes, methods: pl.DataFrame) -> None:
-    """Every method with its intervals, and then their labels."""
-    drawn: list[Bbox] = []
-    labels = []
+def _draw_methods(axes: Axes, methods: pl.DataFrame, styles: Mapping[str, MethodStyle]) -> None:
+    """Every method with its intervals, and then their labels clear of all of it."""
+    names, anchors = [], []
+    lines: list[tuple[list[float], list[float]]] = []
     for row in methods.sort("y", "method", descending=[True, False]).iter_rows(named=True):
-        name, family = method_label(row["method"]), method_family(row["method"])
+        style, name = styles[row["method"]], method_label(row["method"])
         if row["x"] is not None:
-            drawn += _draw_point(axes, row, family)
-            labels.append(Label(name, row["x"], row["y"]))
+            lines += _draw_point(axes, row, style)
+            anchors.append((row["x"], row["y"]))
         elif row["x_low"] is not None:
-            drawn.append(_draw_range(axes, row, family))
-            labels.append(Label(name, row["x_low"], row["y"]))
+            lines += _draw_range(axes, row, style)
+            anchors.append((row["x_low"], row["y"]))
         else:
-            drawn.append(_draw_line(axes, row, family))
-            labels.append(Label(f"{name} (no conditions)", axes.get_xlim()[0], row["y"]))
-    place_labels(axes, labels, drawn, size=LABEL_SIZE)
+            lines += _draw_line(axes, row, style)
+            name = f"{name} (no conditions)"
+            left = axes.transAxes.transform((EDGE, 0.0))
+            anchors.append((axes.transData.inverted().transform(left)[0], row["y"]))
+        names.append(name)
+    x, y = map(list, zip(*anchors, strict=True))
+    textalloc.allocate(
+        axes,
+        x,
+        y,
+        names,
+        x_scatter=x,
+        y_scatter=y,
+        x_lines=[line[0] for line in lines],
+        y_lines=[line[1] for line in lines],
+        textsize=LEAST_TEXT,
+        linecolor=BLACK,
+        linewidth=0.35,
+        nbr_candidates=800,
+        min_distance=0.012,
+        max_distance=0.35,
+        margin=0.004,
+        avoid_label_lines_overlap=True,
+        avoid_crossing_label_lines=True,
+    )
 
 
-def _draw_point(axes: Axes, row: Mapping[str, float], family: Family) -> list[Bbox]:
+def _draw_point(
+    axes: Axes, row: Mapping[str, Any], style: MethodStyle
+) -> list[tuple[list[float], list[float]]]:
     """A mark, with its intervals where there are any."""
     x, y = row["x"], row["y"]
-    bars = [(row["x_low"], row["x_high"], y, y)]
+    bars = [([row["x_low"], row["x_high"]], [y, y])]
     if row["y_low"] is not None:
-        bars.append((x, x, row["y_low"], row["y_high"]))
-    for x_0, x_1, y_0, y_1 in bars:
-        axes.plot([x_0, x_1], [y_0, y_1], color=family.colour, linewidth=0.8, zorder=2)
-    face = family.colour if family.filled else "white"
-    axes.plot(
-        [x],
-        [y],
-        marker=family.marker,
-        markersize=MARK_SIZE,
-        markerfacecolor=face,
-        markeredgecolor=family.colour,
-        zorder=3,
-    )
-    mark = _pixels(axes, (x, x, y, y)).padded(0.8 * MARK_SIZE)
-    return [mark, *(_pixels(axes, bar).padded(0.5) for bar in bars)]
+        bars.append(([x, x], [row["y_low"], row["y_high"]]))
+    for bar in bars:
+        axes.plot(*bar, color=style.colour, linewidth=0.8, zorder=2)
+    axes.plot([x], [y], zorder=3, **style.look)
+    return bars
 
 
-def _draw_range(axes: Axes, row: Mapping[str, float], family: Family) -> Bbox:
-    """A bar from the lowest to the highest x, over the area that both intervals span."""
-    ends = (row["x_low"], row["x_high"])
-    axes.plot(ends, [row["y"]] * 2, color=family.colour, linewidth=2.5, zorder=2)
+def _draw_range(
+    axes: Axes, row: Mapping[str, Any], style: MethodStyle
+) -> list[tuple[list[float], list[float]]]:
+    """A bar from the lowest to the highest x with the mark at its ends, and the interval's area."""
+    bar = ([row["x_low"], row["x_high"]], [row["y"]] * 2)
+    axes.plot(*bar, linewidth=1.5, zorder=2, **style.look)
     if row["y_low"] is not None:
-        axes.fill_between(
-            ends, row["y_low"], row["y_high"], color=family.colour, alpha=0.25, linewidth=0
-        )
-    return _pixels(axes, (*ends, row["y"], row["y"])).padded(2.0)
+        ends = (row["y_low"], row["y_high"])
+        axes.fill_between(bar[0], *ends, color=style.colour, alpha=0.25, linewidth=0)
+    return [bar]
 
 
-def _draw_line(axes: Axes, row: Mapping[str, float], family: Family) -> Bbox:
-    """A line across at the accuracy, and a band for its interval."""
-    axes.axhline(row["y"], color=family.colour, linewidth=0.9, linestyle=(0, (4, 2)), zorder=1)
-    axes.axhspan(
-        row["y_low"], row["y_high"], color=family.colour, alpha=0.15, linewidth=0, zorder=0
-    )
-    return _pixels(axes, (*axes.get_xlim(), row["y"], row["y"])).padded(0.5)
-
-
-def _pixels(axes: Axes, ends: tuple[float, float, float, float]) -> Bbox:
-    """The box on the canvas from two x and two y in the units of the axes."""
-    x_0, x_1, y_0, y_1 = ends
-    corners = axes.transData.transform([(x_0, y_0), (x_1, y_1)])
-    return Bbox.from_extents(*corners.min(axis=0), *corners.max(axis=0))
-
-
-def _legend(families: Sequence[Family]) -> list[Line2D]:
-    return [
-        Line2D(
-            [],
-            [],
-            color=family.colour,
-            marker=family.marker,
-            markersize=MARK_SIZE,
-            markerfacecolor=family.colour if family.filled else "white",
-            linestyle="none" if family.marker else (0, (4, 2)),
-            label=family.label,
-        )
-        for family in families
-    ]
+def _draw_line(
+    axes: Axes, row: Mapping[str, Any], style: MethodStyle
+) -> list[tuple[list[float], list[float]]]:
+    """A line across at the accuracy with the mark at its right end, and a band for its interval."""
+    axes.axhline(row["y"], color=style.colour, linewidth=0.9, linestyle=DASHES, zorder=1)
+    axes.plot([0.99], [row["y"]], transform=axes.get_yaxis_transform(), **style.look)
+    axes.axhspan(row["y_low"], row["y_high"], color=style.colour, alpha=0.15, linewidth=0, zorder=0)
+    return [(list(axes.get_xlim()), [row["y"]] * 2)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -11,26 +12,26 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from failbench.reporting.cells import words
-from failbench.reporting.style import BLACK, CATEGORY_COLOURS
+from failbench.reporting.picture import Picture, legend_outside
+from failbench.reporting.style import CATEGORY_COLOURS, FULL_WIDTH
 from failbench.studies.unknown_anatomy.feature_sets import BASE
 from failbench.vocabulary import CATEGORIES, Category
 
-WIDTH = 3.4
-"""Inches: that of one column, so that no letter shrinks below its size."""
-
-FONT = 6.0
-ROW_HEIGHT = 0.37
+ROW_HEIGHT: Final = 0.3
 """Inches per scenario."""
 
-SHOWN: Final = (BASE, "19+both")
-"""Feature sets whose bars stand one above the other."""
+SHOWN: Final = {BASE: "19 features", "19+both": "with step times and ending"}
+"""Feature sets that have a panel each, with its title."""
 
-BAR = 0.36
+BAR: Final = 0.62
 """Height of a bar, in rows."""
 
+MOST: Final = 0.5
+"""A scenario is called unknown where more repeats than this share say so."""
 
-def draw_unknown_anatomy(points: pl.DataFrame) -> Figure:
-    """Mean probabilities of the categories, two bars per scenario: without and with measurements.
+
+def unknown_anatomy_picture(points: pl.DataFrame) -> Picture:
+    """Mean probabilities of the categories, a bar per scenario: without and with measurements.
 
     Parameters
     ----------
@@ -38,58 +39,62 @@ def draw_unknown_anatomy(points: pl.DataFrame) -> Figure:
         As :func:`failbench.studies.unknown_anatomy.results.anatomy_points` returns them.
     """
     scenarios = points.select("ambiguity", "scenario").unique().sort("ambiguity", "scenario")
-    figure = Figure(figsize=(WIDTH, 1.1 + ROW_HEIGHT * scenarios.height), layout="constrained")
-    axes = figure.subplots()
+    groups = scenarios["ambiguity"].n_unique()
+    called = {
+        name: points.filter(pl.col("feature_set") == name, pl.col("right") > MOST).height
+        for name in SHOWN
+    }
+    base, more = called.values()
+    return Picture(
+        f"A forest calls {base} of the {scenarios.height} unknown scenarios unknown in most "
+        f"repeats, and {more} when it also sees step times and how the run ended",
+        "Two panels of stacked bars, a row per unknown scenario: the mean probability that a "
+        "random forest gives each category, from 19 features, and from more measurements. The "
+        "share of unknown, which is right, is hatched. At the end of each bar stands the percent "
+        "of repeats that answer unknown.",
+        FULL_WIDTH,
+        0.75 + ROW_HEIGHT * (scenarios.height + 0.6 * groups),
+        partial(_draw, points, scenarios),
+    )
+
+
+def _draw(points: pl.DataFrame, scenarios: pl.DataFrame, figure: Figure) -> None:
+    panels = figure.subplots(1, len(SHOWN), sharex=True, sharey=True)
+    for axes, (name, title) in zip(panels, SHOWN.items(), strict=True):
+        _draw_panel(axes, points.filter(pl.col("feature_set") == name), scenarios)
+        axes.set_title(title)
+    panels[0].set_xlim(0, 100)
+    figure.supxlabel(
+        "mean probability, percent; at the end of a bar, percent of repeats that say unknown "
+        f"(n = {scenarios.height})"
+    )
+    handles = [Patch(**_look(category), label=words(category)) for category in CATEGORIES]
+    legend_outside(figure, handles, columns=5, handlelength=1.4)
+
+
+def _draw_panel(axes: Axes, points: pl.DataFrame, scenarios: pl.DataFrame) -> None:
     labels, ticks, top = [], [], 0.0
     for (ambiguity,), group in scenarios.group_by("ambiguity", maintain_order=True):
-        axes.text(0.0, top - 0.62, words(str(ambiguity)), fontsize=FONT, style="italic")
+        axes.text(0.0, top, words(str(ambiguity)), style="italic", va="center")
+        top += 0.75
         for scenario in group["scenario"]:
-            for place, name in zip((-0.5, 0.5), SHOWN, strict=True):
-                _draw_bar(
-                    axes, points.filter(scenario=scenario, feature_set=name), top + place * BAR
-                )
-            labels.append(_wrapped(scenario))
+            _draw_bar(axes, points.filter(scenario=scenario), top)
+            labels.append(words(scenario))
             ticks.append(top)
             top += 1
-        top += 0.5
-    axes.set_yticks(ticks, labels, fontsize=FONT)
-    axes.set_ylim(top - 0.9, -1.05)
-    axes.set_xlim(0, 1.0)
+    axes.set_yticks(ticks, labels)
+    axes.set_ylim(top - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
-    axes.tick_params(axis="x", labelsize=FONT)
-    axes.set_xlabel(
-        "mean probability by a forest; above: 19 features,\n"
-        "below: with step times and ending; at the end: share of\n"
-        f"repeats that say unknown (n = {scenarios.height} scenarios)",
-        fontsize=FONT,
-    )
     axes.spines["left"].set_visible(False)
-    figure.legend(
-        handles=[Patch(**_look(category), label=words(category)) for category in CATEGORIES],
-        loc="outside upper center",
-        ncols=3,
-        fontsize=FONT,
-        handlelength=1.0,
-        columnspacing=1.0,
-    )
-    return figure
 
 
 def _draw_bar(axes: Axes, points: pl.DataFrame, place: float) -> None:
     row = points.row(0, named=True)
-    shares = np.array([row[f"p_{category}"] for category in CATEGORIES])
+    shares = 100 * np.array([row[f"p_{category}"] for category in CATEGORIES])
     starts = np.concatenate([[0.0], shares.cumsum()[:-1]])
     for category, start, share in zip(CATEGORIES, starts, shares, strict=True):
-        axes.barh(
-            place,
-            share,
-            height=BAR * 0.94,
-            left=start,
-            **_look(category),
-        )
-    axes.text(
-        1.01, place, f"{row['right']:.1f}", fontsize=FONT, va="center", color=BLACK, clip_on=False
-    )
+        axes.barh(place, share, height=BAR, left=start, **_look(category))
+    axes.text(101, place, f"{100 * row['right']:.0f}", va="center", clip_on=False)
 
 
 def _look(category: Category) -> dict[str, Any]:
@@ -100,10 +105,3 @@ def _look(category: Category) -> dict[str, Any]:
         "linewidth": 0.4,
         "hatch": "////" if category == "unknown" else None,
     }
-
-
-def _wrapped(scenario: str) -> str:
-    """A name on two lines where it has three words or more."""
-    parts = scenario.split("_")
-    half = (len(parts) + 1) // 2
-    return "\n".join(" ".join(part) for part in (parts[:half], parts[half:]) if part)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import polars as pl
 
 from failbench.reporting.reported import Reported
 from failbench.reporting.study_report import StudyReport, Summary, rounded
 from failbench.scenarios import Scenario
-from failbench.studies.unknown_anatomy.figure import draw_unknown_anatomy
+from failbench.studies.unknown_anatomy.figure import unknown_anatomy_picture
 from failbench.studies.unknown_anatomy.measurements import Measurements
 from failbench.studies.unknown_anatomy.results import (
     UnknownAnatomy,
@@ -54,7 +52,7 @@ def report(
         metrics=anatomy_metrics(results),
         points={"unknown_anatomy": points, "unknown_answers": rounded(results.answers)},
         tables=anatomy_tables(results, settings, paper),
-        figures={"unknown_anatomy": partial(draw_unknown_anatomy, points)},
+        figures={"unknown_anatomy": unknown_anatomy_picture(points)},
         summary=(_summary(results),),
     )
 

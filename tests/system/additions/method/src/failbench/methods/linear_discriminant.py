@@ -10,7 +10,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 from failbench.methods.contributions import explain_linear
-from failbench.methods.declaration import Context, MethodDeclaration, declared
+from failbench.methods.declaration import Context, MethodDeclaration, by_name
 from failbench.methods.method import Method
 from failbench.methods.tuned_classifier import TunedClassifier, imputed
 from failbench.records import Record
@@ -36,6 +36,4 @@ def _build(settings: LinearDiscriminantSettings, context: Context) -> Method:
     return TunedClassifier(pipeline, grid, settings.inner_folds, context.seed, explain_linear)
 
 
-DECLARATIONS = declared(
-    MethodDeclaration("linear_discriminant", LinearDiscriminantSettings, _build)
-)
+DECLARATIONS = by_name(MethodDeclaration("linear_discriminant", LinearDiscriminantSettings, _build))

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import polars as pl
 
 from failbench.reporting.study_report import StudyReport, Summary, rounded
 from failbench.statistics.estimates import nest
-from failbench.studies.agreement.figure import draw_agreement
+from failbench.studies.agreement.figure import agreement_picture
 from failbench.studies.agreement.results import AgreementSettings, agreement
 from failbench.studies.agreement.tables import agreement_table
 
@@ -33,6 +31,6 @@ def report(predictions: pl.DataFrame, settings: AgreementSettings) -> StudyRepor
         metrics=nest(points, "left", "right", leaves=("value", "n")),
         points={"agreement": points},
         tables=(agreement_table(points),),
-        figures={"agreement": partial(draw_agreement, points)},
+        figures={"agreement": agreement_picture(points)},
         summary=(Summary.of(points, "left", "right", "value", "n"),),
     )

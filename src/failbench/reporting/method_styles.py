@@ -1,0 +1,92 @@
+"""Method styles: the one colour and the one marker that a method has in every figure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import cycle
+from typing import Final, Literal
+
+from matplotlib.typing import LineStyleType
+
+from failbench.reporting.labels import in_label_order, method_label, reads_true_category
+from failbench.reporting.style import (
+    BLACK,
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    PURPLE,
+    SKY,
+    VERMILLION,
+    Mark,
+)
+
+
+@dataclass(frozen=True)
+class MethodStyle(Mark):
+    """How every figure shows one method; no two have the same marker.
+
+    Attributes
+    ----------
+    line
+        Which of the methods of its colour it is, where a line shows it.
+    """
+
+    line: LineStyleType = "-"
+
+
+def _style(method: str, colour: str, line: LineStyleType, marker: str) -> MethodStyle:
+    fill: Literal["none", "full"] = "none" if reads_true_category(method) else "full"
+    return MethodStyle(method_label(method), colour, marker, fill, line=line)
+
+
+METHOD_STYLES: Final[dict[str, MethodStyle]] = {
+    "simple_rules": _style("simple_rules", BLUE, "-", "o"),
+    "improved_rules": _style("improved_rules", BLUE, "--", "s"),
+    "learned_rules": _style("learned_rules", BLUE, ":", "^"),
+    "logistic_regression": _style("logistic_regression", SKY, "-", "D"),
+    "decision_tree": _style("decision_tree", ORANGE, "-", "v"),
+    "random_forest": _style("random_forest", VERMILLION, "-", "P"),
+    "lightgbm": _style("lightgbm", VERMILLION, "--", "X"),
+    "ebm": _style("ebm", SKY, "--", "*"),
+    "simulated_human": _style("simulated_human", PURPLE, "-", "<"),
+    "hybrid": _style("hybrid", GREEN, "-", ">"),
+    "hybrid_two_way": _style("hybrid_two_way", GREEN, "--", "p"),
+    "symptom_baseline": _style("symptom_baseline", GREY, ":", "h"),
+    "mistral_7b": _style("mistral_7b", BLACK, "-", "x"),
+    "llama_3_8b": _style("llama_3_8b", BLACK, "--", "+"),
+    "raw_series": _style("raw_series", GREY, "--", "1"),
+    "raw_text": _style("raw_text", GREY, "-.", "2"),
+    "raw_telemetry": _style("raw_telemetry", GREY, "-", "3"),
+}
+"""Methods in the order in which legends name them.
+
+Blue is a list of rules, sky a sum of terms, orange one tree, vermillion many; green hands runs on,
+black is a language model, grey reads symptoms alone, or all that was recorded, without features.
+Hollow are those that are handed the true category.
+"""
+
+ADDED_MARKERS: Final = ("4", "8", "d", "H")
+
+
+def method_styles(methods: Iterable[str]) -> dict[str, MethodStyle]:
+    """Styles of methods in the order of legends.
+
+    Language models that were added to ``params.yaml`` come last, each with a marker of its own as
+    far as there are any.
+
+    Raises
+    ------
+    BadInputError
+        If a method has no label.
+    """
+    names = set(methods)
+    known = {name: style for name, style in METHOD_STYLES.items() if name in names}
+    added = {
+        name: MethodStyle(method_label(name), BLACK, marker, line=":")
+        for name, marker in zip(
+            in_label_order(names - set(METHOD_STYLES)), cycle(ADDED_MARKERS), strict=False
+        )
+    }
+    return known | added

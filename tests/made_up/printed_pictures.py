@@ -1,0 +1,78 @@
+"""What a printer would hold against a picture, whatever it shows."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from pathlib import Path
+
+from matplotlib.axes import Axes
+from matplotlib.axes._base import _AxesBase
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.text import Text
+
+from failbench.reporting.picture import Picture, save_picture
+from failbench.reporting.style import FULL_WIDTH, HALF_WIDTH, LEAST_TEXT
+
+SLACK = 1.5
+"""Pixels by which boxes of letters may overlap: they have some room around them."""
+
+
+def drawn(picture: Picture) -> Figure:
+    """The figure with everything in its place."""
+    figure = picture.figure()
+    FigureCanvasAgg(figure).draw()
+    return figure
+
+
+def assert_printable(picture: Picture) -> Figure:
+    """It has the width of a page, and its texts can be read, all of them and one by one."""
+    figure = drawn(picture)
+    assert figure.get_figwidth() in (FULL_WIDTH, HALF_WIDTH)
+    texts = [text for text in figure.findobj(Text) if text.get_visible() and text.get_text()]
+    undrawn = _undrawn(figure)
+    texts = [text for text in texts if text not in undrawn and text.get_window_extent().width]
+    for text in texts:
+        box = text.get_window_extent()
+        assert text.get_fontsize() >= LEAST_TEXT, text
+        assert box.x0 >= -SLACK, text
+        assert box.y0 >= -SLACK, text
+        assert box.x1 <= figure.bbox.x1 + SLACK, text
+        assert box.y1 <= figure.bbox.y1 + SLACK, text
+    upright = [text for text in texts if text.get_rotation() % 90 == 0]
+    for text, other in combinations(upright, 2):
+        boxes = [shown.get_window_extent() for shown in (text, other)]
+        width = min(box.x1 for box in boxes) - max(box.x0 for box in boxes)
+        height = min(box.y1 for box in boxes) - max(box.y0 for box in boxes)
+        assert min(width, height) <= SLACK, (text, other)
+    return figure
+
+
+def _undrawn(figure: Figure) -> set[Text]:
+    """Labels of ticks beyond the limits of their axes, which matplotlib keeps and does not draw."""
+    undrawn = set()
+    for axes in figure.findobj(_AxesBase):
+        for axis, limits in ((axes.xaxis, axes.get_xlim()), (axes.yaxis, axes.get_ylim())):
+            low, high = sorted(limits)
+            room = 1e-6 * (high - low)
+            for tick in (*axis.get_major_ticks(), *axis.get_minor_ticks()):
+                if not (axes.axison and low - room <= tick.get_loc() <= high + room):
+                    undrawn |= {tick.label1, tick.label2}
+    return undrawn
+
+
+def marks_of(axes: Axes) -> list[Line2D]:
+    """The marks of a dot plot, those of a name together, without what is drawn beside them."""
+    return [
+        line
+        for line in axes.lines
+        if line.get_linestyle() == "None" and not str(line.get_label()).startswith("_")
+    ]
+
+
+def assert_repeats(picture: Picture, folder: Path) -> None:
+    """It is the same to the byte whenever it is drawn."""
+    for name in ("first.svg", "second.svg"):
+        save_picture(picture, folder / name)
+    assert (folder / "first.svg").read_bytes() == (folder / "second.svg").read_bytes()

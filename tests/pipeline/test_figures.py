@@ -1,0 +1,86 @@
+"""Every figure that is committed, as a printer and a reader of screens would find it."""
+
+from __future__ import annotations
+
+import re
+from xml.etree import ElementTree
+
+import pytest
+
+from failbench.reporting.style import FULL_WIDTH, HALF_WIDTH, LEAST_TEXT
+from pipeline import REPOSITORY
+
+FIGURES = sorted((REPOSITORY / "figures").glob("*.svg"))
+SVG = "{http://www.w3.org/2000/svg}"
+POINTS = 72
+PAGE_HEIGHT = 9.0
+"""Inches of a text block."""
+
+SIZE = re.compile(r"(?:font-size: |font: [^;]*?)([\d.]+)px")
+SOURCES = sorted((REPOSITORY / "src").rglob("*.py"))
+STYLE = REPOSITORY / "src/failbench/reporting/style.py"
+PICTURE = REPOSITORY / "src/failbench/reporting/picture.py"
+
+
+@pytest.fixture(params=FIGURES, ids=lambda path: path.stem)
+def root(request):
+    return ElementTree.fromstring(request.param.read_text(encoding="utf-8"))
+
+
+def points(length: str) -> float:
+    assert length.endswith("pt")
+    return float(length.removesuffix("pt"))
+
+
+def styles(root):
+    """Of all that is written in a figure."""
+    written = [*root.iter(f"{SVG}text"), *root.iter(f"{SVG}tspan")]
+    return [element.get("style", "") for element in written if element.get("style")]
+
+
+def test_a_figure_is_as_wide_as_the_text_block_or_half_of_it_and_fits_a_page(root):
+    width, height = points(root.get("width")), points(root.get("height"))
+    assert width in (pytest.approx(POINTS * FULL_WIDTH), pytest.approx(POINTS * HALF_WIDTH))
+    assert height <= POINTS * PAGE_HEIGHT
+    assert [float(number) for number in root.get("viewBox").split()] == pytest.approx(
+        [0, 0, width, height]
+    )
+
+
+def test_no_text_is_smaller_than_the_least_size(root):
+    sizes = [float(size) for style in styles(root) for size in SIZE.findall(style)]
+    assert len(sizes) == len(styles(root)) > 0
+    assert min(sizes) >= LEAST_TEXT
+
+
+def test_every_text_names_a_family_that_every_viewer_has(root):
+    assert all(re.search(r"sans-serif\s*(;|$)", style) for style in styles(root))
+
+
+def test_title_and_description_come_first_and_say_something(root):
+    title, description = list(root)[:2]
+    assert (title.tag, description.tag) == (f"{SVG}title", f"{SVG}desc")
+    assert len(title.text) > 20
+    assert not title.text.endswith(".")
+    assert len(description.text) > 80
+    assert len(root.findall(f"{SVG}title")) == len(root.findall(f"{SVG}desc")) == 1
+
+
+def test_the_title_is_what_stands_above_the_figure(root):
+    written = " ".join("".join(text.itertext()) for text in root.iter(f"{SVG}text")).replace(
+        "\u00a0", " "
+    )
+    for word in root.find(f"{SVG}title").text.split():
+        assert word in written
+
+
+def test_colours_are_named_in_one_module():
+    coloured = [path for path in SOURCES if re.search(r"[\"']#[0-9A-Fa-f]{6}", path.read_text())]
+    assert coloured == [STYLE]
+
+
+def test_figures_are_sized_in_one_module_and_letters_by_the_style():
+    for path in SOURCES:
+        text = path.read_text(encoding="utf-8")
+        assert "figsize" not in text or path == PICTURE, path
+        assert not re.search(r"(fontsize|labelsize|textsize)=[\d.]", text), path

@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from matplotlib.colors import to_rgb
+
+from failbench.reporting.style import (
+    CATEGORY_COLOURS,
+    CATEGORY_LINES,
+    LINE,
+    TWIN,
+    Mark,
+)
+from failbench.studies.abstention.figure import CURVES, REASON_COLOURS
+from failbench.studies.hybrid.figure import ROUTE_COLOURS
+from failbench.vocabulary import CATEGORIES
+
+LEAST_DISTANCE = 20.0
+"""In CIE Lab; 2.3 is just noticed (Mahy, Van Eycken and Oosterlinck, 1994)."""
+
+EYES = {
+    "normal": np.eye(3),
+    "protanopia": np.array(
+        [
+            [0.152286, 1.052583, -0.204868],
+            [0.114503, 0.786281, 0.099216],
+            [-0.003882, -0.048116, 1.051998],
+        ]
+    ),
+    "deuteranopia": np.array(
+        [
+            [0.367322, 0.860646, -0.227968],
+            [0.280085, 0.672501, 0.047413],
+            [-0.011820, 0.042940, 0.968881],
+        ]
+    ),
+}
+"""Of linear RGB, at full severity: Machado, Oliveira and Fernandes (2009), "A Physiologically-based
+Model for Simulation of Color Vision Deficiency", table 1."""
+
+TO_XYZ = np.array(
+    [
+        [0.4124564, 0.3575761, 0.1804375],
+        [0.2126729, 0.7151522, 0.0721750],
+        [0.0193339, 0.1191920, 0.9503041],
+    ]
+)
+"""Of linear sRGB (IEC 61966-2-1), with its white point."""
+WHITE = TO_XYZ.sum(axis=1)
+
+PALETTES = {
+    "categories": list(CATEGORY_COLOURS.values()),
+    "reasons to abstain": list(REASON_COLOURS.values()),
+    "routes of hybrids": list(ROUTE_COLOURS.values()),
+    "run and twin": [LINE, TWIN],
+}
+
+
+def linear(colour: str) -> np.ndarray:
+    rgb = np.array(to_rgb(colour))
+    return np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+
+
+def lab(colour: str, eye: np.ndarray) -> np.ndarray:
+    """CIE Lab of what an eye makes of a colour."""
+    seen = np.clip(eye @ linear(colour), 0.0, 1.0)
+    ratio = TO_XYZ @ seen / WHITE
+    edge = 6 / 29
+    f = np.where(ratio > edge**3, np.cbrt(ratio), ratio / (3 * edge**2) + 4 / 29)
+    return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
+
+
+def distance(first: str, second: str, eye: np.ndarray) -> float:
+    return float(np.linalg.norm(lab(first, eye) - lab(second, eye)))
+
+
+def test_the_colour_space_has_known_values():
+    assert lab("#FFFFFF", EYES["normal"]) == pytest.approx([100, 0, 0], abs=0.01)
+    assert lab("#FF0000", EYES["normal"]) == pytest.approx([53.24, 80.09, 67.20], abs=0.05)
+
+
+def test_red_and_green_of_equal_lightness_collapse_for_eyes_without_green_cones():
+    confused = ("#A05C00", "#6E7A00")
+    assert distance(*confused, EYES["normal"]) > 30
+    assert distance(*confused, EYES["deuteranopia"]) < LEAST_DISTANCE
+
+
+@pytest.mark.parametrize("eye", EYES)
+@pytest.mark.parametrize("palette", PALETTES)
+def test_colours_of_a_palette_stay_apart_for_every_eye(palette, eye):
+    for pair in combinations(PALETTES[palette], 2):
+        assert distance(*pair, EYES[eye]) >= LEAST_DISTANCE, pair
+
+
+def test_lines_of_categories_differ_in_more_than_colour_but_for_the_two_farthest():
+    alike = [
+        pair
+        for pair in combinations(CATEGORIES, 2)
+        if CATEGORY_LINES[pair[0]] == CATEGORY_LINES[pair[1]]
+    ]
+    assert len(alike) == 1
+    ((first, second),) = alike
+    for eye in EYES.values():
+        assert distance(CATEGORY_COLOURS[first], CATEGORY_COLOURS[second], eye) > 35
+
+
+def test_lines_of_the_sweep_of_abstention_differ_without_colours():
+    lines = [line for _, _, line in CURVES.values()]
+    assert len(set(lines)) == len(lines)
+
+
+@pytest.mark.parametrize(
+    ("fill", "face", "style"),
+    [("full", "red", "full"), ("none", "white", "full"), ("left", "red", "left")],
+)
+def test_a_mark_is_full_hollow_or_half_filled(fill, face, style):
+    look = Mark("a mark", "red", "o", fill).look
+    assert (look["markerfacecolor"], look["fillstyle"]) == (face, style)
+    assert look["markeredgecolor"] == "red"
