@@ -25,8 +25,8 @@ from failbench.vocabulary import Route
 HEIGHT: Final = 4.4
 """Inches."""
 
-NARROW: Final = 0.06
-"""Segments of a smaller share have no room for their numbers."""
+LETTER: Final = 0.0155
+"""Share of a bar that a letter takes; what does not fit into its segment is left out."""
 
 ROUTE_COLOURS: Final[Mapping[Route, str]] = {
     "rules": METHOD_STYLES["improved_rules"].colour,
@@ -141,11 +141,11 @@ def _draw_routes(axes: Axes, bars: list[Bar], n: int) -> None:
         start = 0.0
         for route, share in shares.items():
             axes.barh(row, 100 * share, left=100 * start, color=ROUTE_COLOURS[route], alpha=0.6)
-            if share >= NARROW:
-                right = f" ({100 * precisions[route]:.0f})" if route in precisions else ""
-                name = f"{route}: " if share >= 2 * NARROW else ""
-                text = f"{name}{100 * share:.0f}{right}"
-                axes.text(100 * (start + share / 2), row, text, ha="center", va="center")
+            right = f" ({100 * precisions[route]:.0f})" if route in precisions else ""
+            numbers = f"{100 * share:.0f}{right}"
+            texts = (f"{route}: {numbers}", numbers, f"{100 * share:.0f}")
+            text = next((text for text in texts if len(text) * LETTER <= share), "")
+            axes.text(100 * (start + share / 2), row, text, ha="center", va="center")
             start += share
     axes.set_yticks(range(len(bars)), [label for label, _, _ in bars])
     axes.set_ylim(len(bars) - 0.5, -0.5)

@@ -1,0 +1,55 @@
+"""Every picture of the published results is fit to print, not only those of made-up ones."""
+
+from __future__ import annotations
+
+import importlib
+import shutil
+from pathlib import Path
+
+import pytest
+
+import report
+from failbench.reporting.picture import Picture
+from pipeline import stages
+from printed_pictures import assert_printable
+
+pytestmark = pytest.mark.system
+
+DRAWING = sorted(
+    name
+    for name, stage in stages().items()
+    if any(path.startswith("figures/") for path in stage.outputs)
+)
+WRITTEN = ("metrics", "plots")
+"""Folders of data/ that stages of reports write to; they read the others alone."""
+
+
+@pytest.fixture
+def _results(tmp_path: Path, repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder with all that is committed, in which a stage may write."""
+    for folder in (repository / "data").iterdir():
+        target = tmp_path / "data" / folder.name
+        target.parent.mkdir(exist_ok=True)
+        if folder.name in WRITTEN:
+            shutil.copytree(folder, target)
+        else:
+            target.symlink_to(folder)
+    shutil.copy(repository / "params.yaml", tmp_path)
+    (tmp_path / "figures").mkdir()
+    shutil.copy(repository / "figures" / "matplotlibrc", tmp_path / "figures")
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.usefixtures("_results")
+@pytest.mark.parametrize("stage", DRAWING)
+def test_every_text_of_a_published_picture_can_be_read(stage, monkeypatch) -> None:
+    pictures: dict[str, Picture] = {}
+
+    def kept(picture: Picture, path: Path) -> None:
+        pictures[path.stem] = picture
+
+    monkeypatch.setattr(report, "save_picture", kept)
+    importlib.import_module(stage).main()
+    assert pictures
+    for picture in pictures.values():
+        assert_printable(picture)
