@@ -31,11 +31,11 @@ REASON_LABELS: Mapping[Reason, str] = {
 """In the order of the paper's Figure 5."""
 
 REASONS_NOTE = (
-    "Percent. Abstained: of the n scenarios, mean over repeats. Then the share of each reason in "
-    "the abstentions: a confidence below tau, signals of categories that exclude one another, or "
-    "no measurement at all. {interval:g} % intervals by resampling scenarios within categories, "
-    "then their seeds, Wilson's where fewer than {wilson_below} scenarios are abstained from. –: "
-    "none is."
+    "Percent. Abstained: of the n scenarios, mean over seeds and repeats. Then the share of each "
+    "reason in the abstentions: a confidence below tau, signals of categories that exclude one "
+    "another, or no measurement at all. {interval:g} % intervals by resampling scenarios within "
+    "categories, then their seeds, Wilson's where fewer than {wilson_below} scenarios are "
+    "abstained from. –: none is."
 )
 COUNTS_NOTE = (
     "Reported: Section 6.1 and Figure 5. Of the {cases:.0f} cases that {abstained} % of "

@@ -66,8 +66,8 @@ def confusions_picture(confusions: pl.DataFrame, paper: Reported) -> Picture:
     return Picture(
         _finding(drawn),
         "A small map per method: a row is an actual category, a column an answer, and a cell the "
-        "percent of the category that gets the answer, mean over repeats. Frames mark what is "
-        "right; the last column is abstention.",
+        "percent of the category that gets the answer, mean over runs and repeats. Frames mark "
+        "what is right; the last column is abstention.",
         FULL_WIDTH,
         0.85 + PANEL_HEIGHT * math.ceil(len(panels) / COLUMNS),
         partial(_draw, panels),
@@ -118,7 +118,7 @@ def _draw(maps: list[tuple[str, pl.DataFrame]], figure: Figure) -> None:
         if position + COLUMNS < len(maps):
             axes.set_xticklabels([])
     figure.supxlabel("answer (as reported, unknown includes abstentions)")
-    figure.supylabel("actual category (n scenarios); cells: percent of it, mean over repeats")
+    figure.supylabel("actual category (n scenarios); cells: percent of it")
 
 
 def _draw_panel(axes: Axes, confusions: pl.DataFrame) -> None:

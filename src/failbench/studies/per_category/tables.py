@@ -40,8 +40,9 @@ SCORES_NOTE = (
     "{interval:g} % intervals by resampling scenarios within categories, then their seeds; "
     "Wilson's interval from {wilson_from:g} % upwards, where all resamples agree, and for a "
     "precision among fewer than {wilson_below} scenarios. n in a cell of precision: the scenarios "
-    "for which the method names the category, mean over repeats; recall and F1: the n above. –: "
-    "never named, so that it has no precision; its F1 is zero. An abstention is never right."
+    "for which the method names the category, mean over seeds and repeats; recall and F1: the n "
+    "above. –: never named, so that it has no precision; its F1 is zero. An abstention is never "
+    "right."
 )
 REPORTED_NOTE = (
     'Reported: {place}, on the paper\'s own scenarios, for "machine learning classifiers" and not '
@@ -49,10 +50,10 @@ REPORTED_NOTE = (
 )
 CONFUSION_NOTE = (
     "Scenarios of each actual category, each the mean over its runs, by the category that the "
-    "improved rules name; measured: means over repeats of the main study. Abstained: no category "
-    "named. Both: unknown or abstained, as the paper's last column has it. Recall in percent with "
-    "{interval:g} % intervals by resampling the n scenarios, then their seeds; to abstain on an "
-    "unknown scenario is no hit here, and in the paper's table it is."
+    "improved rules name; measured: means over seeds and repeats of the main study. Abstained: no "
+    "category named. Both: unknown or abstained, as the paper's last column has it. Recall in "
+    "percent with {interval:g} % intervals by resampling the n scenarios, then their seeds; to "
+    "abstain on an unknown scenario is no hit here, and in the paper's table it is."
 )
 AUDIT_NOTE = (
     "The reported table ({place}) has {right} of {all} right, {accuracy} %, and {both} cases in "

@@ -36,7 +36,7 @@ SETTLING: Mapping[Ambiguity, tuple[str, str]] = {
 
 SCENARIOS_NOTE = (
     "Would settle it: where the cause shows, which is not recorded. Recorded: what is nearest to "
-    "it. Right: percent of {repeats} repeats in which a forest of "
+    "it. Right: percent of answers, over runs and {repeats} repeats, in which a forest of "
     "fixed settings says unknown, on the paper's features without and with what is recorded. "
     "Shares of kinds, reported and here: truly ambiguous {ambiguous}, insufficient signal "
     "{insufficient}, conservative labelling {conservative} %."

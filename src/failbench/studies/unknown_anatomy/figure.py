@@ -27,7 +27,7 @@ BAR: Final = 0.62
 """Height of a bar, in rows."""
 
 MOST: Final = 0.5
-"""A scenario is called unknown where more repeats than this share say so."""
+"""A scenario is called unknown where more of its answers than this share say so."""
 
 
 def unknown_anatomy_picture(points: pl.DataFrame) -> Picture:
@@ -47,11 +47,11 @@ def unknown_anatomy_picture(points: pl.DataFrame) -> Picture:
     base, more = called.values()
     return Picture(
         f"A forest calls {base} of the {scenarios.height} unknown scenarios unknown in most "
-        f"repeats, and {more} when it also sees step times and how the run ended",
+        f"answers, and {more} when it also sees step times and how the run ended",
         "Two panels of stacked bars, a row per unknown scenario: the mean probability that a "
         "random forest gives each category, from 19 features, and from more measurements. The "
         "share of unknown, which is right, is hatched. At the end of each bar stands the percent "
-        "of repeats that answer unknown.",
+        "of answers that say unknown.",
         FULL_WIDTH,
         0.75 + ROW_HEIGHT * (scenarios.height + 0.6 * groups),
         partial(_draw, points, scenarios),
@@ -65,7 +65,7 @@ def _draw(points: pl.DataFrame, scenarios: pl.DataFrame, figure: Figure) -> None
         axes.set_title(title)
     panels[0].set_xlim(0, 100)
     figure.supxlabel(
-        "mean probability, percent; at the end of a bar, percent of repeats that say unknown "
+        "mean probability, percent; at the end of a bar, percent of answers that say unknown "
         f"(n = {scenarios.height})"
     )
     handles = [Patch(**_look(category), label=words(category)) for category in CATEGORIES]

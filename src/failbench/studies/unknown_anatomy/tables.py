@@ -25,10 +25,10 @@ LETTERS: Mapping[Answer, str] = {
 }
 
 ANSWERS_NOTE = (
-    "The category that each method names most often over the repeats of the main study, on the "
-    "paper's 19 features, and percent of the repeats that name it. M memory and hardware, O "
-    "optimization, D data pipeline, S model and software, U unknown (right), a abstained. The unit "
-    "is one scenario: no interval."
+    "The category that each method names most often over runs and repeats of the main study, on "
+    "the paper's 19 features, and percent of these answers. M memory and hardware, O optimization, "
+    "D data pipeline, S model and software, U unknown (right), a abstained. The unit is one "
+    "scenario: no interval."
 )
 METHODS_NOTE = (
     "Unknown and abstained: percent of answers to the {n} unknown scenarios, with Wilson's "
