@@ -165,8 +165,9 @@ OF_STUDIES = [path for path in PREDICTIONS if path.parent.name not in SHARED_STU
 @pytest.mark.parametrize("path", OF_STUDIES, ids=name_of)
 def test_a_study_predicts_the_same_runs_in_every_repeat(path: Path) -> None:
     table = pl.read_parquet(path)
-    sizes = table.group_by("feature_set", *key_columns(table), "repeat").agg(pl.len())
-    same = sizes.group_by("feature_set", *key_columns(table)).agg(pl.col("len").n_unique())
+    condition = ["study", "feature_set", *key_columns(table)]
+    sizes = table.group_by(*condition, "repeat").agg(pl.len())
+    same = sizes.group_by(condition).agg(pl.col("len").n_unique())
     assert set(same["len"]) == {1}
 
 

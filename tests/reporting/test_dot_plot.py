@@ -69,6 +69,7 @@ def test_a_single_row_has_no_line():
     assert not axes.get_lines()
 
 
+@pytest.mark.usefixtures("project_style")
 @pytest.mark.parametrize("guide", [True, False])
 def test_panels_repeat_the_value_of_the_first_where_they_have_the_row(guide):
     points = pl.concat(
@@ -81,7 +82,7 @@ def test_panels_repeat_the_value_of_the_first_where_they_have_the_row(guide):
     first, second = dot_panels(
         Figure(), points, ROWS, {"a": MARKS["a"]}, panels, spread=0.0, guide=guide
     )
-    assert [axes.get_title() for axes in (first, second)] == ["Before", "After"]
+    assert [axes.get_title("left") for axes in (first, second)] == ["Before", "After"]
     guides = [line for line in second.get_lines() if list(line.get_xdata()) == [50.0, 50.0]]
     assert len(guides) == guide
     assert not [line for line in second.get_lines() if list(line.get_xdata()) == [80.0, 80.0]]

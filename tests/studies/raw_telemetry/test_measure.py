@@ -10,13 +10,14 @@ from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import feature_table
 from failbench.features.raw_table import RAW_SERIES, RAW_TEXT, raw_table
 from failbench.methods.raw.telemetry import RawTelemetrySettings
-from failbench.params import PARAMS, read_section
+from failbench.params import PARAMS
 from failbench.prediction.slices import AcrossArchitectures
 from failbench.prediction.splits import make_splits
 from failbench.predictions import PREDICTION_SCHEMA
+from failbench.statistics.settings import read_with_statistics
 from failbench.studies.controls.measure import twins_predictions
-from failbench.studies.controls.results import balanced_accuracy_interval
-from failbench.studies.controls.settings import CHANCE, ControlDesign
+from failbench.studies.controls.results import ControlSettings, balanced_accuracy_interval
+from failbench.studies.controls.settings import CHANCE
 from failbench.studies.raw_telemetry.measure import pooled_raw_predictions, raw_predictions
 from failbench.telemetry import Telemetry
 from failbench.vocabulary import CATEGORIES
@@ -135,7 +136,7 @@ def test_the_series_of_twins_tell_the_category_only_if_it_is_in_them(failures, s
     twins = failures.with_columns(**silent | {"loss": loss}).with_columns(
         pl.lit("").alias(name) for name in RAW_TEXT
     )
-    controls = read_section("controls", ControlDesign, PARAMS)
+    controls = read_with_statistics("controls", ControlSettings, PARAMS)
     successes = feature_table(made_up_telemetry(), made_up_scenarios()).filter(kind="success")
     predictions = twins_predictions(twins, successes, splits, SETTINGS, controls)
     interval = balanced_accuracy_interval(predictions, controls)
