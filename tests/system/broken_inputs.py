@@ -28,6 +28,7 @@ from failbench.prediction.main_study import (
     across_architectures_files,
     prediction_files,
 )
+from failbench.studies.human_baseline.results import SCENARIO_SCHEMA, SHARE_SCHEMA
 from pipeline import REPOSITORY, Stage, foreach_items, stages
 
 GARBAGE = b"\x93\x00 not what it should be \xff\n\x01"
@@ -37,6 +38,12 @@ EMPTY_WHERE_NO_MODEL_WAS_ASKED = {
     f"{MAIN_STUDY}/{LANGUAGE_MODELS}.parquet",
     "data/measurements/llm_agents/explanations.parquet",
 }
+READ_IN_PART = {
+    ("human_baseline", "data/measurements/difficulty/scenarios.parquet"): SCENARIO_SCHEMA,
+    ("human_baseline", "data/measurements/difficulty/shares.parquet"): SHARE_SCHEMA,
+}
+"""By stage and file the columns that are read, where these are a few of what is there."""
+
 SECONDS = 60
 """Within which a stage answers, on a slow machine too: it reads all inputs before it fits."""
 
@@ -90,8 +97,9 @@ class Answer:
         if self.stderr.count("\n") != 1 or "Traceback" in self.stderr:
             problems.append("stderr is not one line")
         path = Path(self.place)
-        # of files that belong together, the line may begin with their folder, or with another
-        if not any(name in self.stderr for name in (self.place, path.name, f"{path.parent}: ")):
+        # of files that belong together, the line may begin with a folder of them, or with another
+        folders = [f"{folder}: " for folder in path.parents if folder.name]
+        if not any(name in self.stderr for name in (self.place, path.name, *folders)):
             problems.append("the line does not name the input")
         if self.touched:
             problems.append(f"touched {', '.join(self.touched)}")
@@ -113,13 +121,13 @@ def inputs_of(stage: Stage) -> list[str]:
 def _read_of(stage: Stage, folder: str) -> list[str]:
     """Names of the files of a folder that a stage reads."""
     methods = foreach_items()["nested_cv"]
+    if folder == ACROSS_ARCHITECTURES or (folder, stage.name) == (MAIN_STUDY, "architectures"):
+        return [f"{name}.parquet" for name in sorted(across_architectures_files(methods))]
     if folder == MAIN_STUDY and "methods" in stage.params:
         return [f"{name}.parquet" for name in sorted(prediction_files(methods))]
     if folder == MAIN_STUDY:
         diagnoses = pl.read_parquet(REPOSITORY / "data/measurements/case_studies/diagnoses.parquet")
         return [f"{name}.parquet" for name in sorted(diagnoses["method"].unique())]
-    if folder == ACROSS_ARCHITECTURES:
-        return [f"{name}.parquet" for name in sorted(across_architectures_files(methods))]
     root = REPOSITORY / folder
     return sorted(
         path.relative_to(root).as_posix()
@@ -145,7 +153,8 @@ def breaks_of(stage: Stage, item: str) -> Iterator[Break]:
     for path in files:
         if path.endswith(".parquet"):
             columns = (str(Path(path).parent), *pl.read_parquet_schema(path))
-            yield from _breaks_of_table(path, with_columns=columns not in seen)
+            read = READ_IN_PART.get((stage.name, path), pl.read_parquet_schema(path))
+            yield from _breaks_of_table(path, tuple(read) if columns not in seen else ())
             seen.add(columns)
         elif path not in scenarios[1:]:
             yield from _breaks_of_text(path)
@@ -159,17 +168,18 @@ def breaks_of(stage: Stage, item: str) -> Iterator[Break]:
         yield from _breaks_of_section(section)
 
 
-def _breaks_of_table(path: str, *, with_columns: bool) -> Iterator[Break]:
+def _breaks_of_table(path: str, read: tuple[str, ...]) -> Iterator[Break]:
+    """Breaks of a file of which some columns are read, none to leave its columns alone."""
     yield from _breaks_of_bytes(path)
     table = pl.read_parquet(path)
-    if with_columns:
-        for column in table.columns[:: max(1, table.width // COLUMNS_PER_FILE)]:
+    if read:
+        for column in read[:: max(1, len(read) // COLUMNS_PER_FILE)]:
             yield Break(
                 path,
                 f"no column {column} in",
                 lambda column=column: table.drop(column).write_parquet(path),
             )
-        other = table.with_columns(pl.lit(value=True).alias(table.columns[0]))
+        other = table.with_columns(pl.lit(value=True).alias(read[0]))
         yield Break(path, "a column of another type in", lambda: other.write_parquet(path))
     if path not in EMPTY_WHERE_NO_MODEL_WAS_ASKED:
         yield Break(path, "no rows in", lambda: table.clear().write_parquet(path))
@@ -178,7 +188,7 @@ def _breaks_of_table(path: str, *, with_columns: bool) -> Iterator[Break]:
 def _breaks_of_text(path: str) -> Iterator[Break]:
     yield from _breaks_of_bytes(path)
     if path.endswith(".csv"):
-        points = pl.read_csv(path)
+        points = pl.read_csv(path, infer_schema_length=None)
         other = points.select(pl.lit(1).alias("not_a_column"))
         yield Break(path, "another column alone in", lambda: other.write_csv(path))
         yield Break(path, "no rows in", lambda: points.clear().write_csv(path))

@@ -14,7 +14,7 @@ from broken_inputs import Answer
 
 from pipeline import EXPERIMENTS, REPOSITORY, stages
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.system
 
 HERE = Path(__file__).parent
 TIMEOUT = 900

@@ -127,7 +127,10 @@ def measure_difficulty(
     whole = _averaged(runs, []).join(runs.group_by("scenario").agg(_run_count()), on="scenario")
     answered = _with_answers(whole)
     declared = _declared(scenarios)
-    for place, known in (("scenarios", declared), ("features", failures)):
+    for place, known in (
+        ("data/scenarios", declared),
+        ("data/features/features.parquet", failures),
+    ):
         missing = answered.join(known, on="scenario", how="anti").sort("scenario")
         if missing.height:
             raise BadInputError(
