@@ -1,7 +1,7 @@
 """What dvc.yaml declares, and what the stage scripts really import, read and write.
 
-Run as a program, from anywhere, it prints the parameters of each stage, and the code dependencies
-that it may declare.
+Run as a program, from anywhere, it prints, as YAML, the parameters of each stage and the code
+dependencies that it may declare.
 """
 
 from __future__ import annotations
@@ -269,7 +269,9 @@ def paths_named(script: Path) -> set[str]:
 
 def main() -> None:
     for script in scripts():
-        print(f"{script.stem}: {', '.join(sorted(parameters_read(script)[0]))}")
+        print(f"{script.stem}:")
+        print(f"    params: [{', '.join(sorted(parameters_read(script)[0]))}]")
+        print("    deps:")
         for path in code_dependencies(import_closure(script)):
             print(f"      - {path}")
 

@@ -28,6 +28,8 @@ from failbench.prediction.main_study import (
     across_architectures_files,
     prediction_files,
 )
+from failbench.studies.crosswalk.conditions import CONDITIONS
+from failbench.studies.crosswalk.results import predictions_schema
 from failbench.studies.human_baseline.results import SCENARIO_SCHEMA, SHARE_SCHEMA
 from pipeline import REPOSITORY, Stage, foreach_items, stages
 
@@ -41,6 +43,13 @@ EMPTY_WHERE_NO_MODEL_WAS_ASKED = {
 READ_IN_PART = {
     ("human_baseline", "data/measurements/difficulty/scenarios.parquet"): SCENARIO_SCHEMA,
     ("human_baseline", "data/measurements/difficulty/shares.parquet"): SHARE_SCHEMA,
+    **{
+        ("crosswalk", f"data/predictions/{condition.predictions}/{method}.parquet"): (
+            predictions_schema(condition.predictions)
+        )
+        for condition in CONDITIONS
+        for method in condition.methods
+    },
 }
 """By stage and file the columns that are read, where these are a few of what is there."""
 
@@ -121,6 +130,15 @@ def inputs_of(stage: Stage) -> list[str]:
 def _read_of(stage: Stage, folder: str) -> list[str]:
     """Names of the files of a folder that a stage reads."""
     methods = foreach_items()["nested_cv"]
+    if stage.name == "crosswalk":
+        return sorted(
+            {
+                f"{method}.parquet"
+                for condition in CONDITIONS
+                for method in condition.methods
+                if folder == f"data/predictions/{condition.predictions}"
+            }
+        )
     if folder == ACROSS_ARCHITECTURES or (folder, stage.name) == (MAIN_STUDY, "architectures"):
         return [f"{name}.parquet" for name in sorted(across_architectures_files(methods))]
     if folder == MAIN_STUDY and "methods" in stage.params:

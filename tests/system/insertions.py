@@ -19,7 +19,7 @@ METHOD = (
     ),
 """,
         before=''')
-"""The methods of the paper in the order of its Table 1, then those that the table has not."""''',
+"""The methods of the paper in the order of its Table 1, then the others."""''',
     ),
     Insertion("params.yaml", "  - linear_discriminant\n", before="\nrecord:"),
     Insertion(

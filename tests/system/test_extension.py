@@ -284,7 +284,9 @@ def with_study(as_it_is, tmp_path_factory) -> RepositoryCopy:
     copy = as_it_is.copied_to(tmp_path_factory.mktemp("study") / "copy")
     touched = copy.add_files("study")
     script = (copy.root / f"experiments/{ADDED_STUDY}.py").read_text("utf-8")
-    stage = study_stage(yaml.safe_load(copy.python("tests/pipeline/pipeline.py"))[ADDED_STUDY])
+    of_stages = yaml.safe_load(copy.python("tests/pipeline/pipeline.py"))
+    assert set(of_stages[ADDED_STUDY]["params"]) == {"agreement", "methods"}
+    stage = study_stage(of_stages[ADDED_STUDY]["deps"])
     texts = (script, stage.text, STUDY_PARAMETERS.text)
     assert all(lines_of(text) <= most for text, most in zip(texts, (25, 28, 10), strict=True))
     touched |= {copy.insert(each) for each in (stage, STUDY_PARAMETERS, STUDY_FILES)}
