@@ -171,6 +171,16 @@ def test_a_module_that_is_not_there_is_refused(
     assert said.startswith(f"{name}: --faults: is no module that can be imported.")
 
 
+def test_so_is_one_of_a_package_that_cannot_be_imported(
+    elsewhere: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("broken_package").mkdir()
+    Path("broken_package/__init__.py").write_text("1 / 0\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(str(elsewhere))
+    said = refusal(["check", *OPTIONS, "--faults", "broken_package.faults"], capsys)
+    assert said.startswith("broken_package.faults: --faults: is no module that can be imported.")
+
+
 def test_a_file_that_would_hide_another_module_is_refused(
     elsewhere: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -146,7 +146,7 @@ def _located(name: str) -> FaultModule:
         return FaultModule(path.stem, path, by_path=True)
     try:
         spec = importlib.util.find_spec(name)
-    except (ImportError, ValueError):  # of a package above it, or of what has no file
+    except Exception:  # whatever a package above it raises, or that it has no file
         spec = None
     if spec is None or not spec.origin or not spec.origin.endswith(".py"):
         raise BadInputError(
