@@ -24,7 +24,7 @@ LAYERS = (
     ("prediction",),
     ("statistics",),
     ("reporting",),
-    ("studies", "audit", "diagnoses"),
+    ("studies", "audit", "diagnoses", "scoring"),
     ("reproduction",),
     ("commands",),
     ("cli",),

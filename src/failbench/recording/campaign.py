@@ -19,6 +19,7 @@ from failbench.detector import DetectorParams, HealthyLimits
 from failbench.recording.corpus import load_corpus
 from failbench.recording.fingerprint import fingerprint
 from failbench.recording.journal import JournalEntry, read_entry, write_entry
+from failbench.recording.outside_faults import OutsideFaults
 from failbench.recording.plan import (
     Pair,
     PlannedRun,
@@ -68,6 +69,8 @@ class Campaign:
         Ids of runs to record although they are known.
     stop
         Ends the campaign after the current runs when it is set.
+    outside
+        Faults of modules that are not part of the package.
     """
 
     def __init__(
@@ -81,6 +84,7 @@ class Campaign:
         known: Telemetry | None = None,
         again: frozenset[str] = frozenset(),
         stop: threading.Event | None = None,
+        outside: OutsideFaults | None = None,
     ) -> None:
         self.setting = setting
         self.params = params
@@ -104,7 +108,8 @@ class Campaign:
         self._known_rows: dict[str, dict[str, Any]] = {}
         if known is not None:
             self._known_rows = {row["run_id"]: row for row in known.runs.to_dicts()}
-        self._context = fork_server()
+        self.outside = outside or OutsideFaults()
+        self._context = fork_server(self.outside.preloaded)
         self.stop = stop or threading.Event()
 
     def record(self, workers: int, show: Callable[[Progress], None]) -> list[JournalEntry]:
@@ -233,6 +238,7 @@ class Campaign:
             planned.declaration,
             self.provenance,
             None if planned.remedy is None else planned.remedy.model_dump(mode="json"),
+            self.outside.codes,
         )
 
     def _keep(self, planned: PlannedRun) -> JournalEntry | None:
@@ -253,8 +259,13 @@ class Campaign:
     ) -> JournalEntry:
         order = order_for(planned, self.setting, limit, str(self.corpus_cache))
         report = execute(
-            self._context, order, self.params.hang_seconds, self.params.wall_limit_seconds
+            self._context,
+            order,
+            self.params.hang_seconds,
+            self.params.wall_limit_seconds,
+            self.outside.training,
         )
+        report.error = {name: self.outside.relative(text) for name, text in report.error.items()}
         if capacity is None:
             peak = max((row["memory_bytes"] for row in report.steps), default=0)
             units = math.ceil(peak * planned.nominal.capacity_multiple / CAPACITY_UNIT)
