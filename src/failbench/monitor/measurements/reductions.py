@@ -1,0 +1,64 @@
+"""Reductions of many tensors to numbers, in one pass and one transfer per device."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from torch import Tensor
+
+_NARROW = (torch.float16, torch.bfloat16)
+
+
+def dense(tensor: Tensor) -> Tensor:
+    """What a tensor stores, without a graph: of a sparse one its values."""
+    detached = tensor.detach()
+    if detached.layout != torch.strided:
+        return detached.coalesce().values() if detached.is_sparse else detached.values()
+    return detached
+
+
+def norms(tensors: Sequence[Tensor]) -> list[float]:
+    """Euclidean norms; infinite or no number only where a tensor's values are, or it overflows.
+
+    Parameters
+    ----------
+    tensors
+        Strided, without a graph.
+    """
+    places: defaultdict[tuple[torch.device, torch.dtype], list[int]] = defaultdict(list)
+    for place, tensor in enumerate(tensors):
+        places[tensor.device, tensor.dtype].append(place)
+    result = [0.0] * len(tensors)
+    for (_, dtype), members in places.items():
+        # A norm in half precision would be infinite from 65,504 on.
+        wide = {"dtype": torch.float32} if dtype in _NARROW else {}
+        parts = torch._foreach_norm([tensors[place] for place in members], 2, **wide)
+        for place, value in zip(members, torch.stack(parts).tolist(), strict=True):
+            result[place] = value
+    return result
+
+
+def exact_norm(tensor: Tensor) -> float:
+    """The Euclidean norm in double precision: what overflows in single precision does not here."""
+    wide = torch.promote_types(tensor.dtype, torch.double)
+    return float(torch.linalg.vector_norm(tensor, dtype=wide))
+
+
+def count_nonzero(tensor: Tensor) -> int:
+    """Elements other than zero."""
+    if tensor.device.type == "cpu" and tensor.dtype != torch.bfloat16:
+        # Half the time of torch.count_nonzero.
+        return int(np.count_nonzero(tensor.numpy() != 0))
+    return int(torch.count_nonzero(tensor))
+
+
+def is_finite(tensor: Tensor) -> bool:
+    """Whether all values are finite numbers, without a copy."""
+    if not tensor.numel():
+        return True
+    low, high = torch.aminmax(tensor)  # either is no number where a value is none
+    return math.isfinite(float(low)) and math.isfinite(float(high))
