@@ -1,0 +1,383 @@
+"""Watcher: takes each measurement at the event of a training loop to which it belongs."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Final
+
+import torch
+
+from failbench.monitor.batches import Tensors, arguments_of, floats, tensors_of, token_ids
+from failbench.monitor.clock import Clock
+from failbench.monitor.evaluation import Evaluation
+from failbench.monitor.guard import Guard
+from failbench.monitor.hooks import Hooks, compiled_from, innermost, is_compiled
+from failbench.monitor.measurements.batch import BatchMeasurement
+from failbench.monitor.measurements.labels import measure_labels
+from failbench.monitor.measurements.loss import (
+    classes_last,
+    measure_logit_gradient,
+    measure_loss,
+    measure_output,
+)
+from failbench.monitor.measurements.model import ModelMeasurement, measure_indices
+from failbench.monitor.memory import memory_of
+from failbench.monitor.ranks import Ranks
+from failbench.monitor.signals import SIGNALS, Level
+from failbench.monitor.steps import Steps
+from failbench.monitor.tables import Tables
+from failbench.monitor.targets import Kept, Targets, targets_of
+from failbench.monitor.vocabulary import Vocabulary
+
+COMPILED: Final = "the model is compiled, and hooks would break its graph"
+UNSEEN: Final = ("passes", "gradients left", "indices", "activations", "probes")
+"""Measurements that need hooks in the model."""
+
+NOT_IN_BACKWARD: Final = -1
+"""What the engine of autograd says where it is not at work. A model that is called while it is, as
+by checkpoints of activations, only repeats a forward pass."""
+
+LATE: Final = ("token_surprise", "pair_surprise", "hyperparameters_changed", "evaluation_changed")
+"""Signals that compare with the beginning of training."""
+
+
+class Watcher:
+    """Receives what happens in a loop.
+
+    Parameters
+    ----------
+    guard, steps, clock
+        The monitor's.
+    vocabulary
+        What is known of the tokenizer.
+    level
+        What is measured.
+    note
+        Notes a fact of the run.
+    """
+
+    def __init__(
+        self,
+        guard: Guard,
+        steps: Steps,
+        clock: Clock,
+        vocabulary: Vocabulary | None,
+        level: Level,
+        note: Callable[[str, float], None],
+    ) -> None:
+        self._guard = guard
+        self._steps = steps
+        self._clock = clock
+        self._level = level
+        self._padding = None if vocabulary is None else vocabulary.padding
+        self._note = note
+        self.hooks = Hooks(self)
+        self.model: Any = None
+        self._compiled = False
+        self._optimizers: list[Any] = []
+        self._batch = guard.measure("batch", BatchMeasurement, vocabulary, level)
+        self._structure: Any = None
+        self._activations: Any = None
+        self._update: Any = None
+        self._probes: Any = None
+        self._tables: Tables | None = None
+        self._ranks: Ranks | None = None
+        self._arguments: Tensors = {}
+        self._given: Tensors = {}
+        self._from_loader = False
+        self._from_loop = False
+        self._ids_seen = self._loss_seen = False
+        self._in_backward = False
+        self._evaluation: Evaluation | None = None
+        self._first_digest: bytes | None = None
+
+    # What the user gives.
+
+    def watch(self, model: Any, optimizers: Sequence[Any]) -> None:
+        """Attach to a model and its optimizers."""
+        guard = self._guard
+        if self.late(model):
+            guard.turn_off(LATE, "the monitor was attached after training had begun")
+        self._clock.follow()
+        self._compiled = is_compiled(model)
+        self.model = compiled_from(model)
+        self._optimizers = [innermost(optimizer) for optimizer in optimizers]
+        device = next((each.device for each in model.parameters()), torch.device("cpu"))
+        self._steps.watch(guard.attempt("memory", lambda: memory_of(device)))
+        try:
+            self._ranks = Ranks(self.model)
+        except (ValueError, AttributeError) as error:
+            guard.turn_off(("ranks_disagree",), str(error))
+        self.hooks.attach_optimizers()
+        if self._compiled:
+            for measurement in UNSEEN:
+                guard.turn_off_measurement(measurement, COMPILED)
+        else:
+            self.hooks.attach_model(model)
+            self._tables = Tables(self.model, measure_indices)
+        self._structure = guard.measure("structure", ModelMeasurement, self.model)
+
+    def late(self, model: Any) -> bool:
+        """Whether a model was trained already when it is about to be watched."""
+        return self._from_loader or any(each.grad is not None for each in model.parameters())
+
+    def batch(self, batch: Any) -> None:
+        """A batch came from the loader."""
+        tensors = dict(tensors_of(batch))
+        if self._steps.pinned == "evaluation":
+            self._evaluate_batch(tensors)
+            return
+        self._from_loader = True
+        self._given, self._arguments = tensors, {}
+        self._measure_batch(tensors)
+        if self._compiled:
+            self._steps.enter("forward")
+
+    def loss(self, targets: Targets) -> None:
+        """The loop gives what its loss is computed from."""
+        self._from_loop = True
+        if self._compiled and self._steps.pinned is None:
+            self._steps.enter("loss")
+            self._begin_forward()
+        self._measure_loss(targets)
+
+    @contextmanager
+    def evaluation(self) -> Iterator[None]:
+        """Measure an evaluation."""
+        outer = self._evaluation is not None
+        surprise = None if self._batch is None else self._batch.surprise
+        self._evaluation = self._evaluation or Evaluation(surprise or (lambda _: None))
+        try:
+            with self._steps.pin("evaluation"):
+                yield
+        finally:
+            if not outer:
+                self._end_evaluation(self._evaluation)
+                self._evaluation = None
+
+    # What hooks tell.
+
+    def forward_begins(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+        """The model is called."""
+        if self._guard.inside or torch._C._current_graph_task_id() != NOT_IN_BACKWARD:
+            return
+        if self._clock.thread != threading.get_ident():
+            self._clock.follow()
+        if self._steps.pinned is not None:
+            self._evaluate_forward(args, kwargs)
+        elif not (torch.is_grad_enabled() or self.model.training):
+            self._steps.enter("evaluation")
+        else:
+            self._in_backward = False
+            self._arguments = (
+                self._guard.attempt("arguments", lambda: arguments_of(self.model, args, kwargs))
+                or {}
+            )
+            if self._begin_forward() and self._steps.check:
+                self._before_check(args, kwargs)
+            if not self._from_loader:
+                self._measure_batch(self._arguments)
+            self._steps.enter("forward")
+
+    def forward_ends(self, output: Any) -> None:
+        """The model returned an output; None where it raised an error."""
+        if self._guard.inside or output is None:
+            return
+        if self._activations is not None:
+            self._guard.measure("activations", self._activations.disarm)
+        if self._steps.phase == "forward":
+            self._steps.enter("loss")
+            self._after_forward(output)
+        elif self._evaluation is not None:
+            tensors = [tensor for _, tensor in tensors_of(output)]
+            self._guard.attempt("evaluation", lambda: self._evaluated(tensors))
+            self._measure_output_loss(output)
+
+    def table_is_read(self, table: Any, ids: Any) -> None:
+        """An embedding is called."""
+        if self._guard.inside or self._steps.phase != "forward" or self._tables is None:
+            return
+        known = token_ids(self._arguments) or token_ids(self._given)
+        values = self._guard.values(
+            "indices", self._tables.measure, table, ids, known[1] if known else None
+        )
+        self._steps.current.add(values)
+
+    def backward_begins(self) -> None:
+        """The first gradient of a backward pass is there."""
+        if not self._in_backward and not self._guard.inside:
+            self._in_backward = True
+            if self._steps.pinned is None:
+                self._steps.current.backwards += 1
+                self._steps.enter("backward")
+
+    def backward_ends(self) -> None:
+        """All gradients of a backward pass are there."""
+        if self._in_backward:
+            self._in_backward = False
+            self._steps.enter("step")
+
+    def update_begins(self, optimizer: Any) -> None:
+        """An optimizer's step begins."""
+        if self._watched(optimizer) and not self._guard.inside:
+            self._in_backward = False
+            self._steps.begin_update()
+            self._measure_update("before_step", optimizer)
+
+    def update_ends(self, optimizer: Any) -> None:
+        """An optimizer's step ended."""
+        if self._watched(optimizer) and not self._guard.inside:
+            self._measure_update("after_step", optimizer)
+            self._steps.end_update()
+
+    def fails(self, error: Exception) -> None:
+        """Something of this raised an error."""
+        self._guard.stop(error)
+
+    # What is measured then.
+
+    def _begin_forward(self) -> bool:
+        stepped = self._steps.current.number > 0 or self._steps.current.stepped
+        first = self._steps.forward(self._gradients)
+        if first:
+            self.hooks.forget_tensors()
+            if stepped:
+                self._tell_what_is_not_given()
+                if self._update is not None:
+                    self._add("gradients left", self._update.at_forward)
+            if self._structure is not None:
+                self._add("structure", self._structure.structure)
+        return first
+
+    def _before_check(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+        if self._structure is not None:
+            self._add("weights", self._structure.weights)
+        if self._probes is not None:
+            self._add("probes", self._probes.measure, args, kwargs)
+        if self._activations is not None and self._guard.measures("activations"):
+            self._guard.measure("activations", self._activations.arm)
+
+    def _after_forward(self, output: Any) -> None:
+        if self._activations is not None and self._steps.check:
+            self._add("activations", self._activations.measure)
+        for _, tensor in tensors_of(output):
+            if tensor.grad_fn is not None:
+                self.hooks.attach_output(tensor)
+                break
+        self._measure_output_loss(output)
+
+    def _measure_output_loss(self, output: Any) -> None:
+        if not self._from_loop:
+            targets = targets_of(self.model, self._arguments, output)
+            if targets is not None:
+                self._measure_loss(targets)
+
+    def _measure_batch(self, tensors: Tensors) -> None:
+        named = token_ids(tensors)
+        if named is not None and not self._ids_seen:
+            self._ids_seen = True
+            self._note(f"token ids in {named[0]}", 1.0)
+        if self._batch is not None:
+            ids = None if named is None else named[1]
+            self._add("batch", self._batch.measure, ids, floats(tensors))
+
+    def _measure_loss(self, targets: Targets) -> None:
+        if self._evaluation is not None:
+            self._guard.measure("evaluation", self._evaluate_loss, targets)
+            return
+        if self._steps.pinned is not None:
+            return
+        self._loss_seen = True
+        self.hooks.attach_output(targets.loss)
+        self._add("loss", lambda: {"loss": float(targets.loss.detach())})
+        if targets.logits is None or targets.labels is None:
+            return
+        self._add("labels", self._labels, targets)
+        self._add("recomputed loss", lambda: measure_loss(*targets.compared, targets.loss))
+        if self._steps.check:
+            self._add("output", lambda: measure_output(*targets.compared))
+            if self._guard.measures("logit gradient"):
+                kept = Kept(targets)
+                self.hooks.attach_gradient(
+                    targets.logits, lambda gradient: self._logit_gradient(kept, gradient)
+                )
+
+    def _logit_gradient(self, kept: Kept, gradient: Any) -> None:
+        taken = kept.take(gradient)
+        if taken is not None:
+            self._add("logit gradient", measure_logit_gradient, *taken)
+
+    def _labels(self, targets: Targets) -> dict[str, float]:
+        shape = targets.labels.shape
+        named = token_ids(self._arguments, shape) or token_ids(self._given, shape)
+        logits, labels = targets.compared
+        classes = classes_last(logits, labels)[0].shape[-1]
+        ids = targets.read(named[1]) if named else None
+        return measure_labels(ids, labels, classes, self._padding)
+
+    def _measure_update(self, moment: str, optimizer: Any) -> None:
+        if self._update is None:
+            return
+        function = getattr(self._update, moment)
+        check = self._steps.check and self._guard.measures("update")
+        values = self._guard.measure("update", function, optimizer, True) if check else None
+        if values is None:
+            values = self._guard.measure("optimizer", function, optimizer, False)
+        self._steps.current.add(values or {})
+
+    def _add(self, measurement: str, function: Callable[..., Any], *args: Any) -> None:
+        self._steps.current.add(self._guard.values(measurement, function, *args))
+
+    def _gradients(self) -> bool:
+        """Whether a parameter of the model has a gradient other than zero."""
+        gradients = [each.grad for each in self.model.parameters() if each.grad is not None]
+        return bool(
+            self._guard.measure("passes", lambda: any(bool(each.any()) for each in gradients))
+        )
+
+    def _watched(self, optimizer: Any) -> bool:
+        return any(optimizer is watched for watched in self._optimizers)
+
+    def _tell_what_is_not_given(self) -> None:
+        if not self._ids_seen:
+            names = [signal.name for signal in SIGNALS if signal.needs in ("data", "vocabulary")]
+            names.remove("nonfinite_inputs")
+            self._guard.turn_off(names, "no token ids were seen: give the loader to monitor.data")
+        if not self._loss_seen:
+            names = [signal.name for signal in SIGNALS if signal.needs == "loss"]
+            self._guard.turn_off(names, "no loss was seen: give it to monitor.loss")
+
+    # Evaluations.
+
+    def _evaluate_batch(self, tensors: Tensors) -> None:
+        named = token_ids(tensors)
+        if self._evaluation is not None and named is not None:
+            self._guard.measure("evaluation", self._evaluation.batch, named[1])
+
+    def _evaluate_forward(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+        if self._evaluation is None:
+            return
+        self._guard.measure("evaluation", self._evaluation.forward, self.model)
+        self._arguments = arguments_of(self.model, args, kwargs)
+        if self._evaluation.batches < self._evaluation.forwards:  # not from monitor.data
+            self._evaluate_batch(self._arguments)
+
+    def _evaluated(self, tensors: list[Any]) -> None:
+        if self._evaluation is not None:
+            self._evaluation.output(tensors)
+
+    def _evaluate_loss(self, targets: Targets) -> None:
+        ratio = None
+        if self._level != "light" and targets.logits is not None and targets.labels is not None:
+            ratio = measure_loss(*targets.compared, targets.loss).get("loss_ratio")
+        if self._evaluation is not None:
+            self._evaluation.loss(targets.loss, ratio)
+
+    def _end_evaluation(self, evaluation: Evaluation) -> None:
+        values = self._guard.values("evaluation", evaluation.values, self._first_digest)
+        if evaluation.batches and self._first_digest is None:
+            self._first_digest = evaluation.digest
+        self._steps.current.add(values)
+        self._steps.current.evaluated |= bool(values)
