@@ -22,7 +22,7 @@ def dense(tensor: Tensor) -> Tensor:
 
 
 def norms(tensors: Sequence[Tensor]) -> list[float]:
-    """Euclidean norms; infinite or no number only where a tensor's values are, or it overflows.
+    """Euclidean norms; not finite only where a tensor's values are not, or the norm overflows.
 
     Parameters
     ----------
@@ -37,9 +37,16 @@ def norms(tensors: Sequence[Tensor]) -> list[float]:
         # A norm in half precision would be infinite from 65,504 on.
         wide = {"dtype": torch.float32} if dtype in _NARROW else {}
         parts = torch._foreach_norm([tensors[place] for place in members], 2, **wide)
-        for place, value in zip(members, torch.stack(parts).tolist(), strict=True):
+        for place, value in zip(members, numbers(parts), strict=True):
             result[place] = value
     return result
+
+
+def numbers(scalars: Sequence[Tensor]) -> list[float]:
+    """What tensors of one element hold, in one transfer where they are on one device."""
+    if len({scalar.device for scalar in scalars}) > 1:
+        scalars = [scalar.cpu() for scalar in scalars]
+    return [float(value) for value in torch.stack(list(scalars)).tolist()] if scalars else []
 
 
 def exact_norm(tensor: Tensor) -> float:
