@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import torch
 
-PREFERRED: Final = ("decoder_input_ids", "input_ids", "inputs", "source", "ids", "tokens")
+PREFERRED: Final = ("input_ids", "inputs", "source", "ids", "tokens")
 """Names under which token ids are looked for first."""
 
 NO_TOKENS: Final = ("label", "target", "mask", "position", "type", "length")
@@ -58,7 +58,8 @@ def token_ids(tensors: Tensors, shape: Any = None) -> tuple[str, Any] | None:
     tensors
         By name.
     shape
-        Shape that they should have if any have it, as that of labels.
+        That of labels, beside which they are read: they have it if any do, and a decoder's come
+        first.
 
     Returns
     -------
@@ -74,8 +75,10 @@ def token_ids(tensors: Tensors, shape: Any = None) -> tuple[str, Any] | None:
         return None
 
     def order(name: str) -> tuple[bool, int]:
+        other = shape is not None and ids[name].shape != shape
+        decoder = shape is not None and name.startswith("decoder")
         place = PREFERRED.index(name) if name in PREFERRED else len(PREFERRED)
-        return shape is not None and ids[name].shape != shape, place
+        return other, -1 if decoder else place
 
     name = min(ids, key=order)
     return name, ids[name]

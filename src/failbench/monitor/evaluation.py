@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
+
+from failbench.monitor.batches import Tensors, token_ids
+from failbench.monitor.guard import Guard
+from failbench.monitor.measurements.loss import measure_loss
+from failbench.monitor.steps import Steps
+from failbench.monitor.targets import Targets
 
 
 class Evaluation:
@@ -95,6 +102,77 @@ class Evaluation:
             if numbers:
                 values[name] = math.fsum(numbers) / len(numbers) if _finite(numbers) else math.nan
         return values
+
+
+class Evaluations:
+    """Measures the evaluations of a run.
+
+    Parameters
+    ----------
+    guard, steps
+        The monitor's.
+    surprise
+        Gives the mean surprise of token ids; None where there is nothing to compare with.
+    recomputed
+        Whether losses are compared with recomputed ones.
+    """
+
+    def __init__(
+        self, guard: Guard, steps: Steps, surprise: Callable[[Any], float | None], recomputed: bool
+    ) -> None:
+        self._guard = guard
+        self._steps = steps
+        self._surprise = surprise
+        self._recomputed = recomputed
+        self._current: Evaluation | None = None
+        self._first: bytes | None = None
+
+    @contextmanager
+    def evaluate(self) -> Iterator[None]:
+        """Count what happens inside for an evaluation; within another one, for that."""
+        if self._current is not None or self._steps.pinned is not None:
+            yield
+            return
+        evaluation = self._current = Evaluation(self._surprise)
+        try:
+            with self._steps.pin("evaluation"):
+                yield
+        finally:
+            self._current = None
+            values = self._guard.values("evaluation", evaluation.values, self._first)
+            if evaluation.batches and self._first is None:
+                self._first = evaluation.digest
+            self._steps.current.add(values)
+            self._steps.current.evaluated |= bool(values)
+
+    def batch(self, tensors: Tensors) -> None:
+        """Measure a batch."""
+        named = token_ids(tensors)
+        if self._current is not None and named is not None:
+            self._guard.measure("evaluation", self._current.batch, named[1])
+
+    def forward(self, model: Any, arguments: Tensors) -> None:
+        """Measure a forward pass that begins."""
+        if self._current is not None:
+            self._guard.measure("evaluation", self._current.forward, model)
+            if self._current.batches < self._current.forwards:  # they do not come from a loader
+                self.batch(arguments)
+
+    def output(self, tensors: list[Any]) -> None:
+        """Measure the output of a forward pass."""
+        if self._current is not None:
+            self._guard.measure("evaluation", self._current.output, tensors)
+
+    def loss(self, targets: Targets) -> None:
+        """Measure a loss."""
+        if self._current is not None:
+            self._guard.measure("evaluation", self._loss, self._current, targets)
+
+    def _loss(self, evaluation: Evaluation, targets: Targets) -> None:
+        ratio = None
+        if self._recomputed and targets.logits is not None and targets.labels is not None:
+            ratio = measure_loss(*targets.compared, targets.loss).get("loss_ratio")
+        evaluation.loss(targets.loss, ratio)
 
 
 def _finite(numbers: list[float]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 import torch
@@ -164,7 +164,8 @@ def innermost(optimizer: Any) -> Any:
 def is_compiled(model: Any) -> bool:
     """Whether a model or a part of it is compiled."""
     return any(
-        type(part).__name__ == "OptimizedModule" or part._compiled_call_impl is not None
+        type(part).__name__ == "OptimizedModule"
+        or getattr(part, "_compiled_call_impl", None) is not None
         for part in model.modules()
     )
 
@@ -172,8 +173,3 @@ def is_compiled(model: Any) -> bool:
 def compiled_from(model: Any) -> Any:
     """The model that ``torch.compile`` was called with."""
     return getattr(model, "_orig_mod", model)
-
-
-def tensors_with_gradient(tensors: Iterable[Any]) -> list[Any]:
-    """The tensors that a backward pass can begin at."""
-    return [tensor for tensor in tensors if tensor.grad_fn is not None]

@@ -6,7 +6,7 @@ import gc
 import os
 import resource
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import torch
 
@@ -16,22 +16,6 @@ RESERVE: Final = 4 * 2**20
 _PAGE: Final = resource.getpagesize()
 _DATA_FIELD: Final = 5  # of /proc/self/statm: data and stack, in pages; see proc(5)
 _CGROUPS: Final = Path("/sys/fs/cgroup")
-
-
-class Memory(Protocol):
-    """Memory in which a model trains."""
-
-    def used(self) -> float:
-        """Bytes in use."""
-
-    def highest(self) -> float:
-        """Most bytes seen in use since the last call."""
-
-    def available(self) -> float:
-        """Bytes that may still be allocated; infinite where no limit is known."""
-
-    def close(self) -> None:
-        """Close what is read from."""
 
 
 class Reserve:
@@ -134,7 +118,11 @@ class DeviceMemory:
         """Nothing is open."""
 
 
-def memory_of(device: Any) -> ProcessMemory | DeviceMemory:
+Memory = ProcessMemory | DeviceMemory
+"""Memory in which a model trains."""
+
+
+def memory_of(device: Any) -> Memory:
     """The memory in which a model on a device trains."""
     return DeviceMemory(device) if device.type == "cuda" else ProcessMemory()
 

@@ -192,7 +192,9 @@ class Monitor:
         """
         if name not in PHASES:
             raise ValueError(f"There is no phase {name!r}: give one of {', '.join(PHASES)}.")
-        return self._watcher.evaluation() if name == "evaluation" else self._steps.pin(name)
+        return (
+            self._watcher.evaluations.evaluate() if name == "evaluation" else self._steps.pin(name)
+        )
 
     def history(self) -> History:
         """What was measured so far. Nothing is closed."""

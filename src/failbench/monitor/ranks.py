@@ -52,7 +52,8 @@ class Ranks:
         """Put the checksums of this moment where other ranks see them, for a coming step."""
         sums = checksums(self._parameters)
         self._store.set(self._key(step, self._rank), struct.pack(f"<{len(sums)}q", *sums).hex())
-        self._put.append(step)
+        if step not in self._put:
+            self._put.append(step)
         if len(self._put) > KEPT:
             self._store.delete_key(self._key(self._put.pop(0), self._rank))
 

@@ -13,116 +13,16 @@ own, without the optimizer's signals.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import Final
 
 from failbench.monitor.clock import Clock, Counters, Counts
 from failbench.monitor.guard import Guard
 from failbench.monitor.log import LogWriter
-from failbench.monitor.memory import DeviceMemory, ProcessMemory, live_tensors
+from failbench.monitor.memory import Memory, live_tensors
+from failbench.monitor.ranks import Ranks
 from failbench.monitor.signals import Phase
-
-MEANS: Final = frozenset(
-    {
-        "padding_share",
-        "unknown_share",
-        "token_surprise",
-        "pair_surprise",
-        "labels_ignored",
-        "labels_same",
-        "loss",
-        "output_entropy",
-        "logit_gradient_scale",
-        "activation_rms",
-        "evaluation_loss",
-        "evaluation_surprise",
-    }
-)
-"""Signals whose value is the mean where a step measures them several times."""
-
-SMALLEST: Final = frozenset({"token_min", "distinct_share", "weight_spread", "activation_spread"})
-"""Signals whose value is then the smallest."""
-
-AROUND_ONE: Final = frozenset({"labels_next", "loss_ratio", "state_steps", "evaluation_loss_ratio"})
-"""Signals whose value is then the one farthest from 1. Of all others it is the largest."""
-
-
-@dataclass
-class Step:
-    """A step while it lasts.
-
-    Attributes
-    ----------
-    number
-        Counted from 0.
-    values
-        Signals that were measured.
-    times
-        Times that each of them was measured.
-    seconds
-        Busy and blocked, by phase.
-    peaks
-        Highest memory above that at the beginning, by phase.
-    memory
-        Bytes in use at the beginning; None where memory is not measured.
-    counts
-        What the system had counted at the beginning; None where it does not count.
-    forwards, backwards
-        Passes so far.
-    stepped
-        Whether an optimizer stepped.
-    evaluated
-        Whether there was an evaluation.
-    """
-
-    number: int
-    memory: float | None = None
-    counts: Counts | None = None
-    values: dict[str, float] = field(default_factory=dict)
-    times: dict[str, int] = field(default_factory=dict)
-    seconds: dict[Phase, tuple[float, float]] = field(default_factory=dict)
-    peaks: dict[Phase, float] = field(default_factory=dict)
-    forwards: int = 0
-    backwards: int = 0
-    stepped: bool = False
-    evaluated: bool = False
-
-    def add(self, values: Mapping[str, float], times: Mapping[str, int] | None = None) -> None:
-        """Add measured signals; of several values of one, the mean or the worst remains."""
-        for name, value in values.items():
-            before, new = self.times.get(name, 0), 1 if times is None else times[name]
-            self.values[name] = (
-                _together(name, self.values[name], before, value, new) if before else value
-            )
-            self.times[name] = before + new
-
-    def spend(self, phase: Phase, busy: float, blocked: float, highest: float | None) -> None:
-        """Add the time and the memory of a phase that ends."""
-        before = self.seconds.get(phase, (0.0, 0.0))
-        self.seconds[phase] = before[0] + busy, before[1] + blocked
-        if highest is not None and self.memory is not None:
-            above = highest - self.memory
-            self.peaks[phase] = max(self.peaks.get(phase, above), above)
-
-    def join(self, other: Step) -> None:
-        """Add what was measured of a later batch of the same step."""
-        self.add(other.values, other.times)
-        for phase, (busy, blocked) in other.seconds.items():
-            self.spend(phase, busy, blocked, None)
-        if self.memory is not None and other.memory is not None:
-            for phase, peak in other.peaks.items():
-                self.spend(phase, 0, 0, peak + other.memory)
-        self.evaluated |= other.evaluated
-
-    def measured(self) -> dict[str, float]:
-        """All signals of the step but those that are read at its end."""
-        passes = {"forwards": float(self.forwards), "backwards": float(self.backwards)}
-        busy = {f"busy_{phase}": seconds for phase, (seconds, _) in self.seconds.items()}
-        blocked = {f"blocked_{phase}": seconds for phase, (_, seconds) in self.seconds.items()}
-        peaks = {f"memory_{phase}": peak for phase, peak in self.peaks.items()}
-        return {**self.values, **passes, **busy, **blocked, **peaks}
+from failbench.monitor.step import Step
 
 
 class Steps:
@@ -154,7 +54,8 @@ class Steps:
         self._guard = guard
         self._clock = clock
         self._every = every
-        self._memory: ProcessMemory | DeviceMemory | None = None
+        self._memory: Memory | None = None
+        self._ranks: Ranks | None = None
         self._counters = guard.attempt("counters", Counters)
         self._before: Step | None = None  # a batch was asked for, and has not come yet
         self._asked = False
@@ -165,15 +66,16 @@ class Steps:
         self.number = 0
         self.enter("build")
 
-    def watch(self, memory: ProcessMemory | DeviceMemory | None) -> None:
-        """Measure memory from now on."""
+    def watch(self, memory: Memory | None, ranks: Ranks | None) -> None:
+        """Measure memory, and compare ranks, from now on."""
         self._memory = memory
+        self._ranks = ranks
         self.current = self._new(self.current.number)
 
     @property
     def check(self) -> bool:
         """Whether the current step is a check: a function of its number alone."""
-        return self.number % self._every == 0
+        return self._is_check(self.number)
 
     def enter(self, phase: Phase) -> None:
         """Begin a phase, unless the user declared one."""
@@ -199,18 +101,22 @@ class Steps:
 
     def ask(self) -> None:
         """A batch is asked for."""
+        if self.pinned is not None:
+            return
         self.enter("data")
         self._asked = True
         step = self.current
         if step.stepped or step.backwards:
             if step.stepped:
                 self.number = step.number + 1
-                self._write(step)
+                self._end(step)
             self._before, self.current = step, self._new(self.number)
             self._note()
 
     def exhausted(self) -> None:
         """There is no batch: what follows belongs to the step before."""
+        if self.pinned is not None:
+            return
         if self._before is not None:
             self._before.join(self.current)
             self.current, self._before = self._before, None
@@ -238,10 +144,10 @@ class Steps:
                 before.join(step)
                 self.current = before
             elif not before.stepped:
-                self._write(before)
+                self._end(before)
                 self._renumber(before.number + 1)
         elif step.stepped or (step.backwards and not self._asked and not gradients()):
-            self._write(step)
+            self._end(step)
             self.current = self._new(step.number + 1)
             self._renumber(step.number + 1)
         self.current.forwards += 1
@@ -263,7 +169,7 @@ class Steps:
         self._change(self.phase)
         step = self.current
         if step.forwards or step.stepped or step.evaluated or step.values:
-            self._write(step, whole=False)
+            self._write(step, {})
 
     def finish(self) -> None:
         """Write the last step."""
@@ -271,7 +177,7 @@ class Steps:
             self.exhausted()
         self._change(self.phase)
         if self.current.forwards or self.current.evaluated:
-            self._write(self.current)
+            self._write(self.current, self._live(self.current))
 
     def close(self) -> None:
         """Close what was read from."""
@@ -287,7 +193,7 @@ class Steps:
             self.current.spend(before, busy, blocked, highest)
         self._note()
 
-    def _highest(self, memory: ProcessMemory | DeviceMemory) -> float | None:
+    def _highest(self, memory: Memory) -> float | None:
         return self._guard.attempt("memory", memory.highest)
 
     def _note(self) -> None:
@@ -314,12 +220,27 @@ class Steps:
             counts.bytes_written - self._writer.bytes_written,
         )
 
-    def _write(self, step: Step, whole: bool = True) -> None:
-        check = step.number % self._every == 0
-        values = step.measured() | self._at_the_end(step)
-        if check and whole:
-            values |= self._guard.values("live tensors", live_tensors)
-        wanted = self._guard.wanted(values)
+    def _end(self, step: Step) -> None:
+        """Write a step that another one follows."""
+        values = self._live(step)
+        if self._ranks is not None:
+            if self._is_check(step.number):
+                values |= self._guard.values("ranks", self._ranks.measure, step.number)
+            if self._is_check(step.number + 1) and self._guard.measures("ranks"):
+                self._guard.measure("ranks", self._ranks.put, step.number + 1)
+        self._write(step, values)
+
+    def _live(self, step: Step) -> dict[str, float]:
+        if not self._is_check(step.number):
+            return {}
+        return dict(self._guard.values("live tensors", live_tensors))
+
+    def _is_check(self, number: int) -> bool:
+        return number % self._every == 0
+
+    def _write(self, step: Step, values: dict[str, float]) -> None:
+        check = self._is_check(step.number)
+        wanted = self._guard.wanted(values | step.measured() | self._at_the_end(step))
         # A step with an evaluation is written whole: it may be the only one for long.
         self._guard.write(self._writer.step, step.number, wanted, check or step.evaluated)
 
@@ -338,16 +259,3 @@ class Steps:
             values["bytes_read"] = now.bytes_read - step.counts.bytes_read
             values["bytes_written"] = now.bytes_written - step.counts.bytes_written
         return values
-
-
-def _together(name: str, old: float, before: int, value: float, new: int) -> float:
-    """One value for a signal that was measured several times."""
-    if math.isnan(old) or math.isnan(value):
-        return math.nan
-    if name in MEANS:
-        return (old * before + value * new) / (before + new)
-    if name in SMALLEST:
-        return min(old, value)
-    if name in AROUND_ONE:
-        return max(old, value, key=lambda number: abs(number - 1))
-    return max(old, value)

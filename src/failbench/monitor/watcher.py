@@ -3,32 +3,25 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import torch
 
 from failbench.monitor.batches import Tensors, arguments_of, floats, tensors_of, token_ids
 from failbench.monitor.clock import Clock
-from failbench.monitor.evaluation import Evaluation
+from failbench.monitor.evaluation import Evaluations
 from failbench.monitor.guard import Guard
 from failbench.monitor.hooks import Hooks, compiled_from, innermost, is_compiled
+from failbench.monitor.losses import Losses
 from failbench.monitor.measurements.batch import BatchMeasurement
-from failbench.monitor.measurements.labels import measure_labels
-from failbench.monitor.measurements.loss import (
-    classes_last,
-    measure_logit_gradient,
-    measure_loss,
-    measure_output,
-)
 from failbench.monitor.measurements.model import ModelMeasurement, measure_indices
 from failbench.monitor.memory import memory_of
 from failbench.monitor.ranks import Ranks
 from failbench.monitor.signals import SIGNALS, Level
 from failbench.monitor.steps import Steps
 from failbench.monitor.tables import Tables
-from failbench.monitor.targets import Kept, Targets, targets_of
+from failbench.monitor.targets import Targets, targets_of
 from failbench.monitor.vocabulary import Vocabulary
 
 COMPILED: Final = "the model is compiled, and hooks would break its graph"
@@ -70,8 +63,6 @@ class Watcher:
         self._guard = guard
         self._steps = steps
         self._clock = clock
-        self._level = level
-        self._padding = None if vocabulary is None else vocabulary.padding
         self._note = note
         self.hooks = Hooks(self)
         self.model: Any = None
@@ -83,15 +74,16 @@ class Watcher:
         self._update: Any = None
         self._probes: Any = None
         self._tables: Tables | None = None
-        self._ranks: Ranks | None = None
         self._arguments: Tensors = {}
         self._given: Tensors = {}
         self._from_loader = False
         self._from_loop = False
         self._ids_seen = self._loss_seen = False
         self._in_backward = False
-        self._evaluation: Evaluation | None = None
-        self._first_digest: bytes | None = None
+        padding = None if vocabulary is None else vocabulary.padding
+        self._losses = Losses(guard, steps, self.hooks, self._ids, padding)
+        surprise = (lambda _: None) if self._batch is None else self._batch.surprise
+        self.evaluations = Evaluations(guard, steps, surprise, recomputed=level != "light")
 
     # What the user gives.
 
@@ -105,11 +97,7 @@ class Watcher:
         self.model = compiled_from(model)
         self._optimizers = [innermost(optimizer) for optimizer in optimizers]
         device = next((each.device for each in model.parameters()), torch.device("cpu"))
-        self._steps.watch(guard.attempt("memory", lambda: memory_of(device)))
-        try:
-            self._ranks = Ranks(self.model)
-        except (ValueError, AttributeError) as error:
-            guard.turn_off(("ranks_disagree",), str(error))
+        self._steps.watch(guard.attempt("memory", lambda: memory_of(device)), self._ranks())
         self.hooks.attach_optimizers()
         if self._compiled:
             for measurement in UNSEEN:
@@ -127,7 +115,7 @@ class Watcher:
         """A batch came from the loader."""
         tensors = dict(tensors_of(batch))
         if self._steps.pinned == "evaluation":
-            self._evaluate_batch(tensors)
+            self.evaluations.batch(tensors)
             return
         self._from_loader = True
         self._given, self._arguments = tensors, {}
@@ -143,20 +131,6 @@ class Watcher:
             self._begin_forward()
         self._measure_loss(targets)
 
-    @contextmanager
-    def evaluation(self) -> Iterator[None]:
-        """Measure an evaluation."""
-        outer = self._evaluation is not None
-        surprise = None if self._batch is None else self._batch.surprise
-        self._evaluation = self._evaluation or Evaluation(surprise or (lambda _: None))
-        try:
-            with self._steps.pin("evaluation"):
-                yield
-        finally:
-            if not outer:
-                self._end_evaluation(self._evaluation)
-                self._evaluation = None
-
     # What hooks tell.
 
     def forward_begins(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
@@ -166,7 +140,8 @@ class Watcher:
         if self._clock.thread != threading.get_ident():
             self._clock.follow()
         if self._steps.pinned is not None:
-            self._evaluate_forward(args, kwargs)
+            self._arguments = arguments_of(self.model, args, kwargs)
+            self.evaluations.forward(self.model, self._arguments)
         elif not (torch.is_grad_enabled() or self.model.training):
             self._steps.enter("evaluation")
         else:
@@ -190,20 +165,15 @@ class Watcher:
         if self._steps.phase == "forward":
             self._steps.enter("loss")
             self._after_forward(output)
-        elif self._evaluation is not None:
-            tensors = [tensor for _, tensor in tensors_of(output)]
-            self._guard.attempt("evaluation", lambda: self._evaluated(tensors))
+        elif self._steps.pinned is not None:
+            self.evaluations.output([tensor for _, tensor in tensors_of(output)])
             self._measure_output_loss(output)
 
     def table_is_read(self, table: Any, ids: Any) -> None:
         """An embedding is called."""
         if self._guard.inside or self._steps.phase != "forward" or self._tables is None:
             return
-        known = token_ids(self._arguments) or token_ids(self._given)
-        values = self._guard.values(
-            "indices", self._tables.measure, table, ids, known[1] if known else None
-        )
-        self._steps.current.add(values)
+        self._add("indices", self._tables.measure, table, ids, self._ids())
 
     def backward_begins(self) -> None:
         """The first gradient of a backward pass is there."""
@@ -237,6 +207,13 @@ class Watcher:
         self._guard.stop(error)
 
     # What is measured then.
+
+    def _ranks(self) -> Ranks | None:
+        try:
+            return Ranks(self.model)
+        except (ValueError, AttributeError) as error:
+            self._guard.turn_off(("ranks_disagree",), str(error))
+            return None
 
     def _begin_forward(self) -> bool:
         stepped = self._steps.current.number > 0 or self._steps.current.stepped
@@ -284,38 +261,16 @@ class Watcher:
             self._add("batch", self._batch.measure, ids, floats(tensors))
 
     def _measure_loss(self, targets: Targets) -> None:
-        if self._evaluation is not None:
-            self._guard.measure("evaluation", self._evaluate_loss, targets)
-            return
         if self._steps.pinned is not None:
+            self.evaluations.loss(targets)
             return
         self._loss_seen = True
-        self.hooks.attach_output(targets.loss)
-        self._add("loss", lambda: {"loss": float(targets.loss.detach())})
-        if targets.logits is None or targets.labels is None:
-            return
-        self._add("labels", self._labels, targets)
-        self._add("recomputed loss", lambda: measure_loss(*targets.compared, targets.loss))
-        if self._steps.check:
-            self._add("output", lambda: measure_output(*targets.compared))
-            if self._guard.measures("logit gradient"):
-                kept = Kept(targets)
-                self.hooks.attach_gradient(
-                    targets.logits, lambda gradient: self._logit_gradient(kept, gradient)
-                )
+        self._losses.measure(targets)
 
-    def _logit_gradient(self, kept: Kept, gradient: Any) -> None:
-        taken = kept.take(gradient)
-        if taken is not None:
-            self._add("logit gradient", measure_logit_gradient, *taken)
-
-    def _labels(self, targets: Targets) -> dict[str, float]:
-        shape = targets.labels.shape
+    def _ids(self, shape: Any = None) -> Any:
+        """The token ids that the model read, if possible of a shape."""
         named = token_ids(self._arguments, shape) or token_ids(self._given, shape)
-        logits, labels = targets.compared
-        classes = classes_last(logits, labels)[0].shape[-1]
-        ids = targets.read(named[1]) if named else None
-        return measure_labels(ids, labels, classes, self._padding)
+        return named[1] if named else None
 
     def _measure_update(self, moment: str, optimizer: Any) -> None:
         if self._update is None:
@@ -348,36 +303,3 @@ class Watcher:
         if not self._loss_seen:
             names = [signal.name for signal in SIGNALS if signal.needs == "loss"]
             self._guard.turn_off(names, "no loss was seen: give it to monitor.loss")
-
-    # Evaluations.
-
-    def _evaluate_batch(self, tensors: Tensors) -> None:
-        named = token_ids(tensors)
-        if self._evaluation is not None and named is not None:
-            self._guard.measure("evaluation", self._evaluation.batch, named[1])
-
-    def _evaluate_forward(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
-        if self._evaluation is None:
-            return
-        self._guard.measure("evaluation", self._evaluation.forward, self.model)
-        self._arguments = arguments_of(self.model, args, kwargs)
-        if self._evaluation.batches < self._evaluation.forwards:  # not from monitor.data
-            self._evaluate_batch(self._arguments)
-
-    def _evaluated(self, tensors: list[Any]) -> None:
-        if self._evaluation is not None:
-            self._evaluation.output(tensors)
-
-    def _evaluate_loss(self, targets: Targets) -> None:
-        ratio = None
-        if self._level != "light" and targets.logits is not None and targets.labels is not None:
-            ratio = measure_loss(*targets.compared, targets.loss).get("loss_ratio")
-        if self._evaluation is not None:
-            self._evaluation.loss(targets.loss, ratio)
-
-    def _end_evaluation(self, evaluation: Evaluation) -> None:
-        values = self._guard.values("evaluation", evaluation.values, self._first_digest)
-        if evaluation.batches and self._first_digest is None:
-            self._first_digest = evaluation.digest
-        self._steps.current.add(values)
-        self._steps.current.evaluated |= bool(values)
