@@ -15,6 +15,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from failbench.monitor.measurements.labels import IGNORED
+from failbench.monitor.measurements.reductions import numbers, precise
 
 MOST_BYTES: Final = 16 * 2**20
 """Memory that copies of logits may take: positions are measured in parts."""
@@ -56,7 +57,7 @@ def measure_loss(logits: Tensor, labels: Tensor, loss: Tensor) -> dict[str, floa
             each = functional.cross_entropy(
                 _single(part), valid, ignore_index=IGNORED, reduction="none"
             )
-            sums.append(each.sum(dtype=torch.double))
+            sums.append(each.sum(dtype=precise(each)))
             counts.append(count)
             bounds.extend(torch.aminmax(part))  # no number where a logit is none
     # Read at the end, as each reading waits for the device.
@@ -135,12 +136,12 @@ def measure_logit_gradient(gradient: Tensor, logits: Tensor, labels: Tensor) -> 
     with torch.no_grad():
         for (part, slope), wanted in _parts((logits, gradient), labels, doubles):
             valid, count = _valid(wanted, part.shape[-1])
-            expected = torch.softmax(part.to(torch.double), -1)
+            expected = torch.softmax(part.to(precise(part)), -1)
             mask = valid != IGNORED
             places = torch.where(mask, valid, 0).unsqueeze(-1)
-            expected.scatter_add_(-1, places, -torch.ones_like(places, dtype=torch.double))
+            expected.scatter_add_(-1, places, -torch.ones_like(places, dtype=expected.dtype))
             expected.mul_(mask.unsqueeze(-1))
-            flat, actual = expected.view(-1), slope.to(torch.double).reshape(-1)
+            flat, actual = expected.view(-1), slope.to(expected.dtype).reshape(-1)
             counts.append(count)
             pairs = ((actual, actual), (flat, flat), (actual, flat))
             products.append(torch.stack([torch.dot(left, right) for left, right in pairs]))
@@ -222,7 +223,7 @@ def _valid(labels: Tensor, classes: int) -> tuple[Tensor, Tensor]:
 
 
 def _total(parts: list[Tensor]) -> float:
-    return float(torch.stack(parts).sum(dtype=torch.double)) if parts else 0.0
+    return math.fsum(numbers(parts)) if parts else 0.0
 
 
 def _nonfinite(logits: Tensor, labels: Tensor) -> float:

@@ -51,8 +51,13 @@ def numbers(scalars: Sequence[Tensor]) -> list[float]:
 
 def exact_norm(tensor: Tensor) -> float:
     """The Euclidean norm in double precision: what overflows in single precision does not here."""
-    wide = torch.promote_types(tensor.dtype, torch.double)
+    wide = torch.promote_types(tensor.dtype, precise(tensor))
     return float(torch.linalg.vector_norm(tensor, dtype=wide))
+
+
+def precise(tensor: Tensor) -> torch.dtype:
+    """Double precision, where the tensor's device has it."""
+    return torch.float32 if tensor.device.type == "mps" else torch.double
 
 
 def count_nonzero(tensor: Tensor) -> int:
