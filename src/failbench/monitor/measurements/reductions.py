@@ -60,12 +60,16 @@ def precise(tensor: Tensor) -> torch.dtype:
     return torch.float32 if tensor.device.type == "mps" else torch.double
 
 
-def count_nonzero(tensor: Tensor) -> int:
-    """Elements other than zero."""
-    if tensor.device.type == "cpu" and tensor.dtype != torch.bfloat16:
-        # Half the time of torch.count_nonzero.
-        return int(np.count_nonzero(tensor.numpy() != 0))
-    return int(torch.count_nonzero(tensor))
+def count_nonzero(tensors: Sequence[Tensor]) -> float:
+    """Elements other than zero in all of some tensors."""
+    counts, elsewhere = 0, []
+    for tensor in tensors:
+        if tensor.device.type == "cpu" and tensor.dtype != torch.bfloat16:
+            # Half the time of torch.count_nonzero.
+            counts += int(np.count_nonzero(tensor.numpy() != 0))
+        else:
+            elsewhere.append(torch.count_nonzero(tensor))
+    return counts + math.fsum(numbers(elsewhere))
 
 
 def is_finite(tensor: Tensor) -> bool:
