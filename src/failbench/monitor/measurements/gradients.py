@@ -9,12 +9,13 @@ import torch
 from torch import Tensor
 
 from failbench.monitor.measurements.reductions import (
-    count_nonzero,
+    count_zeros,
     dense,
     exact_norm,
     is_finite,
     norms,
 )
+from failbench.monitor.measurements.sample import MOST_ELEMENTS, spaced
 
 
 def measure_gradients(parameters: Sequence[Tensor], scale: float = 1.0) -> dict[str, float]:
@@ -54,9 +55,7 @@ def measure_gradients(parameters: Sequence[Tensor], scale: float = 1.0) -> dict[
         if elements:
             missing = sum(each.numel() for each in trainable if each.grad is None)
             values["gradients_missing"] = missing / elements
-        elements = sum(each.numel() for each in parameters if each.grad is not None)
-        if elements:
-            values["gradients_zero"] = 1 - count_nonzero(gradients) / elements
+        values |= _zeros([each.numel() for each in parameters if each.grad is not None], gradients)
     return values
 
 
@@ -64,3 +63,20 @@ def count_left(parameters: Sequence[Tensor]) -> float:
     """Parameters with a gradient other than zero."""
     gradients = [dense(each.grad) for each in parameters if each.grad is not None]
     return float(sum(length != 0 for length in norms(gradients)))
+
+
+def _zeros(sizes: Sequence[int], gradients: Sequence[Tensor]) -> dict[str, float]:
+    """The share of zeros; what a sparse gradient does not store is zero too."""
+    elements = sum(sizes)
+    if not elements:
+        return {}
+    samples = [
+        spaced(gradient, max(1, -(-gradient.numel() // MOST_ELEMENTS))) for gradient in gradients
+    ]
+    zeros = 0.0
+    for size, gradient, sample, count in zip(
+        sizes, gradients, samples, count_zeros(samples), strict=True
+    ):
+        stored = gradient.numel()
+        zeros += size - stored + (count / sample.numel() * stored if stored else 0)
+    return {"gradients_zero": zeros / elements}

@@ -8,7 +8,7 @@ from typing import Final
 import torch
 from torch import Tensor
 
-MOST_ELEMENTS: Final = 4096
+MOST_ELEMENTS: Final = 1024
 """Elements of one tensor. Smaller ones are copied whole."""
 
 MOST_IN_ALL: Final = 1 << 19
@@ -79,10 +79,14 @@ class Sample:
         return max(1, -(-size // self._most))
 
     def _elements(self, tensor: Tensor) -> Tensor:
-        tensor, step = tensor.detach(), self._step(tensor.numel())
-        if tensor.is_contiguous():
-            return tensor.view(-1)[::step]
-        if step == 1:
-            return tensor.reshape(-1)
-        places = torch.arange(0, tensor.numel(), step, device=tensor.device)
-        return tensor[torch.unravel_index(places, tensor.shape)]
+        return spaced(tensor.detach(), self._step(tensor.numel()))
+
+
+def spaced(tensor: Tensor, step: int) -> Tensor:
+    """Each so many elements of a tensor without a graph, copying no more than these."""
+    if tensor.is_contiguous():
+        return tensor.view(-1)[::step]
+    if step == 1:
+        return tensor.reshape(-1)
+    places = torch.arange(0, tensor.numel(), step, device=tensor.device)
+    return tensor[torch.unravel_index(places, tensor.shape)]
