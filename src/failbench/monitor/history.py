@@ -102,7 +102,8 @@ def read_history(folder: Path) -> History:
         events = [line for line in lines if isinstance(line, dict)]
         off = {**header["off"], **{e["signal"]: e["reason"] for e in events if e["event"] == "off"}}
         ends = [event for event in events if event["event"] == "end"]
-        level, every, facts = header["level"], int(header["every"]), header["facts"]
+        level, every, facts = header["level"], int(header["every"]), dict(header["facts"])
+        facts |= {e["name"]: float(e["value"]) for e in events if e["event"] == "fact"}
     except (ValueError, KeyError, TypeError, IndexError) as error:
         raise BadInputError(
             path,

@@ -6,7 +6,8 @@ A folder of two files:
     Lines of JSON, only ever appended. The first is the header. A list ``[step, values]`` is a
     check: ``values`` has, by number of column, what changed since the check before, and null for
     what is not measured any more. A list ``[step, values, "change"]`` lies between checks and has
-    the exact signals that changed. An object is an event: a signal that was turned off, or the end.
+    the exact signals that changed. An object is an event: a signal that was turned off, a fact
+    that became known later, or the end.
 ``now.bin``
     A memory map of constant size, which outlives a killed process: phase, step and clocks of the
     moment, and all signals of the last steps.
@@ -90,6 +91,11 @@ class LogWriter:
     header
         Its first line.
 
+    Attributes
+    ----------
+    bytes_written
+        By system calls, so far.
+
     Raises
     ------
     FileExistsError
@@ -109,6 +115,7 @@ class LogWriter:
         self._now["values"] = ABSENT
         self._written: dict[str, float] = {}
         self._changes = 0
+        self.bytes_written = 0
         place = {"host": socket.gethostname(), "pid": os.getpid(), "started": time.time()}
         self._line({"format": FORMAT, "columns": SIGNAL_NAMES, **place, **asdict(header)})
 
@@ -148,6 +155,10 @@ class LogWriter:
         """Note that a signal is not measured any more."""
         self._line({"event": "off", "signal": signal, "reason": reason})
 
+    def fact(self, name: str, value: float) -> None:
+        """Note what became known of the run after its header was written."""
+        self._line({"event": "fact", "name": name, "value": value})
+
     def end(self, end: End) -> None:
         """Note the end of the run, and close the log."""
         self._line({"event": "end", **asdict(end)})
@@ -160,7 +171,9 @@ class LogWriter:
         return _short(before) != _short(value)
 
     def _line(self, content: Any) -> None:
-        self._lines.write(json.dumps(content, separators=(",", ":")) + "\n")
+        line = json.dumps(content, separators=(",", ":")) + "\n"
+        self.bytes_written += len(line)
+        self._lines.write(line)
         self._lines.flush()
 
 

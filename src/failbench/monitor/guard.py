@@ -1,0 +1,225 @@
+"""Guard: whatever a measurement does, training goes on."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final, ParamSpec, TypeVar
+
+import torch
+
+from failbench.monitor.clock import Clock
+from failbench.monitor.end import End
+from failbench.monitor.log import LogWriter
+from failbench.monitor.signals import PHASES, SIGNALS, Level, signals_of
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+_IN_TRAINING: Final = [phase for phase in PHASES if phase != "build"]
+
+MEASUREMENTS: Final[Mapping[str, tuple[str, ...]]] = {
+    "arguments": (),
+    "batch": tuple(signal.name for signal in SIGNALS if signal.needs in ("data", "vocabulary")),
+    "labels": (
+        "labels_ignored",
+        "labels_outside",
+        "labels_next",
+        "labels_same",
+        "padding_labelled",
+    ),
+    "loss": ("loss",),
+    "recomputed loss": ("loss_ratio", "logits_nonfinite"),
+    "output": ("output_entropy",),
+    "logit gradient": ("logit_gradient_error", "logit_gradient_scale"),
+    "structure": (
+        "modules_in_evaluation",
+        "parameters",
+        "trainable_parameters",
+        "parameter_types",
+        "shared_parameters",
+        "dropout",
+    ),
+    "passes": ("forwards", "backwards"),
+    "indices": ("outside_token_table", "outside_other_table"),
+    "activations": ("activations_nonfinite", "activation_rms", "activation_spread"),
+    "weights": ("weight_spread", "weight_gain", "weights_nonfinite"),
+    "optimizer": tuple(
+        signal.name
+        for signal in SIGNALS
+        if signal.needs == "optimizer"
+        and signal.cadence == "step"
+        and signal.name != "gradients_left"
+    ),
+    "gradients left": ("gradients_left",),
+    "update": tuple(
+        signal.name
+        for signal in SIGNALS
+        if signal.needs == "optimizer" and signal.cadence == "check"
+    ),
+    "memory": ("memory", "memory_available", *(f"memory_{phase}" for phase in _IN_TRAINING)),
+    "live tensors": ("live_tensors", "live_bytes"),
+    "clock": tuple(f"{kind}_{phase}" for kind in ("busy", "blocked") for phase in _IN_TRAINING),
+    "counters": ("page_faults", "bytes_read", "bytes_written"),
+    "evaluation": tuple(signal.name for signal in SIGNALS if signal.needs == "evaluation"),
+    "ranks": ("ranks_disagree",),
+    "probes": tuple(signal.name for signal in SIGNALS if signal.level == "full"),
+}
+"""The signals of each measurement, which fail together."""
+
+
+class Guard:
+    """Runs measurements so that none ends, delays for ever or changes a run.
+
+    A measurement runs without gradients and without touching the cache of autocast. The first
+    exception of one turns it off: its signals are noted as off, and one warning says why.
+
+    Parameters
+    ----------
+    writer
+        Where it is noted.
+    clock
+        Leaves out the time of measurements.
+    level
+        What is measured.
+
+    Attributes
+    ----------
+    inside
+        Whether a measurement is running, whose own forward passes are not the loop's.
+    written
+        Whether the log can be written; nothing is measured without it.
+    off
+        Signals that are not measured.
+    """
+
+    def __init__(self, writer: LogWriter, clock: Clock, level: Level) -> None:
+        self._writer = writer
+        self._clock = clock
+        self._signals = {signal.name for signal in signals_of(level)}
+        self._failed: set[str] = set()
+        self.off: set[str] = set()
+        self.inside = False
+        self.written = True
+
+    def measures(self, measurement: str) -> bool:
+        """Whether any signal of a measurement is wanted still."""
+        if measurement in self._failed or not self.written:
+            return False
+        wanted = self._signals - self.off
+        return any(name in wanted for name in MEASUREMENTS[measurement])
+
+    def measure(
+        self, measurement: str, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs
+    ) -> T | None:
+        """What a function of a measurement returns; None where it is off or fails."""
+        if measurement in self._failed or not self.written:
+            return None
+        since, inside, cached = self._clock.read(), self.inside, torch.is_autocast_cache_enabled()
+        self.inside = True
+        torch.set_autocast_cache_enabled(False)
+        try:
+            with torch.no_grad():
+                return function(*args, **kwargs)
+        except Exception as error:
+            self.fail(measurement, error)
+            return None
+        finally:
+            torch.set_autocast_cache_enabled(cached)
+            self.inside = inside
+            self._clock.leave_out(since)
+
+    def attempt(self, measurement: str, function: Callable[[], T]) -> T | None:
+        """As ``measure``, for what is quick and uses no tensors."""
+        if measurement in self._failed or not self.written:
+            return None
+        try:
+            return function()
+        except Exception as error:
+            self.fail(measurement, error)
+            return None
+
+    def values(
+        self,
+        measurement: str,
+        function: Callable[P, Mapping[str, float]],
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> Mapping[str, float]:
+        """The signals that a measurement gives; none where it is off, not wanted or fails."""
+        if not self.measures(measurement):
+            return {}
+        return self.measure(measurement, function, *args, **kwargs) or {}
+
+    def fail(self, measurement: str, error: Exception) -> None:
+        """Turn a measurement off because of an error."""
+        if measurement in self._failed:
+            return
+        self._failed.add(measurement)
+        reason = _said_by(error)
+        self.turn_off(MEASUREMENTS[measurement], f"it raised {reason}")
+        warn(
+            f"The monitor does not measure {measurement} any more, which raised {reason}. "
+            "Training goes on."
+        )
+
+    def end(self, end: End) -> None:
+        """Note the end of the run, whatever was written before."""
+        try:
+            self._writer.end(end)
+        except Exception as error:
+            self.written = False
+            warn(f"The end of the run is not in the log of the monitor ({error}).")
+
+    def turn_off_measurement(self, measurement: str, reason: str) -> None:
+        """Note that a measurement is not made any more."""
+        self.turn_off(MEASUREMENTS[measurement], reason)
+
+    def turn_off(self, signals: Iterable[str], reason: str) -> None:
+        """Note that signals are not measured any more."""
+        for name in signals:
+            if name in self._signals and name not in self.off:
+                self.off.add(name)
+                self.write(self._writer.off, name, reason)
+
+    def stop(self, error: Exception) -> None:
+        """End all measurements because of an error in the monitor itself."""
+        if self.written:
+            reason = f"the monitor raised {_said_by(error)}"
+            self.turn_off([signal.name for signal in SIGNALS], reason)
+            self.written = False
+            warn(f"Nothing is measured any more: {reason}. Training goes on.")
+
+    def wanted(self, values: Mapping[str, float]) -> dict[str, float]:
+        """Those of some values that the level measures and nothing turned off."""
+        wanted = self._signals - self.off
+        return {name: float(value) for name, value in values.items() if name in wanted}
+
+    def write(self, function: Callable[..., Any], *args: Any) -> None:
+        """Write to the log; the first failure ends all measurements."""
+        if not self.written:
+            return
+        try:
+            function(*args)
+        except Exception as error:
+            self.written = False
+            warn(
+                f"The log of the monitor cannot be written ({error}), so that nothing is measured "
+                "any more. Training goes on."
+            )
+
+
+def _said_by(error: Exception) -> str:
+    """The kind of an error, and the first line of its message."""
+    lines = str(error).splitlines()
+    kind = type(error).__name__
+    return f"{kind}: {lines[0][:200].rstrip('.')}" if lines else kind
+
+
+def warn(message: str) -> None:
+    """Warn, also where warnings are errors: a monitor ends no run."""
+    try:
+        warnings.warn(message, RuntimeWarning, stacklevel=2)
+    except RuntimeWarning:
+        print(message, file=sys.stderr)  # noqa: T201

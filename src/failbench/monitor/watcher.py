@@ -1,0 +1,324 @@
+"""Watcher: takes each measurement at the event of a training loop to which it belongs."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+import torch
+
+from failbench.monitor.activations import Activations
+from failbench.monitor.batches import Tensors, arguments_of, floats, tensors_of, token_ids
+from failbench.monitor.clock import Clock
+from failbench.monitor.evaluation import Evaluations
+from failbench.monitor.guard import Guard
+from failbench.monitor.hooks import Hooks, innermost, is_compiled, unwrapped
+from failbench.monitor.losses import Losses
+from failbench.monitor.measurements.batch import BatchMeasurement
+from failbench.monitor.measurements.model import ModelMeasurement, measure_indices
+from failbench.monitor.measurements.optimizer import OptimizerMeasurement
+from failbench.monitor.measurements.probes import Probes
+from failbench.monitor.memory import memory_of
+from failbench.monitor.ranks import Ranks
+from failbench.monitor.signals import SIGNALS, Level
+from failbench.monitor.steps import Steps
+from failbench.monitor.tables import Tables
+from failbench.monitor.targets import Targets, targets_of
+from failbench.monitor.vocabulary import Vocabulary
+
+COMPILED: Final = "the model is compiled, and hooks would break its graph"
+UNSEEN: Final = ("passes", "gradients left", "indices", "activations", "probes")
+"""Measurements that need hooks in the model."""
+
+NOT_IN_BACKWARD: Final = -1
+"""What the engine of autograd says where it is not at work. A model that is called while it is, as
+by checkpoints of activations, only repeats a forward pass."""
+
+LATE: Final = ("token_surprise", "pair_surprise", "hyperparameters_changed", "evaluation_changed")
+"""Signals that compare with the beginning of training."""
+
+
+class Watcher:
+    """Receives what happens in a loop.
+
+    Parameters
+    ----------
+    guard, steps, clock
+        The monitor's.
+    vocabulary
+        What is known of the tokenizer.
+    level
+        What is measured.
+    note
+        Notes a fact of the run.
+    """
+
+    def __init__(
+        self,
+        guard: Guard,
+        steps: Steps,
+        clock: Clock,
+        vocabulary: Vocabulary | None,
+        level: Level,
+        note: Callable[[str, float], None],
+    ) -> None:
+        self._guard = guard
+        self._steps = steps
+        self._clock = clock
+        self._note = note
+        self.hooks = Hooks(self)
+        self.model: Any = None
+        self._compiled = False
+        self._optimizers: list[Any] = []
+        self._batch = guard.measure("batch", BatchMeasurement, vocabulary, level)
+        self._structure: Any = None
+        self._activations: Any = None
+        self._update: Any = None
+        self._probes: Any = None
+        self._tables: Tables | None = None
+        self._arguments: Tensors = {}
+        self._given: Tensors = {}
+        self._from_loader = False
+        self._from_loop = False
+        self._ids_seen = self._loss_seen = False
+        self._in_backward = False
+        padding = None if vocabulary is None else vocabulary.padding
+        self._losses = Losses(guard, steps, self.hooks, self._ids, padding)
+        surprise = (lambda _: None) if self._batch is None else self._batch.surprise
+        self.evaluations = Evaluations(guard, steps, surprise, recomputed=level != "light")
+
+    # What the user gives.
+
+    def watch(self, model: Any, optimizers: Sequence[Any]) -> None:
+        """Attach to a model and its optimizers."""
+        guard = self._guard
+        if self.late(model):
+            guard.turn_off(LATE, "the monitor was attached after training had begun")
+        self._clock.follow()
+        self._compiled = is_compiled(model)
+        self.model = unwrapped(model)
+        self._optimizers = [innermost(optimizer) for optimizer in optimizers]
+        device = next((each.device for each in model.parameters()), torch.device("cpu"))
+        self._steps.watch(guard.attempt("memory", lambda: memory_of(device)), self._ranks())
+        self.hooks.attach_optimizers()
+        if self._compiled:
+            for measurement in UNSEEN:
+                guard.turn_off_measurement(measurement, COMPILED)
+        else:
+            self.hooks.attach_model(model)
+            self._tables = Tables(self.model, measure_indices)
+            self._probes = guard.measure("probes", Probes, self.model)
+            self._activations = guard.measure("activations", Activations, self.model, guard)
+        self._structure = guard.measure("structure", ModelMeasurement, self.model)
+        self._update = guard.measure(
+            "optimizer", OptimizerMeasurement, self.model, self._optimizers
+        )
+
+    def late(self, model: Any) -> bool:
+        """Whether a model was trained already when it is about to be watched."""
+        return self._from_loader or any(each.grad is not None for each in model.parameters())
+
+    def batch(self, batch: Any) -> None:
+        """A batch came from the loader."""
+        tensors = dict(tensors_of(batch))
+        if self._steps.pinned == "evaluation":
+            self.evaluations.batch(tensors)
+            return
+        self._from_loader = True
+        self._given, self._arguments = tensors, {}
+        self._measure_batch(tensors)
+        if self._compiled:
+            self._steps.enter("forward")
+
+    def loss(self, targets: Targets) -> None:
+        """The loop gives what its loss is computed from."""
+        self._from_loop = True
+        if self._compiled and self._steps.pinned is None:
+            self._steps.enter("loss")
+            self._begin_forward()
+        self._measure_loss(targets)
+
+    # What hooks tell.
+
+    def forward_begins(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+        """The model is called."""
+        if self._guard.inside or torch._C._current_graph_task_id() != NOT_IN_BACKWARD:
+            return
+        if self._clock.thread != threading.get_ident():
+            self._clock.follow()
+        if self._steps.pinned is not None:
+            self._read_arguments(args, kwargs)
+            self.evaluations.forward(self.model, self._arguments)
+        elif not (torch.is_grad_enabled() or self.model.training):
+            self._steps.enter("evaluation")
+        else:
+            self._in_backward = False
+            self._read_arguments(args, kwargs)
+            if self._begin_forward() and self._steps.check:
+                self._before_check(args, kwargs)
+            if not self._from_loader:
+                self._measure_batch(self._arguments)
+            self._steps.enter("forward")
+
+    def forward_ends(self, output: Any) -> None:
+        """The model returned an output; None where it raised an error."""
+        if self._guard.inside or output is None:
+            return
+        if self._activations is not None:
+            self._guard.measure("activations", self._activations.disarm)
+        if self._steps.phase == "forward":
+            self._steps.enter("loss")
+            self._after_forward(output)
+        elif self._steps.pinned is not None:
+            self.evaluations.output([tensor for _, tensor in tensors_of(output)])
+            self._measure_output_loss(output)
+            self._arguments = {}
+
+    def table_is_read(self, table: Any, ids: Any) -> None:
+        """An embedding is called."""
+        if self._guard.inside or self._steps.phase != "forward" or self._tables is None:
+            return
+        self._add("indices", self._tables.measure, table, ids, self._ids())
+
+    def backward_begins(self) -> None:
+        """The first gradient of a backward pass is there."""
+        if not self._in_backward and not self._guard.inside:
+            self._in_backward = True
+            if self._steps.pinned is None:
+                self._steps.current.backwards += 1
+                self._steps.enter("backward")
+
+    def backward_ends(self) -> None:
+        """All gradients of a backward pass are there."""
+        if self._in_backward:
+            self._in_backward = False
+            self._steps.enter("step")
+
+    def update_begins(self, optimizer: Any, closure: bool) -> None:
+        """An optimizer's step begins."""
+        if self._watched(optimizer) and not self._guard.inside:
+            self._in_backward = False
+            self._steps.begin_update(closure)
+            self._measure_update("before_step", optimizer, closure)
+
+    def update_ends(self, optimizer: Any, closure: bool) -> None:
+        """An optimizer's step ended."""
+        if self._watched(optimizer) and not self._guard.inside:
+            self._measure_update("after_step", optimizer, closure)
+            self._steps.end_update()
+
+    def fails(self, error: Exception) -> None:
+        """Something of this raised an error."""
+        self._guard.stop(error)
+
+    # What is measured then.
+
+    def _ranks(self) -> Ranks | None:
+        try:
+            return Ranks(self.model)
+        except (ValueError, AttributeError) as error:
+            self._guard.turn_off(("ranks_disagree",), str(error))
+            return None
+
+    def _begin_forward(self) -> bool:
+        stepped = self._steps.current.number > 0 or self._steps.current.stepped
+        first = self._steps.forward(self._gradients)
+        if first:
+            self.hooks.forget_tensors()
+            if stepped:
+                self._tell_what_is_not_given()
+                if self._update is not None:
+                    self._add("gradients left", self._update.at_forward)
+            if self._structure is not None:
+                self._add("structure", self._structure.structure)
+        return first
+
+    def _read_arguments(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+        given = self._guard.attempt("arguments", lambda: arguments_of(self.model, args, kwargs))
+        self._arguments = given or {}
+
+    def _before_check(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+        if self._structure is not None:
+            self._add("weights", self._structure.weights)
+        if self._probes is not None:
+            self._add("probes", self._probes.measure, args, kwargs)
+        if self._activations is not None and self._guard.measures("activations"):
+            self._guard.measure("activations", self._activations.arm)
+
+    def _after_forward(self, output: Any) -> None:
+        if self._activations is not None and self._steps.check:
+            self._add("activations", self._activations.measure)
+        for _, tensor in tensors_of(output):
+            if tensor.grad_fn is not None:
+                self.hooks.attach_output(tensor)
+                break
+        self._measure_output_loss(output)
+
+    def _measure_output_loss(self, output: Any) -> None:
+        if not self._from_loop:
+            targets = targets_of(self.model, self._arguments, output)
+            if targets is not None:
+                self._measure_loss(targets)
+
+    def _measure_batch(self, tensors: Tensors) -> None:
+        named = token_ids(tensors)
+        if named is not None and not self._ids_seen:
+            self._ids_seen = True
+            self._note(f"token ids in {named[0]}", 1.0)
+        if self._batch is not None:
+            ids = None if named is None else named[1]
+            self._add("batch", self._batch.measure, ids, floats(tensors))
+
+    def _measure_loss(self, targets: Targets) -> None:
+        if self._steps.pinned is not None:
+            self.evaluations.loss(targets)
+            return
+        self._loss_seen = True
+        self._losses.measure(targets)
+
+    def _ids(self, shape: Any = None) -> Any:
+        """The token ids that the model read, if possible of a shape."""
+        named = token_ids(self._arguments, shape) or token_ids(self._given, shape)
+        return named[1] if named else None
+
+    def _measure_update(self, moment: str, optimizer: Any, closure: bool) -> None:
+        if self._update is None:
+            return
+        function = getattr(self._update, moment)
+        check = self._steps.check and self._guard.measures("update")
+        values = None
+        if check:
+            values = self._guard.measure("update", function, optimizer, True, closure)
+        if values is None:
+            values = self._guard.measure("optimizer", function, optimizer, False, closure)
+        self._steps.current.add(values or {})
+
+    def _add(self, measurement: str, function: Callable[..., Any], *args: Any) -> None:
+        self._steps.current.add(self._guard.values(measurement, function, *args))
+
+    def _gradients(self) -> bool:
+        """Whether a parameter of the model has a gradient other than zero."""
+        gradients = [each.grad for each in self.model.parameters() if each.grad is not None]
+        return bool(
+            self._guard.measure("passes", lambda: any(bool(each.any()) for each in gradients))
+        )
+
+    def _watched(self, optimizer: Any) -> bool:
+        """Whether an optimizer was given, or holds parameters of the model and wraps no other."""
+        if any(optimizer is given for given in self._optimizers):
+            return True
+        if innermost(optimizer) is not optimizer:
+            return False
+        members = {id(parameter) for parameter in self.model.parameters()}
+        held = (each for group in optimizer.param_groups for each in group["params"])
+        return any(id(parameter) in members for parameter in held)
+
+    def _tell_what_is_not_given(self) -> None:
+        if not self._ids_seen:
+            names = [signal.name for signal in SIGNALS if signal.needs in ("data", "vocabulary")]
+            names.remove("nonfinite_inputs")
+            self._guard.turn_off(names, "no token ids were seen: give the loader to monitor.data")
+        if not self._loss_seen:
+            names = [signal.name for signal in SIGNALS if signal.needs == "loss"]
+            self._guard.turn_off(names, "no loss was seen: give it to monitor.loss")
