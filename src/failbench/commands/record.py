@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import signal
 import sys
 import threading
@@ -13,11 +12,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from failbench.commands.paths import RECORDING_WORK, SCENARIOS
+from failbench.commands.shards import (
+    INCOMPLETE,
+    merge_shards,
+    report_shard,
+    stop_with_the_job,
+    write_tables,
+)
 from failbench.commands.terminal import INTERRUPTED, progress_bar
 from failbench.detector import DetectorParams
 from failbench.errors import BadInputError
 from failbench.params import PARAMS, read_section
 from failbench.recording.plan import RecordParams, Setting
+from failbench.recording.shards import WHOLE, Shard
 from failbench.scenarios import Architecture, Optimizer, Scenario, read_scenarios
 
 if TYPE_CHECKING:
@@ -37,6 +44,8 @@ def record_settings(
     minutes: float | None,
     output: Path,
     known: Path | None,
+    shard: Shard | None = None,
+    merge: bool = False,
 ) -> int:
     """Record the runs of params.yaml that are missing or out of date.
 
@@ -62,11 +71,16 @@ def record_settings(
         Folder of telemetry to write.
     known
         Folder of telemetry to reuse; None takes ``output``.
+    shard
+        The part of each setting to record, without its tables; None records all of it.
+    merge
+        Whether to record nothing, and write the tables of what shards have recorded.
 
     Returns
     -------
     int
-        Exit status: 1 if the recorder fails, ``INTERRUPTED`` if it is stopped.
+        Exit status: 1 if the recorder fails, ``INTERRUPTED`` if it is stopped, ``INCOMPLETE`` if
+        runs are missing that this shard cannot record yet, or that are to be merged.
 
     Raises
     ------
@@ -75,7 +89,7 @@ def record_settings(
     """
     from failbench.recording.sandbox import require_recording_extra
 
-    require_recording_extra(device)
+    require_recording_extra("cpu" if merge else device)
     scenarios = _chosen_scenarios(only)
     params = read_section("record", RecordParams, PARAMS)
     settings = [
@@ -96,7 +110,9 @@ def record_settings(
         raise BadInputError(
             known, "--known", "holds no runs.parquet.", "Name a folder of telemetry."
         )
-    stop = _stop_after(minutes)
+    stop = threading.Event() if merge else _stop_after(minutes)
+    if shard is not None:
+        stop_with_the_job(stop)
 
     def campaign(setting: Setting) -> Campaign:
         from failbench.recording.archive import read_known
@@ -116,8 +132,16 @@ def record_settings(
         )
 
     whole = not only and seeds is None
-    codes = (_record_campaign(campaign(setting), workers, output, whole) for setting in settings)
-    return next((code for code in codes if code != 0), 0)
+    incomplete = 0
+    for setting in settings:
+        if merge:
+            code = merge_shards(campaign(setting), output, whole)
+        else:
+            code = _record_campaign(campaign(setting), workers, output, whole, shard)
+        if code not in (0, INCOMPLETE):
+            return code
+        incomplete = incomplete or code
+    return incomplete
 
 
 def _chosen_scenarios(only: Sequence[str] | None) -> tuple[Scenario, ...]:
@@ -153,9 +177,10 @@ def _journal(output: Path) -> Path:
     return RECORDING_WORK / absolute.relative_to(parent)
 
 
-def _record_campaign(campaign: Campaign, workers: int, output: Path, whole: bool) -> int:
-    """Record what is missing of one setting."""
-    from failbench.recording.archive import archive
+def _record_campaign(
+    campaign: Campaign, workers: int, output: Path, whole: bool, shard: Shard | None
+) -> int:
+    """Record what is missing of one setting, or of a shard of it."""
     from failbench.recording.campaign import seconds_left
     from failbench.recording.sandbox import RecorderError
 
@@ -179,14 +204,14 @@ def _record_campaign(campaign: Campaign, workers: int, output: Path, whole: bool
                 reported.append(run_id)
 
         try:
-            entries = campaign.record(workers, show)
+            entries = campaign.record(workers, show, shard or WHOLE)
         except RecorderError as error:
             print(f"{error} What was recorded so far is kept.", file=sys.stderr)
             return 1
     if campaign.stop.is_set():
         print(f"Stopped after {len(entries)} runs. The same command goes on where this stopped.")
         return INTERRUPTED
-    archive(output, setting, campaign.tables(entries), whole)
-    # Its runs are in the tables now.
-    shutil.rmtree(campaign.journal, ignore_errors=True)
+    if shard is not None:
+        return report_shard(campaign, shard)
+    write_tables(campaign, entries, output, whole)
     return 0
