@@ -78,24 +78,31 @@ def record(
     if jobs is None:
         raise _refused("--jobs", "is missing.", "Say into how many jobs to divide the plan.")
     executor = job_executor(cluster, cluster_options)
-    merging = {**here, "merge": True}
-    code = record_settings(**merging)  # refuses what every job would refuse
-    if code != INCOMPLETE:
-        return code
-    waiting = [Shard(number + 1, jobs) for number in range(jobs)]
-    for _ in range(_PASSES):
-        commands = [shard_command(part, {**options, "workers": workers}) for part in waiting]
-        codes = run_jobs(executor, cluster, waiting, commands)
-        if codes is None:
-            print("Stopped, and the jobs with it. The same command goes on where they stopped.")
-            return INTERRUPTED
-        waiting = [part for part, code in codes.items() if code == INCOMPLETE]
-        if not waiting or any(code not in (0, INCOMPLETE) for code in codes.values()):
-            break
-    code = record_settings(**merging)
+    parts = [Shard(number + 1, jobs) for number in range(jobs)]
+    try:
+        code = record_settings(**{**here, "merge": True})  # refuses what every job would refuse
+        if code == INCOMPLETE:
+            _record_parts(executor, cluster, parts, {**options, "workers": workers})
+            code = record_settings(**{**here, "merge": True})
+    except KeyboardInterrupt:
+        print("Stopped, and its jobs with it. The same command goes on where they stopped.")
+        return INTERRUPTED
     if code == INCOMPLETE:
         print("The same command goes on with the runs that are missing.")
     return code
+
+
+def _record_parts(
+    executor: AutoExecutor, cluster: str, parts: Sequence[Shard], options: Mapping[str, Any]
+) -> None:
+    """Record shards until none of them can go on: a lost one may be what the others wait for."""
+    waiting = parts
+    for _ in range(_PASSES):
+        commands = [shard_command(part, options) for part in waiting]
+        codes = run_jobs(executor, cluster, waiting, commands)
+        waiting = [part for part, code in codes.items() if code == INCOMPLETE]
+        if not waiting or any(code not in (0, INCOMPLETE) for code in codes.values()):
+            return
 
 
 def shard_command(shard: Shard, options: Mapping[str, Any]) -> list[str]:
@@ -162,19 +169,20 @@ def job_executor(cluster: str, cluster_options: Sequence[str]) -> AutoExecutor:
 
 def run_jobs(
     executor: AutoExecutor, cluster: str, shards: Sequence[Shard], commands: list[list[str]]
-) -> dict[Shard, int | None] | None:
+) -> dict[Shard, int | None]:
     """Submit a command for each shard, and wait until no job is left.
 
     Returns
     -------
     dict of Shard to int or None
-        Exit statuses of the commands, None for a job that was lost; None if interrupted, after the
-        jobs were cancelled.
+        Exit statuses of the commands, None for a job that was lost.
 
     Raises
     ------
     BadInputError
         If the cluster refuses the jobs.
+    KeyboardInterrupt
+        If interrupted, after the jobs were cancelled.
     """
     from submitit.helpers import as_completed
 
@@ -202,7 +210,7 @@ def run_jobs(
     except KeyboardInterrupt:
         for job in jobs:
             job.cancel(check=False)
-        return None
+        raise
     return codes
 
 
