@@ -11,7 +11,7 @@ IN_VENV := PYTHONDONTWRITEBYTECODE= PATH="$(CURDIR)/$(BIN):$$PATH"
 # Stamps: a second call installs nothing unless a lock or the package's declaration changed.
 STUDY := $(VENV)/.study-installed
 RECORDER := $(VENV)/.recorder-installed
-CODE := src experiments tests
+CODE := src experiments tests examples
 # The commit whose results are compared with those in the working tree.
 AGAINST ?= HEAD
 # Where benchmarks write what they measured; give another path to keep a run.

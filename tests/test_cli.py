@@ -264,7 +264,7 @@ def test_diagnose_writes_a_row_a_failing_run_and_method_and_counts_the_answers(
         line for line in captured.out.splitlines() if line.startswith(("simple", "improved"))
     ]
     assert sum(int(line.split()[-1]) for line in printed) == table.height
-    assert captured.err == ""
+    assert captured.err == "diagnosing, 6 of 6 done\n"
 
 
 def test_diagnosis_that_is_interrupted_ends_with_130_and_writes_nothing(

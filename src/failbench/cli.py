@@ -13,10 +13,12 @@ from failbench.commands.cluster import record as record_runs
 from failbench.commands.compare import compare_results
 from failbench.commands.diagnose import diagnose_telemetry
 from failbench.commands.llm import ask_models, print_prompt
-from failbench.commands.paths import FEATURE_TABLE, SCENARIOS, TELEMETRY
+from failbench.commands.paths import SCENARIOS, TELEMETRY
 from failbench.commands.reruns import print_reruns
+from failbench.commands.score import score_methods
 from failbench.commands.tables import write_tables
 from failbench.errors import BadInputError
+from failbench.params import PARAMS
 from failbench.scenarios import Architecture, Optimizer
 
 
@@ -49,8 +51,11 @@ def _parser() -> argparse.ArgumentParser:
     )
     record.add_argument("--workers", type=_positive, help="runs at a time (default: processors)")
     record.add_argument("--minutes", type=float, help="stop cleanly after this many minutes")
-    record.add_argument("--output", type=Path, default=TELEMETRY)
+    record.add_argument("--output", type=Path, help=f"folder of telemetry (default: {TELEMETRY})")
     record.add_argument("--known", type=Path, help="telemetry to reuse (default: the output)")
+    record.add_argument("--scenarios", type=Path, help=f"their folder (default: {SCENARIOS})")
+    _add_faults(record)
+    _add_params(record)
     _add_shards(record)
     record.set_defaults(run=record_runs)
 
@@ -62,12 +67,27 @@ def _parser() -> argparse.ArgumentParser:
     diagnose.add_argument(
         "--output", type=Path, required=True, help="parquet, one row per diagnosis"
     )
-    diagnose.add_argument("--features", type=Path, default=FEATURE_TABLE, help="runs to learn from")
+    diagnose.add_argument(
+        "--features", type=Path, help="runs to learn from (default: the reference's)"
+    )
+    _add_reference(diagnose)
     diagnose.set_defaults(run=diagnose_telemetry)
+
+    score = commands.add_parser(
+        "score", help="score methods on recorded runs of causes that they have not learnt from"
+    )
+    score.add_argument("telemetry", type=Path, metavar="DIR")
+    score.add_argument("--method", action="extend", nargs="+", required=True, metavar="NAME")
+    score.add_argument("--scenarios", type=Path, help="labels (default: the reference's)")
+    score.add_argument("--json", action="store_true", help="print a record for programs")
+    _add_reference(score)
+    score.set_defaults(run=score_methods)
 
     check = commands.add_parser("check", help="check scenarios and telemetry against each other")
     check.add_argument("--telemetry", type=Path, default=TELEMETRY)
     check.add_argument("--scenarios", type=Path, default=SCENARIOS)
+    _add_faults(check)
+    _add_params(check)
     check.add_argument("--brief", action="store_true", help="leave out the runs that pass")
     check.set_defaults(run=check_benchmark)
 
@@ -113,6 +133,32 @@ def _add_shards(record: argparse.ArgumentParser) -> None:
         metavar="KEY=VALUE",
         default=[],
         help="of its jobs, as submitit names them: timeout_min=60 slurm_partition=NAME",
+    )
+
+
+def _add_faults(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--faults",
+        action="extend",
+        nargs="+",
+        default=[],
+        metavar="MODULE",
+        help="a file or a module with more faults; may be repeated",
+    )
+
+
+def _add_params(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--params", type=Path, metavar="FILE", help=f"(default: {PARAMS}, or the reference's)"
+    )
+
+
+def _add_reference(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--reference",
+        type=Path,
+        metavar="CHECKOUT",
+        help="what to learn from (default: the working directory, or what is installed)",
     )
 
 

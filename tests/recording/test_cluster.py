@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import signal
 import subprocess
@@ -94,7 +93,7 @@ def slurm(project: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_jobs_on_slurm_are_one_array_and_a_lost_one_ends_no_other(slurm, project, capsys):
     options = ["slurm_partition=night", "timeout_min=7"]
-    executor = job_executor("slurm", options)
+    executor = job_executor("slurm", options, project / "jobs")
     codes = run_jobs(executor, "slurm", SHARDS, [exits_with(0), LOST, exits_with(3)])
     assert codes == {SHARDS[0]: 0, SHARDS[1]: None, SHARDS[2]: 3}
     script = slurm.read_text(encoding="utf-8")
@@ -106,48 +105,37 @@ def test_jobs_on_slurm_are_one_array_and_a_lost_one_ends_no_other(slurm, project
 
 
 def test_local_jobs_say_how_they_ended_and_a_lost_one_ends_no_other(project, capsys):
-    executor = job_executor("local", [])
+    executor = job_executor("local", [], project / "jobs")
     codes = run_jobs(executor, "local", SHARDS, [exits_with(1), LOST, exits_with(0)])
     assert codes == {SHARDS[0]: 1, SHARDS[1]: None, SHARDS[2]: 0}
     told = sorted(capsys.readouterr().err.splitlines())
     assert [line.partition(" was not")[0] for line in told] == ["Shard 1/3", "Shard 2/3"]
     assert "with 1 exit status" in told[0]
-    assert str(project / "data" / ".recording" / "jobs") in told[1]
+    assert str(project / "jobs") in told[1]
 
 
 def test_debug_runs_the_jobs_one_after_the_other_from_the_working_folder(project):
-    executor = job_executor("debug", [])
+    executor = job_executor("debug", [], project / "jobs")
     command = ["sh", "-c", 'echo "$0" >>order']
     codes = run_jobs(executor, "debug", SHARDS, [[*command, str(shard)] for shard in SHARDS])
     assert codes == dict.fromkeys(SHARDS, 0)
     assert (project / "order").read_text(encoding="utf-8") == "1/3\n2/3\n3/3\n"
 
 
-def test_the_command_of_a_shard_has_every_option_but_those_of_the_cluster():
-    options = {
-        "architecture": "bert",
-        "only": ["a", "b"],
-        "again": [],
-        "workers": None,
-        "minutes": 0.0,
-        "output": Path("out"),
-        "some_switch": True,
-        "merge": False,
-    }
-    command = shard_command(Shard(2, 4), options)
-    assert command[1:6] == ["-m", "failbench.cli", "record", "--shard", "2/4"]
-    parser = argparse.ArgumentParser()
-    for name in ("--architecture", "--minutes", "--output"):
-        parser.add_argument(name)
-    parser.add_argument("--only", nargs="+")
-    parser.add_argument("--some-switch", action="store_true")
-    assert vars(parser.parse_args(command[6:])) == {
-        "architecture": "bert",
-        "only": ["a", "b"],
-        "minutes": "0.0",
-        "output": "out",
-        "some_switch": True,
-    }
+def test_a_job_gets_every_option_of_the_command(monkeypatch):
+    calls: list[dict[str, object]] = []
+    monkeypatch.setattr(
+        "failbench.commands.cluster.record_settings", lambda **options: calls.append(options) or 0
+    )
+    options = ["--architecture", "bert", "--only", "a", "b", "--minutes", "0", "--output", "out"]
+    options += ["--faults", "one.py", "two.py", "--faults", "three.py", "--workers", "3"]
+    assert main(["record", *options]) == 0
+    here = {name: value for name, value in calls[0].items() if name != "shard"}
+    command = shard_command(Shard(2, 4), here)
+    assert command[1:3] == ["-m", "failbench.cli"]
+    assert main(command[3:]) == 0
+    assert calls[1] == {**here, "shard": Shard(2, 4)}
+    assert calls[0]["faults"] == ["one.py", "two.py", "three.py"]
 
 
 @pytest.mark.parametrize(

@@ -25,8 +25,9 @@ from failbench.recording.sandbox import (
     execute,
     fork_server,
     require_recording_extra,
+    train,
 )
-from failbench.scenarios import Architecture, Optimizer
+from failbench.scenarios import Architecture, FaultDeclaration, Optimizer
 
 
 def say(line: Line, kind: str, **content: object) -> None:
@@ -47,6 +48,10 @@ def talk_for_ever(order: RunOrder, line: Line) -> None:
 def leave_silently(order: RunOrder, line: Line) -> None:
     say(line, "step", step=0)
     os._exit(0)
+
+
+def refuse(order: RunOrder, line: Line) -> None:
+    say(line, "error", error_type="failbench.errors.BadInputError", error_message="No such fault.")
 
 
 def hang(order: RunOrder, line: Line) -> None:
@@ -123,6 +128,20 @@ def test_child_that_never_ends_is_an_error_that_names_run_and_limit(order: RunOr
 def test_child_without_footer_and_signal_is_an_error(order: RunOrder) -> None:
     with pytest.raises(RecorderError, match="without a footer and without a signal"):
         run(order, leave_silently)
+
+
+def test_child_that_refuses_its_order_is_an_error_and_no_recording(order: RunOrder) -> None:
+    with pytest.raises(RecorderError, match=r"one: the child refused its order: No such fault\."):
+        run(order, refuse)
+
+
+def test_order_of_a_fault_that_is_not_there_is_refused_by_the_child(
+    order: RunOrder, corpus_cache: Path
+) -> None:
+    declared = FaultDeclaration(name="gremlin", onset="start_crash")
+    wrong = replace(order, declaration=declared, onset_step=0, corpus_cache=str(corpus_cache))
+    with pytest.raises(RecorderError, match=r"refused its order: one: fault\.name: there is no"):
+        run(wrong, train)
 
 
 def test_silent_child_is_recorded_as_a_timeout_and_killed(order: RunOrder) -> None:

@@ -95,7 +95,7 @@ def executed(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
         return made_up_report(order, first_draws)
 
     monkeypatch.setattr("failbench.recording.campaign.execute", execute)
-    monkeypatch.setattr("failbench.recording.campaign.fork_server", lambda: None)
+    monkeypatch.setattr("failbench.recording.campaign.fork_server", lambda *_: None)
     return counts
 
 

@@ -222,6 +222,48 @@ def test_run_that_ends_in_another_declared_outcome_passes_and_is_counted_apart(
     assert "hung where crash or killed was expected" in faults
 
 
+def test_other_causes_need_neither_counts_nor_settings_nor_balance(telemetry: Telemetry) -> None:
+    record = naming("gru-adamw")
+    assert not check((LEAK,), telemetry, record, DETECTOR).passed
+    checked = check((LEAK,), telemetry, record, DETECTOR, benchmark=False)
+    assert checked.passed
+    assert [rule.name for rule in checked.settings[0].rules] == [
+        "healthy_perplexity",
+        "onset_kinds",
+    ]
+    assert report(checked, brief=True).startswith("1 scenario\n\ntransformer-adamw\n")
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        (with_run(TWIN, outcome="diverged"), "did not complete"),
+        (with_step(RUN, ONSET - 1, "loss"), "differ before onset"),
+        (with_run(RUN, fingerprint="0" * 16), "record it again"),
+        (with_run(RUN, outcome="killed"), "where crash was expected"),
+        (with_run(RUN, onset_step=ONSET - 1), "FAILED: onset kinds"),
+        (without_run(RUN), "of which nothing is recorded: record it"),
+    ],
+)
+def test_every_pair_of_other_causes_is_held_to_the_same_rules(
+    telemetry: Telemetry, change: Change, complaint: str
+) -> None:
+    checked = check((LEAK,), change(telemetry), RECORD, DETECTOR, benchmark=False)
+    assert not checked.passed
+    assert complaint in report(checked, brief=False)
+
+
+def test_the_code_of_a_fault_from_outside_is_in_its_fingerprint(telemetry: Telemetry) -> None:
+    other = LEAK.model_copy(update={"fault": LEAK.fault.model_copy(update={"name": "added"})})
+    mark = fingerprint(
+        RECORD.nominal, "adamw", other.fault, PROVENANCE_VALUES, outside={"added": "its code"}
+    )
+    recorded = with_run(RUN, fingerprint=mark)(telemetry)
+    for code, holds in (("its code", True), ("other code", False)):
+        checked = check((other,), recorded, RECORD, DETECTOR, {"added": code}, benchmark=False)
+        assert checked.passed == holds
+
+
 REMEDY = Remedy(run=RUN, clip_norm=1.0)
 REMEDIED = RECORD.model_copy(update={"remedies": {"clipped": REMEDY}})
 

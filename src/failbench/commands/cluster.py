@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from failbench.commands.paths import RECORDING_WORK
-from failbench.commands.record import record_settings
+from failbench.commands.paths import TELEMETRY
+from failbench.commands.record import record_settings, work_folder
 from failbench.commands.shards import INCOMPLETE
 from failbench.commands.terminal import INTERRUPTED
 from failbench.errors import BadInputError
@@ -77,7 +77,8 @@ def record(
         return record_settings(shard=None if shard is None else Shard.parse(shard), **here)
     if jobs is None:
         raise _refused("--jobs", "is missing.", "Say into how many jobs to divide the plan.")
-    executor = job_executor(cluster, cluster_options)
+    logs = work_folder(options["output"] or TELEMETRY) / "jobs"
+    executor = job_executor(cluster, cluster_options, logs)
     parts = [Shard(number + 1, jobs) for number in range(jobs)]
     try:
         code = record_settings(**{**here, "merge": True})  # refuses what every job would refuse
@@ -127,8 +128,8 @@ def run_here(command: Sequence[str], folder: str) -> int:
     return subprocess.run(command, cwd=folder, check=False).returncode
 
 
-def job_executor(cluster: str, cluster_options: Sequence[str]) -> AutoExecutor:
-    """Submits jobs with the given parameters.
+def job_executor(cluster: str, cluster_options: Sequence[str], logs: Path) -> AutoExecutor:
+    """Submits jobs with the given parameters, and keeps their logs in a folder.
 
     Raises
     ------
@@ -151,7 +152,7 @@ def job_executor(cluster: str, cluster_options: Sequence[str]) -> AutoExecutor:
             raise _refused("--cluster-options", f"{option!r} is not KEY=VALUE.", "Correct it.")
         parameters[name] = int(value) if value.isdecimal() else value
     try:
-        executor = AutoExecutor(folder=RECORDING_WORK / "jobs", cluster=cluster)
+        executor = AutoExecutor(folder=logs, cluster=cluster)
     except RuntimeError as error:
         raise _refused(
             "--cluster", f"{cluster} is not here ({error}).", "Use a machine that submits to it."

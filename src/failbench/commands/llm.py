@@ -6,10 +6,8 @@ import difflib
 import sys
 from collections.abc import Iterable
 
-from rich.progress import TaskID
-
 from failbench.commands.paths import LLM_ANSWERS, TELEMETRY
-from failbench.commands.terminal import INTERRUPTED, progress_bar
+from failbench.commands.terminal import INTERRUPTED, Meter, progress_meter
 from failbench.errors import BadInputError
 from failbench.params import PARAMS, read_section
 from failbench.telemetry import read_telemetry
@@ -61,16 +59,11 @@ def ask_models(*, model: str | None, host: str | None, limit: int | None) -> int
     client = connect(host, settings.timeout_seconds)
     for label, llm_model in models.items():
         session = Session(client, label, llm_model, settings, cache_path(LLM_ANSWERS, label))
-        with progress_bar() as bar:
-            task = bar.add_task(label, total=len(prompts))
+        with progress_meter() as meter:
 
-            def show(progress: Progress, label: str = label, task: TaskID = task) -> None:
-                bar.update(
-                    task,
-                    total=progress.questions,
-                    completed=progress.answered,
-                    description=f"{label}: {progress.unreadable} unreadable",
-                )
+            def show(progress: Progress, label: str = label, meter: Meter = meter) -> None:
+                counts = f"{label}: {progress.unreadable} unreadable"
+                meter.show(counts, progress.answered, progress.questions)
 
             try:
                 session.ask(prompts, show)

@@ -11,7 +11,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from failbench.commands.paths import RECORDING_WORK, SCENARIOS
+from failbench.commands.causes import read_causes, refuse_telemetry_of_the_benchmark
+from failbench.commands.paths import RECORDING_WORK, SCENARIOS, TELEMETRY
+from failbench.commands.reference import params_file
 from failbench.commands.shards import (
     INCOMPLETE,
     merge_shards,
@@ -19,16 +21,17 @@ from failbench.commands.shards import (
     stop_with_the_job,
     write_tables,
 )
-from failbench.commands.terminal import INTERRUPTED, progress_bar
+from failbench.commands.terminal import INTERRUPTED, progress_meter
 from failbench.detector import DetectorParams
 from failbench.errors import BadInputError
-from failbench.params import PARAMS, read_section
+from failbench.params import read_section
 from failbench.recording.plan import RecordParams, Setting
+from failbench.recording.progress import Progress, seconds_left
 from failbench.recording.shards import WHOLE, Shard
-from failbench.scenarios import Architecture, Optimizer, Scenario, read_scenarios
+from failbench.scenarios import Architecture, Optimizer
 
 if TYPE_CHECKING:
-    from failbench.recording.campaign import Campaign, Progress
+    from failbench.recording.campaign import Campaign
 
 
 def record_settings(
@@ -42,8 +45,11 @@ def record_settings(
     again: Sequence[str],
     workers: int,
     minutes: float | None,
-    output: Path,
+    output: Path | None,
     known: Path | None,
+    scenarios: Path | None,
+    faults: Sequence[str],
+    params: Path | None,
     shard: Shard | None = None,
     merge: bool = False,
 ) -> int:
@@ -68,9 +74,16 @@ def record_settings(
     minutes
         Time after which to stop, once the current runs are finished; None never stops.
     output
-        Folder of telemetry to write.
+        Folder of telemetry to write; None takes that of the benchmark, for its own causes alone.
     known
         Folder of telemetry to reuse; None takes ``output``.
+    scenarios
+        Folder of scenarios; None takes those of the benchmark.
+    faults
+        Modules with further faults: files, or importable names.
+    params
+        File with the sections ``record`` and ``detector``; None takes params.yaml of the working
+        directory, or of the reference.
     shard
         The part of each setting to record, without its tables; None records all of it.
     merge
@@ -87,21 +100,29 @@ def record_settings(
     BadInputError
         If the recorder is not installed, a selection is empty, or a file cannot be read.
     """
+    from failbench.recording.fault_signatures import refuse_unusable_remedies
+    from failbench.recording.outside_faults import import_faults, refuse_unregistered_faults
     from failbench.recording.sandbox import require_recording_extra
 
+    causes = read_causes(scenarios, faults, only)
+    own = causes.are_of_the_benchmark and not faults
+    folder = (output or TELEMETRY) if own else refuse_telemetry_of_the_benchmark(output)
+    file = params_file(params)
+    section = read_section("record", RecordParams, file)
+    refuse_unusable_remedies(causes.scenarios, section.remedies, file, causes.outside.signatures)
     require_recording_extra("cpu" if merge else device)
-    scenarios = _chosen_scenarios(only)
-    params = read_section("record", RecordParams, PARAMS)
+    import_faults(causes.outside.modules)
+    refuse_unregistered_faults(causes.scenarios, causes.folder)
     settings = [
         replace(setting, device=device)
-        for setting in params.planned()
+        for setting in section.planned()
         if setting.scale == scale
         and architecture in (None, setting.architecture)
         and optimizer in (None, setting.optimizer)
     ]
     if not settings:
         raise BadInputError(
-            "params.yaml",
+            file,
             "record.settings",
             "names no setting of this architecture, optimizer and scale.",
             "Name it there, with its seeds and successes.",
@@ -110,9 +131,10 @@ def record_settings(
         raise BadInputError(
             known, "--known", "holds no runs.parquet.", "Name a folder of telemetry."
         )
+    detector = read_section("detector", DetectorParams, file)
     stop = threading.Event() if merge else _stop_after(minutes)
     if shard is not None:
-        stop_with_the_job(stop)
+        stop_with_the_job(stop, causes.outside.preloaded)
 
     def campaign(setting: Setting) -> Campaign:
         from failbench.recording.archive import read_known
@@ -121,42 +143,29 @@ def record_settings(
 
         return Campaign(
             setting,
-            scenarios,
-            params if seeds is None else params.with_seeds(setting, seeds),
-            read_section("detector", DetectorParams, PARAMS),
-            _journal(output) / setting.name,
-            corpus_cache(RECORDING_WORK).resolve(),
-            known=read_known(known or output),
+            causes.scenarios,
+            section if seeds is None else section.with_seeds(setting, seeds),
+            detector,
+            _journal(folder) / setting.name,
+            corpus_cache(work_folder(folder)).resolve(),
+            known=read_known(known or folder),
             again=frozenset(again),
             stop=stop,
+            outside=causes.outside,
         )
 
-    whole = not only and seeds is None
+    # Runs of other causes are added to a folder: what it holds of others may be all there is.
+    whole = own and not only and seeds is None
     incomplete = 0
     for setting in settings:
         if merge:
-            code = merge_shards(campaign(setting), output, whole)
+            code = merge_shards(campaign(setting), folder, whole)
         else:
-            code = _record_campaign(campaign(setting), workers, output, whole, shard)
+            code = _record_campaign(campaign(setting), workers, folder, whole, shard)
         if code not in (0, INCOMPLETE):
             return code
         incomplete = incomplete or code
     return incomplete
-
-
-def _chosen_scenarios(only: Sequence[str] | None) -> tuple[Scenario, ...]:
-    scenarios = read_scenarios(SCENARIOS)
-    if not only:
-        return scenarios
-    unknown = set(only) - {scenario.id for scenario in scenarios}
-    if unknown:
-        raise BadInputError(
-            SCENARIOS,
-            "id",
-            f"there is no scenario {min(unknown)!r}.",
-            "Name an existing scenario.",
-        )
-    return tuple(scenario for scenario in scenarios if scenario.id in only)
 
 
 def _stop_after(minutes: float | None) -> threading.Event:
@@ -170,8 +179,18 @@ def _stop_after(minutes: float | None) -> threading.Event:
     return stop
 
 
+def work_folder(output: Path) -> Path:
+    """Where the corpus is kept, and journals until their runs are in the tables.
+
+    Beside the telemetry, unless the working directory is a project with scenarios of its own.
+    """
+    return RECORDING_WORK if SCENARIOS.is_dir() else output / RECORDING_WORK.name
+
+
 def _journal(output: Path) -> Path:
     """A folder for journals that no other output folder shares."""
+    if not SCENARIOS.is_dir():
+        return work_folder(output)
     absolute = output.resolve()
     parent = Path.cwd() if absolute.is_relative_to(Path.cwd()) else "/"
     return RECORDING_WORK / absolute.relative_to(parent)
@@ -181,26 +200,23 @@ def _record_campaign(
     campaign: Campaign, workers: int, output: Path, whole: bool, shard: Shard | None
 ) -> int:
     """Record what is missing of one setting, or of a shard of it."""
-    from failbench.recording.campaign import seconds_left
     from failbench.recording.sandbox import RecorderError
 
     setting = campaign.setting
     started = time.monotonic()
-    with progress_bar() as bar:
-        task = bar.add_task("recording", total=None)
+    with progress_meter() as meter:
         reported: list[str] = []
 
         def show(progress: Progress) -> None:
-            remaining = seconds_left(started, progress)
-            bar.update(
-                task,
-                total=progress.planned,
-                completed=progress.done,
-                description=f"{setting.name}: {progress.kept} kept, {progress.as_expected} as "
-                f"expected, {len(progress.rejected)} rejected, {remaining / 60:.0f} min left",
+            meter.show(
+                f"{setting.name}: {progress.kept} kept, {progress.as_expected} as expected, "
+                f"{len(progress.rejected)} rejected",
+                progress.done,
+                progress.planned,
+                seconds_left(started, progress),
             )
             for run_id in progress.rejected[len(reported) :]:
-                bar.console.print(f"rejected: {run_id}")
+                meter.say(f"rejected: {run_id}")
                 reported.append(run_id)
 
         try:

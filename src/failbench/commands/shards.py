@@ -25,17 +25,24 @@ _WARNINGS = (signal.SIGTERM, signal.SIGUSR2)
 _MOST_NAMED = 20
 
 
-def stop_with_the_job(stop: threading.Event) -> None:
+def stop_with_the_job(stop: threading.Event, preloaded: Sequence[str]) -> None:
     """Let the warning of a scheduler stop a shard after its current runs, and end none of them.
 
     A run that such a signal ended would be recorded as one that failed of a signal. What is ignored
     when the fork server is started is ignored by it and by all runs.
+
+    Parameters
+    ----------
+    stop
+        Is set by the warning.
+    preloaded
+        Modules that the fork server of the campaign imports beside its own.
     """
     from failbench.recording.sandbox import fork_server
 
     for number in _WARNINGS:
         signal.signal(number, signal.SIG_IGN)
-    fork_server()
+    fork_server(preloaded)
     forkserver.ensure_running()
     for number in _WARNINGS:
         signal.signal(number, lambda *_: stop.set())

@@ -1,34 +1,124 @@
-"""Terminal output that commands share: a progress bar, and an exit status when stopped."""
+"""Terminal output that commands share: progress, and an exit status when stopped."""
 
 from __future__ import annotations
 
+import math
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Protocol, TextIO
+
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    ProgressColumn,
-    TextColumn,
-    TimeRemainingColumn,
-)
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 INTERRUPTED = 130
 """Exit status of an interrupted command, as shells return it for SIGINT."""
 
+SECONDS_BETWEEN_LINES = 30.0
+"""How often progress is written where it is not shown on a terminal."""
 
-def progress_bar(time_left: bool = False) -> Progress:
-    """A progress bar with the task's description and the number of finished units.
+
+class Meter(Protocol):
+    """Shows how far a command has come."""
+
+    def show(
+        self, description: str, done: int, total: int, seconds_left: float | None = None
+    ) -> None:
+        """Show counts, and the time left where it is known (not None, not NaN)."""
+
+    def say(self, line: str) -> None:
+        """Write a line that stays."""
+
+
+@contextmanager
+def progress_meter() -> Iterator[Meter]:
+    """A bar on the terminal, or a line now and then where standard error is none."""
+    console = Console(stderr=True)
+    if console.is_terminal:
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[left]}"),
+        )
+        with Progress(*columns, console=console) as bar:
+            yield BarMeter(bar)
+        return
+    lines = LineMeter(sys.stderr)
+    try:
+        yield lines
+    finally:
+        lines.finish()
+
+
+class BarMeter:
+    """A bar of rich's."""
+
+    def __init__(self, bar: Progress) -> None:
+        self._bar = bar
+        self._task = bar.add_task("", total=None, left="")
+
+    def show(
+        self, description: str, done: int, total: int, seconds_left: float | None = None
+    ) -> None:
+        """Move the bar."""
+        self._bar.update(
+            self._task,
+            description=description,
+            completed=done,
+            total=total,
+            left=time_left(seconds_left),
+        )
+
+    def say(self, line: str) -> None:
+        """Write a line above the bar."""
+        self._bar.console.print(line)
+
+
+class LineMeter:
+    """Lines of a log: one now and then, and the last state at the end.
 
     Parameters
     ----------
-    time_left
-        Whether an estimate of the time left follows.
+    stream
+        Where lines go.
+    clock
+        Seconds, as :func:`time.monotonic` counts them.
     """
-    columns: list[ProgressColumn] = [
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-    ]
-    if time_left:
-        columns.append(TimeRemainingColumn())
-    return Progress(*columns, console=Console())
+
+    def __init__(self, stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
+        self._stream = stream
+        self._clock = clock
+        self._written = clock()
+        self._pending: str | None = None
+
+    def show(
+        self, description: str, done: int, total: int, seconds_left: float | None = None
+    ) -> None:
+        """Write a line if the last one is long ago."""
+        parts = (description, f"{done} of {total} done", time_left(seconds_left))
+        self._pending = ", ".join(part for part in parts if part)
+        if self._clock() - self._written >= SECONDS_BETWEEN_LINES:
+            self.finish()
+
+    def say(self, line: str) -> None:
+        """Write a line at once."""
+        print(line, file=self._stream, flush=True)
+
+    def finish(self) -> None:
+        """Write the last state, unless it was written."""
+        if self._pending is not None:
+            self.say(self._pending)
+            self._pending, self._written = None, self._clock()
+
+
+def time_left(seconds: float | None) -> str:
+    """The time left in words; empty where it is not known, and at the end.
+
+    >>> time_left(150.0), time_left(20.0), time_left(None)
+    ('3 min left', 'under a minute left', '')
+    """
+    if not seconds or math.isnan(seconds):
+        return ""
+    return "under a minute left" if seconds < 60 else f"{math.ceil(seconds / 60)} min left"

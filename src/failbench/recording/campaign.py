@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import math
 import threading
-import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from platform import python_version
@@ -19,6 +17,7 @@ from failbench.detector import DetectorParams, HealthyLimits
 from failbench.recording.corpus import load_corpus
 from failbench.recording.fingerprint import fingerprint
 from failbench.recording.journal import JournalEntry, read_entry, write_entry
+from failbench.recording.outside_faults import OutsideFaults
 from failbench.recording.plan import (
     Pair,
     PlannedRun,
@@ -30,6 +29,7 @@ from failbench.recording.plan import (
     plan_remedies,
     plan_successes,
 )
+from failbench.recording.progress import Progress
 from failbench.recording.rows import run_row
 from failbench.recording.sandbox import execute, fork_server
 from failbench.recording.shards import WHOLE, Shard
@@ -42,17 +42,6 @@ MOST_ATTEMPTS = 5
 
 CAPACITY_UNIT = 4 * 2**20
 """Capacities are rounded up to this many bytes, so that noise in a peak seldom changes them."""
-
-
-@dataclass
-class Progress:
-    """Progress of a campaign, shown after every run."""
-
-    planned: int
-    done: int = 0
-    kept: int = 0
-    as_expected: int = 0
-    rejected: list[str] = field(default_factory=list)
 
 
 class Campaign:
@@ -69,6 +58,8 @@ class Campaign:
         Ids of runs to record although they are known.
     stop
         Ends the campaign after the current runs when it is set.
+    outside
+        Faults of modules that are not part of the package.
     """
 
     def __init__(
@@ -82,6 +73,7 @@ class Campaign:
         known: Telemetry | None = None,
         again: frozenset[str] = frozenset(),
         stop: threading.Event | None = None,
+        outside: OutsideFaults | None = None,
     ) -> None:
         self.setting = setting
         self.params = params
@@ -105,6 +97,7 @@ class Campaign:
         self._known_rows: dict[str, dict[str, Any]] = {}
         if known is not None:
             self._known_rows = {row["run_id"]: row for row in known.runs.to_dicts()}
+        self.outside = outside or OutsideFaults()
         self.stop = stop or threading.Event()
 
     def record(
@@ -116,7 +109,7 @@ class Campaign:
         when a shard is started, it records its healthy runs alone: which of several shards is the
         last to end must not decide what each of them records.
         """
-        self._context = fork_server()
+        self._context = fork_server(self.outside.preloaded)
         successes, pairs = shard.part(self.successes), shard.part(self.pairs)
         remedied = [
             planned for pair in pairs for planned in plan_remedies(pair.failure, self.params)
@@ -234,6 +227,7 @@ class Campaign:
             planned.declaration,
             self.provenance,
             None if planned.remedy is None else planned.remedy.model_dump(mode="json"),
+            self.outside.codes,
         )
 
     def drawn(self, planned: PlannedRun, draw: int) -> Pair:
@@ -261,8 +255,13 @@ class Campaign:
     ) -> JournalEntry:
         order = order_for(planned, self.setting, limit, str(self.corpus_cache))
         report = execute(
-            self._context, order, self.params.hang_seconds, self.params.wall_limit_seconds
+            self._context,
+            order,
+            self.params.hang_seconds,
+            self.params.wall_limit_seconds,
+            self.outside.training,
         )
+        report.error = {name: self.outside.relative(text) for name, text in report.error.items()}
         if capacity is None:
             peak = max((row["memory_bytes"] for row in report.steps), default=0)
             units = math.ceil(peak * planned.nominal.capacity_multiple / CAPACITY_UNIT)
@@ -287,11 +286,3 @@ class Campaign:
     def tables(self, entries: list[JournalEntry]) -> Telemetry:
         """The two tables of this setting, with the detector's verdict on every run."""
         return tables_of(entries, self.detector)
-
-
-def seconds_left(started: float, progress: Progress) -> float:
-    """Estimate of the remaining time from the runs that were executed."""
-    executed = progress.done - progress.kept
-    if executed <= 0:
-        return math.nan
-    return (time.monotonic() - started) / executed * (progress.planned - progress.done)

@@ -9,10 +9,11 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, TypeAlias
 
 from failbench.errors import BadInputError
 from failbench.recording.nominal import NominalRanges
@@ -39,6 +40,9 @@ PROVENANCE = (
     "tokenizers_version",
 )
 """Run columns with the device, corpus and library versions of a run."""
+
+Definitions: TypeAlias = dict[str, tuple[str, frozenset[str]]]
+"""Top-level definitions by name: their code, and the names that it uses."""
 
 
 class _BehaviourOnly(ast.NodeTransformer):
@@ -103,24 +107,26 @@ def _code_of(modules: tuple[str, ...]) -> str:
 
 
 @cache
-def _fault_definitions() -> dict[str, tuple[str, frozenset[str]]]:
+def _fault_definitions() -> Definitions:
     """Top-level definitions of the fault modules: code, and the names that it uses."""
-    definitions: dict[str, tuple[str, frozenset[str]]] = {}
+    definitions: Definitions = {}
     for path in sorted((_PACKAGE / "faults").glob("*.py")):
         for node in _module(path).body:
             if isinstance(node, ast.FunctionDef | ast.ClassDef):
-                names = [node.name]
+                _define(definitions, [node.name], node)
             elif isinstance(node, ast.Assign):
                 names = [target.id for target in node.targets if isinstance(target, ast.Name)]
-            else:
-                continue
-            used = frozenset(inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name))
-            code = _dump(node)
-            for name in names:
-                # A private name may occur in two modules; each use counts both.
-                before = definitions.get(name, ("", frozenset[str]()))
-                definitions[name] = (before[0] + code, before[1] | used)
+                _define(definitions, names, node)
     return definitions
+
+
+def _define(definitions: Definitions, names: Iterable[str], node: ast.AST) -> None:
+    used = frozenset(inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name))
+    code = _dump(node)
+    for name in names:
+        # A private name may occur in two modules; each use counts both.
+        before = definitions.get(name, ("", frozenset[str]()))
+        definitions[name] = (before[0] + code, before[1] | used)
 
 
 @cache
@@ -138,8 +144,13 @@ def fault_code(name: str) -> str:
             "data/scenarios",
             "fault.name",
             f"there is no fault {name!r}.",
-            "Use the name of a function marked with @fault in failbench.recording.faults.",
+            "Use the name of a function marked with @fault in failbench.recording.faults, or name "
+            "its module with --faults.",
         )
+    return _reached_code(name, definitions)
+
+
+def _reached_code(name: str, definitions: Definitions) -> str:
     reached, pending = set[str](), [name]
     while pending:
         used = pending.pop()
@@ -150,12 +161,46 @@ def fault_code(name: str) -> str:
     return hashlib.sha256(code.encode()).hexdigest()
 
 
+def outside_fault_codes(path: Path, names: Iterable[str]) -> dict[str, str]:
+    """Hashes of the faults of a module that is not part of the package, by name.
+
+    Each covers the function and everything that it calls within its module, and nothing of the
+    package's faults, whose hashes do not change with it.
+
+    Parameters
+    ----------
+    path
+        The module's file.
+    names
+        Functions that it defines at its top level.
+    """
+    definitions: Definitions = {}
+    for node in _module(path).body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            _define(definitions, [node.name], node)
+        elif not isinstance(node, ast.Import | ast.ImportFrom):
+            _define(definitions, _names_bound(node), node)
+    return {name: _reached_code(name, definitions) for name in names}
+
+
+def _names_bound(statement: ast.stmt) -> set[str]:
+    """The names that a statement other than a definition binds, as an assignment does."""
+    names = set()
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.add(node.id)
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            names.add(node.name)
+    return names
+
+
 def fingerprint(
     ranges: NominalRanges,
     optimizer: Optimizer,
     declaration: FaultDeclaration | None,
     provenance: dict[str, Any],
     remedy: Mapping[str, Any] | None = None,
+    outside: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
     """Fingerprint of a run.
 
@@ -169,6 +214,8 @@ def fingerprint(
         Values of the columns in :data:`PROVENANCE`.
     remedy
         The changes to a failing run that is recorded again with a remedy.
+    outside
+        :func:`outside_fault_codes` of the faults that are not part of the package.
     """
     parts: dict[str, Any] = {
         "loop": loop_code(provenance["device"]),
@@ -178,7 +225,8 @@ def fingerprint(
     }
     if declaration is not None:
         parts["fault"] = declaration.model_dump(mode="json")
-        parts["fault_code"] = fault_code(declaration.name)
+        name = declaration.name
+        parts["fault_code"] = outside[name] if name in outside else fault_code(name)
     if remedy is not None:
         parts["remedy"] = dict(remedy)
     text = json.dumps(parts, sort_keys=True)

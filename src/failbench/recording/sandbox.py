@@ -9,7 +9,7 @@ import os
 import signal
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from multiprocessing.connection import Connection
@@ -35,6 +35,8 @@ _ENVIRONMENT = {
     "CUBLAS_WORKSPACE_CONFIG": ":4096:8",
 }
 _ADDR_NO_RANDOMIZE = 0x0040000  # of personality(2)
+_REFUSAL = f"{BadInputError.__module__}.{BadInputError.__qualname__}"
+"""Type of the error that a child reports where its order cannot be executed."""
 CHILD_MODULE = "failbench.recording.child"
 _FAULTS = "failbench.recording.faults"
 _PRELOADED = [
@@ -65,17 +67,24 @@ class RecorderError(Exception):
     """The recorder itself failed: a child ended without a report, or did not end."""
 
 
-def fork_server() -> ForkServerContext:
-    """A fork server with torch and all faults imported: a run starts in well under a second."""
+def fork_server(more: Sequence[str] = ()) -> ForkServerContext:
+    """A fork server with torch and all faults imported: a run starts in well under a second.
+
+    Parameters
+    ----------
+    more
+        Modules of the package that it imports as well.
+    """
+    preloaded = [*_PRELOADED, *more]
     os.environ.update(_ENVIRONMENT)
     # The addresses of small objects change a memory reading by some hundred KiB. Where a process
     # may not fix them (some containers), readings are noisier and everything else is the same.
     ctypes.CDLL(None).personality(_ADDR_NO_RANDOMIZE)
-    for module in _PRELOADED:
+    for module in preloaded:
         # Compiled now, so that the server does not compile: its heap is the same every time.
         import_module(module)
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(_PRELOADED)
+    context.set_forkserver_preload(preloaded)
     return context
 
 
@@ -110,7 +119,8 @@ def execute(
     Raises
     ------
     RecorderError
-        If the child ended without footer, error or signal, or passed the wall limit.
+        If the child ended without footer, error or signal, passed the wall limit, or refused the
+        order itself, which is no failure of the training.
     """
     channel, far_channel = context.Pipe(duplex=True)
     far_lifeline, near_lifeline = context.Pipe(duplex=False)
@@ -153,6 +163,10 @@ def execute(
         process.join()
         scratch.cleanup()
     report.wall_seconds = time.monotonic() - started
+    if report.error.get("error_type") == _REFUSAL:
+        raise RecorderError(
+            f"{order.run_id}: the child refused its order: {report.error['error_message']}"
+        )
     code = process.exitcode
     if code is not None and code < 0:
         if not finished:

@@ -2,12 +2,14 @@
 
 Every failing run is checked individually: whether it failed as expected, its twin completed
 healthily, the two were equal before onset, and the fingerprint matches the code. The rules over the
-whole benchmark are then evaluated on the recorded runs.
+whole benchmark are then evaluated on the recorded runs, unless they are of other causes.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import polars as pl
 
@@ -111,13 +113,15 @@ class BenchmarkCheck:
         How many there are.
     fewer_than_paper
         By how many scenarios a category falls short of the paper's count; negative where it has
-        more, which is no problem.
+        more, which is no problem. Of other causes, none is asked for.
     unrecorded
         Scenarios of which no setting has a failing run.
     absent
-        Settings of which nothing is recorded.
+        Settings of which nothing is recorded. Of other causes, none is asked for.
     settings
         The others.
+    benchmark
+        Whether this is the benchmark, and not a set of other causes.
     """
 
     scenarios: int
@@ -125,10 +129,11 @@ class BenchmarkCheck:
     unrecorded: tuple[str, ...]
     absent: tuple[Setting, ...]
     settings: tuple[SettingCheck, ...]
+    benchmark: bool = True
 
     @property
     def passed(self) -> bool:
-        """Whether the benchmark is valid."""
+        """Whether the benchmark, or the set of other causes, is valid."""
         return (
             all(count <= 0 for count in self.fewer_than_paper.values())
             and not self.unrecorded
@@ -142,8 +147,23 @@ def check(
     telemetry: Telemetry,
     record: RecordParams,
     detector: DetectorParams,
+    outside: Mapping[str, str] = MappingProxyType({}),
+    *,
+    benchmark: bool = True,
 ) -> BenchmarkCheck:
     """Check all telemetry, setting by setting.
+
+    Parameters
+    ----------
+    scenarios, telemetry
+        Hold against each other.
+    record, detector
+        How the runs were recorded, and judged.
+    outside
+        Hashes of the faults that are not part of the package, by name.
+    benchmark
+        Whether this is the benchmark as a whole. Other causes need not be as many as the paper's,
+        recorded in every setting, or balanced; each pair must be as good.
 
     Raises
     ------
@@ -156,7 +176,9 @@ def check(
         setting = Setting(*key)
         of_setting = [pl.col(name) == value for name, value in zip(_SETTING, key, strict=True)]
         part = telemetry.select(pl.all_horizontal(of_setting))
-        checks.append(_check_setting(setting, scenarios, part, record, detector))
+        checks.append(
+            _check_setting(setting, scenarios, part, record, detector, outside, benchmark)
+        )
         recorded.add(setting.name)
     absent = tuple(setting for setting in record.planned() if setting.name not in recorded)
     failing = set(telemetry.runs.filter(pl.col("kind") == "failure")["scenario"])
@@ -167,7 +189,12 @@ def check(
         and any(setting.architecture not in scenario.not_applicable for setting in record.planned())
     )
     return BenchmarkCheck(
-        len(scenarios), missing_from_counts(scenarios), unrecorded, absent, tuple(checks)
+        len(scenarios),
+        missing_from_counts(scenarios) if benchmark else {},
+        unrecorded,
+        absent if benchmark else (),
+        tuple(checks),
+        benchmark,
     )
 
 
@@ -177,6 +204,8 @@ def _check_setting(
     telemetry: Telemetry,
     record: RecordParams,
     detector: DetectorParams,
+    outside: Mapping[str, str],
+    benchmark: bool,
 ) -> SettingCheck:
     wanted = record.wanted(setting)
     steps = telemetry.steps.partition_by("run_id", as_dict=True, include_key=False)
@@ -203,7 +232,14 @@ def _check_setting(
             declaration = declaration.model_copy(update={"name": remedy.fault})
         provenance = {column: row[column] for column in PROVENANCE}
         changes = None if remedy is None else remedy.model_dump(mode="json")
-        expected = fingerprint(record.nominal, row["optimizer"], declaration, provenance, changes)  # type: ignore[arg-type]
+        expected = fingerprint(
+            record.nominal,
+            row["optimizer"],  # type: ignore[arg-type]
+            declaration,
+            provenance,
+            changes,
+            outside,
+        )
         return expected == row["fingerprint"]
 
     def remedy_is_up_to_date(name: str, remedy: Remedy) -> bool:
@@ -262,7 +298,7 @@ def _check_setting(
             for name, remedy in record.remedies.items()
             if remedy.run in rows and not remedy_is_up_to_date(name, remedy)
         ),
-        rules=check_rules(scenarios, telemetry, record),
+        rules=check_rules(scenarios, telemetry, record, benchmark=benchmark),
     )
 
 

@@ -9,7 +9,7 @@ from failbench.validity.check import BenchmarkCheck
 
 def report(check: BenchmarkCheck, brief: bool) -> str:
     """The check as text: one line per run, then the rules, then the result."""
-    lines = [f"{check.scenarios} scenarios"]
+    lines = [f"{check.scenarios} scenario{'' if check.scenarios == 1 else 's'}"]
     lines += [
         f"  {category}: {count} too few"
         if count > 0
@@ -17,8 +17,8 @@ def report(check: BenchmarkCheck, brief: bool) -> str:
         for category, count in check.fewer_than_paper.items()
     ]
     lines += [
-        f"  missing: {scenario}, of which nothing is recorded: run `failbench record "
-        f"--only {scenario}`"
+        f"  missing: {scenario}, of which nothing is recorded: "
+        + (f"run `failbench record --only {scenario}`" if check.benchmark else "record it")
         for scenario in check.unrecorded
     ]
     lines += [

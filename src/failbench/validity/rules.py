@@ -1,4 +1,7 @@
-"""The rules over the whole benchmark, evaluated on the recorded runs.
+"""The rules over many runs: those of any recordings, and those over the whole benchmark.
+
+Recordings of any causes must be of models that learn, with onsets where they are drawn from. That
+causes are balanced, and symptoms shared, is a claim of the benchmark as a whole.
 
 Each scenario counts with all of its seeds: it fails early if any seed does, and slowly if the
 median of its seeds does, as a rule on all seeds would become stricter with their number.
@@ -42,9 +45,25 @@ class RuleResult:
 
 
 def check_rules(
-    scenarios: tuple[Scenario, ...], telemetry: Telemetry, record: RecordParams
+    scenarios: tuple[Scenario, ...],
+    telemetry: Telemetry,
+    record: RecordParams,
+    *,
+    benchmark: bool = True,
 ) -> tuple[RuleResult, ...]:
-    """Evaluate every rule on the failing runs of one setting."""
+    """Evaluate the rules on the failing runs of one setting.
+
+    Parameters
+    ----------
+    scenarios
+        Those of the recorded runs.
+    telemetry
+        Runs of one setting.
+    record
+        How they were recorded.
+    benchmark
+        Whether the rules over the whole benchmark are evaluated as well.
+    """
     categories = pl.DataFrame(
         {
             "scenario": [scenario.id for scenario in scenarios],
@@ -55,9 +74,11 @@ def check_rules(
         schema_overrides={"ambiguity": pl.String},
     )
     failing = telemetry.runs.filter(pl.col("kind") == "failure").join(categories, on="scenario")
+    of_runs = (_healthy_learning(telemetry, record), _onset_kinds(failing, record))
+    if not benchmark:
+        return of_runs
     return (
-        _healthy_learning(telemetry, record),
-        _onset_kinds(failing, record),
+        *of_runs,
         _early(failing),
         _slow(failing),
         _difficulty(scenarios),

@@ -1,0 +1,119 @@
+"""The command ``score``: accuracies of methods on recorded runs of causes that they do not know."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from failbench.commands.diagnose import fitted_methods, shown, study_of
+from failbench.commands.reference import reference_at
+from failbench.commands.terminal import INTERRUPTED, progress_meter
+
+if TYPE_CHECKING:
+    from failbench.scoring import Score
+
+
+def score_methods(
+    *,
+    telemetry: Path,
+    method: Sequence[str],
+    scenarios: Path | None,
+    reference: Path | None,
+    json: bool,
+) -> int:
+    """Print the accuracy of methods that were fitted to the benchmark, with intervals.
+
+    Parameters
+    ----------
+    telemetry
+        Folder of recorded runs. Those of scenarios that methods have learnt from are left out.
+    method
+        Names in ``methods.catalogue.CATALOGUE``.
+    scenarios
+        Folder of the scenarios of the runs, whose categories are the labels; None takes those of
+        the reference.
+    reference
+        Checkout that has the settings of the methods and what they learn from; None takes the
+        working directory, or the checkout that is installed.
+    json
+        Whether to print a record, in JSON, in place of sentences.
+
+    Returns
+    -------
+    int
+        Exit status.
+
+    Raises
+    ------
+    BadInputError
+        If a file cannot be read, there is no reference, a method is unknown or cannot diagnose, or
+        no run is left that has a label.
+    """
+    from failbench.diagnoses import diagnoses_of, read_features
+    from failbench.scenarios import read_scenarios
+    from failbench.scoring import Score, labelled_runs, method_scores, runs_by_scenario
+    from failbench.statistics.intervals import ScenarioIntervalSettings
+    from failbench.statistics.settings import read_statistics
+    from failbench.telemetry import RUN_SCHEMA, read_table
+    from failbench.telemetry_stream import ROWS, telemetry_batches
+
+    place = telemetry / "runs.parquet"
+    recorded = read_table(place, RUN_SCHEMA)
+    checkout = reference_at(reference)
+    labels = scenarios or checkout.scenarios
+    features = read_features(checkout.features)
+    learnt_from = study_of(checkout).slice(features).filter(pl.col("kind") == "failure")
+    trained_on = frozenset(learnt_from["scenario"])
+    runs = labelled_runs(recorded, read_scenarios(labels), trained_on, place, labels)
+    methods = fitted_methods(method, checkout, features)
+    settings = read_statistics(ScenarioIntervalSettings, checkout.params)
+    chosen = pl.col("run_id").is_in(runs["run_id"].to_list())
+    batches = (
+        (batch.runs.height, diagnoses_of(batch.select(chosen), methods))
+        for batch in telemetry_batches(telemetry, ROWS)
+    )
+    try:
+        with progress_meter() as meter:
+            diagnoses = pl.concat(shown(batches, recorded.height, meter))
+    except KeyboardInterrupt:
+        print("Stopped; nothing was scored.", file=sys.stderr)
+        return INTERRUPTED
+    failing = recorded.filter(pl.col("kind") == "failure")
+    score = Score(
+        runs=runs.height,
+        scenarios=runs_by_scenario(runs),
+        excluded=runs_by_scenario(failing.join(runs, on="run_id", how="anti")),
+        confidence=settings.confidence,
+        methods=method_scores(runs, diagnoses, settings),
+    )
+    print(score.model_dump_json(indent=2) if json else _sentences(score))
+    return 0
+
+
+def _sentences(score: Score) -> str:
+    lines = [
+        f"{_counted(score.runs, 'failing run')} of {_counted(len(score.scenarios), 'scenario')}"
+    ]
+    if score.excluded:
+        lines.append(
+            f"left out: {_counted(sum(score.excluded.values()), 'run')} of scenarios that the "
+            f"methods have learnt from ({', '.join(score.excluded)})"
+        )
+    for name, method in score.methods.items():
+        accuracy = method.accuracy
+        answers = ", ".join(f"{answer} {count}" for answer, count in method.answers.items())
+        lines.append(
+            f"{name}: accuracy {accuracy.value:.1%} "
+            f"[{accuracy.ci_low:.1%}, {accuracy.ci_high:.1%}] "
+            f"({score.confidence:.0%}, {accuracy.method}, n = {accuracy.n}), "
+            f"right about {method.right} of {_counted(score.runs, 'run')}; answered {answers}"
+        )
+    return "\n".join(lines)
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,178 @@
+"""Log: what the monitor writes while a run lives, so that its end can be explained afterwards.
+
+A folder of two files:
+
+``signals.jsonl``
+    Lines of JSON, only ever appended. The first is the header. A list ``[step, values]`` is a
+    check: ``values`` has, by number of column, what changed since the check before, and null for
+    what is not measured any more. A list ``[step, values, "change"]`` lies between checks and has
+    the exact signals that changed. An object is an event: a signal that was turned off, or the end.
+``now.bin``
+    A memory map of constant size, which outlives a killed process: phase, step and clocks of the
+    moment, and all signals of the last steps.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import socket
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from failbench.monitor.end import End
+from failbench.monitor.signals import PHASES, SIGNAL_NAMES, SIGNALS, Level, Phase
+
+FORMAT: Final = 1
+LINES, NOW = "signals.jsonl", "now.bin"
+LAST_STEPS: Final = 16
+"""Steps whose signals are kept in the memory map."""
+
+MOST_CHANGES: Final = 2000
+"""Lines between checks after which no more are written: a log stays small whatever happens."""
+
+NOW_TYPE: Final = np.dtype(
+    [
+        ("phase", "i4"),
+        ("step", "i8"),
+        ("wall", "f8"),
+        ("steps", "i8", (LAST_STEPS,)),
+        ("checks", "i1", (LAST_STEPS,)),
+        ("values", "f8", (LAST_STEPS, len(SIGNALS))),
+    ]
+)
+"""``wall`` is the time of the last change of phase, in seconds since 1970; ``steps`` is -1 where
+nothing is kept yet; a signal that was not measured is no number, with a sign bit that measured ones
+never have."""
+
+ABSENT: Final = float(np.array(0xFFF8000000000001, np.uint64).view(np.float64))
+"""Not measured, in the memory map: a NaN of its own, as measured values may be NaN too."""
+
+_COLUMN: Final = {name: place for place, name in enumerate(SIGNAL_NAMES)}
+_EXACT: Final = tuple(signal.name for signal in SIGNALS if signal.exact)
+
+
+@dataclass(frozen=True)
+class Header:
+    """What is known of a run before its first step.
+
+    Attributes
+    ----------
+    level
+        What is measured.
+    every
+        Steps from one check to the next.
+    off
+        Signals that are not measured, with the reason.
+    facts
+        What the user said of the run: size of the vocabulary and the like.
+    """
+
+    level: Level
+    every: int
+    off: Mapping[str, str]
+    facts: Mapping[str, float]
+
+
+class LogWriter:
+    """Writes the log of one run.
+
+    Parameters
+    ----------
+    folder
+        Where it goes; made if it is not there.
+    header
+        Its first line.
+
+    Raises
+    ------
+    FileExistsError
+        If the folder holds a log already.
+    OSError
+        If it cannot be written. Every method raises this too.
+    """
+
+    def __init__(self, folder: Path, header: Header) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._lines = (folder / LINES).open("x", encoding="utf-8")
+        with (folder / NOW).open("wb") as file:
+            # Allocated on the disk: a map of a hole would end the process where the disk is full.
+            os.posix_fallocate(file.fileno(), 0, NOW_TYPE.itemsize)
+        self._now = np.memmap(folder / NOW, NOW_TYPE, "r+", shape=(1,))[0]
+        self._now["steps"] = -1
+        self._now["values"] = ABSENT
+        self._written: dict[str, float] = {}
+        self._changes = 0
+        place = {"host": socket.gethostname(), "pid": os.getpid(), "started": time.time()}
+        self._line({"format": FORMAT, "columns": SIGNAL_NAMES, **place, **asdict(header)})
+
+    def phase(self, phase: Phase, step: int) -> None:
+        """Note what the loop does from now on; on disk at once, without a system call."""
+        self._now["phase"] = PHASES.index(phase)
+        self._now["step"] = step
+        self._now["wall"] = time.time()
+
+    def step(self, step: int, values: Mapping[str, float], check: bool) -> None:
+        """Keep the signals of a step, and write them if it is a check or an exact one changed."""
+        slot = step % LAST_STEPS
+        row = np.full(len(SIGNALS), ABSENT)
+        for name, value in values.items():
+            row[_COLUMN[name]] = math.nan if math.isnan(value) else value
+        self._now["steps"][slot] = -1  # a process that is killed here leaves no half of a row
+        self._now["values"][slot] = row
+        self._now["checks"][slot] = check
+        self._now["steps"][slot] = step
+        if check:
+            gone = dict.fromkeys(self._written.keys() - values.keys())
+            changed = {name: value for name, value in values.items() if self._differs(name, value)}
+            self._line([step, _by_column({**gone, **changed})])
+            self._written = dict(values)
+            return
+        exact = {
+            name: values[name]
+            for name in _EXACT
+            if name in values and name in self._written and self._differs(name, values[name])
+        }
+        if exact and self._changes < MOST_CHANGES:
+            self._changes += 1
+            self._line([step, _by_column(exact), "change"])
+            self._written |= exact
+
+    def off(self, signal: str, reason: str) -> None:
+        """Note that a signal is not measured any more."""
+        self._line({"event": "off", "signal": signal, "reason": reason})
+
+    def end(self, end: End) -> None:
+        """Note the end of the run, and close the log."""
+        self._line({"event": "end", **asdict(end)})
+        self._lines.close()
+
+    def _differs(self, name: str, value: float) -> bool:
+        before = self._written.get(name)
+        if before is None:
+            return True
+        return _short(before) != _short(value)
+
+    def _line(self, content: Any) -> None:
+        self._lines.write(json.dumps(content, separators=(",", ":")) + "\n")
+        self._lines.flush()
+
+
+def _by_column(values: Mapping[str, float | None]) -> dict[int, float | str | None]:
+    return {_COLUMN[name]: _short(value) for name, value in values.items()}
+
+
+def _short(value: float | None) -> float | str | None:
+    """A number as it is written: six digits, and a word where JSON has no number."""
+    if value is None:
+        return None
+    if not math.isfinite(value):
+        return str(value)
+    short = float(f"{value:.6g}")
+    return int(short) if short.is_integer() and abs(short) < 1e15 else short

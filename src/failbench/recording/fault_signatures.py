@@ -1,0 +1,195 @@
+"""Signatures of faults, read from source: scenarios are held against them without torch."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import TypeAlias
+
+from failbench.errors import BadInputError
+from failbench.recording.plan import Remedy
+from failbench.scenarios import FaultDeclaration, Scenario
+
+Signatures: TypeAlias = Mapping[str, inspect.Signature | None]
+"""Signature of each fault by name; None where a second decorator may have changed it."""
+
+_FAULT_MODULES = Path(__file__).parent / "faults"
+
+_IS_A: Mapping[str, Callable[[object], bool]] = {
+    "int": lambda value: isinstance(value, int) and not isinstance(value, bool),
+    "float": lambda value: isinstance(value, int | float) and not isinstance(value, bool),
+    "str": lambda value: isinstance(value, str),
+    "bool": lambda value: isinstance(value, bool),
+}
+"""Whether a value of a scenario is of a type; other annotations are not judged."""
+
+
+def signatures_in(path: Path) -> dict[str, inspect.Signature | None]:
+    """Signatures of the functions that a module marks with ``@fault``.
+
+    Raises
+    ------
+    BadInputError
+        If the file cannot be read, is not Python, or marks two functions of one name.
+    """
+    try:
+        module = ast.parse(path.read_text(encoding="utf-8"))
+    except (OSError, SyntaxError, ValueError) as error:
+        raise BadInputError(
+            path, "(file)", f"is no Python module ({error}).", "Name a file of Python."
+        ) from error
+    signatures: dict[str, inspect.Signature | None] = {}
+    for node in module.body:
+        if isinstance(node, ast.FunctionDef) and any(map(_marks, node.decorator_list)):
+            if node.name in signatures:
+                raise BadInputError(
+                    f"{path}, line {node.lineno}",
+                    "@fault",
+                    f"the fault {node.name!r} is registered twice.",
+                    "Give each fault a name of its own.",
+                )
+            plain = len(node.decorator_list) == 1
+            signatures[node.name] = _signature(node.args) if plain else None
+    return signatures
+
+
+def _marks(decorator: ast.expr) -> bool:
+    """Whether a decorator is ``fault(...)``, by whatever path."""
+    called = decorator.func if isinstance(decorator, ast.Call) else decorator
+    name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
+    return name == "fault"
+
+
+def _signature(arguments: ast.arguments) -> inspect.Signature:
+    kinds = inspect.Parameter
+    positional = [*arguments.posonlyargs, *arguments.args]
+    required = len(positional) - len(arguments.defaults)
+    parameters = [
+        _parameter(
+            argument,
+            kinds.POSITIONAL_ONLY
+            if index < len(arguments.posonlyargs)
+            else kinds.POSITIONAL_OR_KEYWORD,
+            optional=index >= required,
+        )
+        for index, argument in enumerate(positional)
+    ]
+    if arguments.vararg:
+        parameters.append(_parameter(arguments.vararg, kinds.VAR_POSITIONAL))
+    parameters += [
+        _parameter(argument, kinds.KEYWORD_ONLY, optional=default is not None)
+        for argument, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+    ]
+    if arguments.kwarg:
+        parameters.append(_parameter(arguments.kwarg, kinds.VAR_KEYWORD))
+    return inspect.Signature(parameters)
+
+
+def _parameter(
+    argument: ast.arg, kind: inspect._ParameterKind, *, optional: bool = False
+) -> inspect.Parameter:
+    empty = inspect.Parameter.empty
+    annotation = empty if argument.annotation is None else ast.unparse(argument.annotation)
+    default = None if optional else empty
+    return inspect.Parameter(argument.arg, kind, default=default, annotation=annotation)
+
+
+@cache
+def package_signatures() -> Signatures:
+    """Signatures of the package's faults."""
+    return {
+        name: signature
+        for path in sorted(_FAULT_MODULES.glob("*.py"))
+        for name, signature in signatures_in(path).items()
+    }
+
+
+def refuse_unusable_faults(
+    scenarios: Iterable[Scenario], folder: Path, signatures: Signatures
+) -> None:
+    """Refuse scenarios whose fault could not be injected.
+
+    Such a run would end in an error at once, and pass for the crash of a fault of the kind
+    ``start_crash``.
+
+    Parameters
+    ----------
+    scenarios
+        Those that are to be recorded or checked.
+    folder
+        Where their files lie.
+    signatures
+        Of the package's faults and of all others that are known.
+
+    Raises
+    ------
+    BadInputError
+        If a fault is not known, or a parameter is unknown, missing or of another type; it names
+        the file and the field.
+    """
+    for scenario in scenarios:
+        _refuse_unusable(scenario.fault, file_of(scenario, folder), "fault", signatures)
+
+
+def refuse_unusable_remedies(
+    scenarios: Iterable[Scenario],
+    remedies: Mapping[str, Remedy],
+    place: Path,
+    signatures: Signatures,
+) -> None:
+    """Refuse remedies, of a file of parameters, that replace the fault by one of no use.
+
+    Raises
+    ------
+    BadInputError
+        Where :func:`refuse_unusable_faults` would.
+    """
+    for scenario in scenarios:
+        for name, remedy in remedies.items():
+            if remedy.fault is not None and remedy.run.partition("-")[0] == scenario.id:
+                declaration = scenario.fault.model_copy(update={"name": remedy.fault})
+                _refuse_unusable(declaration, place, f"record.remedies.{name}.fault", signatures)
+
+
+def file_of(scenario: Scenario, folder: Path) -> Path:
+    """The file of a scenario that was read from a folder."""
+    return folder / scenario.category / f"{scenario.id}.json"
+
+
+def _refuse_unusable(
+    declaration: FaultDeclaration, place: object, field: str, signatures: Signatures
+) -> None:
+    if declaration.name not in signatures:
+        raise BadInputError(
+            place,
+            f"{field}.name",
+            f"there is no fault {declaration.name!r}.",
+            "Use the name of a function marked with @fault in failbench.recording.faults, or name "
+            "the module that has it with --faults.",
+        )
+    signature = signatures[declaration.name]
+    if signature is None:
+        return
+    parameters = f"{field}.parameters"
+    try:
+        bound = signature.bind(None, **declaration.parameters)
+    except TypeError as error:
+        raise BadInputError(
+            place,
+            parameters,
+            f"do not fit the fault {declaration.name!r}: {error}.",
+            f"Its function is {declaration.name}{signature}: give what follows the run, by name.",
+        ) from error
+    for name, value in declaration.parameters.items():
+        annotation = signature.parameters[name].annotation if name in bound.arguments else ""
+        kind = str(annotation).strip("\"'")
+        if kind in _IS_A and not _IS_A[kind](value):
+            raise BadInputError(
+                place,
+                f"{parameters}.{name}",
+                f"is {value!r}, and the fault {declaration.name!r} takes a value of type {kind}.",
+                f"Give a value of type {kind}.",
+            )

@@ -1,0 +1,237 @@
+"""Faults of other modules: fingerprinted by their own code, and injected in the child."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from failbench.recording.fault_signatures import package_signatures
+from failbench.recording.faults import registry
+from failbench.recording.fingerprint import PROVENANCE, fault_code, fingerprint
+from failbench.recording.nominal import Nominal, NominalRanges, Seeds
+from failbench.recording.order import RunOrder
+from failbench.recording.outside_faults import (
+    OutsideFaults,
+    import_faults,
+    read_outside_faults,
+)
+from failbench.recording.sandbox import execute, fork_server
+from failbench.scenarios import FaultDeclaration
+
+EMPTY = inspect.Parameter.empty
+SOURCE = '''
+from failbench.recording.faults.registry import fault
+
+FACTOR: float = 3.0
+LOW, HIGH = 1, 2
+
+
+def helper(value):
+    return LOW * value
+
+
+if FACTOR > 2:
+
+    def chosen(value):
+        return value + 1
+
+
+def unrelated():
+    return HIGH
+
+
+@fault("at_onset")
+def rate_raised(run, *, by: float):
+    """Raise the learning rate."""
+    run.settings.learning_rate *= helper(by) * chosen(FACTOR)
+
+
+@fault("at_onset")
+def stopped(run):
+    raise RuntimeError(unrelated())
+'''
+
+
+@pytest.fixture
+def module(tmp_path: Path) -> Path:
+    path = tmp_path / "added" / "causes_of_a_test.py"
+    path.parent.mkdir()
+    path.write_text(SOURCE, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def codes_after(module: Path) -> Callable[[str, str], OutsideFaults]:
+    """What is read after a stretch of the module was replaced."""
+
+    def edited(old: str, new: str) -> OutsideFaults:
+        assert SOURCE.count(old) == 1
+        module.write_text(SOURCE.replace(old, new), encoding="utf-8")
+        return read_outside_faults([str(module)])
+
+    return edited
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("learning_rate *= helper", "learning_rate += helper"),
+        ("return LOW * value", "return LOW + value"),
+        ("FACTOR: float = 3.0", "FACTOR: float = 4.0"),
+        ("LOW, HIGH = 1, 2", "LOW, HIGH = 0, 2"),
+        ("return value + 1", "return value + 2"),
+    ],
+    ids=["its own code", "a helper", "an annotated constant", "one of a pair", "a chosen helper"],
+)
+def test_what_acts_within_the_module_counts(
+    module: Path, codes_after: Callable[[str, str], OutsideFaults], old: str, new: str
+) -> None:
+    before = read_outside_faults([str(module)]).codes
+    assert codes_after(old, new).codes["rate_raised"] != before["rate_raised"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('    """Raise the learning rate."""\n', ""),
+        ("by: float):", "by):"),
+        ("return HIGH", "return 5"),
+        ("import fault", "import fault  # the decorator"),
+    ],
+)
+def test_what_does_not_act_on_a_fault_does_not_count(
+    module: Path, codes_after: Callable[[str, str], OutsideFaults], old: str, new: str
+) -> None:
+    before = read_outside_faults([str(module)]).codes
+    assert codes_after(old, new).codes["rate_raised"] == before["rate_raised"]
+
+
+def test_no_recording_of_the_package_becomes_out_of_date(
+    module: Path, ranges: NominalRanges
+) -> None:
+    provenance = dict.fromkeys(PROVENANCE, "one")
+    names = sorted(package_signatures())
+    before = {name: fault_code(name) for name in names}
+    faults = read_outside_faults([str(module)])
+    import_faults(faults.modules)
+    fault_code.cache_clear()
+    assert {name: fault_code(name) for name in names} == before
+    assert not set(faults.codes) & set(names)
+    declared = FaultDeclaration(name="backward_twice", onset="mid_run")
+    for declaration in (None, declared):
+        alone = fingerprint(ranges, "adamw", declaration, provenance)
+        assert alone == fingerprint(ranges, "adamw", declaration, provenance, outside=faults.codes)
+
+
+def test_signatures_read_from_source_are_those_of_the_registered_functions() -> None:
+    import_faults(())
+    read = package_signatures()
+    assert set(read) == {
+        name
+        for name, known in registry._FAULTS.items()
+        if known.install.__module__.startswith("failbench.")
+    }
+    for name, signature in read.items():
+        assert signature is not None
+        assert [
+            (parameter.name, parameter.kind, parameter.annotation, parameter.default is EMPTY)
+            for parameter in inspect.signature(registry._FAULTS[name].install).parameters.values()
+        ] == [
+            (parameter.name, parameter.kind, parameter.annotation, parameter.default is EMPTY)
+            for parameter in signature.parameters.values()
+        ]
+
+
+def test_every_kind_of_parameter_is_read(module: Path) -> None:
+    source = SOURCE.replace(
+        "run, *, by: float", "run, /, by: float, n=1, *more, late, t='', **rest"
+    )
+    module.write_text(source, encoding="utf-8")
+    (signature, _) = read_outside_faults([str(module)]).added.values()
+    assert signature is not None
+    assert [(each.name, each.kind.name) for each in signature.parameters.values()] == [
+        ("run", "POSITIONAL_ONLY"),
+        ("by", "POSITIONAL_OR_KEYWORD"),
+        ("n", "POSITIONAL_OR_KEYWORD"),
+        ("more", "VAR_POSITIONAL"),
+        ("late", "KEYWORD_ONLY"),
+        ("t", "KEYWORD_ONLY"),
+        ("rest", "VAR_KEYWORD"),
+    ]
+    optional = {each.name for each in signature.parameters.values() if each.default is not EMPTY}
+    assert optional == {"n", "t"}
+
+
+def test_a_fault_of_the_module_has_a_fingerprint_of_its_code(
+    module: Path, ranges: NominalRanges, codes_after: Callable[[str, str], OutsideFaults]
+) -> None:
+    provenance = dict.fromkeys(PROVENANCE, "one")
+    declaration = FaultDeclaration(name="stopped", onset="mid_run")
+
+    def of(faults: OutsideFaults) -> str:
+        return fingerprint(ranges, "adamw", declaration, provenance, outside=faults.codes)
+
+    before = of(read_outside_faults([str(module)]))
+    assert of(codes_after("return LOW", "return 7 + LOW")) == before
+    assert of(codes_after("return HIGH", "return 5")) != before
+
+
+@pytest.mark.parametrize("by_path", [True, False])
+def test_a_module_is_given_as_a_file_or_by_its_name(
+    module: Path, monkeypatch: pytest.MonkeyPatch, by_path: bool
+) -> None:
+    monkeypatch.syspath_prepend(str(module.parents[1]))
+    name = str(module) if by_path else "added.causes_of_a_test"
+    (found,) = read_outside_faults([name, name]).modules
+    assert (found.path, found.by_path) == (module, by_path)
+    assert found.root == (module.parent if by_path else module.parents[1])
+    assert "added.causes_of_a_test" not in sys.modules
+
+
+def test_paths_in_error_text_begin_in_the_folder_of_the_module(module: Path) -> None:
+    faults = read_outside_faults([str(module)])
+    text = f'  File "{module}", line 3, in stopped\n  File "torch/nn.py", line 1'
+    assert faults.relative(text) == (
+        '  File "causes_of_a_test.py", line 3, in stopped\n  File "torch/nn.py", line 1'
+    )
+
+
+@pytest.fixture
+def order(nominal: Nominal, seeds: Seeds, corpus_cache: Path) -> RunOrder:
+    return RunOrder(
+        run_id="added",
+        architecture="gru",
+        optimizer="adamw",
+        scale="small",
+        device="cpu",
+        nominal=replace(nominal, planned_steps=8, onset_step=4),
+        seeds=seeds,
+        declaration=FaultDeclaration(name="stopped", onset="mid_run"),
+        onset_step=4,
+        capacity_bytes=2**30,
+        corpus_cache=str(corpus_cache),
+    )
+
+
+def test_the_child_injects_the_fault_and_a_healthy_run_is_as_without_the_module(
+    module: Path, order: RunOrder
+) -> None:
+    faults = read_outside_faults([str(module)])
+    context = fork_server(faults.preloaded)
+    report = execute(context, order, 20.0, 60.0, faults.training)
+    assert (report.ending, report.error["error_message"]) == ("exception", "2")
+    assert f'File "{module}"' in report.error["error_traceback"]
+    assert [row["loss"] is None for row in report.steps] == [False] * 4 + [True]
+
+    healthy = replace(order, declaration=None, onset_step=None, capacity_bytes=None)
+    losses = [
+        [row["loss"] for row in execute(context, healthy, 20.0, 60.0, each).steps]
+        for each in (faults.training, OutsideFaults().training)
+    ]
+    assert losses[0] == losses[1]
+    assert losses[0][:4] == [row["loss"] for row in report.steps[:4]]

@@ -1,0 +1,196 @@
+"""Scores: accuracies of methods on runs of scenarios that they have not learnt from."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from failbench.cli import main
+from failbench.scenarios import Scenario
+from failbench.scoring import accuracy_interval, method_scores
+from failbench.statistics.intervals import ScenarioIntervalSettings, scenario_intervals, wilson
+from failbench.statistics.metrics import OVERALL
+from failbench.statistics.scores import scenario_answers
+from failbench.telemetry import Telemetry, write_parquet
+
+SETTINGS = ScenarioIntervalSettings(
+    resamples=1000, confidence=0.95, seed=0, wilson_from=0.9, wilson_below=10
+)
+TRAINED_ON = "added_tokens"
+
+
+def runs_of(**scenarios: str) -> pl.DataFrame:
+    """Two seeds of each scenario, by its category."""
+    return pl.DataFrame(
+        [
+            {"run_id": f"{name}-s{seed}", "scenario": name, "seed": seed, "category": category}
+            for name, category in scenarios.items()
+            for seed in (0, 1)
+        ]
+    )
+
+
+def answers_to(runs: pl.DataFrame, answer: Callable[[str, str], str]) -> pl.DataFrame:
+    return runs.select("run_id", "category").with_columns(
+        method=pl.lit("guess"),
+        diagnosis=pl.Series([answer(*row) for row in runs.select("run_id", "category").rows()]),
+    )
+
+
+def test_a_single_scenario_of_a_category_gets_wilsons_interval() -> None:
+    runs = runs_of(one="optimization", two="data_pipeline")
+    diagnoses = answers_to(runs, lambda run, category: category if run != "two-s1" else "abstain")
+    score = method_scores(runs, diagnoses, SETTINGS)["guess"]
+    assert (score.right, dict(score.answers)) == (
+        3,
+        {"abstain": 1, "data_pipeline": 1, "optimization": 2},
+    )
+    accuracy = score.accuracy
+    assert (accuracy.value, accuracy.n, accuracy.method) == (0.75, 2, "Wilson")
+    assert (accuracy.ci_low, accuracy.ci_high) == wilson(0.75, 2, 0.95)
+
+
+def test_several_scenarios_of_each_category_get_the_interval_of_the_studies() -> None:
+    names = {f"cause_{index}": ("optimization", "data_pipeline")[index % 2] for index in range(12)}
+    runs = runs_of(**names)
+    wrong = {"cause_0-s0", "cause_3-s0", "cause_3-s1", "cause_4-s1", "cause_7-s0"}
+    diagnoses = answers_to(runs, lambda run, category: "unknown" if run in wrong else category)
+    predictions = (
+        diagnoses.select("run_id", prediction="diagnosis")
+        .join(runs, on="run_id")
+        .with_columns(repeat=pl.lit(0))
+    )
+    accuracy = accuracy_interval(predictions, SETTINGS)
+    expected = scenario_intervals(scenario_answers(predictions), OVERALL[:1], SETTINGS)
+    assert accuracy == expected["accuracy"]
+    assert accuracy.method == "BCa bootstrap"
+    assert accuracy.value == pytest.approx(1 - len(wrong) / runs.height)
+
+
+@pytest.fixture
+def recorded(
+    tmp_path: Path,
+    small_telemetry: Telemetry,
+    small_scenarios: tuple[Scenario, ...],
+    monkeypatch: pytest.MonkeyPatch,
+) -> Path:
+    """Telemetry and the files of its scenarios, in a working directory that is no checkout."""
+    monkeypatch.chdir(tmp_path)
+    for scenario in small_scenarios:
+        path = Path("scenarios") / scenario.category / f"{scenario.id}.json"
+        path.parent.mkdir(parents=True)
+        path.write_text(scenario.model_dump_json(), encoding="utf-8")
+    write_parquet(small_telemetry.runs, Path("out/runs.parquet"))
+    write_parquet(small_telemetry.steps, Path("out/steps/transformer-adamw.parquet"))
+    return tmp_path
+
+
+def rename(before: str | None, after: str) -> None:
+    """Give the runs of a scenario, or of all, another scenario."""
+    runs = pl.read_parquet("out/runs.parquet")
+    mine = pl.lit(value=True) if before is None else pl.col("scenario") == before
+    renamed = pl.when(mine).then(pl.lit(after)).otherwise("scenario").alias("scenario")
+    write_parquet(runs.with_columns(renamed), Path("out/runs.parquet"))
+
+
+SCORE = ["score", "out", "--method", "simple_rules", "--scenarios", "scenarios"]
+
+
+def test_the_record_counts_every_run_once(
+    recorded: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*SCORE, "--method", "symptom_baseline", "--json"]) == 0
+    captured = capsys.readouterr()
+    score = json.loads(captured.out)
+    assert captured.err == "diagnosing, 6 of 6 done\n"
+    assert (score["runs"], score["excluded"], score["confidence"]) == (3, {}, 0.95)
+    assert set(score["scenarios"]) == {"late_crash", "no_start", "runaway"}
+    assert set(score["methods"]) == {"simple_rules", "symptom_baseline"}
+    for method in score["methods"].values():
+        assert sum(method["answers"].values()) == 3
+        assert method["accuracy"]["value"] == pytest.approx(method["right"] / 3)
+        assert method["accuracy"]["n"] == 3
+
+
+def test_runs_of_scenarios_that_were_learnt_from_are_left_out_and_named(
+    recorded: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rename("runaway", TRAINED_ON)
+    assert main(SCORE) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:2] == [
+        "2 failing runs of 2 scenarios",
+        f"left out: 1 run of scenarios that the methods have learnt from ({TRAINED_ON})",
+    ]
+    assert lines[2].startswith("simple_rules: accuracy ")
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "complaint"),
+    [
+        (lambda: None, ["--method", "crystal_ball"], "methods: method: 'crystal_ball' is unknown."),
+        (lambda: None, ["--method", "simulated_human"], "methods: method: 'simulated_human' needs"),
+        (
+            lambda: Path("scenarios/optimization/runaway.json").unlink(),
+            [],
+            "out/runs.parquet: scenario: 'runaway-transformer-adamw-s0' has no label: no file in",
+        ),
+        (
+            lambda: rename(None, TRAINED_ON),
+            [],
+            "out/runs.parquet: scenario: every failing run is of a scenario that the methods",
+        ),
+        (
+            lambda: write_parquet(
+                pl.read_parquet("out/runs.parquet").filter(pl.col("kind") != "failure"),
+                Path("out/runs.parquet"),
+            ),
+            [],
+            "out/runs.parquet: kind: no run is a failure.",
+        ),
+        (lambda: Path("out/runs.parquet").unlink(), [], "out/runs.parquet: (file): is not a read"),
+        (lambda: None, ["--reference", "out"], "out: --reference: has no out/params.yaml."),
+        (lambda: None, ["--scenarios", "nowhere"], "nowhere: (folder): holds no scenario files."),
+    ],
+)
+def test_what_cannot_be_scored_ends_with_2_and_one_line(
+    recorded: Path,
+    capsys: pytest.CaptureFixture[str],
+    change: Callable[[], object],
+    options: list[str],
+    complaint: str,
+) -> None:
+    change()
+    assert main([*SCORE, *options]) == 2
+    captured = capsys.readouterr()
+    assert captured.err.startswith(complaint)
+    assert captured.err.count("\n") == 1
+    assert captured.out == ""
+
+
+def test_without_a_checkout_the_remedy_is_named(
+    recorded: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("failbench.__file__", str(recorded / "site-packages/failbench/x.py"))
+    assert main(SCORE) == 2
+    assert capsys.readouterr().err == (
+        "command line: --reference: neither the working directory nor the installed package is a "
+        "checkout. Name the root of a checkout of failbench with --reference.\n"
+    )
+
+
+def test_a_checkout_elsewhere_is_the_reference_of_a_diagnosis_too(
+    recorded: Path,
+    repository: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("failbench.__file__", str(recorded / "site-packages/failbench/x.py"))
+    diagnose = ["diagnose", "out", "--output", "diagnoses.parquet"]
+    assert main(diagnose) == 2
+    assert main([*diagnose, "--reference", str(repository)]) == 0
+    assert pl.read_parquet("diagnoses.parquet").height == 3
