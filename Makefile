@@ -95,7 +95,8 @@ readme:  ## put the finding and the results table into README.md
 		-e '/<!-- methods table: begin -->/r paper/tables/intervals/headline.md' README.md
 
 lock:  ## resolve the two lock files anew (needs uv)
-	@$(UV) pip compile pyproject.toml --extra dev $(LOCK_OPTIONS) --output-file requirements.lock
+	@$(UV) pip compile pyproject.toml --extra dev --extra cluster $(LOCK_OPTIONS) \
+		--output-file requirements.lock
 	@printf 'transformers\ntokenizers\n' | $(UV) pip compile - $(LOCK_OPTIONS) \
 		--constraint requirements.lock --output-file requirements-record.lock
 

@@ -8,17 +8,17 @@ from pathlib import Path
 from typing import get_args
 
 from failbench.commands.check import check_benchmark
+from failbench.commands.cluster import CLUSTERS
+from failbench.commands.cluster import record as record_runs
 from failbench.commands.compare import compare_results
 from failbench.commands.diagnose import diagnose_telemetry
 from failbench.commands.llm import ask_models, print_prompt
 from failbench.commands.paths import SCENARIOS, TELEMETRY
-from failbench.commands.record import record_settings
 from failbench.commands.reruns import print_reruns
 from failbench.commands.score import score_methods
 from failbench.commands.tables import write_tables
 from failbench.errors import BadInputError
 from failbench.params import PARAMS
-from failbench.prediction.workers import available_workers
 from failbench.scenarios import Architecture, Optimizer
 
 
@@ -49,14 +49,15 @@ def _parser() -> argparse.ArgumentParser:
     record.add_argument(
         "--again", nargs="+", metavar="RUN", default=[], help="record these even if known"
     )
-    record.add_argument("--workers", type=_positive, default=available_workers())
+    record.add_argument("--workers", type=_positive, help="runs at a time (default: processors)")
     record.add_argument("--minutes", type=float, help="stop cleanly after this many minutes")
     record.add_argument("--output", type=Path, help=f"folder of telemetry (default: {TELEMETRY})")
     record.add_argument("--known", type=Path, help="telemetry to reuse (default: the output)")
     record.add_argument("--scenarios", type=Path, help=f"their folder (default: {SCENARIOS})")
     _add_faults(record)
     _add_params(record)
-    record.set_defaults(run=record_settings)
+    _add_shards(record)
+    record.set_defaults(run=record_runs)
 
     diagnose = commands.add_parser(
         "diagnose", help="name the causes of the failing runs in a folder of telemetry"
@@ -120,10 +121,26 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _add_shards(record: argparse.ArgumentParser) -> None:
+    parts = record.add_mutually_exclusive_group()
+    parts.add_argument("--shard", metavar="I/N", help="only this part of the plan, without tables")
+    parts.add_argument("--merge", action="store_true", help="only tables of what shards recorded")
+    parts.add_argument("--cluster", choices=CLUSTERS, help="a shard in each job, and the tables")
+    record.add_argument("--jobs", type=_positive, metavar="N", help="shards of a cluster")
+    record.add_argument(
+        "--cluster-options",
+        nargs="+",
+        metavar="KEY=VALUE",
+        default=[],
+        help="of its jobs, as submitit names them: timeout_min=60 slurm_partition=NAME",
+    )
+
+
 def _add_faults(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--faults",
-        action="append",
+        action="extend",
+        nargs="+",
         default=[],
         metavar="MODULE",
         help="a file or a module with more faults; may be repeated",

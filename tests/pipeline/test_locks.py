@@ -34,8 +34,8 @@ def assert_satisfied(requirements: list[Requirement], lock: dict[str, str]) -> N
         assert requirement.specifier.contains(version), f"{requirement} is locked at {version}."
 
 
-def test_the_study_and_its_tools_are_locked():
-    assert_satisfied(declared("dependencies", "dev"), locked("requirements.lock"))
+def test_the_study_its_tools_and_its_clusters_are_locked():
+    assert_satisfied(declared("dependencies", "dev", "cluster"), locked("requirements.lock"))
 
 
 def test_the_recorder_is_locked_but_for_torch():

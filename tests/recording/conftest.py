@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 pytest.importorskip("torch", reason="recording needs the extra `record`")
 
+from small_campaign import RECORD, living_in_session, make_folder, record
+
 from failbench.recording.nominal import Nominal, NominalRanges, Seeds
+from failbench.telemetry import Telemetry
 
 ONSET = 20
 PLANNED = 160
@@ -61,3 +68,40 @@ def ranges() -> NominalRanges:
         capacity_multiple=(1.6, 2.0),
         distractor=("none", "loss_spike"),
     )
+
+
+@pytest.fixture(scope="session")
+def make_project(
+    tmp_path_factory: pytest.TempPathFactory, ranges: NominalRanges, corpus_cache: Path
+) -> Callable[[], Path]:
+    """Makes folders to record a small campaign in."""
+    return lambda: make_folder(tmp_path_factory.mktemp("project"), ranges, corpus_cache)
+
+
+@pytest.fixture(scope="session")
+def uninterrupted(make_project: Callable[[], Path]) -> tuple[Path, Telemetry]:
+    folder = make_project()
+    return folder, record(folder)
+
+
+@pytest.fixture
+def start() -> Iterator[Callable[..., subprocess.Popen[bytes]]]:
+    """Starts a campaign in a session of its own, of which nothing survives the test."""
+    started: list[subprocess.Popen[bytes]] = []
+
+    def begin(folder: Path, *options: str) -> subprocess.Popen[bytes]:
+        process = subprocess.Popen(
+            [*RECORD, *options],
+            cwd=folder,
+            start_new_session=True,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        started.append(process)
+        return process
+
+    yield begin
+    for process in started:
+        for pid in living_in_session(process.pid):
+            os.kill(pid, signal.SIGKILL)
+        process.wait()

@@ -4,160 +4,39 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import shutil
-import signal
 import subprocess
-import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
 import pytest
 import yaml
 from polars.testing import assert_frame_equal
+from small_campaign import (
+    JOURNAL,
+    OUT_OF_MEMORY,
+    RUNS,
+    SCENARIOS,
+    deterministic,
+    living_in_session,
+    record,
+    wait_until,
+)
 
-from failbench.recording.corpus_cache import corpus_cache as kept_corpus
-from failbench.recording.nominal import NominalRanges
-from failbench.telemetry import NOISY_STEP_COLUMNS, Telemetry, read_telemetry
+from failbench.telemetry import Telemetry
 
 pytestmark = pytest.mark.system
 
-SCENARIOS = ("evaluation_batch_too_large", "killed_by_operator")
-"""One that runs out of memory at a stroke: which step of a creeping leak is the last is decided by
-an arena more or less, where the system does not let the recorder fix the address layout."""
-OUT_OF_MEMORY = f"{SCENARIOS[0]}-transformer-adamw-s0"
-SUCCESSES = 10
-RUNS = SUCCESSES + 2 * len(SCENARIOS)
-RECORD = [
-    sys.executable,
-    "-m",
-    "failbench.cli",
-    "record",
-    "--workers",
-    "2",
-    "--output",
-    "out",
-    "--only",
-    *SCENARIOS,
-]
-JOURNAL = Path("data/.recording/out/transformer-adamw")
-DETECTOR = {
-    "deviations": 3,
-    "consecutive_steps": 20,
-    "head_steps": 60,
-    "tail_steps": 20,
-    "validations": 3,
-    "slow_factor": 2.0,
-    "worse_nats": 0.05,
-}
 ARENA_OF_SMALL_OBJECTS = 2**20
 """Bytes that Python takes at once for small objects: the step at which it takes more may differ, so
 that some readings are one apart."""
-PATIENCE = 300.0
-"""Seconds after which a test gives up; nothing should take nearly so long."""
-
-
-@pytest.fixture(scope="module")
-def make_project(
-    tmp_path_factory: pytest.TempPathFactory, ranges: NominalRanges, corpus_cache: Path
-) -> Callable[[], Path]:
-    """Makes folders to record in, with small ranges, the committed scenarios and a corpus."""
-    params = {
-        "record": {
-            "settings": {"transformer-adamw": {"seeds": 1, "successes": SUCCESSES}},
-            "hang_seconds": 20,
-            "wall_limit_seconds": 120,
-            "nominal": ranges.model_dump(mode="json"),
-        },
-        "detector": DETECTOR,
-    }
-
-    def make() -> Path:
-        folder = tmp_path_factory.mktemp("project")
-        (folder / "params.yaml").write_text(yaml.safe_dump(params), encoding="utf-8")
-        shutil.copytree("data/scenarios", folder / "data" / "scenarios")
-        (folder / "data" / ".recording").mkdir()
-        shutil.copy(corpus_cache, kept_corpus(folder / "data" / ".recording"))
-        return folder
-
-    return make
-
-
-def record(folder: Path, *options: str) -> Telemetry:
-    done = subprocess.run(
-        [*RECORD, *options],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=PATIENCE,
-    )
-    assert done.returncode == 0, done.stderr
-    return read_telemetry(folder / "out")
-
-
-@pytest.fixture(scope="module")
-def uninterrupted(make_project: Callable[[], Path]) -> tuple[Path, Telemetry]:
-    folder = make_project()
-    return folder, record(folder)
 
 
 @pytest.fixture
 def copy(uninterrupted: tuple[Path, Telemetry], tmp_path: Path) -> Path:
     """The folder of the uninterrupted campaign, to change."""
     return shutil.copytree(uninterrupted[0], tmp_path / "copy")
-
-
-def deterministic(telemetry: Telemetry) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Both tables without what measures the machine."""
-    return telemetry.runs.drop("wall_seconds", "capacity_bytes"), telemetry.steps.drop(
-        NOISY_STEP_COLUMNS
-    )
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-
-
-def living_in_session(session: int) -> set[int]:
-    """Ids of the processes of a session that are neither dead nor zombies."""
-    found = set()
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            state, _, _, of_session = path.read_text().rpartition(")")[2].split()[:4]
-        except (FileNotFoundError, ProcessLookupError):
-            continue
-        if int(of_session) == session and state not in "ZX":
-            found.add(int(path.parent.name))
-    return found
-
-
-@pytest.fixture
-def start() -> Iterator[Callable[..., subprocess.Popen[bytes]]]:
-    """Starts a campaign in a session of its own, of which nothing survives the test."""
-    started: list[subprocess.Popen[bytes]] = []
-
-    def begin(folder: Path, *options: str) -> subprocess.Popen[bytes]:
-        process = subprocess.Popen(
-            [*RECORD, *options],
-            cwd=folder,
-            start_new_session=True,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        started.append(process)
-        return process
-
-    yield begin
-    for process in started:
-        for pid in living_in_session(process.pid):
-            os.kill(pid, signal.SIGKILL)
-        process.wait()
 
 
 def test_every_run_is_recorded_and_ends_as_declared(

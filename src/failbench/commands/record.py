@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import signal
 import sys
 import threading
@@ -15,15 +14,24 @@ from typing import TYPE_CHECKING
 from failbench.commands.causes import read_causes, refuse_telemetry_of_the_benchmark
 from failbench.commands.paths import RECORDING_WORK, SCENARIOS, TELEMETRY
 from failbench.commands.reference import params_file
+from failbench.commands.shards import (
+    INCOMPLETE,
+    merge_shards,
+    report_shard,
+    stop_with_the_job,
+    write_tables,
+)
 from failbench.commands.terminal import INTERRUPTED, progress_meter
 from failbench.detector import DetectorParams
 from failbench.errors import BadInputError
 from failbench.params import read_section
 from failbench.recording.plan import RecordParams, Setting
+from failbench.recording.progress import Progress, seconds_left
+from failbench.recording.shards import WHOLE, Shard
 from failbench.scenarios import Architecture, Optimizer
 
 if TYPE_CHECKING:
-    from failbench.recording.campaign import Campaign, Progress
+    from failbench.recording.campaign import Campaign
 
 
 def record_settings(
@@ -42,6 +50,8 @@ def record_settings(
     scenarios: Path | None,
     faults: Sequence[str],
     params: Path | None,
+    shard: Shard | None = None,
+    merge: bool = False,
 ) -> int:
     """Record the runs of params.yaml that are missing or out of date.
 
@@ -74,11 +84,16 @@ def record_settings(
     params
         File with the sections ``record`` and ``detector``; None takes params.yaml of the working
         directory, or of the reference.
+    shard
+        The part of each setting to record, without its tables; None records all of it.
+    merge
+        Whether to record nothing, and write the tables of what shards have recorded.
 
     Returns
     -------
     int
-        Exit status: 1 if the recorder fails, ``INTERRUPTED`` if it is stopped.
+        Exit status: 1 if the recorder fails, ``INTERRUPTED`` if it is stopped, ``INCOMPLETE`` if
+        runs are missing that this shard cannot record yet, or that are to be merged.
 
     Raises
     ------
@@ -95,7 +110,7 @@ def record_settings(
     file = params_file(params)
     section = read_section("record", RecordParams, file)
     refuse_unusable_remedies(causes.scenarios, section.remedies, file, causes.outside.signatures)
-    require_recording_extra(device)
+    require_recording_extra("cpu" if merge else device)
     import_faults(causes.outside.modules)
     refuse_unregistered_faults(causes.scenarios, causes.folder)
     settings = [
@@ -117,7 +132,9 @@ def record_settings(
             known, "--known", "holds no runs.parquet.", "Name a folder of telemetry."
         )
     detector = read_section("detector", DetectorParams, file)
-    stop = _stop_after(minutes)
+    stop = threading.Event() if merge else _stop_after(minutes)
+    if shard is not None:
+        stop_with_the_job(stop, causes.outside.preloaded)
 
     def campaign(setting: Setting) -> Campaign:
         from failbench.recording.archive import read_known
@@ -130,7 +147,7 @@ def record_settings(
             section if seeds is None else section.with_seeds(setting, seeds),
             detector,
             _journal(folder) / setting.name,
-            corpus_cache(_work(folder)).resolve(),
+            corpus_cache(work_folder(folder)).resolve(),
             known=read_known(known or folder),
             again=frozenset(again),
             stop=stop,
@@ -139,8 +156,16 @@ def record_settings(
 
     # Runs of other causes are added to a folder: what it holds of others may be all there is.
     whole = own and not only and seeds is None
-    codes = (_record_campaign(campaign(setting), workers, folder, whole) for setting in settings)
-    return next((code for code in codes if code != 0), 0)
+    incomplete = 0
+    for setting in settings:
+        if merge:
+            code = merge_shards(campaign(setting), folder, whole)
+        else:
+            code = _record_campaign(campaign(setting), workers, folder, whole, shard)
+        if code not in (0, INCOMPLETE):
+            return code
+        incomplete = incomplete or code
+    return incomplete
 
 
 def _stop_after(minutes: float | None) -> threading.Event:
@@ -154,7 +179,7 @@ def _stop_after(minutes: float | None) -> threading.Event:
     return stop
 
 
-def _work(output: Path) -> Path:
+def work_folder(output: Path) -> Path:
     """Where the corpus is kept, and journals until their runs are in the tables.
 
     Beside the telemetry, unless the working directory is a project with scenarios of its own.
@@ -165,16 +190,16 @@ def _work(output: Path) -> Path:
 def _journal(output: Path) -> Path:
     """A folder for journals that no other output folder shares."""
     if not SCENARIOS.is_dir():
-        return _work(output)
+        return work_folder(output)
     absolute = output.resolve()
     parent = Path.cwd() if absolute.is_relative_to(Path.cwd()) else "/"
     return RECORDING_WORK / absolute.relative_to(parent)
 
 
-def _record_campaign(campaign: Campaign, workers: int, output: Path, whole: bool) -> int:
-    """Record what is missing of one setting."""
-    from failbench.recording.archive import archive
-    from failbench.recording.campaign import seconds_left
+def _record_campaign(
+    campaign: Campaign, workers: int, output: Path, whole: bool, shard: Shard | None
+) -> int:
+    """Record what is missing of one setting, or of a shard of it."""
     from failbench.recording.sandbox import RecorderError
 
     setting = campaign.setting
@@ -195,14 +220,14 @@ def _record_campaign(campaign: Campaign, workers: int, output: Path, whole: bool
                 reported.append(run_id)
 
         try:
-            entries = campaign.record(workers, show)
+            entries = campaign.record(workers, show, shard or WHOLE)
         except RecorderError as error:
             print(f"{error} What was recorded so far is kept.", file=sys.stderr)
             return 1
     if campaign.stop.is_set():
         print(f"Stopped after {len(entries)} runs. The same command goes on where this stopped.")
         return INTERRUPTED
-    archive(output, setting, campaign.tables(entries), whole)
-    # Its runs are in the tables now.
-    shutil.rmtree(campaign.journal, ignore_errors=True)
+    if shard is not None:
+        return report_shard(campaign, shard)
+    write_tables(campaign, entries, output, whole)
     return 0

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import math
 import threading
-import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from platform import python_version
@@ -31,8 +29,10 @@ from failbench.recording.plan import (
     plan_remedies,
     plan_successes,
 )
+from failbench.recording.progress import Progress
 from failbench.recording.rows import run_row
 from failbench.recording.sandbox import execute, fork_server
+from failbench.recording.shards import WHOLE, Shard
 from failbench.recording.verdicts import detected, limits_of, tables_of
 from failbench.scenarios import Scenario
 from failbench.telemetry import Telemetry
@@ -42,17 +42,6 @@ MOST_ATTEMPTS = 5
 
 CAPACITY_UNIT = 4 * 2**20
 """Capacities are rounded up to this many bytes, so that noise in a peak seldom changes them."""
-
-
-@dataclass
-class Progress:
-    """Progress of a campaign, shown after every run."""
-
-    planned: int
-    done: int = 0
-    kept: int = 0
-    as_expected: int = 0
-    rejected: list[str] = field(default_factory=list)
 
 
 class Campaign:
@@ -109,15 +98,23 @@ class Campaign:
         if known is not None:
             self._known_rows = {row["run_id"]: row for row in known.runs.to_dicts()}
         self.outside = outside or OutsideFaults()
-        self._context = fork_server(self.outside.preloaded)
         self.stop = stop or threading.Event()
 
-    def record(self, workers: int, show: Callable[[Progress], None]) -> list[JournalEntry]:
-        """Record the missing runs; return the entries of all finished runs."""
+    def record(
+        self, workers: int, show: Callable[[Progress], None], shard: Shard = WHOLE
+    ) -> list[JournalEntry]:
+        """Record the missing runs of a shard; return the entries of all its finished runs.
+
+        A pair is held to the limits of all healthy runs. Where those of other shards are missing
+        when a shard is started, it records its healthy runs alone: which of several shards is the
+        last to end must not decide what each of them records.
+        """
+        self._context = fork_server(self.outside.preloaded)
+        successes, pairs = shard.part(self.successes), shard.part(self.pairs)
         remedied = [
-            planned for pair in self.pairs for planned in plan_remedies(pair.failure, self.params)
+            planned for pair in pairs for planned in plan_remedies(pair.failure, self.params)
         ]
-        progress = Progress(planned=len(self.successes) + 2 * len(self.pairs) + len(remedied))
+        progress = Progress(planned=len(successes) + 2 * len(pairs) + len(remedied))
         lock = threading.Lock()
         entries: list[JournalEntry] = []
         limits: HealthyLimits | None = None
@@ -134,11 +131,14 @@ class Campaign:
                         progress.rejected.append(planned.run_id)
                 show(progress)
 
-        self._each(self.successes, lambda planned: note([self._healthy(planned)]), workers)
-        if self.stop.is_set() or not self.pairs:
+        others = [planned for planned in self.successes if planned not in successes]
+        early = any(self.keep(planned) is None for planned in others)
+        self._each(successes, lambda planned: note([self._healthy(planned)]), workers)
+        if self.stop.is_set() or not pairs or early:
             return entries
-        limits = healthy = limits_of(entries, self.detector)
-        self._each(self.pairs, lambda pair: note(self._pair(pair, healthy)), workers)
+        of_all_shards = filter(None, map(self.keep, self.successes))
+        limits = healthy = limits_of(of_all_shards, self.detector)
+        self._each(pairs, lambda pair: note(self._pair(pair, healthy)), workers)
         if not self.stop.is_set():
             by_id = {entry.run["run_id"]: entry for entry in entries}
             self._each(
@@ -177,19 +177,16 @@ class Campaign:
         that was only slow is recorded again with the same configuration: the draw must not depend
         on the load of the machine.
         """
-        assert pair.twin.scenario is not None
-        recorded = self._keep(pair.twin)
+        recorded = self.keep(pair.twin)
         draw = recorded.run["draw"] if recorded is not None else 0
         for attempt in range(MOST_ATTEMPTS):
-            drawn = plan_pair(
-                self.setting, pair.twin.scenario, pair.twin.seed, draw, self.params, self._slices
-            )
+            drawn = self.drawn(pair.twin, draw)
             twin = self._healthy(drawn.twin, again=attempt > 0)
             outcome = self._outcome(twin[1], limits)
             if outcome == "completed":
                 break
             draw += outcome != "slow"
-        kept = self._keep(drawn.failure)
+        kept = self.keep(drawn.failure)
         if kept is not None and kept.run["draw"] == drawn.failure.draw:
             return [twin, (drawn.failure, kept, True)]
         capacity = twin[1].run["capacity_bytes"]
@@ -199,18 +196,10 @@ class Campaign:
         self, planned: PlannedRun, failure: JournalEntry
     ) -> tuple[PlannedRun, JournalEntry, bool]:
         """Record a failing run again with a remedy, with the same draw and capacity."""
-        assert planned.scenario is not None
-        pair = plan_pair(
-            self.setting,
-            planned.scenario,
-            planned.seed,
-            failure.run["draw"],
-            self.params,
-            self._slices,
-        )
+        pair = self.drawn(planned, failure.run["draw"])
         plans = {plan.run_id: plan for plan in plan_remedies(pair.failure, self.params)}
         drawn = plans[planned.run_id]
-        kept = self._keep(drawn)
+        kept = self.keep(drawn)
         if kept is not None and kept.run["draw"] == drawn.draw:
             return drawn, kept, True
         capacity = failure.run["capacity_bytes"]
@@ -219,7 +208,7 @@ class Campaign:
     def _healthy(
         self, planned: PlannedRun, again: bool = False
     ) -> tuple[PlannedRun, JournalEntry, bool]:
-        kept = None if again else self._keep(planned)
+        kept = None if again else self.keep(planned)
         if kept is not None and kept.run["draw"] == planned.draw:
             return planned, kept, True
         # A run recorded again has the same limit although its measured peak varies a little.
@@ -241,7 +230,14 @@ class Campaign:
             self.outside.codes,
         )
 
-    def _keep(self, planned: PlannedRun) -> JournalEntry | None:
+    def drawn(self, planned: PlannedRun, draw: int) -> Pair:
+        """The pair of the scenario and seed of a run, with the configuration of the given draw."""
+        assert planned.scenario is not None
+        return plan_pair(
+            self.setting, planned.scenario, planned.seed, draw, self.params, self._slices
+        )
+
+    def keep(self, planned: PlannedRun) -> JournalEntry | None:
         """The entry of a run that was recorded before by the same code."""
         wanted = self._fingerprint(planned)
         entry = read_entry(self.journal, planned.run_id)
@@ -290,11 +286,3 @@ class Campaign:
     def tables(self, entries: list[JournalEntry]) -> Telemetry:
         """The two tables of this setting, with the detector's verdict on every run."""
         return tables_of(entries, self.detector)
-
-
-def seconds_left(started: float, progress: Progress) -> float:
-    """Estimate of the remaining time from the runs that were executed."""
-    executed = progress.done - progress.kept
-    if executed <= 0:
-        return math.nan
-    return (time.monotonic() - started) / executed * (progress.planned - progress.done)

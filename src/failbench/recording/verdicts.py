@@ -20,12 +20,16 @@ from failbench.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry
 
 
 def limits_of(entries: Iterable[JournalEntry], params: DetectorParams) -> HealthyLimits:
-    """The limits of the completed successful runs; other runs are ignored."""
-    healthy = (
+    """The limits of the completed successful runs; other runs are ignored.
+
+    They are taken in the order of their ids, because a mean depends on the order in its last digit.
+    """
+    healthy = [
         entry
         for entry in entries
         if entry.run["kind"] == "success" and entry.run["ending"] == "completed"
-    )
+    ]
+    healthy.sort(key=lambda entry: str(entry.run["run_id"]))
     return healthy_limits([measure(_steps(entry), params) for entry in healthy], params)
 
 
