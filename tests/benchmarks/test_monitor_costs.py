@@ -90,7 +90,7 @@ def one_thread():
     [
         ("light", 0.1, 1.05),
         ("standard", 0.1, 1.15),
-        ("light", 0.03, 1.15),
+        ("light", 0.03, 1.3),
         ("standard", 0.03, 1.3),
     ],
 )
