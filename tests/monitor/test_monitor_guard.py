@@ -39,7 +39,7 @@ PLACES = {
     "indices": (watcher.Tables, "measure"),
     "activations": (ActivationMeasurement, "_see"),
     "optimizer": (watcher.OptimizerMeasurement, "before_step"),
-    "gradients left": (watcher.OptimizerMeasurement, "at_forward"),
+    "gradients left": (watcher.OptimizerMeasurement, "at_backward"),
     "update": (watcher.OptimizerMeasurement, "after_step"),
     "memory": (memory.ProcessMemory, "highest"),
     "live tensors": (memory.gc, "get_objects"),

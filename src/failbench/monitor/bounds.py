@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
@@ -159,8 +158,3 @@ def read_bounds(path: Path, invariants: Iterable[Invariant]) -> BoundsFile:
             "Fit the bounds again, or leave them out.",
         )
     return bounds
-
-
-def shipped_bounds() -> Path:
-    """The file of bounds that comes with the package."""
-    return Path(str(files("failbench.monitor").joinpath("data/bounds.json")))

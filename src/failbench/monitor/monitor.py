@@ -12,10 +12,13 @@ from typing import Any, Self
 
 import torch
 
+from failbench.monitor.bounds import read_bounds
 from failbench.monitor.clock import Clock
+from failbench.monitor.diagnosis import Diagnosis, diagnose
 from failbench.monitor.end import End, end_of_error
 from failbench.monitor.guard import Guard, warn
 from failbench.monitor.history import History, read_history
+from failbench.monitor.invariants import CATALOGUE
 from failbench.monitor.loader import Loader
 from failbench.monitor.log import LINES, Header, LogWriter
 from failbench.monitor.memory import Reserve
@@ -201,6 +204,23 @@ class Monitor:
         if not self._closed:
             self._guarded(self._steps.write)
         return read_history(self.folder)
+
+    def diagnosis(self, bounds: str | os.PathLike[str] | None = None) -> Diagnosis:
+        """What broke so far, and whose it is.
+
+        Parameters
+        ----------
+        bounds
+            A file of bounds from healthy runs. Without it only those invariants speak that logic
+            bounds.
+
+        Raises
+        ------
+        BadInputError
+            If the bounds cannot be read, or are not of this version's invariants.
+        """
+        fitted = {} if bounds is None else read_bounds(Path(bounds), CATALOGUE).intervals()
+        return diagnose(self.history(), fitted)
 
     def close(self) -> None:
         """End: the run completed. A second call does nothing."""

@@ -186,6 +186,8 @@ class Watcher:
         if not self._in_backward and not self._guard.inside:
             self._in_backward = True
             if self._steps.pinned is None:
+                if self._update is not None:
+                    self._add("gradients left", self._update.at_backward)
                 self._steps.current.backwards += 1
                 self._steps.enter("backward")
 
@@ -228,8 +230,6 @@ class Watcher:
             self.hooks.forget_tensors()
             if stepped:
                 self._tell_what_is_not_given()
-                if self._update is not None:
-                    self._add("gradients left", self._update.at_forward)
             if self._structure is not None:
                 self._add("structure", self._structure.structure)
         return first

@@ -44,7 +44,7 @@ class Training:
 
     def step(self, during=lambda training: training.optimizer.step(), after=lambda training: None):
         check = self.number % self.every == 0
-        values = self.measurement.at_forward()
+        values = self.measurement.at_backward()
         self.backward()
         values |= self.measurement.before_step(self.optimizer, check)
         during(self)
@@ -157,7 +157,7 @@ def test_groups_are_measured_over_all_optimizers():
     second.param_groups[0]["maximize"] = True
     model[1] = nn.Linear(4, 5)
     values = measurement.before_step(second, False)
-    assert values["hyperparameters_changed"] == 3
+    assert values["hyperparameters_changed"] == 2
     assert values["maximize"] == 1
     assert values["stale_parameters"] == 25
 
@@ -262,16 +262,16 @@ def test_weights_that_are_no_number_have_not_moved():
 def test_gradients_that_are_left_are_counted_once_after_a_step():
     training = Training()
     training.backward()
-    assert training.measurement.at_forward() == {}
+    assert training.measurement.at_backward() == {}
     training.step()
     training.backward()
-    assert training.measurement.at_forward()["gradients_left"] == len(
+    assert training.measurement.at_backward()["gradients_left"] == len(
         list(training.model.parameters())
     )
-    assert training.measurement.at_forward() == {}
+    assert training.measurement.at_backward() == {}
     training.step()
     training.optimizer.zero_grad(set_to_none=False)
-    assert training.measurement.at_forward() == {"gradients_left": 0}
+    assert training.measurement.at_backward() == {"gradients_left": 0}
 
 
 def test_a_closure_is_measured_after_the_step():

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from torch import Tensor
 
-_VARYING: Final = frozenset(("params", "param_names", "lr", "initial_lr"))
+_VARYING: Final = frozenset(("params", "param_names", "lr", "initial_lr", "maximize"))
 """Entries of a group that are no hyper-parameters, or have a signal of their own."""
 
 _COUNTERS: Final = frozenset(("step", "k", "lr_max", "weight_sum", "scheduled_lr", "train_mode"))

@@ -97,7 +97,7 @@ class OptimizerMeasurement:
             values |= counters.end(optimizer)
         return values
 
-    def at_forward(self) -> dict[str, float]:
+    def at_backward(self) -> dict[str, float]:
         """Measure the gradients that are left, if a step was made since this was last asked."""
         if not self._stepped:
             return {}
