@@ -17,7 +17,7 @@ LAYERS = (
     ("telemetry",),
     ("telemetry_stream",),
     ("detector", "partners"),
-    ("features",),
+    ("monitor", "features"),
     ("recording",),
     ("validity",),
     ("methods",),

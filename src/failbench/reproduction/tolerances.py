@@ -52,7 +52,7 @@ EXACT = Tolerance(absolute=0.0, relative=0.0)
 FILE_RULES = (
     FileRule("data/telemetry/*", "recorded", EXACT, "Recorded once; no stage writes it."),
     FileRule("data/scenarios/*", "recorded", EXACT, "Written by hand."),
-    FileRule("data/reported/*", "recorded", EXACT, "Transcribed from the paper."),
+    FileRule("data/reported/*", "recorded", EXACT, "Facts of the paper, and answers of raters."),
     FileRule("data/llm/*", "recorded", EXACT, "Answers of language models, which are replayed."),
     FileRule("paper/tables/cost.*", "recorded", EXACT, "Measured by `make cost`, not by a stage."),
     FileRule("paper/tables/million.*", "recorded", EXACT, "Measured by `make million`."),

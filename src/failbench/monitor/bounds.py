@@ -1,0 +1,166 @@
+"""Bounds: what healthy runs say of the invariants that logic does not bound."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from pydantic import Field, TypeAdapter, ValidationError, model_validator
+
+from failbench.errors import BadInputError
+from failbench.monitor.breaks import Floats, measured
+from failbench.monitor.history import History
+from failbench.monitor.invariants import Bound, Invariant, bound_of
+from failbench.records import Record
+
+FORMAT: Final = 1
+
+
+class FittedBound(Record):
+    """A bound from healthy runs; None where there is none on that side."""
+
+    low: float | None
+    high: float | None
+
+    @model_validator(mode="after")
+    def _is_interval(self) -> FittedBound:
+        if self.low is None and self.high is None:
+            raise ValueError("has neither low nor high")
+        if self.low is not None and self.high is not None and self.low > self.high:
+            raise ValueError("low lies above high")
+        return self
+
+
+class BoundsFile(Record):
+    """Bounds as they are stored.
+
+    Attributes
+    ----------
+    format
+        Version of the file.
+    runs
+        How many healthy runs they come from.
+    fitted_on
+        What those runs were.
+    bounds
+        By invariant.
+    """
+
+    format: int = Field(ge=FORMAT, le=FORMAT)
+    runs: int = Field(ge=0)
+    fitted_on: str
+    bounds: Mapping[str, FittedBound]
+
+    def intervals(self) -> dict[str, Bound]:
+        """The bounds as intervals."""
+        return {
+            name: Bound(
+                -math.inf if bound.low is None else bound.low,
+                math.inf if bound.high is None else bound.high,
+            )
+            for name, bound in self.bounds.items()
+        }
+
+
+def fit_bounds(
+    histories: Sequence[History], invariants: Iterable[Invariant], margin: float
+) -> dict[str, Bound]:
+    """Fit the bounds of invariants to healthy runs.
+
+    Of each run, the most extreme value that lasted for as many measurements as the invariant asks
+    for; of all runs, the most extreme of those, and beyond it ``margin`` times its distance from
+    their median. Runs differ more than steps do, and a monitor evaluates dozens of bounds in a run:
+    the extreme alone would be passed by one new run in ``len(histories) + 1``, for each of them.
+
+    Parameters
+    ----------
+    histories
+        Healthy runs.
+    invariants
+        Those with a bound of their own are passed over, and those that no run measured.
+    margin
+        At least 0.
+    """
+    fitted = {}
+    for invariant in invariants:
+        if invariant.bound is not None:
+            continue
+        held = [measured(history, invariant)[2] for history in histories]
+        lasting = [series[np.isfinite(series)] for series in held]
+        lasting = [series for series in lasting if len(series) >= invariant.rows]
+        if not lasting:
+            continue
+        high = _widened([_lasting_high(series, invariant.rows) for series in lasting], margin)
+        low = -_widened([_lasting_high(-series, invariant.rows) for series in lasting], margin)
+        fitted[invariant.id] = bound_of(invariant.relation, low, high)
+    return fitted
+
+
+def _lasting_high(series: Floats, rows: int) -> float:
+    """The largest value that is reached or passed ``rows`` times in a row."""
+    windows = np.lib.stride_tricks.sliding_window_view(series, rows)
+    return float(windows.min(axis=1).max())
+
+
+def _widened(extremes: list[float], margin: float) -> float:
+    most = max(extremes)
+    return most + margin * (most - float(np.median(extremes)))
+
+
+def write_bounds(path: Path, bounds: Mapping[str, Bound], runs: int, fitted_on: str) -> None:
+    """Write bounds as JSON, rounded to six digits."""
+    content = BoundsFile(
+        format=FORMAT,
+        runs=runs,
+        fitted_on=fitted_on,
+        bounds={
+            name: FittedBound(low=_rounded(bound.low), high=_rounded(bound.high))
+            for name, bound in bounds.items()
+        },
+    )
+    path.write_text(json.dumps(content.model_dump(), indent=1) + "\n", encoding="utf-8")
+
+
+def _rounded(value: float) -> float | None:
+    return float(f"{value:.6g}") if math.isfinite(value) else None
+
+
+def read_bounds(path: Path, invariants: Iterable[Invariant]) -> BoundsFile:
+    """Read bounds.
+
+    Raises
+    ------
+    BadInputError
+        If they cannot be read, or are bounds of invariants that are not known.
+    """
+    try:
+        bounds = TypeAdapter(BoundsFile).validate_json(path.read_bytes())
+    except OSError as error:
+        raise BadInputError(
+            path, "(file)", f"cannot be read ({error.strerror}).", "Name a file of bounds."
+        ) from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"]) or "(file)"
+        raise BadInputError(
+            path, field, f"{first['msg']}.", "Fit the bounds again, or leave them out."
+        ) from error
+    foreign = sorted(set(bounds.bounds) - {invariant.id for invariant in invariants})
+    if foreign:
+        raise BadInputError(
+            path,
+            f"bounds.{foreign[0]}",
+            "is no invariant of this version.",
+            "Fit the bounds again, or leave them out.",
+        )
+    return bounds
+
+
+def shipped_bounds() -> Path:
+    """The file of bounds that comes with the package."""
+    return Path(str(files("failbench.monitor").joinpath("data/bounds.json")))

@@ -1,0 +1,151 @@
+"""Breaks: when each invariant of a run broke first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from failbench.monitor.history import History
+from failbench.monitor.invariants import Against, Bound, Invariant
+from failbench.monitor.signals import SIGNALS
+
+WINDOW: Final = 20
+"""Measurements that make the start of a run, or the past of a measurement."""
+
+FEWEST: Final = 5
+"""Measurements of which a past is made at least."""
+
+FLOORS: Final = {"seconds": 0.01, "bytes": 2.0**22, "nats": 0.1, "share": 0.01, "positions": 1.0}
+"""By unit what is added to both sides of a ratio: below it, differences mean nothing."""
+
+SMALLEST: Final = 1e-30
+"""What is added where a unit has no floor, so that zero has a logarithm."""
+
+_UNIT: Final = {signal.name: signal.unit for signal in SIGNALS}
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Break:
+    """The first break of an invariant.
+
+    Attributes
+    ----------
+    invariant
+        What broke.
+    step
+        When it was established: the last of the measurements in a row that broke it.
+    value
+        The signal's value there.
+    compared
+        That value as it was held against the bound.
+    bound
+        Where it should have lain.
+    """
+
+    invariant: Invariant
+    step: int
+    value: float
+    compared: float
+    bound: Bound
+
+
+def compared(values: Floats, against: Against, floor: float) -> Floats:
+    """Values of a signal as they are held against a bound.
+
+    Parameters
+    ----------
+    values
+        Measurements of shape (measurements,), in order.
+    against
+        ``value`` leaves them; ``first`` subtracts the first; ``start`` takes the logarithm of the
+        ratio to the median of the first :data:`WINDOW`, ``past`` of the ratio to the median of as
+        many before, ``peak`` of the ratio to the largest so far; ``growth`` subtracts the smaller
+        one of the two before.
+    floor
+        Added to both sides of a ratio.
+
+    Returns
+    -------
+    numpy.ndarray
+        Of the same shape; no number where there is nothing to hold a value against.
+    """
+    result = np.full(len(values), np.nan)
+    if not len(values) or against == "value":
+        return values.copy()
+    if against == "first":
+        result[:] = values - values[0]
+        return result
+    if against == "growth":
+        result[2:] = values[2:] - np.minimum(values[1:-1], values[:-2])
+        return result
+    size = np.log(np.abs(values) + floor)
+    if against == "peak":
+        result[:] = size - np.maximum.accumulate(size)
+        return result
+    if against == "start":
+        if len(values) > WINDOW:
+            result[WINDOW:] = size[WINDOW:] - np.median(size[:WINDOW])
+        return result
+    for place in range(FEWEST, len(values)):
+        result[place] = size[place] - np.median(size[max(0, place - WINDOW) : place])
+    return result
+
+
+def measured(history: History, invariant: Invariant) -> tuple[NDArray[np.int64], Floats, Floats]:
+    """Steps, values and compared values of an invariant's signal, each (measurements,)."""
+    steps, values = history.series(invariant.signal)
+    floor = FLOORS.get(_UNIT[invariant.signal], SMALLEST)
+    with np.errstate(invalid="ignore"):  # infinite values are compared too
+        return steps, values, compared(values, invariant.against, floor)
+
+
+def breaks(
+    history: History, invariants: Iterable[Invariant], fitted: Mapping[str, Bound]
+) -> tuple[Break, ...]:
+    """The first break of every invariant that broke, by step.
+
+    An invariant whose bound is to be fitted, and has none, is passed over.
+
+    Parameters
+    ----------
+    history
+        The run.
+    invariants
+        What should hold in it.
+    fitted
+        Bounds from healthy runs, by invariant.
+    """
+    first = []
+    for invariant in invariants:
+        bound = invariant.bound or fitted.get(invariant.id)
+        if bound is None:
+            continue
+        steps, values, held = measured(history, invariant)
+        # What was measured to be no number lies outside on both sides. A series that jumps from one
+        # side to the other did not last on either.
+        undefined = np.isnan(values)
+        places = [
+            _first_in_a_row(outside | undefined, invariant.rows)
+            for outside in (held > bound.high, held < bound.low)
+        ]
+        place = min((each for each in places if each is not None), default=None)
+        if place is not None:
+            value, against = float(values[place]), float(held[place])
+            first.append(Break(invariant, int(steps[place]), value, against, bound))
+    return tuple(sorted(first, key=lambda each: each.step))
+
+
+def _first_in_a_row(outside: NDArray[np.bool_], rows: int) -> int | None:
+    """Where the first ``rows`` measurements in a row end that lie outside."""
+    count = 0
+    for place, is_outside in enumerate(outside):
+        count = count + 1 if is_outside else 0
+        if count == rows:
+            return place
+    return None

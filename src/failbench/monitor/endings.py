@@ -1,0 +1,100 @@
+"""Endings: what the end of a run says of its cause, as data.
+
+``data/endings.csv`` lists them in the order in which they are tried.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Set
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Final, Literal, get_args
+
+from failbench.monitor.end import End
+from failbench.monitor.invariants import CATALOGUE
+from failbench.vocabulary import CATEGORIES, Category
+
+Rank = Literal["before", "after", "last"]
+"""Whether an ending speaks before the invariant that broke first, only where none did, or only
+where no symptom was seen either."""
+
+RANKS: Final[tuple[Rank, ...]] = get_args(Rank)
+ANY: Final = "any"
+
+
+@dataclass(frozen=True)
+class Ending:
+    """What ends of one kind say.
+
+    Attributes
+    ----------
+    id
+        Its name.
+    kinds, phases
+        Ends that it speaks of; no phases stand for any.
+    broken
+        Invariants of which one broke; of none, where it is empty.
+    intact
+        Invariants of which none broke.
+    later
+        Whether it speaks of failures after the first step alone.
+    component
+        Whose the cause is.
+    rank
+        When it is heard.
+    statement
+        What happened, as a sentence.
+    """
+
+    id: str
+    kinds: frozenset[str]
+    phases: frozenset[str]
+    broken: frozenset[str]
+    intact: frozenset[str]
+    later: bool
+    component: Category
+    rank: Rank
+    statement: str
+
+    def fits(self, end: End, broken: Set[str]) -> bool:
+        """Whether it speaks of this end, and of the invariants that broke."""
+        return (
+            end.kind in self.kinds
+            and (not self.phases or end.phase in self.phases)
+            and (not self.broken or not self.broken.isdisjoint(broken))
+            and self.intact.isdisjoint(broken)
+            and (end.step > 0 or not self.later)
+        )
+
+
+def _read() -> tuple[Ending, ...]:
+    text = files("failbench.monitor").joinpath("data/endings.csv").read_text(encoding="utf-8")
+    known = {invariant.id for invariant in CATALOGUE}
+
+    def names(field: str) -> frozenset[str]:
+        return frozenset(field.split("|")) - {"", ANY}
+
+    endings = []
+    for row in csv.DictReader(text.splitlines()):
+        broken, intact = names(row["broken"]), names(row["intact"])
+        if unknown := (broken | intact) - known:
+            raise ValueError(f"The ending {row['id']} names {min(unknown)}, which is no invariant.")
+        endings.append(
+            Ending(
+                id=row["id"],
+                kinds=names(row["kinds"]),
+                phases=names(row["phases"]),
+                broken=broken,
+                intact=intact,
+                later=row["first_step"] == "later",
+                component=CATEGORIES[CATEGORIES.index(row["component"])],
+                rank=RANKS[RANKS.index(row["rank"])],
+                statement=row["statement"],
+            )
+        )
+    return tuple(endings)
+
+
+ENDINGS: Final = _read()
+"""All endings, in the order in which they are tried."""

@@ -1,0 +1,126 @@
+"""Invariants: what must hold in healthy training, each a statement about one signal.
+
+``data/invariants.csv`` is the catalogue. A bound is a number where logic gives it, and ``fitted``
+where healthy runs do (:mod:`failbench.monitor.bounds`).
+"""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any, Final, Literal, get_args
+
+from failbench.monitor.signals import SIGNAL_NAMES
+from failbench.vocabulary import CATEGORIES, Category
+
+Kind = Literal["logic", "statistic", "symptom"]
+"""``logic`` never breaks in healthy training; a ``statistic`` seldom does; a ``symptom`` follows
+from nearly any cause, and speaks only where nothing else did."""
+
+Against = Literal["value", "first", "start", "past", "peak", "growth"]
+"""What a value is held against; see :func:`failbench.monitor.breaks.compared`."""
+
+Relation = Literal["at most", "at least", "between", "within"]
+"""``within`` bounds the absolute value."""
+
+FITTED: Final = "fitted"
+
+
+@dataclass(frozen=True)
+class Bound:
+    """The closed interval in which a compared value lies while an invariant holds."""
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Invariant:
+    """Something that must hold.
+
+    Attributes
+    ----------
+    id
+        Its name.
+    component
+        Whose it is: the category of causes that break it first.
+    family
+        What it looks at; a study leaves out one family at a time.
+    kind
+        How sure a break is to mean something.
+    signal
+        The signal that it speaks of.
+    against
+        What the signal is held against.
+    relation
+        On which side it is bounded.
+    bound
+        The bound, or None where healthy runs give it.
+    rows
+        Measurements in a row that must break it.
+    statement
+        What holds, as a sentence.
+    source
+        Where it comes from.
+    """
+
+    id: str
+    component: Category
+    family: str
+    kind: Kind
+    signal: str
+    against: Against
+    relation: Relation
+    bound: Bound | None
+    rows: int
+    statement: str
+    source: str
+
+
+def bound_of(relation: Relation, low: float, high: float) -> Bound:
+    """The interval that a relation leaves of two limits, of which a one-sided one uses its own."""
+    if relation == "at most":
+        return Bound(float("-inf"), high)
+    if relation == "at least":
+        return Bound(low, float("inf"))
+    return Bound(low, high)
+
+
+def _parsed(relation: Relation, text: str) -> Bound | None:
+    if text == FITTED:
+        return None
+    numbers = [float(part) for part in text.split("|")]
+    low = -numbers[0] if relation == "within" else numbers[0]
+    return bound_of(relation, low, numbers[-1])
+
+
+def _read() -> tuple[Invariant, ...]:
+    text = files("failbench.monitor").joinpath("data/invariants.csv").read_text(encoding="utf-8")
+    catalogue = []
+    for row in csv.DictReader(text.splitlines()):
+        relation = _one_of(row["relation"], get_args(Relation))
+        catalogue.append(
+            Invariant(
+                id=row["id"],
+                component=_one_of(row["component"], CATEGORIES),
+                family=row["family"],
+                kind=_one_of(row["kind"], get_args(Kind)),
+                signal=_one_of(row["signal"], SIGNAL_NAMES),
+                against=_one_of(row["against"], get_args(Against)),
+                relation=relation,
+                bound=_parsed(relation, row["bound"]),
+                rows=int(row["rows"]),
+                statement=row["statement"],
+                source=row["source"],
+            )
+        )
+    return tuple(catalogue)
+
+
+def _one_of(text: str, names: tuple[Any, ...]) -> Any:
+    return names[names.index(text)]
+
+
+CATALOGUE: Final = _read()
+"""All invariants, in the order of their components' place in a loop."""

@@ -1,0 +1,248 @@
+"""Breaks, bounds and diagnoses of histories that are written down here."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from failbench.errors import BadInputError
+from failbench.monitor.bounds import fit_bounds, read_bounds, write_bounds
+from failbench.monitor.breaks import WINDOW, breaks, compared
+from failbench.monitor.diagnosis import OUTRANKED, diagnose
+from failbench.monitor.end import End
+from failbench.monitor.endings import ENDINGS
+from failbench.monitor.history import History, Row
+from failbench.monitor.invariants import CATALOGUE, Bound
+from failbench.monitor.signals import SIGNALS
+from failbench.vocabulary import ABSTAIN, CATEGORIES
+
+BY_ID = {invariant.id: invariant for invariant in CATALOGUE}
+COMPLETED = End("completed", "callback", 99)
+LOGIC = BY_ID["labels_are_classes"]
+STATISTIC = BY_ID["reads_not_blocked"]
+SYMPTOM = BY_ID["gradients_finite"]
+
+
+def history(end: End = COMPLETED, **signals: Sequence[float]) -> History:
+    """A history with a measurement of each signal at every step."""
+    longest = max((len(values) for values in signals.values()), default=0)
+    rows = tuple(
+        Row(step, {name: values[step] for name, values in signals.items() if step < len(values)})
+        for step in range(longest)
+    )
+    return History("standard", 10, {}, {}, rows, end)
+
+
+# The catalogue.
+
+
+def test_no_two_invariants_or_endings_have_one_name():
+    names = [invariant.id for invariant in CATALOGUE] + [ending.id for ending in ENDINGS]
+    assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize("invariant", CATALOGUE, ids=lambda invariant: invariant.id)
+def test_an_invariant_is_a_sentence_of_a_component_with_a_source(invariant):
+    assert invariant.statement.endswith(".")
+    assert invariant.statement[0].isupper()
+    assert invariant.source
+    assert invariant.component in CATEGORIES
+    assert invariant.rows >= 1
+    # logic needs no healthy runs, and statistics have no bound without them
+    assert (invariant.bound is None) == (invariant.source == "healthy runs")
+    assert invariant.kind != "statistic" or invariant.bound is None
+    assert invariant.kind != "logic" or invariant.bound is not None
+
+
+def test_logic_that_allows_no_change_speaks_of_exact_signals_or_of_ratios():
+    exact = {signal.name for signal in SIGNALS if signal.exact}
+    for invariant in CATALOGUE:
+        if invariant.against == "first" and invariant.bound == Bound(-0.0, 0.0):
+            assert invariant.signal in exact
+
+
+def test_every_component_has_invariants_and_an_ending():
+    assert {invariant.component for invariant in CATALOGUE} == set(CATEGORIES)
+    assert {ending.component for ending in ENDINGS} == set(CATEGORIES)
+
+
+# What values are held against.
+
+
+@given(st.lists(st.floats(0.1, 1e6), min_size=1, max_size=60), st.floats(0, 10))
+def test_ratios_are_those_of_the_definition(numbers, floor):
+    values = np.array(numbers)
+    size = np.log(values + floor)
+    past, start, peak = (compared(values, kind, floor) for kind in ("past", "start", "peak"))
+    for place in range(len(values)):
+        before = size[max(0, place - WINDOW) : place]
+        expected = size[place] - np.median(before) if place >= 5 else math.nan
+        assert past[place] == pytest.approx(expected, nan_ok=True)
+        expected = size[place] - np.median(size[:WINDOW]) if place >= WINDOW else math.nan
+        assert start[place] == pytest.approx(expected, nan_ok=True)
+        assert peak[place] == pytest.approx(size[place] - size[: place + 1].max())
+
+
+def test_growth_is_over_the_smaller_of_two_before():
+    growth = compared(np.array([3.0, 5.0, 4.0, 4.0, 6.0]), "growth", 0.0)
+    assert growth[2:].tolist() == [1.0, 0.0, 2.0]
+
+
+# Breaks.
+
+
+def test_logic_breaks_at_the_first_value_outside_and_is_reported_with_it():
+    (broken,) = breaks(history(labels_outside=[0, 0, 3, 5]), (LOGIC,), {})
+    assert (broken.step, broken.value, broken.bound.high) == (2, 3.0, 0.0)
+
+
+def test_a_statistic_breaks_when_it_lasted_and_without_a_bound_never():
+    calm, slow = [0.1] * 30, [9.0]
+    bound = {STATISTIC.id: Bound(-math.inf, 1.0)}
+    assert not breaks(history(blocked_data=[*calm, *slow * 2, *calm]), (STATISTIC,), bound)
+    (broken,) = breaks(history(blocked_data=[*calm, *slow * 3]), (STATISTIC,), bound)
+    assert broken.step == 32
+    assert not breaks(history(blocked_data=[*calm, *slow * 3]), (STATISTIC,), {})
+
+
+def test_what_is_no_number_lies_outside():
+    invariant = BY_ID["loss_of_right_size"]
+    (broken,) = breaks(history(loss_ratio=[1.0, math.nan]), (invariant,), {})
+    assert broken.step == 1
+    assert not breaks(history(blocked_data=[0.1] * 10), (STATISTIC,), {STATISTIC.id: Bound(0, 1)})
+
+
+# Bounds.
+
+
+def test_no_run_breaks_bounds_that_were_fitted_to_it():
+    generator = np.random.default_rng(0)
+    runs = [
+        history(
+            **{signal.name: generator.lognormal(sigma=0.3, size=80).tolist() for signal in SIGNALS}
+        )
+        for _ in range(6)
+    ]
+    fitted = fit_bounds(runs, CATALOGUE, margin=0.0)
+    assert set(fitted) == {each.id for each in CATALOGUE if each.bound is None}
+    statistics = [each for each in CATALOGUE if each.bound is None]
+    for run in runs:
+        assert not breaks(run, statistics, fitted)
+
+
+def test_a_margin_goes_beyond_the_extreme_by_its_distance_from_the_median():
+    invariant = replace(BY_ID["rows_of_one_length"], rows=2)
+    runs = [history(row_length_ratio=[1, top, top, 1]) for top in (2.0, 3.0, 7.0)]
+    assert fit_bounds(runs, (invariant,), 0.5) == {invariant.id: Bound(-math.inf, 9.0)}
+
+
+def test_an_extreme_that_did_not_last_bounds_nothing():
+    invariant = replace(BY_ID["rows_of_one_length"], rows=2)
+    assert fit_bounds([history(row_length_ratio=[1, 9, 1, 2, 2])], (invariant,), 0.0) == {
+        invariant.id: Bound(-math.inf, 2.0)
+    }
+
+
+def test_bounds_are_read_as_they_were_written(tmp_path):
+    bounds = {STATISTIC.id: Bound(-math.inf, 1.25), "activations_steady": Bound(-2.0, 3.0)}
+    write_bounds(tmp_path / "bounds.json", bounds, 24, "made up")
+    stored = read_bounds(tmp_path / "bounds.json", CATALOGUE)
+    assert (stored.intervals(), stored.runs) == (bounds, 24)
+
+
+@pytest.mark.parametrize(
+    ("content", "field"),
+    [
+        (None, "cannot be read"),
+        ("{", "(file)"),
+        ({"format": 2, "runs": 1, "fitted_on": "", "bounds": {}}, "format"),
+        ({"format": 1, "runs": 1, "fitted_on": "", "bounds": {"x": {"low": 0, "high": 1}}}, "x"),
+        (
+            {
+                "format": 1,
+                "runs": 1,
+                "fitted_on": "",
+                "bounds": {"activations_steady": {"low": 2, "high": 1}},
+            },
+            "activations_steady",
+        ),
+    ],
+)
+def test_a_broken_or_foreign_file_of_bounds_is_refused_by_name(tmp_path, content, field):
+    path = tmp_path / "bounds.json"
+    if content is not None:
+        path.write_text(content if isinstance(content, str) else json.dumps(content), "utf-8")
+    with pytest.raises(BadInputError) as refused:
+        read_bounds(path, CATALOGUE)
+    assert field in str(refused.value)
+    assert "bounds.json" in str(refused.value)
+
+
+# Precedence.
+
+FITTED = {STATISTIC.id: Bound(-math.inf, 1.0)}
+
+
+def run_with(logic_at: int | None, slow_from: int | None, end: End = COMPLETED) -> History:
+    steps = 100
+    return history(
+        end,
+        labels_outside=[float(logic_at is not None and step >= logic_at) for step in range(steps)],
+        blocked_data=[
+            9.0 if slow_from is not None and step >= slow_from else 0.1 for step in range(steps)
+        ],
+    )
+
+
+@pytest.mark.parametrize(
+    ("logic_at", "slow_from", "answer"),
+    [
+        (None, None, ABSTAIN),
+        (50, None, "data_pipeline"),
+        (None, 50, "unknown"),
+        (40, 50, "data_pipeline"),
+        (52 + OUTRANKED, 50, "data_pipeline"),
+        (53 + OUTRANKED, 50, "unknown"),
+    ],
+)
+def test_the_earliest_break_decides_and_logic_outranks_a_statistic_shortly_before(
+    logic_at, slow_from, answer
+):
+    assert diagnose(run_with(logic_at, slow_from), FITTED).answer == answer
+
+
+@pytest.mark.parametrize(
+    ("end", "signals", "answer"),
+    [
+        (End("out of memory", "forward", 9), {}, "memory_hardware"),
+        (End("out of memory", "loss", 9), {}, "model_software"),
+        (End("out of memory", "loss", 9), {"rows": [4, 4, 8]}, "memory_hardware"),
+        (End("killed", "forward", 9), {}, "unknown"),
+        (End("killed", "forward", 9), {"labels_outside": [0, 2]}, "data_pipeline"),
+        (End("hung", "data", 9), {}, "data_pipeline"),
+        (End("exception", "data", 9), {}, "data_pipeline"),
+        (End("exception", "forward", 9), {}, "model_software"),
+        (End("exception", "forward", 9), {"gradients_nonfinite": [0, 1]}, "optimization"),
+        (End("exception", "forward", 9), {"outside_tokenizer": [0, 1]}, "data_pipeline"),
+        (COMPLETED, {"gradients_nonfinite": [0, 1]}, "optimization"),
+        (End("running", "forward", 9), {}, ABSTAIN),
+    ],
+)
+def test_ends_speak_before_after_and_last(end, signals, answer):
+    assert diagnose(history(end, **signals), {}).answer == answer
+
+
+def test_a_diagnosis_reads_as_evidence_and_names_what_was_not_seen():
+    run = replace(run_with(50, None), off={"ranks_disagree": "there is one rank"})
+    text = str(diagnose(run, {}))
+    assert text.startswith("data_pipeline: Step 50: labels_outside is 1.")
+    assert LOGIC.statement in text
+    assert "ranks_disagree" in text
+    assert SYMPTOM.id not in text
