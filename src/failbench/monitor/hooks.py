@@ -56,21 +56,34 @@ class Hooks:
         self._of_tensors: list[Any] = []
 
     def attach_optimizers(self) -> None:
-        """Hear of the steps of all optimizers."""
+        """Hear of the steps of all optimizers, of those with a closure when it has returned."""
         begins, ends = self._hook(self._events.update_begins), self._hook(self._events.update_ends)
+
+        def before(
+            optimizer: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+        ) -> tuple[Any, Any] | None:
+            closure = kwargs.get("closure", args[1] if len(args) > 1 else None)
+            if not callable(closure):
+                begins(optimizer)
+                return None
+            return args[:1] + args[2:], {**kwargs, "closure": _then(closure, begins, optimizer)}
+
         self._handles += [
-            register_optimizer_step_pre_hook(lambda optimizer, *_: begins(optimizer)),
+            register_optimizer_step_pre_hook(before),
             register_optimizer_step_post_hook(lambda optimizer, *_: ends(optimizer)),
         ]
 
     def attach_model(self, model: Any) -> None:
-        """Hear of the calls of a model and of its embeddings."""
+        """Hear of the calls of a model."""
         begins = self._hook(lambda _, args, kwargs: self._events.forward_begins(args, kwargs))
         ends = self._hook(lambda *parts: self._events.forward_ends(parts[-1]))
         self._handles += [
             model.register_forward_pre_hook(begins, with_kwargs=True),
             model.register_forward_hook(ends, always_call=True),
         ]
+
+    def attach_tables(self, model: Any) -> None:
+        """Hear of the calls of a model's embeddings."""
         for table in model.modules():
             if isinstance(table, torch.nn.Embedding):
                 read = self._hook(self._table_is_read)
@@ -148,6 +161,17 @@ class Copied:
 
     def __call__(self, *args: Any) -> None:
         """Do nothing."""
+
+
+def _then(closure: Callable[[], Any], begins: Hook, optimizer: Any) -> Callable[[], Any]:
+    """A closure after which an update begins: it computes the gradients that this one reads."""
+
+    def closure_and_begin() -> Any:
+        result = closure()
+        begins(optimizer)
+        return result
+
+    return closure_and_begin
 
 
 def innermost(optimizer: Any) -> Any:

@@ -10,6 +10,7 @@ import torch
 
 from failbench.monitor.batches import Tensors, arguments_of, floats, tensors_of, token_ids
 from failbench.monitor.clock import Clock
+from failbench.monitor.convention import Convention
 from failbench.monitor.evaluation import Evaluations
 from failbench.monitor.guard import Guard
 from failbench.monitor.hooks import Hooks, compiled_from, innermost, is_compiled
@@ -21,7 +22,7 @@ from failbench.monitor.ranks import Ranks
 from failbench.monitor.signals import SIGNALS, Level
 from failbench.monitor.steps import Steps
 from failbench.monitor.tables import Tables
-from failbench.monitor.targets import Targets, targets_of
+from failbench.monitor.targets import Targets
 from failbench.monitor.vocabulary import Vocabulary
 
 COMPILED: Final = "the model is compiled, and hooks would break its graph"
@@ -49,6 +50,12 @@ class Watcher:
         What is measured.
     note
         Notes a fact of the run.
+
+    Attributes
+    ----------
+    called
+        Whether training calls the model itself; otherwise who has the watcher tells of its forward
+        passes.
     """
 
     def __init__(
@@ -66,6 +73,7 @@ class Watcher:
         self._note = note
         self.hooks = Hooks(self)
         self.model: Any = None
+        self.called = True
         self._compiled = False
         self._optimizers: list[Any] = []
         self._batch = guard.measure("batch", BatchMeasurement, vocabulary, level)
@@ -82,6 +90,7 @@ class Watcher:
         self._in_backward = False
         padding = None if vocabulary is None else vocabulary.padding
         self._losses = Losses(guard, steps, self.hooks, self._ids, padding)
+        self._convention = Convention(guard)
         surprise = (lambda _: None) if self._batch is None else self._batch.surprise
         self.evaluations = Evaluations(guard, steps, surprise, recomputed=level != "light")
 
@@ -103,7 +112,9 @@ class Watcher:
             for measurement in UNSEEN:
                 guard.turn_off_measurement(measurement, COMPILED)
         else:
-            self.hooks.attach_model(model)
+            if self.called:
+                self.hooks.attach_model(model)
+            self.hooks.attach_tables(model)
             self._tables = Tables(self.model, measure_indices)
         self._structure = guard.measure("structure", ModelMeasurement, self.model)
 
@@ -247,7 +258,7 @@ class Watcher:
 
     def _measure_output_loss(self, output: Any) -> None:
         if not self._from_loop:
-            targets = targets_of(self.model, self._arguments, output)
+            targets = self._convention.targets(self.model, self._arguments, output)
             if targets is not None:
                 self._measure_loss(targets)
 
