@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 import torch
+from torch.nn.parallel import DataParallel, DistributedDataParallel
 from torch.optim.optimizer import (
     register_optimizer_step_post_hook,
     register_optimizer_step_pre_hook,
@@ -33,10 +34,10 @@ class Events(Protocol):
     def backward_ends(self) -> None:
         """All gradients of a backward pass are there."""
 
-    def update_begins(self, optimizer: Any) -> None:
-        """An optimizer's step begins."""
+    def update_begins(self, optimizer: Any, closure: bool) -> None:
+        """An optimizer's step begins, which may compute gradients itself by a closure."""
 
-    def update_ends(self, optimizer: Any) -> None:
+    def update_ends(self, optimizer: Any, closure: bool) -> None:
         """An optimizer's step ended."""
 
     def fails(self, error: Exception) -> None:
@@ -56,21 +57,15 @@ class Hooks:
         self._of_tensors: list[Any] = []
 
     def attach_optimizers(self) -> None:
-        """Hear of the steps of all optimizers, of those with a closure when it has returned."""
+        """Hear of the steps of all optimizers."""
         begins, ends = self._hook(self._events.update_begins), self._hook(self._events.update_ends)
-
-        def before(
-            optimizer: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
-        ) -> tuple[Any, Any] | None:
-            closure = kwargs.get("closure", args[1] if len(args) > 1 else None)
-            if not callable(closure):
-                begins(optimizer)
-                return None
-            return args[:1] + args[2:], {**kwargs, "closure": _then(closure, begins, optimizer)}
-
         self._handles += [
-            register_optimizer_step_pre_hook(before),
-            register_optimizer_step_post_hook(lambda optimizer, *_: ends(optimizer)),
+            register_optimizer_step_pre_hook(
+                lambda optimizer, *given: begins(optimizer, _has_closure(*given))
+            ),
+            register_optimizer_step_post_hook(
+                lambda optimizer, *given: ends(optimizer, _has_closure(*given))
+            ),
         ]
 
     def attach_model(self, model: Any) -> None:
@@ -163,15 +158,9 @@ class Copied:
         """Do nothing."""
 
 
-def _then(closure: Callable[[], Any], begins: Hook, optimizer: Any) -> Callable[[], Any]:
-    """A closure after which an update begins: it computes the gradients that this one reads."""
-
-    def closure_and_begin() -> Any:
-        result = closure()
-        begins(optimizer)
-        return result
-
-    return closure_and_begin
+def _has_closure(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:
+    """Whether a step is given a closure; its first argument is the optimizer."""
+    return any(callable(given) for given in (*args[1:], *kwargs.values()))
 
 
 def innermost(optimizer: Any) -> Any:
@@ -194,6 +183,12 @@ def is_compiled(model: Any) -> bool:
     )
 
 
-def compiled_from(model: Any) -> Any:
-    """The model that ``torch.compile`` was called with."""
-    return getattr(model, "_orig_mod", model)
+def unwrapped(model: Any) -> Any:
+    """The model that was compiled or is trained on several ranks, without what wraps it."""
+    while True:
+        if isinstance(model, DataParallel | DistributedDataParallel):
+            model = model.module
+        elif hasattr(model, "_orig_mod"):
+            model = model._orig_mod
+        else:
+            return model

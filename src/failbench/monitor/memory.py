@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import mmap
 import os
 import resource
 from pathlib import Path
@@ -22,11 +23,12 @@ class Reserve:
     """Memory that is given back when there is none left."""
 
     def __init__(self) -> None:
-        self._bytes: bytearray | None = bytearray(RESERVE)
+        # Not from the heap, which may keep what is freed.
+        self._bytes = mmap.mmap(-1, RESERVE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
 
     def release(self) -> None:
         """Give it back to the system."""
-        self._bytes = None
+        self._bytes.close()
 
 
 class ProcessMemory:

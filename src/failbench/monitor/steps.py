@@ -147,14 +147,14 @@ class Steps:
                 self._end(before)
                 self._renumber(before.number + 1)
         elif step.stepped or (step.backwards and not self._asked and not gradients()):
-            self._end(step)
-            self.current = self._new(step.number + 1)
-            self._renumber(step.number + 1)
+            self._follow(step)
         self.current.forwards += 1
         return self.current.forwards == 1
 
-    def begin_update(self) -> None:
-        """An optimizer's step begins."""
+    def begin_update(self, closure: bool) -> None:
+        """An optimizer's step begins, which may compute gradients itself by a closure."""
+        if closure and self.current.stepped and not self._asked:
+            self._follow(self.current)
         self.enter("step")
         self._in_step = True
 
@@ -198,6 +198,12 @@ class Steps:
 
     def _note(self) -> None:
         self._guard.write(self._writer.phase, self.phase, self.number)
+
+    def _follow(self, step: Step) -> None:
+        """Begin the step after another one."""
+        self._end(step)
+        self.current = self._new(step.number + 1)
+        self._renumber(step.number + 1)
 
     def _renumber(self, number: int) -> None:
         self.number = self.current.number = number

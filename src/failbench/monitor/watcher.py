@@ -8,15 +8,18 @@ from typing import Any, Final
 
 import torch
 
+from failbench.monitor.activations import Activations
 from failbench.monitor.batches import Tensors, arguments_of, floats, tensors_of, token_ids
 from failbench.monitor.clock import Clock
 from failbench.monitor.convention import Convention
 from failbench.monitor.evaluation import Evaluations
 from failbench.monitor.guard import Guard
-from failbench.monitor.hooks import Hooks, compiled_from, innermost, is_compiled
+from failbench.monitor.hooks import Hooks, innermost, is_compiled, unwrapped
 from failbench.monitor.losses import Losses
 from failbench.monitor.measurements.batch import BatchMeasurement
 from failbench.monitor.measurements.model import ModelMeasurement, measure_indices
+from failbench.monitor.measurements.optimizer import OptimizerMeasurement
+from failbench.monitor.measurements.probes import Probes
 from failbench.monitor.memory import memory_of
 from failbench.monitor.ranks import Ranks
 from failbench.monitor.signals import SIGNALS, Level
@@ -54,8 +57,8 @@ class Watcher:
     Attributes
     ----------
     called
-        Whether training calls the model itself; otherwise who has the watcher tells of its forward
-        passes.
+        Whether training calls the model itself and its optimizers as they are; otherwise who has
+        the watcher tells of passes and updates.
     """
 
     def __init__(
@@ -103,11 +106,12 @@ class Watcher:
             guard.turn_off(LATE, "the monitor was attached after training had begun")
         self._clock.follow()
         self._compiled = is_compiled(model)
-        self.model = compiled_from(model)
+        self.model = unwrapped(model)
         self._optimizers = [innermost(optimizer) for optimizer in optimizers]
         device = next((each.device for each in model.parameters()), torch.device("cpu"))
         self._steps.watch(guard.attempt("memory", lambda: memory_of(device)), self._ranks())
-        self.hooks.attach_optimizers()
+        if self.called:
+            self.hooks.attach_optimizers()
         if self._compiled:
             for measurement in UNSEEN:
                 guard.turn_off_measurement(measurement, COMPILED)
@@ -116,7 +120,12 @@ class Watcher:
                 self.hooks.attach_model(model)
             self.hooks.attach_tables(model)
             self._tables = Tables(self.model, measure_indices)
+            self._probes = guard.measure("probes", Probes, self.model)
+            self._activations = guard.measure("activations", Activations, self.model, guard)
         self._structure = guard.measure("structure", ModelMeasurement, self.model)
+        self._update = guard.measure(
+            "optimizer", OptimizerMeasurement, self.model, self._optimizers
+        )
 
     def late(self, model: Any) -> bool:
         """Whether a model was trained already when it is about to be watched."""
@@ -179,6 +188,7 @@ class Watcher:
         elif self._steps.pinned is not None:
             self.evaluations.output([tensor for _, tensor in tensors_of(output)])
             self._measure_output_loss(output)
+            self._arguments = {}
 
     def table_is_read(self, table: Any, ids: Any) -> None:
         """An embedding is called."""
@@ -200,17 +210,17 @@ class Watcher:
             self._in_backward = False
             self._steps.enter("step")
 
-    def update_begins(self, optimizer: Any) -> None:
+    def update_begins(self, optimizer: Any, closure: bool) -> None:
         """An optimizer's step begins."""
         if self._watched(optimizer) and not self._guard.inside:
             self._in_backward = False
-            self._steps.begin_update()
-            self._measure_update("before_step", optimizer)
+            self._steps.begin_update(closure)
+            self._measure_update("before_step", optimizer, closure)
 
-    def update_ends(self, optimizer: Any) -> None:
+    def update_ends(self, optimizer: Any, closure: bool) -> None:
         """An optimizer's step ended."""
         if self._watched(optimizer) and not self._guard.inside:
-            self._measure_update("after_step", optimizer)
+            self._measure_update("after_step", optimizer, closure)
             self._steps.end_update()
 
     def fails(self, error: Exception) -> None:
@@ -283,14 +293,16 @@ class Watcher:
         named = token_ids(self._arguments, shape) or token_ids(self._given, shape)
         return named[1] if named else None
 
-    def _measure_update(self, moment: str, optimizer: Any) -> None:
+    def _measure_update(self, moment: str, optimizer: Any, closure: bool) -> None:
         if self._update is None:
             return
         function = getattr(self._update, moment)
         check = self._steps.check and self._guard.measures("update")
-        values = self._guard.measure("update", function, optimizer, True) if check else None
+        values = None
+        if check:
+            values = self._guard.measure("update", function, optimizer, True, closure)
         if values is None:
-            values = self._guard.measure("optimizer", function, optimizer, False)
+            values = self._guard.measure("optimizer", function, optimizer, False, closure)
         self._steps.current.add(values or {})
 
     def _add(self, measurement: str, function: Callable[..., Any], *args: Any) -> None:
@@ -304,7 +316,14 @@ class Watcher:
         )
 
     def _watched(self, optimizer: Any) -> bool:
-        return any(optimizer is watched for watched in self._optimizers)
+        """Whether an optimizer was given, or holds parameters of the model and wraps no other."""
+        if any(optimizer is given for given in self._optimizers):
+            return True
+        if innermost(optimizer) is not optimizer:
+            return False
+        members = {id(parameter) for parameter in self.model.parameters()}
+        held = (each for group in optimizer.param_groups for each in group["params"])
+        return any(id(parameter) in members for parameter in held)
 
     def _tell_what_is_not_given(self) -> None:
         if not self._ids_seen:

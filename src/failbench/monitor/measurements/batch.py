@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Sequence
+from statistics import median
 from typing import Any, Final
 
 import numpy as np
@@ -103,10 +104,10 @@ class BatchMeasurement:
         else:
             lengths = np.count_nonzero(rows != self._padding, axis=1)
             values = {"padding_share": 1 - float(lengths.sum()) / rows.size}
-        longest, median = float(lengths.max()), float(np.median(lengths))
+        longest, middle = float(lengths.max()), float(median(lengths.tolist()))
         values["longest_row"] = longest
         if longest:
-            values["row_length_ratio"] = longest / median if median else math.inf
+            values["row_length_ratio"] = longest / middle if middle else math.inf
         return values
 
     def _range(self, rows: Ids) -> dict[str, float]:

@@ -3,29 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Final
 
 from torch import Tensor, nn
 
-
-@dataclass(frozen=True)
-class Place:
-    """Where a module has a member.
-
-    Attributes
-    ----------
-    members
-        The module's own table of parameters or modules.
-    name
-        In that table.
-    identity
-        Of the member.
-    """
-
-    members: dict[str, Any]
-    name: str
-    identity: int
+Place = tuple[dict[str, Any], str, int]
+"""A module's own table of parameters or modules, a name in it, and the identity of what it has."""
 
 
 class Members:
@@ -50,36 +33,36 @@ class Members:
         return self._modules
 
     @property
-    def named(self) -> list[Tensor]:
-        """A parameter for each of its names."""
-        self._refresh()
-        return [place.members[place.name] for place in self._parameters]
+    def modules_and_named(self) -> tuple[list[nn.Module], list[Tensor]]:
+        """All modules, and a parameter for each of its names."""
+        return self.modules, [table[name] for table, name, _ in self._parameters]
 
     @property
     def parameters(self) -> list[Tensor]:
         """All parameters, each once."""
         self._refresh()
-        return [place.members[place.name] for place in self._distinct]
+        return [table[name] for table, name, _ in self._distinct]
 
     def _refresh(self) -> None:
-        places = (*self._children, *self._parameters)
-        if self._count() != self._counted or any(
-            id(place.members.get(place.name)) != place.identity for place in places
-        ):
+        if self._count() != self._counted or self._is_replaced():
             self._walk()
+
+    def _is_replaced(self) -> bool:
+        return any(id(table.get(name)) != identity for table, name, identity in self._places)
 
     def _count(self) -> int:
         return sum(map(len, self._tables))
 
     def _walk(self) -> None:
         self._modules = list(self._model.modules())
-        self._children = [
-            Place(module._modules, name, id(child))
+        children = [
+            (module._modules, name, id(child))
             for module in self._modules
             for name, child in module._modules.items()
         ]
         self._parameters = list(_named(self._model))
-        self._distinct = list({place.identity: place for place in self._parameters}.values())
+        self._distinct = list({place[2]: place for place in self._parameters}.values())
+        self._places = [*children, *self._parameters]
         self._tables = [
             table for module in self._modules for table in (module._modules, module._parameters)
         ]
@@ -90,7 +73,7 @@ def _named(module: nn.Module) -> Iterator[Place]:
     """Places of parameters; of a module with two names twice."""
     for name, parameter in module._parameters.items():
         if parameter is not None:
-            yield Place(module._parameters, name, id(parameter))
+            yield module._parameters, name, id(parameter)
     for child in module._modules.values():
         if child is not None:
             yield from _named(child)

@@ -37,7 +37,7 @@ class ModelMeasurement:
 
     def structure(self) -> dict[str, float]:
         """Measure what parameters there are, and the modes of modules; quick at every step."""
-        modules, named = self._members.modules, self._members.named
+        modules, named = self._members.modules_and_named
         distinct = list({id(parameter): parameter for parameter in named}.values())
         storages = {_storage(parameter) for parameter in named}
         types = {parameter.dtype for parameter in distinct if parameter.is_floating_point()}

@@ -1,0 +1,207 @@
+"""Probes: forward passes that ask whether the model treats tokens, rows and modes as it should."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Any, Final
+
+import torch
+from torch import Tensor, nn
+from torch.func import functional_call
+
+_NAMED: Final = ("decoder_input_ids", "input_ids")
+"""Names of token ids that the predictions of Transformers' models stand beside."""
+
+_NO_TOKENS: Final = ("mask", "label", "position", "type")
+"""Parts of the names of other tables of integers."""
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What the model is called with.
+
+    Attributes
+    ----------
+    args, kwargs
+        Arguments.
+    place
+        Which of them has the token ids, by number or name; None where none has.
+    """
+
+    args: tuple[Any, ...]
+    kwargs: Mapping[str, Any]
+    place: int | str | None
+
+    @property
+    def ids(self) -> Tensor | None:
+        """Token ids of shape (rows, positions)."""
+        if self.place is None:
+            return None
+        return self.args[self.place] if isinstance(self.place, int) else self.kwargs[self.place]
+
+    def with_ids(self, ids: Tensor) -> Inputs:
+        """The same with other token ids."""
+        if isinstance(self.place, int):
+            args = (*self.args[: self.place], ids, *self.args[self.place + 1 :])
+            return Inputs(args, self.kwargs, self.place)
+        return Inputs(self.args, {**self.kwargs, str(self.place): ids}, self.place)
+
+
+class Probes:
+    """Probes a model with a batch of its training.
+
+    Neither weights, buffers, modes nor generators are other than before afterwards. Hooks of the
+    model run as in any forward pass.
+
+    Parameters
+    ----------
+    model
+        The root module.
+    """
+
+    def __init__(self, model: nn.Module) -> None:
+        self._model: Final = model
+
+    def measure(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, float]:
+        """Probe the model.
+
+        Parameters
+        ----------
+        args, kwargs
+            What the model is called with in training.
+
+        Returns
+        -------
+        dict
+            Signals by name; those that the batch or the output cannot have are not there. Without
+            a tensor of predictions there is none.
+        """
+        inputs = Inputs(args, kwargs, _place_of_ids(args, kwargs))
+        with torch.no_grad(), self._forked(), _without_fast_path():
+            with self._evaluating():
+                base = self._logits(inputs)
+                if base is None or not base.numel():
+                    return {}
+                values = {"probe_determinism": self._difference(base, inputs)}
+                if inputs.ids is not None:
+                    values |= self._of_tokens(base, inputs, inputs.ids)
+            values["probe_training"] = self._difference(base, inputs)
+        return values
+
+    def _of_tokens(self, base: Tensor, inputs: Inputs, ids: Tensor) -> dict[str, float]:
+        values = {}
+        later = _with_another_end(ids)
+        if later is not None and base.shape[:2] == ids.shape and not self._reads_apart(inputs):
+            changed = inputs.with_ids(later)
+            values["probe_causality"] = self._difference(base, changed, (slice(None), slice(-1)))
+        others = torch.cat([ids[:1], ids[1:].flip(-1)])
+        if len(base) == len(ids) and not torch.equal(others, ids):
+            changed = inputs.with_ids(others)
+            values["probe_independence"] = self._difference(base, changed, (0,))
+        return values
+
+    def _reads_apart(self, inputs: Inputs) -> bool:
+        """Whether predictions stand beside other tokens than those that are known."""
+        config = getattr(self._model, "config", None)
+        return bool(getattr(config, "is_encoder_decoder", False)) and (
+            inputs.place != "decoder_input_ids"
+        )
+
+    def _difference(self, base: Tensor, inputs: Inputs, part: tuple[Any, ...] = ()) -> float:
+        """Root mean square of what other inputs change, over that of the logits."""
+        other = self._logits(inputs)
+        if other is None or other.shape != base.shape:
+            return math.nan
+        change, size = _rms(other[part] - base[part]), _rms(base)
+        if size == 0:
+            return 0.0 if change == 0 else math.inf
+        return change / size
+
+    def _logits(self, inputs: Inputs) -> Tensor | None:
+        # What the model writes into its buffers, as batch normalisation does, goes into copies.
+        buffers = {name: buffer.clone() for name, buffer in self._model.named_buffers()}
+        result = functional_call(self._model, buffers, inputs.args, dict(inputs.kwargs))
+        if isinstance(result, Mapping):
+            named = result.get("logits")
+        else:
+            named = getattr(result, "logits", None)
+        if isinstance(named, Tensor):
+            return named
+        for part in result if isinstance(result, tuple | list) else [result]:
+            if isinstance(part, Tensor) and part.is_floating_point() and part.dim() > 1:
+                return part
+        return None
+
+    @contextmanager
+    def _evaluating(self) -> Iterator[None]:
+        """Evaluation mode, without what modules do when they are told of it."""
+        modes = [(module, module.training) for module in self._model.modules()]
+        try:
+            for module, _ in modes:
+                module.training = False
+            yield
+        finally:
+            for module, mode in modes:
+                module.training = mode
+
+    @contextmanager
+    def _forked(self) -> Iterator[None]:
+        """Generators that are put back, of the processor and of the devices in use."""
+        devices = {parameter.device for parameter in self._model.parameters()}
+        kinds = {device.type for device in devices} - {"cpu", "meta"}
+        with ExitStack() as stack:
+            stack.enter_context(torch.random.fork_rng(devices=[]))
+            for kind in kinds:
+                places = [device.index for device in devices if device.type == kind]
+                stack.enter_context(torch.random.fork_rng(devices=places, device_type=kind))
+            yield
+
+
+@contextmanager
+def _without_fast_path() -> Iterator[None]:
+    """The kernels of training: those of evaluation put zeros where there is padding."""
+    enabled = torch.backends.mha.get_fastpath_enabled()
+    torch.backends.mha.set_fastpath_enabled(False)
+    try:
+        yield
+    finally:
+        torch.backends.mha.set_fastpath_enabled(enabled)
+
+
+def _place_of_ids(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> int | str | None:
+    for name in _NAMED:
+        if _are_ids(kwargs.get(name)):
+            return name
+    for number, value in enumerate(args):
+        if _are_ids(value):
+            return number
+    for name, value in kwargs.items():
+        if _are_ids(value) and not any(word in name for word in _NO_TOKENS):
+            return name
+    return None
+
+
+def _are_ids(value: Any) -> bool:
+    return (
+        isinstance(value, Tensor)
+        and value.dim() == 2
+        and value.numel() > 0
+        and value.dtype in (torch.int16, torch.int32, torch.int64)
+    )
+
+
+def _with_another_end(ids: Tensor) -> Tensor | None:
+    """Token ids of which each row has another last one, that the batch has too."""
+    low, high = torch.aminmax(ids)
+    if ids.shape[1] < 2 or bool(low == high):
+        return None
+    last = ids[:, -1:]
+    return torch.cat([ids[:, :-1], torch.where(last == high, low, high)], dim=1)
+
+
+def _rms(values: Tensor) -> float:
+    wide = torch.promote_types(values.dtype, torch.float32)
+    return float(torch.linalg.vector_norm(values, dtype=wide)) / math.sqrt(values.numel())

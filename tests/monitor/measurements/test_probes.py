@@ -1,0 +1,182 @@
+"""Probes tell models apart that mix what they must not, and leave no trace."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="measurements are of tensors")
+
+from torch import nn  # noqa: E402
+
+from failbench.monitor.measurements.probes import Probes  # noqa: E402
+
+IDS = torch.tensor([[1, 2, 3, 4], [5, 6, 7, 8], [3, 1, 9, 2]])
+KEYWORDS = ("determinism", "causality", "independence", "training")
+
+
+class Model(nn.Module):
+    """Causal and independent, unless it is told otherwise."""
+
+    def __init__(self, dropout=0.0, future=False, rows=False, noise=False, normal=False):
+        super().__init__()
+        torch.manual_seed(0)
+        self.embedding = nn.Embedding(10, 6)
+        self.norm = nn.BatchNorm1d(6) if normal else nn.LayerNorm(6)
+        self.dropout = nn.Dropout(dropout)
+        self.head = nn.Linear(6, 10)
+        self.future, self.rows, self.noise = future, rows, noise
+
+    def forward(self, input_ids, attention_mask=None, labels=None):
+        hidden = self.embedding(input_ids)
+        hidden = hidden.cumsum(1) if not self.future else hidden + hidden.sum(1, keepdim=True)
+        if self.rows:
+            hidden = hidden + hidden.mean(0, keepdim=True)
+        if self.noise:
+            hidden = hidden + torch.randn(hidden.shape)
+        hidden = self.norm(hidden.flatten(0, 1)).unflatten(0, hidden.shape[:2])
+        return self.head(self.dropout(hidden))
+
+
+def probe(*args, model=None, **kwargs):
+    values = Probes(model or Model()).measure(args, kwargs)
+    return {name.removeprefix("probe_"): value for name, value in values.items()}
+
+
+@pytest.mark.parametrize(
+    ("options", "broken"),
+    [
+        ({}, ()),
+        ({"future": True}, ("causality",)),
+        ({"rows": True}, ("independence",)),
+        ({"noise": True}, KEYWORDS),
+        ({"dropout": 0.5}, ("training",)),
+        ({"normal": True}, ("training",)),
+    ],
+)
+def test_each_probe_sees_what_it_is_for(options, broken):
+    values = probe(IDS, model=Model(**options))
+    assert {name for name, value in values.items() if value > 1e-3} == set(broken)
+    assert {name for name, value in values.items() if value < 1e-6} == set(KEYWORDS) - set(broken)
+
+
+def test_a_difference_is_over_the_size_of_the_logits():
+    class Shift(nn.Module):
+        def forward(self, ids):
+            return torch.full((*ids.shape, 3), 2.0) + 0.5 * self.training
+
+    assert probe(IDS, model=Shift())["training"] == pytest.approx(0.25)
+
+
+def test_nothing_is_other_than_before():
+    model = Model(dropout=0.5, normal=True, noise=True)
+    model.dropout.eval()
+    model.head.register_buffer("hidden", torch.zeros(3), persistent=False)
+    state = {name: value.clone() for name, value in model.state_dict().items()}
+    versions = {name: value._version for name, value in model.named_buffers()}
+    objects = {name: id(value) for name, value in model.named_buffers()}
+    modes = {name: module.training for name, module in model.named_modules()}
+    random.seed(0), np.random.seed(0)  # noqa: NPY002 - the generator that a probe must not touch
+    before = random.getstate(), np.random.get_state()[1].tolist(), torch.get_rng_state()  # noqa: NPY002
+    Probes(model).measure((IDS,), {})
+    assert random.getstate() == before[0]
+    assert np.random.get_state()[1].tolist() == before[1]  # noqa: NPY002
+    assert torch.equal(torch.get_rng_state(), before[2])
+    assert {name: module.training for name, module in model.named_modules()} == modes
+    assert {name: value._version for name, value in model.named_buffers()} == versions
+    assert {name: id(value) for name, value in model.named_buffers()} == objects
+    assert all(torch.equal(value, state[name]) for name, value in model.state_dict().items())
+    assert all(parameter.grad is None for parameter in model.parameters())
+    assert torch.is_grad_enabled()
+    assert torch.equal(IDS, torch.tensor([[1, 2, 3, 4], [5, 6, 7, 8], [3, 1, 9, 2]]))
+
+
+def test_modes_and_generators_are_put_back_where_the_model_fails():
+    model = Model(noise=True)
+    before = torch.get_rng_state()
+    with pytest.raises(IndexError):
+        Probes(model).measure((IDS + 5,), {})
+    assert all(module.training for module in model.modules())
+    assert torch.equal(torch.get_rng_state(), before)
+    assert torch.backends.mha.get_fastpath_enabled()
+
+
+def test_changing_the_mode_runs_no_code_of_the_model():
+    class Merging(Model):
+        def train(self, mode=True):
+            raise AssertionError("the mode was set by the module itself")
+
+    assert probe(IDS, model=Merging())["training"] == 0
+
+
+def test_token_ids_are_found_by_name_and_by_type():
+    model = Model(future=True, rows=True)
+    by_place = probe(IDS, model=model)
+    assert probe(input_ids=IDS, attention_mask=torch.ones_like(IDS), model=model) == by_place
+    assert probe(attention_mask=torch.ones_like(IDS), labels=IDS, input_ids=IDS, model=model) == (
+        by_place
+    )
+
+
+def test_without_other_tokens_there_is_nothing_to_change():
+    assert probe(torch.ones(3, 4, dtype=torch.long)).keys() == {"determinism", "training"}
+    assert "causality" not in probe(IDS[:, :1])
+    assert "independence" not in probe(IDS[:1])
+
+
+def test_models_without_tokens_or_predictions():
+    linear = nn.Linear(4, 3)
+    assert probe(torch.randn(2, 4), model=linear) == {"determinism": 0, "training": 0}
+
+    class Scalar(nn.Module):
+        def forward(self, ids):
+            return ids.float().sum()
+
+    assert probe(IDS, model=Scalar()) == {}
+
+
+class Answer:
+    """An output as Transformers' models give it."""
+
+    def __init__(self, logits):
+        self.loss, self.logits = logits.sum(), logits
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        Answer,
+        lambda logits: {"loss": logits.sum(), "logits": logits},
+        lambda logits: (logits.sum(), logits),
+    ],
+)
+def test_logits_are_found_in_outputs_of_any_form(form):
+    class Wrapped(Model):
+        def forward(self, ids):
+            return form(super().forward(ids))
+
+    assert probe(IDS, model=Wrapped(future=True)) == probe(IDS, model=Model(future=True))
+
+
+def test_tied_weights_and_attention_with_padding():
+    class Encoder(nn.Module):
+        def __init__(self):
+            super().__init__()
+            torch.manual_seed(0)
+            self.embedding = nn.Embedding(10, 8)
+            layer = nn.TransformerEncoderLayer(8, 2, 16, 0.0, batch_first=True)
+            self.layers = nn.TransformerEncoder(layer, 2)
+            self.head = nn.Linear(8, 10, bias=False)
+            self.head.weight = self.embedding.weight
+
+        def forward(self, ids):
+            return self.head(
+                self.layers(self.embedding(ids), src_key_padding_mask=torch.zeros_like(ids) > 0)
+            )
+
+    values = probe(IDS, model=Encoder())
+    assert values["training"] < 1e-6
+    assert values["independence"] < 1e-6
+    assert values["causality"] > 1e-3  # as it reads both sides

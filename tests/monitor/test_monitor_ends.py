@@ -1,0 +1,219 @@
+"""However a run ends, its log says in which phase, and what was measured last."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from failbench.monitor import Monitor, read_history  # noqa: E402
+from failbench.monitor.log import NOW, NOW_TYPE  # noqa: E402
+from failbench.monitor.memory import RESERVE, ProcessMemory, Reserve  # noqa: E402
+from made_up_training import LOOPS, Tiny, adamw, cross_entropy, loader  # noqa: E402
+
+HERE = [str(Path(__file__).parents[1] / "made_up"), *sys.path]
+
+
+class CauseError(RuntimeError):
+    pass
+
+
+class Failing(Tiny):
+    """Raises an error in the forward or the backward pass of a batch."""
+
+    def __init__(self, phase, batch):
+        super().__init__()
+        self.phase, self.batch, self.calls = phase, batch, 0
+
+    def forward(self, ids):
+        self.calls += 1
+        due = self.calls > self.batch
+        if due and self.phase == "forward":
+            raise CauseError
+        logits = super().forward(ids)
+        if due and self.phase == "backward":
+
+            def fail(gradient):
+                raise CauseError
+
+            self.norm.weight.register_hook(fail)
+            self.phase = ""
+            logits = logits + self.norm.weight.sum() * 0
+        return logits
+
+
+def fail_in(monitor, phase, batch=3):
+    """A loop that fails in a phase."""
+
+    def batches():
+        for number, rows in enumerate(loader()):
+            if phase == "data" and number == batch:
+                raise CauseError
+            yield rows
+
+    model = Failing(phase, batch)
+    optimizer = adamw(model)[0]
+    monitor.watch(model, optimizer)
+    if phase == "step":
+
+        def fail(*_):
+            if model.calls > batch:
+                raise CauseError
+
+        optimizer.register_step_pre_hook(fail)
+    for number, rows in enumerate(monitor.data(batches())):
+        due = number == batch
+        optimizer.zero_grad()
+        logits = model(rows[:, :-1])
+        if due and phase == "loss":
+            raise CauseError
+        loss = monitor.loss(logits, rows[:, 1:], cross_entropy(logits, rows[:, 1:]))
+        loss.backward()
+        optimizer.step()
+        if due and phase == "callback":
+            raise CauseError
+        with monitor.phase("evaluation"):
+            if due and phase == "evaluation":
+                raise CauseError
+
+
+@pytest.mark.parametrize(
+    "phase", ["data", "forward", "loss", "backward", "step", "evaluation", "callback"]
+)
+@pytest.mark.parametrize("given", [True, False])
+def test_an_exception_ends_the_run_in_its_phase(tmp_path, monkeypatch, phase, given):
+    hooks = [lambda *_: None]
+    monkeypatch.setattr(sys, "excepthook", hooks[0])
+    monitor = Monitor(tmp_path / "run")
+    if given:
+        with pytest.raises(CauseError), monitor:
+            fail_in(monitor, phase)
+    else:
+        try:
+            fail_in(monitor, phase)
+        except CauseError:
+            sys.excepthook(*sys.exc_info())
+            assert hooks == [sys.excepthook]
+    end = monitor.history().end
+    assert (end.kind, end.phase, end.step) == ("exception", phase, 3)
+    assert end.error.endswith("CauseError")
+    assert monitor.history().rows[-1].step == (2 if phase == "data" else 3)
+
+
+def test_an_exception_while_building_is_noted(tmp_path):
+    with pytest.raises(CauseError), Monitor(tmp_path / "run") as monitor:
+        raise CauseError
+    assert monitor.history().end.phase == "build"
+
+
+def test_an_exception_of_the_training_thread_is_noted_and_that_of_another_is_not(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(threading, "excepthook", lambda _: None)
+    monitor = Monitor(tmp_path / "run")
+    monitor.watch(model := Tiny(), *adamw(model))
+
+    def fail():
+        raise CauseError
+
+    def train_and_fail():
+        model(torch.ones(2, 3, dtype=torch.long))
+        raise CauseError
+
+    for target, kind in ((fail, "running"), (train_and_fail, "exception")):
+        thread = threading.Thread(target=target)
+        thread.start()
+        thread.join()
+        assert monitor.history().end.kind == kind
+
+
+def run(code, folder):
+    script = f"import sys; sys.path[:0] = {HERE}\n" + code
+    return subprocess.run(
+        [sys.executable, "-c", script, folder], check=False, capture_output=True, text=True
+    )
+
+
+PROLOGUE = """
+import os, signal, time
+from failbench.monitor import Monitor
+from made_up_training import LOOPS
+monitor = Monitor(sys.argv[-1])
+"""
+
+
+def test_a_killed_process_is_explained(tmp_path):
+    code = """
+def kill(what, number):
+    if (what, number) == ("loss", 13):
+        os.kill(os.getpid(), signal.SIGKILL)
+LOOPS["adamw"].run(monitor, at=kill)
+"""
+    done = run(PROLOGUE + code, tmp_path / "run")
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    history = read_history(tmp_path / "run")
+    assert (history.end.kind, history.end.phase, history.end.step) == ("killed", "loss", 13)
+    assert history.series("loss")[0][-1] == 12
+
+
+def test_an_uncaught_exception_and_a_quiet_end_are_noted(tmp_path):
+    code = "LOOPS['adamw'].run(monitor, steps=3)\n"
+    done = run(PROLOGUE + code + "raise ValueError('the cause')", tmp_path / "failed")
+    assert "ValueError: the cause" in done.stderr, "whatever was called before is called still"
+    end = read_history(tmp_path / "failed").end
+    assert (end.kind, end.phase, end.message) == ("exception", "data", "the cause")
+    assert run(PROLOGUE + code, tmp_path / "completed").stderr == ""
+    assert read_history(tmp_path / "completed").end.kind == "completed"
+
+
+def test_a_forked_process_ends_no_run(tmp_path):
+    code = "if os.fork() == 0: sys.exit(1)\nos.wait()\nos.kill(os.getpid(), signal.SIGKILL)"
+    run(PROLOGUE + code, tmp_path / "run")
+    assert read_history(tmp_path / "run").end.kind == "killed"
+
+
+def test_a_hang_is_seen_from_outside(tmp_path):
+    monitor = Monitor(tmp_path / "run")
+    LOOPS["adamw"].run(monitor, steps=3)
+    assert read_history(tmp_path / "run").end.kind == "running"
+    now = bytearray((tmp_path / "run" / NOW).read_bytes())
+    offset = NOW_TYPE.fields["wall"][1]
+    now[offset : offset + 8] = bytes(8)  # since 1970
+    with (tmp_path / "run" / NOW).open("r+b") as file:
+        file.write(now)
+    end = read_history(tmp_path / "run").end
+    assert (end.kind, end.phase) == ("hung", "data")
+    monitor.close()
+
+
+def test_the_reserve_goes_back_to_the_system():
+    memory = ProcessMemory()
+    before = memory.used()
+    reserve = Reserve()
+    assert memory.used() - before >= RESERVE
+    reserve.release()
+    assert memory.used() - before < RESERVE / 2
+
+
+def test_memory_that_runs_out_is_written_within_the_limit(tmp_path):
+    code = """
+import resource
+LOOPS["adamw"].run(monitor, steps=3)
+from failbench.monitor.memory import ProcessMemory
+most = int(ProcessMemory().used()) + 2**23
+resource.setrlimit(resource.RLIMIT_DATA, (most, resource.RLIM_INFINITY))
+import torch
+kept = []
+with monitor.phase("callback"):
+    while True:
+        kept.append(torch.zeros(2**18))
+"""
+    done = run(PROLOGUE + code, tmp_path / "run")
+    end = read_history(tmp_path / "run").end
+    assert (end.kind, end.phase) == ("out of memory", "callback"), done.stderr

@@ -1,0 +1,168 @@
+"""Whatever the monitor itself does wrong, training goes on."""
+
+from __future__ import annotations
+
+import errno
+import warnings
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from failbench.monitor import (  # noqa: E402
+    Monitor,
+    Vocabulary,
+    clock,
+    evaluation,
+    losses,
+    memory,
+    step,
+    watcher,
+)
+from failbench.monitor.guard import MEASUREMENTS  # noqa: E402
+from failbench.monitor.log import LogWriter  # noqa: E402
+from failbench.monitor.measurements.activations import ActivationMeasurement  # noqa: E402
+from failbench.monitor.signals import SIGNAL_NAMES  # noqa: E402
+from made_up_training import LOOPS, PADDING, TOKENS, UNKNOWN, Tiny, adamw, equal, loader  # noqa: E402
+
+STEPS = 12
+
+PLACES = {
+    "arguments": (watcher, "arguments_of"),
+    "batch": (watcher.BatchMeasurement, "measure"),
+    "labels": (losses, "measure_labels"),
+    "recomputed loss": (losses, "measure_loss"),
+    "output": (losses, "measure_output"),
+    "logit gradient": (losses, "measure_logit_gradient"),
+    "structure": (watcher.ModelMeasurement, "structure"),
+    "weights": (watcher.ModelMeasurement, "weights"),
+    "indices": (watcher.Tables, "measure"),
+    "activations": (ActivationMeasurement, "_see"),
+    "optimizer": (watcher.OptimizerMeasurement, "before_step"),
+    "gradients left": (watcher.OptimizerMeasurement, "at_forward"),
+    "update": (watcher.OptimizerMeasurement, "after_step"),
+    "memory": (memory.ProcessMemory, "highest"),
+    "live tensors": (memory.gc, "get_objects"),
+    "clock": (clock.Clock, "lap"),
+    "counters": (clock.Counters, "read"),
+    "evaluation": (evaluation.Evaluation, "batch"),
+    "probes": (watcher.Probes, "measure"),
+}
+"""What is made to fail for each measurement. The loss itself, the count of passes and a comparison
+of ranks are read elsewhere."""
+
+UNTRIED = {"loss", "passes", "ranks"}
+
+
+def test_each_signal_belongs_to_one_measurement_and_each_measurement_is_tried():
+    names = [name for names in MEASUREMENTS.values() for name in names]
+    assert sorted(names) == sorted(SIGNAL_NAMES)
+    assert PLACES.keys() | UNTRIED == MEASUREMENTS.keys()
+
+
+@pytest.fixture(scope="module")
+def unwatched():
+    return LOOPS["adamw"].run(steps=STEPS)
+
+
+@pytest.mark.parametrize("error", [ValueError("the cause"), MemoryError()], ids=type)
+@pytest.mark.parametrize("name", PLACES)
+def test_a_measurement_that_fails_warns_once_and_training_goes_on(
+    tmp_path, monkeypatch, unwatched, name, error
+):
+    def fail(*args, **kwargs):
+        raise error
+
+    monkeypatch.setattr(*PLACES[name], fail)
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        with Monitor(
+            tmp_path / "run", "full", every=3, vocabulary=Vocabulary(TOKENS, PADDING, UNKNOWN)
+        ) as monitor:
+            result = LOOPS["adamw"].run(monitor, steps=STEPS)
+    monkeypatch.undo()
+    assert equal(unwatched, result)
+    messages = [str(each.message) for each in warned if each.category is RuntimeWarning]
+    about = [message for message in messages if f"measure {name} any more" in message]
+    assert len(about) == 1, messages
+    assert type(error).__name__ in about[0]
+    others = {"update"} if name == "optimizer" else {"optimizer"} if name == "update" else set()
+    assert len(messages) <= 1 + len(others), messages
+    off = monitor.history().off
+    assert all(type(error).__name__ in off[signal] for signal in MEASUREMENTS[name])
+    assert monitor.history().end.kind == "completed"
+
+
+def test_a_warning_that_is_an_error_ends_no_training(tmp_path, monkeypatch, unwatched, capsys):
+    monkeypatch.setattr(losses, "measure_labels", None)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with Monitor(tmp_path / "run", every=3) as monitor:
+            assert equal(unwatched, LOOPS["adamw"].run(monitor, steps=STEPS))
+    assert "labels" in capsys.readouterr().err
+
+
+def test_an_error_of_the_monitor_itself_stops_it_and_not_the_training(
+    tmp_path, monkeypatch, unwatched
+):
+    def fail(*args, **kwargs):
+        raise KeyError("a bug")
+
+    monkeypatch.setattr(step.Step, "add", fail)
+    with (
+        pytest.warns(RuntimeWarning, match="Nothing is measured any more") as warned,
+        Monitor(tmp_path / "run", every=3) as monitor,
+    ):
+        assert equal(unwatched, LOOPS["adamw"].run(monitor, steps=STEPS))
+    assert len(warned) == 1
+    assert "a bug" in monitor.history().off["loss"]
+
+
+def test_a_user_can_interrupt_a_measurement(tmp_path, monkeypatch):
+    def interrupt(*args, **kwargs):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(losses, "measure_labels", interrupt)
+    with pytest.raises(KeyboardInterrupt), Monitor(tmp_path / "run") as monitor:
+        LOOPS["adamw"].run(monitor, steps=STEPS)
+    assert monitor.history().end.error == "KeyboardInterrupt"
+
+
+def test_a_full_disk_ends_the_log_with_one_warning(tmp_path, monkeypatch, unwatched):
+    written = LogWriter._line
+
+    def fail(self, content):
+        if isinstance(content, list) and content[0] >= 6:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        written(self, content)
+
+    monkeypatch.setattr(LogWriter, "_line", fail)
+    with (
+        pytest.warns(RuntimeWarning, match="No space left on device") as warned,
+        Monitor(tmp_path / "run", every=3) as monitor,
+    ):
+        assert equal(unwatched, LOOPS["adamw"].run(monitor, steps=STEPS))
+    assert len(warned) == 1
+    assert monitor.history().series("loss")[0][0] == 0
+
+
+def test_measurements_leave_the_cache_of_autocast_alone(tmp_path):
+    class Cast(Tiny):
+        def forward(self, ids):
+            return super().forward(ids).float()
+
+    def gradients(monitor):
+        torch.manual_seed(0)
+        model = Cast(dropout=0)
+        if monitor is not None:
+            monitor.watch(model, *adamw(model))
+        batch = next(iter(loader()))
+        with torch.autocast("cpu", torch.bfloat16):
+            model(batch).square().mean().backward()
+        return [each.grad for each in model.parameters()]
+
+    torch.manual_seed(1)
+    plain = gradients(None)
+    torch.manual_seed(1)
+    with Monitor(tmp_path / "run", "full", every=1) as monitor:
+        assert equal(plain, gradients(monitor))
