@@ -54,11 +54,12 @@ class Convention:
         targets = targets_of(model, arguments, output)
         if targets is None or targets.logits is None:
             return targets
-        if self._shifted is None:
+        if self._shifted is None and bool(torch.isfinite(targets.loss).all()):
             self._guard.measure("recomputed loss", self._decide, targets, arguments)
-        if not self._compared or self._shifted is None:
+        if not self._compared:
             return Targets(None, None, targets.loss)
-        return _as_mean(replace(targets, shifted=self._shifted), arguments)
+        shifted = targets.shifted if self._shifted is None else self._shifted
+        return _as_mean(replace(targets, shifted=shifted), arguments)
 
     def _decide(self, targets: Targets, arguments: dict[str, Any]) -> None:
         named = targets.shifted

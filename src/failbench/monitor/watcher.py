@@ -59,6 +59,8 @@ class Watcher:
     called
         Whether training calls the model itself and its optimizers as they are; otherwise who has
         the watcher tells of passes and updates.
+    convention
+        How the loss in an output belongs to its logits and labels.
     """
 
     def __init__(
@@ -93,7 +95,7 @@ class Watcher:
         self._in_backward = False
         padding = None if vocabulary is None else vocabulary.padding
         self._losses = Losses(guard, steps, self.hooks, self._ids, padding)
-        self._convention = Convention(guard)
+        self.convention = Convention(guard)
         surprise = (lambda _: None) if self._batch is None else self._batch.surprise
         self.evaluations = Evaluations(guard, steps, surprise, recomputed=level != "light")
 
@@ -268,7 +270,7 @@ class Watcher:
 
     def _measure_output_loss(self, output: Any) -> None:
         if not self._from_loop:
-            targets = self._convention.targets(self.model, self._arguments, output)
+            targets = self.convention.targets(self.model, self._arguments, output)
             if targets is not None:
                 self._measure_loss(targets)
 
