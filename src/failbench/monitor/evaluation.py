@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -127,18 +126,18 @@ class Evaluations:
         self._current: Evaluation | None = None
         self._first: bytes | None = None
 
-    @contextmanager
-    def evaluate(self) -> Iterator[None]:
-        """Count what happens inside for an evaluation; within another one, for that."""
-        if self._current is not None or self._steps.pinned is not None:
-            yield
-            return
-        evaluation = self._current = Evaluation(self._surprise)
-        try:
-            with self._steps.pin("evaluation"):
-                yield
-        finally:
-            self._current = None
+    def begin(self) -> bool:
+        """Count what happens from now on for an evaluation, unless there is one already."""
+        begun = self._steps.pin("evaluation")
+        if begun:
+            self._current = Evaluation(self._surprise)
+        return begun
+
+    def end(self, failed: bool) -> None:
+        """End the evaluation, because of an exception or not."""
+        evaluation, self._current = self._current, None
+        self._steps.unpin(failed)
+        if evaluation is not None:
             values = self._guard.values("evaluation", evaluation.values, self._first)
             if evaluation.batches and self._first is None:
                 self._first = evaluation.digest

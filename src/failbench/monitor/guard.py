@@ -157,11 +157,10 @@ class Guard:
         if measurement in self._failed:
             return
         self._failed.add(measurement)
-        lines = str(error).splitlines()
-        reason = f"{type(error).__name__}: {lines[0][:200] if lines else 'no message'}"
+        reason = _said_by(error)
         self.turn_off(MEASUREMENTS[measurement], f"it raised {reason}")
         warn(
-            f"The monitor does not measure {measurement} any more, which raised {reason} "
+            f"The monitor does not measure {measurement} any more, which raised {reason}. "
             "Training goes on."
         )
 
@@ -187,10 +186,10 @@ class Guard:
     def stop(self, error: Exception) -> None:
         """End all measurements because of an error in the monitor itself."""
         if self.written:
-            reason = f"the monitor raised {type(error).__name__}: {error}"
+            reason = f"the monitor raised {_said_by(error)}"
             self.turn_off([signal.name for signal in SIGNALS], reason)
             self.written = False
-            warn(f"Nothing is measured any more: {reason} Training goes on.")
+            warn(f"Nothing is measured any more: {reason}. Training goes on.")
 
     def wanted(self, values: Mapping[str, float]) -> dict[str, float]:
         """Those of some values that the level measures and nothing turned off."""
@@ -209,6 +208,13 @@ class Guard:
                 f"The log of the monitor cannot be written ({error}), so that nothing is measured "
                 "any more. Training goes on."
             )
+
+
+def _said_by(error: Exception) -> str:
+    """The kind of an error, and the first line of its message."""
+    lines = str(error).splitlines()
+    kind = type(error).__name__
+    return f"{kind}: {lines[0][:200].rstrip('.')}" if lines else kind
 
 
 def warn(message: str) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import atexit
 import os
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -192,9 +192,9 @@ class Monitor:
         """
         if name not in PHASES:
             raise ValueError(f"There is no phase {name!r}: give one of {', '.join(PHASES)}.")
-        return (
-            self._watcher.evaluations.evaluate() if name == "evaluation" else self._steps.pin(name)
-        )
+        if name == "evaluation":
+            return self._within(self._watcher.evaluations.begin, self._watcher.evaluations.end)
+        return self._within(lambda: self._steps.pin(name), self._steps.unpin)
 
     def history(self) -> History:
         """What was measured so far. Nothing is closed."""
@@ -220,6 +220,18 @@ class Monitor:
         else:
             self._note(error)
 
+    @contextmanager
+    def _within(self, begin: Callable[[], bool], end: Callable[[bool], None]) -> Iterator[None]:
+        begun = self._guarded(begin)
+        try:
+            yield
+        except BaseException:
+            if begun:
+                self._guarded(end, True)
+            raise
+        if begun:
+            self._guarded(end, False)
+
     def _note(self, error: BaseException) -> None:
         self._reserve.release()
         self._end(lambda: end_of_error(error, self._steps.phase, self._steps.number))
@@ -242,19 +254,19 @@ class Monitor:
     def _fact(self, name: str, value: float) -> None:
         self._guard.write(self._writer.fact, name, value)
 
-    def _guarded(self, function: Callable[..., object], *args: Any) -> None:
+    def _guarded(self, function: Callable[..., Any], *args: Any) -> Any:
         """Call what belongs to the monitor alone, and stop measuring if it raises an error."""
-        if not self._closed:
-            self._guarded_always(function, *args)
+        return None if self._closed else self._guarded_always(function, *args)
 
-    def _guarded_always(self, function: Callable[..., object], *args: Any) -> None:
+    def _guarded_always(self, function: Callable[..., Any], *args: Any) -> Any:
         if not self._guard.written:
             self._watcher.hooks.remove()
-            return
+            return None
         try:
-            function(*args)
+            return function(*args)
         except Exception as error:
             self._guard.stop(error)
+            return None
 
 
 def _header(level: Level, every: int, vocabulary: Vocabulary | None) -> Header:

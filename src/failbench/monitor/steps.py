@@ -13,8 +13,7 @@ own, without the optimizer's signals.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 
 from failbench.monitor.clock import Clock, Counters, Counts
 from failbench.monitor.guard import Guard
@@ -62,6 +61,7 @@ class Steps:
         self._in_step = False
         self.phase: Phase = "build"
         self.pinned: Phase | None = None
+        self._before_pin: Phase = "build"
         self.current = Step(0)
         self.number = 0
         self.enter("build")
@@ -82,22 +82,20 @@ class Steps:
         if self.pinned is None:
             self._change(phase)
 
-    @contextmanager
-    def pin(self, phase: Phase) -> Iterator[None]:
-        """Stay in a phase; after an exception in it too, until the loop goes on."""
+    def pin(self, phase: Phase) -> bool:
+        """Stay in a phase that the user declares; not within another one."""
         if self.pinned is not None:
-            yield
-            return
-        before = self.phase
+            return False
+        self._before_pin = self.phase
         self._change(phase)
         self.pinned = phase
-        try:
-            yield
-        except BaseException:
-            self.pinned = None
-            raise
+        return True
+
+    def unpin(self, failed: bool) -> None:
+        """Leave that phase; after an exception only when the loop goes on."""
         self.pinned = None
-        self._change(before)
+        if not failed:
+            self._change(self._before_pin)
 
     def ask(self) -> None:
         """A batch is asked for."""

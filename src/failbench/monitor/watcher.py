@@ -162,16 +162,13 @@ class Watcher:
         if self._clock.thread != threading.get_ident():
             self._clock.follow()
         if self._steps.pinned is not None:
-            self._arguments = arguments_of(self.model, args, kwargs)
+            self._read_arguments(args, kwargs)
             self.evaluations.forward(self.model, self._arguments)
         elif not (torch.is_grad_enabled() or self.model.training):
             self._steps.enter("evaluation")
         else:
             self._in_backward = False
-            self._arguments = (
-                self._guard.attempt("arguments", lambda: arguments_of(self.model, args, kwargs))
-                or {}
-            )
+            self._read_arguments(args, kwargs)
             if self._begin_forward() and self._steps.check:
                 self._before_check(args, kwargs)
             if not self._from_loader:
@@ -250,6 +247,10 @@ class Watcher:
             if self._structure is not None:
                 self._add("structure", self._structure.structure)
         return first
+
+    def _read_arguments(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+        given = self._guard.attempt("arguments", lambda: arguments_of(self.model, args, kwargs))
+        self._arguments = given or {}
 
     def _before_check(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
         if self._structure is not None:

@@ -9,13 +9,13 @@ import torch
 from torch import Tensor
 
 from failbench.monitor.measurements.reductions import (
-    count_zeros,
     dense,
     exact_norm,
     is_finite,
     norms,
+    zero_shares,
 )
-from failbench.monitor.measurements.sample import MOST_ELEMENTS, spaced
+from failbench.monitor.measurements.sample import MOST_ELEMENTS
 
 
 def measure_gradients(parameters: Sequence[Tensor], scale: float = 1.0) -> dict[str, float]:
@@ -70,13 +70,9 @@ def _zeros(sizes: Sequence[int], gradients: Sequence[Tensor]) -> dict[str, float
     elements = sum(sizes)
     if not elements:
         return {}
-    samples = [
-        spaced(gradient, max(1, -(-gradient.numel() // MOST_ELEMENTS))) for gradient in gradients
-    ]
+    shares = zero_shares(gradients, MOST_ELEMENTS)
     zeros = 0.0
-    for size, gradient, sample, count in zip(
-        sizes, gradients, samples, count_zeros(samples), strict=True
-    ):
+    for size, gradient, share in zip(sizes, gradients, shares, strict=True):
         stored = gradient.numel()
-        zeros += size - stored + (count / sample.numel() * stored if stored else 0)
+        zeros += size - stored + share * stored
     return {"gradients_zero": zeros / elements}

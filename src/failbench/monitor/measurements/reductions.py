@@ -60,21 +60,46 @@ def precise(tensor: Tensor) -> torch.dtype:
     return torch.float32 if tensor.device.type == "mps" else torch.double
 
 
-def count_zeros(tensors: Sequence[Tensor]) -> list[float]:
-    """Elements of each tensor that are exactly zero."""
-    counts = [0.0] * len(tensors)
-    elsewhere = []
+def spaced(tensor: Tensor, step: int) -> Tensor:
+    """Each so many elements of a tensor without a graph, copying no more than these."""
+    if tensor.is_contiguous():
+        return tensor.view(-1)[::step]
+    if step == 1:
+        return tensor.reshape(-1)
+    places = torch.arange(0, tensor.numel(), step, device=tensor.device)
+    return tensor[torch.unravel_index(places, tensor.shape)]
+
+
+def zero_shares(tensors: Sequence[Tensor], most: int) -> list[float]:
+    """Shares of each tensor's elements that are exactly zero, 0 of an empty tensor.
+
+    Parameters
+    ----------
+    tensors
+        Without a graph.
+    most
+        Evenly spaced elements of each that are looked at.
+    """
+    shares = [0.0] * len(tensors)
+    elsewhere: list[tuple[int, int]] = []
+    counts: list[Tensor] = []
     for place, tensor in enumerate(tensors):
+        size = tensor.numel()
+        step = -(-size // most)
+        if not size:
+            continue
         if tensor.device.type == "cpu" and tensor.dtype != torch.bfloat16:
-            # Half the time of torch.count_nonzero.
-            counts[place] = float(np.count_nonzero(tensor.numpy() == 0))
+            # A fraction of the time of PyTorch's functions, which counts at every step.
+            flat = tensor.numpy().reshape(-1) if tensor.is_contiguous() else None
+            sample = spaced(tensor, step).numpy() if flat is None else flat[::step]
+            shares[place] = np.count_nonzero(sample == 0) / sample.size
         else:
-            elsewhere.append((place, torch.count_nonzero(tensor)))
-    for (place, _), count in zip(
-        elsewhere, numbers([count for _, count in elsewhere]), strict=True
-    ):
-        counts[place] = tensors[place].numel() - count
-    return counts
+            elements = spaced(tensor, step)
+            elsewhere.append((place, elements.numel()))
+            counts.append(torch.count_nonzero(elements))
+    for (place, size), count in zip(elsewhere, numbers(counts), strict=True):
+        shares[place] = 1 - count / size
+    return shares
 
 
 def is_finite(tensor: Tensor) -> bool:

@@ -8,6 +8,8 @@ from typing import Final
 import torch
 from torch import Tensor
 
+from failbench.monitor.measurements.reductions import spaced
+
 MOST_ELEMENTS: Final = 1024
 """Elements of one tensor. Smaller ones are copied whole."""
 
@@ -80,13 +82,3 @@ class Sample:
 
     def _elements(self, tensor: Tensor) -> Tensor:
         return spaced(tensor.detach(), self._step(tensor.numel()))
-
-
-def spaced(tensor: Tensor, step: int) -> Tensor:
-    """Each so many elements of a tensor without a graph, copying no more than these."""
-    if tensor.is_contiguous():
-        return tensor.view(-1)[::step]
-    if step == 1:
-        return tensor.reshape(-1)
-    places = torch.arange(0, tensor.numel(), step, device=tensor.device)
-    return tensor[torch.unravel_index(places, tensor.shape)]
