@@ -7,6 +7,9 @@ from typing import Any
 import torch
 from transformers import GPT2Config, GPT2LMHeadModel
 
+from failbench.monitor.diagnosis import diagnose
+from failbench.monitor.history import History
+
 TOKENS, POSITIONS, ROWS = 40, 12, 4
 
 
@@ -54,6 +57,15 @@ class Texts(torch.utils.data.Dataset):
         labels = ids.clone()
         labels[: place % 5] = -100
         return {"input_ids": ids, "labels": labels}
+
+
+def alarms(history: History) -> set[str]:
+    """The invariants that broke, by logic alone.
+
+    The count of tensors is left out: it falls where a loader has no next batch to hold, or an
+    evaluation has freed one, and counts as growing when it is back.
+    """
+    return {each.invariant.id for each in diagnose(history, {}).breaks} - {"tensors_do_not_pile_up"}
 
 
 class BrokenError(Exception):

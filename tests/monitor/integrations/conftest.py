@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(scope="module", autouse=True)
 def single_thread():
     """Tiny models are slower on several threads."""
     torch = pytest.importorskip("torch")
