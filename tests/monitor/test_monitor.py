@@ -14,7 +14,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from failbench.monitor import Monitor, Vocabulary  # noqa: E402
+from failbench.monitor import Monitor, Vocabulary, memory  # noqa: E402
 from failbench.monitor.signals import LEVELS, SIGNALS, signals_of  # noqa: E402
 from made_up_training import (  # noqa: E402
     LOOPS,
@@ -71,7 +71,8 @@ def test_all_signals_of_a_level_are_measured_or_said_to_be_off(tmp_path, level):
     assert measured <= wanted
 
 
-def test_healthy_values(tmp_path):
+def test_healthy_values(tmp_path, monkeypatch):
+    monkeypatch.setattr(memory, "MOST_SHARE", 1e9)
     with Monitor(tmp_path / "run", "standard", every=5, vocabulary=VOCABULARY) as monitor:
         LOOPS["adamw"].run(monitor, steps=40)
     values = [row.values for row in monitor.history().rows]
@@ -95,6 +96,7 @@ def test_healthy_values(tmp_path):
         assert series == {healthy}, name
     assert [row["loss_ratio"] for row in values] == pytest.approx([1] * len(values), rel=1e-4)
     live = [row["live_tensors"] for row in values[2:] if "live_tensors" in row]
+    assert len(live) > 2
     assert len(set(live)) == 1, "what the monitor holds does not grow"
 
 

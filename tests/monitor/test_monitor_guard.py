@@ -73,6 +73,7 @@ def test_a_measurement_that_fails_warns_once_and_training_goes_on(
     def fail(*args, **kwargs):
         raise error
 
+    monkeypatch.setattr(memory, "MOST_SHARE", 1e9)
     monkeypatch.setattr(*PLACES[name], fail)
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")

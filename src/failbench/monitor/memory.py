@@ -6,6 +6,8 @@ import gc
 import mmap
 import os
 import resource
+import time
+from itertools import compress
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,6 +15,9 @@ import torch
 
 RESERVE: Final = 4 * 2**20
 """Bytes that are held from the start, so that the end can be written where memory ran out."""
+
+MOST_SHARE: Final = 0.04
+"""Of the time of a run that may be spent on counting tensors."""
 
 _PAGE: Final = resource.getpagesize()
 _DATA_FIELD: Final = 5  # of /proc/self/statm: data and stack, in pages; see proc(5)
@@ -129,23 +134,45 @@ def memory_of(device: Any) -> Memory:
     return DeviceMemory(device) if device.type == "cuda" else ProcessMemory()
 
 
-def live_tensors() -> dict[str, float]:
-    """Count the tensors that Python holds, and the bytes of their storages, each once.
+class LiveTensors:
+    """Counts the tensors that Python holds, which takes longer the more objects there are.
 
-    Nothing is kept, and no attribute of an object that is no tensor is touched.
+    So it is done at a check only if all counts together took less than a share of the time since
+    this was made. Nothing is kept, and no attribute of an object that is no tensor is touched.
     """
-    objects = gc.get_objects()
-    types = {kind for kind in set(map(type, objects)) if issubclass(kind, torch.Tensor)}
-    tensors = [thing for thing in objects if type(thing) in types]
-    del objects
-    storages: dict[int, int] = {}
-    for tensor in tensors:
-        try:
-            storage = tensor.untyped_storage()
-            storages[storage._cdata] = storage.nbytes()
-        except (NotImplementedError, RuntimeError):  # sparse and functional tensors have none
-            continue
-    return {"live_tensors": float(len(tensors)), "live_bytes": float(sum(storages.values()))}
+
+    def __init__(self) -> None:
+        self._started = time.perf_counter()
+        self._spent = 0.0
+
+    def measure(self) -> dict[str, float]:
+        """Tensors, and the bytes of their storages, each once; nothing if it is too early."""
+        now = time.perf_counter()
+        if self._spent > MOST_SHARE * (now - self._started):
+            return {}
+        objects = gc.get_objects()
+        kinds = _kinds_of(torch.Tensor)
+        # One pass without Python's loop: there are hundreds of thousands of objects.
+        tensors = list(compress(objects, map(kinds.__contains__, map(type, objects))))
+        del objects
+        storages: dict[int, int] = {}
+        for tensor in tensors:
+            try:
+                storage = tensor.untyped_storage()
+                storages[storage._cdata] = storage.nbytes()
+            except (NotImplementedError, RuntimeError):  # sparse and functional tensors have none
+                continue
+        self._spent += time.perf_counter() - now
+        return {"live_tensors": float(len(tensors)), "live_bytes": float(sum(storages.values()))}
+
+
+def _kinds_of(kind: type) -> set[type]:
+    """A class and all that are derived from it."""
+    kinds = {kind}
+    derived: list[type] = type.__subclasses__(kind)
+    for other in derived:
+        kinds |= _kinds_of(other)
+    return kinds
 
 
 def _memory_groups() -> list[tuple[Path, Path]]:

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from failbench.monitor.clock import Clock, Counters, Counts
 from failbench.monitor.guard import Guard
 from failbench.monitor.log import LogWriter
-from failbench.monitor.memory import Memory, live_tensors
+from failbench.monitor.memory import LiveTensors, Memory
 from failbench.monitor.ranks import Ranks
 from failbench.monitor.signals import Phase
 from failbench.monitor.step import Step
@@ -55,6 +55,7 @@ class Steps:
         self._every = every
         self._memory: Memory | None = None
         self._ranks: Ranks | None = None
+        self._live_tensors = LiveTensors()
         self._counters = guard.attempt("counters", Counters)
         self._before: Step | None = None  # a batch was asked for, and has not come yet
         self._asked = False
@@ -237,7 +238,7 @@ class Steps:
     def _live(self, step: Step) -> dict[str, float]:
         if not self._is_check(step.number):
             return {}
-        return dict(self._guard.values("live tensors", live_tensors))
+        return dict(self._guard.values("live tensors", self._live_tensors.measure))
 
     def _is_check(self, number: int) -> bool:
         return number % self._every == 0
