@@ -35,11 +35,12 @@ $(STUDY): requirements.lock pyproject.toml
 	@$(INSTALL) --no-deps --no-build-isolation --editable .
 	@touch $@
 
-# torch comes before the lock and outside it: its wheel depends on the machine's accelerator.
+# torch comes before the lock and outside it: its wheel depends on the machine's accelerator. What
+# follows needs it, and must not replace it.
 $(RECORDER): $(STUDY) requirements-record.lock
 	@echo "Installing the recorder's libraries (torch) ..."
 	@$(INSTALL) torch==2.13.0
-	@$(INSTALL) --require-hashes -r requirements-record.lock
+	@$(INSTALL) --no-deps --require-hashes -r requirements-record.lock
 	@touch $@
 
 repro: $(STUDY)  ## regenerate every result, print the table, compare with what is committed
@@ -94,11 +95,13 @@ readme:  ## put the finding and the results table into README.md
 		-e '/<!-- methods table: begin -->/,/<!-- methods table: end -->/{//!d}' \
 		-e '/<!-- methods table: begin -->/r paper/tables/intervals/headline.md' README.md
 
+# The override takes torch, and what it depends on, out of what the others need.
 lock:  ## resolve the two lock files anew (needs uv)
 	@$(UV) pip compile pyproject.toml --extra dev --extra cluster $(LOCK_OPTIONS) \
 		--output-file requirements.lock
-	@printf 'transformers\ntokenizers\n' | $(UV) pip compile - $(LOCK_OPTIONS) \
-		--constraint requirements.lock --output-file requirements-record.lock
+	@printf "torch; sys_platform == 'never'\n" | { \
+		printf 'transformers\ntokenizers\naccelerate\nlightning\n' | $(UV) pip compile - $(LOCK_OPTIONS) \
+		--override /dev/fd/3 --constraint requirements.lock --output-file requirements-record.lock; } 3<&0
 
 clean:  ## remove the environment and the caches; results stay
 	@rm -rf $(VENV) .dvc/tmp .dvc/cache .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks

@@ -46,6 +46,16 @@ def test_the_recorder_is_locked_but_for_torch():
     assert_satisfied(others, locked("requirements-record.lock"))
 
 
+def test_what_the_monitor_is_tried_with_is_locked_without_torch_and_its_libraries():
+    lock = locked("requirements-record.lock")
+    assert_satisfied(declared("integrations"), lock)
+    assert not [
+        name
+        for name in lock
+        if name.startswith(("torch", "nvidia", "cuda", "triton")) and name != "torchmetrics"
+    ]
+
+
 def test_the_makefile_installs_the_torch_that_is_declared():
     (torch,) = [requirement for requirement in declared("record") if requirement.name == "torch"]
     assert f"$(INSTALL) {torch}" in (REPOSITORY / "Makefile").read_text(encoding="utf-8")

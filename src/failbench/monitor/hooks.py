@@ -69,13 +69,16 @@ class Hooks:
         ]
 
     def attach_model(self, model: Any) -> None:
-        """Hear of the calls of a model and of its embeddings."""
+        """Hear of the calls of a model."""
         begins = self._hook(lambda _, args, kwargs: self._events.forward_begins(args, kwargs))
         ends = self._hook(lambda *parts: self._events.forward_ends(parts[-1]))
         self._handles += [
             model.register_forward_pre_hook(begins, with_kwargs=True),
             model.register_forward_hook(ends, always_call=True),
         ]
+
+    def attach_tables(self, model: Any) -> None:
+        """Hear of the calls of a model's embeddings."""
         for table in model.modules():
             if isinstance(table, torch.nn.Embedding):
                 read = self._hook(self._table_is_read)

@@ -11,6 +11,7 @@ import torch
 from failbench.monitor.activations import Activations
 from failbench.monitor.batches import Tensors, arguments_of, floats, tensors_of, token_ids
 from failbench.monitor.clock import Clock
+from failbench.monitor.convention import Convention
 from failbench.monitor.evaluation import Evaluations
 from failbench.monitor.guard import Guard
 from failbench.monitor.hooks import Hooks, innermost, is_compiled, unwrapped
@@ -24,7 +25,7 @@ from failbench.monitor.ranks import Ranks
 from failbench.monitor.signals import SIGNALS, Level
 from failbench.monitor.steps import Steps
 from failbench.monitor.tables import Tables
-from failbench.monitor.targets import Targets, targets_of
+from failbench.monitor.targets import Targets
 from failbench.monitor.vocabulary import Vocabulary
 
 COMPILED: Final = "the model is compiled, and hooks would break its graph"
@@ -52,6 +53,14 @@ class Watcher:
         What is measured.
     note
         Notes a fact of the run.
+
+    Attributes
+    ----------
+    called
+        Whether training calls the model itself and its optimizers as they are; otherwise who has
+        the watcher tells of passes and updates.
+    convention
+        How the loss in an output belongs to its logits and labels.
     """
 
     def __init__(
@@ -69,6 +78,7 @@ class Watcher:
         self._note = note
         self.hooks = Hooks(self)
         self.model: Any = None
+        self.called = True
         self._compiled = False
         self._optimizers: list[Any] = []
         self._batch = guard.measure("batch", BatchMeasurement, vocabulary, level)
@@ -85,6 +95,7 @@ class Watcher:
         self._in_backward = False
         padding = None if vocabulary is None else vocabulary.padding
         self._losses = Losses(guard, steps, self.hooks, self._ids, padding)
+        self.convention = Convention(guard)
         surprise = (lambda _: None) if self._batch is None else self._batch.surprise
         self.evaluations = Evaluations(guard, steps, surprise, recomputed=level != "light")
 
@@ -101,12 +112,15 @@ class Watcher:
         self._optimizers = [innermost(optimizer) for optimizer in optimizers]
         device = next((each.device for each in model.parameters()), torch.device("cpu"))
         self._steps.watch(guard.attempt("memory", lambda: memory_of(device)), self._ranks())
-        self.hooks.attach_optimizers()
+        if self.called:
+            self.hooks.attach_optimizers()
         if self._compiled:
             for measurement in UNSEEN:
                 guard.turn_off_measurement(measurement, COMPILED)
         else:
-            self.hooks.attach_model(model)
+            if self.called:
+                self.hooks.attach_model(model)
+            self.hooks.attach_tables(model)
             self._tables = Tables(self.model, measure_indices)
             self._probes = guard.measure("probes", Probes, self.model)
             self._activations = guard.measure("activations", Activations, self.model, guard)
@@ -257,7 +271,7 @@ class Watcher:
 
     def _measure_output_loss(self, output: Any) -> None:
         if not self._from_loop:
-            targets = targets_of(self.model, self._arguments, output)
+            targets = self.convention.targets(self.model, self._arguments, output)
             if targets is not None:
                 self._measure_loss(targets)
 

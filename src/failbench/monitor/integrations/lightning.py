@@ -1,0 +1,251 @@
+"""Lightning: one line for ``lightning.Trainer``.
+
+Lightning calls ``training_step`` of a module, not the module, and an optimizer's step calls that by
+a closure. So nothing is heard by hooks of the module or of optimizers in general: the callback says
+when a pass begins and ends, and an update begins when its closure has returned.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, Final
+
+import torch
+
+from failbench.monitor.batches import arguments_of
+from failbench.monitor.guard import MEASUREMENTS
+from failbench.monitor.hooks import Hook, innermost
+from failbench.monitor.integrations.told import ToldMonitor, folder_of, refuse_used
+from failbench.monitor.signals import Level
+from failbench.monitor.vocabulary import Vocabulary
+
+try:
+    from lightning.pytorch import Callback
+except ImportError:
+    from pytorch_lightning import Callback
+
+FETCHES: Final = "train_dataloader_next"
+"""End of the name under which Lightning profiles the wait for a batch."""
+
+
+class LightningCallback(Callback):
+    """Monitors what a ``lightning.Trainer`` fits.
+
+    Parameters
+    ----------
+    folder
+        Where the log goes. A second fit with the same callback logs to ``<folder>-2``, and each of
+        several processes to a folder ``rank-<number>`` inside.
+    level, every, vocabulary
+        As of :class:`failbench.monitor.Monitor`.
+
+    Attributes
+    ----------
+    monitor
+        Of the last fit; None before the first.
+
+    Raises
+    ------
+    FileExistsError
+        If the folder holds a log already.
+
+    Notes
+    -----
+    A loss is that of the whole batch: what Lightning divides it by to accumulate gradients, and
+    multiplies it with in half precision, is undone. Logits and labels are seen where a part of the
+    module is called with labels and returns the loss, as models of Transformers do; elsewhere
+    ``training_step`` gives them to ``monitor.loss``. What it does after a forward pass counts as
+    forward pass too, until the backward pass.
+
+    Examples
+    --------
+    >>> trainer = lightning.Trainer(callbacks=[LightningCallback("runs/mine")])  # doctest: +SKIP
+    """
+
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        level: Level = "standard",
+        every: int = 10,
+        vocabulary: Vocabulary | None = None,
+    ) -> None:
+        self._folder = Path(folder)
+        self._settings: tuple[Level, int, Vocabulary | None] = level, every, vocabulary
+        self._undo: list[Callable[[], None]] = []
+        self._evaluation: AbstractContextManager[None] | None = None
+        self._output: tuple[Any, dict[str, Any], Any] | None = None
+        self.monitor: ToldMonitor | None = None
+        refuse_used(self._folder)
+
+    def on_fit_start(self, trainer: Any, pl_module: Any) -> None:
+        """Open a monitor."""
+        folder = folder_of(self._folder, trainer.global_rank, trainer.world_size)
+        monitor = self.monitor = ToldMonitor(folder, *self._settings)
+        monitor.watch_parts(pl_module, *trainer.optimizers)
+        monitor.turn_off(MEASUREMENTS["probes"], "Lightning calls training_step, not the module")
+        if pl_module.automatic_optimization:
+            reason = "Lightning clears gradients between the forward and the backward pass"
+            monitor.turn_off(MEASUREMENTS["gradients left"], reason)
+        self._undo = [
+            self._hear_fetches(trainer.profiler),
+            *(self._hear_updates(optimizer, pl_module) for optimizer in trainer.optimizers),
+            *(self._hear_output(part) for part in (pl_module, *pl_module.children())),
+        ]
+
+    def on_train_batch_start(
+        self, trainer: Any, pl_module: Any, batch: Any, batch_idx: int
+    ) -> None:
+        """Begin a forward pass."""
+        if self.monitor is not None:
+            self.monitor.given = False
+            self.monitor.forward_begins(batch)
+
+    def on_before_backward(self, trainer: Any, pl_module: Any, loss: Any) -> None:
+        """End a forward pass, and measure its loss."""
+        output, self._output = self._output, None
+        if self.monitor is None:
+            return
+        self.monitor.backward_follows(loss)
+        if not self.monitor.given:
+            self._loss(loss.detach() * _undivided(trainer, pl_module), output)
+        self.monitor.given = False
+
+    def on_train_batch_end(
+        self, trainer: Any, pl_module: Any, outputs: Any, batch: Any, batch_idx: int
+    ) -> None:
+        """End ``training_step``, which may update weights itself."""
+        self._output = None
+        if self.monitor is not None:
+            self.monitor.enter("callback")
+
+    def on_validation_start(self, trainer: Any, pl_module: Any) -> None:
+        """Begin an evaluation; the few batches that Lightning tries before training are none."""
+        if self.monitor is not None and not self.monitor.ended and not trainer.sanity_checking:
+            self._evaluation = self.monitor.phase("evaluation")
+            self._evaluation.__enter__()
+
+    def on_validation_batch_start(
+        self, trainer: Any, pl_module: Any, batch: Any, batch_idx: int, dataloader_idx: int = 0
+    ) -> None:
+        """Measure a batch of an evaluation."""
+        if self.monitor is not None and self._evaluation is not None:
+            self.monitor.given = False
+            self.monitor.forward_begins(batch)
+
+    def on_validation_batch_end(
+        self,
+        trainer: Any,
+        pl_module: Any,
+        outputs: Any,
+        batch: Any,
+        batch_idx: int,
+        dataloader_idx: int = 0,
+    ) -> None:
+        """Measure what ``validation_step`` returned."""
+        output, self._output = self._output, None
+        if self.monitor is None or self._evaluation is None:
+            return
+        self.monitor.forward_ends(outputs)
+        loss = outputs.get("loss") if isinstance(outputs, Mapping) else outputs
+        if not self.monitor.given and isinstance(loss, torch.Tensor) and loss.numel() == 1:
+            self._loss(loss.detach(), output)
+
+    def on_validation_end(self, trainer: Any, pl_module: Any) -> None:
+        """End an evaluation."""
+        if self._evaluation is not None:
+            self._evaluation.__exit__(None, None, None)
+            self._evaluation = None
+
+    def on_exception(self, trainer: Any, pl_module: Any, exception: BaseException) -> None:
+        """Note how the run ended."""
+        if self.monitor is not None:
+            self.monitor.fail(exception)
+        self._leave()
+
+    def on_fit_end(self, trainer: Any, pl_module: Any) -> None:
+        """Close the monitor."""
+        if self.monitor is not None:
+            self.monitor.close()
+        self._leave()
+
+    def _loss(self, loss: Any, output: tuple[Any, dict[str, Any], Any] | None) -> None:
+        if self.monitor is not None:
+            self.monitor.loss_of(loss, *(output or (None, {}, None)))
+
+    def _hear_fetches(self, profiler: Any) -> Callable[[], None]:
+        """Hear when a batch is asked for: Lightning's profilers are told, and callbacks are not."""
+        start = profiler.start
+
+        def heard(name: str) -> None:
+            if name.endswith(FETCHES) and self.monitor is not None:
+                self.monitor.ask()
+            start(name)
+
+        profiler.start = heard
+
+        def forget() -> None:
+            del profiler.start
+
+        return forget
+
+    def _hear_updates(self, optimizer: Any, pl_module: Any) -> Callable[[], None]:
+        """Hear of the updates of an optimizer, whose closure computes its gradients."""
+        optimizer = innermost(optimizer)
+
+        def begins() -> None:
+            if self.monitor is not None:
+                self.monitor.update_begins(optimizer)
+
+        def before(_: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+            closure = kwargs.get("closure", args[1] if len(args) > 1 else None)
+            if not callable(closure):
+                begins()
+                return None
+
+            def closure_and_begin() -> Any:
+                result = closure()
+                begins()
+                return result
+
+            return args[:1] + args[2:], {**kwargs, "closure": closure_and_begin}
+
+        def after(*_: Any) -> None:
+            if self.monitor is not None:
+                self.monitor.update_ends(optimizer)
+                if not pl_module.automatic_optimization:
+                    self.monitor.enter("forward")  # training_step goes on
+
+        handles = (
+            optimizer.register_step_pre_hook(before),
+            optimizer.register_step_post_hook(after),
+        )
+
+        def forget() -> None:
+            for handle in handles:
+                handle.remove()
+
+        return forget
+
+    def _hear_output(self, part: Any) -> Callable[[], None]:
+        """Keep what a part of the module is called with, and returns together with a loss."""
+
+        def keep(_: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], output: Any) -> None:
+            if getattr(output, "loss", None) is not None:
+                self._output = part, arguments_of(part, args, kwargs), output
+
+        return part.register_forward_hook(Hook(keep, lambda _: None), with_kwargs=True).remove
+
+    def _leave(self) -> None:
+        for undo in self._undo:
+            undo()
+        self._undo, self._evaluation, self._output = [], None, None
+
+
+def _undivided(trainer: Any, pl_module: Any) -> float:
+    """What makes the loss of a backward pass that of its whole batch."""
+    factor = float(trainer.accumulate_grad_batches) if pl_module.automatic_optimization else 1.0
+    scaler = getattr(trainer.precision_plugin, "scaler", None)
+    return factor if scaler is None else factor / scaler.get_scale()

@@ -1,0 +1,83 @@
+"""Tiny models of Transformers and batches for them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from transformers import GPT2Config, GPT2LMHeadModel
+
+from failbench.monitor.diagnosis import diagnose
+from failbench.monitor.history import History
+
+TOKENS, POSITIONS, ROWS = 40, 12, 4
+
+
+def causal_model(**settings: Any) -> GPT2LMHeadModel:
+    """A causal model, always with the same weights."""
+    torch.manual_seed(0)
+    config = GPT2Config(
+        vocab_size=TOKENS,
+        n_positions=POSITIONS,
+        n_embd=16,
+        n_layer=2,
+        n_head=2,
+        bos_token_id=0,
+        eos_token_id=0,
+        **settings,
+    )
+    return GPT2LMHeadModel(config)
+
+
+class Texts(torch.utils.data.Dataset):
+    """Rows of token ids, and labels of which some are ignored.
+
+    Parameters
+    ----------
+    rows
+        How many.
+    seed
+        Of their tokens.
+    fails_at
+        Row that cannot be read.
+    """
+
+    def __init__(self, rows: int, seed: int = 0, fails_at: int | None = None) -> None:
+        generator = torch.Generator().manual_seed(seed)
+        self.ids = torch.randint(1, TOKENS, (rows, POSITIONS), generator=generator)
+        self.fails_at = fails_at
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __getitem__(self, place: int) -> dict[str, torch.Tensor]:
+        if place == self.fails_at:
+            raise OSError("the disk is gone")
+        ids = self.ids[place]
+        labels = ids.clone()
+        labels[: place % 5] = -100
+        return {"input_ids": ids, "labels": labels}
+
+
+def alarms(history: History) -> set[str]:
+    """The invariants that broke, by logic alone.
+
+    The count of tensors is left out: it falls where a loader has no next batch to hold, or an
+    evaluation has freed one, and counts as growing when it is back.
+    """
+    return {each.invariant.id for each in diagnose(history, {}).breaks} - {"tensors_do_not_pile_up"}
+
+
+class BrokenError(Exception):
+    """What the tests break a loop with."""
+
+
+def break_at(module: torch.nn.Module, call: int) -> None:
+    """Make a call of a module fail, counted from 0."""
+    calls = iter(range(call + 1))
+
+    def count(*_: Any) -> None:
+        if next(calls, call) == call:
+            raise BrokenError("it broke")
+
+    module.register_forward_pre_hook(count)

@@ -1,0 +1,296 @@
+"""One line attaches the monitor to a Trainer of Lightning, and training stays as it was."""
+
+from __future__ import annotations
+
+import math
+import warnings
+
+import pytest
+
+pytest.importorskip("lightning")
+pytest.importorskip("transformers")
+torch = pytest.importorskip("torch")
+
+import lightning  # noqa: E402
+from torch.nn import functional  # noqa: E402
+
+from failbench.monitor import LightningCallback, Vocabulary  # noqa: E402
+from failbench.monitor.signals import LEVELS  # noqa: E402
+from made_up_models import (  # noqa: E402
+    ROWS,
+    TOKENS,
+    BrokenError,
+    Texts,
+    alarms,
+    break_at,
+    causal_model,
+)
+from made_up_training import Tiny, hooks_of  # noqa: E402
+
+EVALUATED = Texts(6, seed=1)
+
+
+class Causal(lightning.LightningModule):
+    """Calls a model of Transformers within its step."""
+
+    def __init__(self):
+        super().__init__()
+        self.model = causal_model()
+
+    def training_step(self, batch, batch_idx):
+        return self.model(**batch).loss
+
+    def validation_step(self, batch, batch_idx):
+        return self.model(**batch).loss
+
+    def configure_optimizers(self):
+        return torch.optim.AdamW(self.parameters(), 1e-2)
+
+
+class Plain(lightning.LightningModule):
+    """Is called itself, and gives the monitor what its loss is computed from."""
+
+    def __init__(self, callback=None):
+        super().__init__()
+        self.tiny = Tiny()
+        self.callback = callback
+
+    def forward(self, ids):
+        return self.tiny(ids)
+
+    def training_step(self, batch, batch_idx):
+        ids = batch["input_ids"]
+        logits = self(ids)[:, :-1]
+        loss = functional.cross_entropy(logits.flatten(0, 1), ids[:, 1:].flatten())
+        if self.callback is not None and self.callback.monitor is not None:
+            self.callback.monitor.loss(logits, ids[:, 1:], loss)
+        return {"loss": loss}
+
+    def configure_optimizers(self):
+        return torch.optim.SGD(self.parameters(), 0.1, momentum=0.9)
+
+
+class Two(Plain):
+    """Updates weights itself, with two optimizers."""
+
+    automatic_optimization = False
+
+    def training_step(self, batch, batch_idx):
+        for optimizer in self.optimizers():
+            optimizer.zero_grad()
+            loss = super().training_step(batch, batch_idx)["loss"]
+            self.manual_backward(loss)
+            optimizer.step()
+
+    def configure_optimizers(self):
+        head = list(self.tiny.output.parameters())
+        rest = [each for each in self.parameters() if all(each is not other for other in head)]
+        return torch.optim.AdamW(rest, 1e-2), torch.optim.SGD(head, 0.1)
+
+
+def fit(module, *callbacks, data=None, evaluated=EVALUATED, **settings):
+    settings = {"max_steps": 8, **settings}
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*does not have many workers.*")
+        trainer = lightning.Trainer(
+            callbacks=list(callbacks),
+            accelerator="cpu",
+            logger=False,
+            enable_checkpointing=False,
+            enable_progress_bar=False,
+            enable_model_summary=False,
+            **settings,
+        )
+        loader = torch.utils.data.DataLoader(Texts(64) if data is None else data, ROWS)
+        trainer.fit(module, loader, torch.utils.data.DataLoader(evaluated, ROWS))
+    return trainer
+
+
+def callback_of(folder, level="standard", every=4):
+    return LightningCallback(folder / "run", level, every, Vocabulary(TOKENS))
+
+
+def series(callback, name):
+    steps, values = callback.monitor.history().series(name)
+    return list(steps), list(values)
+
+
+@pytest.mark.parametrize(
+    ("kind", "level"), [*((Causal, level) for level in LEVELS), (Plain, "full"), (Two, "full")]
+)
+def test_training_is_equal_bit_for_bit_with_and_without(tmp_path, kind, level):
+    weights = []
+    for callbacks in ((), (callback_of(tmp_path, level, every=3),)):
+        torch.manual_seed(0)
+        module = kind()
+        with warnings.catch_warnings():
+            warnings.filterwarnings("error", message="The monitor")
+            fit(module, *callbacks, val_check_interval=3)
+        weights.append(module.state_dict())
+    assert all(torch.equal(weights[0][name], weights[1][name]) for name in weights[0])
+
+
+@pytest.mark.parametrize("clipped", [None, 0.1])
+def test_a_history_has_what_is_measured_of_batches_losses_updates_and_evaluations(
+    tmp_path, clipped
+):
+    callback = callback_of(tmp_path, every=1)
+    fit(Causal(), callback, val_check_interval=4, gradient_clip_val=clipped)
+    history = callback.monitor.history()
+    assert history.end.kind == "completed"
+    assert alarms(history) == set()
+    assert history.off.keys() - {"memory_available", "ranks_disagree", "gradients_left"} == {
+        name for name in history.off if "padding" in name
+    }
+    steps = list(range(8))
+    for name, healthy in {
+        "rows": ROWS,
+        "forwards": 1,
+        "backwards": 1,
+        "labels_next": 1,
+        "outside_tokenizer": 0,
+        "outside_token_table": 0,
+        "modules_in_evaluation": 0,
+        "weights_kept": 0,
+    }.items():
+        measured, values = series(callback, name)
+        assert set(values) == {healthy}, name
+        assert set(measured) >= set(steps[1:]), name
+    for name in ("loss", "gradient_norm", "learning_rate", "busy_data", "busy_backward"):
+        assert series(callback, name)[0] == steps, name
+    assert series(callback, "loss_ratio")[1] == pytest.approx([1] * 8, rel=1e-4)
+    assert series(callback, "update_error")[1] == pytest.approx([0] * 8, abs=1e-3)
+    if clipped is not None:  # what the update is made of, not what the backward pass gave
+        assert series(callback, "gradient_norm")[1] == pytest.approx([clipped] * 8, rel=1e-3)
+    assert series(callback, "evaluation_loss")[0] == [3, 7]
+    assert series(callback, "evaluation_loss_ratio")[1] == pytest.approx([1, 1], rel=1e-4)
+    assert series(callback, "evaluation_rows")[1] == [ROWS, ROWS]
+    for name in ("evaluation_changed", "evaluation_graph", "evaluation_training"):
+        assert series(callback, name) == ([3, 7], [0, 0]), name
+
+
+def test_a_step_that_accumulates_has_all_its_batches_and_their_whole_losses(tmp_path):
+    callback = callback_of(tmp_path)
+    fit(Causal(), callback, data=Texts(48), accumulate_grad_batches=3)
+    assert series(callback, "forwards") == (list(range(8)), [3] * 8)
+    assert series(callback, "backwards")[1] == [3] * 8
+    assert alarms(callback.monitor.history()) - {"batches_differ"} == set()  # a second epoch
+    assert series(callback, "loss")[1][0] == pytest.approx(math.log(TOKENS), rel=0.1)
+    assert series(callback, "loss_ratio")[1] == pytest.approx([1] * 8, rel=1e-4)
+
+
+def test_half_precision_is_undone_in_the_loss(tmp_path):
+    callback = callback_of(tmp_path)
+    fit(Causal(), callback, precision="bf16-mixed")
+    assert series(callback, "loss")[1][0] == pytest.approx(math.log(TOKENS), rel=0.1)
+    assert series(callback, "loss_ratio")[1] == pytest.approx([1] * 8, rel=1e-2)
+
+
+def test_a_module_gives_logits_and_labels_itself(tmp_path):
+    callback = callback_of(tmp_path)
+    fit(Plain(callback), callback)
+    assert series(callback, "forwards") == (list(range(8)), [1] * 8)
+    assert series(callback, "loss_ratio")[1] == pytest.approx([1] * 8, rel=1e-4)
+    assert series(callback, "labels_next")[1] == [1] * 8
+    assert series(callback, "logit_gradient_error")[1] == pytest.approx([0, 0], abs=1e-4)
+
+
+def test_a_module_that_gives_nothing_has_its_loss_alone(tmp_path):
+    callback = callback_of(tmp_path)
+    fit(Plain(), callback)
+    assert series(callback, "loss")[0] == list(range(8))
+    assert series(callback, "loss_ratio")[0] == []
+
+
+def test_manual_optimization_with_two_optimizers(tmp_path):
+    callback = callback_of(tmp_path)
+    # Lightning counts the steps of both.
+    fit(Two(), callback, max_steps=16)
+    assert series(callback, "forwards") == (list(range(8)), [1] * 8)
+    assert series(callback, "backwards")[1] == [2] * 8
+    assert series(callback, "parameter_groups")[1] == [2] * 8
+    assert series(callback, "update_error")[1] == pytest.approx([0, 0], abs=1e-3)
+
+
+@pytest.mark.parametrize("phase", ["forward", "data", "evaluation", "backward", "callback"])
+def test_an_error_is_noted_with_its_phase(tmp_path, phase):
+    module, data, evaluated, callbacks = Causal(), Texts(64), Texts(6, seed=1), []
+    callback = callback_of(tmp_path)
+    if phase == "forward":
+        break_at(module.model.transformer.h[1], 8)
+    elif phase == "backward":
+
+        def fails(*_):
+            raise BrokenError("it broke")
+
+        module.model.lm_head.register_full_backward_hook(fails)
+    elif phase == "data":
+        data.fails_at = 13
+    elif phase == "evaluation":
+        evaluated.fails_at = 5
+    else:
+        callbacks = [Fails()]
+    with pytest.raises((BrokenError, OSError)):
+        fit(
+            module,
+            callback,
+            *callbacks,
+            data=data,
+            evaluated=evaluated,
+            val_check_interval=4,
+            num_sanity_val_steps=0,
+        )
+    end = callback.monitor.history().end
+    assert (end.kind, end.phase) == ("exception", phase)
+    assert end.error.endswith(("BrokenError", "OSError"))
+    assert not list(hooks_of(module.model.transformer.wte))
+
+
+class Fails(lightning.Callback):
+    def on_train_batch_end(self, trainer, pl_module, outputs, batch, batch_idx):
+        if batch_idx == 3:
+            raise BrokenError("it broke")
+
+
+def test_all_is_given_back_at_the_end(tmp_path):
+    callback = callback_of(tmp_path)
+    module = Causal()
+    trainer = fit(module, callback)
+    assert callback.monitor.ended
+    assert not list(hooks_of(module))
+    assert not trainer.optimizers[0]._optimizer_step_pre_hooks
+    assert "start" not in vars(trainer.profiler)
+
+
+def test_a_second_fit_has_a_log_of_its_own(tmp_path):
+    callback = callback_of(tmp_path)
+    for _ in range(2):
+        fit(Causal(), callback, max_steps=2)
+    assert callback.monitor.folder == tmp_path / "run-2"
+    with pytest.raises(FileExistsError, match="name another folder"):
+        callback_of(tmp_path)
+
+
+def test_a_trainer_of_the_package_under_its_other_name_takes_the_callback(tmp_path):
+    other = pytest.importorskip("pytorch_lightning")
+
+    class Module(other.LightningModule):
+        def __init__(self):
+            super().__init__()
+            self.model = causal_model()
+
+        training_step = Causal.training_step
+        configure_optimizers = Causal.configure_optimizers
+
+    callback = callback_of(tmp_path)
+    other.Trainer(
+        callbacks=[callback],
+        accelerator="cpu",
+        max_steps=3,
+        logger=False,
+        enable_checkpointing=False,
+        enable_progress_bar=False,
+        enable_model_summary=False,
+    ).fit(Module(), torch.utils.data.DataLoader(Texts(16), ROWS))
+    assert series(callback, "loss_ratio")[1] == pytest.approx([1] * 3, rel=1e-4)
+    assert callback.monitor.history().end.kind == "completed"

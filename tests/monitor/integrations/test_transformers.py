@@ -1,0 +1,254 @@
+"""One line attaches the monitor to a Trainer of Transformers, and training stays as it was."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("transformers")
+pytest.importorskip("accelerate")
+torch = pytest.importorskip("torch")
+
+from transformers import Trainer, TrainerCallback, TrainingArguments  # noqa: E402
+
+from failbench.monitor import TransformersCallback, Vocabulary, read_history  # noqa: E402
+from failbench.monitor.log import LINES  # noqa: E402
+from failbench.monitor.signals import LEVELS  # noqa: E402
+from made_up_models import (  # noqa: E402
+    ROWS,
+    TOKENS,
+    BrokenError,
+    Texts,
+    alarms,
+    break_at,
+    causal_model,
+)
+from made_up_training import hooks_of  # noqa: E402
+
+
+def trainer_of(folder: Path, *callbacks, model=None, data=None, **settings) -> Trainer:
+    arguments = TrainingArguments(
+        str(folder / "trainer"),
+        max_steps=settings.pop("max_steps", 8),
+        per_device_train_batch_size=ROWS,
+        per_device_eval_batch_size=ROWS,
+        save_strategy="no",
+        logging_steps=2,
+        report_to=[],
+        use_cpu=True,
+        disable_tqdm=True,
+        **settings,
+    )
+    return Trainer(
+        causal_model() if model is None else model,
+        arguments,
+        train_dataset=Texts(64) if data is None else data,
+        eval_dataset=Texts(6, seed=1),
+        callbacks=list(callbacks),
+    )
+
+
+def callback_of(folder: Path, level="standard", every=4) -> TransformersCallback:
+    return TransformersCallback(folder / "run", level, every, Vocabulary(TOKENS))
+
+
+def series(callback, name):
+    steps, values = callback.monitor.history().series(name)
+    return list(steps), list(values)
+
+
+def trained(folder, *callbacks):
+    """Weights and what was logged, but for times."""
+    trainer = trainer_of(
+        folder, *callbacks, eval_strategy="steps", eval_steps=3, gradient_accumulation_steps=2
+    )
+    trainer.train()
+    keys = ("loss", "grad_norm", "eval_loss")
+    logs = [[log.get(key) for key in keys] for log in trainer.state.log_history]
+    return trainer.model.state_dict(), logs
+
+
+@pytest.fixture(scope="module")
+def unwatched(tmp_path_factory):
+    return trained(tmp_path_factory.mktemp("unwatched"))
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_training_is_equal_bit_for_bit_with_and_without(tmp_path, unwatched, level):
+    weights, logs = trained(tmp_path, callback_of(tmp_path, level))
+    assert all(torch.equal(unwatched[0][name], weights[name]) for name in weights)
+    assert unwatched[1] == logs
+
+
+def test_a_history_has_what_is_measured_of_batches_losses_updates_and_evaluations(tmp_path):
+    callback = callback_of(tmp_path, every=1)
+    trainer_of(tmp_path, callback, eval_strategy="steps", eval_steps=4).train()
+    history = callback.monitor.history()
+    assert history.end.kind == "completed"
+    assert alarms(history) == set()
+    assert history.off.keys() <= {"memory_available", "ranks_disagree"} | {
+        name for name in history.off if "padding" in name
+    }
+    steps = list(range(8))
+    for name, healthy in {
+        "rows": ROWS,
+        "forwards": 1,
+        "backwards": 1,
+        "labels_next": 1,
+        "gradients_left": 0,
+        "outside_tokenizer": 0,
+        "outside_token_table": 0,
+        "modules_in_evaluation": 0,
+        "weights_kept": 0,
+    }.items():
+        measured, values = series(callback, name)
+        assert set(values) == {healthy}, name
+        assert set(measured) >= set(steps[1:]), name
+    for name in ("loss", "gradient_norm", "learning_rate", "busy_data", "busy_backward"):
+        assert series(callback, name)[0] == steps, name
+    assert series(callback, "loss_ratio")[1] == pytest.approx([1] * 8, rel=1e-4)
+    assert series(callback, "update_error")[1] == pytest.approx([0] * 8, abs=1e-3)
+    assert series(callback, "evaluation_loss")[0] == [3, 7]
+    assert series(callback, "evaluation_loss_ratio")[1] == pytest.approx([1, 1], rel=1e-4)
+    assert series(callback, "evaluation_rows")[1] == [ROWS, ROWS]
+    for name in ("evaluation_changed", "evaluation_graph", "evaluation_training"):
+        assert series(callback, name) == ([3, 7], [0, 0]), name
+    assert callback.monitor.folder == tmp_path / "run"
+
+
+def test_a_step_that_accumulates_has_all_its_batches_and_the_mean_loss(tmp_path):
+    callback = callback_of(tmp_path)
+    trainer = trainer_of(tmp_path, callback, data=Texts(48), gradient_accumulation_steps=3)
+    trainer.train()
+    assert series(callback, "forwards") == (list(range(8)), [3] * 8)
+    assert series(callback, "backwards")[1] == [3] * 8
+    assert alarms(callback.monitor.history()) - {"batches_differ"} == set()  # a second epoch
+    # The model divides by the labels of all three batches: its losses are thirds of the mean.
+    assert series(callback, "loss_ratio")[1] == pytest.approx([1] * 8, rel=1e-4)
+    assert min(series(callback, "loss")[1]) > 0.9 * float(torch.log(torch.tensor(TOKENS)))
+    logged = [log["loss"] for log in trainer.state.log_history if "loss" in log]
+    losses = series(callback, "loss")[1]
+    assert [sum(losses[i : i + 2]) / 2 for i in range(0, 8, 2)] == pytest.approx(logged, rel=0.05)
+
+
+@pytest.mark.parametrize("strategy", ["epoch", "on start"])
+def test_evaluations_of_epochs_and_before_training_are_seen(tmp_path, strategy):
+    callback = callback_of(tmp_path)
+    settings = {"eval_on_start": True} if strategy == "on start" else {}
+    trainer_of(
+        tmp_path,
+        callback,
+        data=Texts(16),
+        eval_strategy="epoch",
+        logging_strategy="epoch",
+        **settings,
+    ).train()
+    expected = [0, 3, 7] if strategy == "on start" else [3, 7]
+    assert series(callback, "evaluation_rows")[0] == expected
+    assert set(series(callback, "evaluation_changed")[1]) == {0}
+    assert series(callback, "forwards")[1] == [1] * 8
+
+
+def test_a_loss_that_is_no_number_is_seen_though_the_trainer_logs_another(tmp_path):
+    model = causal_model()
+    trainer = trainer_of(tmp_path, callback := callback_of(tmp_path), model=model)
+
+    class Poison(TrainerCallback):
+        def on_step_begin(self, args, state, control, **kwargs):
+            if state.global_step == 4:
+                with torch.no_grad():
+                    model.transformer.ln_f.weight.fill_(float("nan"))
+
+    trainer.add_callback(Poison())
+    trainer.train()
+    steps, losses = series(callback, "loss")
+    assert steps == list(range(8))
+    assert [loss != loss for loss in losses] == [False] * 4 + [True] * 4
+    assert all(log["loss"] == log["loss"] for log in trainer.state.log_history if "loss" in log)
+
+
+@pytest.mark.parametrize(
+    ("phase", "error"),
+    [("forward", "BrokenError"), ("data", "OSError"), ("evaluation", ""), ("callback", "")],
+)
+def test_an_error_that_is_caught_is_noted_with_its_phase_when_the_process_goes_on(
+    tmp_path, phase, error
+):
+    model, data, callbacks = causal_model(), Texts(64), []
+    callback = callback_of(tmp_path)
+    if phase == "forward":
+        break_at(model.transformer.h[1], 2)
+    elif phase == "data":
+        data.fails_at = 5
+    elif phase == "callback":
+        callbacks = [Fails()]
+    trainer = trainer_of(
+        tmp_path, callback, *callbacks, model=model, data=data, eval_strategy="steps", eval_steps=4
+    )
+    if phase == "evaluation":
+        trainer.eval_dataset.fails_at = 5
+    with pytest.raises((BrokenError, OSError)):
+        trainer.train()
+    assert callback.monitor.history().end.kind == "running"
+    callback._leave()  # as at the end of the process
+    end = callback.monitor.history().end
+    assert (end.kind, end.phase) == ("exception", phase)
+    assert end.error.endswith(error)
+    assert "caught" in end.message or error
+    assert not [hook for hook in hooks_of(model) if "failbench" in type(hook).__module__]
+
+
+class Fails(TrainerCallback):
+    def on_step_end(self, args, state, control, **kwargs):
+        if state.global_step == 3:
+            raise BrokenError("it broke")
+
+
+def test_an_error_that_ends_the_process_is_noted(tmp_path):
+    script = tmp_path / "train.py"
+    script.write_text(
+        "import sys\n"
+        f"sys.path[:0] = {[path for path in sys.path if path]!r}\n"
+        "import torch, transformers\n"
+        "from failbench.monitor import TransformersCallback\n"
+        "from made_up_models import Texts, break_at, causal_model\n"
+        "model = causal_model()\n"
+        "break_at(model.lm_head, 3)\n"
+        "arguments = transformers.TrainingArguments('out', max_steps=5, use_cpu=True)\n"
+        "transformers.Trainer(\n"
+        "    model, arguments, train_dataset=Texts(64), callbacks=[TransformersCallback('run')]\n"
+        ").train()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, str(script)], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1, done.stderr
+    end = read_history(tmp_path / "run").end
+    assert (end.kind, end.phase, end.step) == ("exception", "forward", 3)
+    assert end.error == "made_up_models.BrokenError"
+
+
+def test_all_is_given_back_at_the_end(tmp_path):
+    callback = callback_of(tmp_path)
+    trainer = trainer_of(tmp_path, callback)
+    trainer.train()
+    assert callback.monitor.ended
+    assert not list(hooks_of(trainer.model))
+    loader = trainer.callback_handler.train_dataloader
+    assert type(loader).__mro__[1].__module__.startswith("accelerate")
+    assert len(list(loader)) == 16
+    assert callback.monitor.history().rows[-1].step == 7
+
+
+def test_a_second_training_has_a_log_of_its_own(tmp_path):
+    callback = callback_of(tmp_path)
+    trainer = trainer_of(tmp_path, callback, max_steps=2)
+    trainer.train()
+    trainer.train()
+    assert callback.monitor.folder == tmp_path / "run-2"
+    assert (tmp_path / "run" / LINES).exists()
+    with pytest.raises(FileExistsError, match="name another folder"):
+        callback_of(tmp_path)

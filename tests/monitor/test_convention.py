@@ -1,0 +1,107 @@
+"""The first loss of a model's output tells which logits belong to which labels."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from torch.nn import functional  # noqa: E402
+
+from failbench.monitor import Monitor  # noqa: E402
+
+TOKENS = 11
+
+
+class Model(torch.nn.Module):
+    """Its output has a loss that is computed as it is told."""
+
+    def __init__(self, loss):
+        super().__init__()
+        torch.manual_seed(0)
+        self.table = torch.nn.Embedding(TOKENS, 8)
+        self.head = torch.nn.Linear(8, TOKENS)
+        self.loss = loss
+
+    def forward(self, input_ids, labels, **given):
+        logits = self.head(self.table(input_ids))
+        return SimpleNamespace(logits=logits, loss=self.loss(logits, labels, **given))
+
+
+class ModelForCausalLM(Model):
+    """Says by its name that it shifts labels."""
+
+
+def beside(logits, labels):
+    return functional.cross_entropy(logits.flatten(0, 1), labels.flatten())
+
+
+def shifted(logits, labels):
+    return beside(logits[:, :-1], labels[:, 1:])
+
+
+def summed(logits, labels):
+    return functional.cross_entropy(logits.flatten(0, 1), labels.flatten(), reduction="sum")
+
+
+def shifted_and_summed(logits, labels):
+    return summed(logits[:, :-1], labels[:, 1:])
+
+
+def divided(logits, labels, num_items_in_batch):
+    return shifted_and_summed(logits, labels) / num_items_in_batch
+
+
+def history(folder, model, steps=4, **given):
+    generator = torch.Generator().manual_seed(0)
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+    with Monitor(folder, every=4) as monitor:
+        monitor.watch(model, optimizer)
+        for _ in range(steps):
+            ids = torch.randint(TOKENS, (3, 7), generator=generator)
+            model(input_ids=ids, labels=ids, **given).loss.backward()
+            optimizer.step()
+            optimizer.zero_grad()
+    return monitor.history()
+
+
+@pytest.mark.parametrize("kind", [Model, ModelForCausalLM])
+@pytest.mark.parametrize("loss", [beside, shifted])
+def test_the_convention_that_agrees_is_kept_whatever_the_name_says(tmp_path, kind, loss):
+    seen = history(tmp_path / "run", kind(loss))
+    assert seen.series("loss_ratio")[1] == pytest.approx([1] * 4, rel=1e-4)
+    assert seen.series("logit_gradient_error")[1] == pytest.approx([0], abs=1e-4)
+    assert list(seen.series("labels_next")[1] == 1) == [loss is shifted] * 4
+
+
+def test_a_loss_that_agrees_with_neither_is_compared_with_none_and_the_log_says_so(tmp_path):
+    seen = history(tmp_path / "run", Model(summed))
+    assert list(seen.series("loss")[0]) == [0, 1, 2, 3]
+    for signal in ("loss_ratio", "labels_next", "logit_gradient_error"):
+        assert not len(seen.series(signal)[0])
+        assert "monitor.loss" in seen.off[signal]
+
+
+def test_a_name_that_tells_is_believed_where_the_loss_agrees_with_neither(tmp_path):
+    seen = history(tmp_path / "run", ModelForCausalLM(shifted_and_summed))
+    assert seen.series("loss_ratio")[1] == pytest.approx([18] * 4, rel=1e-4)
+
+
+def test_a_loss_divided_by_the_labels_of_a_whole_step_is_the_mean_of_its_batch(tmp_path):
+    seen = history(tmp_path / "run", Model(divided), num_items_in_batch=torch.tensor(54))
+    assert seen.series("loss_ratio")[1] == pytest.approx([1] * 4, rel=1e-4)
+    assert seen.series("loss")[1][0] > 2
+    assert seen.series("logit_gradient_scale")[1] == pytest.approx([1 / 3], rel=1e-4)
+
+
+def test_a_first_loss_that_is_no_number_decides_nothing(tmp_path):
+    losses = iter([False, True, True, True])
+
+    def late(logits, labels):
+        return shifted(logits, labels) * (1 if next(losses) else float("nan"))
+
+    torch.manual_seed(0)
+    seen = history(tmp_path / "run", Model(late), steps=1)
+    assert "loss_ratio" not in seen.off
