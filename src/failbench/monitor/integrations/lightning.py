@@ -59,10 +59,6 @@ class LightningCallback(Callback):
     module is called with labels and returns the loss, as models of Transformers do; elsewhere
     ``training_step`` gives them to ``monitor.loss``. What it does after a forward pass counts as
     forward pass too, until the backward pass.
-
-    Examples
-    --------
-    >>> trainer = lightning.Trainer(callbacks=[LightningCallback("runs/mine")])  # doctest: +SKIP
     """
 
     def __init__(

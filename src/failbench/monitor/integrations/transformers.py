@@ -50,12 +50,6 @@ class TransformersCallback(TrainerCallback):
     Logits, labels and loss are seen where the model is called with labels and returns a loss. An
     exception that ends the process is noted. Of one that is caught outside of the Trainer, its
     phase is noted, and it itself if it came from the loader or the forward pass.
-
-    Examples
-    --------
-    >>> trainer = Trainer(  # doctest: +SKIP
-    ...     model, arguments, train_dataset=data, callbacks=[TransformersCallback("runs/mine")]
-    ... )
     """
 
     def __init__(
