@@ -90,9 +90,9 @@ def test_ratios_are_those_of_the_definition(numbers, floor):
         assert peak[place] == pytest.approx(size[place] - size[: place + 1].max())
 
 
-def test_growth_is_over_the_smaller_of_two_before():
-    growth = compared(np.array([3.0, 5.0, 4.0, 4.0, 6.0]), "growth", 0.0)
-    assert growth[2:].tolist() == [1.0, 0.0, 2.0]
+def test_growth_is_over_the_largest_so_far():
+    growth = compared(np.array([3.0, 5.0, 4.0, 5.0, 6.0, 8.0]), "growth", 0.0)
+    assert growth[2:].tolist() == [-1.0, 0.0, 1.0, 2.0]
 
 
 # Breaks.

@@ -14,6 +14,7 @@ from failbench.monitor import (  # noqa: E402
     Vocabulary,
     clock,
     evaluation,
+    inputs,
     losses,
     memory,
     step,
@@ -28,8 +29,8 @@ from made_up_training import LOOPS, PADDING, TOKENS, UNKNOWN, Tiny, adamw, equal
 STEPS = 12
 
 PLACES = {
-    "arguments": (watcher, "arguments_of"),
-    "batch": (watcher.BatchMeasurement, "measure"),
+    "arguments": (inputs, "arguments_of"),
+    "batch": (inputs.BatchMeasurement, "measure"),
     "labels": (losses, "measure_labels"),
     "recomputed loss": (losses, "measure_loss"),
     "output": (losses, "measure_output"),

@@ -65,8 +65,9 @@ def compared(values: Floats, against: Against, floor: float) -> Floats:
     against
         ``value`` leaves them; ``first`` subtracts the first; ``start`` takes the logarithm of the
         ratio to the median of the first :data:`WINDOW`, ``past`` of the ratio to the median of as
-        many before, ``peak`` of the ratio to the largest so far; ``growth`` subtracts the smaller
-        one of the two before.
+        many before, ``peak`` of the ratio to the largest so far; ``growth`` subtracts the largest
+        so far, once there are two: after an evaluation or at the end of an epoch a count may fall,
+        and its return is no growth.
     floor
         Added to both sides of a ratio.
 
@@ -82,7 +83,7 @@ def compared(values: Floats, against: Against, floor: float) -> Floats:
         result[:] = values - values[0]
         return result
     if against == "growth":
-        result[2:] = values[2:] - np.minimum(values[1:-1], values[:-2])
+        result[2:] = values[2:] - np.maximum.accumulate(values)[1:-1]
         return result
     size = np.log(np.abs(values) + floor)
     if against == "peak":

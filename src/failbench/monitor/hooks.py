@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 import torch
@@ -172,6 +172,17 @@ def innermost(optimizer: Any) -> Any:
             break
         optimizer = wrapped[0]
     return optimizer
+
+
+def trains(optimizer: Any, given: Sequence[Any], model: Any) -> bool:
+    """Whether an optimizer was given, or holds parameters of the model and wraps no other."""
+    if any(optimizer is each for each in given):
+        return True
+    if innermost(optimizer) is not optimizer:
+        return False
+    members = {id(parameter) for parameter in model.parameters()}
+    held = (each for group in optimizer.param_groups for each in group["params"])
+    return any(id(parameter) in members for parameter in held)
 
 
 def is_compiled(model: Any) -> bool:

@@ -63,14 +63,6 @@ class Monitor:
     ``data``, or, without it, before the next forward pass in training. Where gradients accumulate,
     a step spans several batches: of their counts and extremes it has the worst, of losses and
     shares the mean. A step that a ``GradScaler`` skips is a step without the optimizer's signals.
-
-    Examples
-    --------
-    >>> monitor = Monitor("runs/mine", vocabulary=Vocabulary(size=512))  # doctest: +SKIP
-    >>> monitor.watch(model, optimizer)  # doctest: +SKIP
-    >>> for inputs, labels in monitor.data(loader):  # doctest: +SKIP
-    ...     logits = model(inputs)
-    ...     loss = monitor.loss(logits, labels, cross_entropy(logits, labels))
     """
 
     def __init__(
@@ -154,7 +146,7 @@ class Monitor:
             loader,
             ask=lambda: self._guarded(self._steps.ask),
             give=lambda batch: self._guarded(self._watcher.batch, batch),
-            exhausted=lambda: self._guarded(self._steps.exhausted),
+            exhausted=lambda: self._guarded(self._watcher.exhausted),
         )
 
     def loss(self, logits: Any, labels: Any, loss: Any) -> Any:

@@ -9,14 +9,15 @@ from typing import Any, Final
 import torch
 
 from failbench.monitor.activations import Activations
-from failbench.monitor.batches import Tensors, arguments_of, floats, tensors_of, token_ids
+from failbench.monitor.batches import tensors_of
 from failbench.monitor.clock import Clock
 from failbench.monitor.convention import Convention
 from failbench.monitor.evaluation import Evaluations
 from failbench.monitor.guard import Guard
-from failbench.monitor.hooks import Hooks, innermost, is_compiled, unwrapped
+from failbench.monitor.hooks import Hooks, innermost, is_compiled, trains, unwrapped
+from failbench.monitor.inputs import Inputs
 from failbench.monitor.losses import Losses
-from failbench.monitor.measurements.batch import BatchMeasurement
+from failbench.monitor.measurements.gradients import count_left
 from failbench.monitor.measurements.model import ModelMeasurement, measure_indices
 from failbench.monitor.measurements.optimizer import OptimizerMeasurement
 from failbench.monitor.measurements.probes import Probes
@@ -56,6 +57,8 @@ class Watcher:
 
     Attributes
     ----------
+    inputs
+        What loop and model are given.
     called
         Whether training calls the model itself and its optimizers as they are; otherwise who has
         the watcher tells of passes and updates.
@@ -75,29 +78,25 @@ class Watcher:
         self._guard = guard
         self._steps = steps
         self._clock = clock
-        self._note = note
         self.hooks = Hooks(self)
         self.model: Any = None
         self.called = True
         self._compiled = False
         self._optimizers: list[Any] = []
-        self._batch = guard.measure("batch", BatchMeasurement, vocabulary, level)
+        self.inputs = Inputs(guard, steps, vocabulary, level, note)
         self._structure: Any = None
         self._activations: Any = None
         self._update: Any = None
         self._probes: Any = None
         self._tables: Tables | None = None
-        self._arguments: Tensors = {}
-        self._given: Tensors = {}
-        self._from_loader = False
         self._from_loop = False
-        self._ids_seen = self._loss_seen = False
+        self._loss_seen = False
         self._in_backward = False
         padding = None if vocabulary is None else vocabulary.padding
-        self._losses = Losses(guard, steps, self.hooks, self._ids, padding)
+        self._losses = Losses(guard, steps, self.hooks, self.inputs.ids, padding)
         self.convention = Convention(guard)
-        surprise = (lambda _: None) if self._batch is None else self._batch.surprise
-        self.evaluations = Evaluations(guard, steps, surprise, recomputed=level != "light")
+        recomputed = level != "light"
+        self.evaluations = Evaluations(guard, steps, self.inputs.surprise, recomputed=recomputed)
 
     # What the user gives.
 
@@ -131,19 +130,22 @@ class Watcher:
 
     def late(self, model: Any) -> bool:
         """Whether a model was trained already when it is about to be watched."""
-        return self._from_loader or any(each.grad is not None for each in model.parameters())
+        return self.inputs.from_loader or any(each.grad is not None for each in model.parameters())
 
     def batch(self, batch: Any) -> None:
         """A batch came from the loader."""
-        tensors = dict(tensors_of(batch))
         if self._steps.pinned == "evaluation":
-            self.evaluations.batch(tensors)
+            self.evaluations.batch(dict(tensors_of(batch)))
             return
-        self._from_loader = True
-        self._given, self._arguments = tensors, {}
-        self._measure_batch(tensors)
+        self.inputs.batch(batch)
         if self._compiled:
             self._steps.enter("forward")
+
+    def exhausted(self) -> None:
+        """The loader has no more batches."""
+        if self._steps.pinned is None:
+            self._steps.exhausted()
+            self.inputs.begin_pass()
 
     def loss(self, targets: Targets) -> None:
         """The loop gives what its loss is computed from."""
@@ -162,17 +164,16 @@ class Watcher:
         if self._clock.thread != threading.get_ident():
             self._clock.follow()
         if self._steps.pinned is not None:
-            self._read_arguments(args, kwargs)
-            self.evaluations.forward(self.model, self._arguments)
+            self.inputs.call(self.model, args, kwargs)
+            self.evaluations.forward(self.model, self.inputs.arguments)
         elif not (torch.is_grad_enabled() or self.model.training):
             self._steps.enter("evaluation")
         else:
             self._in_backward = False
-            self._read_arguments(args, kwargs)
+            self.inputs.call(self.model, args, kwargs)
             if self._begin_forward() and self._steps.check:
                 self._before_check(args, kwargs)
-            if not self._from_loader:
-                self._measure_batch(self._arguments)
+            self.inputs.measure_call()
             self._steps.enter("forward")
 
     def forward_ends(self, output: Any) -> None:
@@ -187,13 +188,13 @@ class Watcher:
         elif self._steps.pinned is not None:
             self.evaluations.output([tensor for _, tensor in tensors_of(output)])
             self._measure_output_loss(output)
-            self._arguments = {}
+            self.inputs.arguments = {}
 
     def table_is_read(self, table: Any, ids: Any) -> None:
         """An embedding is called."""
         if self._guard.inside or self._steps.phase != "forward" or self._tables is None:
             return
-        self._add("indices", self._tables.measure, table, ids, self._ids())
+        self._add("indices", self._tables.measure, table, ids, self.inputs.ids())
 
     def backward_begins(self) -> None:
         """The first gradient of a backward pass is there."""
@@ -213,14 +214,14 @@ class Watcher:
 
     def update_begins(self, optimizer: Any, closure: bool) -> None:
         """An optimizer's step begins."""
-        if self._watched(optimizer) and not self._guard.inside:
+        if trains(optimizer, self._optimizers, self.model) and not self._guard.inside:
             self._in_backward = False
             self._steps.begin_update(closure)
             self._measure_update("before_step", optimizer, closure)
 
     def update_ends(self, optimizer: Any, closure: bool) -> None:
         """An optimizer's step ended."""
-        if self._watched(optimizer) and not self._guard.inside:
+        if trains(optimizer, self._optimizers, self.model) and not self._guard.inside:
             self._measure_update("after_step", optimizer, closure)
             self._steps.end_update()
 
@@ -248,10 +249,6 @@ class Watcher:
                 self._add("structure", self._structure.structure)
         return first
 
-    def _read_arguments(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
-        given = self._guard.attempt("arguments", lambda: arguments_of(self.model, args, kwargs))
-        self._arguments = given or {}
-
     def _before_check(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
         if self._structure is not None:
             self._add("weights", self._structure.weights)
@@ -271,18 +268,9 @@ class Watcher:
 
     def _measure_output_loss(self, output: Any) -> None:
         if not self._from_loop:
-            targets = self.convention.targets(self.model, self._arguments, output)
+            targets = self.convention.targets(self.model, self.inputs.arguments, output)
             if targets is not None:
                 self._measure_loss(targets)
-
-    def _measure_batch(self, tensors: Tensors) -> None:
-        named = token_ids(tensors)
-        if named is not None and not self._ids_seen:
-            self._ids_seen = True
-            self._note(f"token ids in {named[0]}", 1.0)
-        if self._batch is not None:
-            ids = None if named is None else named[1]
-            self._add("batch", self._batch.measure, ids, floats(tensors))
 
     def _measure_loss(self, targets: Targets) -> None:
         if self._steps.pinned is not None:
@@ -290,11 +278,6 @@ class Watcher:
             return
         self._loss_seen = True
         self._losses.measure(targets)
-
-    def _ids(self, shape: Any = None) -> Any:
-        """The token ids that the model read, if possible of a shape."""
-        named = token_ids(self._arguments, shape) or token_ids(self._given, shape)
-        return named[1] if named else None
 
     def _measure_update(self, moment: str, optimizer: Any, closure: bool) -> None:
         if self._update is None:
@@ -313,23 +296,10 @@ class Watcher:
 
     def _gradients(self) -> bool:
         """Whether a parameter of the model has a gradient other than zero."""
-        gradients = [each.grad for each in self.model.parameters() if each.grad is not None]
-        return bool(
-            self._guard.measure("passes", lambda: any(bool(each.any()) for each in gradients))
-        )
-
-    def _watched(self, optimizer: Any) -> bool:
-        """Whether an optimizer was given, or holds parameters of the model and wraps no other."""
-        if any(optimizer is given for given in self._optimizers):
-            return True
-        if innermost(optimizer) is not optimizer:
-            return False
-        members = {id(parameter) for parameter in self.model.parameters()}
-        held = (each for group in optimizer.param_groups for each in group["params"])
-        return any(id(parameter) in members for parameter in held)
+        return bool(self._guard.measure("passes", count_left, list(self.model.parameters())))
 
     def _tell_what_is_not_given(self) -> None:
-        if not self._ids_seen:
+        if not self.inputs.seen:
             names = [signal.name for signal in SIGNALS if signal.needs in ("data", "vocabulary")]
             names.remove("nonfinite_inputs")
             self._guard.turn_off(names, "no token ids were seen: give the loader to monitor.data")

@@ -174,7 +174,7 @@ def test_a_step_that_accumulates_has_all_its_batches_and_their_whole_losses(tmp_
     fit(Causal(), callback, data=Texts(48), accumulate_grad_batches=3)
     assert series(callback, "forwards") == (list(range(8)), [3] * 8)
     assert series(callback, "backwards")[1] == [3] * 8
-    assert alarms(callback.monitor.history()) - {"batches_differ"} == set()  # a second epoch
+    assert alarms(callback.monitor.history()) == set()  # in a second epoch either
     assert series(callback, "loss")[1][0] == pytest.approx(math.log(TOKENS), rel=0.1)
     assert series(callback, "loss_ratio")[1] == pytest.approx([1] * 8, rel=1e-4)
 

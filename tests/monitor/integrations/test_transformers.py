@@ -125,7 +125,7 @@ def test_a_step_that_accumulates_has_all_its_batches_and_the_mean_loss(tmp_path)
     trainer.train()
     assert series(callback, "forwards") == (list(range(8)), [3] * 8)
     assert series(callback, "backwards")[1] == [3] * 8
-    assert alarms(callback.monitor.history()) - {"batches_differ"} == set()  # a second epoch
+    assert alarms(callback.monitor.history()) == set()  # in a second epoch either
     # The model divides by the labels of all three batches: its losses are thirds of the mean.
     assert series(callback, "loss_ratio")[1] == pytest.approx([1] * 8, rel=1e-4)
     assert min(series(callback, "loss")[1]) > 0.9 * float(torch.log(torch.tensor(TOKENS)))

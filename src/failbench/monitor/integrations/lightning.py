@@ -82,14 +82,16 @@ class LightningCallback(Callback):
         monitor = self.monitor = ToldMonitor(folder, *self._settings)
         monitor.watch_parts(pl_module, *trainer.optimizers)
         monitor.turn_off(MEASUREMENTS["probes"], "Lightning calls training_step, not the module")
-        if pl_module.automatic_optimization:
-            reason = "Lightning clears gradients between the forward and the backward pass"
-            monitor.turn_off(MEASUREMENTS["gradients left"], reason)
         self._undo = [
             self._hear_fetches(trainer.profiler),
             *(self._hear_updates(optimizer, pl_module) for optimizer in trainer.optimizers),
             *(self._hear_output(part) for part in (pl_module, *pl_module.children())),
         ]
+
+    def on_train_epoch_start(self, trainer: Any, pl_module: Any) -> None:
+        """Begin a pass over the data."""
+        if self.monitor is not None:
+            self.monitor.begin_pass()
 
     def on_train_batch_start(
         self, trainer: Any, pl_module: Any, batch: Any, batch_idx: int

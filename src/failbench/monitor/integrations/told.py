@@ -69,7 +69,7 @@ class ToldMonitor(Monitor):
             Iterated(lambda: kind.__iter__(loader), failed),
             ask=self.ask,
             give=lambda batch: self._guarded(self._watcher.batch, batch) if batches else None,
-            exhausted=lambda: self._guarded(self._steps.exhausted),
+            exhausted=lambda: self._guarded(self._watcher.exhausted),
         )
         try:
             change(loader, type(kind.__name__, (kind,), {"__iter__": iterate}))
@@ -85,6 +85,10 @@ class ToldMonitor(Monitor):
     def ask(self) -> None:
         """The loop asks for a batch."""
         self._guarded(self._steps.ask)
+
+    def begin_pass(self) -> None:
+        """The loop begins a pass over its data."""
+        self._guarded(self._watcher.inputs.begin_pass)
 
     def watch_parts(self, model: Any, *optimizers: Any) -> None:
         """Watch a model whose passes, and optimizers whose updates, are told instead of heard."""

@@ -56,6 +56,10 @@ class BatchMeasurement:
         self._tokens = np.zeros(self._size + 1 if self._surprise else 0)
         self._pairs = np.zeros((CLASSES, CLASSES))
 
+    def begin_pass(self) -> None:
+        """Batches that come again in another pass over the data are no repetition."""
+        self._earlier.clear()
+
     def measure(self, ids: Tensor | None, floats: Sequence[Tensor]) -> dict[str, float]:
         """Measure a batch of training.
 
