@@ -14,10 +14,13 @@ from made_up_training import Texts, Tiny, cross_entropy  # noqa: E402
 
 distributed = pytest.importorskip("torch.distributed")
 
-pytestmark = pytest.mark.skipif(
-    not (distributed.is_available() and distributed.is_gloo_available()),
-    reason="processes speak to one another by gloo",
-)
+pytestmark = [
+    pytest.mark.system,
+    pytest.mark.skipif(
+        not (distributed.is_available() and distributed.is_gloo_available()),
+        reason="processes speak to one another by gloo",
+    ),
+]
 
 STEPS, EVERY = 13, 4
 
