@@ -71,14 +71,19 @@ def write_faults(*names: str) -> None:
     Path("faults.py").write_text("\n\n".join(parts), encoding="utf-8")
 
 
+def files() -> list[Path]:
+    """All that is here, but for what Python keeps of a module that it compiled."""
+    return sorted(path for path in Path().rglob("*") if "__pycache__" not in path.parts)
+
+
 def refusal(options: list[str], capsys: pytest.CaptureFixture[str]) -> str:
     """The line with which a command ends that is refused and has written nothing."""
-    before = sorted(Path().rglob("*"))
+    before = files()
     assert main(options) == 2
     captured = capsys.readouterr()
     assert captured.out == ""
     assert captured.err.count("\n") == 1
-    assert sorted(Path().rglob("*")) == before
+    assert files() == before
     return captured.err
 
 

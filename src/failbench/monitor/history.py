@@ -191,5 +191,7 @@ def _lives(pid: int) -> bool:
 
 def _seconds(row: Row) -> float:
     return math.fsum(
-        value for name, value in row.values.items() if name.startswith(("busy_", "blocked_"))
+        value
+        for name, value in row.values.items()
+        if name.startswith(("busy_", "blocked_")) and math.isfinite(value)
     )
