@@ -18,6 +18,7 @@ LAYERS = (
     ("telemetry_stream",),
     ("detector", "partners"),
     ("monitor", "features"),
+    ("monitored",),
     ("recording",),
     ("validity",),
     ("methods",),
