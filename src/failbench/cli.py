@@ -18,6 +18,7 @@ from failbench.commands.reruns import print_reruns
 from failbench.commands.score import score_methods
 from failbench.commands.tables import write_tables
 from failbench.errors import BadInputError
+from failbench.monitor.signals import LEVELS
 from failbench.params import PARAMS
 from failbench.scenarios import Architecture, Optimizer
 
@@ -51,6 +52,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     record.add_argument("--workers", type=_positive, help="runs at a time (default: processors)")
     record.add_argument("--minutes", type=float, help="stop cleanly after this many minutes")
+    record.add_argument(
+        "--signals", choices=LEVELS, help="record once more what a monitor measures in each run"
+    )
     record.add_argument("--output", type=Path, help=f"folder of telemetry (default: {TELEMETRY})")
     record.add_argument("--known", type=Path, help="telemetry to reuse (default: the output)")
     record.add_argument("--scenarios", type=Path, help=f"their folder (default: {SCENARIOS})")
