@@ -55,6 +55,11 @@ def _parser() -> argparse.ArgumentParser:
     record.add_argument(
         "--signals", choices=LEVELS, help="record once more what a monitor measures in each run"
     )
+    record.add_argument(
+        "--from-start",
+        action="store_true",
+        help="with --signals: of failing runs with their faults on from step 0",
+    )
     record.add_argument("--output", type=Path, help=f"folder of telemetry (default: {TELEMETRY})")
     record.add_argument("--known", type=Path, help="telemetry to reuse (default: the output)")
     record.add_argument("--scenarios", type=Path, help=f"their folder (default: {SCENARIOS})")

@@ -53,6 +53,7 @@ def record_settings(
     faults: Sequence[str],
     params: Path | None,
     signals: Level | None = None,
+    from_start: bool = False,
     shard: Shard | None = None,
     merge: bool = False,
 ) -> int:
@@ -89,6 +90,8 @@ def record_settings(
         directory, or of the reference.
     signals
         What a monitor measures in each run once more, when it is recorded; None for no monitor.
+    from_start
+        Whether these are of failing runs with their faults on from step 0, in place of all runs.
     shard
         The part of each setting to record, without its tables; None records all of it.
     merge
@@ -116,6 +119,13 @@ def record_settings(
             "cannot be recorded in shards: they are of runs that are in the tables.",
             "Record and merge the runs first; the same command with --signals alone goes on where "
             "it was stopped.",
+        )
+    if from_start and signals is None:
+        raise BadInputError(
+            "command line",
+            "--from-start",
+            "means nothing without --signals.",
+            "Say what is measured as well, --signals full say.",
         )
     causes = read_causes(scenarios, faults, only)
     own = causes.are_of_the_benchmark and not faults
@@ -180,7 +190,9 @@ def record_settings(
         incomplete = incomplete or code
         if signals is not None:
             monitored = MONITORED if folder == TELEMETRY else folder / MONITORED.name
-            code = record_signals(campaign(setting), signals, workers, monitored)
+            code = record_signals(
+                campaign(setting), signals, workers, monitored, from_start=from_start
+            )
             if code:
                 return code
     return incomplete

@@ -8,6 +8,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 from failbench.commands.terminal import INTERRUPTED, progress_meter
 from failbench.monitor.signals import Level
 from failbench.monitored.tables import write_monitored
@@ -16,7 +18,9 @@ if TYPE_CHECKING:
     from failbench.recording.campaign import Campaign
 
 
-def record_signals(campaign: Campaign, level: Level, workers: int, folder: Path) -> int:
+def record_signals(
+    campaign: Campaign, level: Level, workers: int, folder: Path, *, from_start: bool = False
+) -> int:
     """Record the signals of a campaign's runs, and write what there is, also when interrupted.
 
     Parameters
@@ -29,6 +33,8 @@ def record_signals(campaign: Campaign, level: Level, workers: int, folder: Path)
         Runs at the same time.
     folder
         Where the tables are.
+    from_start
+        Whether to record failing runs with their faults on from step 0, in place of all runs.
 
     Returns
     -------
@@ -39,7 +45,7 @@ def record_signals(campaign: Campaign, level: Level, workers: int, folder: Path)
     from failbench.recording.signals import SignalRecording, read_known_signals
 
     name = campaign.setting.name
-    recording = SignalRecording(campaign, level, read_known_signals(folder))
+    recording = SignalRecording(campaign, level, read_known_signals(folder), from_start=from_start)
     started = time.monotonic()
     with progress_meter() as meter:
 
@@ -57,7 +63,7 @@ def record_signals(campaign: Campaign, level: Level, workers: int, folder: Path)
         write_monitored(folder, name, monitored)
     if not campaign.stop.is_set():
         shutil.rmtree(recording.journal, ignore_errors=True)
-    different = monitored.runs.filter(~monitored.runs["equal"])
+    different = monitored.runs.filter(~pl.col("equal"))
     for run_id in different["run_id"]:
         print(f"{run_id}: the run with a monitor is not the one without.", file=sys.stderr)
     if campaign.stop.is_set():

@@ -48,11 +48,32 @@ logs, and those for loops of other libraries."""
 
 @dataclass(frozen=True)
 class Unit:
-    """A recorded run: its plan, what was recorded, and its memory limit."""
+    """A run to be monitored.
+
+    Attributes
+    ----------
+    planned
+        Its plan.
+    entry
+        What was recorded of it without a monitor, or of the run that it is a variant of.
+    limit
+        Its memory limit; None for healthy runs.
+    """
 
     planned: PlannedRun
     entry: JournalEntry
     limit: int | None
+
+    @property
+    def is_variant(self) -> bool:
+        """Whether no run without a monitor is like it."""
+        return self.planned.run_id != self.entry.run["run_id"]
+
+    def from_start(self) -> Unit:
+        """The variant whose fault is on from step 0."""
+        nominal = replace(self.planned.nominal, onset_step=0)
+        run_id = f"{self.planned.run_id}-from-start"
+        return replace(self, planned=replace(self.planned, run_id=run_id, nominal=nominal))
 
 
 @cache
@@ -92,6 +113,9 @@ class SignalRecording:
         What is measured.
     known
         Signals that were recorded before; those of today's code are kept.
+    from_start
+        Whether to record, in place of all runs, a variant of each failing run of the first seed
+        whose fault begins in mid-run: with the fault on from step 0.
 
     Attributes
     ----------
@@ -99,9 +123,17 @@ class SignalRecording:
         Folder of what is recorded and not in the tables yet.
     """
 
-    def __init__(self, campaign: Campaign, level: Level, known: Monitored | None) -> None:
+    def __init__(
+        self,
+        campaign: Campaign,
+        level: Level,
+        known: Monitored | None,
+        *,
+        from_start: bool = False,
+    ) -> None:
         self._campaign = campaign
         self._level = level
+        self._from_start = from_start
         self.journal = campaign.journal.with_name(f"{campaign.journal.name}-signals")
         self._known: dict[str, str] = {}
         if known is not None:
@@ -123,6 +155,8 @@ class SignalRecording:
             The part to record.
         """
         units = [*self._units(shard)]
+        if self._from_start:
+            units = [unit.from_start() for unit in units if _begins_later_in_the_first_seed(unit)]
         missing = [unit for unit in units if not self._is_known(unit)]
         entries: list[JournalEntry] = []
         kept = len(units) - len(missing)
@@ -156,7 +190,8 @@ class SignalRecording:
                 yield Unit(drawn.failure, failure, twin.run["capacity_bytes"])
 
     def _fingerprint(self, unit: Unit) -> str:
-        return signals_fingerprint(unit.entry.run["fingerprint"], self._level)
+        of_run = unit.entry.run["fingerprint"] + (" from step 0" if unit.is_variant else "")
+        return signals_fingerprint(of_run, self._level)
 
     def _is_known(self, unit: Unit) -> bool:
         run_id = unit.planned.run_id
@@ -187,12 +222,14 @@ class SignalRecording:
 
     def _row(self, unit: Unit, report: RunReport, history: History) -> dict[str, Any]:
         planned, setting = unit.planned, self._campaign.setting
-        compared, equal = compared_steps(unit.entry.steps, report.steps)
+        compared, equal = None, None
+        if not unit.is_variant:
+            compared, equal = compared_steps(unit.entry.steps, report.steps)
         return monitored_row(
             history,
             {
                 "run_id": planned.run_id,
-                "kind": planned.kind,
+                "kind": "from_start" if unit.is_variant else planned.kind,
                 "scenario": planned.scenario.id if planned.scenario else None,
                 "architecture": setting.architecture,
                 "optimizer": setting.optimizer,
@@ -204,6 +241,11 @@ class SignalRecording:
                 "fingerprint": self._fingerprint(unit),
             },
         )
+
+
+def _begins_later_in_the_first_seed(unit: Unit) -> bool:
+    declaration = unit.planned.declaration
+    return declaration is not None and declaration.onset == "mid_run" and unit.planned.seed == 0
 
 
 def compared_steps(
