@@ -317,7 +317,9 @@ class TrainingRun:
     def validation_loss(self, texts: list[str]) -> Tensor:
         """Loss on held-out texts."""
         examples = self._make_examples(collate(self.validation_encode(texts)))
-        return cross_entropy(self._forward(examples), examples.labels)
+        logits = self._forward(examples)
+        loss = cross_entropy(logits, examples.labels)
+        return self.monitor.loss(logits, examples.labels, loss)
 
     def resize(self, **changes: int) -> None:
         """Replace parts of the model's shape; takes effect when it is built."""
