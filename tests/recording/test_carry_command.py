@@ -1,0 +1,126 @@
+"""The command `carry` on real runs: equal ones carry fingerprints over, a wrong loss does not."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+from small_campaign import DETECTOR, OUT_OF_MEMORY, PATIENCE, SCENARIOS
+
+from failbench.detector import DetectorParams
+from failbench.params import read_section
+from failbench.recording.archive import archive
+from failbench.recording.campaign import Campaign
+from failbench.recording.corpus_cache import corpus_cache
+from failbench.recording.plan import RecordParams, Setting
+from failbench.recording.verdicts import steps_of
+from failbench.scenarios import read_scenarios
+from failbench.telemetry import RUN_SCHEMA, Telemetry, read_telemetry, write_parquet
+
+SETTING = Setting("transformer", "adamw")
+TELEMETRY = Path("data/telemetry")
+KILLED = f"{SCENARIOS[1]}-transformer-adamw-s0"
+FAILING = (OUT_OF_MEMORY, KILLED)
+ENDINGS = ("exception", "signal")
+STALE = "0123456789abcdef"
+CAPACITY = 32 * 2**20
+"""Bytes of memory: enough for a small model, and not for a validation set many times as large."""
+
+
+@pytest.fixture(scope="module")
+def recorded(make_project: Callable[[], Path]) -> tuple[Path, pl.DataFrame]:
+    """A healthy run, a twin and two failing runs, recorded by code of other fingerprints.
+
+    The table of runs that comes with the folder has the fingerprints of today.
+    """
+    folder = make_project()
+    campaign = Campaign(
+        SETTING,
+        tuple(each for each in read_scenarios(folder / "data/scenarios") if each.id in SCENARIOS),
+        read_section("record", RecordParams, folder / "params.yaml"),
+        DetectorParams.model_validate(DETECTOR),
+        folder / "journal",
+        corpus_cache(folder / "data/.recording"),
+    )
+    campaign.start()
+    failing = {pair.failure.run_id: pair for pair in campaign.pairs}
+    healthy = [campaign.successes[0], failing[OUT_OF_MEMORY].twin]
+    entries = [campaign.repeat(planned, CAPACITY)[0] for planned in healthy]
+    assert max(row["memory_bytes"] for row in entries[1].steps) < CAPACITY
+    entries += [campaign.repeat(failing[run_id].failure, CAPACITY)[0] for run_id in FAILING]
+    assert [entry.run["ending"] for entry in entries] == [*["completed"] * 2, *ENDINGS]
+    rows = [{name: entry.run.get(name) for name in RUN_SCHEMA} for entry in entries]
+    runs = pl.DataFrame(rows, schema=RUN_SCHEMA).sort("run_id")
+    steps = pl.concat(map(steps_of, entries)).sort("run_id", "step")
+    stale = runs.with_columns(pl.lit(STALE).alias("fingerprint"))
+    archive(folder / TELEMETRY, SETTING, Telemetry(stale, steps), whole=True)
+    return folder, runs
+
+
+@pytest.fixture
+def project(recorded: tuple[Path, pl.DataFrame], tmp_path: Path) -> Path:
+    return shutil.copytree(recorded[0], tmp_path / "project")
+
+
+def carry(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "failbench.cli", "carry", *options],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE,
+    )
+
+
+def files_of(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_equal_runs_get_the_fingerprints_of_today_but_for_the_excepted(
+    recorded: tuple[Path, pl.DataFrame], project: Path
+) -> None:
+    today = recorded[1]
+    done = carry(project, "--except", SCENARIOS[1])
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "The fingerprints of 3 of 4 runs were carried over." in done.stdout
+    after = read_telemetry(project / TELEMETRY).runs
+    excepted = pl.col("run_id") == KILLED
+    assert_frame_equal(after.filter(~excepted), today.filter(~excepted))
+    assert after.filter(excepted)["fingerprint"].item() == STALE
+    compared = pl.read_csv(project / TELEMETRY / "carried.csv")
+    assert sorted(compared["run_id"]) == sorted(after.filter(~excepted)["run_id"])
+    assert not (project / "data/.recording" / TELEMETRY / "carry").exists()
+
+    again = carry(project, "--except", SCENARIOS[1])
+    assert (again.returncode, again.stdout) == (
+        0,
+        "No fingerprint is to be carried over. No file was changed.\n",
+    )
+
+
+def test_a_wrong_loss_is_named_and_nothing_is_written(project: Path) -> None:
+    path = project / TELEMETRY / "steps" / f"{SETTING.name}.parquet"
+    here = (pl.col("run_id") == f"{OUT_OF_MEMORY}-twin") & (pl.col("step") == 7)
+    falsified = pl.when(here).then(pl.col("loss") * 1.000001).otherwise(pl.col("loss"))
+    write_parquet(pl.read_parquet(path).with_columns(falsified.cast(pl.Float32)), path)
+    before = files_of(project / TELEMETRY)
+
+    done = carry(project, "--except", *SCENARIOS)
+
+    assert done.returncode == 1, done.stderr
+    assert "1 of 2 runs that were recorded again differ:" in done.stdout
+    assert f"  {OUT_OF_MEMORY}-twin: loss at step 7 was " in done.stdout
+    assert files_of(project / TELEMETRY) == before
+
+
+def test_an_unknown_scenario_is_refused(project: Path) -> None:
+    done = carry(project, "--except", "no_such_cause")
+    assert done.returncode == 2
+    assert "there is no scenario 'no_such_cause'" in done.stderr
