@@ -64,9 +64,9 @@ def _parser() -> argparse.ArgumentParser:
         "carry", help="renew the fingerprints of runs that the code of today records alike"
     )
     carry.add_argument(
-        "--sample", type=_positive, default=60, metavar="RUNS", help="record so many again (60)"
+        "--sample", type=_positive, default=60, metavar="RUNS", help="to record again (default: 60)"
     )
-    carry.add_argument("--seed", type=int, default=0, help="of the draw of the sample (0)")
+    carry.add_argument("--seed", type=int, default=0, help="of the sample's draw (default: 0)")
     carry.add_argument(
         "--except",
         dest="excepted",
@@ -74,10 +74,12 @@ def _parser() -> argparse.ArgumentParser:
         nargs="+",
         metavar="SCENARIO",
         default=[],
-        help="leave out the failing runs of these, which are to be recorded again",
+        help="leave out the failing runs of these, which `record` is to record again",
     )
-    carry.add_argument("--workers", type=_positive, default=2, help="runs at a time (2)")
-    carry.add_argument("--telemetry", type=Path, default=TELEMETRY, metavar="DIR")
+    carry.add_argument("--workers", type=_positive, default=2, help="runs at a time (default: 2)")
+    carry.add_argument(
+        "--telemetry", type=Path, default=TELEMETRY, metavar="DIR", help=f"(default: {TELEMETRY})"
+    )
     carry.set_defaults(run=carry_fingerprints)
 
     diagnose = commands.add_parser(
