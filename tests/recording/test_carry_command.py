@@ -1,24 +1,33 @@
-"""The command `carry` on real runs: equal ones carry fingerprints over, a wrong loss does not."""
+"""The command `carry`, on runs that are made up and, with the end-to-end tests, on real ones."""
 
 from __future__ import annotations
 
 import shutil
+import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
+from made_up_campaign import RUNS, MadeUpRuns
 from polars.testing import assert_frame_equal
 from small_campaign import DETECTOR, OUT_OF_MEMORY, PATIENCE, SCENARIOS
+from small_campaign import RUNS as PLANNED
 
+from failbench.cli import main
+from failbench.commands.terminal import INTERRUPTED
 from failbench.detector import DetectorParams
 from failbench.params import read_section
 from failbench.recording.archive import archive
 from failbench.recording.campaign import Campaign
+from failbench.recording.carried import CARRIED
 from failbench.recording.corpus_cache import corpus_cache
 from failbench.recording.plan import RecordParams, Setting
+from failbench.recording.sandbox import RunReport
 from failbench.recording.verdicts import steps_of
 from failbench.scenarios import read_scenarios
 from failbench.telemetry import RUN_SCHEMA, Telemetry, read_telemetry, write_parquet
@@ -84,6 +93,7 @@ def files_of(folder: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
+@pytest.mark.system
 def test_equal_runs_get_the_fingerprints_of_today_but_for_the_excepted(
     recorded: tuple[Path, pl.DataFrame], project: Path
 ) -> None:
@@ -106,6 +116,7 @@ def test_equal_runs_get_the_fingerprints_of_today_but_for_the_excepted(
     )
 
 
+@pytest.mark.system
 def test_a_wrong_loss_is_named_and_nothing_is_written(project: Path) -> None:
     path = project / TELEMETRY / "steps" / f"{SETTING.name}.parquet"
     here = pl.col("step") == WRONG
@@ -121,7 +132,100 @@ def test_a_wrong_loss_is_named_and_nothing_is_written(project: Path) -> None:
     assert files_of(project / TELEMETRY) == before
 
 
-def test_an_unknown_scenario_is_refused(project: Path) -> None:
-    done = carry(project, "--except", "no_such_cause")
-    assert done.returncode == 2
-    assert "there is no scenario 'no_such_cause'" in done.stderr
+@pytest.fixture
+def made_up_project(
+    make_project: Callable[[], Path],
+    campaign_in: Callable[[str], Campaign],
+    executed: Counter[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> Iterator[Path]:
+    """A working directory with made-up runs of other fingerprints: its plan's, and others.
+
+    What the command does with interruptions is undone.
+    """
+    folder = make_project()
+    recorded = campaign_in("recorded")
+    tables = recorded.tables(recorded.record(1, lambda _: None))
+    stale = tables.runs.with_columns(pl.lit(STALE).alias("fingerprint"))
+    archive(folder / TELEMETRY, SETTING, Telemetry(stale, tables.steps), whole=True)
+    executed.clear()
+    monkeypatch.chdir(folder)
+    handler = signal.getsignal(signal.SIGINT)
+    yield folder
+    signal.signal(signal.SIGINT, handler)
+
+
+def fingerprints_of(folder: Path) -> dict[str, str]:
+    runs = read_telemetry(folder / TELEMETRY).runs
+    return dict(runs.select("run_id", "fingerprint").rows())
+
+
+def test_all_fingerprints_of_the_plan_are_renewed_after_a_sample(
+    made_up_project: Path, executed: Counter[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["carry", "--sample", "5", "--seed", "1", "--workers", "1"]) == 0
+    printed = capsys.readouterr().out
+    assert f"5 of {PLANNED} runs were recorded again and are equal in " in printed
+    assert f"The fingerprints of {PLANNED} of {RUNS} runs were carried over." in printed
+    assert executed.total() == 5
+    renewed = [run for run, value in fingerprints_of(made_up_project).items() if value != STALE]
+    assert len(renewed) == PLANNED
+    assert set(executed) == set(pl.read_csv(made_up_project / TELEMETRY / CARRIED)["run_id"])
+
+
+def test_runs_that_differ_are_named_and_no_file_is_changed(
+    made_up_project: Path,
+    made_up_runs: MadeUpRuns,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    before = files_of(made_up_project / TELEMETRY)
+
+    def longer(*arguments: Any) -> RunReport:
+        report = made_up_runs.execute(*arguments)
+        report.steps.append({**report.steps[-1], "step": len(report.steps)})
+        return report
+
+    monkeypatch.setattr("failbench.recording.campaign.execute", longer)
+    assert main(["carry", "--sample", "2", "--workers", "1"]) == 1
+    captured = capsys.readouterr()
+    for run_id in made_up_runs.counts:
+        assert f"\n  {run_id}: steps was " in captured.out
+        assert f"{run_id}: steps was " in captured.err
+    assert files_of(made_up_project / TELEMETRY) == before
+
+
+def test_an_interruption_changes_nothing_and_the_same_command_goes_on(
+    made_up_project: Path,
+    made_up_runs: MadeUpRuns,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    before = files_of(made_up_project / TELEMETRY)
+    journal = made_up_project / "data/.recording" / TELEMETRY / "carry"
+
+    def interrupted(*arguments: Any) -> RunReport:
+        signal.raise_signal(signal.SIGINT)
+        return made_up_runs.execute(*arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("failbench.recording.campaign.execute", interrupted)
+        assert main(["carry", "--workers", "1"]) == INTERRUPTED
+    first = made_up_runs.counts.total()
+    assert 0 < first < PLANNED
+    stopped = f"Stopped after {first} of {PLANNED} runs. No file was changed."
+    assert capsys.readouterr().out.startswith(stopped)
+    assert files_of(made_up_project / TELEMETRY) == before
+    assert len(list(journal.rglob("*.gz"))) == first
+
+    assert main(["carry", "--workers", "1"]) == 0
+    assert set(made_up_runs.counts.values()) == {1}
+    assert made_up_runs.counts.total() == PLANNED
+    assert not journal.exists()
+
+
+def test_an_unknown_scenario_is_refused(
+    made_up_project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["carry", "--except", "no_such_cause"]) == 2
+    assert "there is no scenario 'no_such_cause'" in capsys.readouterr().err
