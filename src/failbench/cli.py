@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import get_args
 
+from failbench.commands.carry import carry_fingerprints
 from failbench.commands.check import check_benchmark
 from failbench.commands.cluster import CLUSTERS
 from failbench.commands.cluster import record as record_runs
@@ -67,6 +68,28 @@ def _parser() -> argparse.ArgumentParser:
     _add_params(record)
     _add_shards(record)
     record.set_defaults(run=record_runs)
+
+    carry = commands.add_parser(
+        "carry", help="renew the fingerprints of runs that the code of today records alike"
+    )
+    carry.add_argument(
+        "--sample", type=_positive, default=60, metavar="RUNS", help="to record again (default: 60)"
+    )
+    carry.add_argument("--seed", type=int, default=0, help="of the sample's draw (default: 0)")
+    carry.add_argument(
+        "--except",
+        dest="excepted",
+        action="extend",
+        nargs="+",
+        metavar="SCENARIO",
+        default=[],
+        help="leave out the failing runs of these, which `record` is to record again",
+    )
+    carry.add_argument("--workers", type=_positive, default=2, help="runs at a time (default: 2)")
+    carry.add_argument(
+        "--telemetry", type=Path, default=TELEMETRY, metavar="DIR", help=f"(default: {TELEMETRY})"
+    )
+    carry.set_defaults(run=carry_fingerprints)
 
     diagnose = commands.add_parser(
         "diagnose", help="name the causes of the failing runs in a folder of telemetry"

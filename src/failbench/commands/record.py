@@ -155,7 +155,7 @@ def record_settings(
             known, "--known", "holds no runs.parquet.", "Name a folder of telemetry."
         )
     detector = read_section("detector", DetectorParams, file)
-    stop = threading.Event() if merge else _stop_after(minutes)
+    stop = threading.Event() if merge else stop_after(minutes)
     if shard is not None:
         stop_with_the_job(stop, causes.outside.preloaded)
 
@@ -169,7 +169,7 @@ def record_settings(
             causes.scenarios,
             section if seeds is None else section.with_seeds(setting, seeds),
             detector,
-            _journal(folder) / setting.name,
+            journal_folder(folder) / setting.name,
             corpus_cache(work_folder(folder)).resolve(),
             known=read_known(known or folder),
             again=frozenset(again),
@@ -198,7 +198,7 @@ def record_settings(
     return incomplete
 
 
-def _stop_after(minutes: float | None) -> threading.Event:
+def stop_after(minutes: float | None) -> threading.Event:
     """An event that is set by an interruption, or after some minutes."""
     stop = threading.Event()
     if minutes is not None:
@@ -217,7 +217,7 @@ def work_folder(output: Path) -> Path:
     return RECORDING_WORK if SCENARIOS.is_dir() else output / RECORDING_WORK.name
 
 
-def _journal(output: Path) -> Path:
+def journal_folder(output: Path) -> Path:
     """A folder for journals that no other output folder shares."""
     if not SCENARIOS.is_dir():
         return work_folder(output)

@@ -32,8 +32,8 @@ from failbench.recording.progress import Progress
 from failbench.recording.rows import run_row
 from failbench.recording.sandbox import execute, fork_server
 from failbench.recording.shards import WHOLE, Shard
+from failbench.recording.threads import for_each
 from failbench.recording.verdicts import detected, limits_of, tables_of
-from failbench.recording.workers import each
 from failbench.scenarios import Scenario
 from failbench.telemetry import Telemetry
 
@@ -100,6 +100,13 @@ class Campaign:
         self.outside = outside or OutsideFaults()
         self.stop = stop or threading.Event()
 
+    def start(self) -> None:
+        """Prepare to execute runs, in the thread that starts all others.
+
+        They inherit its address layout, and so does the fork server, whichever starts it.
+        """
+        self._context = fork_server(self.outside.preloaded)
+
     def record(
         self, workers: int, show: Callable[[Progress], None], shard: Shard = WHOLE
     ) -> list[JournalEntry]:
@@ -109,7 +116,7 @@ class Campaign:
         when a shard is started, it records its healthy runs alone: which of several shards is the
         last to end must not decide what each of them records.
         """
-        self._context = fork_server(self.outside.preloaded)
+        self.start()
         successes, pairs = shard.part(self.successes), shard.part(self.pairs)
         remedied = [
             planned for pair in pairs for planned in plan_remedies(pair.failure, self.params)
@@ -133,15 +140,15 @@ class Campaign:
 
         others = [planned for planned in self.successes if planned not in successes]
         early = any(self.keep(planned) is None for planned in others)
-        each(successes, lambda planned: note([self._healthy(planned)]), workers, self.stop)
+        for_each(successes, lambda planned: note([self._healthy(planned)]), workers, self.stop)
         if self.stop.is_set() or not pairs or early:
             return entries
         of_all_shards = filter(None, map(self.keep, self.successes))
         limits = healthy = limits_of(of_all_shards, self.detector)
-        each(pairs, lambda pair: note(self._pair(pair, healthy)), workers, self.stop)
+        for_each(pairs, lambda pair: note(self._pair(pair, healthy)), workers, self.stop)
         if not self.stop.is_set():
             by_id = {entry.run["run_id"]: entry for entry in entries}
-            each(
+            for_each(
                 remedied,
                 lambda planned: note([self._remedied(planned, by_id[f"{planned.twin_of}-twin"])]),
                 workers,
@@ -205,13 +212,14 @@ class Campaign:
         # A run recorded again has the same limit although its measured peak varies a little.
         known = self._known_rows.get(planned.run_id, {})
         same = (known.get("fingerprint"), known.get("draw")) == (
-            self._fingerprint(planned),
+            self.fingerprint_of(planned),
             planned.draw,
         )
         capacity = known["capacity_bytes"] if same else None
         return planned, self._execute(planned, None, capacity), False
 
-    def _fingerprint(self, planned: PlannedRun) -> str:
+    def fingerprint_of(self, planned: PlannedRun) -> str:
+        """The fingerprint that the code of today gives a run."""
         return fingerprint(
             self.params.nominal,
             self.setting.optimizer,
@@ -230,7 +238,7 @@ class Campaign:
 
     def keep(self, planned: PlannedRun) -> JournalEntry | None:
         """The entry of a run that was recorded before by the same code."""
-        wanted = self._fingerprint(planned)
+        wanted = self.fingerprint_of(planned)
         entry = read_entry(self.journal, planned.run_id)
         if entry is not None and entry.run["fingerprint"] == wanted:
             return entry
@@ -240,6 +248,22 @@ class Campaign:
         assert self.known is not None
         steps = self.known.steps.filter(pl.col("run_id") == planned.run_id).drop("run_id")
         return JournalEntry(row, steps.to_dicts())
+
+    def repeat(self, planned: PlannedRun, capacity: int) -> tuple[JournalEntry, bool]:
+        """Record a run once more under the limit that it had, and say whether the journal had it.
+
+        Parameters
+        ----------
+        capacity
+            The capacity that is recorded of it, in bytes. It limits runs with a fault alone.
+        """
+        kept = read_entry(self.journal, planned.run_id)
+        wanted = (self.fingerprint_of(planned), planned.draw, capacity)
+        columns = ("fingerprint", "draw", "capacity_bytes")
+        if kept is not None and tuple(kept.run[name] for name in columns) == wanted:
+            return kept, True
+        limit = None if planned.declaration is None else capacity
+        return self._execute(planned, limit, capacity), False
 
     def _execute(
         self, planned: PlannedRun, limit: int | None, capacity: int | None
@@ -258,7 +282,7 @@ class Campaign:
             units = math.ceil(peak * planned.nominal.capacity_multiple / CAPACITY_UNIT)
             capacity = max(1, units) * CAPACITY_UNIT
         row = run_row(
-            planned, self.setting, report, capacity, self.provenance, self._fingerprint(planned)
+            planned, self.setting, report, capacity, self.provenance, self.fingerprint_of(planned)
         )
         entry = JournalEntry(row, report.steps)
         write_entry(self.journal, entry)

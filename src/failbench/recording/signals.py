@@ -25,13 +25,14 @@ from failbench.monitored.tables import (
     signal_rows,
 )
 from failbench.recording.campaign import Campaign
+from failbench.recording.compared import STEP_COLUMNS
 from failbench.recording.fingerprint import code_of
 from failbench.recording.journal import JournalEntry, read_entry, write_entry
 from failbench.recording.plan import PlannedRun, order_for
 from failbench.recording.sandbox import RecorderError, RunReport, execute, fork_server
 from failbench.recording.shards import WHOLE, Shard
-from failbench.recording.workers import each
-from failbench.telemetry import NOISY_STEP_COLUMNS, STEP_SCHEMA
+from failbench.recording.threads import for_each
+from failbench.telemetry import STEP_SCHEMA
 
 MONITOR: Final = Path(__file__).parents[1] / "monitor"
 READS: Final = (
@@ -169,7 +170,7 @@ class SignalRecording:
             entries.append(self._journalled(unit) or self._execute(unit))
             show(kept + len(entries), kept, len(units))
 
-        each(missing, record, workers, self._campaign.stop)
+        for_each(missing, record, workers, self._campaign.stop)
         return monitored_of([(entry.run, entry.steps) for entry in entries])
 
     def _units(self, shard: Shard) -> Iterator[Unit]:
@@ -256,9 +257,9 @@ def compared_steps(
     Compared are the columns that do not measure the machine. Which step is the last depends on the
     memory and time that are left, so that it is left out where the recordings differ in length.
     """
-    columns = [name for name in STEP_SCHEMA if name not in {*NOISY_STEP_COLUMNS, "run_id"}]
     tables = [
-        pl.DataFrame(list(steps), schema=STEP_SCHEMA).select(columns) for steps in (first, second)
+        pl.DataFrame(list(steps), schema=STEP_SCHEMA).select(STEP_COLUMNS)
+        for steps in (first, second)
     ]
     shared = min(table.height for table in tables)
     if tables[0].height != tables[1].height:

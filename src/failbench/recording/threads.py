@@ -1,4 +1,4 @@
-"""Workers: threads that start runs, each of which is a process of its own."""
+"""Threads: an action applied to many units, several at a time, until done or stopped."""
 
 from __future__ import annotations
 
@@ -10,29 +10,24 @@ from typing import TypeVar
 Unit = TypeVar("Unit")
 
 
-def each(
+def for_each(
     units: Iterable[Unit], action: Callable[[Unit], None], workers: int, stop: threading.Event
 ) -> None:
-    """Apply an action to each unit on several threads; the first error ends them all.
+    """Apply an action to each unit on several threads; the first error ends all of it.
 
     Parameters
     ----------
-    units, action
-        What is done to what.
     workers
-        How many threads.
+        Number of threads.
     stop
-        No further unit is begun when it is set; an error sets it.
+        No unit is begun once it is set, as an error does.
     """
     remaining = iter(units)
     with ThreadPoolExecutor(workers) as pool:
         running: set[Future[None]] = set()
         try:
             while not stop.is_set():
-                while len(running) < workers:
-                    unit = next(remaining, None)
-                    if unit is None:
-                        break
+                while len(running) < workers and (unit := next(remaining, None)) is not None:
                     running.add(pool.submit(action, unit))
                 if not running:
                     return
