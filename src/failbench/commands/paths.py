@@ -8,6 +8,9 @@ SCENARIOS = Path("data/scenarios")
 TELEMETRY = Path("data/telemetry")
 FEATURE_TABLE = Path("data/features/features.parquet")
 
+MONITORED = Path("data/monitor")
+"""What the monitor measured, and its frozen versions."""
+
 TABLES = Path("paper/tables")
 
 RECORDING_WORK = Path("data/.recording")

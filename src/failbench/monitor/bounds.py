@@ -19,6 +19,12 @@ from failbench.records import Record
 
 FORMAT: Final = 1
 
+REFERENCE: Final = Path(__file__).parent / "data/bounds.json"
+"""Bounds of the benchmark's reference setting, small models with steps of some 30 ms.
+
+They hold for runs of that setting. Ratios to a run's own past may carry over to others; sizes,
+times and memory will hardly, so that bounds of one's own healthy runs are the better ones."""
+
 
 class FittedBound(Record):
     """A bound from healthy runs; None where there is none on that side."""
@@ -117,8 +123,10 @@ def lasting_high(series: Floats, rows: int) -> float:
 
 
 def widened(highs: Floats, margin: float) -> float:
-    """The highest of some runs' extremes, and beyond it ``margin`` times its distance from their
-    median; of shape (runs,), at least one."""
+    """The highest of some runs' extremes, moved by ``margin`` times its distance from their median.
+
+    ``highs`` is of shape (runs,), with at least one.
+    """
     most = float(highs.max())
     return most + margin * (most - float(np.median(highs)))
 
