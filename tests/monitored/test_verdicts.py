@@ -129,6 +129,14 @@ def test_bounds_are_those_of_the_setting_and_lenders_lend_to_the_others():
     breaks = break_table(table, rules(), ["gru-sgd"])
     assert breaks.schema == BREAK_SCHEMA
     assert breaks.select("run_id", "bounds").rows() == [("a", OWN), ("b", "gru-sgd")]
+    ends = ends_of(table.runs, pl.DataFrame({"run_id": ["a"], "failure_step": [59]}))
+    assert ends["setting"].to_list() == ["gru-sgd", "t5-sgd"]
+    verdicts = verdict_table(breaks, ends, rules(), bounds=(OWN, "gru-sgd"))
+    assert verdicts.select("run_id", "bounds", "answer").rows() == [
+        ("a", OWN, "unknown"),
+        ("b", OWN, "abstain"),
+        ("b", "gru-sgd", "unknown"),
+    ]
     with pytest.raises(BadInputError, match="bert-sgd: has no bounds to lend"):
         break_table(table, rules(), ["bert-sgd"])
 

@@ -38,6 +38,7 @@ BREAK_SCHEMA: Final = pl.Schema(
 END_SCHEMA: Final = pl.Schema(
     {
         "run_id": pl.String(),
+        "setting": pl.String(),
         **{
             name: MONITORED_SCHEMA[name]
             for name in ("end_kind", "end_phase", "end_step", "error", "message")
@@ -105,8 +106,18 @@ def ends_of(runs: pl.DataFrame, detected: pl.DataFrame) -> pl.DataFrame:
     """
     was_ended = ~pl.col("end_kind").is_in(["completed", "running"])
     return (
-        runs.join(detected.select("run_id", "failure_step"), on="run_id", how="left")
-        .with_columns(failure_step=pl.when(was_ended).then("end_step").otherwise("failure_step"))
+        runs.join(
+            detected.select("run_id", "failure_step"),
+            on="run_id",
+            how="left",
+            maintain_order="left",
+        )
+        .with_columns(
+            setting=pl.Series(
+                [setting_of(run) for run in runs.iter_rows(named=True)], dtype=pl.String
+            ),
+            failure_step=pl.when(was_ended).then("end_step").otherwise("failure_step"),
+        )
         .select(END_SCHEMA.names())
         .cast(END_SCHEMA)
         .sort("run_id")
@@ -193,6 +204,8 @@ def verdict_table(
     rows = []
     for run in ends.iter_rows(named=True):
         for name in bounds:
+            if name == run["setting"]:  # its own bounds are no borrowed ones
+                continue
             part = parts.get((run["run_id"], name))
             broken = () if part is None else tuple(_breaks(part, known))
             for ahead in steps_ahead:
