@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from datetime import date
 from pathlib import Path
 from typing import get_args
 
@@ -13,6 +14,7 @@ from failbench.commands.cluster import CLUSTERS
 from failbench.commands.cluster import record as record_runs
 from failbench.commands.compare import compare_results
 from failbench.commands.diagnose import diagnose_telemetry
+from failbench.commands.freeze import freeze_monitor
 from failbench.commands.llm import ask_models, print_prompt
 from failbench.commands.paths import SCENARIOS, TELEMETRY
 from failbench.commands.reruns import print_reruns
@@ -132,6 +134,15 @@ def _parser() -> argparse.ArgumentParser:
     reruns = commands.add_parser("reruns", help="print what a change of a parameter runs again")
     reruns.add_argument("parameter", metavar="SECTION", help="of params.yaml, or section.key")
     reruns.set_defaults(run=print_reruns)
+
+    freeze = commands.add_parser(
+        "freeze", help="freeze catalogue, precedence and bounds of the monitor as a version"
+    )
+    freeze.add_argument("version", metavar="VERSION")
+    freeze.add_argument("--date", type=date.fromisoformat, required=True, help="as 2026-11-22")
+    freeze.add_argument("--changed", default="", help="what changed against the version before")
+    freeze.add_argument("--why", default="", help="and the reason")
+    freeze.set_defaults(run=freeze_monitor)
 
     tables = commands.add_parser("tables", help="compile all tables into one document")
     tables.add_argument("--output", type=Path, default=Path("paper/tables.pdf"))

@@ -11,6 +11,9 @@ MONITORED = Path("data/monitor")
 
 FEATURE_TABLE = Path("data/features/features.parquet")
 
+MONITORED = Path("data/monitor")
+"""What the monitor measured, and its frozen versions."""
+
 TABLES = Path("paper/tables")
 
 RECORDING_WORK = Path("data/.recording")

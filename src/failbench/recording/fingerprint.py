@@ -98,18 +98,18 @@ def _module(path: Path) -> ast.Module:
 def loop_code(device: str = "cpu") -> str:
     """Hash of the code that every run on a device executes."""
     modules = _GPU_MODULES if device == "cuda" else _LOOP_MODULES
-    return code_of([_PACKAGE / name for name in modules])
+    return code_hash([_PACKAGE / name for name in modules])
 
 
 @cache
 def corpus_code() -> str:
     """Hash of the code that makes the corpus, for the name of its cache file."""
-    return code_of([_PACKAGE / "corpus.py"])
+    return code_hash([_PACKAGE / "corpus.py"])
 
 
-def code_of(modules: Iterable[Path]) -> str:
-    """Hash of what acts in some modules, given by their files."""
-    dumps = [_dump(_module(path)) for path in modules]
+def code_hash(paths: Iterable[Path]) -> str:
+    """Hash of what modules do, formatting, comments, docstrings and annotations aside."""
+    dumps = [_dump(_module(path)) for path in paths]
     return hashlib.sha256("\n".join(dumps).encode()).hexdigest()
 
 

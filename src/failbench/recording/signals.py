@@ -26,7 +26,7 @@ from failbench.monitored.tables import (
 )
 from failbench.recording.campaign import Campaign
 from failbench.recording.compared import STEP_COLUMNS
-from failbench.recording.fingerprint import code_of
+from failbench.recording.fingerprint import code_hash
 from failbench.recording.journal import JournalEntry, read_entry, write_entry
 from failbench.recording.plan import PlannedRun, order_for
 from failbench.recording.sandbox import RecorderError, RunReport, execute, fork_server
@@ -86,7 +86,7 @@ def monitor_code() -> str:
         if not set(path.relative_to(MONITOR).parts) & set(READS)
     )
     signals = (MONITOR / "data" / "signals.csv").read_text(encoding="utf-8")
-    return hashlib.sha256((code_of(modules) + signals).encode()).hexdigest()
+    return hashlib.sha256((code_hash(modules) + signals).encode()).hexdigest()
 
 
 def signals_fingerprint(run_fingerprint: str, level: Level) -> str:
