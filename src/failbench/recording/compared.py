@@ -95,8 +95,8 @@ def compare(stored: JournalEntry, again: JournalEntry) -> Comparison:
 
     All columns that do not measure the machine must be equal, nulls and NaN to their like. Where
     memory or a clock ends both, which step is the last depends on readings of the machine: all
-    steps before the last of the shorter one must then be equal, and the lengths may differ by
-    :data:`MOST_STEPS_APART`.
+    steps before the last of the shorter one must then be equal, the lengths may differ by
+    :data:`MOST_STEPS_APART`, and the message may name another allocation that was refused.
     """
     lengths = len(stored.steps), len(again.steps)
     apart = lengths[1] - lengths[0]
