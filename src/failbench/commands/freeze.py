@@ -31,16 +31,15 @@ def freeze_monitor(*, version: str, date: datetime.date, changed: str, why: str)
         If there are no bounds, or the version was frozen with other rules.
     """
     from failbench.monitor.bounds import REFERENCE
+    from failbench.monitored.fitting import setting_of
     from failbench.monitored.versions import BOUNDS, VERSIONS
     from failbench.params import read_section
     from failbench.prediction.slices import ReferenceStudy
     from failbench.studies.monitor.freezing import freeze, frozen_hash
 
     frozen = freeze(MONITORED, version, date, changed, why)
-    study = read_section("nested_cv", ReferenceStudy)
-    scale = "" if study.scale == "small" else f"-{study.scale}"
-    name = f"{study.architecture}-{study.optimizer}{scale}.json"
-    reference = MONITORED / VERSIONS / version / BOUNDS / name
+    name = setting_of(read_section("nested_cv", ReferenceStudy).model_dump())
+    reference = MONITORED / VERSIONS / version / BOUNDS / f"{name}.json"
     if reference.exists():
         shutil.copyfile(reference, REFERENCE)
     print(f"Version {version} of {frozen.date}: {frozen_hash(frozen)}")

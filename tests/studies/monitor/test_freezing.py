@@ -12,6 +12,7 @@ from failbench.errors import BadInputError
 from failbench.monitor.bounds import REFERENCE, write_bounds
 from failbench.monitor.endings import ENDINGS
 from failbench.monitor.invariants import CATALOGUE, Bound
+from failbench.monitored.fitting import setting_of
 from failbench.monitored.versions import (
     BOUNDS,
     RULE_FILES,
@@ -166,6 +167,5 @@ def test_every_frozen_version_can_be_applied_and_stands_in_the_table(version):
 def test_the_package_ships_the_bounds_of_the_reference_setting():
     study = read_section("nested_cv", ReferenceStudy, REPOSITORY / "params.yaml")
     last = list(read_frozen(MONITORED))[-1]
-    setting = f"{study.architecture}-{study.optimizer}"
-    frozen = MONITORED / VERSIONS / last / BOUNDS / f"{setting}.json"
+    frozen = MONITORED / VERSIONS / last / BOUNDS / f"{setting_of(study.model_dump())}.json"
     assert frozen.read_bytes() == REFERENCE.read_bytes()

@@ -1,13 +1,24 @@
-"""Settings of the monitor's study: the sections ``invariants`` and ``monitor`` of params.yaml."""
+"""Settings of the monitor's study: the section ``invariants`` of params.yaml."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Final
 
+import polars as pl
 from pydantic import Field
 
 from failbench.records import Record
 from failbench.studies.monitor.halves import Half
+
+HISTORY_SCHEMA: Final = pl.Schema(
+    dict.fromkeys(("version", "date", "hash", "changed", "why"), pl.String())
+)
+"""Columns of ``versions.csv``."""
+
+
+def versioned(schema: pl.Schema) -> pl.Schema:
+    """The columns of a table of all versions."""
+    return pl.Schema({"version": pl.String(), **schema})
 
 
 class JudgedRuns(Record):
