@@ -54,6 +54,7 @@ FILE_RULES = (
     FileRule("data/scenarios/*", "recorded", EXACT, "Written by hand."),
     FileRule("data/reported/*", "recorded", EXACT, "Facts of the paper, and answers of raters."),
     FileRule("data/monitor/halves.csv", "recorded", EXACT, "Fixed before the monitor was made."),
+    FileRule("data/outside/*", "recorded", EXACT, "Written by hand, and recorded once."),
     FileRule("data/llm/*", "recorded", EXACT, "Answers of language models, which are replayed."),
     FileRule("paper/tables/cost.*", "recorded", EXACT, "Measured by `make cost`, not by a stage."),
     FileRule("paper/tables/million.*", "recorded", EXACT, "Measured by `make million`."),
