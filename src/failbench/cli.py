@@ -13,7 +13,8 @@ from failbench.commands.cluster import record as record_runs
 from failbench.commands.compare import compare_results
 from failbench.commands.diagnose import diagnose_telemetry
 from failbench.commands.llm import ask_models, print_prompt
-from failbench.commands.paths import SCENARIOS, TELEMETRY
+from failbench.commands.outside_list import record_outside_list
+from failbench.commands.paths import OUTSIDE_LIST, SCENARIOS, TELEMETRY
 from failbench.commands.reruns import print_reruns
 from failbench.commands.score import score_methods
 from failbench.commands.tables import write_tables
@@ -58,6 +59,13 @@ def _parser() -> argparse.ArgumentParser:
     _add_params(record)
     _add_shards(record)
     record.set_defaults(run=record_runs)
+
+    outside = commands.add_parser(
+        "outside-list", help="record the bugs that others published, with the monitor"
+    )
+    outside.add_argument("--only", nargs="+", metavar="BUG", help="record only these")
+    outside.add_argument("--output", type=Path, default=OUTSIDE_LIST)
+    outside.set_defaults(run=record_outside_list)
 
     diagnose = commands.add_parser(
         "diagnose", help="name the causes of the failing runs in a folder of telemetry"
