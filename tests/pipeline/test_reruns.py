@@ -61,7 +61,7 @@ def test_a_parameter_of_a_study_runs_that_study_and_its_readers_alone(
 
 
 def test_the_folds_of_all_studies_run_every_study_again(reruns, pipeline) -> None:
-    apart = {"record", "check", "label_audit", "gallery", "paper_audit"}
+    apart = {"record", "check", "label_audit", "gallery", "outside_list", "paper_audit"}
     assert {*pipeline.stages} - reruns("features") == apart
 
 
