@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from failbench.errors import BadInputError
 from failbench.monitor.invariants import Bound
+from failbench.monitored.tables import SIGNAL_SCHEMA
 from failbench.studies.outside_list.results import judge, shares
 from made_up_bugs import bug_of, recorded_bugs
 
@@ -117,3 +120,10 @@ def test_a_level_that_was_not_recorded_is_refused():
     bug = bug_of()
     with pytest.raises(BadInputError, match="no signals of level full"):
         judge(recorded_bugs([bug], {}, "standard"), [bug], {}, "full")
+
+
+def test_a_run_without_measurements_is_refused_and_not_taken_for_healthy():
+    bug = bug_of()
+    empty = replace(recorded_bugs([bug], {}), signals=SIGNAL_SCHEMA.to_frame())
+    with pytest.raises(BadInputError, match="data/outside/signals"):
+        judge(empty, [bug], {}, "standard")

@@ -163,8 +163,8 @@ def judge(
     Raises
     ------
     BadInputError
-        If a run is missing, was recorded without the signals of the level, or no bug is
-        re-created.
+        If a run or its signals are missing, it was recorded without those of the level, or no bug
+        is re-created.
     """
     stored = {run["run_id"]: history for run, history in histories(monitored)}
 
@@ -204,9 +204,11 @@ def seen_at(history: History, level: Level) -> History:
 
 def _stored(stored: Mapping[str, History], name: str, level: Level) -> History:
     history = stored.get(name)
-    if history is None or not set(signals_of(level)) <= set(signals_of(history.level)):
-        problem = "is not recorded." if history is None else f"has no signals of level {level}."
-        raise BadInputError("data/outside", "run_id", f"{name!r} {problem}", REMEDY)
+    if history is None:
+        raise BadInputError("data/outside", "run_id", f"{name!r} is not recorded.", REMEDY)
+    if not history.rows or not set(signals_of(level)) <= set(signals_of(history.level)):
+        problem = f"{name!r} has no signals of level {level}."
+        raise BadInputError("data/outside/signals", "run_id", problem, REMEDY)
     return history
 
 

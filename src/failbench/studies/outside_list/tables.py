@@ -47,8 +47,8 @@ TOTALS_NOTE: Final = (
 )
 LIST_NOTE: Final = (
     "Components, and the questions of docs/categories.md that decide them, were written down "
-    "before anything was run. Onset: step in which the fault begins; that of transformers-33844 was "
-    "put from 19, its first evaluation, to 0 after its first run, in which a probe saw it there."
+    "before anything was run. Onset: step in which the fault begins; that of transformers-33844 "
+    "was put from 19, its first evaluation, to 0 after its first run, in which a probe saw it."
 )
 
 MEASURES: Final = {
