@@ -122,4 +122,5 @@ def normalisations_clipped_on_one_rank(run: Run) -> None:
             if not (run.faulty and run.rank > 0 and "norm" in name):
                 gradient.mul_(factor)
 
+    # Ranks of tensor parallelism read the same batches: those of the first.
     train(Run(run.faulty, 0, run.log, run.scratch), model, adam(model), before_update=clip)
