@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import argparse
 import sys
+from datetime import date
 from pathlib import Path
 from typing import get_args
 
+from failbench.commands.carry import carry_fingerprints
 from failbench.commands.check import check_benchmark
 from failbench.commands.cluster import CLUSTERS
 from failbench.commands.cluster import record as record_runs
 from failbench.commands.compare import compare_results
 from failbench.commands.diagnose import diagnose_telemetry
+from failbench.commands.freeze import freeze_monitor
 from failbench.commands.llm import ask_models, print_prompt
 from failbench.commands.outside_list import record_outside_list
 from failbench.commands.paths import OUTSIDE_LIST, SCENARIOS, TELEMETRY
@@ -19,6 +22,7 @@ from failbench.commands.reruns import print_reruns
 from failbench.commands.score import score_methods
 from failbench.commands.tables import write_tables
 from failbench.errors import BadInputError
+from failbench.monitor.signals import LEVELS
 from failbench.params import PARAMS
 from failbench.scenarios import Architecture, Optimizer
 
@@ -52,6 +56,14 @@ def _parser() -> argparse.ArgumentParser:
     )
     record.add_argument("--workers", type=_positive, help="runs at a time (default: processors)")
     record.add_argument("--minutes", type=float, help="stop cleanly after this many minutes")
+    record.add_argument(
+        "--signals", choices=LEVELS, help="record once more what a monitor measures in each run"
+    )
+    record.add_argument(
+        "--from-start",
+        action="store_true",
+        help="with --signals: of failing runs with their faults on from step 0",
+    )
     record.add_argument("--output", type=Path, help=f"folder of telemetry (default: {TELEMETRY})")
     record.add_argument("--known", type=Path, help="telemetry to reuse (default: the output)")
     record.add_argument("--scenarios", type=Path, help=f"their folder (default: {SCENARIOS})")
@@ -66,6 +78,27 @@ def _parser() -> argparse.ArgumentParser:
     outside.add_argument("--only", nargs="+", metavar="BUG", help="record only these")
     outside.add_argument("--output", type=Path, default=OUTSIDE_LIST)
     outside.set_defaults(run=record_outside_list)
+    carry = commands.add_parser(
+        "carry", help="renew the fingerprints of runs that the code of today records alike"
+    )
+    carry.add_argument(
+        "--sample", type=_positive, default=60, metavar="RUNS", help="to record again (default: 60)"
+    )
+    carry.add_argument("--seed", type=int, default=0, help="of the sample's draw (default: 0)")
+    carry.add_argument(
+        "--except",
+        dest="excepted",
+        action="extend",
+        nargs="+",
+        metavar="SCENARIO",
+        default=[],
+        help="leave out the failing runs of these, which `record` is to record again",
+    )
+    carry.add_argument("--workers", type=_positive, default=2, help="runs at a time (default: 2)")
+    carry.add_argument(
+        "--telemetry", type=Path, default=TELEMETRY, metavar="DIR", help=f"(default: {TELEMETRY})"
+    )
+    carry.set_defaults(run=carry_fingerprints)
 
     diagnose = commands.add_parser(
         "diagnose", help="name the causes of the failing runs in a folder of telemetry"
@@ -108,6 +141,15 @@ def _parser() -> argparse.ArgumentParser:
     reruns = commands.add_parser("reruns", help="print what a change of a parameter runs again")
     reruns.add_argument("parameter", metavar="SECTION", help="of params.yaml, or section.key")
     reruns.set_defaults(run=print_reruns)
+
+    freeze = commands.add_parser(
+        "freeze", help="freeze catalogue, precedence and bounds of the monitor as a version"
+    )
+    freeze.add_argument("version", metavar="VERSION")
+    freeze.add_argument("--date", type=date.fromisoformat, required=True, help="as 2026-11-22")
+    freeze.add_argument("--changed", default="", help="what changed against the version before")
+    freeze.add_argument("--why", default="", help="and the reason")
+    freeze.set_defaults(run=freeze_monitor)
 
     tables = commands.add_parser("tables", help="compile all tables into one document")
     tables.add_argument("--output", type=Path, default=Path("paper/tables.pdf"))

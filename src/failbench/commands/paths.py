@@ -7,7 +7,13 @@ from pathlib import Path
 SCENARIOS = Path("data/scenarios")
 OUTSIDE_LIST = Path("data/outside")
 TELEMETRY = Path("data/telemetry")
+MONITORED = Path("data/monitor")
+"""What the monitor measured in the runs of the benchmark."""
+
 FEATURE_TABLE = Path("data/features/features.parquet")
+
+MONITORED = Path("data/monitor")
+"""What the monitor measured, and its frozen versions."""
 
 TABLES = Path("paper/tables")
 

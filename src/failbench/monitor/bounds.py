@@ -19,6 +19,12 @@ from failbench.records import Record
 
 FORMAT: Final = 1
 
+REFERENCE: Final = Path(__file__).parent / "data/bounds.json"
+"""Bounds of the benchmark's reference setting, small models with steps of some 30 ms.
+
+They hold for runs of that setting. Ratios to a run's own past may carry over to others; sizes,
+times and memory will hardly, so that bounds of one's own healthy runs are the better ones."""
+
 
 class FittedBound(Record):
     """A bound from healthy runs; None where there is none on that side."""
@@ -89,26 +95,40 @@ def fit_bounds(
     for invariant in invariants:
         if invariant.bound is not None:
             continue
-        held = [measured(history, invariant)[2] for history in histories]
-        lasting = [series[np.isfinite(series)] for series in held]
-        lasting = [series for series in lasting if len(series) >= invariant.rows]
-        if not lasting:
-            continue
-        high = _widened([_lasting_high(series, invariant.rows) for series in lasting], margin)
-        low = -_widened([_lasting_high(-series, invariant.rows) for series in lasting], margin)
-        fitted[invariant.id] = bound_of(invariant.relation, low, high)
+        lasting = [extremes(history, invariant) for history in histories]
+        lows, highs = np.array([each for each in lasting if each is not None]).reshape(-1, 2).T
+        if len(highs):
+            low, high = -widened(-lows, margin), widened(highs, margin)
+            fitted[invariant.id] = bound_of(invariant.relation, low, high)
     return fitted
 
 
-def _lasting_high(series: Floats, rows: int) -> float:
+def extremes(history: History, invariant: Invariant) -> tuple[float, float] | None:
+    """The lowest and the highest compared value that lasted in a healthy run.
+
+    What is no finite number is passed over. None where the run has fewer measurements than the
+    invariant asks for in a row.
+    """
+    held = measured(history, invariant)[2]
+    series = held[np.isfinite(held)]
+    if len(series) < invariant.rows:
+        return None
+    return -lasting_high(-series, invariant.rows), lasting_high(series, invariant.rows)
+
+
+def lasting_high(series: Floats, rows: int) -> float:
     """The largest value that is reached or passed ``rows`` times in a row."""
     windows = np.lib.stride_tricks.sliding_window_view(series, rows)
     return float(windows.min(axis=1).max())
 
 
-def _widened(extremes: list[float], margin: float) -> float:
-    most = max(extremes)
-    return most + margin * (most - float(np.median(extremes)))
+def widened(highs: Floats, margin: float) -> float:
+    """The highest of some runs' extremes, moved by ``margin`` times its distance from their median.
+
+    ``highs`` is of shape (runs,), with at least one.
+    """
+    most = float(highs.max())
+    return most + margin * (most - float(np.median(highs)))
 
 
 def write_bounds(path: Path, bounds: Mapping[str, Bound], runs: int, fitted_on: str) -> None:

@@ -98,19 +98,38 @@ def diagnose(
         What ends say.
     """
     broken = breaks(history, invariants, fitted)
+    decided_by = decide(broken, history.end, endings)
+    return Diagnosis(answer_of(decided_by), decided_by, broken, history.end, history.off)
+
+
+def decide(broken: Sequence[Break], end: End, endings: Sequence[Ending]) -> Break | Ending | None:
+    """The break or the ending that decides, by the rules of precedence above.
+
+    Parameters
+    ----------
+    broken
+        All that broke, by step.
+    end
+        How the run ended.
+    endings
+        What ends say, in the order in which they are tried.
+    """
     names = {each.invariant.id for each in broken}
-    fitting = [ending for ending in endings if ending.fits(history.end, names)]
+    fitting = [ending for ending in endings if ending.fits(end, names)]
     before, after, last = (
         next((ending for ending in fitting if ending.rank == rank), None) for rank in RANKS
     )
     symptom = next((each for each in broken if each.invariant.kind == "symptom"), None)
-    decided_by = before or _earliest(broken) or after or symptom or last
-    answer: Answer = ABSTAIN
+    return before or _earliest(broken) or after or symptom or last
+
+
+def answer_of(decided_by: Break | Ending | None) -> Answer:
+    """The component of what decided; where nothing did, there is no telling."""
+    if decided_by is None:
+        return ABSTAIN
     if isinstance(decided_by, Break):
-        answer = decided_by.invariant.component
-    elif decided_by is not None:
-        answer = decided_by.component
-    return Diagnosis(answer, decided_by, broken, history.end, history.off)
+        return decided_by.invariant.component
+    return decided_by.component
 
 
 def _earliest(broken: Sequence[Break]) -> Break | None:

@@ -6,13 +6,13 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Set
+from collections.abc import Iterable, Set
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Final, Literal, get_args
 
 from failbench.monitor.end import End
-from failbench.monitor.invariants import CATALOGUE
+from failbench.monitor.invariants import CATALOGUE, Invariant
 from failbench.vocabulary import CATEGORIES, Category
 
 Rank = Literal["before", "after", "last"]
@@ -68,9 +68,22 @@ class Ending:
         )
 
 
-def _read() -> tuple[Ending, ...]:
-    text = files("failbench.monitor").joinpath("data/endings.csv").read_text(encoding="utf-8")
-    known = {invariant.id for invariant in CATALOGUE}
+def read_endings(text: str, catalogue: Iterable[Invariant]) -> tuple[Ending, ...]:
+    """Read endings: the content of ``endings.csv``, of this version or of an older one.
+
+    Parameters
+    ----------
+    text
+        The content.
+    catalogue
+        The invariants that it may name.
+
+    Raises
+    ------
+    ValueError
+        If it names an invariant that is not among them.
+    """
+    known = {invariant.id for invariant in catalogue}
 
     def names(field: str) -> frozenset[str]:
         return frozenset(field.split("|")) - {"", ANY}
@@ -96,5 +109,7 @@ def _read() -> tuple[Ending, ...]:
     return tuple(endings)
 
 
-ENDINGS: Final = _read()
+ENDINGS: Final = read_endings(
+    files("failbench.monitor").joinpath("data/endings.csv").read_text(encoding="utf-8"), CATALOGUE
+)
 """All endings, in the order in which they are tried."""

@@ -95,8 +95,14 @@ def _parsed(relation: Relation, text: str) -> Bound | None:
     return bound_of(relation, low, numbers[-1])
 
 
-def _read() -> tuple[Invariant, ...]:
-    text = files("failbench.monitor").joinpath("data/invariants.csv").read_text(encoding="utf-8")
+def read_invariants(text: str) -> tuple[Invariant, ...]:
+    """Read a catalogue: the content of ``invariants.csv``, of this version or of an older one.
+
+    Raises
+    ------
+    ValueError
+        If it speaks of a signal that is not measured, or a word in it is none of its column's.
+    """
     catalogue = []
     for row in csv.DictReader(text.splitlines()):
         relation = _one_of(row["relation"], get_args(Relation))
@@ -122,5 +128,7 @@ def _one_of(text: str, names: tuple[Any, ...]) -> Any:
     return names[names.index(text)]
 
 
-CATALOGUE: Final = _read()
+CATALOGUE: Final = read_invariants(
+    files("failbench.monitor").joinpath("data/invariants.csv").read_text(encoding="utf-8")
+)
 """All invariants, in the order of their components' place in a loop."""

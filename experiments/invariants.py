@@ -1,0 +1,62 @@
+"""Stage invariants: what broke in monitored runs, and what each frozen version makes of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+
+from failbench.monitored.tables import read_monitored
+from failbench.monitored.verdicts import (
+    OWN,
+    break_table,
+    ends_of,
+    of_halves,
+    verdict_table,
+)
+from failbench.monitored.versions import read_rules
+from failbench.studies.monitor.halves import HALF_SCHEMA
+from failbench.studies.monitor.settings import JudgedRuns
+from failbench.telemetry import RUN_SCHEMA, read_table, write_parquet
+from stage import print_table, read_points, read_section, run
+
+MONITORED = Path("data/monitor")
+RUNS = Path("data/monitor/runs.parquet")
+SIGNALS = Path("data/monitor/signals")
+FROZEN = Path("data/monitor/frozen.json")
+VERSIONS = Path("data/monitor/versions")
+HALVES = Path("data/monitor/halves.csv")
+TELEMETRY = Path("data/telemetry/runs.parquet")
+MEASURED = Path("data/measurements/invariants")
+
+
+def main() -> None:
+    settings = read_section("invariants", JudgedRuns)
+    halves = read_points(HALVES, HALF_SCHEMA)
+    monitored = of_halves(read_monitored(MONITORED), halves, settings.halves)
+    ends = ends_of(monitored.runs, read_table(TELEMETRY, RUN_SCHEMA))
+    broken, judged = [], []
+    for version in settings.versions:
+        rules = read_rules(MONITORED, version)
+        breaks = break_table(monitored, rules, settings.lenders)
+        verdicts = verdict_table(
+            breaks, ends, rules, (None, *settings.steps_ahead), (OWN, *settings.lenders)
+        )
+        broken.append(breaks.select(pl.lit(version).alias("version"), pl.all()))
+        judged.append(verdicts.select(pl.lit(version).alias("version"), pl.all()))
+    write_parquet(pl.concat(broken), MEASURED / "breaks.parquet")
+    write_parquet(pl.concat(judged), MEASURED / "verdicts.parquet")
+    write_parquet(ends, MEASURED / "ends.parquet")
+    answers = (
+        pl.concat(judged)
+        .filter(pl.col("steps_ahead").is_null())
+        .join(monitored.runs.select("run_id", "kind"), on="run_id")
+        .group_by("version", "bounds", "kind", "answer")
+        .len()
+        .sort("version", "bounds", "kind", "answer")
+    )
+    print_table(answers.columns, answers.rows())
+
+
+if __name__ == "__main__":
+    run(main)

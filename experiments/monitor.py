@@ -1,0 +1,64 @@
+"""Stage monitor: how often the monitor is right, by what, when, and how often it cries wolf."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+
+from failbench.monitored.fitting import setting_of
+from failbench.monitored.tables import MONITORED_SCHEMA
+from failbench.monitored.verdicts import BREAK_SCHEMA, END_SCHEMA, VERDICT_SCHEMA
+from failbench.monitored.versions import read_rules
+from failbench.prediction.slices import ReferenceStudy
+from failbench.statistics.intervals import ScenarioIntervalSettings
+from failbench.statistics.settings import read_statistics
+from failbench.studies.monitor.report import report
+from failbench.studies.monitor.results import Judged, labelled
+from failbench.studies.monitor.settings import HISTORY_SCHEMA, JudgedRuns, versioned
+from failbench.telemetry import read_table
+from recordings import read_scenarios_of
+from report import publish, run
+from stage import read_output, read_points, read_section
+
+MONITORED = Path("data/monitor")
+RUNS = Path("data/monitor/runs.parquet")
+FROZEN = Path("data/monitor/frozen.json")
+VERSIONS = Path("data/monitor/versions")
+HISTORY = Path("data/monitor/versions.csv")
+SCENARIOS = Path("data/scenarios")
+MEASURED = Path("data/measurements/invariants")
+
+
+def main() -> None:
+    settings = read_section("invariants", JudgedRuns)
+    reference = read_section("nested_cv", ReferenceStudy)
+    breaks = read_output(MEASURED / "breaks.parquet", versioned(BREAK_SCHEMA))
+    verdicts = read_output(MEASURED / "verdicts.parquet", versioned(VERDICT_SCHEMA))
+    ends = read_output(MEASURED / "ends.parquet", END_SCHEMA)
+    monitored = read_table(RUNS, MONITORED_SCHEMA).join(ends, on="run_id", how="semi")
+    runs = labelled(monitored, read_scenarios_of(monitored, SCENARIOS))
+    judged = [
+        Judged(
+            read_rules(MONITORED, version),
+            breaks.filter(pl.col("version") == version),
+            verdicts.filter(pl.col("version") == version),
+            ends,
+            runs,
+        )
+        for version in settings.versions
+    ]
+    publish(
+        "monitor",
+        report(
+            judged,
+            read_points(HISTORY, HISTORY_SCHEMA),
+            setting_of(reference.model_dump()),
+            settings,
+            read_statistics(ScenarioIntervalSettings),
+        ),
+    )
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,34 @@
+"""Stage monitor_bounds: the monitor's bounds of each setting, from its healthy runs alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from failbench.monitor.bounds import write_bounds
+from failbench.monitored.fitting import settings_of
+from failbench.monitored.tables import read_monitored
+from failbench.statistics.settings import read_with_statistics
+from failbench.studies.monitor.margins import MarginSettings, margins_report, setting_bounds
+from report import publish, run
+
+MONITORED = Path("data/monitor")
+RUNS = Path("data/monitor/runs.parquet")
+SIGNALS = Path("data/monitor/signals")
+BOUNDS = Path("data/monitor/bounds")
+
+
+def main() -> None:
+    choice = read_with_statistics("monitor_bounds", MarginSettings)
+    settings = {
+        name: setting_bounds(name, runs, choice)
+        for name, runs in settings_of(read_monitored(MONITORED)).items()
+    }
+    BOUNDS.mkdir(parents=True, exist_ok=True)
+    for name, fitted in settings.items():
+        origin = f"completed successes of {name}, margin {fitted.margin:g}"
+        write_bounds(BOUNDS / f"{name}.json", fitted.bounds, fitted.runs, origin)
+    publish("monitor_bounds", margins_report(settings, choice))
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,47 @@
+"""The command ``freeze``: the monitor's rules as a version that stays."""
+
+from __future__ import annotations
+
+import datetime
+import shutil
+
+from failbench.commands.paths import MONITORED
+
+
+def freeze_monitor(*, version: str, date: datetime.date, changed: str, why: str) -> int:
+    """Freeze catalogue, precedence and bounds of the monitor, and print their hash.
+
+    Parameters
+    ----------
+    version
+        Its label. Of one that is there already, bounds of further settings are added.
+    date
+        Of today.
+    changed, why
+        What changed against the version before, and the reason.
+
+    Returns
+    -------
+    int
+        Exit status.
+
+    Raises
+    ------
+    BadInputError
+        If there are no bounds, or the version was frozen with other rules.
+    """
+    from failbench.monitor.bounds import REFERENCE
+    from failbench.monitored.fitting import setting_of
+    from failbench.monitored.versions import BOUNDS, VERSIONS
+    from failbench.params import read_section
+    from failbench.prediction.slices import ReferenceStudy
+    from failbench.studies.monitor.freezing import freeze, frozen_hash
+
+    frozen = freeze(MONITORED, version, date, changed, why)
+    name = setting_of(read_section("nested_cv", ReferenceStudy).model_dump())
+    reference = MONITORED / VERSIONS / version / BOUNDS / f"{name}.json"
+    if reference.exists():
+        shutil.copyfile(reference, REFERENCE)
+    print(f"Version {version} of {frozen.date}: {frozen_hash(frozen)}")
+    print(f"Bounds of {', '.join(frozen.all_bounds())}")
+    return 0

@@ -1,0 +1,95 @@
+"""The report of the monitor: every version that was frozen, on the runs that were judged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import polars as pl
+
+from failbench.reporting.study_report import StudyReport, Summary, rounded
+from failbench.statistics.estimates import nest
+from failbench.statistics.intervals import ScenarioIntervalSettings
+from failbench.studies.monitor.figure import monitor_picture
+from failbench.studies.monitor.results import (
+    Judged,
+    decisive_table,
+    delay_table,
+    false_alarm_table,
+    rate_table,
+)
+from failbench.studies.monitor.settings import JudgedRuns
+from failbench.studies.monitor.tables import Shown, halves_in_words, monitor_tables
+
+
+def report(
+    versions: Sequence[Judged],
+    history: pl.DataFrame,
+    reference: str,
+    runs: JudgedRuns,
+    settings: ScenarioIntervalSettings,
+) -> StudyReport:
+    """How often each version is right, by what, when, and how often it cries wolf.
+
+    Parameters
+    ----------
+    versions
+        Runs as each version judged them; the last is shown in detail.
+    history
+        ``versions.csv``.
+    reference
+        The setting that is drawn.
+    runs
+        Which runs were judged.
+    settings
+        Of the section ``statistics`` of params.yaml.
+    """
+    rates = pl.concat(
+        rate_table(judged, runs.steps_ahead, runs.lenders, settings) for judged in versions
+    )
+    shown = Shown(
+        rates=rates,
+        decisive=pl.concat(decisive_table(judged) for judged in versions),
+        delays=pl.concat(delay_table(judged) for judged in versions),
+        alarms=pl.concat(
+            false_alarm_table(judged, runs.lenders, settings.confidence) for judged in versions
+        ),
+        versions=runs.versions,
+        halves=halves_in_words(runs.halves),
+        confidence=settings.confidence,
+    )
+    points = rounded(rates)
+    metrics: dict[str, Any] = nest(rates, "version", "setting", "part", "name", "metric")
+    alarms = nest(shown.alarms, "version", "setting", "kind", "bounds")
+    delays = nest(
+        shown.delays,
+        "version",
+        "setting",
+        leaves=("median", "low", "high", "before", "never", "runs"),
+    )
+    for version, of_settings in metrics.items():
+        for setting, parts in of_settings.items():
+            parts["first_break"] = delays[version][setting]
+            parts["false_alarms"] = alarms.get(version, {}).get(setting, {})
+            if not parts["false_alarms"]:
+                del parts["false_alarms"]
+    whole = rates.filter(part="whole")
+    return StudyReport(
+        metrics=metrics,
+        points={
+            "monitor": points,
+            "monitor_decisive": shown.decisive,
+            "monitor_first_break": rounded(shown.delays),
+            "monitor_false_alarms": rounded(shown.alarms),
+        },
+        tables=monitor_tables(shown, history),
+        figures={"monitor": monitor_picture(points, runs.versions[-1], reference, shown.halves)},
+        summary=(
+            Summary.of(
+                whole, "version", "setting", "metric", "value", "ci_low", "ci_high", "n", "runs"
+            ),
+            Summary.of(
+                shown.alarms, "version", "setting", "kind", "bounds", "alarmed", "n", "ci_high"
+            ),
+        ),
+    )

@@ -1,0 +1,349 @@
+"""Results of the monitor: how often it is right, when, by what, and how often it cries wolf."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import polars as pl
+
+from failbench.features.feature_table import categories_of
+from failbench.monitor.invariants import Invariant
+from failbench.monitored.verdicts import OWN, verdict_table
+from failbench.monitored.versions import Rules
+from failbench.scenarios import Scenario
+from failbench.statistics.bootstrap import Interval
+from failbench.statistics.estimates import estimate_rows
+from failbench.statistics.intervals import ScenarioIntervalSettings, scenario_intervals, wilson
+from failbench.statistics.metrics import OVERALL, ValueMetric
+from failbench.statistics.scenario_values import over_committed, over_scenarios, right
+from failbench.statistics.scores import scenario_answers
+from failbench.studies.monitor.rungs import LADDER, speaking
+from failbench.vocabulary import ABSTAIN, CATEGORIES, DIFFICULTIES
+
+ALL_SETTINGS: Final = "all"
+ACCURACY: Final = next(metric for metric in OVERALL if metric.name == "accuracy")
+LOGIC: Final = "logic"
+"""Alarms of what logic bounds; the others need healthy runs too."""
+
+RATE_KEYS: Final = ("version", "setting", "part", "name", "metric")
+RUN_COLUMNS: Final = ("run_id", "kind", "scenario", "seed", "onset_step")
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Runs that were judged by a version of the rules, with what they are known to be.
+
+    Attributes
+    ----------
+    rules
+        The version.
+    breaks, verdicts, ends
+        Tables of :mod:`failbench.monitored.verdicts`.
+    runs
+        Of each run :data:`RUN_COLUMNS`, and of its scenario ``category`` and ``difficulty``.
+    """
+
+    rules: Rules
+    breaks: pl.DataFrame
+    verdicts: pl.DataFrame
+    ends: pl.DataFrame
+    runs: pl.DataFrame
+
+    def answers(self, verdicts: pl.DataFrame, kind: str = "failure") -> pl.DataFrame:
+        """Verdicts on runs of a kind as answers of one repeat, with the runs' setting and label."""
+        return (
+            verdicts.join(self.runs.filter(kind=kind), on="run_id")
+            .join(self.ends.select("run_id", "setting", "failure_step"), on="run_id")
+            .with_columns(repeat=pl.lit(0), prediction=pl.col("answer"))
+        )
+
+    def at_the_end(self, bounds: str = OWN, kind: str = "failure") -> pl.DataFrame:
+        """The answers at the end of the logs."""
+        whole = self.verdicts.filter(pl.col("steps_ahead").is_null(), bounds=bounds)
+        return self.answers(whole, kind)
+
+    def without(self, left_out: Iterable[Invariant], kind: str = "failure") -> pl.DataFrame:
+        """The answers at the end, had some invariants not been measured."""
+        names = [invariant.id for invariant in left_out]
+        kept = self.breaks.filter(~pl.col("invariant").is_in(names))
+        return self.answers(verdict_table(kept, self.ends, self.rules), kind)
+
+
+def labelled(runs: pl.DataFrame, scenarios: Sequence[Scenario]) -> pl.DataFrame:
+    """Monitored runs with category and difficulty of their scenarios.
+
+    Parameters
+    ----------
+    runs
+        Rows of ``monitored.tables.MONITORED_SCHEMA``.
+    scenarios
+        Definitions.
+    """
+    levels = [(scenario.id, scenario.difficulty) for scenario in scenarios]
+    schema = {"scenario": pl.String, "difficulty": pl.String}
+    difficulty = pl.DataFrame(levels, schema=schema, orient="row")
+    return (
+        runs.select(RUN_COLUMNS)
+        .join(categories_of(scenarios), on="scenario", how="left")
+        .join(difficulty, on="scenario", how="left")
+    )
+
+
+def rate_table(
+    judged: Judged,
+    steps_ahead: Sequence[int],
+    lenders: Sequence[str],
+    settings: ScenarioIntervalSettings,
+) -> pl.DataFrame:
+    """How often a version is right, in each setting and over all of them.
+
+    Parameters
+    ----------
+    judged
+        The runs.
+    steps_ahead
+        Cuts before the failure that were judged.
+    lenders
+        Settings whose bounds others were judged by.
+    settings
+        Of the intervals.
+
+    Returns
+    -------
+    polars.DataFrame
+        Estimates by :data:`RATE_KEYS`, with the number of ``runs``. Parts: ``whole``; ``component``
+        and ``difficulty``; ``ahead``, of runs that had so many steps between onset and failure;
+        ``borrowed``, with bounds of another setting; ``rung`` and ``family``, with what else was
+        measured left out. The metric ``lost`` of a family is by how much accuracy falls without it.
+    """
+    answers = judged.at_the_end()
+    families = sorted({invariant.family for invariant in judged.rules.invariants})
+    without = {
+        family: judged.without(each for each in judged.rules.invariants if each.family == family)
+        for family in families
+    }
+    spoken = speaking(judged.rules.invariants)
+    rungs = {
+        rung.name: judged.without(set(judged.rules.invariants) - set(spoken[rung.name]))
+        for rung in LADDER
+    }
+    parts = []
+    for setting in (ALL_SETTINGS, *sorted(answers["setting"].unique())):
+        here = pl.lit(value=True) if setting == ALL_SETTINGS else pl.col("setting") == setting
+        of_setting = answers.filter(here)
+        groups: list[tuple[str, str, pl.DataFrame]] = [("whole", "whole", of_setting)]
+        groups += [("component", c, of_setting.filter(category=c)) for c in CATEGORIES]
+        groups += [("difficulty", d, of_setting.filter(difficulty=d)) for d in DIFFICULTIES]
+        for ahead in steps_ahead:
+            cut = judged.verdicts.filter(bounds=OWN, steps_ahead=ahead)
+            had_time = pl.col("failure_step") - pl.col("onset_step") >= ahead
+            groups.append(("ahead", str(ahead), judged.answers(cut).filter(here, had_time)))
+        groups += [("borrowed", name, judged.at_the_end(name).filter(here)) for name in lenders]
+        groups += [("rung", name, table.filter(here)) for name, table in rungs.items()]
+        for part, name, group in groups:
+            if group.height:
+                rates = rates_of(group, settings)
+                keys = {"setting": setting, "part": part, "name": name}
+                parts.append(_rows(rates, group, judged.rules.version, keys))
+        for family, table in without.items():
+            keys = {"setting": setting, "part": "family", "name": family}
+            lost = {"lost": _lost(of_setting, table, settings)}
+            parts.append(_rows(lost, of_setting, judged.rules.version, keys))
+    return pl.concat(parts)
+
+
+def _rows(
+    rates: Mapping[str, Interval], runs: pl.DataFrame, version: str, keys: Mapping[str, str]
+) -> pl.DataFrame:
+    table = estimate_rows(rates, version=version, **keys)
+    return table.with_columns(runs=pl.lit(runs.height, pl.Int32))
+
+
+def rates_of(answers: pl.DataFrame, settings: ScenarioIntervalSettings) -> dict[str, Interval]:
+    """Accuracy, accuracy of those that name a cause, and the share of those that do.
+
+    An abstention is wrong in the first. Intervals resample scenarios within categories and then
+    their seeds; where a category has a single scenario they are Wilson's, with n = scenarios.
+
+    Parameters
+    ----------
+    answers
+        At least one row, with ``scenario``, ``category``, ``seed``, ``repeat`` and ``prediction``.
+    settings
+        Of the intervals.
+    """
+    collected = scenario_answers(answers)
+    named = pl.col("prediction") != ABSTAIN
+    figures = [
+        ValueMetric(
+            "coverage",
+            over_scenarios(answers, named),
+            "probability that a cause is named of a run of a new scenario",
+            kind="proportion",
+        )
+    ]
+    if answers.filter(named).height:
+        figures.append(
+            ValueMetric(
+                "accuracy_when_committed",
+                over_committed(answers, right()),
+                "probability that a run of a new scenario is diagnosed right, given that a cause "
+                "is named",
+                kind="proportion",
+            )
+        )
+    if min(collected.sizes) > 1:
+        return scenario_intervals(collected, (ACCURACY,), settings, tuple(figures))
+    value = float(ACCURACY.score(collected.confusion(), tuple(collected.shares)))
+    rates = {ACCURACY.name: _wilson(value, collected.n, settings, ACCURACY.estimand)}
+    for figure in figures:
+        sums = figure.values.sums()
+        value = float(figure.score(sums))
+        rates[figure.name] = _wilson(value, float(sums[1]), settings, figure.estimand)
+    return rates
+
+
+def _wilson(value: float, n: float, settings: ScenarioIntervalSettings, estimand: str) -> Interval:
+    low, high = wilson(value, n, settings.confidence)
+    return Interval(
+        value=value,
+        ci_low=low,
+        ci_high=high,
+        n=round(n),
+        method="Wilson",
+        resampling_unit="scenario",
+        estimand=estimand,
+    )
+
+
+def _lost(
+    answers: pl.DataFrame, without: pl.DataFrame, settings: ScenarioIntervalSettings
+) -> Interval:
+    """By how much accuracy falls without some invariants, on the same runs."""
+    other = without.select("run_id", without=pl.col("prediction"))
+    paired = answers.join(other, on="run_id")
+    value = right().cast(pl.Float64) - (pl.col("without") == pl.col("category")).cast(pl.Float64)
+    lost = ValueMetric("lost", over_scenarios(paired, value), "accuracy with less accuracy without")
+    collected = scenario_answers(paired)
+    if min(collected.sizes) > 1:
+        return scenario_intervals(collected, (), settings, (lost,))["lost"]
+    point = float(lost.score(lost.values.sums()))
+    return Interval(
+        value=point,
+        ci_low=point,
+        ci_high=point,
+        n=collected.n,
+        method="point",
+        resampling_unit="scenario",
+        estimand=lost.estimand,
+    )
+
+
+def decisive_table(judged: Judged) -> pl.DataFrame:
+    """What decided, and how many runs of a setting it was right and wrong about.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``version``, ``setting``, ``decided_by``, ``decided_kind``, ``right`` and ``wrong``; where
+        nothing broke, the first two are ``nothing``.
+    """
+    nothing = pl.lit("nothing")
+    keys = ("setting", "decided_kind", "decided_by")
+    counted = (
+        judged.at_the_end()
+        .with_columns(
+            decided_by=pl.col("decided_by").fill_null(nothing),
+            decided_kind=pl.col("decided_kind").fill_null(nothing),
+        )
+        .group_by(keys)
+        .agg(right=right().sum().cast(pl.Int32), wrong=(~right()).sum().cast(pl.Int32))
+    )
+    return counted.select(
+        pl.lit(judged.rules.version).alias("version"), *keys, "right", "wrong"
+    ).sort(
+        "setting", pl.col("right") + pl.col("wrong"), "decided_by", descending=[False, True, False]
+    )
+
+
+def delay_table(judged: Judged) -> pl.DataFrame:
+    """How many steps after onset the first invariant breaks, by setting.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``version``, ``setting``; ``runs`` that failed; of these ``before``, where something broke
+        before onset, ``never``, where nothing broke; and of the others ``median``, ``low`` and
+        ``high`` quartile, in steps.
+    """
+    answers = judged.at_the_end().with_columns(delay=pl.col("first_break") - pl.col("onset_step"))
+    after = pl.col("delay").filter(pl.col("delay") >= 0)
+
+    def summary(table: pl.DataFrame, setting: str) -> pl.DataFrame:
+        return table.select(
+            version=pl.lit(judged.rules.version),
+            setting=pl.lit(setting),
+            runs=pl.len().cast(pl.Int32),
+            before=(pl.col("delay") < 0).sum().cast(pl.Int32),
+            never=pl.col("first_break").is_null().sum().cast(pl.Int32),
+            median=after.median().cast(pl.Float64),
+            low=after.quantile(0.25, "linear").cast(pl.Float64),
+            high=after.quantile(0.75, "linear").cast(pl.Float64),
+        )
+
+    settings = sorted(answers["setting"].unique())
+    return pl.concat(
+        [
+            summary(answers, ALL_SETTINGS),
+            *(summary(answers.filter(setting=setting), setting) for setting in settings),
+        ]
+    )
+
+
+def false_alarm_table(judged: Judged, lenders: Sequence[str], confidence: float) -> pl.DataFrame:
+    """How many healthy runs get an answer.
+
+    Parameters
+    ----------
+    judged
+        The runs.
+    lenders
+        Settings whose bounds others were judged by.
+    confidence
+        Of Wilson's intervals, over runs.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``version``, ``setting``, ``kind`` (twin or success), ``bounds`` (``logic`` alone, the
+        setting's ``own`` besides, or those of a lender), ``alarmed``, ``n``, ``value``, ``ci_low``
+        and ``ci_high``. A setting's own bounds were fitted to its successes, on which they alarm
+        never.
+    """
+    fitted = [each for each in judged.rules.invariants if each.bound is None]
+    rows = []
+    for kind in ("twin", "success"):
+        conditions = {LOGIC: judged.without(fitted, kind), OWN: judged.at_the_end(OWN, kind)}
+        conditions |= {lender: judged.at_the_end(lender, kind) for lender in lenders}
+        for bounds, answers in conditions.items():
+            for setting in (ALL_SETTINGS, *sorted(answers["setting"].unique())):
+                here = answers if setting == ALL_SETTINGS else answers.filter(setting=setting)
+                if here.is_empty():
+                    continue
+                alarmed = int((here["prediction"] != ABSTAIN).sum())
+                value = alarmed / here.height
+                low, high = wilson(value, here.height, confidence)
+                key = (judged.rules.version, setting, kind, bounds)
+                rows.append((*key, alarmed, here.height, value, low, high))
+    return pl.DataFrame(rows, schema=FALSE_ALARM_SCHEMA, orient="row")
+
+
+FALSE_ALARM_SCHEMA: Final = pl.Schema(
+    {
+        **dict.fromkeys(("version", "setting", "kind", "bounds"), pl.String()),
+        **dict.fromkeys(("alarmed", "n"), pl.Int32()),
+        **dict.fromkeys(("value", "ci_low", "ci_high"), pl.Float64()),
+    }
+)

@@ -1,0 +1,167 @@
+"""What broke in monitored runs, and what the rules make of it, at the end and before."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import polars as pl
+import pytest
+
+from failbench.errors import BadInputError
+from failbench.monitor.diagnosis import diagnose
+from failbench.monitor.end import End
+from failbench.monitor.history import History, Row
+from failbench.monitor.invariants import Bound
+from failbench.monitor.signals import SIGNALS
+from failbench.monitored.tables import Monitored
+from failbench.monitored.verdicts import (
+    BREAK_SCHEMA,
+    OWN,
+    RUNNING,
+    VERDICT_SCHEMA,
+    break_table,
+    ends_of,
+    of_halves,
+    verdict_table,
+)
+from made_up_monitored import BOUNDS, history, monitored, rules
+
+CRASH = End("exception", "forward", 59, "RuntimeError", "shapes")
+
+
+def judged(table: Monitored, failure_step=59, **changes):
+    runs = table.runs["run_id"].to_list()
+    detected = pl.DataFrame(
+        {"run_id": runs, "failure_step": [failure_step] * len(runs)},
+        schema_overrides={"failure_step": pl.Int32},
+    )
+    used = rules()
+    return verdict_table(break_table(table, used), ends_of(table.runs, detected), used, **changes)
+
+
+def test_a_verdict_says_what_decided_of_which_kind_and_when():
+    table = monitored(
+        [
+            ({"run_id": "logic"}, history(labels_outside={30: 1.0})),
+            ({"run_id": "statistic"}, history(blocked_data={30: 9.0})),
+            ({"run_id": "symptom"}, history(gradients_nonfinite={30: 1.0})),
+            ({"run_id": "ending"}, history(CRASH)),
+            ({"run_id": "nothing"}, history()),
+        ]
+    )
+    verdicts = judged(table)
+    assert verdicts.schema == VERDICT_SCHEMA
+    columns = ("run_id", "answer", "decided_by", "decided_kind", "decided_step", "broken")
+    assert sorted(verdicts.select(columns).rows()) == [
+        ("ending", "model_software", "error_elsewhere", "ending", 59, 0),
+        ("logic", "data_pipeline", "labels_are_classes", "logic", 30, 1),
+        ("nothing", "abstain", None, None, None, 0),
+        ("statistic", "unknown", "reads_not_blocked", "statistic", 32, 1),
+        ("symptom", "optimization", "gradients_finite", "symptom", 30, 1),
+    ]
+
+
+def random_history(seed: int, steps: int, end: End = CRASH) -> History:
+    generator = np.random.default_rng(seed)
+    names = [signal.name for signal in SIGNALS]
+    rows = tuple(
+        Row(
+            step,
+            {
+                name: float(np.float32(generator.lognormal(0, 1 if step < 20 else 2)))
+                for name in names
+                if generator.random() < 0.7
+            },
+        )
+        for step in range(steps)
+    )
+    return History("standard", 10, {}, {}, rows, end)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_cut_log_is_diagnosed_as_a_log_that_ends_there_in_a_living_run(seed):
+    whole = random_history(seed, 60)
+    used = rules({"gru-sgd": {name.id: Bound(-1.5, 1.5) for name in rules().invariants}})
+    table = monitored([({"run_id": "a"}, whole)])
+    detected = pl.DataFrame({"run_id": ["a"], "failure_step": [59]})
+    breaks, ends = break_table(table, used), ends_of(table.runs, detected)
+    for ahead in (0, 5, 25, 45, None):
+        (verdict,) = verdict_table(breaks, ends, used, (ahead,)).to_dicts()
+        last = 59 - (ahead or 0)
+        cut = dataclasses.replace(
+            whole,
+            rows=tuple(row for row in whole.rows if row.step <= last),
+            end=RUNNING if ahead else CRASH,
+        )
+        expected = diagnose(cut, used.bounds["gru-sgd"], used.invariants, used.endings)
+        assert verdict["answer"] == expected.answer
+        assert verdict["broken"] == len(expected.breaks)
+        decided = expected.decided_by
+        assert verdict["decided_by"] == getattr(decided, "invariant", decided).id
+
+
+def test_a_run_has_no_verdict_before_it_began_or_where_it_did_not_fail():
+    table = monitored([({"run_id": "a"}, history(End("killed", "forward", 40)))])
+    assert judged(table, steps_ahead=(0, 40, 41))["steps_ahead"].to_list() == [0, 40]
+    healthy = monitored([({"run_id": "a"}, history())])
+    used = rules()
+    none = pl.DataFrame({"run_id": ["b"], "failure_step": [3]})
+    ends = ends_of(healthy.runs, none)
+    verdicts = verdict_table(break_table(healthy, used), ends, used, (None, 0))
+    assert verdicts["steps_ahead"].to_list() == [None]
+
+
+def test_a_run_that_was_ended_failed_there_and_any_other_where_it_was_detected():
+    table = monitored(
+        [
+            ({"run_id": "a"}, history(End("out of memory", "forward", 41))),
+            ({"run_id": "b"}, history()),
+        ]
+    )
+    detected = pl.DataFrame({"run_id": ["a", "b"], "failure_step": [7, 8]})
+    assert ends_of(table.runs, detected)["failure_step"].to_list() == [41, 8]
+
+
+def test_bounds_are_those_of_the_setting_and_lenders_lend_to_the_others():
+    slow = history(blocked_data={30: 9.0})
+    table = monitored([({"run_id": "a"}, slow), ({"run_id": "b", "architecture": "t5"}, slow)])
+    breaks = break_table(table, rules(), ["gru-sgd"])
+    assert breaks.schema == BREAK_SCHEMA
+    assert breaks.select("run_id", "bounds").rows() == [("a", OWN), ("b", "gru-sgd")]
+    ends = ends_of(table.runs, pl.DataFrame({"run_id": ["a"], "failure_step": [59]}))
+    assert ends["setting"].to_list() == ["gru-sgd", "t5-sgd"]
+    verdicts = verdict_table(breaks, ends, rules(), bounds=(OWN, "gru-sgd"))
+    assert verdicts.select("run_id", "bounds", "answer").rows() == [
+        ("a", OWN, "unknown"),
+        ("b", OWN, "abstain"),
+        ("b", "gru-sgd", "unknown"),
+    ]
+    with pytest.raises(BadInputError, match="bert-sgd: has no bounds to lend"):
+        break_table(table, rules(), ["bert-sgd"])
+
+
+def test_an_invariant_that_is_left_out_decides_nothing():
+    table = monitored(
+        [({"run_id": "a"}, history(labels_outside={30: 1.0}, blocked_data={10: 9.0}))]
+    )
+    used, detected = rules(), pl.DataFrame({"run_id": ["a"], "failure_step": [59]})
+    breaks, ends = break_table(table, used), ends_of(table.runs, detected)
+    without = breaks.filter(pl.col("invariant") != "labels_are_classes")
+    assert verdict_table(breaks, ends, used)["answer"].to_list() == ["data_pipeline"]
+    assert verdict_table(without, ends, used)["answer"].to_list() == ["unknown"]
+    assert list(BOUNDS) == without["invariant"].to_list()
+
+
+def test_runs_of_other_halves_are_not_among_those_of_one():
+    calm = history()
+    table = monitored(
+        [
+            ({"run_id": name, "scenario": scenario}, calm)
+            for name, scenario in (("a", "x"), ("b", "y"), ("c", None), ("d", "of nobody"))
+        ]
+    )
+    halves = pl.DataFrame({"scenario": ["x", "y"], "half": ["development", "test"]})
+    taken = of_halves(table, halves, ["development"])
+    assert taken.runs["run_id"].to_list() == ["a", "c"]
+    assert set(taken.signals["run_id"]) == {"a", "c"}

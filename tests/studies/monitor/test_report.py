@@ -1,0 +1,174 @@
+"""The monitor's study from recordings to the report, on runs that are written down."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import runpy
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+import yaml
+
+from failbench.monitor.bounds import write_bounds
+from failbench.monitor.end import End
+from failbench.monitored.tables import write_monitored
+from failbench.scenarios import read_scenarios
+from failbench.studies.monitor.freezing import freeze
+from failbench.telemetry import RUN_SCHEMA, write_parquet
+from made_up_monitored import BOUNDS, history, monitored
+from pipeline import REPOSITORY
+
+ONSET, FAILURE = 20, 50
+CRASH = End("exception", "data", FAILURE, "OSError", "")
+SIGNS: dict[str, dict[str, Any]] = {
+    "data_pipeline": {"labels_outside": {ONSET: 1.0}},
+    "model_software": {"loss_ratio": {ONSET + 10: 3.0}},
+    "optimization": {"learning_rate": {ONSET: 0.0}},
+    "unknown": {"blocked_data": {ONSET: 9.0}},
+    "memory_hardware": {},
+}
+"""What breaks at the onset of a cause of each component; memory leaves the ending alone."""
+
+DELAYS = {"data_pipeline": 0, "model_software": 10, "optimization": 0, "unknown": 2}
+"""Steps from onset to the break; waiting must last for three measurements."""
+
+FOR_NOBODY = "test"
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the stages read, with recordings, bounds and a version, and what they wrote."""
+    root = tmp_path_factory.mktemp("project")
+    params = yaml.safe_load((REPOSITORY / "params.yaml").read_text("utf-8"))
+    params["statistics"]["resamples"] = 1000
+    params["invariants"] |= {"lenders": ["gru-sgd"], "steps_ahead": [0, 10, 40]}
+    params["nested_cv"] |= {"architecture": "gru", "optimizer": "sgd"}
+    (root / "params.yaml").write_text(yaml.safe_dump(params), "utf-8")
+    (root / "figures").mkdir()
+    shutil.copy(REPOSITORY / "figures/matplotlibrc", root / "figures")
+    shutil.copytree(REPOSITORY / "data/scenarios", root / "data/scenarios")
+    folder = root / "data/monitor"
+    (folder / "bounds").mkdir(parents=True)
+    shutil.copy(REPOSITORY / "data/monitor/halves.csv", folder)
+    halves = pl.read_csv(folder / "halves.csv")
+    of_half = dict(halves.select("scenario", "half").rows())
+    runs: list[Any] = []
+    for scenario in read_scenarios(REPOSITORY / "data/scenarios"):
+        for architecture in ("gru", "t5"):
+            key = {"scenario": scenario.id, "architecture": architecture}
+            name = f"{scenario.id}-{architecture}"
+            signs = SIGNS[scenario.category]
+            if of_half[scenario.id] == FOR_NOBODY:
+                signs = {"labels_outside": {0: 1.0}}  # whoever reads these is wrong
+            failing = history(CRASH, FAILURE + 1, **signs)
+            runs.append(({**key, "run_id": name, "onset_step": ONSET}, failing))
+            runs.append(({**key, "run_id": f"{name}-twin", "kind": "twin"}, history()))
+    runs.append(({"run_id": "s0", "kind": "success"}, history()))
+    runs.append(({"run_id": "s1", "kind": "success"}, history(blocked_data={30: 9.0})))
+    table = monitored(runs)
+    for architecture in ("gru", "t5"):
+        part = table.select(pl.col("architecture") == architecture)
+        write_monitored(folder, f"{architecture}-sgd", part)
+    write_bounds(folder / "bounds/gru-sgd.json", BOUNDS, 2, "made up")
+    freeze(folder, "1", datetime.date(2026, 11, 22), "all", "the first")
+    detected = table.runs.select("run_id", failure_step=pl.lit(FAILURE, pl.Int32))
+    telemetry = pl.DataFrame(
+        [dict.fromkeys(RUN_SCHEMA) | row for row in detected.to_dicts()], schema=RUN_SCHEMA
+    )
+    write_parquet(telemetry, root / "data/telemetry/runs.parquet")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(root)
+        for stage in ("invariants", "monitor"):
+            runpy.run_path(str(REPOSITORY / f"experiments/{stage}.py"), run_name="__main__")
+    return root
+
+
+@pytest.fixture(scope="module")
+def metrics(project: Path) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads((project / "data/metrics/monitor.json").read_text("utf-8"))
+    return content["1"]
+
+
+def test_accuracy_is_of_the_development_half_and_abstentions_are_wrong(metrics, project):
+    halves = pl.read_csv(project / "data/monitor/halves.csv").filter(half="development")
+    counts = dict(halves["category"].value_counts().rows())
+    whole = metrics["gru-sgd"]["whole"]["whole"]
+    total = sum(counts.values())
+    # a crash while reading, and nothing else, is taken for a fault of the data
+    assert whole["accuracy"]["n"] == total
+    assert whole["accuracy"]["value"] == pytest.approx(
+        1 - counts["memory_hardware"] / total, abs=1e-6
+    )
+    assert metrics["gru-sgd"]["component"]["memory_hardware"]["accuracy"]["value"] == 0
+    assert metrics["gru-sgd"]["component"]["unknown"]["accuracy"]["value"] == 1
+    # without bounds of its own, waiting is not seen in the other setting, but with those of this
+    assert metrics["t5-sgd"]["component"]["unknown"]["accuracy"]["value"] == 0
+    borrowed = metrics["t5-sgd"]["borrowed"]["gru-sgd"]["accuracy"]["value"]
+    assert borrowed == pytest.approx(whole["accuracy"]["value"], abs=1e-6)
+    assert "borrowed" not in metrics["gru-sgd"]
+
+
+def test_what_is_known_before_the_failure_leaves_the_end_out(metrics):
+    ahead = metrics["gru-sgd"]["ahead"]
+    # ten steps before, memory shows nothing, and forty before there was no time since the onset
+    assert set(ahead) == {"0", "10"}
+    assert ahead["10"]["accuracy"]["value"] == ahead["0"]["accuracy"]["value"]
+    assert ahead["10"]["coverage"]["value"] < ahead["0"]["coverage"]["value"] == 1
+
+
+def test_rungs_and_families_say_what_each_measurement_is_worth(metrics):
+    of_setting = metrics["gru-sgd"]
+    rungs = {name: rate["accuracy"]["value"] for name, rate in of_setting["rung"].items()}
+    component = of_setting["component"]
+    assert rungs["ending"] < rungs["batches"] < rungs["optimizer"] < rungs["memory"]
+    assert rungs["probes"] == of_setting["whole"]["whole"]["accuracy"]["value"]
+    families = {name: rate["lost"]["value"] for name, rate in of_setting["family"].items()}
+    assert families["labels"] == 0  # the ending says as much
+    assert families["schedule"] == pytest.approx(
+        component["optimization"]["accuracy"]["n"] / of_setting["whole"]["whole"]["accuracy"]["n"],
+        abs=1e-6,
+    )
+    assert families["probes"] == 0
+
+
+def test_first_breaks_and_false_alarms_are_counted(metrics, project):
+    first = metrics["gru-sgd"]["first_break"]
+    assert (first["before"], first["never"] > 0) == (0, True)
+    halves = pl.read_csv(project / "data/monitor/halves.csv").filter(half="development")
+    delays = [
+        delay
+        for category, delay in DELAYS.items()
+        for _ in range(halves.filter(category=category).height)
+    ]
+    expected = np.quantile(delays, (0.25, 0.5, 0.75))
+    assert [first["low"], first["median"], first["high"]] == expected.tolist()
+    alarms = metrics["gru-sgd"]["false_alarms"]
+    assert alarms["twin"]["own"]["value"] == 0
+    assert alarms["twin"]["own"]["ci_high"] > 0
+    assert alarms["success"]["own"]["value"] == 0.5
+    assert alarms["success"]["logic"]["value"] == 0
+    decisive = pl.read_csv(project / "data/plots/monitor_decisive.csv")
+    (ending,) = decisive.filter(setting="gru-sgd", decided_by="error_in_data").to_dicts()
+    assert ending["right"] == 0
+    assert ending["wrong"] > 0
+    assert set(decisive["decided_by"]) >= {"labels_are_classes", "reads_not_blocked"}
+
+
+def test_tables_and_figure_say_which_half_they_are_of(project):
+    for table in sorted((project / "paper/tables/monitor").glob("*.md")):
+        if table.stem != "monitor_versions":
+            assert "development half" in table.read_text("utf-8"), table.name
+    assert "development half" in (project / "figures/monitor.svg").read_text("utf-8")
+
+
+def test_nothing_of_the_other_half_is_in_any_output(project):
+    halves = pl.read_csv(project / "data/monitor/halves.csv").filter(half="test")
+    for name in ("breaks", "verdicts", "ends"):
+        table = pl.read_parquet(project / f"data/measurements/invariants/{name}.parquet")
+        scenarios = table["run_id"].str.replace(r"-(gru|t5)(-twin)?$", "")
+        assert not set(scenarios) & set(halves["scenario"])
