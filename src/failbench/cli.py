@@ -16,7 +16,8 @@ from failbench.commands.compare import compare_results
 from failbench.commands.diagnose import diagnose_telemetry
 from failbench.commands.freeze import freeze_monitor
 from failbench.commands.llm import ask_models, print_prompt
-from failbench.commands.paths import SCENARIOS, TELEMETRY
+from failbench.commands.outside_list import record_outside_list
+from failbench.commands.paths import OUTSIDE_LIST, SCENARIOS, TELEMETRY
 from failbench.commands.reruns import print_reruns
 from failbench.commands.score import score_methods
 from failbench.commands.tables import write_tables
@@ -71,6 +72,12 @@ def _parser() -> argparse.ArgumentParser:
     _add_shards(record)
     record.set_defaults(run=record_runs)
 
+    outside = commands.add_parser(
+        "outside-list", help="record the bugs that others published, with the monitor"
+    )
+    outside.add_argument("--only", nargs="+", metavar="BUG", help="record only these")
+    outside.add_argument("--output", type=Path, default=OUTSIDE_LIST)
+    outside.set_defaults(run=record_outside_list)
     carry = commands.add_parser(
         "carry", help="renew the fingerprints of runs that the code of today records alike"
     )

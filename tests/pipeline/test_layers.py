@@ -19,6 +19,7 @@ LAYERS = (
     ("detector", "partners"),
     ("monitor", "features"),
     ("monitored",),
+    ("outside_list",),
     ("recording",),
     ("validity",),
     ("methods",),

@@ -65,7 +65,7 @@ MONITOR = ("monitor_bounds", "invariants", "monitor")
 
 
 def test_the_folds_of_all_studies_run_every_study_again(reruns, pipeline) -> None:
-    apart = {"record", "check", "label_audit", "gallery", "paper_audit", *MONITOR}
+    apart = {"record", "check", "label_audit", "gallery", "outside_list", "paper_audit", *MONITOR}
     assert {*pipeline.stages} - reruns("features") == apart
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 SCENARIOS = Path("data/scenarios")
+OUTSIDE_LIST = Path("data/outside")
 TELEMETRY = Path("data/telemetry")
 MONITORED = Path("data/monitor")
 """What the monitor measured in the runs of the benchmark."""

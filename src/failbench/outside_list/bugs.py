@@ -1,0 +1,98 @@
+"""Bugs of the outside list: what another project published, and how it is re-created here."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Annotated, Self
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from failbench.errors import BadInputError
+from failbench.records import Record
+from failbench.validation import validated
+from failbench.vocabulary import Category
+
+BUGS = "traincheck.csv"
+"""The file of the list in its folder."""
+
+REMEDY = "Restore it with git."
+
+Number = Annotated[
+    Annotated[int, Field(ge=0)] | None, BeforeValidator(lambda text: None if text == "" else text)
+]
+
+
+class Bug(Record):
+    """A published bug; a row of ``data/outside/traincheck.csv``.
+
+    Attributes
+    ----------
+    id
+        Its name in the evaluation of TrainCheck, or of the issue.
+    published
+        Where it was first reported.
+    title, root_cause
+        What is wrong, each in one sentence.
+    component, reason
+        Who mends it by docs/categories.md, and which of its questions decides.
+    ranks
+        Processes that train together in the re-creation.
+    onset
+        Step in which the fault begins, counted from 0.
+    traincheck
+        What TrainCheck decides it by.
+    deviations
+        What differs from the original.
+    left_out
+        Why it is not re-created; empty where it is.
+    """
+
+    id: str = Field(min_length=1)
+    published: str
+    title: str
+    root_cause: str
+    component: Category
+    reason: str
+    ranks: Number
+    onset: Number
+    traincheck: str
+    deviations: str
+    left_out: str
+
+    @model_validator(mode="after")
+    def _is_recreated_or_left_out(self) -> Self:
+        if (self.ranks is None) != bool(self.left_out) or (self.ranks is None) != (
+            self.onset is None
+        ):
+            raise ValueError("ranks and onset are given exactly where it is not left out")
+        return self
+
+    @property
+    def is_recreated(self) -> bool:
+        """Whether there is a program of it."""
+        return not self.left_out
+
+
+def read_bugs(path: Path) -> tuple[Bug, ...]:
+    """Read the list, in the order of its file.
+
+    Raises
+    ------
+    BadInputError
+        If the file is missing or not CSV, a column is missing or unknown, a value is out of its
+        domain, or a bug is there twice.
+    """
+    bugs: dict[str, Bug] = {}
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            rows = [(reader.line_num, row) for reader in [csv.DictReader(file)] for row in reader]
+    except (OSError, ValueError, csv.Error) as error:
+        problem = f"is missing or is not a CSV file ({' '.join(str(error).split())})."
+        raise BadInputError(path, "(file)", problem, REMEDY) from error
+    for line, row in rows:
+        bug = validated(Bug, row, f"{path}, line {line}", REMEDY)
+        if bug.id in bugs:
+            raise BadInputError(f"{path}, line {line}", "id", f"{bug.id!r} is there twice.", REMEDY)
+        bugs[bug.id] = bug
+    return tuple(bugs.values())

@@ -1,0 +1,98 @@
+"""The list of published bugs is whole, and refuses rows that say half of something."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+
+import pytest
+
+from failbench.errors import BadInputError
+from failbench.outside_list.bugs import BUGS, read_bugs
+from failbench.outside_list.runs import run_ids
+
+ROW = {
+    "id": "library-1",
+    "published": "Library issue 1",
+    "title": "It is wrong",
+    "root_cause": "Something is not as it was meant.",
+    "component": "model_software",
+    "reason": "5",
+    "ranks": "2",
+    "onset": "0",
+    "traincheck": "not detected",
+    "deviations": "none",
+    "left_out": "",
+}
+
+
+@pytest.fixture
+def written(tmp_path):
+    """Writes rows as the file of the list."""
+
+    def write(*rows):
+        path = tmp_path / "bugs.csv"
+        with path.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, ROW)
+            writer.writeheader()
+            writer.writerows(rows)
+        return path
+
+    return write
+
+
+@pytest.fixture(scope="module")
+def bugs(repository):
+    return read_bugs(repository / "data/outside" / BUGS)
+
+
+def test_at_least_twelve_are_recreated_and_every_other_says_why_not(bugs):
+    left_out = Counter(bool(bug.left_out) for bug in bugs)
+    assert left_out[False] >= 12
+    assert all(bug.is_recreated != bool(bug.left_out) for bug in bugs)
+
+
+def test_every_recreated_bug_has_a_program_and_every_program_a_bug(bugs):
+    for library in ("torch", "transformers", "accelerate"):
+        pytest.importorskip(library)
+    from failbench.outside_list.programs import programs
+
+    assert set(programs()) == {bug.id for bug in bugs if bug.is_recreated}
+
+
+def test_a_step_of_zero_is_read_and_not_taken_for_nothing(written):
+    (bug,) = read_bugs(written(ROW))
+    assert (bug.ranks, bug.onset) == (2, 0)
+    assert run_ids(bug, "faulty") == ("library-1_faulty_0", "library-1_faulty_1")
+
+
+def test_a_bug_that_is_left_out_has_no_runs(written):
+    row = ROW | {"ranks": "", "onset": "", "left_out": "it needs a GPU"}
+    (bug,) = read_bugs(written(row))
+    assert not bug.is_recreated
+    assert run_ids(bug, "faulty") == ()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"component": "weather"},
+        {"left_out": "it needs a GPU"},
+        {"onset": ""},
+        {"ranks": "-1"},
+        {"id": ""},
+    ],
+)
+def test_a_row_that_says_half_of_something_is_refused_with_its_line(written, change):
+    with pytest.raises(BadInputError, match="line 2"):
+        read_bugs(written(ROW | change))
+
+
+def test_a_bug_that_stands_twice_is_refused(written):
+    with pytest.raises(BadInputError, match="line 3: id: 'library-1' is there twice"):
+        read_bugs(written(ROW, ROW))
+
+
+def test_a_list_that_is_not_there_is_refused(tmp_path):
+    with pytest.raises(BadInputError, match="Restore it with git"):
+        read_bugs(tmp_path / "none.csv")

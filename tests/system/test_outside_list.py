@@ -1,0 +1,61 @@
+"""Published bugs are recorded with their twins, and the monitor is asked what it saw."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("torch")
+
+from failbench.cli import main
+from failbench.monitored.tables import read_monitored
+from failbench.outside_list.bugs import BUGS, read_bugs
+from failbench.outside_list.recorder import record
+from failbench.outside_list.runs import STATES, run_ids
+from failbench.studies.outside_list.results import LEVELS, judge
+
+pytestmark = pytest.mark.system
+
+ALONE, TOGETHER = "stackoverflow-60335387", "pytorch-84803"
+
+
+@pytest.fixture(scope="module")
+def bugs(repository):
+    listed = read_bugs(repository / "data/outside" / BUGS)
+    return [bug for bug in listed if bug.id in (ALONE, TOGETHER)]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory, repository):
+    folder = tmp_path_factory.mktemp("outside")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(repository)
+        for name in (ALONE, TOGETHER):
+            assert main(["outside-list", "--only", name, "--output", str(folder)]) == 0
+    return folder
+
+
+def test_both_are_kept_with_every_rank_and_their_twins(folder, bugs):
+    stored = read_monitored(folder)
+    expected = [name for bug in bugs for state in STATES for name in run_ids(bug, state)]
+    assert sorted(stored.runs["run_id"]) == sorted(expected)
+    assert set(stored.runs["end_kind"]) == {"completed"}
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_both_are_told_apart_from_twins_without_an_alarm(folder, bugs, level):
+    for judged in judge(read_monitored(folder), bugs, {}, level):
+        assert judged.told_apart, judged.bug.id
+        assert judged.steps <= judged.every, judged.bug.id
+        assert not judged.alarm, judged.twin
+
+
+def test_a_program_that_ends_with_an_error_ends_the_recording_with_what_it_printed(bugs):
+    stranger = bugs[0].model_copy(update={"id": "no-such-bug"})
+    with pytest.raises(RuntimeError, match="KeyError: 'no-such-bug'"):
+        record([stranger])
+
+
+def test_a_bug_that_is_not_recreated_is_refused(repository, monkeypatch, capsys):
+    monkeypatch.chdir(repository)
+    assert main(["outside-list", "--only", "transformers-23723"]) == 2
+    assert "is no bug that is re-created" in capsys.readouterr().err
