@@ -8,6 +8,7 @@ from datetime import date
 from pathlib import Path
 from typing import get_args
 
+from failbench.commands.carry import carry_fingerprints
 from failbench.commands.check import check_benchmark
 from failbench.commands.cluster import CLUSTERS
 from failbench.commands.cluster import record as record_runs
@@ -20,6 +21,7 @@ from failbench.commands.reruns import print_reruns
 from failbench.commands.score import score_methods
 from failbench.commands.tables import write_tables
 from failbench.errors import BadInputError
+from failbench.monitor.signals import LEVELS
 from failbench.params import PARAMS
 from failbench.scenarios import Architecture, Optimizer
 
@@ -53,6 +55,14 @@ def _parser() -> argparse.ArgumentParser:
     )
     record.add_argument("--workers", type=_positive, help="runs at a time (default: processors)")
     record.add_argument("--minutes", type=float, help="stop cleanly after this many minutes")
+    record.add_argument(
+        "--signals", choices=LEVELS, help="record once more what a monitor measures in each run"
+    )
+    record.add_argument(
+        "--from-start",
+        action="store_true",
+        help="with --signals: of failing runs with their faults on from step 0",
+    )
     record.add_argument("--output", type=Path, help=f"folder of telemetry (default: {TELEMETRY})")
     record.add_argument("--known", type=Path, help="telemetry to reuse (default: the output)")
     record.add_argument("--scenarios", type=Path, help=f"their folder (default: {SCENARIOS})")
@@ -60,6 +70,28 @@ def _parser() -> argparse.ArgumentParser:
     _add_params(record)
     _add_shards(record)
     record.set_defaults(run=record_runs)
+
+    carry = commands.add_parser(
+        "carry", help="renew the fingerprints of runs that the code of today records alike"
+    )
+    carry.add_argument(
+        "--sample", type=_positive, default=60, metavar="RUNS", help="to record again (default: 60)"
+    )
+    carry.add_argument("--seed", type=int, default=0, help="of the sample's draw (default: 0)")
+    carry.add_argument(
+        "--except",
+        dest="excepted",
+        action="extend",
+        nargs="+",
+        metavar="SCENARIO",
+        default=[],
+        help="leave out the failing runs of these, which `record` is to record again",
+    )
+    carry.add_argument("--workers", type=_positive, default=2, help="runs at a time (default: 2)")
+    carry.add_argument(
+        "--telemetry", type=Path, default=TELEMETRY, metavar="DIR", help=f"(default: {TELEMETRY})"
+    )
+    carry.set_defaults(run=carry_fingerprints)
 
     diagnose = commands.add_parser(
         "diagnose", help="name the causes of the failing runs in a folder of telemetry"

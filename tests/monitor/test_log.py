@@ -62,6 +62,13 @@ def test_every_change_of_an_exact_signal_is_read_and_others_only_at_checks(tmp_p
     assert [step for step in history.series("loss")[0] if step < 40] == [0, 10, 20, 30]
 
 
+def test_an_exact_signal_that_appears_between_checks_is_read(tmp_path):
+    steps = [{"loss": 1.0} | ({"gradients_left": 3.0} if step else {}) for step in range(60)]
+    write(tmp_path / "run", steps)
+    at, values = read_history(tmp_path / "run").series("gradients_left")
+    assert (at[0], values[0]) == (1, 3.0)
+
+
 def test_what_is_measured_no_longer_is_absent(tmp_path):
     write(tmp_path / "run", [{"loss": 1.0} if step < 15 else {} for step in range(60)])
     assert list(read_history(tmp_path / "run").series("loss")[0]) == [0, 10]

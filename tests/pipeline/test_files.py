@@ -13,6 +13,11 @@ from pipeline import REPOSITORY
 
 ROWS = list(csv.DictReader((REPOSITORY / "data/files.csv").open(encoding="utf-8")))
 DESCRIBED = ("data", "figures", "paper/tables")
+WRITTEN_LATER = {
+    "data/llm/<label>.jsonl",  # by `make llm`, once somebody asks models
+    "data/telemetry/carried.csv",  # by `failbench carry`, once fingerprints are carried over
+}
+"""What may be committed and need not."""
 STYLE = {"figures/matplotlibrc"}
 
 
@@ -41,7 +46,7 @@ def test_every_committed_file_is_in_the_dictionary(path):
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row["path"])
 def test_every_row_of_the_dictionary_stands_for_files_that_are_there(row):
     files = committed(*DESCRIBED)
-    if row["path"] != "data/llm/<label>.jsonl":  # written by `make llm`, and not committed yet
+    if row["path"] not in WRITTEN_LATER:
         for pattern in patterns(row["path"]):
             assert any(fnmatchcase(path, pattern) for path in files), pattern
     assert row["content"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -12,8 +13,10 @@ import pytest
 
 pytest.importorskip("torch", reason="recording needs the extra `record`")
 
+from made_up_campaign import MadeUpRuns, made_up_campaign
 from small_campaign import RECORD, living_in_session, make_folder, record
 
+from failbench.recording.campaign import Campaign
 from failbench.recording.nominal import Nominal, NominalRanges, Seeds
 from failbench.telemetry import Telemetry
 
@@ -82,6 +85,29 @@ def make_project(
 def uninterrupted(make_project: Callable[[], Path]) -> tuple[Path, Telemetry]:
     folder = make_project()
     return folder, record(folder)
+
+
+@pytest.fixture
+def made_up_runs(monkeypatch: pytest.MonkeyPatch) -> MadeUpRuns:
+    """Runs that train nothing, in place of those that campaigns execute."""
+    runs = MadeUpRuns()
+    monkeypatch.setattr("failbench.recording.campaign.execute", runs.execute)
+    monkeypatch.setattr("failbench.recording.campaign.fork_server", lambda *_: None)
+    return runs
+
+
+@pytest.fixture
+def executed(made_up_runs: MadeUpRuns) -> Counter[str]:
+    """How often each run was executed, by a function that trains nothing."""
+    return made_up_runs.counts
+
+
+@pytest.fixture
+def campaign_in(
+    tmp_path: Path, ranges: NominalRanges, corpus_cache: Path, made_up_runs: MadeUpRuns
+) -> Callable[[str], Campaign]:
+    """Makes campaigns of two scenarios, two seeds and a remedy, by the name of their journal."""
+    return lambda name: made_up_campaign(ranges, corpus_cache, tmp_path / name)
 
 
 @pytest.fixture

@@ -123,11 +123,31 @@ def test_what_acts_counts_for_the_fault_that_uses_it_alone(edit: Edit, old: str,
 
 def test_helper_in_another_module_counts(package: Path, edit: Edit) -> None:
     (package / "faults" / "shared.py").write_text("def treble(value):\n    return 3 * value\n")
-    edit("double(factor)", "treble(factor)")
+    edit(
+        "import torch",
+        "import torch\nfrom failbench.recording.faults.shared import treble as triple",
+    )
+    edit("double(factor)", "triple(factor)")
     before = fault_code("rate_jump")
     (package / "faults" / "shared.py").write_text("def treble(value):\n    return 4 * value\n")
     _clear()
     assert fault_code("rate_jump") != before
+
+
+def test_a_further_module_of_faults_changes_no_other(package: Path) -> None:
+    before = {place: fault_code(place[1]) for place in module._fault_definitions()}
+    (package / "faults" / "more.py").write_text("def double(value):\n    return value\n")
+    registry = package / "faults" / "registry.py"
+    source = registry.read_text(encoding="utf-8")
+    registry.write_text(source.replace("import data, ", "import data, more, "), encoding="utf-8")
+    _clear()
+    kept = loop_code()
+    assert {
+        place: module._reached_code([place], module._fault_definitions()) for place in before
+    } == before
+    registry.write_text(source, encoding="utf-8")
+    _clear()
+    assert loop_code() == kept
 
 
 def test_unknown_fault_is_refused_by_name(package: Path) -> None:

@@ -6,36 +6,23 @@ import gzip
 import json
 import os
 import signal
-import zlib
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import pytest
-from small_campaign import DETECTOR, JOURNAL, PATIENCE, SCENARIOS, SUCCESSES, wait_until
+from made_up_campaign import DRAWN_AGAIN, PAIRS, REMEDIED, RUNS, SETTING
+from small_campaign import JOURNAL, PATIENCE, SUCCESSES, wait_until
 
 from failbench.commands.shards import INCOMPLETE, merge_shards, report_shard
-from failbench.detector import DetectorParams
 from failbench.errors import BadInputError
 from failbench.recording.archive import archive
 from failbench.recording.campaign import Campaign
 from failbench.recording.journal import read_entry, write_entry
 from failbench.recording.merge import recorded
-from failbench.recording.nominal import NominalRanges
-from failbench.recording.order import RunOrder
-from failbench.recording.plan import RecordParams, Setting
-from failbench.recording.sandbox import RunReport
 from failbench.recording.shards import WHOLE, Shard
-from failbench.scenarios import read_scenarios
 
-SETTING = Setting("transformer", "adamw")
 SHARDS = [Shard(number, 3) for number in (3, 1, 2)]
 """In another order than that of the plan."""
-DRAWN_AGAIN = "killed_by_operator-transformer-adamw-s1-twin"
-REMEDIED = "evaluation_batch_too_large-transformer-adamw-s0"
-PAIRS = 2 * len(SCENARIOS)
-RUNS = SUCCESSES + 2 * PAIRS + 1
 
 
 @pytest.mark.parametrize("count", [1, 2, 7, 40])
@@ -56,78 +43,6 @@ def test_a_shard_that_is_none_is_refused(text):
 def test_a_shard_is_read_as_it_is_written():
     assert Shard.parse("2/4") == Shard(2, 4)
     assert str(Shard(2, 4)) == "2/4"
-
-
-def made_up_report(order: RunOrder, first_draws: dict[str, object]) -> RunReport:
-    """A report that depends on the order alone; one twin diverges as it was drawn first."""
-    rng = np.random.default_rng(zlib.crc32(f"{order.run_id} {order.seeds}".encode()))
-    length = order.nominal.planned_steps if order.declaration is None else 40
-    curve = 2 + 4 * np.exp(-np.arange(length) / 20) + rng.normal(0, 0.01, length)
-    if order.run_id == DRAWN_AGAIN:
-        first = first_draws.setdefault(order.run_id, order.seeds)
-        curve += 50.0 * (order.seeds == first)
-    steps = [
-        {
-            "step": step,
-            "loss": loss,
-            "gradient_norm": 1.0,
-            "memory_bytes": int(rng.integers(2**24, 2**25)),
-            "step_seconds": 0.01,
-            "tokens": 80,
-            "validation_loss": loss if step % 10 == 0 else None,
-        }
-        for step, loss in enumerate(curve.tolist())
-    ]
-    report = RunReport(steps=steps, wall_seconds=float(rng.uniform(1, 2)))
-    if order.declaration is not None:
-        report.ending, report.error = "exception", {"error_type": "RuntimeError"}
-    return report
-
-
-@pytest.fixture
-def executed(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
-    """How often each run was executed, by a function that trains nothing."""
-    counts: Counter[str] = Counter()
-    first_draws: dict[str, object] = {}
-
-    def execute(_context: object, order: RunOrder, *_: float) -> RunReport:
-        counts[order.run_id] += 1
-        return made_up_report(order, first_draws)
-
-    monkeypatch.setattr("failbench.recording.campaign.execute", execute)
-    monkeypatch.setattr("failbench.recording.campaign.fork_server", lambda *_: None)
-    return counts
-
-
-@pytest.fixture
-def campaign_in(
-    tmp_path: Path, ranges: NominalRanges, corpus_cache: Path, executed: Counter[str]
-) -> Callable[[str], Campaign]:
-    """Makes campaigns of two scenarios, two seeds and a remedy, by the name of their journal."""
-    params = RecordParams.model_validate(
-        {
-            "settings": {SETTING.name: {"seeds": 2, "successes": SUCCESSES}},
-            "hang_seconds": 1,
-            "wall_limit_seconds": 1,
-            "nominal": ranges.model_dump(mode="json"),
-            "remedies": {"clipped": {"run": REMEDIED, "clip_norm": 0.25}},
-        }
-    )
-    scenarios = tuple(
-        scenario for scenario in read_scenarios(Path("data/scenarios")) if scenario.id in SCENARIOS
-    )
-
-    def make(name: str) -> Campaign:
-        return Campaign(
-            SETTING,
-            scenarios,
-            params,
-            DetectorParams.model_validate(DETECTOR),
-            tmp_path / name,
-            corpus_cache,
-        )
-
-    return make
 
 
 def record_shard(campaign: Campaign, shard: Shard = WHOLE) -> list[str]:

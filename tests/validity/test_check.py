@@ -332,6 +332,13 @@ def test_each_thing_that_is_wrong_has_its_sentence(
     assert f"FAILED: {fault}" in report(check((LEAK,), change(telemetry), RECORD, DETECTOR), True)
 
 
+def test_a_run_that_fails_before_its_onset_is_a_problem(telemetry: Telemetry) -> None:
+    (run,) = check_leak(with_run(RUN, onset_step=DIED)(telemetry)).runs
+    assert run.after_onset
+    (run,) = check_leak(with_run(RUN, onset_step=DIED + 1)(telemetry)).runs
+    assert "it failed before its fault was switched on" in run.problems
+
+
 def test_run_without_a_twin_is_neither_healthy_nor_equal(telemetry: Telemetry) -> None:
     (run,) = check_leak(without_run(TWIN)(telemetry)).runs
     assert run.problems == (

@@ -6,6 +6,9 @@ from pathlib import Path
 
 SCENARIOS = Path("data/scenarios")
 TELEMETRY = Path("data/telemetry")
+MONITORED = Path("data/monitor")
+"""What the monitor measured in the runs of the benchmark."""
+
 FEATURE_TABLE = Path("data/features/features.parquet")
 
 MONITORED = Path("data/monitor")

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from failbench.commands.causes import read_causes, refuse_telemetry_of_the_benchmark
-from failbench.commands.paths import RECORDING_WORK, SCENARIOS, TELEMETRY
+from failbench.commands.paths import MONITORED, RECORDING_WORK, SCENARIOS, TELEMETRY
 from failbench.commands.reference import params_file
 from failbench.commands.shards import (
     INCOMPLETE,
@@ -21,9 +21,11 @@ from failbench.commands.shards import (
     stop_with_the_job,
     write_tables,
 )
+from failbench.commands.signals import record_signals
 from failbench.commands.terminal import INTERRUPTED, progress_meter
 from failbench.detector import DetectorParams
 from failbench.errors import BadInputError
+from failbench.monitor.signals import Level
 from failbench.params import read_section
 from failbench.recording.plan import RecordParams, Setting
 from failbench.recording.progress import Progress, seconds_left
@@ -50,6 +52,8 @@ def record_settings(
     scenarios: Path | None,
     faults: Sequence[str],
     params: Path | None,
+    signals: Level | None = None,
+    from_start: bool = False,
     shard: Shard | None = None,
     merge: bool = False,
 ) -> int:
@@ -84,6 +88,10 @@ def record_settings(
     params
         File with the sections ``record`` and ``detector``; None takes params.yaml of the working
         directory, or of the reference.
+    signals
+        What a monitor measures in each run once more, when it is recorded; None for no monitor.
+    from_start
+        Whether these are of failing runs with their faults on from step 0, in place of all runs.
     shard
         The part of each setting to record, without its tables; None records all of it.
     merge
@@ -104,6 +112,21 @@ def record_settings(
     from failbench.recording.outside_faults import import_faults, refuse_unregistered_faults
     from failbench.recording.sandbox import require_recording_extra
 
+    if signals is not None and (shard is not None or merge):
+        raise BadInputError(
+            "command line",
+            "--signals",
+            "cannot be recorded in shards: they are of runs that are in the tables.",
+            "Record and merge the runs first; the same command with --signals alone goes on where "
+            "it was stopped.",
+        )
+    if from_start and signals is None:
+        raise BadInputError(
+            "command line",
+            "--from-start",
+            "means nothing without --signals.",
+            "Say what is measured as well, --signals full say.",
+        )
     causes = read_causes(scenarios, faults, only)
     own = causes.are_of_the_benchmark and not faults
     folder = (output or TELEMETRY) if own else refuse_telemetry_of_the_benchmark(output)
@@ -132,7 +155,7 @@ def record_settings(
             known, "--known", "holds no runs.parquet.", "Name a folder of telemetry."
         )
     detector = read_section("detector", DetectorParams, file)
-    stop = threading.Event() if merge else _stop_after(minutes)
+    stop = threading.Event() if merge else stop_after(minutes)
     if shard is not None:
         stop_with_the_job(stop, causes.outside.preloaded)
 
@@ -146,7 +169,7 @@ def record_settings(
             causes.scenarios,
             section if seeds is None else section.with_seeds(setting, seeds),
             detector,
-            _journal(folder) / setting.name,
+            journal_folder(folder) / setting.name,
             corpus_cache(work_folder(folder)).resolve(),
             known=read_known(known or folder),
             again=frozenset(again),
@@ -165,10 +188,17 @@ def record_settings(
         if code not in (0, INCOMPLETE):
             return code
         incomplete = incomplete or code
+        if signals is not None:
+            monitored = MONITORED if folder == TELEMETRY else folder / MONITORED.name
+            code = record_signals(
+                campaign(setting), signals, workers, monitored, from_start=from_start
+            )
+            if code:
+                return code
     return incomplete
 
 
-def _stop_after(minutes: float | None) -> threading.Event:
+def stop_after(minutes: float | None) -> threading.Event:
     """An event that is set by an interruption, or after some minutes."""
     stop = threading.Event()
     if minutes is not None:
@@ -187,7 +217,7 @@ def work_folder(output: Path) -> Path:
     return RECORDING_WORK if SCENARIOS.is_dir() else output / RECORDING_WORK.name
 
 
-def _journal(output: Path) -> Path:
+def journal_folder(output: Path) -> Path:
     """A folder for journals that no other output folder shares."""
     if not SCENARIOS.is_dir():
         return work_folder(output)

@@ -144,7 +144,7 @@ class LogWriter:
         exact = {
             name: values[name]
             for name in _EXACT
-            if name in values and name in self._written and self._differs(name, values[name])
+            if name in values and self._differs(name, values[name])
         }
         if exact and self._changes < MOST_CHANGES:
             self._changes += 1

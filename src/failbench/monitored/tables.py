@@ -26,7 +26,7 @@ from failbench.telemetry import read_table, write_parquet
 MONITORED_SCHEMA: Final = pl.Schema(
     {
         "run_id": pl.String,
-        "kind": pl.String,  # of the run: failure, twin, success
+        "kind": pl.String,  # failure, twin, success; from_start: faulty from step 0
         "scenario": pl.String,  # null for successful runs
         "architecture": pl.String,
         "optimizer": pl.String,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable, Iterable
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from importlib.metadata import version
 from pathlib import Path
 from platform import python_version
@@ -33,6 +32,7 @@ from failbench.recording.progress import Progress
 from failbench.recording.rows import run_row
 from failbench.recording.sandbox import execute, fork_server
 from failbench.recording.shards import WHOLE, Shard
+from failbench.recording.threads import for_each
 from failbench.recording.verdicts import detected, limits_of, tables_of
 from failbench.scenarios import Scenario
 from failbench.telemetry import Telemetry
@@ -100,6 +100,13 @@ class Campaign:
         self.outside = outside or OutsideFaults()
         self.stop = stop or threading.Event()
 
+    def start(self) -> None:
+        """Prepare to execute runs, in the thread that starts all others.
+
+        They inherit its address layout, and so does the fork server, whichever starts it.
+        """
+        self._context = fork_server(self.outside.preloaded)
+
     def record(
         self, workers: int, show: Callable[[Progress], None], shard: Shard = WHOLE
     ) -> list[JournalEntry]:
@@ -109,7 +116,7 @@ class Campaign:
         when a shard is started, it records its healthy runs alone: which of several shards is the
         last to end must not decide what each of them records.
         """
-        self._context = fork_server(self.outside.preloaded)
+        self.start()
         successes, pairs = shard.part(self.successes), shard.part(self.pairs)
         remedied = [
             planned for pair in pairs for planned in plan_remedies(pair.failure, self.params)
@@ -133,49 +140,31 @@ class Campaign:
 
         others = [planned for planned in self.successes if planned not in successes]
         early = any(self.keep(planned) is None for planned in others)
-        self._each(successes, lambda planned: note([self._healthy(planned)]), workers)
+        for_each(successes, lambda planned: note([self._healthy(planned)]), workers, self.stop)
         if self.stop.is_set() or not pairs or early:
             return entries
         of_all_shards = filter(None, map(self.keep, self.successes))
         limits = healthy = limits_of(of_all_shards, self.detector)
-        self._each(pairs, lambda pair: note(self._pair(pair, healthy)), workers)
+        for_each(pairs, lambda pair: note(self._pair(pair, healthy)), workers, self.stop)
         if not self.stop.is_set():
             by_id = {entry.run["run_id"]: entry for entry in entries}
-            self._each(
+            for_each(
                 remedied,
-                lambda planned: note([self._remedied(planned, by_id[str(planned.twin_of)])]),
+                lambda planned: note([self._remedied(planned, by_id[f"{planned.twin_of}-twin"])]),
                 workers,
+                self.stop,
             )
         return entries
-
-    def _each(self, units: list[Any], action: Callable[[Any], None], workers: int) -> None:
-        """Apply an action to each unit on several threads; the first error ends the campaign."""
-        remaining = iter(units)
-        with ThreadPoolExecutor(workers) as pool:
-            running: set[Future[None]] = set()
-            try:
-                while not self.stop.is_set():
-                    while len(running) < workers and (unit := next(remaining, None)) is not None:
-                        running.add(pool.submit(action, unit))
-                    if not running:
-                        return
-                    done, running = wait(running, return_when=FIRST_COMPLETED)
-                    for future in done:
-                        future.result()
-                for future in running:
-                    future.result()
-            except BaseException:
-                self.stop.set()
-                raise
 
     def _pair(
         self, pair: Pair, limits: HealthyLimits
     ) -> list[tuple[PlannedRun, JournalEntry, bool]]:
         """Record a twin, then its failing run with the capacity derived from the twin's peak.
 
-        A configuration whose twin is not healthy is drawn again, in every category alike. A twin
-        that was only slow is recorded again with the same configuration: the draw must not depend
-        on the load of the machine.
+        A configuration whose twin is not healthy is drawn again, in every category alike, and so is
+        one whose run fails before its onset, of what a healthy run survives. A twin that was only
+        slow is recorded again with the same configuration: the draw must not depend on the load of
+        the machine.
         """
         recorded = self.keep(pair.twin)
         draw = recorded.run["draw"] if recorded is not None else 0
@@ -183,26 +172,35 @@ class Campaign:
             drawn = self.drawn(pair.twin, draw)
             twin = self._healthy(drawn.twin, again=attempt > 0)
             outcome = self._outcome(twin[1], limits)
-            if outcome == "completed":
-                break
-            draw += outcome != "slow"
-        kept = self.keep(drawn.failure)
-        if kept is not None and kept.run["draw"] == drawn.failure.draw:
-            return [twin, (drawn.failure, kept, True)]
-        capacity = twin[1].run["capacity_bytes"]
-        return [twin, (drawn.failure, self._execute(drawn.failure, capacity, capacity), False)]
+            if outcome != "completed":
+                draw += outcome != "slow"
+                continue
+            failure = self._failing(drawn.failure, twin[1])
+            if not self._fails_before_onset(failure[1], limits):
+                return [twin, failure]
+            draw += 1
+        return [twin, self._failing(drawn.failure, twin[1])]
+
+    def _failing(
+        self, planned: PlannedRun, twin: JournalEntry
+    ) -> tuple[PlannedRun, JournalEntry, bool]:
+        kept = self.keep(planned)
+        if kept is not None and kept.run["draw"] == planned.draw:
+            return planned, kept, True
+        capacity = twin.run["capacity_bytes"]
+        return planned, self._execute(planned, capacity, capacity), False
 
     def _remedied(
-        self, planned: PlannedRun, failure: JournalEntry
+        self, planned: PlannedRun, twin: JournalEntry
     ) -> tuple[PlannedRun, JournalEntry, bool]:
-        """Record a failing run again with a remedy, with the same draw and capacity."""
-        pair = self.drawn(planned, failure.run["draw"])
+        """Record a failing run again with a remedy, with the draw and capacity of its twin."""
+        pair = self.drawn(planned, twin.run["draw"])
         plans = {plan.run_id: plan for plan in plan_remedies(pair.failure, self.params)}
         drawn = plans[planned.run_id]
         kept = self.keep(drawn)
         if kept is not None and kept.run["draw"] == drawn.draw:
             return drawn, kept, True
-        capacity = failure.run["capacity_bytes"]
+        capacity = twin.run["capacity_bytes"]
         return drawn, self._execute(drawn, capacity, capacity), False
 
     def _healthy(
@@ -214,13 +212,14 @@ class Campaign:
         # A run recorded again has the same limit although its measured peak varies a little.
         known = self._known_rows.get(planned.run_id, {})
         same = (known.get("fingerprint"), known.get("draw")) == (
-            self._fingerprint(planned),
+            self.fingerprint_of(planned),
             planned.draw,
         )
         capacity = known["capacity_bytes"] if same else None
         return planned, self._execute(planned, None, capacity), False
 
-    def _fingerprint(self, planned: PlannedRun) -> str:
+    def fingerprint_of(self, planned: PlannedRun) -> str:
+        """The fingerprint that the code of today gives a run."""
         return fingerprint(
             self.params.nominal,
             self.setting.optimizer,
@@ -239,7 +238,7 @@ class Campaign:
 
     def keep(self, planned: PlannedRun) -> JournalEntry | None:
         """The entry of a run that was recorded before by the same code."""
-        wanted = self._fingerprint(planned)
+        wanted = self.fingerprint_of(planned)
         entry = read_entry(self.journal, planned.run_id)
         if entry is not None and entry.run["fingerprint"] == wanted:
             return entry
@@ -249,6 +248,22 @@ class Campaign:
         assert self.known is not None
         steps = self.known.steps.filter(pl.col("run_id") == planned.run_id).drop("run_id")
         return JournalEntry(row, steps.to_dicts())
+
+    def repeat(self, planned: PlannedRun, capacity: int) -> tuple[JournalEntry, bool]:
+        """Record a run once more under the limit that it had, and say whether the journal had it.
+
+        Parameters
+        ----------
+        capacity
+            The capacity that is recorded of it, in bytes. It limits runs with a fault alone.
+        """
+        kept = read_entry(self.journal, planned.run_id)
+        wanted = (self.fingerprint_of(planned), planned.draw, capacity)
+        columns = ("fingerprint", "draw", "capacity_bytes")
+        if kept is not None and tuple(kept.run[name] for name in columns) == wanted:
+            return kept, True
+        limit = None if planned.declaration is None else capacity
+        return self._execute(planned, limit, capacity), False
 
     def _execute(
         self, planned: PlannedRun, limit: int | None, capacity: int | None
@@ -267,7 +282,7 @@ class Campaign:
             units = math.ceil(peak * planned.nominal.capacity_multiple / CAPACITY_UNIT)
             capacity = max(1, units) * CAPACITY_UNIT
         row = run_row(
-            planned, self.setting, report, capacity, self.provenance, self._fingerprint(planned)
+            planned, self.setting, report, capacity, self.provenance, self.fingerprint_of(planned)
         )
         entry = JournalEntry(row, report.steps)
         write_entry(self.journal, entry)
@@ -279,6 +294,10 @@ class Campaign:
         failing = planned.declaration is not None and planned.scenario is not None
         wanted = planned.scenario.outcomes if failing and planned.scenario else ("completed",)
         return self._outcome(entry, limits) in wanted
+
+    def _fails_before_onset(self, entry: JournalEntry, limits: HealthyLimits) -> bool:
+        onset = entry.run["onset_step"]
+        return bool(detected(entry, limits, self.detector).failure_step < onset)
 
     def _outcome(self, entry: JournalEntry, limits: HealthyLimits) -> str:
         return detected(entry, limits, self.detector).outcome

@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 import gc
-import json
 import os
 import signal
 import sys
 import threading
 import traceback
-from collections.abc import Mapping
-from multiprocessing.connection import Connection, wait
+import warnings
+from multiprocessing.connection import wait
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import tokenizers
 import torch
 import transformers
 
-from failbench.recording.corpus import load_corpus
+from failbench.recording.corpus import PAD, UNKNOWN, load_corpus
 from failbench.recording.faults.registry import Fault, apply_fault, find_fault
-from failbench.recording.loop import TrainingRun, row_record
+from failbench.recording.loop import TrainingRun
 from failbench.recording.memory import MemoryMeter
 from failbench.recording.order import Line, RunOrder
 from failbench.recording.paths import package_relative
+from failbench.recording.reports import Reports
+from failbench.recording.unmonitored import UNMONITORED
+
+if TYPE_CHECKING:
+    from failbench.monitor import Monitor
+    from failbench.recording.unmonitored import Unmonitored
 
 
 def main(order: RunOrder, line: Line) -> None:
@@ -35,33 +41,53 @@ def main(order: RunOrder, line: Line) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     gc.collect()  # here, as the training thread would use again what it frees
     ended, end = os.pipe()
-    training = threading.Thread(target=_train, args=(order, line, end), daemon=True)
+    reports = Reports(line.channel)
+    training = threading.Thread(target=_train, args=(order, line, reports, end), daemon=True)
     training.start()
-    if line.lifeline in wait([line.lifeline, ended]):  # the campaign has vanished
-        os.kill(os.getpid(), signal.SIGKILL)
+    while line.lifeline in wait([line.lifeline, ended]):
+        answer(line, reports)
     training.join()
 
 
-def _train(order: RunOrder, line: Line, end: int) -> None:
+def answer(line: Line, reports: Reports) -> None:
+    """Answer the campaign, which asks about a run that has said nothing for long.
+
+    Where it does not ask, it has vanished, and the run ends with it.
+    """
+    try:
+        line.lifeline.recv_bytes()
+    except EOFError:
+        os.kill(os.getpid(), signal.SIGKILL)
+    reports.unfinished()
+    reports.send("answered", {})
+
+
+def _train(order: RunOrder, line: Line, reports: Reports, end: int) -> None:
     torch.set_num_threads(1)
     meter = MemoryMeter()
     os.chdir(line.scratch)
     try:
-        _execute(order, line.channel, meter, Path(line.scratch))
-    except BaseException as error:  # whatever ends the run is what is recorded
-        meter.lift()
-        _send(line.channel, "error", _describe(error))
+        execute(order, line, reports, meter)
     finally:
         os.close(end)
 
 
-def _execute(order: RunOrder, channel: Connection, meter: MemoryMeter, scratch: Path) -> None:
+def execute(order: RunOrder, line: Line, reports: Reports, meter: MemoryMeter) -> None:
+    """Train, and report how it ended."""
+    try:
+        _execute(order, line, reports, meter)
+    except BaseException as error:  # whatever ends the run is what is recorded
+        meter.lift()
+        reports.send("error", _describe(error))
+
+
+def _execute(order: RunOrder, line: Line, reports: Reports, meter: MemoryMeter) -> None:
     corpus = load_corpus(Path(order.corpus_cache))
     part = corpus.slices[order.nominal.corpus_slice]
 
     def hold(agent: str, memory_bytes: int) -> None:
-        _send(channel, "hold", {"agent": agent, "memory_bytes": memory_bytes})
-        channel.recv_bytes()
+        reports.send("hold", {"agent": agent, "memory_bytes": memory_bytes})
+        line.channel.recv_bytes()
 
     run = TrainingRun(
         architecture=order.architecture,
@@ -74,37 +100,54 @@ def _execute(order: RunOrder, channel: Connection, meter: MemoryMeter, scratch: 
         tokenizer=corpus.tokenizer,
         capacity_bytes=order.capacity_bytes,
         meter=meter,
-        scratch=scratch,
+        scratch=Path(line.scratch),
         hold=hold,
+        monitor=_monitor(order, line, meter, corpus.tokenizer.get_vocab_size()),
     )
     fault = None if order.declaration is None else find_fault(order.declaration, order.run_id)
     if order.capacity_bytes is not None:
         _limit(order, meter)
-    reported: int | None = None
-    built = False
     try:
-        if order.onset_step is not None and fault is not None and fault.moment == "before_build":
-            _install(run, fault, order)
-        _send(channel, "configuration", _configuration(run, part.statistics, corpus.sha256))
-        run.build()
-        built = True
-        _send(channel, "built", {"parameters": sum(one.numel() for one in run.model.parameters())})
-        for step in range(order.nominal.planned_steps):
-            run.begin_step(step)
-            if step == order.onset_step and fault is not None and fault.moment == "at_onset":
+        with run.monitor:
+            from_start = fault is not None and fault.moment == "before_build"
+            if order.onset_step is not None and from_start:
                 _install(run, fault, order)
-            run.train_step()
-            _send(channel, "step", row_record(run.row))
-            reported = step
-            run.between_steps()
+            reports.send("configuration", _configuration(run, part.statistics, corpus.sha256))
+            run.build()
+            reports.follow(run)
+            parameters = sum(each.numel() for each in run.model.parameters())
+            reports.send("built", {"parameters": parameters})
+            for step in range(order.nominal.planned_steps):
+                run.begin_step(step)
+                if step == order.onset_step and fault is not None and fault.moment == "at_onset":
+                    _install(run, fault, order)
+                run.train_step()
+                reports.step()
+                run.between_steps()
     except BaseException:
         # First of all, because even the row of the fatal step needs memory to be sent.
         meter.lift()
-        if built and reported != run.step:
-            run.row.memory_bytes = max(run.row.memory_bytes, meter.read())
-            _send(channel, "step", row_record(run.row))
+        reports.unfinished()
+        if meter.capacity_bytes is not None:
+            reports.send("limit", {"capacity_bytes": meter.capacity_bytes})
         raise
-    _send(channel, "completed", {})
+    reports.send("completed", {})
+
+
+def _monitor(
+    order: RunOrder, line: Line, meter: MemoryMeter, vocabulary: int
+) -> Monitor | Unmonitored:
+    """The monitor of a run, whose own memory is none of the run's."""
+    if order.level is None:
+        return UNMONITORED
+    from failbench.monitor import Monitor, Vocabulary
+
+    # What it does not measure is in its log; the campaign's terminal is not the place.
+    warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"failbench\.monitor")
+    before = meter.read()
+    monitor = Monitor(line.log, order.level, vocabulary=Vocabulary(vocabulary, PAD, UNKNOWN))
+    meter.leave_out(meter.read() - before)
+    return monitor
 
 
 def _limit(order: RunOrder, meter: MemoryMeter) -> None:
@@ -116,7 +159,8 @@ def _limit(order: RunOrder, meter: MemoryMeter) -> None:
         meter.limit(order.capacity_bytes)
 
 
-def _install(run: TrainingRun, fault: Fault, order: RunOrder) -> None:
+def _install(run: TrainingRun, fault: Fault | None, order: RunOrder) -> None:
+    assert fault is not None
     assert order.declaration is not None
     # A stray draw from the global generator would change what the nominal code draws next.
     with torch.random.fork_rng():
@@ -151,7 +195,3 @@ def _describe(error: BaseException) -> dict[str, str]:
         "error_message": package_relative(str(error)),
         "error_traceback": package_relative("".join(traceback.format_exception(error))),
     }
-
-
-def _send(channel: Connection, kind: str, content: Mapping[str, object]) -> None:
-    channel.send_bytes(json.dumps([kind, content]).encode())

@@ -28,8 +28,10 @@ _LOOP_MODULES = (
     "memory.py",
     "nominal.py",
     "paths.py",
-    "faults/registry.py",
+    "reports.py",
+    "unmonitored.py",
 )
+_FAULTS = "failbench.recording.faults."
 _GPU_MODULES = (*_LOOP_MODULES, "gpu.py")
 PROVENANCE = (
     "device",
@@ -41,8 +43,11 @@ PROVENANCE = (
 )
 """Run columns with the device, corpus and library versions of a run."""
 
-Definitions: TypeAlias = dict[str, tuple[str, frozenset[str]]]
-"""Top-level definitions by name: their code, and the names that it uses."""
+Place: TypeAlias = tuple[str, str]
+"""A module and a name in it."""
+
+Definitions: TypeAlias = dict[Place, tuple[str, frozenset[Place]]]
+"""Top-level definitions by their place: their code, and the places of the names that it uses."""
 
 
 class _BehaviourOnly(ast.NodeTransformer):
@@ -92,17 +97,14 @@ def _module(path: Path) -> ast.Module:
 @cache
 def loop_code(device: str = "cpu") -> str:
     """Hash of the code that every run on a device executes."""
-    return _code_of(_GPU_MODULES if device == "cuda" else _LOOP_MODULES)
+    modules = _GPU_MODULES if device == "cuda" else _LOOP_MODULES
+    return code_hash([_PACKAGE / name for name in modules])
 
 
 @cache
 def corpus_code() -> str:
     """Hash of the code that makes the corpus, for the name of its cache file."""
-    return _code_of(("corpus.py",))
-
-
-def _code_of(modules: tuple[str, ...]) -> str:
-    return code_hash(_PACKAGE / name for name in modules)
+    return code_hash([_PACKAGE / "corpus.py"])
 
 
 def code_hash(paths: Iterable[Path]) -> str:
@@ -113,25 +115,48 @@ def code_hash(paths: Iterable[Path]) -> str:
 
 @cache
 def _fault_definitions() -> Definitions:
-    """Top-level definitions of the fault modules: code, and the names that it uses."""
+    """Top-level definitions of the fault modules.
+
+    The registry is not one of them: that it learns of a further fault changes no other.
+    """
     definitions: Definitions = {}
     for path in sorted((_PACKAGE / "faults").glob("*.py")):
-        for node in _module(path).body:
+        if path.name in ("__init__.py", "registry.py"):
+            continue
+        module = _module(path)
+        imported = _imported_faults(module)
+        for node in module.body:
             if isinstance(node, ast.FunctionDef | ast.ClassDef):
-                _define(definitions, [node.name], node)
+                _define(definitions, path.stem, [node.name], node, imported)
             elif isinstance(node, ast.Assign):
                 names = [target.id for target in node.targets if isinstance(target, ast.Name)]
-                _define(definitions, names, node)
+                _define(definitions, path.stem, names, node, imported)
     return definitions
 
 
-def _define(definitions: Definitions, names: Iterable[str], node: ast.AST) -> None:
-    used = frozenset(inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name))
+def _imported_faults(module: ast.Module) -> dict[str, Place]:
+    """Where the names stand that a fault module imports from other fault modules."""
+    return {
+        alias.asname or alias.name: (node.module.removeprefix(_FAULTS), alias.name)
+        for node in module.body
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith(_FAULTS)
+        for alias in node.names
+    }
+
+
+def _define(
+    definitions: Definitions,
+    module: str,
+    names: Iterable[str],
+    node: ast.AST,
+    imported: Mapping[str, Place] = MappingProxyType({}),
+) -> None:
+    used = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
+    places = frozenset(imported.get(name, (module, name)) for name in used)
     code = _dump(node)
     for name in names:
-        # A private name may occur in two modules; each use counts both.
-        before = definitions.get(name, ("", frozenset[str]()))
-        definitions[name] = (before[0] + code, before[1] | used)
+        before = definitions.get((module, name), ("", frozenset[Place]()))
+        definitions[module, name] = (before[0] + code, before[1] | places)
 
 
 @cache
@@ -144,7 +169,8 @@ def fault_code(name: str) -> str:
         If there is no such fault.
     """
     definitions = _fault_definitions()
-    if name not in definitions:
+    places = [place for place in definitions if place[1] == name]
+    if not places:
         raise BadInputError(
             "data/scenarios",
             "fault.name",
@@ -152,11 +178,11 @@ def fault_code(name: str) -> str:
             "Use the name of a function marked with @fault in failbench.recording.faults, or name "
             "its module with --faults.",
         )
-    return _reached_code(name, definitions)
+    return _reached_code(places, definitions)
 
 
-def _reached_code(name: str, definitions: Definitions) -> str:
-    reached, pending = set[str](), [name]
+def _reached_code(places: Iterable[Place], definitions: Definitions) -> str:
+    reached, pending = set[Place](), [*places]
     while pending:
         used = pending.pop()
         if used in definitions and used not in reached:
@@ -182,10 +208,10 @@ def outside_fault_codes(path: Path, names: Iterable[str]) -> dict[str, str]:
     definitions: Definitions = {}
     for node in _module(path).body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            _define(definitions, [node.name], node)
+            _define(definitions, path.stem, [node.name], node)
         elif not isinstance(node, ast.Import | ast.ImportFrom):
-            _define(definitions, _names_bound(node), node)
-    return {name: _reached_code(name, definitions) for name in names}
+            _define(definitions, path.stem, _names_bound(node), node)
+    return {name: _reached_code([(path.stem, name)], definitions) for name in names}
 
 
 def _names_bound(statement: ast.stmt) -> set[str]:

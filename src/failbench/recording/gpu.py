@@ -6,13 +6,13 @@ import os
 import signal
 import threading
 from multiprocessing.connection import wait
-from pathlib import Path
 
 import torch
 
-from failbench.recording.child import _describe, _execute, _send
+from failbench.recording.child import answer, execute
 from failbench.recording.memory import MemoryMeter
 from failbench.recording.order import Line, RunOrder
+from failbench.recording.reports import Reports
 
 
 class CudaMeter(MemoryMeter):
@@ -23,6 +23,7 @@ class CudaMeter(MemoryMeter):
     """
 
     def __init__(self) -> None:
+        self.capacity_bytes: int | None = None
         self.total = torch.cuda.get_device_properties(0).total_memory
         self.baseline = 0
         self.baseline = self.read()
@@ -33,6 +34,7 @@ class CudaMeter(MemoryMeter):
 
     def limit(self, capacity_bytes: int) -> None:
         """Let PyTorch raise ``torch.cuda.OutOfMemoryError`` beyond a capacity."""
+        self.capacity_bytes = capacity_bytes
         fraction = (self.baseline + capacity_bytes) / self.total
         torch.cuda.set_per_process_memory_fraction(min(1.0, fraction))
 
@@ -48,18 +50,14 @@ def main(order: RunOrder, line: Line) -> None:
     The process dies with its campaign, also when a kernel hangs: a thread watches the lifeline.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_die_with, args=(line,), daemon=True).start()
+    reports = Reports(line.channel)
+    threading.Thread(target=_attend, args=(line, reports), daemon=True).start()
     os.chdir(line.scratch)
-    meter = CudaMeter()
     # Faults allocate on the default device: what they hoard must be the memory that is limited.
     with torch.device(order.device):
-        try:
-            _execute(order, line.channel, meter, Path(line.scratch))
-        except BaseException as error:  # whatever ends the run is what is recorded
-            meter.lift()
-            _send(line.channel, "error", _describe(error))
+        execute(order, line, reports, CudaMeter())
 
 
-def _die_with(line: Line) -> None:
-    wait([line.lifeline])
-    os.kill(os.getpid(), signal.SIGKILL)
+def _attend(line: Line, reports: Reports) -> None:
+    while wait([line.lifeline]):
+        answer(line, reports)

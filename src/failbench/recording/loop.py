@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -28,7 +29,12 @@ from failbench.recording.architectures import (
 from failbench.recording.corpus import BEGIN, PAD, UNKNOWN, CorpusSlice
 from failbench.recording.memory import MemoryMeter
 from failbench.recording.nominal import Nominal, Seeds
+from failbench.recording.unmonitored import UNMONITORED
 from failbench.scenarios import Architecture, Optimizer
+
+if TYPE_CHECKING:
+    from failbench.monitor import Monitor
+    from failbench.recording.unmonitored import Unmonitored
 
 IGNORED = -100
 LAYERS, HEADS, POSITIONS, DROPOUT = 2, 4, 512, 0.0
@@ -86,6 +92,8 @@ class TrainingRun:
         A folder for this run.
     hold
         Announces the action of an outside agent to the supervisor, and waits for its answer.
+    monitor
+        Watches the run.
     """
 
     def __init__(
@@ -102,6 +110,7 @@ class TrainingRun:
         meter: MemoryMeter,
         scratch: Path,
         hold: Callable[[str, int], None],
+        monitor: Monitor | Unmonitored = UNMONITORED,
     ) -> None:
         self.architecture = architecture
         self.optimizer_name = optimizer
@@ -112,6 +121,7 @@ class TrainingRun:
         self.meter = meter
         self.scratch = scratch
         self.hold = hold
+        self.monitor = monitor
         self._capacity_bytes = capacity_bytes
         self.seeds = seeds
         self.data_generator = np.random.default_rng(seeds.data)
@@ -128,6 +138,7 @@ class TrainingRun:
             size=ModelSize(width, layers, heads, tokenizer.get_vocab_size(), POSITIONS, DROPOUT),
         )
         self.step = 0
+        self.step_started = 0.0
         self.row = StepRow(0)
         self.schedule: Callable[[int], float] = self._linear_schedule
         self.draw_texts: Callable[[int], list[str]] = self._draw_texts
@@ -146,6 +157,7 @@ class TrainingRun:
         self.between_steps: Callable[[], None] = lambda: None
         self.model: SequenceModel
         self.optimizer: torch.optim.Optimizer
+        self.batches: Iterator[Examples]
 
     @property
     def capacity_bytes(self) -> int:
@@ -164,6 +176,8 @@ class TrainingRun:
         self.validation_texts = self._passages(
             self.corpus.validation, VALIDATION_SEQUENCES, generator
         )
+        self.monitor.watch(self.model, self.optimizer)
+        self.batches = iter(self.monitor.data(iter(self._read_batch, None)))
 
     def make_optimizer(self) -> torch.optim.Optimizer:
         """A new optimizer over the model's trainable parameters."""
@@ -180,19 +194,20 @@ class TrainingRun:
 
     def train_step(self) -> None:
         """One optimization step; ``self.row`` holds the values reached even if it raises."""
+        self.step_started = time.perf_counter()
         row = self.row
         settings = self.settings
-        started = time.perf_counter()
         try:
             row.learning_rate = self.schedule(self.step)
             row.clip_norm = settings.clip_norm
             for group in self.optimizer.param_groups:
                 group["lr"] = row.learning_rate
-            sequences = self.encode(self.draw_texts(settings.batch_size))
-            self._describe(sequences)
-            examples = self.make_examples(self.collate(sequences))
+            examples = next(self.batches)
             self.clear_gradients()
-            loss = self.compute_loss(self.forward(examples), examples.labels)
+            logits = self.forward(examples)
+            labels = examples.labels
+            loss = self.monitor.loss(logits, labels, self.compute_loss(logits, labels))
+            del logits  # what the graph does not need is free before the backward pass
             row.loss = loss.item()
             self._sample_memory()
             self.backward(loss)
@@ -202,10 +217,16 @@ class TrainingRun:
             self.after_step()
         finally:
             self._sample_memory()
-            row.step_seconds = time.perf_counter() - started
+            row.step_seconds = time.perf_counter() - self.step_started
         if self.step % VALIDATE_EVERY == 0:
-            row.validation_loss = self.validate()
+            with self.monitor.phase("evaluation"):
+                row.validation_loss = self.validate()
             self._sample_memory()
+
+    def _read_batch(self) -> Examples:
+        sequences = self.encode(self.draw_texts(self.settings.batch_size))
+        self._describe(sequences)
+        return self.make_examples(self.collate(sequences))
 
     def _sample_memory(self) -> None:
         self.row.memory_bytes = max(self.row.memory_bytes, self.meter.read())
@@ -296,7 +317,9 @@ class TrainingRun:
     def validation_loss(self, texts: list[str]) -> Tensor:
         """Loss on held-out texts."""
         examples = self._make_examples(collate(self.validation_encode(texts)))
-        return cross_entropy(self._forward(examples), examples.labels)
+        logits = self._forward(examples)
+        loss = cross_entropy(logits, examples.labels)
+        return self.monitor.loss(logits, examples.labels, loss)
 
     def resize(self, **changes: int) -> None:
         """Replace parts of the model's shape; takes effect when it is built."""

@@ -13,10 +13,16 @@ class MemoryMeter:
     """Reads VmData above a baseline, the quantity that ``RLIMIT_DATA`` limits.
 
     The baseline is the memory of the process when the meter is made.
+
+    Attributes
+    ----------
+    capacity_bytes
+        The limit above the baseline that was set last; None if none was.
     """
 
     def __init__(self) -> None:
         self._file = os.open("/proc/self/statm", os.O_RDONLY)
+        self.capacity_bytes: int | None = None
         self.baseline = 0
         self.baseline = self.read()
 
@@ -25,11 +31,16 @@ class MemoryMeter:
         fields = os.pread(self._file, 128, 0).split()
         return int(fields[_DATA_FIELD]) * _PAGE - self.baseline
 
+    def leave_out(self, taken: int) -> None:
+        """Count bytes that are none of the run's own to the baseline."""
+        self.baseline += taken
+
     def limit(self, capacity_bytes: int) -> None:
         """Limit the process to a capacity above the baseline.
 
         Only the soft limit is set: the process must be able to lift it to report its own death.
         """
+        self.capacity_bytes = capacity_bytes
         _, hard = resource.getrlimit(resource.RLIMIT_DATA)
         resource.setrlimit(resource.RLIMIT_DATA, (self.baseline + capacity_bytes, hard))
 

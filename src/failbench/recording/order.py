@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 
+from failbench.monitor.signals import Level
 from failbench.recording.nominal import Nominal, Seeds
 from failbench.scenarios import Architecture, FaultDeclaration, Optimizer
 
@@ -14,7 +15,8 @@ class RunOrder:
     """Everything that a child needs to execute one run.
 
     ``onset_step`` is None for twins and successful runs, which have no fault. ``capacity_bytes`` is
-    None for healthy runs, which have no memory limit.
+    None for healthy runs, which have no memory limit. ``level`` is what a monitor measures in the
+    run; None for none.
     """
 
     run_id: str
@@ -28,6 +30,7 @@ class RunOrder:
     onset_step: int | None
     capacity_bytes: int | None
     corpus_cache: str
+    level: Level | None = None
 
 
 @dataclass(frozen=True)
@@ -39,11 +42,14 @@ class Line:
     channel
         Reports go up; the answer to a hold comes down.
     lifeline
-        Nothing is ever sent; it breaks when the campaign dies.
+        The campaign asks about a run that has hung; it breaks when the campaign dies.
     scratch
         A folder for this run, which the campaign removes.
+    log
+        Where a monitor of this run writes, outside of that folder; the campaign removes it too.
     """
 
     channel: Connection
     lifeline: Connection
     scratch: str
+    log: str

@@ -31,7 +31,10 @@ def run_row(
     provenance: Mapping[str, str],
     fingerprint: str,
 ) -> dict[str, Any]:
-    """The columns of ``telemetry.RUN_SCHEMA`` but for the detector's verdict."""
+    """The columns of ``telemetry.RUN_SCHEMA`` but for the detector's verdict.
+
+    A fault may change the memory limit: what counts is the one that was in force at the end.
+    """
     nominal = asdict(planned.nominal)
     return {
         "run_id": planned.run_id,
@@ -47,7 +50,7 @@ def run_row(
         "exit_signal": report.exit_signal,
         **{f"nominal_{name}": nominal[name] for name in _ALSO_EFFECTIVE},
         **{name: nominal[name] for name in _NOMINAL_ONLY},
-        "capacity_bytes": capacity_bytes,
+        "capacity_bytes": report.capacity_bytes or capacity_bytes,
         **report.configuration,
         **report.error,
         **provenance,

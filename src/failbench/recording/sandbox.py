@@ -10,13 +10,16 @@ import signal
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerContext
+from pathlib import Path
 from typing import Any
 
 from failbench.errors import BadInputError
+from failbench.monitor.history import History, read_history
+from failbench.monitor.log import LINES
 from failbench.recording.order import Line, RunOrder
 from failbench.telemetry import Ending
 
@@ -37,6 +40,7 @@ _ENVIRONMENT = {
 _ADDR_NO_RANDOMIZE = 0x0040000  # of personality(2)
 _REFUSAL = f"{BadInputError.__module__}.{BadInputError.__qualname__}"
 """Type of the error that a child reports where its order cannot be executed."""
+_ANSWER_SECONDS = 5.0
 CHILD_MODULE = "failbench.recording.child"
 _FAULTS = "failbench.recording.faults"
 _PRELOADED = [
@@ -53,7 +57,11 @@ _PRELOADED = [
 
 @dataclass
 class RunReport:
-    """The reports of one run until its end."""
+    """The reports of one run until its end.
+
+    ``capacity_bytes`` is the memory limit that was in force when an exception ended it, ``history``
+    the log of its monitor; None without.
+    """
 
     ending: Ending = "completed"
     exit_signal: str | None = None
@@ -61,6 +69,8 @@ class RunReport:
     steps: list[dict[str, Any]] = field(default_factory=list)
     error: dict[str, str] = field(default_factory=dict)
     wall_seconds: float = 0.0
+    capacity_bytes: int | None = None
+    history: History | None = None
 
 
 class RecorderError(Exception):
@@ -125,9 +135,9 @@ def execute(
     channel, far_channel = context.Pipe(duplex=True)
     far_lifeline, near_lifeline = context.Pipe(duplex=False)
     scratch = tempfile.TemporaryDirectory(prefix="failbench-run-", ignore_cleanup_errors=True)
-    process = context.Process(
-        target=target, args=(order, Line(far_channel, far_lifeline, scratch.name))
-    )
+    log = tempfile.TemporaryDirectory(prefix="failbench-log-", ignore_cleanup_errors=True)
+    line = Line(far_channel, far_lifeline, scratch.name, log.name)
+    process = context.Process(target=target, args=(order, line))
     report = RunReport()
     finished = False
     started = time.monotonic()
@@ -139,6 +149,7 @@ def execute(
             if not channel.poll(hang_seconds):
                 if not finished:
                     report.ending, finished = "timeout", True
+                    _ask(near_lifeline, channel, report)
                 process.kill()
                 break
             try:
@@ -161,7 +172,10 @@ def execute(
         near_lifeline.close()  # ends a child that still runs
         process.kill()
         process.join()
+        if order.level is not None:
+            report.history = _history(Path(log.name), report.ending)
         scratch.cleanup()
+        log.cleanup()
     report.wall_seconds = time.monotonic() - started
     if report.error.get("error_type") == _REFUSAL:
         raise RecorderError(
@@ -181,12 +195,36 @@ def execute(
     return report
 
 
+def _ask(lifeline: Connection, channel: Connection, report: RunReport) -> None:
+    """Ask a child that hangs how far it came in its step; it may hang too hard to answer."""
+    kind = ""
+    try:
+        lifeline.send_bytes(b"?")
+        while kind != "answered" and channel.poll(_ANSWER_SECONDS):
+            kind, content = json.loads(channel.recv_bytes())
+            _note(report, kind, content)
+    except (EOFError, OSError):  # it has died meanwhile
+        return
+
+
+def _history(log: Path, ending: Ending) -> History | None:
+    """What the monitor of a run that is over has written, if it came to that."""
+    if not (log / LINES).exists():
+        return None
+    history = read_history(log)
+    if ending == "timeout":  # it was killed because it hung
+        return replace(history, end=replace(history.end, kind="hung"))
+    return history
+
+
 def _note(report: RunReport, kind: str, content: dict[str, Any]) -> bool:
     """Add one message to the report; True if it is the last one of the child."""
     if kind in ("configuration", "built"):
         report.configuration.update(content)
     elif kind == "step":
         report.steps.append(content)
+    elif kind == "limit":
+        report.capacity_bytes = content["capacity_bytes"]
     elif kind == "error":
         report.ending, report.error = "exception", content
         return True

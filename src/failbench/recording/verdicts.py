@@ -30,12 +30,12 @@ def limits_of(entries: Iterable[JournalEntry], params: DetectorParams) -> Health
         if entry.run["kind"] == "success" and entry.run["ending"] == "completed"
     ]
     healthy.sort(key=lambda entry: str(entry.run["run_id"]))
-    return healthy_limits([measure(_steps(entry), params) for entry in healthy], params)
+    return healthy_limits([measure(steps_of(entry), params) for entry in healthy], params)
 
 
 def detected(entry: JournalEntry, limits: HealthyLimits, params: DetectorParams) -> Detection:
     """The detector's outcome of a run."""
-    return detect(entry.run["ending"], _steps(entry), limits, params)
+    return detect(entry.run["ending"], steps_of(entry), limits, params)
 
 
 def tables_of(entries: Sequence[JournalEntry], params: DetectorParams) -> Telemetry:
@@ -47,7 +47,7 @@ def tables_of(entries: Sequence[JournalEntry], params: DetectorParams) -> Teleme
         If an entry has a value for a column that the tables lack.
     """
     for entry in entries:
-        _refuse_unknown(entry)
+        refuse_unknown(entry)
     limits = limits_of(entries, params)
     rows = []
     for entry in entries:
@@ -56,16 +56,24 @@ def tables_of(entries: Sequence[JournalEntry], params: DetectorParams) -> Teleme
         row = {name: entry.run.get(name) for name in RUN_SCHEMA}
         rows.append({**row, "outcome": detection.outcome, "failure_step": detection.failure_step})
     runs = pl.DataFrame(rows, schema=RUN_SCHEMA).sort("run_id")
-    steps = pl.concat([STEP_SCHEMA.to_frame(), *map(_steps, entries)])
+    steps = pl.concat([STEP_SCHEMA.to_frame(), *map(steps_of, entries)])
     return Telemetry(runs, steps.sort("run_id", "step"))
 
 
-def _steps(entry: JournalEntry) -> pl.DataFrame:
+def steps_of(entry: JournalEntry) -> pl.DataFrame:
+    """The steps of an entry as a table."""
     rows = [{"run_id": entry.run["run_id"], **row} for row in entry.steps]
     return pl.DataFrame(rows, schema=STEP_SCHEMA)
 
 
-def _refuse_unknown(entry: JournalEntry) -> None:
+def refuse_unknown(entry: JournalEntry) -> None:
+    """Refuse an entry that has a value for a column that the tables lack.
+
+    Raises
+    ------
+    BadInputError
+        Naming the columns.
+    """
     columns = {*entry.run} - {*RUN_SCHEMA} | set().union(*entry.steps) - {*STEP_SCHEMA}
     if columns:
         raise BadInputError(

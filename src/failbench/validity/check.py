@@ -34,6 +34,7 @@ class RunCheck:
     expected: tuple[str, ...]
     outcome: str
     outcome_reproduced: bool
+    after_onset: bool
     twin_healthy: bool
     equal_before_onset: bool
     fingerprint_matches: bool
@@ -51,6 +52,8 @@ class RunCheck:
             problems.append(f"{self.outcome} where {' or '.join(self.expected)} was expected")
         if not self.outcome_reproduced:
             problems.append("the detector now says otherwise")
+        if not self.after_onset:
+            problems.append("it failed before its fault was switched on")
         if not self.twin_healthy:
             problems.append("its twin did not complete in health")
         if not self.equal_before_onset:
@@ -262,6 +265,7 @@ def _check_setting(
                 outcome=row["outcome"],
                 outcome_reproduced=is_detected_as_recorded(row, limits)
                 and (twin is None or is_detected_as_recorded(twin, limits)),
+                after_onset=row["failure_step"] >= row["onset_step"],
                 twin_healthy=twin is not None and twin["outcome"] == "completed",
                 equal_before_onset=twin is not None and run_id not in differing,
                 fingerprint_matches=is_up_to_date(row, scenario)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -60,6 +62,35 @@ def test_each_probe_sees_what_it_is_for(options, broken):
     values = probe(IDS, model=Model(**options))
     assert {name for name, value in values.items() if value > 1e-3} == set(broken)
     assert {name for name, value in values.items() if value < 1e-6} == set(KEYWORDS) - set(broken)
+
+
+@dataclass(frozen=True)
+class Batch:
+    labels: torch.Tensor
+    inputs: torch.Tensor
+
+
+class NamedBatch(NamedTuple):
+    labels: torch.Tensor
+    inputs: torch.Tensor
+
+
+@pytest.mark.parametrize(
+    "batch",
+    [Batch(-IDS, IDS), NamedBatch(-IDS, IDS), {"labels": -IDS, "inputs": IDS}],
+    ids=["dataclass", "named tuple", "mapping"],
+)
+@pytest.mark.parametrize("named", [False, True])
+def test_token_ids_are_found_within_what_the_model_is_called_with(batch, named):
+    class Unpacking(Model):
+        def forward(self, batch):
+            inputs = batch["inputs"] if isinstance(batch, dict) else batch.inputs
+            return super().forward(inputs)
+
+    model = Unpacking(future=True)
+    values = probe(model=model, batch=batch) if named else probe(batch, model=model)
+    assert values["causality"] > 1e-3
+    assert values["independence"] < 1e-6
 
 
 def test_a_difference_is_over_the_size_of_the_logits():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, Final
 
 import torch
@@ -29,25 +29,36 @@ class Inputs:
         Arguments.
     place
         Which of them has the token ids, by number or name; None where none has.
+    part
+        Name of the token ids within a mapping, a dataclass or a named tuple; None where the
+        argument is the token ids itself.
     """
 
     args: tuple[Any, ...]
     kwargs: Mapping[str, Any]
     place: int | str | None
+    part: str | None = None
 
     @property
     def ids(self) -> Tensor | None:
         """Token ids of shape (rows, positions)."""
         if self.place is None:
             return None
-        return self.args[self.place] if isinstance(self.place, int) else self.kwargs[self.place]
+        return self._argument if self.part is None else _parts_of(self._argument)[self.part]
 
     def with_ids(self, ids: Tensor) -> Inputs:
         """The same with other token ids."""
+        value = ids if self.part is None else _with_part(self._argument, self.part, ids)
         if isinstance(self.place, int):
-            args = (*self.args[: self.place], ids, *self.args[self.place + 1 :])
-            return Inputs(args, self.kwargs, self.place)
-        return Inputs(self.args, {**self.kwargs, str(self.place): ids}, self.place)
+            args = (*self.args[: self.place], value, *self.args[self.place + 1 :])
+            return replace(self, args=args)
+        return replace(self, kwargs={**self.kwargs, str(self.place): value})
+
+    @property
+    def _argument(self) -> Any:
+        return (
+            self.args[self.place] if isinstance(self.place, int) else self.kwargs[str(self.place)]
+        )
 
 
 class Probes:
@@ -79,7 +90,7 @@ class Probes:
             Signals by name; those that the batch or the output cannot have are not there. Without
             a tensor of predictions there is none.
         """
-        inputs = Inputs(args, kwargs, _place_of_ids(args, kwargs))
+        inputs = Inputs(args, kwargs, *_place_of_ids(args, kwargs))
         with torch.no_grad(), self._forked(), _without_fast_path():
             with self._evaluating():
                 base = self._logits(inputs)
@@ -171,17 +182,45 @@ def _without_fast_path() -> Iterator[None]:
         torch.backends.mha.set_fastpath_enabled(enabled)
 
 
-def _place_of_ids(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> int | str | None:
+def _place_of_ids(
+    args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> tuple[int | str | None, str | None]:
+    """The argument with the token ids, and their name within it."""
     for name in _NAMED:
         if _are_ids(kwargs.get(name)):
-            return name
+            return name, None
     for number, value in enumerate(args):
         if _are_ids(value):
-            return number
+            return number, None
     for name, value in kwargs.items():
         if _are_ids(value) and not any(word in name for word in _NO_TOKENS):
-            return name
-    return None
+            return name, None
+    places: list[tuple[int | str, Any]] = [*enumerate(args), *kwargs.items()]
+    for place, value in places:
+        for part, inner in _parts_of(value).items():
+            if _are_ids(inner) and not any(word in part for word in _NO_TOKENS):
+                return place, part
+    return None, None
+
+
+def _parts_of(container: Any) -> Mapping[str, Any]:
+    """What a mapping, a dataclass or a named tuple holds, by name; nothing of another value."""
+    if isinstance(container, Mapping):
+        return container
+    if isinstance(container, tuple) and hasattr(container, "_fields"):
+        return dict(zip(container._fields, container, strict=True))
+    if is_dataclass(container) and not isinstance(container, type):
+        return {field.name: getattr(container, field.name) for field in fields(container)}
+    return {}
+
+
+def _with_part(container: Any, part: str, value: Tensor) -> Any:
+    """A copy of a container with another value under a name."""
+    if isinstance(container, Mapping):
+        return {**container, part: value}
+    if isinstance(container, tuple):
+        return container._replace(**{part: value})  # type: ignore[attr-defined]
+    return replace(container, **{part: value})
 
 
 def _are_ids(value: Any) -> bool:

@@ -1,0 +1,272 @@
+"""Signals: what a monitor measures in runs that are recorded already.
+
+Every run is executed once more with the configuration, the draw and the memory limit that it had,
+and with a monitor. Telemetry comes from runs without one: its memory and times are theirs alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+import polars as pl
+
+from failbench.monitor.history import History
+from failbench.monitor.signals import Level
+from failbench.monitored.tables import (
+    Monitored,
+    monitored_of,
+    monitored_row,
+    read_monitored,
+    signal_rows,
+)
+from failbench.recording.campaign import Campaign
+from failbench.recording.compared import STEP_COLUMNS
+from failbench.recording.fingerprint import code_hash
+from failbench.recording.journal import JournalEntry, read_entry, write_entry
+from failbench.recording.plan import PlannedRun, order_for
+from failbench.recording.sandbox import RecorderError, RunReport, execute, fork_server
+from failbench.recording.shards import WHOLE, Shard
+from failbench.recording.threads import for_each
+from failbench.telemetry import STEP_SCHEMA
+
+MONITOR: Final = Path(__file__).parents[1] / "monitor"
+READS: Final = (
+    "bounds.py",
+    "breaks.py",
+    "diagnosis.py",
+    "endings.py",
+    "invariants.py",
+    "integrations",
+)
+"""What is left out of the fingerprint, as it measures nothing: modules of the monitor that read
+logs, and those for loops of other libraries."""
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A run to be monitored.
+
+    Attributes
+    ----------
+    planned
+        Its plan.
+    entry
+        What was recorded of it without a monitor, or of the run that it is a variant of.
+    limit
+        Its memory limit; None for healthy runs.
+    """
+
+    planned: PlannedRun
+    entry: JournalEntry
+    limit: int | None
+
+    @property
+    def is_variant(self) -> bool:
+        """Whether no run without a monitor is like it."""
+        return self.planned.run_id != self.entry.run["run_id"]
+
+    def from_start(self) -> Unit:
+        """The variant whose fault is on from step 0."""
+        nominal = replace(self.planned.nominal, onset_step=0)
+        run_id = f"{self.planned.run_id}-from-start"
+        return replace(self, planned=replace(self.planned, run_id=run_id, nominal=nominal))
+
+
+@cache
+def monitor_code() -> str:
+    """Hash of what the monitor executes while a run trains."""
+    modules = sorted(
+        path
+        for path in MONITOR.rglob("*.py")
+        if not set(path.relative_to(MONITOR).parts) & set(READS)
+    )
+    signals = (MONITOR / "data" / "signals.csv").read_text(encoding="utf-8")
+    return hashlib.sha256((code_hash(modules) + signals).encode()).hexdigest()
+
+
+def signals_fingerprint(run_fingerprint: str, level: Level) -> str:
+    """Fingerprint of what a monitor measures in a run.
+
+    Parameters
+    ----------
+    run_fingerprint
+        Of the run itself.
+    level
+        What is measured.
+    """
+    text = f"{run_fingerprint} {monitor_code()} {level}"
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+class SignalRecording:
+    """Records the signals of the runs of a campaign.
+
+    Parameters
+    ----------
+    campaign
+        Has the plan, and knows the runs.
+    level
+        What is measured.
+    known
+        Signals that were recorded before; those of today's code are kept.
+    from_start
+        Whether to record, in place of all runs, a variant of each failing run of the first seed
+        whose fault begins in mid-run: with the fault on from step 0.
+
+    Attributes
+    ----------
+    journal
+        Folder of what is recorded and not in the tables yet.
+    """
+
+    def __init__(
+        self,
+        campaign: Campaign,
+        level: Level,
+        known: Monitored | None,
+        *,
+        from_start: bool = False,
+    ) -> None:
+        self._campaign = campaign
+        self._level = level
+        self._from_start = from_start
+        self.journal = campaign.journal.with_name(f"{campaign.journal.name}-signals")
+        self._known: dict[str, str] = {}
+        if known is not None:
+            self._known = dict(known.runs.select("run_id", "fingerprint").rows())
+
+    def record(
+        self, workers: int, show: Callable[[int, int, int], None], shard: Shard = WHOLE
+    ) -> Monitored:
+        """Record what is missing; return what is recorded beside the signals known before.
+
+        Parameters
+        ----------
+        workers
+            Runs at the same time.
+        show
+            Is called with the number of finished runs, how many of these were recorded before, and
+            the number of all.
+        shard
+            The part to record.
+        """
+        units = [*self._units(shard)]
+        if self._from_start:
+            units = [unit.from_start() for unit in units if _begins_later_in_the_first_seed(unit)]
+        missing = [unit for unit in units if not self._is_known(unit)]
+        entries: list[JournalEntry] = []
+        kept = len(units) - len(missing)
+        show(kept, kept, len(units))
+        self._context = fork_server(
+            (*self._campaign.outside.preloaded, "failbench.monitor.monitor")
+        )
+
+        def record(unit: Unit) -> None:
+            entries.append(self._journalled(unit) or self._execute(unit))
+            show(kept + len(entries), kept, len(units))
+
+        for_each(missing, record, workers, self._campaign.stop)
+        return monitored_of([(entry.run, entry.steps) for entry in entries])
+
+    def _units(self, shard: Shard) -> Iterator[Unit]:
+        """The recorded runs of the plan: healthy ones, then pairs."""
+        campaign = self._campaign
+        for planned in shard.part(campaign.successes):
+            entry = campaign.keep(planned)
+            if entry is not None:
+                yield Unit(planned, entry, None)
+        for pair in shard.part(campaign.pairs):
+            twin = campaign.keep(pair.twin)
+            if twin is None:
+                continue
+            drawn = campaign.drawn(pair.twin, twin.run["draw"])
+            yield Unit(drawn.twin, twin, None)
+            failure = campaign.keep(drawn.failure)
+            if failure is not None and failure.run["draw"] == drawn.failure.draw:
+                yield Unit(drawn.failure, failure, twin.run["capacity_bytes"])
+
+    def _fingerprint(self, unit: Unit) -> str:
+        of_run = unit.entry.run["fingerprint"] + (" from step 0" if unit.is_variant else "")
+        return signals_fingerprint(of_run, self._level)
+
+    def _is_known(self, unit: Unit) -> bool:
+        run_id = unit.planned.run_id
+        is_wanted_again = run_id in self._campaign.again
+        return not is_wanted_again and self._known.get(run_id) == self._fingerprint(unit)
+
+    def _journalled(self, unit: Unit) -> JournalEntry | None:
+        entry = read_entry(self.journal, unit.planned.run_id)
+        if entry is None or entry.run["fingerprint"] != self._fingerprint(unit):
+            return None
+        return entry
+
+    def _execute(self, unit: Unit) -> JournalEntry:
+        campaign, planned = self._campaign, unit.planned
+        order = order_for(planned, campaign.setting, unit.limit, str(campaign.corpus_cache))
+        report = execute(
+            self._context,
+            replace(order, level=self._level),
+            campaign.params.hang_seconds,
+            campaign.params.wall_limit_seconds,
+            campaign.outside.training,
+        )
+        if report.history is None:
+            raise RecorderError(f"{planned.run_id}: the monitor of this run has written nothing.")
+        entry = JournalEntry(self._row(unit, report, report.history), signal_rows(report.history))
+        write_entry(self.journal, entry)
+        return entry
+
+    def _row(self, unit: Unit, report: RunReport, history: History) -> dict[str, Any]:
+        planned, setting = unit.planned, self._campaign.setting
+        compared, equal = None, None
+        if not unit.is_variant:
+            compared, equal = compared_steps(unit.entry.steps, report.steps)
+        return monitored_row(
+            history,
+            {
+                "run_id": planned.run_id,
+                "kind": "from_start" if unit.is_variant else planned.kind,
+                "scenario": planned.scenario.id if planned.scenario else None,
+                "architecture": setting.architecture,
+                "optimizer": setting.optimizer,
+                "scale": setting.scale,
+                "seed": planned.seed,
+                "onset_step": planned.onset_step,
+                "compared_steps": compared,
+                "equal": equal,
+                "fingerprint": self._fingerprint(unit),
+            },
+        )
+
+
+def _begins_later_in_the_first_seed(unit: Unit) -> bool:
+    declaration = unit.planned.declaration
+    return declaration is not None and declaration.onset == "mid_run" and unit.planned.seed == 0
+
+
+def compared_steps(
+    first: Sequence[Mapping[str, Any]], second: Sequence[Mapping[str, Any]]
+) -> tuple[int, bool]:
+    """How many steps two recordings of a run share, and whether these are equal.
+
+    Compared are the columns that do not measure the machine. Which step is the last depends on the
+    memory and time that are left, so that it is left out where the recordings differ in length.
+    """
+    tables = [
+        pl.DataFrame(list(steps), schema=STEP_SCHEMA).select(STEP_COLUMNS)
+        for steps in (first, second)
+    ]
+    shared = min(table.height for table in tables)
+    if tables[0].height != tables[1].height:
+        shared = max(0, shared - 1)
+    return shared, tables[0].head(shared).equals(tables[1].head(shared))
+
+
+def read_known_signals(folder: Path) -> Monitored | None:
+    """The signals recorded before, or None for an empty folder."""
+    return read_monitored(folder) if (folder / "runs.parquet").exists() else None

@@ -1,0 +1,231 @@
+"""The command `carry`, on runs that are made up and, with the end-to-end tests, on real ones."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from made_up_campaign import RUNS, MadeUpRuns
+from polars.testing import assert_frame_equal
+from small_campaign import DETECTOR, OUT_OF_MEMORY, PATIENCE, SCENARIOS
+from small_campaign import RUNS as PLANNED
+
+from failbench.cli import main
+from failbench.commands.terminal import INTERRUPTED
+from failbench.detector import DetectorParams
+from failbench.params import read_section
+from failbench.recording.archive import archive
+from failbench.recording.campaign import Campaign
+from failbench.recording.carried import CARRIED
+from failbench.recording.corpus_cache import corpus_cache
+from failbench.recording.plan import RecordParams, Setting
+from failbench.recording.sandbox import RunReport
+from failbench.recording.verdicts import steps_of
+from failbench.scenarios import read_scenarios
+from failbench.telemetry import RUN_SCHEMA, Telemetry, read_telemetry, write_parquet
+
+SETTING = Setting("transformer", "adamw")
+TELEMETRY = Path("data/telemetry")
+KILLED = f"{SCENARIOS[1]}-transformer-adamw-s0"
+FAILING = (OUT_OF_MEMORY, KILLED)
+WRONG = 7
+ENDINGS = ("exception", "signal")
+STALE = "0123456789abcdef"
+CAPACITY = 32 * 2**20
+"""Bytes of memory: enough for a small model, and not for a validation set many times as large."""
+
+
+@pytest.fixture(scope="module")
+def recorded(make_project: Callable[[], Path]) -> tuple[Path, pl.DataFrame]:
+    """A healthy run, a twin and two failing runs, recorded by code of other fingerprints.
+
+    The table of runs that comes with the folder has the fingerprints of today.
+    """
+    folder = make_project()
+    campaign = Campaign(
+        SETTING,
+        tuple(each for each in read_scenarios(folder / "data/scenarios") if each.id in SCENARIOS),
+        read_section("record", RecordParams, folder / "params.yaml"),
+        DetectorParams.model_validate(DETECTOR),
+        folder / "journal",
+        corpus_cache(folder / "data/.recording"),
+    )
+    campaign.start()
+    failing = {pair.failure.run_id: pair for pair in campaign.pairs}
+    healthy = [campaign.successes[0], failing[OUT_OF_MEMORY].twin]
+    entries = [campaign.repeat(planned, CAPACITY)[0] for planned in healthy]
+    assert max(row["memory_bytes"] for row in entries[1].steps) < CAPACITY
+    entries += [campaign.repeat(failing[run_id].failure, CAPACITY)[0] for run_id in FAILING]
+    assert [entry.run["ending"] for entry in entries] == [*["completed"] * 2, *ENDINGS]
+    rows = [{name: entry.run.get(name) for name in RUN_SCHEMA} for entry in entries]
+    runs = pl.DataFrame(rows, schema=RUN_SCHEMA).sort("run_id")
+    steps = pl.concat(map(steps_of, entries)).sort("run_id", "step")
+    stale = runs.with_columns(pl.lit(STALE).alias("fingerprint"))
+    archive(folder / TELEMETRY, SETTING, Telemetry(stale, steps), whole=True)
+    return folder, runs
+
+
+@pytest.fixture
+def project(recorded: tuple[Path, pl.DataFrame], tmp_path: Path) -> Path:
+    return shutil.copytree(recorded[0], tmp_path / "project")
+
+
+def carry(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "failbench.cli", "carry", *options],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE,
+    )
+
+
+def files_of(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.system
+def test_equal_runs_get_the_fingerprints_of_today_but_for_the_excepted(
+    recorded: tuple[Path, pl.DataFrame], project: Path
+) -> None:
+    today = recorded[1]
+    done = carry(project, "--except", SCENARIOS[1])
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "The fingerprints of 3 of 4 runs were carried over." in done.stdout
+    after = read_telemetry(project / TELEMETRY).runs
+    excepted = pl.col("run_id") == KILLED
+    assert_frame_equal(after.filter(~excepted), today.filter(~excepted))
+    assert after.filter(excepted)["fingerprint"].item() == STALE
+    compared = pl.read_csv(project / TELEMETRY / "carried.csv")
+    assert sorted(compared["run_id"]) == sorted(after.filter(~excepted)["run_id"])
+    assert not (project / "data/.recording" / TELEMETRY / "carry").exists()
+
+    again = carry(project, "--except", SCENARIOS[1])
+    assert (again.returncode, again.stdout) == (
+        0,
+        "No fingerprint is to be carried over. No file was changed.\n",
+    )
+
+
+@pytest.mark.system
+def test_a_wrong_loss_is_named_and_nothing_is_written(project: Path) -> None:
+    path = project / TELEMETRY / "steps" / f"{SETTING.name}.parquet"
+    here = pl.col("step") == WRONG
+    falsified = pl.when(here).then(pl.col("loss") * 1.000001).otherwise(pl.col("loss"))
+    write_parquet(pl.read_parquet(path).with_columns(falsified.cast(pl.Float32)), path)
+    before = files_of(project / TELEMETRY)
+
+    done = carry(project, "--sample", "1", "--except", *SCENARIOS)
+
+    assert done.returncode == 1, done.stderr
+    assert "1 of 1 runs that were recorded again differ:" in done.stdout
+    assert f": loss at step {WRONG} was " in done.stdout
+    assert files_of(project / TELEMETRY) == before
+
+
+@pytest.fixture
+def made_up_project(
+    make_project: Callable[[], Path],
+    campaign_in: Callable[[str], Campaign],
+    executed: Counter[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> Iterator[Path]:
+    """A working directory with made-up runs of other fingerprints: its plan's, and others.
+
+    What the command does with interruptions is undone.
+    """
+    folder = make_project()
+    recorded = campaign_in("recorded")
+    tables = recorded.tables(recorded.record(1, lambda _: None))
+    stale = tables.runs.with_columns(pl.lit(STALE).alias("fingerprint"))
+    archive(folder / TELEMETRY, SETTING, Telemetry(stale, tables.steps), whole=True)
+    executed.clear()
+    monkeypatch.chdir(folder)
+    handler = signal.getsignal(signal.SIGINT)
+    yield folder
+    signal.signal(signal.SIGINT, handler)
+
+
+def fingerprints_of(folder: Path) -> dict[str, str]:
+    runs = read_telemetry(folder / TELEMETRY).runs
+    return dict(runs.select("run_id", "fingerprint").rows())
+
+
+def test_all_fingerprints_of_the_plan_are_renewed_after_a_sample(
+    made_up_project: Path, executed: Counter[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["carry", "--sample", "5", "--seed", "1", "--workers", "1"]) == 0
+    printed = capsys.readouterr().out
+    assert f"5 of {PLANNED} runs were recorded again and are equal in " in printed
+    assert f"The fingerprints of {PLANNED} of {RUNS} runs were carried over." in printed
+    assert executed.total() == 5
+    renewed = [run for run, value in fingerprints_of(made_up_project).items() if value != STALE]
+    assert len(renewed) == PLANNED
+    assert set(executed) == set(pl.read_csv(made_up_project / TELEMETRY / CARRIED)["run_id"])
+
+
+def test_runs_that_differ_are_named_and_no_file_is_changed(
+    made_up_project: Path,
+    made_up_runs: MadeUpRuns,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    before = files_of(made_up_project / TELEMETRY)
+
+    def longer(*arguments: Any) -> RunReport:
+        report = made_up_runs.execute(*arguments)
+        report.steps.append({**report.steps[-1], "step": len(report.steps)})
+        return report
+
+    monkeypatch.setattr("failbench.recording.campaign.execute", longer)
+    assert main(["carry", "--sample", "2", "--workers", "1"]) == 1
+    captured = capsys.readouterr()
+    for run_id in made_up_runs.counts:
+        assert f"\n  {run_id}: steps was " in captured.out
+        assert f"{run_id}: steps was " in captured.err
+    assert files_of(made_up_project / TELEMETRY) == before
+
+
+def test_an_interruption_changes_nothing_and_the_same_command_goes_on(
+    made_up_project: Path,
+    made_up_runs: MadeUpRuns,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    before = files_of(made_up_project / TELEMETRY)
+    journal = made_up_project / "data/.recording" / TELEMETRY / "carry"
+
+    def interrupted(*arguments: Any) -> RunReport:
+        signal.raise_signal(signal.SIGINT)
+        return made_up_runs.execute(*arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("failbench.recording.campaign.execute", interrupted)
+        assert main(["carry", "--workers", "1"]) == INTERRUPTED
+    first = made_up_runs.counts.total()
+    assert 0 < first < PLANNED
+    stopped = f"Stopped after {first} of {PLANNED} runs. No file was changed."
+    assert capsys.readouterr().out.startswith(stopped)
+    assert files_of(made_up_project / TELEMETRY) == before
+    assert len(list(journal.rglob("*.gz"))) == first
+
+    assert main(["carry", "--workers", "1"]) == 0
+    assert set(made_up_runs.counts.values()) == {1}
+    assert made_up_runs.counts.total() == PLANNED
+    assert not journal.exists()
+
+
+def test_an_unknown_scenario_is_refused(
+    made_up_project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["carry", "--except", "no_such_cause"]) == 2
+    assert "there is no scenario 'no_such_cause'" in capsys.readouterr().err
