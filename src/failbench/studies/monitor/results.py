@@ -347,3 +347,26 @@ FALSE_ALARM_SCHEMA: Final = pl.Schema(
         **dict.fromkeys(("value", "ci_low", "ci_high"), pl.Float64()),
     }
 )
+
+
+def method_table(predictions: pl.DataFrame, settings: ScenarioIntervalSettings) -> pl.DataFrame:
+    """Rates of methods that were fitted to the same runs.
+
+    Parameters
+    ----------
+    predictions
+        Rows of ``predictions.PREDICTION_SCHEMA``.
+    settings
+        Of the intervals.
+
+    Returns
+    -------
+    polars.DataFrame
+        Estimates by ``method`` and ``metric``, with the number of ``runs``.
+    """
+    parts = []
+    for (method,), rows in predictions.group_by("method", maintain_order=True):
+        table = estimate_rows(rates_of(rows, settings), method=method)
+        runs = rows["run_id"].n_unique()
+        parts.append(table.with_columns(runs=pl.lit(runs, pl.Int32)))
+    return pl.concat(parts)
