@@ -14,9 +14,8 @@ from failbench.prediction.slices import ReferenceStudy
 from failbench.predictions import PREDICTION_SCHEMA
 from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.statistics.settings import read_statistics
-from failbench.studies.monitor.measure import MEASURED as MEASURED_METHODS
 from failbench.studies.monitor.report import report
-from failbench.studies.monitor.results import Judged, labelled
+from failbench.studies.monitor.results import METHODS, Judged, labelled
 from failbench.studies.monitor.settings import (
     HISTORY_SCHEMA,
     JudgedRuns,
@@ -59,7 +58,7 @@ def main() -> None:
         "monitor",
         report(
             judged,
-            read_outputs(PREDICTIONS, MEASURED_METHODS, PREDICTION_SCHEMA),
+            read_outputs(PREDICTIONS, METHODS, PREDICTION_SCHEMA),
             read_points(HISTORY, HISTORY_SCHEMA),
             setting_of(reference.model_dump()),
             settings,

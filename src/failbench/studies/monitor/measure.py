@@ -14,9 +14,6 @@ from failbench.prediction.nested_cv import nested_cv
 from failbench.prediction.slices import ReferenceStudy
 from failbench.records import Record
 
-MEASURED: Final = (*MONITOR_METHODS, "simple_rules", "improved_rules", "random_forest")
-"""Methods of the study; the last stand beside those that read what the monitor knows."""
-
 KNOWN_SET: Final = "invariants"
 """The feature set of methods that read what the monitor knows."""
 

@@ -9,6 +9,7 @@ from typing import Final
 import polars as pl
 
 from failbench.features.feature_table import categories_of
+from failbench.methods.catalogue import MONITOR_METHODS
 from failbench.monitor.invariants import Invariant
 from failbench.monitored.verdicts import OWN, verdict_table
 from failbench.monitored.versions import Rules
@@ -21,6 +22,9 @@ from failbench.statistics.scenario_values import over_committed, over_scenarios,
 from failbench.statistics.scores import scenario_answers
 from failbench.studies.monitor.rungs import LADDER, speaking
 from failbench.vocabulary import ABSTAIN, CATEGORIES, DIFFICULTIES
+
+METHODS: Final = (*MONITOR_METHODS, "simple_rules", "improved_rules", "random_forest")
+"""Methods of the study; the last stand beside those that read what the monitor knows."""
 
 ALL_SETTINGS: Final = "all"
 ACCURACY: Final = next(metric for metric in OVERALL if metric.name == "accuracy")
