@@ -11,15 +11,20 @@ from failbench.monitored.tables import MONITORED_SCHEMA
 from failbench.monitored.verdicts import BREAK_SCHEMA, END_SCHEMA, VERDICT_SCHEMA
 from failbench.monitored.versions import read_rules
 from failbench.prediction.slices import ReferenceStudy
+from failbench.predictions import PREDICTION_SCHEMA
 from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.statistics.settings import read_statistics
 from failbench.studies.monitor.report import report
-from failbench.studies.monitor.results import Judged, labelled
-from failbench.studies.monitor.settings import HISTORY_SCHEMA, JudgedRuns, versioned
+from failbench.studies.monitor.results import METHODS, Judged, labelled
+from failbench.studies.monitor.settings import (
+    HISTORY_SCHEMA,
+    JudgedRuns,
+    versioned,
+)
 from failbench.telemetry import read_table
 from recordings import read_scenarios_of
 from report import publish, run
-from stage import read_output, read_points, read_section
+from stage import read_output, read_outputs, read_points, read_section
 
 MONITORED = Path("data/monitor")
 RUNS = Path("data/monitor/runs.parquet")
@@ -28,6 +33,7 @@ VERSIONS = Path("data/monitor/versions")
 HISTORY = Path("data/monitor/versions.csv")
 SCENARIOS = Path("data/scenarios")
 MEASURED = Path("data/measurements/invariants")
+PREDICTIONS = Path("data/predictions/monitor")
 
 
 def main() -> None:
@@ -52,6 +58,7 @@ def main() -> None:
         "monitor",
         report(
             judged,
+            read_outputs(PREDICTIONS, METHODS, PREDICTION_SCHEMA),
             read_points(HISTORY, HISTORY_SCHEMA),
             setting_of(reference.model_dump()),
             settings,

@@ -10,12 +10,17 @@ import polars as pl
 import pytest
 
 from failbench.cli import main
+from failbench.monitor.end import End
+from failbench.monitored.tables import write_monitored
+from failbench.monitored.verdicts import BREAK_SCHEMA, END_SCHEMA, verdict_table
+from failbench.monitored.versions import read_rules
 from failbench.scenarios import Scenario
 from failbench.scoring import accuracy_interval, method_scores
 from failbench.statistics.intervals import ScenarioIntervalSettings, scenario_intervals, wilson
 from failbench.statistics.metrics import OVERALL
 from failbench.statistics.scores import scenario_answers
 from failbench.telemetry import Telemetry, write_parquet
+from made_up_monitored import history, monitored
 
 SETTINGS = ScenarioIntervalSettings(
     resamples=1000, confidence=0.95, seed=0, wilson_from=0.9, wilson_below=10
@@ -194,3 +199,95 @@ def test_a_checkout_elsewhere_is_the_reference_of_a_diagnosis_too(
     assert main(diagnose) == 2
     assert main([*diagnose, "--reference", str(repository)]) == 0
     assert pl.read_parquet("diagnoses.parquet").height == 3
+
+
+SIGNS = {"late_crash": {"labels_outside": {2: 1.0}}, "no_start": {}, "runaway": {}}
+"""What the monitor saw in each of the made-up causes, the last two of which ended alike."""
+ERROR = End("exception", "data", 5, "OSError", "")
+
+
+@pytest.fixture
+def watched(recorded: Path, repository: Path) -> Path:
+    """A checkout whose runs a monitor watched, as it did those of the folder that is scored."""
+    reference = recorded / "checkout"
+    (reference / "data").mkdir(parents=True)
+    for name in ("params.yaml", "data/features", "data/scenarios", "data/monitor"):
+        (reference / name).symlink_to(repository / name)
+    failing = pl.read_parquet(repository / "data/features/features.parquet").filter(kind="failure")
+    ends = failing.select("run_id").with_columns(
+        setting=pl.lit("transformer-adamw"),
+        end_kind=pl.lit("exception"),
+        end_phase=pl.when(pl.col("run_id").str.starts_with("a")).then(pl.lit("data")),
+        end_step=pl.lit(5),
+        error=pl.lit("OSError"),
+        message=pl.lit(None),
+        failure_step=pl.lit(5),
+    )
+    ends = ends.cast(END_SCHEMA).sort("run_id")
+    rules = read_rules(reference / "data/monitor", "1")
+    breaks = pl.DataFrame(schema=BREAK_SCHEMA)
+    version = pl.lit("1").alias("version")
+    folder = reference / "data/measurements/invariants"
+    write_parquet(breaks.select(version, pl.all()), folder / "breaks.parquet")
+    verdicts = verdict_table(breaks, ends, rules)
+    write_parquet(verdicts.select(version, pl.all()), folder / "verdicts.parquet")
+    write_parquet(ends, folder / "ends.parquet")
+    runs = pl.read_parquet("out/runs.parquet")
+    table = monitored(
+        [
+            (
+                {"run_id": run["run_id"], "kind": run["kind"], "scenario": run["scenario"]},
+                history(ERROR, 6, **SIGNS[run["scenario"]])
+                if run["kind"] == "failure"
+                else history(steps=6),
+            )
+            for run in runs.to_dicts()
+        ]
+    )
+    write_monitored(Path("out/monitor"), "gru-sgd", table)
+    return reference
+
+
+MONITORED = [*SCORE[:2], "--scenarios", "scenarios", "--json", "--method"]
+
+
+def test_methods_read_what_a_monitor_recorded_beside_the_telemetry(
+    watched: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = ["--reference", str(watched)]
+    methods = ["invariants", "ending", "forest_on_invariants", "simple_rules"]
+    assert main([*MONITORED, *methods, *options]) == 0
+    scored = json.loads(capsys.readouterr().out)["methods"]
+    # what broke and what ended say the same; and the rules read telemetry as before
+    assert scored["invariants"]["answers"] == {"data_pipeline": 3}
+    assert set(scored) == set(methods)
+    assert main([*MONITORED, "simple_rules", *options]) == 0
+    alone = json.loads(capsys.readouterr().out)["methods"]
+    assert alone["simple_rules"] == scored["simple_rules"]
+
+
+def test_runs_without_a_monitor_are_refused_by_methods_that_read_it(
+    watched: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = [*MONITORED, "invariants", "--reference", str(watched)]
+    path = Path("out/monitor/runs.parquet")
+    everything = pl.read_parquet(path)
+    write_parquet(everything.filter(pl.col("scenario") != "no_start"), path)
+    signals = Path("out/monitor/signals/gru-sgd.parquet")
+    kept = pl.read_parquet(signals).join(pl.read_parquet(path), on="run_id", how="semi")
+    write_parquet(kept, signals)
+    assert main(options) == 2
+    assert "no_start-transformer-adamw-s0' was recorded without a monitor" in (
+        capsys.readouterr().err
+    )
+    path.unlink()
+    assert main(options) == 2
+    assert capsys.readouterr().err.startswith("out/monitor/runs.parquet: (file): is not there")
+
+
+def test_a_reference_that_has_not_judged_its_runs_is_refused(
+    watched: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (watched / "data/measurements/invariants/ends.parquet").unlink()
+    assert main([*MONITORED, "ending", "--reference", str(watched)]) == 2
+    assert "ends.parquet" in capsys.readouterr().err

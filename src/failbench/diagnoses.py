@@ -13,10 +13,11 @@ from failbench.features.catalogue import FEATURE_SETS, FEATURES
 from failbench.features.feature_table import ERROR_TEXT_COLUMNS, KEYS, feature_table, to_frame
 from failbench.files import replaced_when_whole
 from failbench.methods.band_features import band_features
-from failbench.methods.catalogue import method_named
+from failbench.methods.catalogue import MONITOR_METHODS, method_named
 from failbench.methods.declaration import Context
 from failbench.methods.healthy_band import healthy_band
 from failbench.methods.method import Method
+from failbench.monitored.known import FLAGS, with_known
 from failbench.prediction.labelled_runs import LabelledRuns
 from failbench.prediction.slices import AcrossArchitectures
 from failbench.records import Record
@@ -65,7 +66,11 @@ def read_features(path: Path) -> pl.DataFrame:
 
 
 def fitted_method(
-    name: str, settings: Record, features: pl.DataFrame, study: AcrossArchitectures
+    name: str,
+    settings: Record,
+    features: pl.DataFrame,
+    study: AcrossArchitectures,
+    known: pl.DataFrame | None = None,
 ) -> Method:
     """A method fitted to every failing run of the study of all architectures.
 
@@ -80,6 +85,9 @@ def fitted_method(
         The feature table of all recorded runs.
     study
         Selects the training runs.
+    known
+        What the monitor knows of them, rows of ``monitored.known.KNOWN_SCHEMA``; for methods that
+        read it, which learn from the runs that are in it.
 
     Raises
     ------
@@ -96,7 +104,11 @@ def fitted_method(
             "Choose a diagnostic method.",
         )
     selected = study.slice(features)
-    runs = LabelledRuns.from_table(selected.filter(pl.col("kind") == "failure"))
+    failures = selected.filter(pl.col("kind") == "failure")
+    columns = FEATURE_SETS[study.feature_sets[0]]
+    if name in MONITOR_METHODS and known is not None:
+        failures, columns = with_known(failures, known), FLAGS
+    runs = LabelledRuns.from_table(failures)
     if not len(runs.labels):
         raise BadInputError(
             "features",
@@ -105,12 +117,14 @@ def fitted_method(
             "Record one, or change the section across_architectures of params.yaml.",
         )
     band = healthy_band(to_frame(selected.filter(pl.col("kind") == "success")), band_features())
-    context = Context(FEATURE_SETS[study.feature_sets[0]], band, study.seed)
+    context = Context(columns, band, study.seed)
     method = declaration.build(settings, context)
     return method.fit(runs.frame, runs.labels, groups=runs.groups)
 
 
-def diagnoses_of(telemetry: Telemetry, methods: Mapping[str, Method]) -> pl.DataFrame:
+def diagnoses_of(
+    telemetry: Telemetry, methods: Mapping[str, Method], known: pl.DataFrame | None = None
+) -> pl.DataFrame:
     """The diagnosis of each failing run by each method, at the step of the failure.
 
     Other runs are ignored: they have no failure to diagnose.
@@ -121,14 +135,33 @@ def diagnoses_of(telemetry: Telemetry, methods: Mapping[str, Method]) -> pl.Data
         Any runs; their scenarios need not be known.
     methods
         Fitted methods by name.
+    known
+        What the monitor knows of the runs, rows of ``monitored.known.KNOWN_SCHEMA``; for methods
+        that read it.
 
     Returns
     -------
     polars.DataFrame
         Rows of ``DIAGNOSIS_SCHEMA``, sorted by run, the methods of each in the order given.
+
+    Raises
+    ------
+    BadInputError
+        If ``known`` lacks a failing run.
     """
     failed = telemetry.select(pl.col("kind") == "failure")
-    frame = to_frame(feature_table(failed, scenarios=()))
+    features = feature_table(failed, scenarios=())
+    if known is not None:
+        unknown = features.join(known, on="run_id", how="anti")
+        if unknown.height:
+            raise BadInputError(
+                "monitor/runs.parquet",
+                "run_id",
+                f"{unknown['run_id'][0]!r} was recorded without a monitor.",
+                "Record it again with one.",
+            )
+        features = with_known(features, known)
+    frame = to_frame(features)
     diagnoses = (
         {name: method.diagnose(frame) for name, method in methods.items()} if len(frame) else {}
     )
@@ -154,14 +187,16 @@ def _row(diagnosis: Diagnosis) -> tuple[object, ...]:
 
 
 def diagnose_stream(
-    batches: Iterable[Telemetry], methods: Mapping[str, Method]
+    batches: Iterable[Telemetry],
+    methods: Mapping[str, Method],
+    known: pl.DataFrame | None = None,
 ) -> Iterator[tuple[int, pl.DataFrame]]:
     """Diagnose batches one by one: the number of runs of each, and its :func:`diagnoses_of`.
 
     Features, and so diagnoses, of a run do not depend on the other runs of its batch.
     """
     for telemetry in batches:
-        yield telemetry.runs.height, diagnoses_of(telemetry, methods)
+        yield telemetry.runs.height, diagnoses_of(telemetry, methods, known)
 
 
 def write_diagnoses(tables: Iterable[pl.DataFrame], path: Path) -> None:

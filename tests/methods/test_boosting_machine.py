@@ -70,3 +70,11 @@ def test_a_feature_that_never_varies_is_no_evidence(context, settings_of, runs):
     method = method_named("ebm").build(settings_of("ebm"), context).fit(frame, labels, groups)
     signals = {item.signal for diagnosis in method.diagnose(frame) for item in diagnosis.evidence}
     assert "batch_size" not in signals
+
+
+def test_a_category_of_a_single_scenario_is_trained_on_in_every_bag():
+    labels = np.array(["a"] * 2 + ["b"] * 8, dtype=object)
+    groups = np.array(["x"] * 2 + [f"y{index // 2}" for index in range(8)])
+    marks = group_bags(labels, groups, 4, 0)
+    assert (marks[:2] == 1).all()
+    assert ((marks[2:] == -1).sum(axis=1) == 1).all()

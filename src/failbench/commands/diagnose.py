@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from failbench.commands.monitored import known_of_folder, known_of_reference, reads_monitor
 from failbench.commands.reference import Reference, reference_at
 from failbench.commands.terminal import INTERRUPTED, Meter, progress_meter
 from failbench.params import read_section
@@ -60,11 +61,12 @@ def diagnose_telemetry(
 
     total = number_of_runs(telemetry)
     checkout = reference_at(reference)
+    known = known_of_folder(telemetry, checkout) if reads_monitor(method) else None
     methods = fitted_methods(method, checkout, read_features(features or checkout.features))
     counts: Counter[tuple[str, str]] = Counter()
 
     def counted(meter: Meter) -> Iterator[pl.DataFrame]:
-        diagnosed = diagnose_stream(telemetry_batches(telemetry, ROWS), methods)
+        diagnosed = diagnose_stream(telemetry_batches(telemetry, ROWS), methods, known)
         for table in shown(diagnosed, total, meter):
             counts.update(zip(table["method"], table["diagnosis"], strict=True))
             yield table
@@ -95,12 +97,15 @@ def fitted_methods(
     Raises
     ------
     BadInputError
-        If a method is unknown or cannot diagnose, or a section of its params.yaml is wrong.
+        If a method is unknown or cannot diagnose, a section of its params.yaml is wrong, or a
+        method reads what the monitor knows and the reference lacks that.
     """
     from failbench.diagnoses import fitted_method
     from failbench.methods.catalogue import method_named
 
+    names = tuple(names)
     study = study_of(reference)
+    known = known_of_reference(reference) if reads_monitor(names) else None
     methods = {}
     for name in names:
         declaration = method_named(name)
@@ -108,7 +113,7 @@ def fitted_methods(
             section: read_section(section, record, reference.params)
             for section, record in declaration.sections.items()
         }
-        methods[name] = fitted_method(name, declaration.assemble(sections), features, study)
+        methods[name] = fitted_method(name, declaration.assemble(sections), features, study, known)
     return methods
 
 

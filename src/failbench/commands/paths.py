@@ -15,6 +15,9 @@ FEATURE_TABLE = Path("data/features/features.parquet")
 MONITORED = Path("data/monitor")
 """What the monitor measured, and its frozen versions."""
 
+BROKEN = Path("data/measurements/invariants")
+"""What broke in monitored runs."""
+
 TABLES = Path("paper/tables")
 
 RECORDING_WORK = Path("data/.recording")

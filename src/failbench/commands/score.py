@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from failbench.commands.diagnose import fitted_methods, shown, study_of
+from failbench.commands.monitored import known_of_folder, reads_monitor
 from failbench.commands.reference import reference_at
 from failbench.commands.terminal import INTERRUPTED, progress_meter
 
@@ -69,11 +70,12 @@ def score_methods(
     learnt_from = study_of(checkout).slice(features).filter(pl.col("kind") == "failure")
     trained_on = frozenset(learnt_from["scenario"])
     runs = labelled_runs(recorded, read_scenarios(labels), trained_on, place, labels)
+    known = known_of_folder(telemetry, checkout) if reads_monitor(method) else None
     methods = fitted_methods(method, checkout, features)
     settings = read_statistics(ScenarioIntervalSettings, checkout.params)
     chosen = pl.col("run_id").is_in(runs["run_id"].to_list())
     batches = (
-        (batch.runs.height, diagnoses_of(batch.select(chosen), methods))
+        (batch.runs.height, diagnoses_of(batch.select(chosen), methods, known))
         for batch in telemetry_batches(telemetry, ROWS)
     )
     try:

@@ -64,6 +64,8 @@ def group_bags(
 ) -> npt.NDArray[np.int8]:
     """Which runs each bag trains and which it validates on, stratified by label.
 
+    A category of a single scenario is trained on in every bag.
+
     Parameters
     ----------
     labels, groups
@@ -85,6 +87,11 @@ def group_bags(
         warnings.filterwarnings("ignore", "The least populated class", UserWarning)
         for bag, (_, validated) in enumerate(folds.split(labels, labels, groups)):
             marks[validated, bag] = VALIDATED
+    for label in set(labels):
+        of_label = np.asarray(labels) == label
+        # A bag that trains on none of a category could not tell how probable it is.
+        without = (marks[of_label] == VALIDATED).all(axis=0)
+        marks[np.ix_(of_label, without)] = TRAINED
     return marks
 
 

@@ -27,9 +27,18 @@ Family = Literal[
 ]
 """Kinds of methods whose answers are explained in the same way."""
 
-Source = Literal["features", "error text", "symptoms", "step series", "true category"]
+Source = Literal[
+    "features",
+    "error text",
+    "symptoms",
+    "step series",
+    "invariants",
+    "ending",
+    "true category",
+]
 """Inputs of a method. ``symptoms`` are the error's type, the number of steps and which
-measurements are missing; only simulations of people receive the true category."""
+measurements are missing; ``invariants`` are what the monitor saw break, ``ending`` is how and in
+which phase it saw the run end; only simulations of people receive the true category."""
 
 SOURCES: tuple[Source, ...] = get_args(Source)
 
@@ -164,6 +173,37 @@ CATALOGUE: Final = (
         module="failbench.methods.symptom_baseline",
     ),
     _entry(
+        "invariants",
+        "Invariants",
+        "rules",
+        "invariants",
+        "ending",
+        module="failbench.methods.monitor_methods",
+    ),
+    _entry(
+        "forest_on_invariants",
+        "Forest on invariants",
+        "ensemble of trees",
+        "invariants",
+        "ending",
+        module="failbench.methods.monitor_methods",
+    ),
+    _entry(
+        "ebm_on_invariants",
+        "EBM on invariants",
+        "tree or additive model",
+        "invariants",
+        "ending",
+        module="failbench.methods.monitor_methods",
+    ),
+    _entry(
+        "ending",
+        "Ending alone",
+        "baseline",
+        "ending",
+        module="failbench.methods.monitor_methods",
+    ),
+    _entry(
         "raw_series",
         "Raw series",
         "raw telemetry",
@@ -190,22 +230,27 @@ CATALOGUE: Final = (
 
 ENTRIES: Final = {entry.name: entry for entry in CATALOGUE}
 
+MONITOR_METHODS: Final = tuple(entry.name for entry in CATALOGUE if "ending" in entry.reads)
+"""Methods that read what the monitor knows of runs, beside the feature table."""
+
 FEATURE_METHODS: Final = tuple(
-    entry.name for entry in CATALOGUE if entry.module and entry.family != "raw telemetry"
+    entry.name
+    for entry in CATALOGUE
+    if entry.module and entry.family != "raw telemetry" and entry.name not in MONITOR_METHODS
 )
-"""Methods that are fitted to the feature table; the others use the raw table or are not fitted."""
+"""Methods that are fitted to the feature table alone."""
 
 
 def method_named(name: str) -> MethodDeclaration:
-    """The declaration of a method that is fitted to the feature table.
+    """The declaration of a method that is fitted to features, or to what the monitor knows.
 
     Raises
     ------
     BadInputError
         If there is no such method.
     """
-    if name not in FEATURE_METHODS:
-        known = ", ".join(FEATURE_METHODS)
+    if name not in (*FEATURE_METHODS, *MONITOR_METHODS):
+        known = ", ".join((*FEATURE_METHODS, *MONITOR_METHODS))
         raise BadInputError("methods", "method", f"{name!r} is unknown.", f"Choose one of {known}.")
     module = ENTRIES[name].module
     assert module is not None

@@ -54,6 +54,10 @@ METHOD_STYLES: Final[dict[str, MethodStyle]] = {
     "hybrid": _style("hybrid", GREEN, "-", ">"),
     "hybrid_two_way": _style("hybrid_two_way", GREEN, "--", "p"),
     "symptom_baseline": _style("symptom_baseline", GREY, ":", "h"),
+    "invariants": _style("invariants", BLUE, "-.", "d"),
+    "forest_on_invariants": _style("forest_on_invariants", VERMILLION, "-.", "8"),
+    "ebm_on_invariants": _style("ebm_on_invariants", SKY, "-.", "H"),
+    "ending": _style("ending", GREY, (0, (1, 4)), "4"),
     "mistral_7b": _style("mistral_7b", BLACK, "-", "x"),
     "llama_3_8b": _style("llama_3_8b", BLACK, "--", "+"),
     "raw_series": _style("raw_series", GREY, "--", "1"),
@@ -67,7 +71,7 @@ black is a language model, grey reads symptoms alone, or all that was recorded, 
 Hollow are those that are handed the true category.
 """
 
-ADDED_MARKERS: Final = ("4", "8", "d", "H")
+ADDED_MARKERS: Final = ("$1$", "$2$", "$3$", "$4$")
 
 
 def method_styles(methods: Iterable[str]) -> dict[str, MethodStyle]:

@@ -14,9 +14,16 @@ import polars as pl
 import pytest
 import yaml
 
+from failbench.features.feature_table import (
+    ERROR_TEXT_COLUMNS,
+    FEATURE_SCHEMA,
+    KEYS,
+    categories_of,
+)
 from failbench.monitor.bounds import write_bounds
 from failbench.monitor.end import End
 from failbench.monitored.tables import write_monitored
+from failbench.prediction.splits import make_splits
 from failbench.scenarios import read_scenarios
 from failbench.studies.monitor.freezing import freeze
 from failbench.telemetry import RUN_SCHEMA, write_parquet
@@ -48,6 +55,8 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     params["statistics"]["resamples"] = 1000
     params["invariants"] |= {"lenders": ["gru-sgd"], "steps_ahead": [0, 10, 40]}
     params["nested_cv"] |= {"architecture": "gru", "optimizer": "sgd"}
+    params["ebm"] |= {"learning_rate": [0.08], "outer_bags": 2, "max_rounds": 30}
+    params["random_forest"] |= {"trees": 20, "max_features": ["sqrt"]}
     (root / "params.yaml").write_text(yaml.safe_dump(params), "utf-8")
     (root / "figures").mkdir()
     shutil.copy(REPOSITORY / "figures/matplotlibrc", root / "figures")
@@ -81,17 +90,36 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
         [dict.fromkeys(RUN_SCHEMA) | row for row in detected.to_dicts()], schema=RUN_SCHEMA
     )
     write_parquet(telemetry, root / "data/telemetry/runs.parquet")
+    _write_features(root, table.runs)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(root)
-        for stage in ("invariants", "monitor"):
+        patch.setenv("FAILBENCH_WORKERS", "1")
+        for stage in ("invariants", "measure_monitor", "monitor"):
             runpy.run_path(str(REPOSITORY / f"experiments/{stage}.py"), run_name="__main__")
     return root
+
+
+def _write_features(root: Path, runs: pl.DataFrame) -> None:
+    """Features that tell nothing, and folds."""
+    generator = np.random.default_rng(0)
+    categories = categories_of(read_scenarios(REPOSITORY / "data/scenarios"))
+    keys = runs.join(categories, on="scenario", how="left").select(KEYS)
+    noise = {
+        name: pl.Series(generator.normal(size=runs.height))
+        for name in FEATURE_SCHEMA
+        if name not in (*KEYS, *ERROR_TEXT_COLUMNS)
+    }
+    empty = dict.fromkeys(ERROR_TEXT_COLUMNS, pl.lit(None, pl.String))
+    table = keys.with_columns(**noise, **empty).select(FEATURE_SCHEMA.names())
+    write_parquet(table.cast(FEATURE_SCHEMA), root / "data/features/features.parquet")
+    splits = make_splits(categories, folds=2, repeats=1, seed=0)
+    write_parquet(splits, root / "data/features/splits.parquet")
 
 
 @pytest.fixture(scope="module")
 def metrics(project: Path) -> dict[str, Any]:
     content: dict[str, Any] = json.loads((project / "data/metrics/monitor.json").read_text("utf-8"))
-    return content["1"]
+    return content["versions"]["1"]
 
 
 def test_accuracy_is_of_the_development_half_and_abstentions_are_wrong(metrics, project):
@@ -157,6 +185,16 @@ def test_first_breaks_and_false_alarms_are_counted(metrics, project):
     assert ending["right"] == 0
     assert ending["wrong"] > 0
     assert set(decisive["decided_by"]) >= {"labels_are_classes", "reads_not_blocked"}
+
+
+def test_methods_are_fitted_to_the_judged_runs_alone_and_beside_others(project):
+    content = json.loads((project / "data/metrics/monitor.json").read_text("utf-8"))
+    methods, whole = content["methods"], content["versions"]["1"]["gru-sgd"]["whole"]["whole"]
+    assert methods["invariants"]["accuracy"]["value"] == whole["accuracy"]["value"]
+    # memory failed while reading, as no other component did alone
+    assert methods["forest_on_invariants"]["accuracy"]["value"] > whole["accuracy"]["value"]
+    assert methods["ending"]["accuracy"]["value"] < 0.5
+    assert methods["random_forest"]["accuracy"]["n"] == whole["accuracy"]["n"]
 
 
 def test_tables_and_figure_say_which_half_they_are_of(project):

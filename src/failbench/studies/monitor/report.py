@@ -16,14 +16,21 @@ from failbench.studies.monitor.results import (
     decisive_table,
     delay_table,
     false_alarm_table,
+    method_table,
     rate_table,
 )
 from failbench.studies.monitor.settings import JudgedRuns
-from failbench.studies.monitor.tables import Shown, halves_in_words, monitor_tables
+from failbench.studies.monitor.tables import (
+    Shown,
+    halves_in_words,
+    method_rates_table,
+    monitor_tables,
+)
 
 
 def report(
     versions: Sequence[Judged],
+    predictions: pl.DataFrame,
     history: pl.DataFrame,
     reference: str,
     runs: JudgedRuns,
@@ -35,6 +42,8 @@ def report(
     ----------
     versions
         Runs as each version judged them; the last is shown in detail.
+    predictions
+        Rows of ``predictions.PREDICTION_SCHEMA`` of methods that were fitted to the same runs.
     history
         ``versions.csv``.
     reference
@@ -59,6 +68,7 @@ def report(
         confidence=settings.confidence,
     )
     points = rounded(rates)
+    methods = method_table(predictions, settings)
     metrics: dict[str, Any] = nest(rates, "version", "setting", "part", "name", "metric")
     alarms = nest(shown.alarms, "version", "setting", "kind", "bounds")
     delays = nest(
@@ -75,14 +85,18 @@ def report(
                 del parts["false_alarms"]
     whole = rates.filter(part="whole")
     return StudyReport(
-        metrics=metrics,
+        metrics={"versions": metrics, "methods": nest(methods, "method", "metric")},
         points={
             "monitor": points,
             "monitor_decisive": shown.decisive,
+            "monitor_methods": rounded(methods),
             "monitor_first_break": rounded(shown.delays),
             "monitor_false_alarms": rounded(shown.alarms),
         },
-        tables=monitor_tables(shown, history),
+        tables=(
+            *monitor_tables(shown, history),
+            method_rates_table(methods, reference, shown.halves, settings.confidence),
+        ),
         figures={"monitor": monitor_picture(points, runs.versions[-1], reference, shown.halves)},
         summary=(
             Summary.of(

@@ -9,6 +9,7 @@ from typing import Final
 import polars as pl
 
 from failbench.features.feature_table import categories_of
+from failbench.methods.catalogue import MONITOR_METHODS
 from failbench.monitor.invariants import Invariant
 from failbench.monitored.verdicts import OWN, verdict_table
 from failbench.monitored.versions import Rules
@@ -21,6 +22,9 @@ from failbench.statistics.scenario_values import over_committed, over_scenarios,
 from failbench.statistics.scores import scenario_answers
 from failbench.studies.monitor.rungs import LADDER, speaking
 from failbench.vocabulary import ABSTAIN, CATEGORIES, DIFFICULTIES
+
+METHODS: Final = (*MONITOR_METHODS, "simple_rules", "improved_rules", "random_forest")
+"""Methods of the study; the last stand beside those that read what the monitor knows."""
 
 ALL_SETTINGS: Final = "all"
 ACCURACY: Final = next(metric for metric in OVERALL if metric.name == "accuracy")
@@ -347,3 +351,26 @@ FALSE_ALARM_SCHEMA: Final = pl.Schema(
         **dict.fromkeys(("value", "ci_low", "ci_high"), pl.Float64()),
     }
 )
+
+
+def method_table(predictions: pl.DataFrame, settings: ScenarioIntervalSettings) -> pl.DataFrame:
+    """Rates of methods that were fitted to the same runs.
+
+    Parameters
+    ----------
+    predictions
+        Rows of ``predictions.PREDICTION_SCHEMA``.
+    settings
+        Of the intervals.
+
+    Returns
+    -------
+    polars.DataFrame
+        Estimates by ``method`` and ``metric``, with the number of ``runs``.
+    """
+    parts = []
+    for (method,), rows in predictions.group_by("method", maintain_order=True):
+        table = estimate_rows(rates_of(rows, settings), method=method)
+        runs = rows["run_id"].n_unique()
+        parts.append(table.with_columns(runs=pl.lit(runs, pl.Int32)))
+    return pl.concat(parts)

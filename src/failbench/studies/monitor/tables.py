@@ -11,7 +11,12 @@ import polars as pl
 
 from failbench.monitored.verdicts import OWN
 from failbench.reporting.cells import ABSENT, counted, percent, signed, with_interval, words
-from failbench.reporting.labels import CATEGORY_LABELS
+from failbench.reporting.labels import (
+    CATEGORY_LABELS,
+    in_label_order,
+    method_label,
+    reads_label,
+)
 from failbench.reporting.table import Column, Divider, Table
 from failbench.studies.monitor.results import ALL_SETTINGS, LOGIC
 from failbench.studies.monitor.rungs import LADDER
@@ -39,6 +44,10 @@ ALARM_NOTE: Final = (
 DECISIVE_NOTE: Final = (
     "Runs of all settings whose answer the invariant or ending decided, right and wrong about the "
     "label."
+)
+METHODS_NOTE: Final = (
+    "Out of fold, in the folds of the main study; each method learns from the runs of these "
+    "scenarios alone, fewer than there. The answers of the invariants are those of frozen rules."
 )
 LADDER_NOTE: Final = "Each rung has what those above it have. The ending is on all of them."
 FAMILY_NOTE: Final = (
@@ -121,6 +130,47 @@ def monitor_tables(shown: Shown, history: pl.DataFrame) -> tuple[Table, ...]:
         _ladder_table(shown),
         _family_table(shown),
         _history_table(history),
+    )
+
+
+def method_rates_table(rates: pl.DataFrame, setting: str, halves: str, confidence: float) -> Table:
+    """Methods on what the monitor knows, and others that were fitted to the same runs.
+
+    Parameters
+    ----------
+    rates
+        As :func:`failbench.studies.monitor.results.method_table` returns them.
+    setting
+        Of the runs.
+    halves
+        Which scenarios, in words.
+    confidence
+        Of the intervals.
+    """
+
+    def cell(metric: str, method: str) -> str:
+        rows = rates.filter(method=method, metric=metric).to_dicts()
+        if not rows:
+            return ABSENT
+        return with_interval(rows[0]["value"], rows[0]["ci_low"], rows[0]["ci_high"])
+
+    def size(method: str) -> str:
+        (row,) = rates.filter(method=method, metric="accuracy").to_dicts()
+        return f"{row['n']} / {row['runs']}"
+
+    return Table.of(
+        "monitor_methods",
+        (
+            Column("Method", align="left", cell=method_label),
+            Column("Reads", align="left", cell=reads_label),
+            Column("Scenarios / runs", cell=size),
+            Column("Accuracy", cell=partial(cell, "accuracy")),
+            Column("When named", cell=partial(cell, "accuracy_when_committed")),
+            Column("Named", cell=partial(cell, "coverage")),
+        ),
+        in_label_order(rates["method"].unique()),
+        f"Methods that were fitted to the same runs of {setting} ({halves} of the scenarios).",
+        (METHODS_NOTE, INTERVAL_NOTE.format(interval=100 * confidence)),
     )
 
 

@@ -1,0 +1,64 @@
+"""Stage measure_monitor: predictions from what the monitor knows, and from features beside them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+
+from failbench.features.feature_table import FEATURE_SCHEMA
+from failbench.methods.boosting_machine import EbmSettings
+from failbench.methods.classifiers import RandomForestSettings
+from failbench.methods.improved_rules import ImprovedRulesSettings
+from failbench.methods.monitor_methods import EbmSections, ForestSections, NoSections
+from failbench.methods.simple_rules import SimpleRulesSettings
+from failbench.monitored.known import known_table
+from failbench.monitored.verdicts import BREAK_SCHEMA, END_SCHEMA, VERDICT_SCHEMA
+from failbench.monitored.versions import read_rules
+from failbench.prediction.slices import ReferenceStudy
+from failbench.prediction.splits import SPLIT_SCHEMA
+from failbench.studies.monitor.measure import measure_monitor
+from failbench.studies.monitor.settings import JudgedRuns, versioned
+from failbench.telemetry import write_parquet
+from stage import print_accuracy, read_output, read_section, run, workers
+
+MONITORED = Path("data/monitor")
+FROZEN = Path("data/monitor/frozen.json")
+VERSIONS = Path("data/monitor/versions")
+BROKEN = Path("data/measurements/invariants")
+FEATURES = Path("data/features/features.parquet")
+SPLITS = Path("data/features/splits.parquet")
+PREDICTIONS = Path("data/predictions/monitor")
+
+
+def main() -> None:
+    judged = read_section("invariants", JudgedRuns)
+    study = read_section("nested_cv", ReferenceStudy)
+    forest = read_section("random_forest", RandomForestSettings)
+    settings = {
+        "invariants": NoSections(),
+        "ending": NoSections(),
+        "forest_on_invariants": ForestSections(random_forest=forest),
+        "ebm_on_invariants": EbmSections(ebm=read_section("ebm", EbmSettings)),
+        "simple_rules": read_section("simple_rules", SimpleRulesSettings),
+        "improved_rules": read_section("improved_rules", ImprovedRulesSettings),
+        "random_forest": forest,
+    }
+    rules = read_rules(MONITORED, judged.versions[-1])
+    breaks, verdicts = (
+        read_output(BROKEN / f"{name}.parquet", versioned(schema)).filter(
+            pl.col("version") == rules.version
+        )
+        for name, schema in (("breaks", BREAK_SCHEMA), ("verdicts", VERDICT_SCHEMA))
+    )
+    known = known_table(breaks, verdicts, read_output(BROKEN / "ends.parquet", END_SCHEMA), rules)
+    features = read_output(FEATURES, FEATURE_SCHEMA)
+    splits = read_output(SPLITS, SPLIT_SCHEMA)
+    for name, predictions in measure_monitor(features, known, splits, settings, study, workers()):
+        write_parquet(predictions, PREDICTIONS / f"{name}.parquet")
+        print(name)
+        print_accuracy(predictions)
+
+
+if __name__ == "__main__":
+    run(main)

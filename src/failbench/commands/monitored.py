@@ -1,0 +1,104 @@
+"""What the monitor knows of recorded runs: those of the reference, and those of a folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from failbench.commands.paths import BROKEN, MONITORED
+from failbench.commands.reference import Reference
+from failbench.errors import BadInputError
+from failbench.telemetry import RUN_SCHEMA, read_table
+
+if TYPE_CHECKING:
+    from failbench.monitored.versions import Rules
+
+
+def reads_monitor(methods: Iterable[str]) -> bool:
+    """Whether one of some methods reads what the monitor knows."""
+    from failbench.methods.catalogue import MONITOR_METHODS
+
+    return not set(methods).isdisjoint(MONITOR_METHODS)
+
+
+def known_of_reference(reference: Reference) -> pl.DataFrame:
+    """What the last frozen version of the rules knows of the benchmark's runs.
+
+    Returns
+    -------
+    polars.DataFrame
+        Rows of ``monitored.known.KNOWN_SCHEMA``.
+
+    Raises
+    ------
+    BadInputError
+        If no version was frozen, or what broke in the runs is not there.
+    """
+    from failbench.monitored.known import known_table
+    from failbench.monitored.verdicts import BREAK_SCHEMA, END_SCHEMA, VERDICT_SCHEMA
+
+    rules = _last_rules(reference)
+    folder = reference.root / BROKEN
+    of_version = pl.Schema({"version": pl.String()})
+    breaks, verdicts = (
+        read_table(folder / f"{name}.parquet", pl.Schema({**of_version, **schema}))
+        .filter(pl.col("version") == rules.version)
+        .drop("version")
+        for name, schema in (("breaks", BREAK_SCHEMA), ("verdicts", VERDICT_SCHEMA))
+    )
+    ends = read_table(folder / "ends.parquet", END_SCHEMA)
+    return known_table(breaks, verdicts, ends, rules)
+
+
+def known_of_folder(telemetry: Path, reference: Reference) -> pl.DataFrame:
+    """What the last frozen version of the rules knows of runs that were recorded with a monitor.
+
+    Parameters
+    ----------
+    telemetry
+        Folder of recorded runs, in which ``monitor`` has what was measured.
+    reference
+        Checkout that has the rules.
+
+    Returns
+    -------
+    polars.DataFrame
+        Rows of ``monitored.known.KNOWN_SCHEMA``, of the runs that the monitor watched.
+
+    Raises
+    ------
+    BadInputError
+        If the runs were recorded without a monitor, or no version was frozen.
+    """
+    from failbench.monitored.known import known_table
+    from failbench.monitored.tables import RUNS, read_monitored
+    from failbench.monitored.verdicts import break_table, ends_of, verdict_table
+
+    folder = telemetry / MONITORED.name
+    if not (folder / RUNS).exists():
+        raise BadInputError(
+            folder / RUNS,
+            "(file)",
+            "is not there: the runs were recorded without a monitor.",
+            "Record them with it, or choose methods that read telemetry alone.",
+        )
+    rules = _last_rules(reference)
+    monitored = read_monitored(folder)
+    breaks = break_table(monitored, rules)
+    ends = ends_of(monitored.runs, read_table(telemetry / RUNS, RUN_SCHEMA))
+    return known_table(breaks, verdict_table(breaks, ends, rules), ends, rules)
+
+
+def _last_rules(reference: Reference) -> Rules:
+    from failbench.monitored.versions import FROZEN, read_frozen, read_rules
+
+    folder = reference.root / MONITORED
+    versions = list(read_frozen(folder))
+    if not versions:
+        raise BadInputError(
+            folder / FROZEN, "(file)", "has no version.", "Freeze one with `failbench freeze`."
+        )
+    return read_rules(folder, versions[-1])

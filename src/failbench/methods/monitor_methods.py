@@ -1,0 +1,237 @@
+"""Methods on what the monitor knows: its own answer, and classifiers on what broke.
+
+They read the columns of :mod:`failbench.monitored.known`. Classifiers see those that are the
+features in use, which are its flags.
+"""
+
+from __future__ import annotations
+
+from typing import Final, Self
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from failbench.arrays import Array, Labels, Probabilities
+from failbench.methods.boosting_machine import EbmSettings, ebm
+from failbench.methods.classifiers import RandomForestSettings, random_forest
+from failbench.methods.declaration import Context, MethodDeclaration, Sections, by_name
+from failbench.methods.method import Method
+from failbench.predictions import DECIMALS, most_probable
+from failbench.verdicts import Diagnosis, Evidence
+from failbench.vocabulary import ABSTAIN, CATEGORIES
+
+LEAST: Final = 1.0 / len(CATEGORIES) + 0.01
+"""Confidence of an answer at least: no other category is more probable."""
+
+
+class BrokenInvariants(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """The monitor's own answer: the component whose invariant broke first.
+
+    Answers are those of the frozen rules, from which no fit can move them, and an abstention where
+    nothing broke. What is learnt is how sure they are: the share that is right of the training
+    scenarios that logic, a statistic, a symptom or an ending decided, with one right and one wrong
+    added.
+
+    Attributes
+    ----------
+    shares_ : dict
+        That share by kind of what decided.
+    """
+
+    def fit(self, X: pd.DataFrame, y: Labels, groups: Labels | None = None) -> Self:
+        """Learn how sure answers are; without ``groups`` every run is its own scenario."""
+        weights = _weights(X, groups)
+        right = X["answer"].to_numpy() == np.asarray(y)
+        kinds = X["decided_kind"].to_numpy()
+        self.shares_ = {
+            str(kind): float(
+                (weights[right & (kinds == kind)].sum() + 1) / (weights[kinds == kind].sum() + 2)
+            )
+            for kind in sorted(set(kinds))
+        }
+        self.classes_ = np.array(CATEGORIES, dtype=object)
+        return self
+
+    def predict(self, X: pd.DataFrame) -> Labels:
+        """The component of what decided, or an abstention."""
+        check_is_fitted(self)
+        answers: Labels = X["answer"].to_numpy().astype(object)
+        return answers
+
+    def predict_proba(self, X: pd.DataFrame) -> Probabilities:
+        """Confidence in the answer, the rest in equal parts; the same for all in an abstention."""
+        check_is_fitted(self)
+        probabilities = np.full((len(X), len(CATEGORIES)), 1.0 / len(CATEGORIES))
+        for row, (answer, kind) in enumerate(zip(X["answer"], X["decided_kind"], strict=True)):
+            if answer in CATEGORIES:
+                sure = max(self.shares_.get(kind, 0.5), LEAST)
+                probabilities[row] = (1 - sure) / (len(CATEGORIES) - 1)
+                probabilities[row, CATEGORIES.index(answer)] = sure
+        return probabilities
+
+    def diagnose(self, X: pd.DataFrame) -> tuple[Diagnosis, ...]:
+        """The answer to each run, with one line of evidence: what broke or how the run ended."""
+        confidences = self.predict_proba(X).max(axis=1).round(DECIMALS)
+        return tuple(
+            Diagnosis(ABSTAIN, float(confidence), reason="missing")
+            if run["answer"] == ABSTAIN
+            else Diagnosis(run["answer"], float(confidence), (_evidence(run),), conditions=1)
+            for confidence, run in zip(confidences, X.to_dict("records"), strict=True)
+        )
+
+
+def _evidence(run: dict[str, object]) -> Evidence:
+    name = str(run["decided_by"])
+    seen = f"step {float(str(run['decided_step'])):.0f}"
+    if run["decided_kind"] == "ending":
+        seen = f"{run['end_kind']} in {run['end_phase']}, {seen}"
+    return Evidence(name, seen, "matches", str(run["statement"]))
+
+
+class EndingTable(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """The commonest category among training scenarios that ended alike.
+
+    Alike are runs with the same kind of end, phase and type of exception; where fewer than
+    ``fewest`` training scenarios ended so, those with the same kind and phase, then those of the
+    same kind, then all.
+
+    Parameters
+    ----------
+    fewest
+        Scenarios that make an entry of the table.
+
+    Attributes
+    ----------
+    tables_ : tuple of dict
+        Weights of categories by ending, the most specific first.
+    """
+
+    def __init__(self, fewest: int = 2) -> None:
+        self.fewest = fewest
+
+    def fit(self, X: pd.DataFrame, y: Labels, groups: Labels | None = None) -> Self:
+        """Count; each scenario counts once, and without ``groups`` each run does."""
+        weights = _weights(X, groups)
+        places = np.array([CATEGORIES.index(label) for label in y])
+        scenarios = np.arange(len(X)) if groups is None else np.asarray(groups)
+        tables = []
+        for depth in range(len(_COLUMNS), -1, -1):
+            table: dict[tuple[str, ...], Array] = {}
+            ended: dict[tuple[str, ...], set[object]] = {}
+            for key, place, weight, scenario in zip(
+                _endings(X, depth), places, weights, scenarios, strict=True
+            ):
+                table.setdefault(key, np.zeros(len(CATEGORIES)))[place] += weight
+                ended.setdefault(key, set()).add(scenario)
+            tables.append(
+                {
+                    key: row
+                    for key, row in table.items()
+                    if not depth or len(ended[key]) >= self.fewest
+                }
+            )
+        self.tables_ = tuple(tables)
+        self.classes_ = np.array(CATEGORIES, dtype=object)
+        return self
+
+    def predict(self, X: pd.DataFrame) -> Labels:
+        """The most probable category; the first in the order of categories among equals."""
+        return most_probable(self.predict_proba(X))
+
+    def predict_proba(self, X: pd.DataFrame) -> Probabilities:
+        """Shares of the categories in the entry of each run's ending, one added to each count."""
+        counts = np.array([counts for _, counts in self._entries(X)])
+        shares: Probabilities = (counts + 1) / (counts.sum(axis=1, keepdims=True) + len(CATEGORIES))
+        return shares
+
+    def diagnose(self, X: pd.DataFrame) -> tuple[Diagnosis, ...]:
+        """The commonest category of each run's ending, with that ending as evidence."""
+        probabilities = self.predict_proba(X)
+        answers = most_probable(probabilities)
+        return tuple(
+            Diagnosis(
+                answer,
+                float(probability),
+                (Evidence("ending", ", ".join(filter(None, key)), "matches", "training runs"),),
+                conditions=1,
+            )
+            for answer, probability, (key, _) in zip(
+                answers, probabilities.max(axis=1).round(DECIMALS), self._entries(X), strict=True
+            )
+        )
+
+    def _entries(self, X: pd.DataFrame) -> list[tuple[tuple[str, ...], Array]]:
+        check_is_fitted(self)
+        depths = range(len(_COLUMNS), -1, -1)
+        candidates = zip(*(_endings(X, depth) for depth in depths), strict=True)
+        return [
+            next(
+                (key, table[key])
+                for key, table in zip(keys, self.tables_, strict=True)
+                if key in table
+            )
+            for keys in candidates
+        ]
+
+
+_COLUMNS: Final = ("end_kind", "end_phase", "end_error")
+
+
+def _endings(X: pd.DataFrame, depth: int) -> list[tuple[str, ...]]:
+    """The first so many parts of the ending of each run."""
+    columns = [X[name].to_numpy() for name in _COLUMNS[:depth]]
+    return [tuple(str(column[row]) for column in columns) for row in range(len(X))]
+
+
+def _weights(X: pd.DataFrame, groups: Labels | None) -> npt.NDArray[np.float64]:
+    """One over the number of runs of each run's scenario."""
+    if groups is None:
+        return np.ones(len(X))
+    _, places, counts = np.unique(
+        np.asarray(groups, dtype=str), return_inverse=True, return_counts=True
+    )
+    weights: npt.NDArray[np.float64] = 1.0 / counts[places]
+    return weights
+
+
+class NoSections(Sections):
+    """No settings: rules are frozen, and a table has none."""
+
+
+class ForestSections(Sections):
+    """The section of the forest on features, whose grid counts here too."""
+
+    random_forest: RandomForestSettings
+
+
+class EbmSections(Sections):
+    """The section of the boosting machine on features, whose grid counts here too."""
+
+    ebm: EbmSettings
+
+
+def _build_invariants(settings: NoSections, context: Context) -> Method:  # noqa: ARG001
+    return BrokenInvariants()
+
+
+def _build_ending(settings: NoSections, context: Context) -> Method:  # noqa: ARG001
+    return EndingTable()
+
+
+def _build_forest(settings: ForestSections, context: Context) -> Method:
+    return random_forest(settings.random_forest, context.features, context.seed)
+
+
+def _build_ebm(settings: EbmSections, context: Context) -> Method:
+    return ebm(settings.ebm, context.features, context.seed)
+
+
+DECLARATIONS = by_name(
+    MethodDeclaration("invariants", NoSections, _build_invariants),
+    MethodDeclaration("ending", NoSections, _build_ending),
+    MethodDeclaration("forest_on_invariants", ForestSections, _build_forest),
+    MethodDeclaration("ebm_on_invariants", EbmSections, _build_ebm),
+)

@@ -1,0 +1,204 @@
+"""Methods on what the monitor knows of runs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import yaml
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+from failbench.features.feature_table import to_frame
+from failbench.methods.catalogue import ENTRIES, MONITOR_METHODS, method_named
+from failbench.methods.declaration import Context
+from failbench.methods.healthy_band import HealthyBand
+from failbench.methods.monitor_methods import BrokenInvariants, EndingTable
+from failbench.monitor.end import End
+from failbench.monitored.known import FLAGS, KNOWN_SCHEMA, known_table, with_known
+from failbench.monitored.verdicts import break_table, ends_of, verdict_table
+from failbench.vocabulary import ABSTAIN, CATEGORIES
+from made_up_monitored import history, monitored, rules
+
+CRASH = End("exception", "data", 59, "OSError", "")
+FORWARD = End("exception", "forward", 59, "RuntimeError", "")
+CONTEXT = Context(FLAGS, HealthyBand({}, {}), seed=0)
+SIGNS = {
+    "data_pipeline": history(CRASH, labels_outside={30: 1.0}),
+    "model_software": history(FORWARD, loss_ratio={30: 3.0}),
+    "optimization": history(learning_rate={30: 0.0}),
+    "unknown": history(blocked_data={30: 9.0}),
+    "memory_hardware": history(End("out of memory", "forward", 59)),
+}
+
+
+def known(histories):
+    table = monitored([({"run_id": run_id}, each) for run_id, each in histories.items()])
+    used = rules()
+    detected = pl.DataFrame({"run_id": table.runs["run_id"], "failure_step": [59] * len(histories)})
+    breaks, ends = break_table(table, used), ends_of(table.runs, detected)
+    return known_table(breaks, verdict_table(breaks, ends, used, (None, 10)), ends, used)
+
+
+def framed(histories):
+    keys = ("kind", "scenario", "category", "architecture", "optimizer", "scale", "error_type")
+    table = known(histories)
+    features = table.select("run_id").with_columns(
+        **dict.fromkeys((*keys, "error_message"), pl.lit("")), seed=pl.lit(0)
+    )
+    return to_frame(with_known(features, table))
+
+
+@pytest.fixture(scope="module")
+def runs():
+    """Eight scenarios of two runs of each category, in the order of run ids."""
+    names = {
+        f"{category}-{scenario}-{seed}": category
+        for category in CATEGORIES
+        for scenario in range(8)
+        for seed in range(2)
+    }
+    frame = framed({name: SIGNS[category] for name, category in names.items()})
+    labels = np.array([names[name] for name in frame.index], dtype=object)
+    groups = np.array([name[:-2] for name in frame.index], dtype=object)
+    return frame, labels, groups
+
+
+@pytest.fixture
+def built(repository):
+    sections = yaml.safe_load((repository / "params.yaml").read_text("utf-8"))
+    small = {"trees": 10, "outer_bags": 2, "max_rounds": 50, "inner_folds": 2}
+
+    def build(name):
+        method = method_named(name)
+        content = {
+            section: {key: small.get(key, value) for key, value in sections[section].items()}
+            for section in method.sections
+        }
+        return method.build(method.settings.model_validate(content), CONTEXT)
+
+    return build
+
+
+def test_what_is_known_says_what_broke_how_it_ended_and_what_decided():
+    table = known({"a": SIGNS["data_pipeline"], "b": history()})
+    assert table.schema == KNOWN_SCHEMA
+    first, second = table.to_dicts()
+    assert {name for name in FLAGS if first[name]} == {
+        "broke_labels_are_classes",
+        "ended_exception",
+        "phase_data",
+    }
+    assert (first["answer"], first["decided_by"], first["decided_step"]) == (
+        "data_pipeline",
+        "labels_are_classes",
+        30,
+    )
+    assert (first["end_kind"], first["end_phase"], first["end_error"]) == (
+        "exception",
+        "data",
+        "OSError",
+    )
+    assert (second["answer"], second["decided_by"], second["decided_step"]) == (ABSTAIN, "", None)
+
+
+def test_runs_that_were_not_monitored_are_left_out():
+    features = pl.DataFrame({"run_id": ["b", "a", "c"], "x": [1.0, 2.0, 3.0]})
+    joined = with_known(features, known({"a": history(), "c": history()}))
+    assert joined["run_id"].to_list() == ["a", "c"]
+
+
+@pytest.mark.parametrize("name", MONITOR_METHODS)
+def test_methods_keep_the_interface_of_all(name, built, runs):
+    frame, labels, groups = runs
+    method = built(name)
+    with pytest.raises(NotFittedError):
+        clone(method).predict_proba(frame)
+    assert method.fit(frame, labels, groups=groups) is method
+    probabilities, answers = method.predict_proba(frame), method.predict(frame)
+    assert probabilities.sum(axis=1) == pytest.approx(1)
+    diagnoses = method.diagnose(frame)
+    assert [diagnosis.category for diagnosis in diagnoses] == answers.tolist()
+    assert all((each.reason is not None) == (each.category == ABSTAIN) for each in diagnoses)
+    committed = answers != ABSTAIN
+    likeliest = np.array(CATEGORIES, dtype=object)[probabilities.round(6).argmax(axis=1)]
+    assert likeliest[committed].tolist() == answers[committed].tolist()
+    assert method.predict(frame[::-1]).tolist() == answers[::-1].tolist()
+    assert {"ending"} <= ENTRIES[name].reads
+
+
+@pytest.mark.parametrize("name", ["invariants", "forest_on_invariants", "ebm_on_invariants"])
+def test_what_broke_tells_causes_apart_that_end_alike(name, built, runs):
+    frame, labels, groups = runs
+    assert (built(name).fit(frame, labels, groups=groups).predict(frame) == labels).all()
+    ending = built("ending").fit(frame, labels, groups=groups).predict(frame)
+    assert (ending == labels).mean() == pytest.approx(0.8)  # two categories complete
+
+
+def test_labels_move_how_sure_the_monitor_is_and_never_its_answer(runs):
+    frame, labels, groups = runs
+    wrong = np.roll(labels, 16)
+    true, false = (BrokenInvariants().fit(frame, y, groups=groups) for y in (labels, wrong))
+    assert true.predict(frame).tolist() == false.predict(frame).tolist()
+    confident = frame["decided_kind"] == "logic"
+    assert true.predict_proba(frame[confident]).max() == pytest.approx(25 / 26)  # of 24 scenarios
+    assert false.predict_proba(frame[confident]).max() == pytest.approx(0.21)
+
+
+def test_evidence_is_one_line_about_what_broke_or_how_it_ended(runs):
+    frame, labels, groups = runs
+    method = BrokenInvariants().fit(frame, labels, groups=groups)
+    by_category = dict(zip(labels, method.diagnose(frame), strict=True))
+    (broken,) = by_category["data_pipeline"].evidence
+    assert (broken.signal, broken.value) == ("labels_are_classes", "step 30")
+    assert broken.threshold == "Every label is ignored or one of the classes."
+    (ended,) = by_category["memory_hardware"].evidence
+    assert ended.value == "out of memory in forward, step 59"
+    assert ended.threshold == "Memory ran out."
+
+
+def test_the_monitor_abstains_where_nothing_broke(runs):
+    frame, labels, groups = runs
+    method = BrokenInvariants().fit(frame, labels, groups=groups)
+    (nothing,) = method.diagnose(framed({"a": history()}))
+    assert (nothing.category, nothing.reason, nothing.confidence) == (ABSTAIN, "missing", 0.2)
+
+
+ENDS = pd.DataFrame(
+    [
+        ("exception", "data", "OSError"),
+        ("exception", "data", "OSError"),
+        ("exception", "data", "ValueError"),
+        ("exception", "forward", "ValueError"),
+        ("killed", "forward", ""),
+    ],
+    columns=["end_kind", "end_phase", "end_error"],
+)
+CAUSES = np.array(
+    ["data_pipeline", "data_pipeline", "unknown", "model_software", "memory_hardware"], dtype=object
+)
+
+
+def answer(table, kind, phase, error):
+    return table.predict(pd.DataFrame([(kind, phase, error)], columns=ENDS.columns))[0]
+
+
+def test_an_ending_that_is_too_rare_is_looked_up_less_closely():
+    table = EndingTable().fit(ENDS, CAUSES)
+    assert answer(table, "exception", "data", "OSError") == "data_pipeline"
+    # one run each: of all that raised in the data, or of all that raised
+    assert answer(table, "exception", "data", "ValueError") == "data_pipeline"
+    assert answer(table, "exception", "forward", "ValueError") == "data_pipeline"
+    assert answer(
+        EndingTable(fewest=1).fit(ENDS, CAUSES), "exception", "forward", "ValueError"
+    ) == ("model_software")
+    assert answer(table, "hung", "loss", "") == "data_pipeline"
+
+
+def test_a_scenario_counts_once_however_many_runs_it_has():
+    ends = pd.concat([ENDS[:1]] * 5, ignore_index=True)
+    causes = np.array(["data_pipeline"] * 3 + ["unknown"] * 2, dtype=object)
+    groups = np.array(["a", "a", "a", "b", "c"], dtype=object)
+    assert answer(EndingTable().fit(ends, causes, groups), *ENDS.loc[0]) == "unknown"
+    assert answer(EndingTable().fit(ends, causes), *ENDS.loc[0]) == "data_pipeline"
