@@ -27,12 +27,14 @@ INTERVAL_NOTE: Final = (
     "seeds; Wilson's with n = scenarios where a rate is high or a category has a single scenario."
 )
 ANSWER_NOTE: Final = (
-    "Accuracy: an abstention counts as wrong. When named: of the runs of which a cause is named; "
+    "Accuracy: from the whole log, which goes on after a failure that does not end the run; an "
+    "abstention counts as wrong. When named: of the runs of which a cause is named; "
     "named: their share. Nothing is learnt from any failing run: rules were frozen before they "
     "were applied, and bounds come from healthy runs."
 )
 AHEAD_NOTE: Final = (
-    "Steps before failure: of the runs with so many steps between onset and failure, from the log "
+    "At the failure: from the log up to the step in which the detector sees it, as features are "
+    "taken for other methods, the end known. Steps before failure: of the runs with so many steps between onset and failure, from the log "
     "up to there, the end unknown. First break: steps after onset, median and quartiles; runs in "
     "which something broke before onset, and in which nothing broke, are counted beside."
 )
@@ -165,6 +167,7 @@ def method_rates_table(rates: pl.DataFrame, setting: str, halves: str, confidenc
             Column("Reads", align="left", cell=reads_label),
             Column("Scenarios / runs", cell=size),
             Column("Accuracy", cell=partial(cell, "accuracy")),
+            Column("At the failure", cell=partial(of, "ahead", "0", "accuracy")),
             Column("When named", cell=partial(cell, "accuracy_when_committed")),
             Column("Named", cell=partial(cell, "coverage")),
         ),
