@@ -139,6 +139,7 @@ def test_accuracy_is_of_the_development_half_and_abstentions_are_wrong(metrics, 
     borrowed = metrics["t5-sgd"]["borrowed"]["gru-sgd"]["accuracy"]["value"]
     assert borrowed == pytest.approx(whole["accuracy"]["value"], abs=1e-6)
     assert "borrowed" not in metrics["gru-sgd"]
+    assert metrics["gru-sgd"]["half"] == {"development": whole}
 
 
 def test_what_is_known_before_the_failure_leaves_the_end_out(metrics):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, get_args
 
 import polars as pl
 
@@ -20,6 +20,7 @@ from failbench.statistics.intervals import ScenarioIntervalSettings, scenario_in
 from failbench.statistics.metrics import OVERALL, ValueMetric
 from failbench.statistics.scenario_values import over_committed, over_scenarios, right
 from failbench.statistics.scores import scenario_answers
+from failbench.studies.monitor.halves import Half
 from failbench.studies.monitor.rungs import LADDER, speaking
 from failbench.vocabulary import ABSTAIN, CATEGORIES, DIFFICULTIES
 
@@ -46,7 +47,8 @@ class Judged:
     breaks, verdicts, ends
         Tables of :mod:`failbench.monitored.verdicts`.
     runs
-        Of each run :data:`RUN_COLUMNS`, and of its scenario ``category`` and ``difficulty``.
+        Of each run :data:`RUN_COLUMNS`, and of its scenario ``category``, ``difficulty`` and
+        ``half``.
     """
 
     rules: Rules
@@ -75,8 +77,10 @@ class Judged:
         return self.answers(verdict_table(kept, self.ends, self.rules), kind)
 
 
-def labelled(runs: pl.DataFrame, scenarios: Sequence[Scenario]) -> pl.DataFrame:
-    """Monitored runs with category and difficulty of their scenarios.
+def labelled(
+    runs: pl.DataFrame, scenarios: Sequence[Scenario], halves: pl.DataFrame
+) -> pl.DataFrame:
+    """Monitored runs with category, difficulty and half of their scenarios.
 
     Parameters
     ----------
@@ -84,6 +88,8 @@ def labelled(runs: pl.DataFrame, scenarios: Sequence[Scenario]) -> pl.DataFrame:
         Rows of ``monitored.tables.MONITORED_SCHEMA``.
     scenarios
         Definitions.
+    halves
+        ``scenario`` and ``half``.
     """
     levels = [(scenario.id, scenario.difficulty) for scenario in scenarios]
     schema = {"scenario": pl.String, "difficulty": pl.String}
@@ -92,6 +98,7 @@ def labelled(runs: pl.DataFrame, scenarios: Sequence[Scenario]) -> pl.DataFrame:
         runs.select(RUN_COLUMNS)
         .join(categories_of(scenarios), on="scenario", how="left")
         .join(difficulty, on="scenario", how="left")
+        .join(halves.select("scenario", "half"), on="scenario", how="left")
     )
 
 
@@ -117,9 +124,10 @@ def rate_table(
     Returns
     -------
     polars.DataFrame
-        Estimates by :data:`RATE_KEYS`, with the number of ``runs``. Parts: ``whole``; ``component``
-        and ``difficulty``; ``ahead``, of runs that had so many steps between onset and failure;
-        ``borrowed``, with bounds of another setting; ``rung`` and ``family``, with what else was
+        Estimates by :data:`RATE_KEYS`, with the number of ``runs``. Parts: ``whole``;
+        ``component``, ``difficulty`` and ``half``; ``ahead``, of runs that had so many steps
+        between onset and failure; ``borrowed``, with bounds of another setting; ``rung`` and
+        ``family``, with what else was
         measured left out. The metric ``lost`` of a family is by how much accuracy falls without it.
     """
     answers = judged.at_the_end()
@@ -140,6 +148,7 @@ def rate_table(
         groups: list[tuple[str, str, pl.DataFrame]] = [("whole", "whole", of_setting)]
         groups += [("component", c, of_setting.filter(category=c)) for c in CATEGORIES]
         groups += [("difficulty", d, of_setting.filter(difficulty=d)) for d in DIFFICULTIES]
+        groups += [("half", h, of_setting.filter(half=h)) for h in get_args(Half)]
         for ahead in steps_ahead:
             cut = judged.verdicts.filter(bounds=OWN, steps_ahead=ahead)
             had_time = pl.col("failure_step") - pl.col("onset_step") >= ahead

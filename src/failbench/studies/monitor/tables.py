@@ -235,12 +235,14 @@ def _whole_table(shown: Shown) -> Table:
 
 
 def _scope_table(shown: Shown) -> Table:
-    """By component and difficulty, of the last version."""
+    """By component, difficulty and half, of the last version."""
     version, settings = shown.versions[-1], shown.settings
     rows: list[Any] = [
         ("component", category, CATEGORY_LABELS[category]) for category in CATEGORIES
     ]
     rows += [("difficulty", level, words(level).capitalize()) for level in DIFFICULTIES]
+    halves = shown.rates.filter(part="half")["name"].unique().sort()
+    rows += [("half", half, f"{half.capitalize()} half") for half in halves]
 
     def accuracy(setting: str, row: tuple[str, str, str]) -> str:
         key = {"version": version, "setting": setting, "part": row[0], "name": row[1]}
@@ -258,7 +260,7 @@ def _scope_table(shown: Shown) -> Table:
             *(Column(setting, "Accuracy", cell=partial(accuracy, setting)) for setting in settings),
         ),
         rows,
-        _caption(shown, f"Accuracy of version {version} by component and difficulty"),
+        _caption(shown, f"Accuracy of version {version} by component, difficulty and half"),
         (ANSWER_NOTE, INTERVAL_NOTE.format(interval=100 * shown.confidence)),
     )
 
