@@ -33,7 +33,9 @@ def run(order: RunOrder) -> RunReport:
     return execute(fork_server(["failbench.monitor.monitor"]), order, 4.0, 120.0)
 
 
-@pytest.mark.parametrize("level", [None, "standard"])
+@pytest.mark.parametrize(
+    "level", [None, pytest.param("standard", marks=pytest.mark.system)], ids=["alone", "monitored"]
+)
 @pytest.mark.parametrize(("name", "reached"), [("stalled_input", False), ("logger_deadlock", True)])
 def test_a_hung_run_has_a_row_of_the_step_in_which_it_hangs(
     order: RunOrder, name: str, reached: bool, level: str | None
@@ -67,7 +69,7 @@ def test_a_limit_that_stays_is_not_another_one(order: RunOrder) -> None:
     assert report.capacity_bytes == CAPACITY
 
 
-@pytest.mark.parametrize("optimizer", ["adamw", "sgd"])
+@pytest.mark.parametrize("optimizer", ["adamw", pytest.param("sgd", marks=pytest.mark.system)])
 def test_a_monitor_changes_no_step_and_sees_them_all(order: RunOrder, optimizer: str) -> None:
     chosen = replace(order, optimizer=optimizer)
     without, watched = run(chosen), run(replace(chosen, level="full"))
@@ -81,6 +83,17 @@ def test_a_monitor_changes_no_step_and_sees_them_all(order: RunOrder, optimizer:
     logged = {row["step"]: row["loss"] for row in watched.steps}
     assert [logged[step] for step in steps] == pytest.approx(list(losses), rel=1e-5)
     assert {0, 10, 20, PLANNED - 1} <= set(steps)
+
+
+def test_a_log_that_is_read_in_the_meantime_holds_the_steps_before(order: RunOrder) -> None:
+    looked = replace(order, level="standard", looks=(9,))
+    report = run(replace(looked, nominal=replace(order.nominal, planned_steps=40)))
+    assert report.history is not None
+    rows = {row.step: row.values for row in report.history.rows}
+    assert {*range(9)} <= rows.keys()
+    assert not {*range(12, 20)} & rows.keys()
+    assert all({"loss", "learning_rate", "busy_forward"} <= rows[step].keys() for step in range(9))
+    assert "weight_spread" in rows[0], "a check has what is measured at checks"
 
 
 def test_a_monitor_notes_how_a_run_ended_that_its_memory_ended(order: RunOrder) -> None:

@@ -16,7 +16,7 @@ class RunOrder:
 
     ``onset_step`` is None for twins and successful runs, which have no fault. ``capacity_bytes`` is
     None for healthy runs, which have no memory limit. ``level`` is what a monitor measures in the
-    run; None for none.
+    run; None for none. ``looks`` are steps after which the campaign reads the log of that monitor.
     """
 
     run_id: str
@@ -31,6 +31,7 @@ class RunOrder:
     capacity_bytes: int | None
     corpus_cache: str
     level: Level | None = None
+    looks: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from failbench.errors import BadInputError
-from failbench.monitor.history import History, read_history
+from failbench.monitor.history import History, Row, read_history
 from failbench.monitor.log import LINES
 from failbench.recording.order import Line, RunOrder
 from failbench.telemetry import Ending
@@ -60,7 +60,8 @@ class RunReport:
     """The reports of one run until its end.
 
     ``capacity_bytes`` is the memory limit that was in force when an exception ended it, ``history``
-    the log of its monitor; None without.
+    the log of its monitor; None without. ``looked`` has what that log held in the meantime, by
+    step: the last steps before a look are in no log that ends later.
     """
 
     ending: Ending = "completed"
@@ -71,6 +72,7 @@ class RunReport:
     wall_seconds: float = 0.0
     capacity_bytes: int | None = None
     history: History | None = None
+    looked: dict[int, Row] = field(default_factory=dict)
 
 
 class RecorderError(Exception):
@@ -160,6 +162,8 @@ def execute(
                 _act(content, order, process.pid, channel)
             else:
                 finished |= _note(report, kind, content)
+                if kind == "step" and content["step"] in order.looks:
+                    report.looked |= {row.step: row for row in read_history(Path(log.name)).rows}
             if time.monotonic() - started > wall_limit_seconds:
                 raise RecorderError(
                     f"{order.run_id}: the child was still training after {wall_limit_seconds:g} "
@@ -173,7 +177,7 @@ def execute(
         process.kill()
         process.join()
         if order.level is not None:
-            report.history = _history(Path(log.name), report.ending)
+            report.history = _history(Path(log.name), report)
         scratch.cleanup()
         log.cleanup()
     report.wall_seconds = time.monotonic() - started
@@ -207,12 +211,17 @@ def _ask(lifeline: Connection, channel: Connection, report: RunReport) -> None:
         return
 
 
-def _history(log: Path, ending: Ending) -> History | None:
+def _history(log: Path, report: RunReport) -> History | None:
     """What the monitor of a run that is over has written, if it came to that."""
     if not (log / LINES).exists():
         return None
     history = read_history(log)
-    if ending == "timeout":  # it was killed because it hung
+    rows = {**report.looked, **{row.step: row for row in history.rows}}
+    for step in rows.keys() & report.looked.keys():
+        if len(report.looked[step].values) > len(rows[step].values):  # the log has a change alone
+            rows[step] = report.looked[step]
+    history = replace(history, rows=tuple(rows[step] for step in sorted(rows)))
+    if report.ending == "timeout":  # it was killed because it hung
         return replace(history, end=replace(history.end, kind="hung"))
     return history
 

@@ -47,6 +47,10 @@ READS: Final = (
 logs, and those for loops of other libraries."""
 
 
+LOOKS_AHEAD: Final = (0, 10)
+"""Steps before a failure at which logs are read: all others are read where they end."""
+
+
 @dataclass(frozen=True)
 class Unit:
     """A run to be monitored.
@@ -59,11 +63,20 @@ class Unit:
         What was recorded of it without a monitor, or of the run that it is a variant of.
     limit
         Its memory limit; None for healthy runs.
+    looked_at
+        The step at which the run fails, its pair fails, or a run without a fault would begin to: a
+        log that is read there holds the last steps before it, and one that is read later does not.
     """
 
     planned: PlannedRun
     entry: JournalEntry
     limit: int | None
+    looked_at: int
+
+    @property
+    def looks(self) -> tuple[int, ...]:
+        """The steps after which its log is read. A step is in the log when the next one is over."""
+        return tuple(self.looked_at - ahead + 1 for ahead in LOOKS_AHEAD if self.looked_at >= ahead)
 
     @property
     def is_variant(self) -> bool:
@@ -74,7 +87,10 @@ class Unit:
         """The variant whose fault is on from step 0."""
         nominal = replace(self.planned.nominal, onset_step=0)
         run_id = f"{self.planned.run_id}-from-start"
-        return replace(self, planned=replace(self.planned, run_id=run_id, nominal=nominal))
+        planned = replace(self.planned, run_id=run_id, nominal=nominal)
+        # When it will fail is not known: as long after its onset as the run that it varies.
+        looked_at = self.looked_at - (self.planned.onset_step or 0)
+        return replace(self, planned=planned, looked_at=looked_at)
 
 
 @cache
@@ -99,7 +115,7 @@ def signals_fingerprint(run_fingerprint: str, level: Level) -> str:
     level
         What is measured.
     """
-    text = f"{run_fingerprint} {monitor_code()} {level}"
+    text = f"{run_fingerprint} {monitor_code()} {level} {LOOKS_AHEAD}"
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
@@ -179,16 +195,18 @@ class SignalRecording:
         for planned in shard.part(campaign.successes):
             entry = campaign.keep(planned)
             if entry is not None:
-                yield Unit(planned, entry, None)
+                yield Unit(planned, entry, None, planned.nominal.onset_step)
         for pair in shard.part(campaign.pairs):
             twin = campaign.keep(pair.twin)
             if twin is None:
                 continue
             drawn = campaign.drawn(pair.twin, twin.run["draw"])
-            yield Unit(drawn.twin, twin, None)
             failure = campaign.keep(drawn.failure)
-            if failure is not None and failure.run["draw"] == drawn.failure.draw:
-                yield Unit(drawn.failure, failure, twin.run["capacity_bytes"])
+            if failure is None or failure.run["draw"] != drawn.failure.draw:
+                continue
+            failed = failure.run["failure_step"]
+            yield Unit(drawn.twin, twin, None, failed)
+            yield Unit(drawn.failure, failure, twin.run["capacity_bytes"], failed)
 
     def _fingerprint(self, unit: Unit) -> str:
         of_run = unit.entry.run["fingerprint"] + (" from step 0" if unit.is_variant else "")
@@ -210,7 +228,7 @@ class SignalRecording:
         order = order_for(planned, campaign.setting, unit.limit, str(campaign.corpus_cache))
         report = execute(
             self._context,
-            replace(order, level=self._level),
+            replace(order, level=self._level, looks=unit.looks),
             campaign.params.hang_seconds,
             campaign.params.wall_limit_seconds,
             campaign.outside.training,
