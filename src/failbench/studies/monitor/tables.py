@@ -18,7 +18,7 @@ from failbench.reporting.labels import (
     reads_label,
 )
 from failbench.reporting.table import Column, Divider, Table
-from failbench.studies.monitor.results import ALL_SETTINGS, LOGIC
+from failbench.studies.monitor.results import ALL_SETTINGS, FROM_START, LOGIC, WITH_PAST
 from failbench.studies.monitor.rungs import LADDER
 from failbench.vocabulary import CATEGORIES, DIFFICULTIES
 
@@ -47,12 +47,19 @@ DECISIVE_NOTE: Final = (
 )
 METHODS_NOTE: Final = (
     "Out of fold, in the folds of the main study; each method learns from the runs of these "
-    "scenarios alone, fewer than there. The answers of the invariants are those of frozen rules."
+    "scenarios alone, fewer than there. The answers of the invariants are those of frozen rules. "
+    "Less this: differences in points that were named before any failing run was scored."
 )
 LADDER_NOTE: Final = "Each rung has what those above it have. The ending is on all of them."
 FAMILY_NOTE: Final = (
     "Lost: points of accuracy, on the same runs, without any invariant of the family."
 )
+
+
+BEGUN: Final = {
+    FROM_START: "Fault on from step 0",
+    WITH_PAST: "The same runs with a healthy past",
+}
 
 
 @dataclass(frozen=True)
@@ -154,6 +161,13 @@ def method_rates_table(rates: pl.DataFrame, setting: str, halves: str, confidenc
             return ABSENT
         return with_interval(rows[0]["value"], rows[0]["ci_low"], rows[0]["ci_high"])
 
+    def less(method: str) -> str:
+        rows = rates.filter(method="invariants", metric=f"less_{method}").to_dicts()
+        if not rows:
+            return ABSENT
+        bounds = (rows[0]["value"], rows[0]["ci_low"], rows[0]["ci_high"])
+        return with_interval(*bounds, lambda value: signed(100 * value))
+
     def size(method: str) -> str:
         (row,) = rates.filter(method=method, metric="accuracy").to_dicts()
         return f"{row['n']} / {row['runs']}"
@@ -167,6 +181,7 @@ def method_rates_table(rates: pl.DataFrame, setting: str, halves: str, confidenc
             Column("Accuracy", cell=partial(cell, "accuracy")),
             Column("When named", cell=partial(cell, "accuracy_when_committed")),
             Column("Named", cell=partial(cell, "coverage")),
+            Column("Invariants less this", cell=less),
         ),
         in_label_order(rates["method"].unique()),
         f"Methods that were fitted to the same runs of {setting} ({halves} of the scenarios).",
@@ -242,6 +257,7 @@ def _scope_table(shown: Shown) -> Table:
     ]
     rows += [("difficulty", level, words(level).capitalize()) for level in DIFFICULTIES]
     halves = shown.rates.filter(part="half")["name"].unique().sort()
+    rows += [(FROM_START, name, label) for name, label in BEGUN.items()]
     rows += [("half", half, f"{half.capitalize()} half") for half in halves]
 
     def accuracy(setting: str, row: tuple[str, str, str]) -> str:
