@@ -28,8 +28,9 @@ INTERVAL_NOTE: Final = (
 )
 ANSWER_NOTE: Final = (
     "Accuracy: an abstention counts as wrong. When named: of the runs of which a cause is named; "
-    "named: their share. Nothing is learnt from any failing run: rules were frozen before they "
-    "were applied, and bounds come from healthy runs."
+    "named: their share. Rules were frozen before they were applied, and bounds come from healthy "
+    "runs alone; a version after the first was made with runs of the development half in view, "
+    "on which its figures are in-sample."
 )
 AHEAD_NOTE: Final = (
     "Steps before failure: of the runs with so many steps between onset and failure, from the log "
