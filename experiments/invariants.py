@@ -6,7 +6,8 @@ from pathlib import Path
 
 import polars as pl
 
-from failbench.monitored.tables import read_monitored
+from failbench.monitored.fitting import measured_settings
+from failbench.monitored.tables import together
 from failbench.monitored.verdicts import (
     OWN,
     break_table,
@@ -33,7 +34,9 @@ MEASURED = Path("data/measurements/invariants")
 def main() -> None:
     settings = read_section("invariants", JudgedRuns)
     halves = read_points(HALVES, HALF_SCHEMA)
-    monitored = of_halves(read_monitored(MONITORED), halves, settings.halves)
+    monitored = together(
+        of_halves(runs, halves, settings.halves) for runs in measured_settings(MONITORED).values()
+    )
     ends = ends_of(monitored.runs, read_table(TELEMETRY, RUN_SCHEMA))
     broken, judged = [], []
     for version in settings.versions:

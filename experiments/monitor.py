@@ -14,6 +14,7 @@ from failbench.prediction.slices import ReferenceStudy
 from failbench.predictions import PREDICTION_SCHEMA
 from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.statistics.settings import read_statistics
+from failbench.studies.monitor.halves import HALF_SCHEMA
 from failbench.studies.monitor.report import report
 from failbench.studies.monitor.results import METHODS, Judged, labelled
 from failbench.studies.monitor.settings import (
@@ -30,6 +31,7 @@ MONITORED = Path("data/monitor")
 RUNS = Path("data/monitor/runs.parquet")
 FROZEN = Path("data/monitor/frozen.json")
 VERSIONS = Path("data/monitor/versions")
+HALVES = Path("data/monitor/halves.csv")
 HISTORY = Path("data/monitor/versions.csv")
 SCENARIOS = Path("data/scenarios")
 MEASURED = Path("data/measurements/invariants")
@@ -43,7 +45,9 @@ def main() -> None:
     verdicts = read_output(MEASURED / "verdicts.parquet", versioned(VERDICT_SCHEMA))
     ends = read_output(MEASURED / "ends.parquet", END_SCHEMA)
     monitored = read_table(RUNS, MONITORED_SCHEMA).join(ends, on="run_id", how="semi")
-    runs = labelled(monitored, read_scenarios_of(monitored, SCENARIOS))
+    runs = labelled(
+        monitored, read_scenarios_of(monitored, SCENARIOS), read_points(HALVES, HALF_SCHEMA)
+    )
     judged = [
         Judged(
             read_rules(MONITORED, version),

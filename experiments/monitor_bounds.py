@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from failbench.monitor.bounds import write_bounds
-from failbench.monitored.fitting import settings_of
-from failbench.monitored.tables import read_monitored
+from failbench.monitored.fitting import measured_settings
 from failbench.statistics.settings import read_with_statistics
 from failbench.studies.monitor.margins import MarginSettings, margins_report, setting_bounds
 from report import publish, run
@@ -21,7 +20,7 @@ def main() -> None:
     choice = read_with_statistics("monitor_bounds", MarginSettings)
     settings = {
         name: setting_bounds(name, runs, choice)
-        for name, runs in settings_of(read_monitored(MONITORED)).items()
+        for name, runs in measured_settings(MONITORED).items()
     }
     BOUNDS.mkdir(parents=True, exist_ok=True)
     for name, fitted in settings.items():

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from failbench.errors import BadInputError
 from failbench.monitor.bounds import fit_bounds
 from failbench.monitor.breaks import breaks
 from failbench.monitor.end import End
@@ -22,11 +23,19 @@ from failbench.monitored.fitting import (
     alarms_by_margin,
     chosen_margin,
     healthy_histories,
+    measured_settings,
     reach_of,
     setting_of,
     settings_of,
 )
-from failbench.monitored.tables import monitored_of, monitored_row, signal_rows
+from failbench.monitored.tables import (
+    monitored_of,
+    monitored_row,
+    signal_rows,
+    write_monitored,
+)
+from made_up_monitored import history as calm
+from made_up_monitored import monitored
 
 BY_ID = {invariant.id: invariant for invariant in CATALOGUE}
 COMPLETED = End("completed", "callback", 79)
@@ -128,6 +137,15 @@ def table(*alarmed, n=100):
 )
 def test_the_smallest_margin_with_few_alarms_is_taken_and_else_the_largest(alarmed, margin):
     assert chosen_margin(table(*alarmed), most_alarmed=0.01) == margin
+
+
+def test_a_setting_without_measurements_is_refused_by_its_file(tmp_path):
+    run = monitored([({"run_id": "a"}, calm())])
+    write_monitored(tmp_path, "gru-sgd", run)
+    assert list(measured_settings(tmp_path)) == ["gru-sgd"]
+    (tmp_path / "signals/gru-sgd.parquet").unlink()
+    with pytest.raises(BadInputError, match=r"gru-sgd\.parquet: \(file\): has no measurement"):
+        measured_settings(tmp_path)
 
 
 def test_only_successes_that_completed_are_healthy_each_in_its_setting():

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Final, Literal, get_args
 
 import numpy as np
@@ -16,11 +17,12 @@ import polars as pl
 from numpy.typing import NDArray
 from pydantic import Field
 
+from failbench.errors import BadInputError
 from failbench.monitor.bounds import extremes, lasting_high, widened
 from failbench.monitor.breaks import Floats, measured
 from failbench.monitor.history import History
 from failbench.monitor.invariants import Bound, Invariant, Kind, bound_of
-from failbench.monitored.tables import Monitored, histories
+from failbench.monitored.tables import SIGNALS, Monitored, histories, read_monitored
 from failbench.records import Record
 
 Alarm = Kind | Literal["any"]
@@ -120,6 +122,27 @@ def settings_of(monitored: Monitored) -> dict[str, Monitored]:
         same = pl.all_horizontal(pl.col(key) == run[key] for key in keys)
         parts[setting_of(run)] = monitored.select(same)
     return dict(sorted(parts.items()))
+
+
+def measured_settings(folder: Path) -> dict[str, Monitored]:
+    """Monitored runs of a folder by setting, each of which has measurements.
+
+    Raises
+    ------
+    BadInputError
+        If the folder cannot be read, or no run of a setting was measured: nothing would seem to
+        break in any.
+    """
+    settings = settings_of(read_monitored(folder))
+    for name, runs in settings.items():
+        if runs.signals.is_empty():
+            raise BadInputError(
+                folder / SIGNALS / f"{name}.parquet",
+                "(file)",
+                "has no measurement of any run.",
+                "Restore it from the commit of runs.parquet, or record the runs again.",
+            )
+    return settings
 
 
 def healthy_histories(monitored: Monitored) -> list[History]:

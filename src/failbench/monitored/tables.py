@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -128,6 +128,14 @@ def _history(run: dict[str, Any], signals: pl.DataFrame | None) -> History:
     )
     facts, off = json.loads(run["facts"]), json.loads(run["off"])
     return History(run["level"], run["every"], facts, off, tuple(rows), end)
+
+
+def together(parts: Iterable[Monitored]) -> Monitored:
+    """Runs of several settings as two tables."""
+    parts = list(parts)
+    runs = pl.concat([MONITORED_SCHEMA.to_frame(), *(part.runs for part in parts)])
+    signals = pl.concat([SIGNAL_SCHEMA.to_frame(), *(part.signals for part in parts)])
+    return Monitored(runs.sort("run_id"), signals.sort("run_id", "step"))
 
 
 def read_monitored(folder: Path) -> Monitored:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import csv
 import datetime
 import shutil
+from pathlib import Path
 
 import pytest
 
+from failbench.cli import main
 from failbench.errors import BadInputError
 from failbench.monitor.bounds import REFERENCE, write_bounds
 from failbench.monitor.endings import ENDINGS
@@ -141,6 +143,22 @@ def test_a_version_needs_words_and_one_that_is_not_there_is_refused(folder, pack
     freeze(folder, "1", TODAY, "all", "the first", package)
     with pytest.raises(BadInputError, match="Choose one of 1"):
         read_rules(folder, "2")
+
+
+def test_the_command_freezes_what_is_in_the_working_directory(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(REPOSITORY / "params.yaml", tmp_path)
+    (tmp_path / "data/monitor" / BOUNDS).mkdir(parents=True)
+    write_bounds(tmp_path / "data/monitor" / BOUNDS / "gru-sgd.json", BOUND, 3, "made up")
+    command = ["freeze", "1", "--date", "2026-11-22"]
+    assert main(command) == 2
+    assert "what changed and why" in capsys.readouterr().err
+    shipped = REFERENCE.read_bytes()
+    assert main([*command, "--changed", "all", "--why", "the first"]) == 0
+    frozen = read_frozen(Path("data/monitor"))["1"]
+    assert frozen_hash(frozen) in capsys.readouterr().out
+    assert version_of_today(Path("data/monitor")) == "1"
+    assert REFERENCE.read_bytes() == shipped  # there are no bounds of the reference setting here
 
 
 # What is committed.

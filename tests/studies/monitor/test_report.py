@@ -77,6 +77,9 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
             failing = history(CRASH, FAILURE + 1, **signs)
             runs.append(({**key, "run_id": name, "onset_step": ONSET}, failing))
             runs.append(({**key, "run_id": f"{name}-twin", "kind": "twin"}, history()))
+            if scenario.category == "unknown":  # reading waits as it always did
+                begun = history(CRASH, FAILURE + 1, blocked_data={0: 9.0})
+                runs.append(({**key, "run_id": f"{name}-from-start", "kind": "from_start"}, begun))
     runs.append(({"run_id": "s0", "kind": "success"}, history()))
     runs.append(({"run_id": "s1", "kind": "success"}, history(blocked_data={30: 9.0})))
     table = monitored(runs)
@@ -139,6 +142,10 @@ def test_accuracy_is_of_the_development_half_and_abstentions_are_wrong(metrics, 
     borrowed = metrics["t5-sgd"]["borrowed"]["gru-sgd"]["accuracy"]["value"]
     assert borrowed == pytest.approx(whole["accuracy"]["value"], abs=1e-6)
     assert "borrowed" not in metrics["gru-sgd"]
+    begun = metrics["gru-sgd"]["from_start"]
+    assert begun["from_start"]["accuracy"]["value"] == 0
+    assert begun["with_past"]["accuracy"] == metrics["gru-sgd"]["component"]["unknown"]["accuracy"]
+    assert metrics["gru-sgd"]["half"] == {"development": whole}
 
 
 def test_what_is_known_before_the_failure_leaves_the_end_out(metrics):
@@ -195,6 +202,11 @@ def test_methods_are_fitted_to_the_judged_runs_alone_and_beside_others(project):
     assert methods["forest_on_invariants"]["accuracy"]["value"] > whole["accuracy"]["value"]
     assert methods["ending"]["accuracy"]["value"] < 0.5
     assert methods["random_forest"]["accuracy"]["n"] == whole["accuracy"]["n"]
+    for other in ("random_forest", "simple_rules", "ending"):
+        assert methods["invariants"][f"less_{other}"]["value"] == pytest.approx(
+            methods["invariants"]["accuracy"]["value"] - methods[other]["accuracy"]["value"],
+            abs=2e-6,
+        )
 
 
 def test_tables_and_figure_say_which_half_they_are_of(project):
@@ -208,5 +220,5 @@ def test_nothing_of_the_other_half_is_in_any_output(project):
     halves = pl.read_csv(project / "data/monitor/halves.csv").filter(half="test")
     for name in ("breaks", "verdicts", "ends"):
         table = pl.read_parquet(project / f"data/measurements/invariants/{name}.parquet")
-        scenarios = table["run_id"].str.replace(r"-(gru|t5)(-twin)?$", "")
+        scenarios = table["run_id"].str.replace(r"-(gru|t5)(-twin|-from-start)?$", "")
         assert not set(scenarios) & set(halves["scenario"])

@@ -68,7 +68,7 @@ def report(
         confidence=settings.confidence,
     )
     points = rounded(rates)
-    methods = method_table(predictions, settings)
+    methods = method_table(predictions, runs.contrasts, settings)
     metrics: dict[str, Any] = nest(rates, "version", "setting", "part", "name", "metric")
     alarms = nest(shown.alarms, "version", "setting", "kind", "bounds")
     delays = nest(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, get_args
 
 import polars as pl
 
@@ -20,6 +20,7 @@ from failbench.statistics.intervals import ScenarioIntervalSettings, scenario_in
 from failbench.statistics.metrics import OVERALL, ValueMetric
 from failbench.statistics.scenario_values import over_committed, over_scenarios, right
 from failbench.statistics.scores import scenario_answers
+from failbench.studies.monitor.halves import Half
 from failbench.studies.monitor.rungs import LADDER, speaking
 from failbench.vocabulary import ABSTAIN, CATEGORIES, DIFFICULTIES
 
@@ -28,6 +29,12 @@ METHODS: Final = (*MONITOR_METHODS, "simple_rules", "improved_rules", "random_fo
 
 ALL_SETTINGS: Final = "all"
 ACCURACY: Final = next(metric for metric in OVERALL if metric.name == "accuracy")
+FROM_START: Final = "from_start"
+"""Runs whose fault is on from step 0."""
+
+WITH_PAST: Final = "with_past"
+"""The same runs with an onset in mid-run."""
+
 LOGIC: Final = "logic"
 """Alarms of what logic bounds; the others need healthy runs too."""
 
@@ -46,7 +53,8 @@ class Judged:
     breaks, verdicts, ends
         Tables of :mod:`failbench.monitored.verdicts`.
     runs
-        Of each run :data:`RUN_COLUMNS`, and of its scenario ``category`` and ``difficulty``.
+        Of each run :data:`RUN_COLUMNS`, and of its scenario ``category``, ``difficulty`` and
+        ``half``.
     """
 
     rules: Rules
@@ -75,8 +83,10 @@ class Judged:
         return self.answers(verdict_table(kept, self.ends, self.rules), kind)
 
 
-def labelled(runs: pl.DataFrame, scenarios: Sequence[Scenario]) -> pl.DataFrame:
-    """Monitored runs with category and difficulty of their scenarios.
+def labelled(
+    runs: pl.DataFrame, scenarios: Sequence[Scenario], halves: pl.DataFrame
+) -> pl.DataFrame:
+    """Monitored runs with category, difficulty and half of their scenarios.
 
     Parameters
     ----------
@@ -84,6 +94,8 @@ def labelled(runs: pl.DataFrame, scenarios: Sequence[Scenario]) -> pl.DataFrame:
         Rows of ``monitored.tables.MONITORED_SCHEMA``.
     scenarios
         Definitions.
+    halves
+        ``scenario`` and ``half``.
     """
     levels = [(scenario.id, scenario.difficulty) for scenario in scenarios]
     schema = {"scenario": pl.String, "difficulty": pl.String}
@@ -92,6 +104,7 @@ def labelled(runs: pl.DataFrame, scenarios: Sequence[Scenario]) -> pl.DataFrame:
         runs.select(RUN_COLUMNS)
         .join(categories_of(scenarios), on="scenario", how="left")
         .join(difficulty, on="scenario", how="left")
+        .join(halves.select("scenario", "half"), on="scenario", how="left")
     )
 
 
@@ -117,9 +130,11 @@ def rate_table(
     Returns
     -------
     polars.DataFrame
-        Estimates by :data:`RATE_KEYS`, with the number of ``runs``. Parts: ``whole``; ``component``
-        and ``difficulty``; ``ahead``, of runs that had so many steps between onset and failure;
-        ``borrowed``, with bounds of another setting; ``rung`` and ``family``, with what else was
+        Estimates by :data:`RATE_KEYS`, with the number of ``runs``. Parts: ``whole``;
+        ``component``, ``difficulty`` and ``half``; ``ahead``, of runs that had so many steps
+        between onset and failure; ``borrowed``, with bounds of another setting; ``from_start``, of
+        runs whose fault is on from step 0, and of the same runs with a healthy past; ``rung`` and
+        ``family``, with what else was
         measured left out. The metric ``lost`` of a family is by how much accuracy falls without it.
     """
     answers = judged.at_the_end()
@@ -140,12 +155,17 @@ def rate_table(
         groups: list[tuple[str, str, pl.DataFrame]] = [("whole", "whole", of_setting)]
         groups += [("component", c, of_setting.filter(category=c)) for c in CATEGORIES]
         groups += [("difficulty", d, of_setting.filter(difficulty=d)) for d in DIFFICULTIES]
+        groups += [("half", h, of_setting.filter(half=h)) for h in get_args(Half)]
         for ahead in steps_ahead:
             cut = judged.verdicts.filter(bounds=OWN, steps_ahead=ahead)
             had_time = pl.col("failure_step") - pl.col("onset_step") >= ahead
             groups.append(("ahead", str(ahead), judged.answers(cut).filter(here, had_time)))
         groups += [("borrowed", name, judged.at_the_end(name).filter(here)) for name in lenders]
         groups += [("rung", name, table.filter(here)) for name, table in rungs.items()]
+        begun = judged.at_the_end(kind=FROM_START).filter(here)
+        pair = ["scenario", "seed", "setting"]
+        groups.append((FROM_START, FROM_START, begun))
+        groups.append((FROM_START, WITH_PAST, of_setting.join(begun, on=pair, how="semi")))
         for part, name, group in groups:
             if group.height:
                 rates = rates_of(group, settings)
@@ -153,7 +173,7 @@ def rate_table(
                 parts.append(_rows(rates, group, judged.rules.version, keys))
         for family, table in without.items():
             keys = {"setting": setting, "part": "family", "name": family}
-            lost = {"lost": _lost(of_setting, table, settings)}
+            lost = {"lost": difference(of_setting, table, settings)}
             parts.append(_rows(lost, of_setting, judged.rules.version, keys))
     return pl.concat(parts)
 
@@ -222,18 +242,25 @@ def _wilson(value: float, n: float, settings: ScenarioIntervalSettings, estimand
     )
 
 
-def _lost(
-    answers: pl.DataFrame, without: pl.DataFrame, settings: ScenarioIntervalSettings
+def difference(
+    left: pl.DataFrame, right_answers: pl.DataFrame, settings: ScenarioIntervalSettings
 ) -> Interval:
-    """By how much accuracy falls without some invariants, on the same runs."""
-    other = without.select("run_id", without=pl.col("prediction"))
-    paired = answers.join(other, on="run_id")
-    value = right().cast(pl.Float64) - (pl.col("without") == pl.col("category")).cast(pl.Float64)
-    lost = ValueMetric("lost", over_scenarios(paired, value), "accuracy with less accuracy without")
+    """Accuracy of some answers less that of others to the same runs, in the same repeats.
+
+    Where a category has a single scenario there is no interval.
+    """
+    other = right_answers.select("run_id", "repeat", other=pl.col("prediction"))
+    paired = left.join(other, on=["run_id", "repeat"])
+    value = right().cast(pl.Float64) - (pl.col("other") == pl.col("category")).cast(pl.Float64)
+    figure = ValueMetric(
+        "difference",
+        over_scenarios(paired, value),
+        "difference of the probabilities that a run of a new scenario is diagnosed right",
+    )
     collected = scenario_answers(paired)
     if min(collected.sizes) > 1:
-        return scenario_intervals(collected, (), settings, (lost,))["lost"]
-    point = float(lost.score(lost.values.sums()))
+        return scenario_intervals(collected, (), settings, (figure,))["difference"]
+    point = float(figure.score(figure.values.sums()))
     return Interval(
         value=point,
         ci_low=point,
@@ -241,7 +268,7 @@ def _lost(
         n=collected.n,
         method="point",
         resampling_unit="scenario",
-        estimand=lost.estimand,
+        estimand=figure.estimand,
     )
 
 
@@ -353,24 +380,36 @@ FALSE_ALARM_SCHEMA: Final = pl.Schema(
 )
 
 
-def method_table(predictions: pl.DataFrame, settings: ScenarioIntervalSettings) -> pl.DataFrame:
-    """Rates of methods that were fitted to the same runs.
+def method_table(
+    predictions: pl.DataFrame,
+    contrasts: Sequence[tuple[str, str]],
+    settings: ScenarioIntervalSettings,
+) -> pl.DataFrame:
+    """Rates of methods that were fitted to the same runs, and named differences.
 
     Parameters
     ----------
     predictions
         Rows of ``predictions.PREDICTION_SCHEMA``.
+    contrasts
+        Pairs of methods, left less right.
     settings
         Of the intervals.
 
     Returns
     -------
     polars.DataFrame
-        Estimates by ``method`` and ``metric``, with the number of ``runs``.
+        Estimates by ``method`` and ``metric``, with the number of ``runs``. The metric
+        ``less_<method>`` is by how much accuracy is higher than that of another.
     """
     parts = []
     for (method,), rows in predictions.group_by("method", maintain_order=True):
-        table = estimate_rows(rates_of(rows, settings), method=method)
+        rates = rates_of(rows, settings)
+        for left, other in contrasts:
+            if left == method:
+                answers = predictions.filter(pl.col("method") == other)
+                rates[f"less_{other}"] = difference(rows, answers, settings)
+        table = estimate_rows(rates, method=method)
         runs = rows["run_id"].n_unique()
         parts.append(table.with_columns(runs=pl.lit(runs, pl.Int32)))
     return pl.concat(parts)

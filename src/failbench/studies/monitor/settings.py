@@ -32,6 +32,8 @@ class JudgedRuns(Record):
         Halves of the scenarios whose runs are read. Those of the others are not looked at.
     lenders
         Settings whose bounds all other settings' runs are held against as well.
+    contrasts
+        Differences in accuracy between methods, left less right.
     steps_ahead
         Steps before the failure at which logs are cut; at 0 the end is known.
     """
@@ -39,4 +41,5 @@ class JudgedRuns(Record):
     versions: tuple[str, ...] = Field(min_length=1)
     halves: tuple[Half, ...] = Field(min_length=1)
     lenders: tuple[str, ...]
+    contrasts: tuple[tuple[str, str], ...]
     steps_ahead: tuple[Annotated[int, Field(ge=0)], ...] = Field(min_length=1)

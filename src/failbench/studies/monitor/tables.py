@@ -18,7 +18,7 @@ from failbench.reporting.labels import (
     reads_label,
 )
 from failbench.reporting.table import Column, Divider, Table
-from failbench.studies.monitor.results import ALL_SETTINGS, LOGIC
+from failbench.studies.monitor.results import ALL_SETTINGS, FROM_START, LOGIC, WITH_PAST
 from failbench.studies.monitor.rungs import LADDER
 from failbench.vocabulary import CATEGORIES, DIFFICULTIES
 
@@ -28,13 +28,15 @@ INTERVAL_NOTE: Final = (
 )
 ANSWER_NOTE: Final = (
     "Accuracy: from the whole log, which goes on after a failure that does not end the run; an "
-    "abstention counts as wrong. When named: of the runs of which a cause is named; "
-    "named: their share. Nothing is learnt from any failing run: rules were frozen before they "
-    "were applied, and bounds come from healthy runs."
+    "abstention counts as wrong. When named: of the runs of which a cause is named; named: their "
+    "share. Rules were frozen before they were applied, and bounds come from healthy runs alone; a "
+    "version after the first was made with runs of the development half in view, on which its "
+    "figures are in-sample."
 )
 AHEAD_NOTE: Final = (
-    "At the failure: from the log up to the step in which the detector sees it, as features are "
-    "taken for other methods, the end known. Steps before failure: of the runs with so many steps between onset and failure, from the log "
+    "At the failure: from the log up to the step in which the detector sees it, where features are "
+    "taken for other methods; of a run that goes on, up to nine steps before it are in no log. "
+    "Steps before failure: of the runs with so many steps between onset and failure, from the log "
     "up to there, the end unknown. First break: steps after onset, median and quartiles; runs in "
     "which something broke before onset, and in which nothing broke, are counted beside."
 )
@@ -49,12 +51,19 @@ DECISIVE_NOTE: Final = (
 )
 METHODS_NOTE: Final = (
     "Out of fold, in the folds of the main study; each method learns from the runs of these "
-    "scenarios alone, fewer than there. The answers of the invariants are those of frozen rules."
+    "scenarios alone, fewer than there. The answers of the invariants are those of frozen rules. "
+    "Less this: differences in points that were named before any failing run was scored."
 )
 LADDER_NOTE: Final = "Each rung has what those above it have. The ending is on all of them."
 FAMILY_NOTE: Final = (
     "Lost: points of accuracy, on the same runs, without any invariant of the family."
 )
+
+
+BEGUN: Final = {
+    FROM_START: "Fault on from step 0",
+    WITH_PAST: "The same runs with a healthy past",
+}
 
 
 @dataclass(frozen=True)
@@ -156,6 +165,13 @@ def method_rates_table(rates: pl.DataFrame, setting: str, halves: str, confidenc
             return ABSENT
         return with_interval(rows[0]["value"], rows[0]["ci_low"], rows[0]["ci_high"])
 
+    def less(method: str) -> str:
+        rows = rates.filter(method="invariants", metric=f"less_{method}").to_dicts()
+        if not rows:
+            return ABSENT
+        bounds = (rows[0]["value"], rows[0]["ci_low"], rows[0]["ci_high"])
+        return with_interval(*bounds, lambda value: signed(100 * value))
+
     def size(method: str) -> str:
         (row,) = rates.filter(method=method, metric="accuracy").to_dicts()
         return f"{row['n']} / {row['runs']}"
@@ -167,9 +183,9 @@ def method_rates_table(rates: pl.DataFrame, setting: str, halves: str, confidenc
             Column("Reads", align="left", cell=reads_label),
             Column("Scenarios / runs", cell=size),
             Column("Accuracy", cell=partial(cell, "accuracy")),
-            Column("At the failure", cell=partial(of, "ahead", "0", "accuracy")),
             Column("When named", cell=partial(cell, "accuracy_when_committed")),
             Column("Named", cell=partial(cell, "coverage")),
+            Column("Invariants less this", cell=less),
         ),
         in_label_order(rates["method"].unique()),
         f"Methods that were fitted to the same runs of {setting} ({halves} of the scenarios).",
@@ -215,6 +231,7 @@ def _whole_table(shown: Shown) -> Table:
             Column("Setting", align="left", cell=lambda row: row["setting"]),
             Column("Scenarios / runs", cell=size),
             Column("Accuracy", cell=partial(of, "whole", "whole", "accuracy")),
+            Column("At the failure", cell=partial(of, "ahead", "0", "accuracy")),
             Column("When named", cell=partial(of, "whole", "whole", "accuracy_when_committed")),
             Column("Named", cell=partial(of, "whole", "whole", "coverage")),
             *(
@@ -238,12 +255,15 @@ def _whole_table(shown: Shown) -> Table:
 
 
 def _scope_table(shown: Shown) -> Table:
-    """By component and difficulty, of the last version."""
+    """By component, difficulty and half, of the last version."""
     version, settings = shown.versions[-1], shown.settings
     rows: list[Any] = [
         ("component", category, CATEGORY_LABELS[category]) for category in CATEGORIES
     ]
     rows += [("difficulty", level, words(level).capitalize()) for level in DIFFICULTIES]
+    halves = shown.rates.filter(part="half")["name"].unique().sort()
+    rows += [(FROM_START, name, label) for name, label in BEGUN.items()]
+    rows += [("half", half, f"{half.capitalize()} half") for half in halves]
 
     def accuracy(setting: str, row: tuple[str, str, str]) -> str:
         key = {"version": version, "setting": setting, "part": row[0], "name": row[1]}
@@ -261,7 +281,7 @@ def _scope_table(shown: Shown) -> Table:
             *(Column(setting, "Accuracy", cell=partial(accuracy, setting)) for setting in settings),
         ),
         rows,
-        _caption(shown, f"Accuracy of version {version} by component and difficulty"),
+        _caption(shown, f"Accuracy of version {version} by component, difficulty and half"),
         (ANSWER_NOTE, INTERVAL_NOTE.format(interval=100 * shown.confidence)),
     )
 
