@@ -7,10 +7,9 @@ from pathlib import Path
 import polars as pl
 
 from failbench.features.feature_table import FEATURE_SCHEMA
-from failbench.methods.boosting_machine import EbmSettings
 from failbench.methods.classifiers import RandomForestSettings
 from failbench.methods.improved_rules import ImprovedRulesSettings
-from failbench.methods.monitor_methods import EbmSections, ForestSections, NoSections
+from failbench.methods.monitor_methods import ForestSections, NoSections
 from failbench.methods.simple_rules import SimpleRulesSettings
 from failbench.monitored.known import known_table
 from failbench.monitored.verdicts import BREAK_SCHEMA, END_SCHEMA, VERDICT_SCHEMA
@@ -39,7 +38,6 @@ def main() -> None:
         "invariants": NoSections(),
         "ending": NoSections(),
         "forest_on_invariants": ForestSections(random_forest=forest),
-        "ebm_on_invariants": EbmSections(ebm=read_section("ebm", EbmSettings)),
         "simple_rules": read_section("simple_rules", SimpleRulesSettings),
         "improved_rules": read_section("improved_rules", ImprovedRulesSettings),
         "random_forest": forest,

@@ -24,8 +24,16 @@ from failbench.studies.monitor.halves import Half
 from failbench.studies.monitor.rungs import LADDER, speaking
 from failbench.vocabulary import ABSTAIN, CATEGORIES, DIFFICULTIES
 
-METHODS: Final = (*MONITOR_METHODS, "simple_rules", "improved_rules", "random_forest")
-"""Methods of the study; the last stand beside those that read what the monitor knows."""
+METHODS: Final = (
+    *(name for name in MONITOR_METHODS if name != "ebm_on_invariants"),
+    "simple_rules",
+    "improved_rules",
+    "random_forest",
+)
+"""Methods of the study; the last stand beside those that read what the monitor knows.
+
+The EBM on invariants is not one yet: its bags need more runs of each category than half of the
+scenarios have."""
 
 ALL_SETTINGS: Final = "all"
 ACCURACY: Final = next(metric for metric in OVERALL if metric.name == "accuracy")

@@ -52,8 +52,8 @@ DECISIVE_NOTE: Final = (
 METHODS_NOTE: Final = (
     "Out of fold, in the folds of the main study; each method learns from the runs of these "
     "scenarios alone, fewer than there. The answers of the invariants are those of frozen rules. "
-    "Less this: differences in points; those with the forest and simple rules were named before any "
-    "failing run was scored."
+    "Less this: differences in points; those with the forest and with simple rules were named "
+    "before any failing run was scored."
 )
 LADDER_NOTE: Final = "Each rung has what those above it have. The ending is on all of them."
 FAMILY_NOTE: Final = (
