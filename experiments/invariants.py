@@ -18,8 +18,8 @@ from failbench.monitored.verdicts import (
 from failbench.monitored.versions import read_rules
 from failbench.studies.monitor.halves import HALF_SCHEMA
 from failbench.studies.monitor.settings import JudgedRuns
-from failbench.telemetry import RUN_SCHEMA, read_table, write_parquet
-from stage import print_table, read_points, read_section, run
+from failbench.telemetry import RUN_SCHEMA, write_parquet
+from stage import print_table, read_output, read_points, read_section, run
 
 MONITORED = Path("data/monitor")
 RUNS = Path("data/monitor/runs.parquet")
@@ -37,7 +37,7 @@ def main() -> None:
     monitored = together(
         of_halves(runs, halves, settings.halves) for runs in measured_settings(MONITORED).values()
     )
-    ends = ends_of(monitored.runs, read_table(TELEMETRY, RUN_SCHEMA))
+    ends = ends_of(monitored.runs, read_output(TELEMETRY, RUN_SCHEMA))
     broken, judged = [], []
     for version in settings.versions:
         rules = read_rules(MONITORED, version)

@@ -22,7 +22,6 @@ from failbench.studies.monitor.settings import (
     JudgedRuns,
     versioned,
 )
-from failbench.telemetry import read_table
 from recordings import read_scenarios_of
 from report import publish, run
 from stage import read_output, read_outputs, read_points, read_section
@@ -44,7 +43,7 @@ def main() -> None:
     breaks = read_output(MEASURED / "breaks.parquet", versioned(BREAK_SCHEMA))
     verdicts = read_output(MEASURED / "verdicts.parquet", versioned(VERDICT_SCHEMA))
     ends = read_output(MEASURED / "ends.parquet", END_SCHEMA)
-    monitored = read_table(RUNS, MONITORED_SCHEMA).join(ends, on="run_id", how="semi")
+    monitored = read_output(RUNS, MONITORED_SCHEMA).join(ends, on="run_id", how="semi")
     runs = labelled(
         monitored, read_scenarios_of(monitored, SCENARIOS), read_points(HALVES, HALF_SCHEMA)
     )

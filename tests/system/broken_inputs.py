@@ -150,7 +150,8 @@ def _read_of(stage: Stage, folder: str) -> list[str]:
     return sorted(
         path.relative_to(root).as_posix()
         for path in root.rglob("*")
-        if path.is_file() and path.suffix != ".md"
+        # notes, and what was compared before fingerprints were carried over, are for readers
+        if path.is_file() and path.suffix != ".md" and path.name != "carried.csv"
     )
 
 
