@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import shutil
+import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -188,6 +191,25 @@ def test_a_corpus_of_another_tokenizer_library_is_kept_elsewhere(
     kept = corpus_cache(tmp_path)
     monkeypatch.setattr("failbench.recording.corpus_cache.version", lambda _: "0.0.1")
     assert corpus_cache(tmp_path) != kept
+
+
+def test_workers_of_a_campaign_may_hash_code_at_once() -> None:
+    def interfere(*_: object) -> None:
+        sum(range(20))  # lets another thread go on in the middle of a parse
+
+    paths = sorted(Path(module.__file__).parent.glob("*.py"))
+    interval, threshold = sys.getswitchinterval(), gc.get_threshold()
+    sys.setswitchinterval(1e-6)
+    gc.set_threshold(5)
+    gc.callbacks.append(interfere)
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            trees = list(pool.map(module.parsed, paths * 4))
+    finally:
+        gc.callbacks.remove(interfere)
+        sys.setswitchinterval(interval)
+        gc.set_threshold(*threshold)
+    assert len(trees) == 4 * len(paths)
 
 
 def test_fingerprint_covers_ranges_declaration_and_provenance(ranges: NominalRanges) -> None:

@@ -12,6 +12,7 @@ import json
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
+from threading import Lock
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
@@ -31,6 +32,7 @@ _LOOP_MODULES = (
     "reports.py",
     "unmonitored.py",
 )
+_PARSING = Lock()
 _FAULTS = "failbench.recording.faults."
 _GPU_MODULES = (*_LOOP_MODULES, "gpu.py")
 PROVENANCE = (
@@ -88,8 +90,19 @@ def _dump(node: object) -> str:
     return f"{type(node).__name__}({','.join(fields)})"
 
 
+def parsed(path: Path) -> ast.Module:
+    """Syntax tree of a module, one thread at a time.
+
+    Python 3.11 counts its depth in a tree once for all threads, and raises ``SystemError`` when two
+    of them parse.
+    """
+    text = path.read_text(encoding="utf-8")
+    with _PARSING:
+        return ast.parse(text)
+
+
 def _module(path: Path) -> ast.Module:
-    module = ast.parse(path.read_text(encoding="utf-8"))
+    module = parsed(path)
     _BehaviourOnly().visit(module)  # in place
     return module
 
