@@ -8,6 +8,7 @@ import pickle
 import subprocess
 import sys
 import threading
+import time
 import warnings
 
 import pytest
@@ -241,6 +242,29 @@ def test_a_compiled_model_gets_no_hooks_and_the_log_says_so(tmp_path):
     assert list(history.series("loss_ratio")[0]) == [0, 1, 2, 3]
     assert list(history.series("backwards")[0]) == []
     assert (history.series("busy_backward")[1] > 0).all()
+
+
+def test_a_wait_between_checks_is_seen_by_the_next_check(tmp_path):
+    def waiting():
+        for number, batch in enumerate(list(loader())[:11]):
+            if number == 7:
+                time.sleep(0.1)
+            yield batch
+
+    with Monitor(tmp_path / "run", every=5) as monitor:
+        model = Tiny()
+        optimizer = adamw(model)[0]
+        monitor.watch(model, optimizer)
+        for batch in monitor.data(waiting()):
+            optimizer.zero_grad()
+            model(batch).mean().backward()
+            optimizer.step()
+            monitor.diagnosis()  # writes the step as it is, and adds it to nothing
+    steps, waits = monitor.history().series("blocked_data")
+    waited = dict(zip(steps, waits, strict=True))
+    assert waited[7] > 0.09, "a step that the log keeps besides has its own"
+    assert 0.018 < waited[10] < 0.09, "a check has the mean of the five steps since the one before"
+    assert waited[5] < waited[10]
 
 
 def test_a_late_monitor_warns_once_and_names_what_needs_the_past(tmp_path):

@@ -17,6 +17,7 @@ from collections.abc import Callable
 
 from failbench.monitor.clock import Clock, Counters, Counts
 from failbench.monitor.guard import Guard
+from failbench.monitor.interval import Interval
 from failbench.monitor.log import LogWriter
 from failbench.monitor.memory import LiveTensors, Memory
 from failbench.monitor.ranks import Ranks
@@ -56,6 +57,7 @@ class Steps:
         self._memory: Memory | None = None
         self._ranks: Ranks | None = None
         self._live_tensors = LiveTensors()
+        self._interval = Interval(every)
         self._counters = guard.attempt("counters", Counters)
         self._before: Step | None = None  # a batch was asked for, and has not come yet
         self._asked = False
@@ -245,7 +247,9 @@ class Steps:
 
     def _write(self, step: Step, values: dict[str, float]) -> None:
         check = self._is_check(step.number)
-        wanted = self._guard.wanted(values | step.measured() | self._at_the_end(step))
+        measured = values | step.measured() | self._at_the_end(step)
+        means = self._interval.means(step.number, measured)
+        wanted = self._guard.wanted(measured | means if check else measured)
         # A step with an evaluation is written whole: it may be the only one for long.
         self._guard.write(self._writer.step, step.number, wanted, check or step.evaluated)
 

@@ -1,0 +1,64 @@
+"""Interval: time and counts of all steps since the check before.
+
+A wait between two checks would be seen by none of them, so that a check has the mean of the steps
+since the one before. Steps that the log keeps besides have their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from failbench.monitor.signals import PHASES
+
+AVERAGED: Final = frozenset(
+    {"page_faults", "bytes_read", "bytes_written"}
+    # An evaluation is not of every step: the time of one is no less for the steps before it.
+    | {f"{kind}_{phase}" for kind in ("busy", "blocked") for phase in PHASES}
+    - {"busy_evaluation", "blocked_evaluation"}
+)
+"""Signals that checks have the mean of."""
+
+
+class Interval:
+    """Adds up what steps took since the check before.
+
+    Parameters
+    ----------
+    every
+        Steps from one check to the next.
+    """
+
+    def __init__(self, every: int) -> None:
+        self._every = every
+        self._totals: dict[str, float] = {}
+        self._steps = 0
+        self._last = -1
+        self._of_last: dict[str, float] = {}
+
+    def means(self, step: int, values: Mapping[str, float]) -> dict[str, float]:
+        """Means of the steps since the check before, of which this is the last so far.
+
+        Parameters
+        ----------
+        step
+            Its number. A step that comes again takes the place of what it was before.
+        values
+            Its signals.
+        """
+        if step != self._last:
+            self._pass()
+        self._last = step
+        self._of_last = {name: value for name, value in values.items() if name in AVERAGED}
+        return {name: total / (self._steps + 1) for name, total in self._with_last().items()}
+
+    def _pass(self) -> None:
+        """Leave the last step behind: it was a check, or is added."""
+        if self._last % self._every == 0:
+            self._totals, self._steps = {}, 0
+        elif self._last >= 0:
+            self._totals, self._steps = self._with_last(), self._steps + 1
+
+    def _with_last(self) -> dict[str, float]:
+        last = {name: self._totals.get(name, 0.0) + each for name, each in self._of_last.items()}
+        return self._totals | last
