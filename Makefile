@@ -20,7 +20,7 @@ MILLION ?= .benchmarks/million.json
 LOCK_OPTIONS := --quiet --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	--no-emit-index-url --prerelease disallow
 
-.PHONY: help repro compare reruns test system-test long-test cost million lint record llm paper \
+.PHONY: help repro compare reruns test system-test long-test cost monitor-cost million lint record llm paper \
 	readme lock clean
 
 help:  ## list the targets
@@ -67,6 +67,10 @@ cost: $(STUDY)  ## measure what features, methods and statistics cost as they gr
 	@mkdir -p $(dir $(COST))
 	@$(IN_VENV) python -m pytest -q tests/benchmarks/test_costs.py -m cost \
 		--benchmark-json=$(COST) --benchmark-columns=min,rounds
+
+monitor-cost: $(RECORDER)  ## measure what each rung of the monitor's ladder costs (5 minutes)
+	@$(IN_VENV) MONITOR_COST=data/monitor/cost.csv python -m pytest -q -m cost \
+		tests/benchmarks/test_ladder_costs.py
 
 million: $(STUDY)  ## diagnose a million runs in bounded memory (15 minutes, 8 GB of disk)
 	@mkdir -p $(dir $(MILLION))

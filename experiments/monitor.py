@@ -14,6 +14,7 @@ from failbench.prediction.slices import ReferenceStudy
 from failbench.predictions import PREDICTION_SCHEMA
 from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.statistics.settings import read_statistics
+from failbench.studies.monitor.cost import COST_SCHEMA
 from failbench.studies.monitor.halves import HALF_SCHEMA
 from failbench.studies.monitor.report import report
 from failbench.studies.monitor.results import METHODS, Judged, labelled
@@ -32,6 +33,7 @@ FROZEN = Path("data/monitor/frozen.json")
 VERSIONS = Path("data/monitor/versions")
 HALVES = Path("data/monitor/halves.csv")
 HISTORY = Path("data/monitor/versions.csv")
+COST = Path("data/monitor/cost.csv")
 SCENARIOS = Path("data/scenarios")
 MEASURED = Path("data/measurements/invariants")
 PREDICTIONS = Path("data/predictions/monitor")
@@ -63,6 +65,7 @@ def main() -> None:
             judged,
             read_outputs(PREDICTIONS, METHODS, PREDICTION_SCHEMA),
             read_points(HISTORY, HISTORY_SCHEMA),
+            read_points(COST, COST_SCHEMA),
             setting_of(reference.model_dump()),
             settings,
             read_statistics(ScenarioIntervalSettings),

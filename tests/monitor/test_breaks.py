@@ -13,20 +13,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from failbench.errors import BadInputError
-from failbench.monitor.bounds import fit_bounds, read_bounds, write_bounds
-from failbench.monitor.breaks import WINDOW, breaks, compared
+from failbench.monitor.bounds import TIGHTEST, fit_bounds, read_bounds, write_bounds
+from failbench.monitor.breaks import breaks, compared
 from failbench.monitor.diagnosis import OUTRANKED, diagnose
 from failbench.monitor.end import End
 from failbench.monitor.endings import ENDINGS
 from failbench.monitor.history import History, Row
-from failbench.monitor.invariants import CATALOGUE, Bound
+from failbench.monitor.invariants import CATALOGUE, WINDOW, Bound, read_invariants
 from failbench.monitor.signals import SIGNALS
 from failbench.vocabulary import ABSTAIN, CATEGORIES
 
 BY_ID = {invariant.id: invariant for invariant in CATALOGUE}
 COMPLETED = End("completed", "callback", 99)
 LOGIC = BY_ID["labels_are_classes"]
-STATISTIC = BY_ID["reads_not_blocked"]
+STATISTIC = BY_ID["rows_not_longer"]
 SYMPTOM = BY_ID["gradients_finite"]
 
 
@@ -76,22 +76,24 @@ def test_every_component_has_invariants_and_an_ending():
 # What values are held against.
 
 
-@given(st.lists(st.floats(0.1, 1e6), min_size=1, max_size=60), st.floats(0, 10))
-def test_ratios_are_those_of_the_definition(numbers, floor):
+@given(st.lists(st.floats(0.1, 1e6), min_size=1, max_size=60), st.floats(0, 10), st.integers(1, 30))
+def test_ratios_are_those_of_the_definition(numbers, floor, window):
     values = np.array(numbers)
     size = np.log(values + floor)
-    past, start, peak = (compared(values, kind, floor) for kind in ("past", "start", "peak"))
+    past, start, peak = (
+        compared(values, kind, floor, window) for kind in ("past", "start", "peak")
+    )
     for place in range(len(values)):
-        before = size[max(0, place - WINDOW) : place]
+        before = size[max(0, place - window) : place]
         expected = size[place] - np.median(before) if place >= 5 else math.nan
         assert past[place] == pytest.approx(expected, nan_ok=True)
-        expected = size[place] - np.median(size[:WINDOW]) if place >= WINDOW else math.nan
+        expected = size[place] - np.median(size[:window]) if place >= window else math.nan
         assert start[place] == pytest.approx(expected, nan_ok=True)
         assert peak[place] == pytest.approx(size[place] - size[: place + 1].max())
 
 
 def test_growth_is_over_the_largest_so_far():
-    growth = compared(np.array([3.0, 5.0, 4.0, 5.0, 6.0, 8.0]), "growth", 0.0)
+    growth = compared(np.array([3.0, 5.0, 4.0, 5.0, 6.0, 8.0]), "growth", 0.0, 8)
     assert growth[2:].tolist() == [-1.0, 0.0, 1.0, 2.0]
 
 
@@ -104,22 +106,53 @@ def test_logic_breaks_at_the_first_value_outside_and_is_reported_with_it():
 
 
 def test_a_statistic_breaks_when_it_lasted_and_without_a_bound_never():
-    calm, slow = [0.1] * 30, [9.0]
+    calm, long = [9.0] * 30, [99.0]
     bound = {STATISTIC.id: Bound(-math.inf, 1.0)}
-    assert not breaks(history(blocked_data=[*calm, *slow * 2, *calm]), (STATISTIC,), bound)
-    (broken,) = breaks(history(blocked_data=[*calm, *slow * 3]), (STATISTIC,), bound)
-    assert broken.step == 32
-    assert not breaks(history(blocked_data=[*calm, *slow * 3]), (STATISTIC,), {})
+    assert not breaks(history(longest_row=[*calm, *long, *calm]), (STATISTIC,), bound)
+    (broken,) = breaks(history(longest_row=[*calm, *long * 2]), (STATISTIC,), bound)
+    assert broken.step == 31
+    assert not breaks(history(longest_row=[*calm, *long * 2]), (STATISTIC,), {})
 
 
 def test_what_is_no_number_lies_outside():
     invariant = BY_ID["loss_of_right_size"]
     (broken,) = breaks(history(loss_ratio=[1.0, math.nan]), (invariant,), {})
     assert broken.step == 1
-    assert not breaks(history(blocked_data=[0.1] * 10), (STATISTIC,), {STATISTIC.id: Bound(0, 1)})
+    assert not breaks(history(longest_row=[9.0] * 10), (STATISTIC,), {STATISTIC.id: Bound(0, 1)})
+
+
+def test_an_invariant_says_nothing_of_steps_where_what_it_presumes_does_not_hold():
+    invariant = BY_ID["loss_is_mean_cross_entropy"]
+    assert invariant.presumes == "logits_nonfinite"
+    ratios = [1.0, math.nan, 1.0, 2.0]
+    (broken,) = breaks(history(loss_ratio=ratios, logits_nonfinite=[0, 5, 0, 0]), (invariant,), {})
+    assert broken.step == 3
+    (broken,) = breaks(history(loss_ratio=ratios, logits_nonfinite=[0, 0, 0, 0]), (invariant,), {})
+    assert broken.step == 1, "logits are finite and the loss is not"
+    (broken,) = breaks(history(loss_ratio=ratios), (invariant,), {})
+    assert broken.step == 1, "nothing is known of the logits"
+
+
+def test_catalogues_of_older_versions_are_read_as_they_were_meant():
+    row = "a,unknown,f,logic,rows,value,at most,0,1,A.,definition"
+    head = "id,component,family,kind,signal,against,relation,bound,rows,statement,source"
+    (old,) = read_invariants(f"{head}\n{row}")
+    assert (old.window, old.presumes) == (WINDOW, "")
+    (new,) = read_invariants(f"{head},window,presumes\n{row},8,loss")
+    assert (new.window, new.presumes) == (8, "loss")
+    with pytest.raises(ValueError, match="tuple"):
+        read_invariants(f"{head},window,presumes\n{row},8,lost")
 
 
 # Bounds.
+
+
+def test_a_ratio_that_never_moved_in_healthy_runs_may_move_by_a_twentieth():
+    steady, grown = (history(longest_row=[100.0] * 20 + [last] * 5) for last in (100.0, 104.0))
+    fitted = fit_bounds([steady] * 3, (STATISTIC,), 1.0)
+    assert fitted[STATISTIC.id].high == TIGHTEST
+    assert not breaks(grown, (STATISTIC,), fitted)
+    assert breaks(history(longest_row=[100.0] * 20 + [108.0] * 5), (STATISTIC,), fitted)
 
 
 def test_no_run_breaks_bounds_that_were_fitted_to_it():
@@ -190,32 +223,32 @@ def test_a_broken_or_foreign_file_of_bounds_is_refused_by_name(tmp_path, content
 FITTED = {STATISTIC.id: Bound(-math.inf, 1.0)}
 
 
-def run_with(logic_at: int | None, slow_from: int | None, end: End = COMPLETED) -> History:
+def run_with(logic_at: int | None, long_from: int | None, end: End = COMPLETED) -> History:
     steps = 100
     return history(
         end,
         labels_outside=[float(logic_at is not None and step >= logic_at) for step in range(steps)],
-        blocked_data=[
-            9.0 if slow_from is not None and step >= slow_from else 0.1 for step in range(steps)
+        longest_row=[
+            99.0 if long_from is not None and step >= long_from else 9.0 for step in range(steps)
         ],
     )
 
 
 @pytest.mark.parametrize(
-    ("logic_at", "slow_from", "answer"),
+    ("logic_at", "long_from", "answer"),
     [
         (None, None, ABSTAIN),
         (50, None, "data_pipeline"),
-        (None, 50, "unknown"),
+        (None, 50, "memory_hardware"),
         (40, 50, "data_pipeline"),
-        (52 + OUTRANKED, 50, "data_pipeline"),
-        (53 + OUTRANKED, 50, "unknown"),
+        (51 + OUTRANKED, 50, "data_pipeline"),
+        (52 + OUTRANKED, 50, "memory_hardware"),
     ],
 )
 def test_the_earliest_break_decides_and_logic_outranks_a_statistic_shortly_before(
-    logic_at, slow_from, answer
+    logic_at, long_from, answer
 ):
-    assert diagnose(run_with(logic_at, slow_from), FITTED).answer == answer
+    assert diagnose(run_with(logic_at, long_from), FITTED).answer == answer
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from pydantic import Field, TypeAdapter, ValidationError, model_validator
 from failbench.errors import BadInputError
 from failbench.monitor.breaks import Floats, measured
 from failbench.monitor.history import History
-from failbench.monitor.invariants import Bound, Invariant, bound_of
+from failbench.monitor.invariants import RATIOS, Bound, Invariant, bound_of
 from failbench.records import Record
 
 FORMAT: Final = 1
@@ -24,6 +24,11 @@ REFERENCE: Final = Path(__file__).parent / "data/bounds.json"
 
 They hold for runs of that setting. Ratios to a run's own past may carry over to others; sizes,
 times and memory will hardly, so that bounds of one's own healthy runs are the better ones."""
+
+
+TIGHTEST: Final = math.log(1.05)
+"""The logarithm of the smallest ratio that can break a bound: where no healthy run strays from its
+own past at all, one that does so by less than this has not strayed either."""
 
 
 class FittedBound(Record):
@@ -98,9 +103,28 @@ def fit_bounds(
         lasting = [extremes(history, invariant) for history in histories]
         lows, highs = np.array([each for each in lasting if each is not None]).reshape(-1, 2).T
         if len(highs):
-            low, high = -widened(-lows, margin), widened(highs, margin)
-            fitted[invariant.id] = bound_of(invariant.relation, low, high)
+            fitted[invariant.id] = fitted_bound(invariant, lows, highs, margin)
     return fitted
+
+
+def fitted_bound(invariant: Invariant, lows: Floats, highs: Floats, margin: float) -> Bound:
+    """The bound of an invariant from the extremes of healthy runs.
+
+    Of a ratio, it lies at least :data:`TIGHTEST` from 1.
+
+    Parameters
+    ----------
+    invariant
+        What is bounded.
+    lows, highs
+        Of each run, of shape (runs,), with at least one.
+    margin
+        At least 0.
+    """
+    low, high = -widened(-lows, margin), widened(highs, margin)
+    if invariant.against in RATIOS:
+        low, high = min(low, -TIGHTEST), max(high, TIGHTEST)
+    return bound_of(invariant.relation, low, high)
 
 
 def extremes(history: History, invariant: Invariant) -> tuple[float, float] | None:

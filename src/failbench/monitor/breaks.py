@@ -13,9 +13,6 @@ from failbench.monitor.history import History
 from failbench.monitor.invariants import Against, Bound, Invariant
 from failbench.monitor.signals import SIGNALS
 
-WINDOW: Final = 20
-"""Measurements that make the start of a run, or the past of a measurement."""
-
 FEWEST: Final = 5
 """Measurements of which a past is made at least."""
 
@@ -55,7 +52,7 @@ class Break:
     bound: Bound
 
 
-def compared(values: Floats, against: Against, floor: float) -> Floats:
+def compared(values: Floats, against: Against, floor: float, window: int) -> Floats:
     """Values of a signal as they are held against a bound.
 
     Parameters
@@ -64,12 +61,14 @@ def compared(values: Floats, against: Against, floor: float) -> Floats:
         Measurements of shape (measurements,), in order.
     against
         ``value`` leaves them; ``first`` subtracts the first; ``start`` takes the logarithm of the
-        ratio to the median of the first :data:`WINDOW`, ``past`` of the ratio to the median of as
-        many before, ``peak`` of the ratio to the largest so far; ``growth`` subtracts the largest
-        so far, once there are two: after an evaluation or at the end of an epoch a count may fall,
-        and its return is no growth.
+        ratio to the median of the first ``window``, ``past`` of the ratio to the median of as many
+        before, ``peak`` of the ratio to the largest so far; ``growth`` subtracts the largest so
+        far, once there are two: after an evaluation or at the end of an epoch a count may fall, and
+        its return is no growth.
     floor
         Added to both sides of a ratio.
+    window
+        Measurements that make the start of a run, or the past of a measurement.
 
     Returns
     -------
@@ -90,20 +89,27 @@ def compared(values: Floats, against: Against, floor: float) -> Floats:
         result[:] = size - np.maximum.accumulate(size)
         return result
     if against == "start":
-        if len(values) > WINDOW:
-            result[WINDOW:] = size[WINDOW:] - np.median(size[:WINDOW])
+        if len(values) > window:
+            result[window:] = size[window:] - np.median(size[:window])
         return result
     for place in range(FEWEST, len(values)):
-        result[place] = size[place] - np.median(size[max(0, place - WINDOW) : place])
+        result[place] = size[place] - np.median(size[max(0, place - window) : place])
     return result
 
 
 def measured(history: History, invariant: Invariant) -> tuple[NDArray[np.int64], Floats, Floats]:
-    """Steps, values and compared values of an invariant's signal, each (measurements,)."""
+    """Steps, values and compared values of an invariant's signal, each (measurements,).
+
+    Steps at which a signal that it presumes to be zero was not are passed over.
+    """
     steps, values = history.series(invariant.signal)
+    if invariant.presumes:
+        presumed, sizes = history.series(invariant.presumes)
+        is_void = np.isin(steps, presumed[sizes != 0])
+        steps, values = steps[~is_void], values[~is_void]
     floor = FLOORS.get(_UNIT[invariant.signal], SMALLEST)
     with np.errstate(invalid="ignore"):  # infinite values are compared too
-        return steps, values, compared(values, invariant.against, floor)
+        return steps, values, compared(values, invariant.against, floor, invariant.window)
 
 
 def breaks(

@@ -21,10 +21,16 @@ from nearly any cause, and speaks only where nothing else did."""
 Against = Literal["value", "first", "start", "past", "peak", "growth"]
 """What a value is held against; see :func:`failbench.monitor.breaks.compared`."""
 
+RATIOS: Final = frozenset({"start", "past", "peak"})
+"""Those that give the logarithm of a ratio."""
+
 Relation = Literal["at most", "at least", "between", "within"]
 """``within`` bounds the absolute value."""
 
 FITTED: Final = "fitted"
+
+WINDOW: Final = 20
+"""That of catalogues which do not say."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +65,11 @@ class Invariant:
         The bound, or None where healthy runs give it.
     rows
         Measurements in a row that must break it.
+    window
+        Measurements that make the start of a run, or the past of a measurement.
+    presumes
+        A signal without which it says nothing: steps at which that one is not zero do not count.
+        Empty where there is none.
     statement
         What holds, as a sentence.
     source
@@ -74,6 +85,8 @@ class Invariant:
     relation: Relation
     bound: Bound | None
     rows: int
+    window: int
+    presumes: str
     statement: str
     source: str
 
@@ -117,6 +130,8 @@ def read_invariants(text: str) -> tuple[Invariant, ...]:
                 relation=relation,
                 bound=_parsed(relation, row["bound"]),
                 rows=int(row["rows"]),
+                window=int(row.get("window") or WINDOW),
+                presumes=_one_of(row.get("presumes", ""), ("", *SIGNAL_NAMES)),
                 statement=row["statement"],
                 source=row["source"],
             )

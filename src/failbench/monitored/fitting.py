@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from failbench.errors import BadInputError
-from failbench.monitor.bounds import extremes, lasting_high, widened
+from failbench.monitor.bounds import extremes, fitted_bound, lasting_high
 from failbench.monitor.breaks import Floats, measured
 from failbench.monitor.history import History
-from failbench.monitor.invariants import Bound, Invariant, Kind, bound_of
+from failbench.monitor.invariants import Bound, Invariant, Kind
 from failbench.monitored.tables import SIGNALS, Monitored, histories, read_monitored
 from failbench.records import Record
 
@@ -91,9 +91,8 @@ class Reach:
             lows, highs = self.fitted_lows[taken, place], self.fitted_highs[taken, place]
             is_measured = ~np.isnan(highs)
             if invariant.bound is None and is_measured.any():
-                low = -widened(-lows[is_measured], margin)
-                high = widened(highs[is_measured], margin)
-                fitted[invariant.id] = bound_of(invariant.relation, low, high)
+                sides = lows[is_measured], highs[is_measured]
+                fitted[invariant.id] = fitted_bound(invariant, *sides, margin)
         return fitted
 
     def broken(self, run: int, fitted: Mapping[str, Bound]) -> list[Invariant]:

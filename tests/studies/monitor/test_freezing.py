@@ -100,7 +100,7 @@ def test_only_what_the_rules_do_makes_another_version(folder, package):
     edit(package / "breaks.py", '"""Breaks: when', '"""When')
     edit(package / "diagnosis.py", "from dataclasses", "# a comment\n\nfrom dataclasses")
     assert version_of_today(folder, package) == "1"
-    edit(package / "breaks.py", "WINDOW: Final = 20", "WINDOW: Final = 21")
+    edit(package / "breaks.py", "FEWEST: Final = 5", "FEWEST: Final = 6")
     assert version_of_today(folder, package) is None
 
 

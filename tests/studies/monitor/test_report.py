@@ -25,7 +25,9 @@ from failbench.monitor.end import End
 from failbench.monitored.tables import write_monitored
 from failbench.prediction.splits import make_splits
 from failbench.scenarios import read_scenarios
-from failbench.studies.monitor.freezing import freeze
+from failbench.studies.monitor.cost import COST_SCHEMA
+from failbench.studies.monitor.freezing import PACKAGE, freeze
+from failbench.studies.monitor.rungs import LADDER
 from failbench.telemetry import RUN_SCHEMA, write_parquet
 from made_up_monitored import BOUNDS, history, monitored
 from pipeline import REPOSITORY
@@ -87,19 +89,35 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
         part = table.select(pl.col("architecture") == architecture)
         write_monitored(folder, f"{architecture}-sgd", part)
     write_bounds(folder / "bounds/gru-sgd.json", BOUNDS, 2, "made up")
-    freeze(folder, "1", datetime.date(2026, 11, 22), "all", "the first")
+    package = root / "package"
+    shutil.copytree(PACKAGE, package)
+    _make_waits_a_statistic(package / "data/invariants.csv")
+    freeze(folder, "1", datetime.date(2026, 11, 22), "all", "the first", package)
     detected = table.runs.select("run_id", failure_step=pl.lit(FAILURE, pl.Int32))
     telemetry = pl.DataFrame(
         [dict.fromkeys(RUN_SCHEMA) | row for row in detected.to_dicts()], schema=RUN_SCHEMA
     )
     write_parquet(telemetry, root / "data/telemetry/runs.parquet")
     _write_features(root, table.runs)
+    rungs = [(rung.name, 30.0, 31.0, 1.0 + place / 10) for place, rung in enumerate(LADDER)]
+    pl.DataFrame(rungs, schema=COST_SCHEMA, orient="row").write_csv(folder / "cost.csv")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(root)
         patch.setenv("FAILBENCH_WORKERS", "1")
         for stage in ("invariants", "measure_monitor", "monitor"):
             runpy.run_path(str(REPOSITORY / f"experiments/{stage}.py"), run_name="__main__")
     return root
+
+
+def _make_waits_a_statistic(path: Path) -> None:
+    """As in the rules that are made up: what a test expects is no version's matter."""
+    catalogue = pl.read_csv(path, infer_schema=False)
+    is_it = pl.col("id") == "reads_not_blocked"
+    for column, value in {"kind": "statistic", "rows": "3", "window": "20"}.items():
+        catalogue = catalogue.with_columns(
+            pl.when(is_it).then(pl.lit(value)).otherwise(column).alias(column)
+        )
+    catalogue.write_csv(path)
 
 
 def _write_features(root: Path, runs: pl.DataFrame) -> None:
@@ -207,6 +225,14 @@ def test_methods_are_fitted_to_the_judged_runs_alone_and_beside_others(project):
             methods["invariants"]["accuracy"]["value"] - methods[other]["accuracy"]["value"],
             abs=2e-6,
         )
+
+
+def test_the_ladder_shows_what_each_rung_costs(project):
+    text = (project / "paper/tables/monitor/monitor_ladder.md").read_text("utf-8")
+    rows = [line for line in text.splitlines() if line.startswith("| ") and "+ " in line]
+    assert [row.rstrip(" |").split("|")[-1].strip() for row in rows] == [
+        f"{1 + place / 10:.2f}" for place in range(1, len(LADDER))
+    ]
 
 
 def test_tables_and_figure_say_which_half_they_are_of(project):

@@ -32,6 +32,7 @@ def report(
     versions: Sequence[Judged],
     predictions: pl.DataFrame,
     history: pl.DataFrame,
+    cost: pl.DataFrame,
     reference: str,
     runs: JudgedRuns,
     settings: ScenarioIntervalSettings,
@@ -46,6 +47,8 @@ def report(
         Rows of ``predictions.PREDICTION_SCHEMA`` of methods that were fitted to the same runs.
     history
         ``versions.csv``.
+    cost
+        Rows of ``cost.COST_SCHEMA``.
     reference
         The setting that is drawn.
     runs
@@ -63,6 +66,7 @@ def report(
         alarms=pl.concat(
             false_alarm_table(judged, runs.lenders, settings.confidence) for judged in versions
         ),
+        cost=cost,
         versions=runs.versions,
         halves=halves_in_words(runs.halves),
         confidence=settings.confidence,

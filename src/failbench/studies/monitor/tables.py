@@ -56,6 +56,11 @@ METHODS_NOTE: Final = (
     "before any failing run was scored."
 )
 LADDER_NOTE: Final = "Each rung has what those above it have. The ending is on all of them."
+COST_NOTE: Final = (
+    "Time: of a training step with what the rung measures, to one without a monitor, of a causal "
+    "transformer of a million parameters on one core, with a check at every tenth step. Measured "
+    "once on one machine, by `make monitor-cost`."
+)
 FAMILY_NOTE: Final = (
     "Lost: points of accuracy, on the same runs, without any invariant of the family."
 )
@@ -75,6 +80,8 @@ class Shown:
     ----------
     rates, decisive, delays, alarms
         Tables of all versions.
+    cost
+        Rows of ``cost.COST_SCHEMA``.
     versions
         Versions, the last of which tables of details are of.
     halves
@@ -87,6 +94,7 @@ class Shown:
     decisive: pl.DataFrame
     delays: pl.DataFrame
     alarms: pl.DataFrame
+    cost: pl.DataFrame
     versions: Sequence[str]
     halves: str
     confidence: float
@@ -341,6 +349,10 @@ def _ladder_table(shown: Shown) -> Table:
         key = {"version": version, "setting": setting, "part": "rung", "name": rung.name}
         return shown.cell(**key, metric=metric)
 
+    def time(milliseconds: float, rung: Any) -> str:
+        rows = shown.cost.filter(rung=rung.name, nominal_milliseconds=milliseconds).to_dicts()
+        return f"{rows[0]['ratio']:.2f}" if rows else ABSENT
+
     return Table.of(
         "monitor_ladder",
         (
@@ -350,10 +362,19 @@ def _ladder_table(shown: Shown) -> Table:
                 for setting in shown.settings
                 for heading, metric in (("Accuracy", "accuracy"), ("Named", "coverage"))
             ),
+            *(
+                Column(f"{milliseconds:g} ms", "Time, steps of", cell=partial(time, milliseconds))
+                for milliseconds in sorted(shown.cost["nominal_milliseconds"].unique())
+            ),
         ),
         LADDER,
         _caption(shown, f"What must be logged to know why, by version {version}"),
-        (LADDER_NOTE, ANSWER_NOTE, INTERVAL_NOTE.format(interval=100 * shown.confidence)),
+        (
+            LADDER_NOTE,
+            COST_NOTE,
+            ANSWER_NOTE,
+            INTERVAL_NOTE.format(interval=100 * shown.confidence),
+        ),
     )
 
 
