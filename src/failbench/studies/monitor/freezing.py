@@ -32,7 +32,9 @@ PACKAGE: Final = Path(failbench.monitor.__file__).parent
 FILES: Final = (*RULE_FILES, "signals.csv")
 CODE: Final = ("breaks.py", "endings.py", "diagnosis.py")
 HISTORY: Final = "versions.csv"
-COLUMNS: Final = ("version", "date", "hash", "changed", "why")
+COLUMNS: Final = ("version", "date", "hash", "changed", "why", "first_scored")
+"""Of ``versions.csv``. What a version reached when it was scored first is added by hand afterwards,
+and stays: figures on runs that are recorded again may be others."""
 
 REMEDY: Final = "Free space or choose another folder; an existing file is unchanged."
 
@@ -174,7 +176,7 @@ def _add_to_history(
     text = io.StringIO(newline="")
     text.write(path.read_text(encoding="utf-8") if path.exists() else ",".join(COLUMNS) + "\n")
     text.seek(0, io.SEEK_END)
-    row = (version, frozen.date.isoformat(), frozen_hash(frozen), changed, why)
+    row = (version, frozen.date.isoformat(), frozen_hash(frozen), changed, why, "")
     csv.writer(text, lineterminator="\n").writerow(row)
     write_atomically(path, text.getvalue().encode(), REMEDY)
 

@@ -11,7 +11,7 @@ from failbench.records import Record
 from failbench.studies.monitor.halves import Half
 
 HISTORY_SCHEMA: Final = pl.Schema(
-    dict.fromkeys(("version", "date", "hash", "changed", "why"), pl.String())
+    dict.fromkeys(("version", "date", "hash", "changed", "why", "first_scored"), pl.String())
 )
 """Columns of ``versions.csv``."""
 

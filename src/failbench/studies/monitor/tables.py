@@ -61,6 +61,10 @@ COST_NOTE: Final = (
     "transformer of a million parameters on one core, with a check at every tenth step. Measured "
     "once on one machine, by `make monitor-cost`."
 )
+HISTORY_NOTE: Final = (
+    "Hash: of catalogue, precedence and bounds, whole in data/monitor. First scored: on the runs "
+    "that were recorded then; other tables score every version on those of today."
+)
 FAMILY_NOTE: Final = (
     "Lost: points of accuracy, on the same runs, without any invariant of the family."
 )
@@ -398,6 +402,10 @@ def _family_table(shown: Shown) -> Table:
     )
 
 
+def _first_scored(row: Mapping[str, Any]) -> str:
+    return row["first_scored"] or ABSENT
+
+
 def _history_table(history: pl.DataFrame) -> Table:
     return Table.of(
         "monitor_versions",
@@ -405,10 +413,11 @@ def _history_table(history: pl.DataFrame) -> Table:
             Column("Version", align="left", cell=lambda row: row["version"]),
             Column("Frozen on", align="left", cell=lambda row: row["date"]),
             Column("SHA-256", align="left", cell=lambda row: row["hash"][:12]),
-            Column("What changed", align="left", width=0.35, cell=lambda row: row["changed"]),
-            Column("Why", align="left", width=0.35, cell=lambda row: row["why"]),
+            Column("What changed", align="left", width=0.3, cell=lambda row: row["changed"]),
+            Column("Why", align="left", width=0.25, cell=lambda row: row["why"]),
+            Column("First scored", align="left", width=0.2, cell=_first_scored),
         ),
         history.to_dicts(),
         f"The {counted(history.height, 'version')} of the monitor's rules that were frozen.",
-        ("Hash: of catalogue, precedence and bounds, whole in data/monitor.",),
+        (HISTORY_NOTE,),
     )
