@@ -24,7 +24,7 @@ def main() -> None:
     }
     BOUNDS.mkdir(parents=True, exist_ok=True)
     for name, fitted in settings.items():
-        origin = f"completed successes of {name}, margin {fitted.margin:g}"
+        origin = f"completed successes of {name}, margins {fitted.margins}"
         write_bounds(BOUNDS / f"{name}.json", fitted.bounds, fitted.runs, origin)
     publish("monitor_bounds", margins_report(settings, choice))
 

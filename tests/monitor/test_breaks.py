@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from failbench.errors import BadInputError
 from failbench.monitor.bounds import TIGHTEST, fit_bounds, read_bounds, write_bounds
-from failbench.monitor.breaks import breaks, compared
+from failbench.monitor.breaks import FEWEST, breaks, compared, measured
 from failbench.monitor.diagnosis import OUTRANKED, diagnose
 from failbench.monitor.end import End
 from failbench.monitor.endings import ENDINGS
@@ -37,7 +37,7 @@ def history(end: End = COMPLETED, **signals: Sequence[float]) -> History:
         Row(step, {name: values[step] for name, values in signals.items() if step < len(values)})
         for step in range(longest)
     )
-    return History("standard", 10, {}, {}, rows, end)
+    return History("standard", 1, {}, {}, rows, end)
 
 
 # The catalogue.
@@ -76,7 +76,11 @@ def test_every_component_has_invariants_and_an_ending():
 # What values are held against.
 
 
-@given(st.lists(st.floats(0.1, 1e6), min_size=1, max_size=60), st.floats(0, 10), st.integers(1, 30))
+@given(
+    st.lists(st.floats(0.1, 1e6), min_size=1, max_size=60),
+    st.floats(0, 10),
+    st.integers(FEWEST, 30),
+)
 def test_ratios_are_those_of_the_definition(numbers, floor, window):
     values = np.array(numbers)
     size = np.log(values + floor)
@@ -85,11 +89,26 @@ def test_ratios_are_those_of_the_definition(numbers, floor, window):
     )
     for place in range(len(values)):
         before = size[max(0, place - window) : place]
-        expected = size[place] - np.median(before) if place >= 5 else math.nan
+        expected = size[place] - np.median(before) if place >= FEWEST else math.nan
         assert past[place] == pytest.approx(expected, nan_ok=True)
         expected = size[place] - np.median(size[:window]) if place >= window else math.nan
         assert start[place] == pytest.approx(expected, nan_ok=True)
         assert peak[place] == pytest.approx(size[place] - size[: place + 1].max())
+
+
+def test_the_past_of_a_dense_stretch_is_that_of_the_checks_before():
+    """Before its end a log holds each step: eight of those are no past of eighty steps."""
+    steps = [*range(0, 100, 10), *range(100, 120)]
+    rows = tuple(Row(step, {"learning_rate": 0.5 if step >= 100 else 0.1}) for step in steps)
+    run = History("standard", 10, {}, {}, rows, COMPLETED)
+    invariant = BY_ID["learning_rate_not_raised"]
+    assert invariant.past_of_checks
+    bound = {invariant.id: Bound(-math.inf, 1.0)}
+    for each in (invariant, replace(invariant, past_of_checks=False)):
+        _, _, held = measured(run, each)
+        assert held[10] == pytest.approx(math.log(5))
+        assert (held[10:] > 1).all() == each.past_of_checks
+        assert breaks(run, (each,), bound)[0].step == 100
 
 
 def test_growth_is_over_the_largest_so_far():
@@ -137,9 +156,9 @@ def test_catalogues_of_older_versions_are_read_as_they_were_meant():
     row = "a,unknown,f,logic,rows,value,at most,0,1,A.,definition"
     head = "id,component,family,kind,signal,against,relation,bound,rows,statement,source"
     (old,) = read_invariants(f"{head}\n{row}")
-    assert (old.window, old.presumes) == (WINDOW, "")
-    (new,) = read_invariants(f"{head},window,presumes\n{row},8,loss")
-    assert (new.window, new.presumes) == (8, "loss")
+    assert (old.window, old.presumes, old.past_of_checks) == (WINDOW, "", False)
+    (new,) = read_invariants(f"{head},window,presumes,past_of\n{row},8,loss,checks")
+    assert (new.window, new.presumes, new.past_of_checks) == (8, "loss", True)
     with pytest.raises(ValueError, match="tuple"):
         read_invariants(f"{head},window,presumes\n{row},8,lost")
 
@@ -262,6 +281,10 @@ def test_the_earliest_break_decides_and_logic_outranks_a_statistic_shortly_befor
         (End("hung", "data", 9), {}, "data_pipeline"),
         (End("exception", "data", 9), {}, "data_pipeline"),
         (End("exception", "forward", 9), {}, "model_software"),
+        (End("exception", "build", 0, "UnicodeDecodeError"), {}, "data_pipeline"),
+        (End("exception", "loss", 9, "IndexError"), {}, "data_pipeline"),
+        (End("exception", "loss", 9, "ValueError"), {}, "model_software"),
+        (End("exception", "callback", 9, "ConnectionResetError"), {}, "unknown"),
         (End("exception", "forward", 9), {"gradients_nonfinite": [0, 1]}, "optimization"),
         (End("exception", "forward", 9), {"outside_tokenizer": [0, 1]}, "data_pipeline"),
         (COMPLETED, {"gradients_nonfinite": [0, 1]}, "optimization"),

@@ -25,6 +25,7 @@ SMALLEST: Final = 1e-30
 _UNIT: Final = {signal.name: signal.unit for signal in SIGNALS}
 
 Floats = NDArray[np.float64]
+Places = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,9 @@ class Break:
     bound: Bound
 
 
-def compared(values: Floats, against: Against, floor: float, window: int) -> Floats:
+def compared(
+    values: Floats, against: Against, floor: float, window: int, in_past: Places | None = None
+) -> Floats:
     """Values of a signal as they are held against a bound.
 
     Parameters
@@ -69,6 +72,9 @@ def compared(values: Floats, against: Against, floor: float, window: int) -> Flo
         Added to both sides of a ratio.
     window
         Measurements that make the start of a run, or the past of a measurement.
+    in_past
+        Which measurements these are taken from, of shape (measurements,); all where it is not
+        given.
 
     Returns
     -------
@@ -88,12 +94,16 @@ def compared(values: Floats, against: Against, floor: float, window: int) -> Flo
     if against == "peak":
         result[:] = size - np.maximum.accumulate(size)
         return result
+    places = np.arange(len(values)) if in_past is None else np.flatnonzero(in_past)
     if against == "start":
-        if len(values) > window:
-            result[window:] = size[window:] - np.median(size[:window])
+        if len(places) >= window:
+            after = places[window - 1] + 1
+            result[after:] = size[after:] - np.median(size[places[:window]])
         return result
-    for place in range(FEWEST, len(values)):
-        result[place] = size[place] - np.median(size[max(0, place - window) : place])
+    for place in range(len(values)):
+        before = places[: np.searchsorted(places, place)][-window:]
+        if len(before) >= FEWEST:
+            result[place] = size[place] - np.median(size[before])
     return result
 
 
@@ -108,8 +118,12 @@ def measured(history: History, invariant: Invariant) -> tuple[NDArray[np.int64],
         is_void = np.isin(steps, presumed[sizes != 0])
         steps, values = steps[~is_void], values[~is_void]
     floor = FLOORS.get(_UNIT[invariant.signal], SMALLEST)
+    # Where a log holds every step, as before an end, a window of steps would be short.
+    is_check = steps % history.every == 0
+    in_past = is_check if invariant.past_of_checks and is_check.any() else None
     with np.errstate(invalid="ignore"):  # infinite values are compared too
-        return steps, values, compared(values, invariant.against, floor, invariant.window)
+        held = compared(values, invariant.against, floor, invariant.window, in_past)
+    return steps, values, held
 
 
 def breaks(

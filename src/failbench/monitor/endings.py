@@ -37,6 +37,8 @@ class Ending:
         Invariants of which one broke; of none, where it is empty.
     intact
         Invariants of which none broke.
+    errors
+        Types of exceptions that it speaks of; none stand for any.
     later
         Whether it speaks of failures after the first step alone.
     component
@@ -52,6 +54,7 @@ class Ending:
     phases: frozenset[str]
     broken: frozenset[str]
     intact: frozenset[str]
+    errors: frozenset[str]
     later: bool
     component: Category
     rank: Rank
@@ -64,6 +67,7 @@ class Ending:
             and (not self.phases or end.phase in self.phases)
             and (not self.broken or not self.broken.isdisjoint(broken))
             and self.intact.isdisjoint(broken)
+            and (not self.errors or end.error in self.errors)
             and (end.step > 0 or not self.later)
         )
 
@@ -85,8 +89,8 @@ def read_endings(text: str, catalogue: Iterable[Invariant]) -> tuple[Ending, ...
     """
     known = {invariant.id for invariant in catalogue}
 
-    def names(field: str) -> frozenset[str]:
-        return frozenset(field.split("|")) - {"", ANY}
+    def names(field: str | None) -> frozenset[str]:
+        return frozenset((field or "").split("|")) - {"", ANY}
 
     endings = []
     for row in csv.DictReader(text.splitlines()):
@@ -100,6 +104,7 @@ def read_endings(text: str, catalogue: Iterable[Invariant]) -> tuple[Ending, ...
                 phases=names(row["phases"]),
                 broken=broken,
                 intact=intact,
+                errors=names(row.get("errors")),
                 later=row["first_step"] == "later",
                 component=CATEGORIES[CATEGORIES.index(row["component"])],
                 rank=RANKS[RANKS.index(row["rank"])],

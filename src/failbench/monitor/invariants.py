@@ -67,6 +67,8 @@ class Invariant:
         Measurements in a row that must break it.
     window
         Measurements that make the start of a run, or the past of a measurement.
+    past_of_checks
+        Whether these are checks alone, or all that the log holds.
     presumes
         A signal without which it says nothing: steps at which that one is not zero do not count.
         Empty where there is none.
@@ -86,6 +88,7 @@ class Invariant:
     bound: Bound | None
     rows: int
     window: int
+    past_of_checks: bool
     presumes: str
     statement: str
     source: str
@@ -131,6 +134,7 @@ def read_invariants(text: str) -> tuple[Invariant, ...]:
                 bound=_parsed(relation, row["bound"]),
                 rows=int(row["rows"]),
                 window=int(row.get("window") or WINDOW),
+                past_of_checks=_one_of(row.get("past_of", ""), ("", "checks")) == "checks",
                 presumes=_one_of(row.get("presumes", ""), ("", *SIGNAL_NAMES)),
                 statement=row["statement"],
                 source=row["source"],

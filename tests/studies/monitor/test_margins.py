@@ -23,7 +23,7 @@ from failbench.monitored.tables import (
     signal_rows,
     write_monitored,
 )
-from failbench.studies.monitor.margins import MarginSettings, margins_report, setting_bounds
+from failbench.studies.monitor.margins import GROUPS, MarginSettings, margins_report, setting_bounds
 from pipeline import REPOSITORY
 
 CHOICE = MarginSettings(margins=(0.0, 8.0), most_alarmed=0.01, confidence=0.95)
@@ -40,7 +40,7 @@ def healthy(n: int) -> Monitored:
             Row(step, {"blocked_data": float(blocked), "gradient_norm": float(norm)})
             for step, (blocked, norm) in enumerate(values)
         )
-        history = History("standard", 10, {}, {}, steps, End("completed", "callback", 59))
+        history = History("standard", 1, {}, {}, steps, End("completed", "callback", 59))
         rows.append((monitored_row(history, {**of_run, "run_id": f"s{run}"}), signal_rows(history)))
     return monitored_of(rows)
 
@@ -48,20 +48,21 @@ def healthy(n: int) -> Monitored:
 def test_the_report_says_what_each_margin_alarms_and_which_is_taken():
     fitted = setting_bounds("gru-sgd", healthy(12), CHOICE)
     report = margins_report({"gru-sgd": fitted}, CHOICE)
-    assert fitted.margin == 8.0
+    assert [fitted.groups[name].margin for name in GROUPS] == [8.0, 8.0]
     assert set(fitted.bounds) >= {"reads_not_blocked", "gradients_not_growing"}
-    at_zero = report.metrics["gru-sgd"]["0.0"]["any"]
+    at_zero = report.metrics["gru-sgd"]["training"]["0.0"]["any"]
     assert at_zero["n"] == 12
     assert at_zero["value"] > 0
-    wide = report.metrics["gru-sgd"]["8.0"]["any"]
+    wide = report.metrics["gru-sgd"]["machine"]["8.0"]["any"]
     assert (wide["value"], wide["ci_high"]) == (0, pytest.approx(0.2425, abs=1e-3))
     assert report.metrics["gru-sgd"]["chosen"] == {
-        "margin": 8.0,
+        "training": 8.0,
+        "machine": 8.0,
         "runs": 12,
         "bounds": len(fitted.bounds),
     }
     (table,) = report.tables
-    assert [row[-1] for row in table.rows] == ["", "taken"]
+    assert [row[-1] for row in table.rows] == ["", "taken"] * 2
 
 
 def test_a_margin_that_alarms_too_often_is_marked():
@@ -96,7 +97,7 @@ def test_the_stage_writes_bounds_that_can_be_read_and_the_same_twice(
     written = path.read_bytes()
     stored = read_bounds(path, CATALOGUE)
     assert stored.runs == 6
-    assert stored.fitted_on.startswith("completed successes of gru-sgd, margin ")
+    assert stored.fitted_on.startswith("completed successes of gru-sgd, margins ")
     assert json.loads(Path("data/metrics/monitor_bounds.json").read_text("utf-8"))["gru-sgd"]
     write_monitored(Path("data/monitor"), "gru-sgd", failing)
     runpy.run_path(stage, run_name="__main__")

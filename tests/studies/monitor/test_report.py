@@ -55,7 +55,12 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("project")
     params = yaml.safe_load((REPOSITORY / "params.yaml").read_text("utf-8"))
     params["statistics"]["resamples"] = 1000
-    params["invariants"] |= {"lenders": ["gru-sgd"], "steps_ahead": [0, 10, 40]}
+    params["invariants"] |= {
+        "versions": ["1"],
+        "halves": ["development"],
+        "lenders": ["gru-sgd"],
+        "steps_ahead": [0, 10, 40],
+    }
     params["nested_cv"] |= {"architecture": "gru", "optimizer": "sgd"}
     params["ebm"] |= {"learning_rate": [0.08], "outer_bags": 2, "max_rounds": 30}
     params["random_forest"] |= {"trees": 20, "max_features": ["sqrt"]}
@@ -113,7 +118,7 @@ def _make_waits_a_statistic(path: Path) -> None:
     """As in the rules that are made up: what a test expects is no version's matter."""
     catalogue = pl.read_csv(path, infer_schema=False)
     is_it = pl.col("id") == "reads_not_blocked"
-    for column, value in {"kind": "statistic", "rows": "3", "window": "20"}.items():
+    for column, value in {"kind": "statistic", "rows": "3", "window": "20", "past_of": ""}.items():
         catalogue = catalogue.with_columns(
             pl.when(is_it).then(pl.lit(value)).otherwise(column).alias(column)
         )

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import polars as pl
 
 from failbench.errors import BadInputError
-from failbench.monitor.invariants import CATALOGUE, Bound
+from failbench.monitor.invariants import CATALOGUE, Bound, Invariant
 from failbench.monitored.fitting import (
     ALARMS,
     MarginChoice,
@@ -26,6 +26,9 @@ from failbench.reporting.table import Column, Table
 from failbench.statistics.estimates import nest
 from failbench.statistics.intervals import wilson
 
+OF_THE_MACHINE: Final = frozenset({"time"})
+"""Families of which a margin of their own is chosen."""
+
 FEWEST: Final = 2
 """Healthy runs, one of which is held against the others."""
 
@@ -36,26 +39,52 @@ class MarginSettings(MarginChoice):
     confidence: float
 
 
+GROUPS: Final[Mapping[str, Callable[[Invariant], bool]]] = {
+    "training": lambda invariant: invariant.family not in OF_THE_MACHINE,
+    "machine": lambda invariant: invariant.family in OF_THE_MACHINE,
+}
+"""Invariants that share a margin. How long steps take depends on what else a machine does: a margin
+that holds for it is none for what a training repeats to the bit."""
+
+
+@dataclass(frozen=True)
+class GroupMargin:
+    """The margin of a group of invariants.
+
+    Attributes
+    ----------
+    margin
+        The chosen one.
+    alarms
+        Rows of ``MARGIN_SCHEMA``: how many healthy runs each margin alarms, held out.
+    """
+
+    margin: float
+    alarms: pl.DataFrame
+
+
 @dataclass(frozen=True)
 class SettingBounds:
     """Bounds of a setting.
 
     Attributes
     ----------
-    margin
-        The chosen one.
     runs
         Healthy runs that they come from.
     bounds
         By invariant.
-    alarms
-        Rows of ``MARGIN_SCHEMA``: how many of these runs each margin alarms, held out.
+    groups
+        The margin of each of :data:`GROUPS`.
     """
 
-    margin: float
     runs: int
     bounds: Mapping[str, Bound]
-    alarms: pl.DataFrame
+    groups: Mapping[str, GroupMargin]
+
+    @property
+    def margins(self) -> str:
+        """The margins in words."""
+        return ", ".join(f"{chosen.margin:g} ({name})" for name, chosen in self.groups.items())
 
 
 def setting_bounds(setting: str, monitored: Monitored, choice: MarginChoice) -> SettingBounds:
@@ -75,17 +104,23 @@ def setting_bounds(setting: str, monitored: Monitored, choice: MarginChoice) -> 
     BadInputError
         If there are fewer than two healthy runs.
     """
-    reach = reach_of(healthy_histories(monitored), CATALOGUE)
-    if reach.n < FEWEST:
+    healthy = healthy_histories(monitored)
+    if len(healthy) < FEWEST:
         raise BadInputError(
             "data/monitor/runs.parquet",
             setting,
-            f"has {reach.n} completed successes.",
+            f"has {len(healthy)} completed successes.",
             f"Record at least {FEWEST} successful runs of it with the monitor.",
         )
-    alarms = alarms_by_margin(reach, choice.margins)
-    margin = chosen_margin(alarms, choice.most_alarmed)
-    return SettingBounds(margin, reach.n, reach.bounds(margin), alarms)
+    bounds: dict[str, Bound] = {}
+    groups = {}
+    for name, belongs in GROUPS.items():
+        reach = reach_of(healthy, filter(belongs, CATALOGUE))
+        alarms = alarms_by_margin(reach, choice.margins)
+        groups[name] = GroupMargin(chosen_margin(alarms, choice.most_alarmed), alarms)
+        bounds |= reach.bounds(groups[name].margin)
+    order = [invariant.id for invariant in CATALOGUE if invariant.id in bounds]
+    return SettingBounds(len(healthy), {name: bounds[name] for name in order}, groups)
 
 
 def margins_report(settings: Mapping[str, SettingBounds], choice: MarginSettings) -> StudyReport:
@@ -99,16 +134,17 @@ def margins_report(settings: Mapping[str, SettingBounds], choice: MarginSettings
         What was tried.
     """
     rates = pl.concat(
-        rates_of(fitted, choice.confidence).with_columns(setting=pl.lit(name))
+        rates_of(chosen, choice.confidence).with_columns(setting=pl.lit(name), group=pl.lit(group))
         for name, fitted in settings.items()
+        for group, chosen in fitted.groups.items()
     )
     metrics: dict[str, Any] = nest(
         rates.with_columns(margin=pl.col("margin").cast(pl.String)),
-        *("setting", "margin", "alarm"),
+        *("setting", "group", "margin", "alarm"),
     )
     for name, fitted in settings.items():
         metrics[name]["chosen"] = {
-            "margin": fitted.margin,
+            **{group: chosen.margin for group, chosen in fitted.groups.items()},
             "runs": fitted.runs,
             "bounds": len(fitted.bounds),
         }
@@ -116,11 +152,13 @@ def margins_report(settings: Mapping[str, SettingBounds], choice: MarginSettings
         metrics=metrics,
         tables=(_table(rates, settings, choice),),
         summary=(
-            Summary.of(rates, "setting", "margin", "alarm", "alarmed", "n", "value", "ci_high"),
+            Summary.of(
+                rates, "setting", "group", "margin", "alarm", "alarmed", "n", "value", "ci_high"
+            ),
             Summary(
-                ("setting", "margin", "runs", "bounds"),
+                ("setting", "margins", "runs", "bounds"),
                 [
-                    (name, fitted.margin, fitted.runs, len(fitted.bounds))
+                    (name, fitted.margins, fitted.runs, len(fitted.bounds))
                     for name, fitted in settings.items()
                 ],
             ),
@@ -128,7 +166,7 @@ def margins_report(settings: Mapping[str, SettingBounds], choice: MarginSettings
     )
 
 
-def rates_of(fitted: SettingBounds, confidence: float) -> pl.DataFrame:
+def rates_of(chosen: GroupMargin, confidence: float) -> pl.DataFrame:
     """Shares of healthy runs that are alarmed, with Wilson's intervals.
 
     Returns
@@ -137,7 +175,7 @@ def rates_of(fitted: SettingBounds, confidence: float) -> pl.DataFrame:
         ``margin``, ``alarm``, ``alarmed``, ``n``, ``value``, ``ci_low`` and ``ci_high``.
     """
     rows = []
-    for row in fitted.alarms.to_dicts():
+    for row in chosen.alarms.to_dicts():
         value = row["alarmed"] / row["n"]
         low, high = wilson(value, row["n"], confidence)
         rows.append({**row, "value": value, "ci_low": low, "ci_high": high})
@@ -149,39 +187,45 @@ CAPTION: Final = (
     "held against bounds that were fitted to all the others of its setting."
 )
 NOTE: Final = (
-    "Wilson's {interval:g} % intervals. The margin that is taken is the smallest that was tried at "
-    "which at most {most:g} % of the runs are alarmed in any way, and the largest if there is none "
-    "(marked with a dagger). Statistics and symptoms have bounds that depend on the margin; logic "
-    "has not."
+    "Wilson's {interval:g} % intervals. The margin that is taken, of times by themselves (machine) "
+    "and of all else (training), is the smallest that was tried at which at most {most:g} % of the "
+    "runs are alarmed in any way, and the largest if there is none (marked with a dagger). "
+    "Statistics and symptoms have bounds that depend on the margin; logic has not."
 )
+
+
+Row: TypeAlias = tuple[str, str, float, pl.DataFrame]
+"""Setting, group, margin and rates."""
 
 
 def _table(
     rates: pl.DataFrame, settings: Mapping[str, SettingBounds], choice: MarginSettings
 ) -> Table:
     rows = [
-        (name, margin, rates.filter(setting=name, margin=margin))
+        (name, group, margin, rates.filter(setting=name, group=group, margin=margin))
         for name in settings
+        for group in GROUPS
         for margin in choice.margins
     ]
 
-    def taken(row: tuple[str, float, pl.DataFrame]) -> str:
-        name, margin, alarms = row
-        if settings[name].margin != margin:
+    def taken(row: Row) -> str:
+        name, group, margin, alarms = row
+        if settings[name].groups[group].margin != margin:
             return ""
         (of_any,) = alarms.filter(alarm="any")["value"]
         return "taken" if of_any <= choice.most_alarmed else "taken †"
 
-    def alarmed(alarm: str, row: tuple[str, float, pl.DataFrame]) -> str:
-        (rate,) = row[2].filter(alarm=alarm).to_dicts()
+    def alarmed(alarm: str, row: Row) -> str:
+        (rate,) = row[3].filter(alarm=alarm).to_dicts()
         return with_interval(rate["value"], rate["ci_low"], rate["ci_high"])
 
     return Table.of(
         "monitor_margins",
         (
             Column("setting", align="left", cell=lambda row: str(row[0])),
-            Column("margin", cell=lambda row: f"{row[1]:g}"),
-            Column("healthy runs", cell=lambda row: str(row[2]["n"][0])),
+            Column("of", align="left", cell=lambda row: str(row[1])),
+            Column("margin", cell=lambda row: f"{row[2]:g}"),
+            Column("healthy runs", cell=lambda row: str(row[3]["n"][0])),
             *(Column(alarm, group="alarmed by", cell=partial(alarmed, alarm)) for alarm in ALARMS),
             Column("", align="left", cell=taken),
         ),
