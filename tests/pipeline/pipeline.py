@@ -163,7 +163,7 @@ def modules_in(folder: str) -> list[Path]:
 
 @cache
 def _imported(source: str) -> frozenset[str]:
-    """Modules that code imports; most closures hold the same files, and parsing them is the cost."""
+    """Modules that code imports; closures share most files, and parsing them is what costs."""
     modules: set[str] = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
