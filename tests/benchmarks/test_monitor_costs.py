@@ -5,6 +5,7 @@ Run by ``pytest -m cost tests/benchmarks/test_monitor_costs.py``.
 
 from __future__ import annotations
 
+import statistics
 import subprocess
 import sys
 import time
@@ -126,13 +127,29 @@ print(Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0])
 """
 
 
-def test_a_monitor_takes_at_most_a_twentieth_of_the_memory(tmp_path, record_property):
+LEVELS = ("none", "light", "standard", "full")
+
+PROCESSES = 5
+"""Processes per level: the heap of one grows by some per cent more or less from run to run."""
+
+
+def peak_kib(level, folder):
+    """Peak memory of a process that trains, watched at this level."""
     paths = [str(Path(__file__).parent), *sys.path]
-    peaks = {}
-    for level in ("none", "light", "standard", "full"):
-        command = [sys.executable, "-c", CHILD.format(paths=paths), level, tmp_path / level]
-        done = subprocess.run(command, check=True, capture_output=True, text=True)
-        peaks[level] = int(done.stdout)
-        record_property(level, peaks[level] / peaks["none"])
-        print(f"{level}: {peaks[level] / peaks['none']:.3f} of {peaks['none'] / 1024:.0f} MiB")
-    assert max(peaks.values()) <= 1.05 * peaks["none"]
+    command = [sys.executable, "-c", CHILD.format(paths=paths), level, folder]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    return int(done.stdout)
+
+
+def test_a_monitor_takes_at_most_a_twentieth_of_the_memory(tmp_path, record_property):
+    """Medians of processes, one of each level in turn."""
+    peaks = {level: [] for level in LEVELS}
+    for number in range(PROCESSES):
+        for level in LEVELS:
+            peaks[level].append(peak_kib(level, tmp_path / f"{level}-{number}"))
+    medians = {level: statistics.median(measured) for level, measured in peaks.items()}
+    for level in LEVELS:
+        ratio = medians[level] / medians["none"]
+        record_property(level, ratio)
+        print(f"{level}: {ratio:.3f} of {medians['none'] / 1024:.0f} MiB")
+    assert max(medians.values()) <= 1.05 * medians["none"]

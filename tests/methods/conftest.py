@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,6 +16,8 @@ from failbench.methods.declaration import Context
 from failbench.methods.healthy_band import HealthyBand
 from failbench.records import Record
 from failbench.vocabulary import CATEGORIES
+
+Runs = tuple[pd.DataFrame, np.ndarray, np.ndarray]
 
 SETTINGS: dict[str, dict[str, object]] = {
     "simple_rules": {"gradient_norm": 1000, "perplexity": 10_000, "healthy_sds": 3},
@@ -77,7 +81,7 @@ SETTINGS["hybrid"] = {
 }
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def settings_of(repository):
     """Small settings where a method has them here, else those of params.yaml."""
     sections = yaml.safe_load((repository / "params.yaml").read_text(encoding="utf-8"))
@@ -89,7 +93,7 @@ def settings_of(repository):
     return build
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def context() -> Context:
     """Healthy features have mean 1 and standard deviation 0.1; simulations know ``runs``."""
     names = band_features()
@@ -110,9 +114,7 @@ def run():
     return build
 
 
-@pytest.fixture
-def runs() -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
-    """Frame, labels and scenarios of 60 runs, two a scenario; the largest loss tells the label."""
+def made_up_runs() -> Runs:
     rng = np.random.default_rng(0)
     labels = np.repeat(np.array(CATEGORIES, dtype=object), 12)
     groups = np.array([f"scenario_{index // 2}" for index in range(60)], dtype=object)
@@ -125,3 +127,27 @@ def runs() -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
     frame["error_type"] = np.where(labels == "model_software", "RuntimeError", "")
     frame["error_message"] = ""
     return frame, labels, groups
+
+
+@pytest.fixture
+def runs() -> Runs:
+    """Frame, labels and scenarios of 60 runs, two a scenario; the largest loss tells the label."""
+    return made_up_runs()
+
+
+@pytest.fixture(scope="session")
+def fit(context, settings_of):
+    """Fits the method of a name anew, to all of ``runs`` or a part."""
+
+    def build(name: str, train: slice = slice(None)):
+        frame, labels, groups = made_up_runs()
+        method = method_named(name).build(settings_of(name), context)
+        return method.fit(frame[train], labels[train], groups=groups[train])
+
+    return build
+
+
+@pytest.fixture(scope="session")
+def fitted(fit):
+    """The method of a name, fitted to all of ``runs`` once for all tests, which only ask it."""
+    return cache(fit)

@@ -28,16 +28,6 @@ CLASSIFIERS = (
 every_method = pytest.mark.parametrize("name", FEATURE_METHODS)
 
 
-@pytest.fixture
-def fitted(context, settings_of, runs):
-    def build(name: str, train: slice = slice(None)):
-        frame, labels, groups = runs
-        method = method_named(name).build(settings_of(name), context)
-        return method.fit(frame[train], labels[train], groups=groups[train])
-
-    return build
-
-
 @every_method
 def test_probabilities_are_in_the_order_of_categories_and_sum_to_one(name, fitted, runs):
     method, frame = fitted(name), runs[0]
@@ -67,8 +57,8 @@ def test_a_clone_is_unfitted_and_refuses_to_predict(name, fitted, runs):
 
 
 @every_method
-def test_the_same_seed_gives_the_same_probabilities(name, fitted, runs):
-    first, second = (fitted(name).predict_proba(runs[0]) for _ in range(2))
+def test_the_same_seed_gives_the_same_probabilities(name, fit, fitted, runs):
+    first, second = (build(name).predict_proba(runs[0]) for build in (fit, fitted))
     assert first.tobytes() == second.tobytes()
 
 
@@ -93,8 +83,8 @@ def test_classifiers_learn_a_feature_that_tells_the_label(name, fitted, runs):
 
 
 @pytest.mark.parametrize("name", [*CLASSIFIERS, "symptom_baseline"])
-def test_a_category_that_was_not_trained_on_has_probability_zero(name, fitted, runs):
-    method = fitted(name, slice(12, None))
+def test_a_category_that_was_not_trained_on_has_probability_zero(name, fit, runs):
+    method = fit(name, slice(12, None))
     assert set(method.predict_proba(runs[0])[:, 0]) == {0.0}
 
 

@@ -22,12 +22,12 @@ two_or_more = pytest.mark.parametrize("categories", [2, 5])
 
 
 @pytest.fixture
-def fitted(context, settings_of, runs):
+def pipeline_of(fit, runs):
     """A pipeline fitted to the first runs, one of two or of all five categories."""
 
     def build(name: str, categories: int = 5):
-        frame, labels, groups = (part[: 12 * categories] for part in runs)
-        method = method_named(name).build(settings_of(name), context).fit(frame, labels, groups)
+        first = slice(12 * categories)
+        method, frame = fit(name, first), runs[0][first]
         answers = method.predict(frame)
         return method.pipeline_, frame, answers, np.searchsorted(method.pipeline_.classes_, answers)
 
@@ -75,16 +75,16 @@ def test_a_run_to_which_nothing_contributes_has_no_terms():
     ("name", "contributions"),
     [("logistic_regression", linear_contributions), ("ebm", additive_contributions)],
 )
-def test_terms_and_intercept_add_up_to_the_score(fitted, name, contributions, categories):
-    pipeline, frame, answers, positions = fitted(name, categories)
+def test_terms_and_intercept_add_up_to_the_score(pipeline_of, name, contributions, categories):
+    pipeline, frame, answers, positions = pipeline_of(name, categories)
     intercepts = repeated(pipeline["classify"].intercept_, len(frame))
     total = contributions(pipeline, frame, answers).sum(axis=1) + of_answers(intercepts, positions)
     assert total == pytest.approx(of_answers(pipeline.decision_function(frame), positions))
 
 
 @two_or_more
-def test_contributions_of_boosted_trees_add_up_to_the_raw_score(fitted, categories):
-    pipeline, frame, answers, positions = fitted("lightgbm", categories)
+def test_contributions_of_boosted_trees_add_up_to_the_raw_score(pipeline_of, categories):
+    pipeline, frame, answers, positions = pipeline_of("lightgbm", categories)
     classifier, values = pipeline["classify"], pipeline["impute"].transform(frame)
     actual = classifier.predict(values, pred_contrib=True)
     expected = actual.reshape(len(values), -1, values.shape[1] + 1)[:, :, -1]
@@ -94,8 +94,8 @@ def test_contributions_of_boosted_trees_add_up_to_the_raw_score(fitted, categori
 
 
 @two_or_more
-def test_path_lengths_of_boosted_trees_are_those_that_the_library_reports(fitted, categories):
-    pipeline, frame, answers, positions = fitted("lightgbm", categories)
+def test_path_lengths_of_boosted_trees_are_those_that_the_library_reports(pipeline_of, categories):
+    pipeline, frame, answers, positions = pipeline_of("lightgbm", categories)
     classifier = pipeline["classify"]
     table = classifier.booster_.trees_to_dataframe()
     leaves = table[table["split_feature"].isna()]
@@ -120,19 +120,15 @@ def test_path_lengths_of_boosted_trees_are_those_that_the_library_reports(fitted
 
 
 @pytest.mark.parametrize("name", ADDITIVE)
-def test_the_feature_that_tells_the_label_leads_the_evidence_most_often(
-    name, context, settings_of, runs
-):
-    frame, labels, groups = runs
-    method = method_named(name).build(settings_of(name), context).fit(frame, labels, groups)
+def test_the_feature_that_tells_the_label_leads_the_evidence_most_often(name, fitted, runs):
+    method, frame = fitted(name), runs[0]
     leading = Counter(item.evidence[0].signal for item in method.diagnose(frame))
     assert leading.most_common(1)[0][0] == "max_loss"
 
 
 @pytest.mark.parametrize("name", ADDITIVE)
-def test_evidence_lies_on_the_side_it_says(name, context, settings_of, runs):
-    frame, labels, groups = runs
-    method = method_named(name).build(settings_of(name), context).fit(frame, labels, groups)
+def test_evidence_lies_on_the_side_it_says(name, fitted, runs):
+    method, frame = fitted(name), runs[0]
     for diagnosis in method.diagnose(frame):
         signals = [item.signal for item in diagnosis.evidence]
         assert len(signals) == len(set(signals))
@@ -141,17 +137,14 @@ def test_evidence_lies_on_the_side_it_says(name, context, settings_of, runs):
 
 
 @pytest.mark.parametrize("name", ["logistic_regression", "ebm"])
-def test_a_reader_of_an_additive_score_checks_its_terms(name, context, settings_of, runs):
-    frame, labels, groups = runs
-    method = method_named(name).build(settings_of(name), context).fit(frame, labels, groups)
+def test_a_reader_of_an_additive_score_checks_its_terms(name, fitted, runs):
+    method, frame = fitted(name), runs[0]
     for diagnosis in method.diagnose(frame):
         assert diagnosis.conditions == len(diagnosis.evidence) > 0
 
 
-def test_linear_evidence_is_compared_with_the_training_mean(context, settings_of, runs):
-    frame, labels, groups = runs
-    method = method_named("logistic_regression").build(settings_of("logistic_regression"), context)
-    method.fit(frame, labels, groups)
+def test_linear_evidence_is_compared_with_the_training_mean(fitted, runs):
+    method, frame = fitted("logistic_regression"), runs[0]
     mean = frame["max_loss"].mean()
     thresholds = {
         item.threshold
@@ -162,11 +155,8 @@ def test_linear_evidence_is_compared_with_the_training_mean(context, settings_of
     assert list(thresholds) == [pytest.approx(mean)]
 
 
-def test_boosted_evidence_is_compared_with_the_training_median(context, settings_of, runs):
-    frame, labels, groups = runs
-    method = (
-        method_named("lightgbm").build(settings_of("lightgbm"), context).fit(frame, labels, groups)
-    )
+def test_boosted_evidence_is_compared_with_the_training_median(fitted, runs):
+    method, frame = fitted("lightgbm"), runs[0]
     thresholds = {
         item.threshold
         for diagnosis in method.diagnose(frame)
@@ -176,11 +166,8 @@ def test_boosted_evidence_is_compared_with_the_training_median(context, settings
     assert thresholds == {frame["max_loss"].median()}
 
 
-def test_evidence_of_the_boosting_machine_is_compared_with_an_edge_of_its_bin(
-    context, settings_of, runs
-):
-    frame, labels, groups = runs
-    method = method_named("ebm").build(settings_of("ebm"), context).fit(frame, labels, groups)
+def test_evidence_of_the_boosting_machine_is_compared_with_an_edge_of_its_bin(fitted, runs):
+    method, frame = fitted("ebm"), runs[0]
     names = list(method.pipeline_["impute"].get_feature_names_out())
     bins = method.pipeline_["classify"].bins_
     for diagnosis in method.diagnose(frame):

@@ -10,7 +10,7 @@ import ast
 import importlib
 import re
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -77,15 +77,24 @@ class Stage:
         return outputs
 
 
+@cache
+def _parsed(text: str) -> Any:
+    """What YAML says; the files are read anew each time and are parsed once, which is the cost."""
+    return yaml.safe_load(text)
+
+
+def _read_yaml(name: str) -> Any:
+    return _parsed((REPOSITORY / name).read_text(encoding="utf-8"))
+
+
 def stages() -> dict[str, Stage]:
-    declared = yaml.safe_load((REPOSITORY / "dvc.yaml").read_text(encoding="utf-8"))["stages"]
+    declared = _read_yaml("dvc.yaml")["stages"]
     return {name: Stage(name, body.get("do", body)) for name, body in declared.items()}
 
 
 def foreach_items() -> dict[str, list[str]]:
     """The items of each foreach stage."""
-    declared = yaml.safe_load((REPOSITORY / "dvc.yaml").read_text(encoding="utf-8"))["stages"]
-    params = yaml.safe_load((REPOSITORY / "params.yaml").read_text(encoding="utf-8"))
+    declared, params = _read_yaml("dvc.yaml")["stages"], _read_yaml("params.yaml")
     items = {}
     for name, body in declared.items():
         if "foreach" in body:
@@ -111,7 +120,7 @@ def import_closure(script: Path) -> set[str]:
         if path in closure:
             continue
         closure.add(path)
-        for module in _imported(path):
+        for module in _imported(path.read_text(encoding="utf-8")):
             waiting.extend(_files(module))
     return {
         path.relative_to(REPOSITORY).as_posix()
@@ -152,19 +161,21 @@ def modules_in(folder: str) -> list[Path]:
     return [path for path in (REPOSITORY / folder).rglob("*.py") if path.read_text("utf-8").strip()]
 
 
-def _imported(path: Path) -> set[str]:
+@cache
+def _imported(source: str) -> frozenset[str]:
+    """Modules that code imports; closures share most files, and parsing them is what costs."""
     modules: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             modules |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path}: relative imports are not followed."
+            assert node.level == 0, f"Relative imports are not followed: {ast.unparse(node)}"
             assert node.module is not None
             modules.add(node.module)
             modules |= {f"{node.module}.{alias.name}" for alias in node.names}
         elif isinstance(node, ast.Constant) and MODULE_NAME.match(str(node.value)):
             modules.add(str(node.value))  # the catalogue imports a method's module by its name
-    return modules
+    return frozenset(modules)
 
 
 def _files(module: str) -> list[Path]:
@@ -182,7 +193,7 @@ def parameters_read(script: Path) -> tuple[set[str], bool]:
 
     A key that the section of a study has itself is not read of ``statistics``.
     """
-    params = yaml.safe_load((REPOSITORY / "params.yaml").read_text(encoding="utf-8"))
+    params = _read_yaml("params.yaml")
     literal, computed = set(), False
     for function in READERS:
         for call in calls(script, function):

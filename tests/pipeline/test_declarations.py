@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Iterable
+from pathlib import Path
 
 import pytest
 import yaml
@@ -26,9 +28,15 @@ STAGES = stages()
 REPRODUCED = {name: stage for name, stage in STAGES.items() if name != "record"}
 
 
-def git(*arguments: str) -> list[str]:
+def git(*arguments: str, paths: Iterable[str] = ()) -> list[str]:
+    """What git prints, of these paths where it reads them from standard input."""
     result = subprocess.run(
-        ["git", *arguments], cwd=REPOSITORY, capture_output=True, text=True, check=False
+        ["git", *arguments],
+        cwd=REPOSITORY,
+        input="\n".join(paths),
+        capture_output=True,
+        text=True,
+        check=False,
     )
     return result.stdout.splitlines()
 
@@ -144,12 +152,37 @@ def test_a_stage_says_what_it_is_and_commits_what_it_writes(name):
     assert uncached == set(stage.outputs)
 
 
+@pytest.fixture(scope="module")
+def tracked() -> set[str]:
+    """Every tracked file, and every folder that holds one."""
+    files = git("ls-files")
+    return {*files, *(parent.as_posix() for file in files for parent in Path(file).parents)}
+
+
+@pytest.fixture(scope="module")
+def ignored() -> set[str]:
+    """The outputs that a rule of git ignores."""
+    outputs = {
+        path
+        for name, stage in STAGES.items()
+        for template in stage.outputs
+        for path in items_of(name, template)
+    }
+    return set(git("check-ignore", "--no-index", "--stdin", paths=outputs))
+
+
 @pytest.mark.parametrize("name", STAGES)
-def test_every_output_is_tracked_by_git_and_not_ignored(name):
+def test_every_output_is_tracked_by_git_and_not_ignored(name, tracked, ignored):
     for template in STAGES[name].outputs:
         for path in items_of(name, template):
-            assert git("ls-files", path), f"{path} is not tracked: git add it."
-            assert not git("check-ignore", "--no-index", path), f"{path} is ignored by git."
+            assert path in tracked, f"{path} is not tracked: git add it."
+            assert path not in ignored, f"{path} is ignored by git."
+
+
+def test_git_reads_the_paths_that_it_is_asked_of_and_ignores_some():
+    assert git("check-ignore", "--no-index", "--stdin", paths=["dvc.yaml", ".venv/x"]) == [
+        ".venv/x"
+    ]
 
 
 @pytest.mark.parametrize("name", REPRODUCED)

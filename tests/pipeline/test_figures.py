@@ -22,7 +22,7 @@ STYLE = REPOSITORY / "src/failbench/reporting/style.py"
 PICTURE = REPOSITORY / "src/failbench/reporting/picture.py"
 
 
-@pytest.fixture(params=FIGURES, ids=lambda path: path.stem)
+@pytest.fixture(scope="module", params=FIGURES, ids=lambda path: path.stem)
 def root(request):
     return ElementTree.fromstring(request.param.read_text(encoding="utf-8"))
 

@@ -6,6 +6,7 @@ import csv
 import re
 import subprocess
 from fnmatch import fnmatchcase
+from functools import cache
 
 import pytest
 
@@ -29,8 +30,10 @@ def patterns(path: str) -> list[str]:
     return [re.sub(r"<[^>]+>", "*", each) for each in paths]
 
 
-def committed(*folders: str) -> list[str]:
-    listed = subprocess.check_output(["git", "ls-files", *folders], cwd=REPOSITORY, text=True)
+@cache
+def committed() -> list[str]:
+    """Every committed file that the dictionary describes."""
+    listed = subprocess.check_output(["git", "ls-files", *DESCRIBED], cwd=REPOSITORY, text=True)
     return listed.splitlines()
 
 
@@ -38,14 +41,14 @@ def test_a_pattern_stands_for_every_name_and_every_ending():
     assert patterns("a/<method>.{md,tex}") == ["a/*.md", "a/*.tex"]
 
 
-@pytest.mark.parametrize("path", sorted(set(committed(*DESCRIBED)) - STYLE))
+@pytest.mark.parametrize("path", sorted(set(committed()) - STYLE))
 def test_every_committed_file_is_in_the_dictionary(path):
     assert any(fnmatchcase(path, pattern) for row in ROWS for pattern in patterns(row["path"]))
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row["path"])
 def test_every_row_of_the_dictionary_stands_for_files_that_are_there(row):
-    files = committed(*DESCRIBED)
+    files = committed()
     if row["path"] not in WRITTEN_LATER:
         for pattern in patterns(row["path"]):
             assert any(fnmatchcase(path, pattern) for path in files), pattern

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 
 import pytest
 
@@ -47,9 +48,16 @@ def layer(path):
     return path.relative_to(PACKAGE).with_suffix("").parts[0]
 
 
+@cache
+def import_statements(path):
+    """Every import of a module, wherever it stands; parsing is what these tests cost."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+
+
 def imported_layers(path):
     names = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in import_statements(path):
         if isinstance(node, ast.ImportFrom) and node.module:
             names |= {f"{node.module}.{alias.name}" for alias in node.names}
         elif isinstance(node, ast.Import):
@@ -71,7 +79,7 @@ def test_a_module_imports_nothing_to_its_right(path):
 def studies_imported(path):
     """The modules of studies that a module imports, as ``(study, module)``."""
     modules = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in import_statements(path):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(
             "failbench.studies."
         ):

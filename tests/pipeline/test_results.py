@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import polars as pl
@@ -42,6 +43,12 @@ SHARED_STUDIES = ("nested_cv", "across_architectures")
 def key_columns(predictions: pl.DataFrame) -> list[str]:
     """What a study adds to the key of predictions, such as the signals that a method sees."""
     return [name for name in predictions.columns if name not in PREDICTION_SCHEMA]
+
+
+@cache
+def answers_in(path: Path) -> pl.DataFrame:
+    """The answers in a file, which every rule below is held against."""
+    return pl.read_parquet(path)
 
 
 def name_of(path: Path) -> str:
@@ -83,7 +90,7 @@ def test_every_run_but_those_with_a_remedy_has_a_row_of_features(runs: pl.DataFr
 @pytest.mark.parametrize("path", PREDICTIONS, ids=name_of)
 def test_every_answer_follows_from_the_stored_probabilities(path: Path) -> None:
     """The first of the largest; so no answer rests on digits that are not stored."""
-    stored = pl.read_parquet(path).drop_nulls([f"p_{category}" for category in CATEGORIES])
+    stored = answers_in(path).drop_nulls([f"p_{category}" for category in CATEGORIES])
     answered = stored.filter(pl.col("prediction") != ABSTAIN)
     probabilities = answered.select(f"p_{category}" for category in CATEGORIES).to_numpy()
     assert answered["prediction"].to_list() == most_probable(probabilities).tolist()
@@ -111,7 +118,7 @@ def test_every_scenario_is_tested_once_a_repeat(splits: pl.DataFrame, runs: pl.D
 
 @pytest.mark.parametrize("path", PREDICTIONS, ids=name_of)
 def test_predictions_have_their_schema_and_no_key_twice(path: Path) -> None:
-    table = pl.read_parquet(path)
+    table = answers_in(path)
     assert table.select(PREDICTION_SCHEMA.names()).schema == PREDICTION_SCHEMA
     key = KEY + key_columns(table)
     methods = set(PARAMS["llm_agents"]["models"]) if path == LANGUAGE_MODELS else {path.stem}
@@ -124,7 +131,7 @@ def test_predictions_have_their_schema_and_no_key_twice(path: Path) -> None:
 
 @pytest.mark.parametrize("path", PREDICTIONS, ids=name_of)
 def test_probabilities_are_those_of_the_answer_and_add_up_to_one(path: Path) -> None:
-    table = pl.read_parquet(path)
+    table = answers_in(path)
     probabilities = table.select(f"p_{category}" for category in CATEGORIES).drop_nulls()
     assert probabilities.height in {table.height, 0}  # the controls ask for answers alone
     assert (abs(probabilities.to_numpy().sum(axis=1) - 1) < 1e-5).all()
@@ -153,7 +160,7 @@ def test_every_run_of_a_study_is_predicted_in_every_repeat(
         LEFT_OUT: all_runs,
         KNOWN_SCENARIOS: set(of_seed["run_id"]),
     }
-    table = pl.read_parquet(path)
+    table = answers_in(path)
     for (study, *_), part in table.group_by("study", "feature_set", "method", "repeat"):
         assert set(part["run_id"]) == expected[study]
         assert part.height == len(expected[study])
@@ -164,7 +171,7 @@ OF_STUDIES = [path for path in PREDICTIONS if path.parent.name not in SHARED_STU
 
 @pytest.mark.parametrize("path", OF_STUDIES, ids=name_of)
 def test_a_study_predicts_the_same_runs_in_every_repeat(path: Path) -> None:
-    table = pl.read_parquet(path)
+    table = answers_in(path)
     condition = ["study", "feature_set", *key_columns(table)]
     sizes = table.group_by(*condition, "repeat").agg(pl.len())
     same = sizes.group_by(condition).agg(pl.col("len").n_unique())
@@ -173,7 +180,7 @@ def test_a_study_predicts_the_same_runs_in_every_repeat(path: Path) -> None:
 
 @pytest.mark.parametrize("path", PREDICTIONS, ids=name_of)
 def test_runs_are_tested_in_the_fold_that_the_splits_say(path: Path, splits: pl.DataFrame) -> None:
-    by_fold = pl.read_parquet(path).filter(pl.col("study").is_in([NESTED_CV, POOLED]))
+    by_fold = answers_in(path).filter(pl.col("study").is_in([NESTED_CV, POOLED]))
     joined = by_fold.join(splits, on=["repeat", "fold", "scenario"], how="semi")
     assert joined.height == by_fold.height
 

@@ -1,7 +1,11 @@
-"""Every fault, in a small real run beside one twin."""
+"""Every fault, in a small real run beside one twin.
+
+Each takes seconds: by default one of each category and ending is run, all others with ``system``.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -68,7 +72,18 @@ def deterministic(rows: list[dict[str, object]]) -> list[dict[str, object]]:
     ]
 
 
-@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda one: one.id)
+def marked(scenarios: Iterable[Scenario]) -> Iterator[object]:
+    """All scenarios; those whose category has one with their ending before them are ``system``."""
+    kinds: set[tuple[str, str]] = set()
+    for scenario in scenarios:
+        kind = (scenario.category, scenario.expected_outcome)
+        yield pytest.param(
+            scenario, id=scenario.id, marks=pytest.mark.system if kind in kinds else ()
+        )
+        kinds.add(kind)
+
+
+@pytest.mark.parametrize("scenario", [*marked(SCENARIOS)])
 def test_fault_ends_as_declared_and_equals_its_twin_before_onset(
     scenario: Scenario, bench: Bench
 ) -> None:
