@@ -9,7 +9,6 @@ import sys
 import pytest
 import yaml
 
-from failbench.methods.catalogue import MONITOR_METHODS
 from pipeline import (
     PUBLISHED,
     REPOSITORY,
@@ -164,8 +163,7 @@ def test_parameter_sections_are_all_read_by_some_stage():
     read = {name.split(".")[0] for stage in STAGES.values() for name in stage.params}
     items = {item for names in foreach_items().values() for item in names}
     lists = {section for section, value in declared.items() if isinstance(value, list)}
-    # `failbench diagnose` reads those of methods that are not among the methods of the pipeline
-    assert set(declared) == (read - {"${item}"}) | items | lists | set(MONITOR_METHODS)
+    assert set(declared) == (read - {"${item}"}) | items | lists
 
 
 def test_every_parameter_has_a_comment_above_it():

@@ -12,7 +12,7 @@ import pytest
 import yaml
 from pydantic import BaseModel
 
-from failbench.methods.catalogue import ENTRIES, MONITOR_METHODS, method_named
+from failbench.methods.catalogue import ENTRIES, method_named
 from failbench.statistics.settings import StatisticsSettings
 from pipeline import REPOSITORY, attributes, import_closure, records_read, scripts
 
@@ -30,8 +30,7 @@ def readers() -> dict[str, list[tuple[type[BaseModel], Path]]]:
     for file in (*scripts(), *COMMANDS.glob("*.py")):
         for section, record in records_read(file).items():
             records[section].append((record, file))
-    # `failbench diagnose` fits those on what the monitor knows, among the methods or not
-    for method in {*PARAMS["methods"], *MONITOR_METHODS}:
+    for method in PARAMS["methods"]:
         module = importlib.import_module(str(ENTRIES[method].module))
         for section, record in method_named(method).sections.items():
             records[section].append((record, Path(str(module.__file__))))

@@ -14,7 +14,7 @@ from failbench.methods.monitor_methods import NoSections
 from failbench.monitor.end import End
 from failbench.monitored.fitting import setting_of
 from failbench.monitored.known import COURSE_SCHEMA, FLAGS, known_course, known_table
-from failbench.monitored.verdicts import OWN, break_table, ends_of, verdict_table
+from failbench.monitored.verdicts import OWN, verdict_table
 from failbench.prediction.across_architectures import across_architectures
 from failbench.prediction.fold_plans import LEFT_OUT, POOLED
 from failbench.prediction.known import Known, read_by
@@ -22,6 +22,7 @@ from failbench.prediction.nested_cv import nested_cv
 from failbench.prediction.slices import AcrossArchitectures, RunSetting
 from failbench.prediction.splits import make_splits
 from failbench.vocabulary import ABSTAIN
+from made_up_known import judged, made_up_known
 from made_up_monitored import BOUNDS, history, monitored, rules
 
 CRASH = End("exception", "forward", 59, "RuntimeError", "shapes")
@@ -35,16 +36,6 @@ HISTORIES = {
     "nothing": history(),
     "waits": history(blocked_data={10: 9.0}),
 }
-
-
-def judged(table, lenders=(), used=None):
-    used = used or rules()
-    breaks = break_table(table, used, lenders)
-    detected = pl.DataFrame(
-        {"run_id": table.runs["run_id"], "failure_step": 59},
-        schema_overrides={"failure_step": pl.Int32},
-    )
-    return breaks, ends_of(table.runs, detected), used
 
 
 @pytest.fixture(scope="module")
@@ -153,38 +144,13 @@ def test_a_setting_is_named_as_its_recordings_are():
         assert setting.name == setting_of(setting.model_dump())
 
 
-SIGNS = {
-    "data_pipeline": history(CRASH, labels_outside={30: 1.0}),
-    "model_software": history(CRASH, loss_ratio={30: 3.0}),
-    "optimization": history(learning_rate={30: 0.0}),
-    "unknown": history(blocked_data={30: 9.0}),
-    "memory_hardware": history(End("out of memory", "forward", 59)),
-}
-"""What is seen of a cause of each component; waiting is bounded by healthy runs."""
-
-
-def watched(features, settings):
-    """What a monitor knows of made-up runs, whose features tell nothing of this."""
-    failing = features.filter(pl.col("kind") == "failure")
-    table = monitored(
-        [
-            (
-                {name: run[name] for name in ("run_id", "architecture", "optimizer", "scale")},
-                SIGNS[run["category"]],
-            )
-            for run in failing.to_dicts()
-        ]
-    )
-    return Known(known_course(*judged(table, used=rules(dict.fromkeys(settings, BOUNDS)))))
-
-
 def accuracy(predictions):
     return (predictions["prediction"] == predictions["category"]).mean()
 
 
 def test_methods_see_the_same_in_every_feature_set_and_others_as_before(failures, successes):
     splits = make_splits(failures.select("scenario", "category").unique(), 2, 1, seed=0)
-    joined = watched(failures, ("transformer-adamw",)).beside(failures)
+    joined = made_up_known(failures, ("transformer-adamw",)).beside(failures)
     columns = ("run_id", "prediction", "confidence")
     for method, settings in (("invariants", NoSections()), ("forest_on_invariants", FOREST)):
         predictions = nested_cv(joined, successes, splits, method, settings, FEATURE_SETS, 5)
@@ -206,7 +172,8 @@ def test_bounds_of_an_architecture_count_where_it_is_not_left_out(runs_of_three_
         optimizer="adamw", scale="small", known_seed=0, repeats=1, feature_sets=("19",), seed=3
     )
     splits = make_splits(features.select("scenario", "category").drop_nulls().unique(), 2, 1, 0)
-    known = watched(features, ("bert-adamw", "gru-adamw", "lstm-adamw"))
+    failing = features.filter(pl.col("kind") == "failure")
+    known = made_up_known(failing, ("bert-adamw", "gru-adamw", "lstm-adamw"))
     predictions = across_architectures(
         features, splits, "invariants", NoSections(), study, known=known
     )
