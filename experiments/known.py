@@ -24,7 +24,7 @@ KNOWN = Path("data/features/known.parquet")
 def main() -> None:
     judged = read_section("invariants", JudgedRuns)
     rules = read_rules(MONITORED, judged.versions[-1])
-    breaks = read_output(BREAKS, versioned(BREAK_SCHEMA), may_be_empty=True)
+    breaks = read_output(BREAKS, versioned(BREAK_SCHEMA))
     course = known_course(
         breaks.filter(pl.col("version") == rules.version).drop("version"),
         read_output(ENDS, END_SCHEMA),

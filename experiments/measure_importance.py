@@ -39,7 +39,6 @@ def main() -> None:
     failures = study.failures(read_output(FEATURES, FEATURE_SCHEMA))
     splits = read_output(SPLITS, SPLIT_SCHEMA)
     methods: Methods = {"random_forest": forest, "ebm": boosting}
-    measured = importances(failures, splits, methods, settings, study.seed, workers())
     on_known: Methods = {
         "forest_on_invariants": read_section("forest_on_invariants", RandomForestSettings),
         "ebm_on_invariants": read_section("ebm_on_invariants", EbmSettings),
@@ -47,8 +46,9 @@ def main() -> None:
     asked = set(methods_asked(read_names("methods")))
     on_known = {name: section for name, section in on_known.items() if name in asked}
     known = read_known(KNOWN, on_known)
-    if known is not None:
-        table = known.beside(failures)
+    table = None if known is None else known.beside(failures)
+    measured = importances(failures, splits, methods, settings, study.seed, workers())
+    if table is not None:
         sets = {KNOWN_SET: flags_in(table.columns)}
         more = importances(table, splits, on_known, settings, study.seed, workers(), sets)
         measured = measured.with_those_of(more)
