@@ -11,10 +11,12 @@ from failbench.prediction.across_architectures import across_architectures
 from failbench.prediction.slices import AcrossArchitectures
 from failbench.prediction.splits import SPLIT_SCHEMA
 from failbench.telemetry import write_parquet
+from known_runs import read_known
 from stage import print_accuracy, read_output, read_section, run, workers
 
 FEATURES = Path("data/features/features.parquet")
 SPLITS = Path("data/features/splits.parquet")
+KNOWN = Path("data/features/known.parquet")
 PREDICTIONS = Path("data/predictions/across_architectures")
 
 
@@ -30,6 +32,7 @@ def main() -> None:
         settings,
         study,
         workers(),
+        read_known(KNOWN, [method.name]),
     )
     write_parquet(predictions, PREDICTIONS / f"{method.name}.parquet")
     print_accuracy(predictions)

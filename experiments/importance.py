@@ -8,16 +8,16 @@ from failbench.predictions import PREDICTION_SCHEMA
 from failbench.statistics.settings import read_with_statistics
 from failbench.studies.importance.measure import (
     BUILT_IN_SCHEMA,
-    METHODS,
     REPLACEMENT_SCHEMA,
     Importances,
+    methods_asked,
 )
 from failbench.studies.importance.removal import ABLATION_SCHEMA
 from failbench.studies.importance.report import report
 from failbench.studies.importance.results import ImportanceSettings
 from failbench.studies.importance.shapes import SHAPE_SCHEMA
 from report import publish, read_reported, run
-from stage import read_output, read_outputs
+from stage import read_names, read_output, read_outputs
 
 PREDICTIONS = Path("data/predictions/importance")
 ABLATION = Path("data/predictions/ablation/random_forest.parquet")
@@ -27,7 +27,7 @@ MEASUREMENTS = Path("data/measurements/importance")
 def main() -> None:
     settings = read_with_statistics("importance", ImportanceSettings)
     measured = Importances(
-        read_outputs(PREDICTIONS, METHODS, PREDICTION_SCHEMA),
+        read_outputs(PREDICTIONS, methods_asked(read_names("methods")), PREDICTION_SCHEMA),
         read_output(MEASUREMENTS / "replacements.parquet", REPLACEMENT_SCHEMA),
         read_output(MEASUREMENTS / "built_in.parquet", BUILT_IN_SCHEMA),
     )

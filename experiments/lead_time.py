@@ -15,9 +15,9 @@ from failbench.studies.lead_time.measurements import (
     Measurements,
 )
 from failbench.studies.lead_time.report import report
-from failbench.studies.lead_time.settings import METHODS, LeadTimeSettings
+from failbench.studies.lead_time.settings import LeadTimeSettings, methods_asked
 from report import publish, read_reported, run
-from stage import read_output, read_outputs, read_section, workers
+from stage import read_names, read_output, read_outputs, read_section, workers
 
 MAIN_STUDY = Path("data/predictions/nested_cv")
 PREDICTIONS = Path("data/predictions/lead_time")
@@ -27,13 +27,14 @@ MEASUREMENTS = Path("data/measurements/lead_time")
 def main() -> None:
     settings = read_section("lead_time", LeadTimeSettings)
     intervals = read_statistics(ScenarioIntervalSettings)
+    asked = methods_asked(read_names("methods"))
     measured = Measurements(
-        read_outputs(PREDICTIONS, METHODS, EARLY_SCHEMA),
+        read_outputs(PREDICTIONS, asked, EARLY_SCHEMA),
         read_output(MEASUREMENTS / "runs.parquet", RUNS_SCHEMA),
         read_output(MEASUREMENTS / "scores.parquet", SCORES_SCHEMA),
         read_output(MEASUREMENTS / "healthy_scores.parquet", HEALTHY_SCORES_SCHEMA),
     )
-    main_study, paper = read_outputs(MAIN_STUDY, METHODS, PREDICTION_SCHEMA), read_reported()
+    main_study, paper = read_outputs(MAIN_STUDY, asked, PREDICTION_SCHEMA), read_reported()
     publish("lead_time", report(measured, main_study, paper, settings, intervals, workers()))
 
 

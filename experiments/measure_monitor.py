@@ -9,7 +9,7 @@ import polars as pl
 from failbench.features.feature_table import FEATURE_SCHEMA
 from failbench.methods.classifiers import RandomForestSettings
 from failbench.methods.improved_rules import ImprovedRulesSettings
-from failbench.methods.monitor_methods import ForestSections, NoSections
+from failbench.methods.monitor_methods import EndingSettings, NoSections
 from failbench.methods.simple_rules import SimpleRulesSettings
 from failbench.monitored.known import known_table
 from failbench.monitored.verdicts import BREAK_SCHEMA, END_SCHEMA, VERDICT_SCHEMA
@@ -33,14 +33,13 @@ PREDICTIONS = Path("data/predictions/monitor")
 def main() -> None:
     judged = read_section("invariants", JudgedRuns)
     study = read_section("nested_cv", ReferenceStudy)
-    forest = read_section("random_forest", RandomForestSettings)
     settings = {
         "invariants": NoSections(),
-        "ending": NoSections(),
-        "forest_on_invariants": ForestSections(random_forest=forest),
+        "ending": read_section("ending", EndingSettings),
+        "forest_on_invariants": read_section("forest_on_invariants", RandomForestSettings),
         "simple_rules": read_section("simple_rules", SimpleRulesSettings),
         "improved_rules": read_section("improved_rules", ImprovedRulesSettings),
-        "random_forest": forest,
+        "random_forest": read_section("random_forest", RandomForestSettings),
     }
     rules = read_rules(MONITORED, judged.versions[-1])
     breaks, verdicts = (

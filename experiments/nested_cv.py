@@ -12,10 +12,12 @@ from failbench.prediction.nested_cv import nested_cv
 from failbench.prediction.slices import ReferenceStudy
 from failbench.prediction.splits import SPLIT_SCHEMA
 from failbench.telemetry import write_parquet
+from known_runs import read_known
 from stage import print_accuracy, read_output, read_section, run, workers
 
 FEATURES = Path("data/features/features.parquet")
 SPLITS = Path("data/features/splits.parquet")
+KNOWN = Path("data/features/known.parquet")
 PREDICTIONS = Path("data/predictions/nested_cv")
 
 
@@ -24,8 +26,10 @@ def main() -> None:
     study = read_section("nested_cv", ReferenceStudy)
     sections = {name: read_section(name, record) for name, record in method.sections.items()}
     features = read_output(FEATURES, FEATURE_SCHEMA)
+    known = read_known(KNOWN, [method.name])
+    failures = study.failures(features)
     predictions = nested_cv(
-        study.failures(features),
+        failures if known is None else known.beside(failures),
         study.successes(features),
         read_output(SPLITS, SPLIT_SCHEMA),
         method.name,

@@ -8,9 +8,13 @@ from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.statistics.settings import read_statistics
 from failbench.statistics.significance import ComparisonSettings
 from failbench.studies.portability.report import report
-from failbench.studies.portability.settings import CARRIED_SCHEMA, METHODS, PortabilitySettings
+from failbench.studies.portability.settings import (
+    CARRIED_SCHEMA,
+    PortabilitySettings,
+    methods_carried,
+)
 from report import publish, read_reported, run
-from stage import read_outputs, read_section, workers
+from stage import read_names, read_outputs, read_section, workers
 
 PREDICTIONS = Path("data/predictions/portability")
 
@@ -19,7 +23,7 @@ def main() -> None:
     settings = read_section("portability", PortabilitySettings)
     intervals = read_statistics(ScenarioIntervalSettings)
     tests = read_statistics(ComparisonSettings)
-    predictions = read_outputs(PREDICTIONS, METHODS, CARRIED_SCHEMA)
+    predictions = read_outputs(PREDICTIONS, methods_carried(read_names("methods")), CARRIED_SCHEMA)
     publish(
         "portability",
         report(predictions, read_reported(), settings, intervals, tests, workers()),

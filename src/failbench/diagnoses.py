@@ -11,13 +11,14 @@ import pyarrow.parquet as pq
 from failbench.errors import BadInputError
 from failbench.features.catalogue import FEATURE_SETS, FEATURES
 from failbench.features.feature_table import ERROR_TEXT_COLUMNS, KEYS, feature_table, to_frame
+from failbench.features.known_columns import flags_in
 from failbench.files import replaced_when_whole
 from failbench.methods.band_features import band_features
 from failbench.methods.catalogue import MONITOR_METHODS, method_named
 from failbench.methods.declaration import Context
 from failbench.methods.healthy_band import healthy_band
 from failbench.methods.method import Method
-from failbench.monitored.known import FLAGS, with_known
+from failbench.monitored.known import with_known
 from failbench.prediction.labelled_runs import LabelledRuns
 from failbench.prediction.slices import AcrossArchitectures
 from failbench.records import Record
@@ -105,9 +106,8 @@ def fitted_method(
         )
     selected = study.slice(features)
     failures = selected.filter(pl.col("kind") == "failure")
-    columns = FEATURE_SETS[study.feature_sets[0]]
     if name in MONITOR_METHODS and known is not None:
-        failures, columns = with_known(failures, known), FLAGS
+        failures = with_known(failures, known)
     runs = LabelledRuns.from_table(failures)
     if not len(runs.labels):
         raise BadInputError(
@@ -117,7 +117,9 @@ def fitted_method(
             "Record one, or change the section across_architectures of params.yaml.",
         )
     band = healthy_band(to_frame(selected.filter(pl.col("kind") == "success")), band_features())
-    context = Context(columns, band, study.seed)
+    context = Context(
+        FEATURE_SETS[study.feature_sets[0]], band, study.seed, known=flags_in(failures.columns)
+    )
     method = declaration.build(settings, context)
     return method.fit(runs.frame, runs.labels, groups=runs.groups)
 

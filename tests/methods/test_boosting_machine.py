@@ -78,3 +78,25 @@ def test_a_category_of_a_single_scenario_is_trained_on_in_every_bag():
     marks = group_bags(labels, groups, 4, 0)
     assert (marks[:2] == 1).all()
     assert ((marks[2:] == -1).sum(axis=1) == 1).all()
+
+
+def test_bags_share_folds_where_categories_have_fewer_runs_than_there_are_bags():
+    labels = np.array(["a"] * 3 + ["b"] * 2, dtype=object)
+    marks = group_bags(labels, np.arange(5), 4, 0)
+    assert (marks[:, 3] == marks[:, 0]).all()
+    assert (marks[:, :3] == VALIDATED).sum(axis=1).tolist() == [1] * 5
+
+
+def test_bags_of_single_runs_validate_on_none():
+    assert (group_bags(np.array(["a", "b"], dtype=object), np.arange(2), 4, 0) == TRAINED).all()
+
+
+def test_a_machine_is_fitted_to_fewer_runs_of_each_category_than_it_has_bags(
+    context, settings_of, runs
+):
+    frame, labels, groups = runs
+    few = np.isin(np.arange(len(labels)) % 12, (0, 2, 4))  # three scenarios of a run each
+    settings = settings_of("ebm").model_copy(update={"outer_bags": 4})
+    method = method_named("ebm").build(settings, context)
+    method.fit(frame[few], labels[few], groups=groups[few])
+    assert len(method.predict(frame)) == len(frame)

@@ -23,7 +23,7 @@ from made_up_monitored import history, monitored, rules
 
 CRASH = End("exception", "data", 59, "OSError", "")
 FORWARD = End("exception", "forward", 59, "RuntimeError", "")
-CONTEXT = Context(FLAGS, HealthyBand({}, {}), seed=0)
+CONTEXT = Context((), HealthyBand({}, {}), seed=0, known=FLAGS)
 SIGNS = {
     "data_pipeline": history(CRASH, labels_outside={30: 1.0}),
     "model_software": history(FORWARD, loss_ratio={30: 3.0}),
@@ -72,11 +72,13 @@ def built(repository):
 
     def build(name):
         method = method_named(name)
-        content = {
-            section: {key: small.get(key, value) for key, value in sections[section].items()}
-            for section in method.sections
+        records = {
+            section: record.model_validate(
+                {key: small.get(key, value) for key, value in sections[section].items()}
+            )
+            for section, record in method.sections.items()
         }
-        return method.build(method.settings.model_validate(content), CONTEXT)
+        return method.build(method.assemble(records), CONTEXT)
 
     return build
 

@@ -20,7 +20,7 @@ from pydantic import BaseModel
 REPOSITORY = Path(__file__).parents[2]
 EXPERIMENTS = REPOSITORY / "experiments"
 IMPORT_ROOTS = (REPOSITORY / "src", EXPERIMENTS)
-SHARED_SCRIPTS = {"recordings", "report", "stage"}
+SHARED_SCRIPTS = {"known_runs", "recordings", "report", "stage"}
 """Files of experiments/ that stages import and that are no stage themselves."""
 
 READERS = {"read_section", "read_names", "read_with_statistics"}

@@ -23,6 +23,8 @@ from typing import Any
 import polars as pl
 import yaml
 
+from failbench.features.known_columns import COURSE_KEYS, KNOWN_OF_RUN
+from failbench.methods.catalogue import MONITOR_METHODS
 from failbench.prediction.main_study import (
     LANGUAGE_MODELS,
     across_architectures_files,
@@ -31,6 +33,7 @@ from failbench.prediction.main_study import (
 from failbench.studies.crosswalk.conditions import CONDITIONS
 from failbench.studies.crosswalk.results import predictions_schema
 from failbench.studies.human_baseline.results import SCENARIO_SCHEMA, SHARE_SCHEMA
+from failbench.studies.lead_time.settings import methods_asked
 from pipeline import REPOSITORY, Stage, foreach_items, stages
 
 GARBAGE = b"\x93\x00 not what it should be \xff\n\x01"
@@ -40,7 +43,14 @@ EMPTY_WHERE_NO_MODEL_WAS_ASKED = {
     f"{MAIN_STUDY}/{LANGUAGE_MODELS}.parquet",
     "data/measurements/llm_agents/explanations.parquet",
 }
+KNOWN = "data/features/known.parquet"
+"""Read where a method of the stage reads what the monitor knows, and not opened elsewhere."""
+
 READ_IN_PART = {
+    **{
+        (stage, KNOWN): pl.Schema({**COURSE_KEYS, **KNOWN_OF_RUN})
+        for stage in stages()  # flags are those that are there
+    },
     ("human_baseline", "data/measurements/difficulty/scenarios.parquet"): SCENARIO_SCHEMA,
     ("human_baseline", "data/measurements/difficulty/shares.parquet"): SHARE_SCHEMA,
     **{
@@ -124,7 +134,12 @@ def inputs_of(stage: Stage) -> list[str]:
     for dep in sorted(stage.deps - stage.code):
         path = REPOSITORY / dep
         files += [dep] if path.is_file() else [f"{dep}/{name}" for name in _read_of(stage, dep)]
-    return files
+    return [path for path in files if path != KNOWN or readers_of_known()]
+
+
+def readers_of_known() -> list[str]:
+    """The methods of the pipeline that read what the monitor knows."""
+    return [name for name in foreach_items()["nested_cv"] if name in MONITOR_METHODS]
 
 
 def _read_of(stage: Stage, folder: str) -> list[str]:
@@ -139,6 +154,8 @@ def _read_of(stage: Stage, folder: str) -> list[str]:
                 if folder == f"data/predictions/{condition.predictions}"
             }
         )
+    if stage.name == "lead_time" and folder == MAIN_STUDY:
+        return [f"{name}.parquet" for name in sorted(methods_asked(methods))]
     if folder == ACROSS_ARCHITECTURES or (folder, stage.name) == (MAIN_STUDY, "architectures"):
         return [f"{name}.parquet" for name in sorted(across_architectures_files(methods))]
     if folder == MAIN_STUDY and "methods" in stage.params:
@@ -163,6 +180,9 @@ def breaks_of(stage: Stage, item: str) -> Iterator[Break]:
     """
     first = foreach_items().get(stage.name, [""])[0]
     files = inputs_of(stage) if item == first else []
+    if item and KNOWN in stage.deps:
+        files = [path for path in files if path != KNOWN]
+        files += [KNOWN] if [item] == readers_of_known()[:1] else []
     scenarios = [path for path in files if path.startswith("data/scenarios/")]
     if "data/llm" in stage.deps:
         model = yaml.safe_load(Path("params.yaml").read_text("utf-8"))["llm_agents"]["models"]

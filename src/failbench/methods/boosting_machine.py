@@ -64,7 +64,9 @@ def group_bags(
 ) -> npt.NDArray[np.int8]:
     """Which runs each bag trains and which it validates on, stratified by label.
 
-    A category of a single scenario is trained on in every bag.
+    A category of a single scenario is trained on in every bag. Where no category has as many runs
+    as there are bags, there are fewer folds than bags, and bags share them; where none has two
+    runs, every bag trains on all of them.
 
     Parameters
     ----------
@@ -81,12 +83,16 @@ def group_bags(
         ``[n_runs, n_bags]`` of 1 (trained on) and -1 (validated on).
     """
     marks = np.full((len(labels), bags), TRAINED, dtype=np.int8)
-    folds = StratifiedGroupKFold(bags, shuffle=True, random_state=seed)
+    _, counts = np.unique(labels.astype(str), return_counts=True)
+    n_folds = min(bags, int(counts.max()))  # the most that scikit-learn stratifies
+    if n_folds == 1:
+        return marks
+    folds = StratifiedGroupKFold(n_folds, shuffle=True, random_state=seed)
     with warnings.catch_warnings():
         # A category may have fewer runs than there are bags; some bags then validate on none of it.
         warnings.filterwarnings("ignore", "The least populated class", UserWarning)
-        for bag, (_, validated) in enumerate(folds.split(labels, labels, groups)):
-            marks[validated, bag] = VALIDATED
+        for fold, (_, validated) in enumerate(folds.split(labels, labels, groups)):
+            marks[validated, fold::n_folds] = VALIDATED
     for label in set(labels):
         of_label = np.asarray(labels) == label
         # A bag that trains on none of a category could not tell how probable it is.

@@ -25,12 +25,16 @@ class Context:
         Seed of everything random in the method.
     true_categories
         True categories by ``run_id``, for simulations of people; empty for every other method.
+    known
+        Columns that say what the monitor knows of a run by 1 and 0, whatever the feature set; empty
+        where no method reads it.
     """
 
     features: tuple[str, ...]
     band: HealthyBand
     seed: int
     true_categories: Mapping[str, str] = field(default_factory=dict)
+    known: tuple[str, ...] = ()
 
 
 class Sections(Record):

@@ -1,7 +1,7 @@
 """Methods on what the monitor knows: its own answer, and classifiers on what broke.
 
-They read the columns of :mod:`failbench.monitored.known`. Classifiers see those that are the
-features in use, which are its flags.
+They read columns of :mod:`failbench.features.known_columns`, the same in every feature set:
+classifiers see the flags.
 """
 
 from __future__ import annotations
@@ -11,15 +11,18 @@ from typing import Final, Self
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from pydantic import Field
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from failbench.arrays import Array, Labels, Probabilities
+from failbench.errors import BadInputError
 from failbench.methods.boosting_machine import EbmSettings, ebm
 from failbench.methods.classifiers import RandomForestSettings, random_forest
 from failbench.methods.declaration import Context, MethodDeclaration, Sections, by_name
 from failbench.methods.method import Method
 from failbench.predictions import DECIMALS, most_probable
+from failbench.records import Record
 from failbench.verdicts import Diagnosis, Evidence
 from failbench.vocabulary import ABSTAIN, CATEGORIES
 
@@ -198,40 +201,49 @@ def _weights(X: pd.DataFrame, groups: Labels | None) -> npt.NDArray[np.float64]:
 
 
 class NoSections(Sections):
-    """No settings: rules are frozen, and a table has none."""
+    """No settings: the rules are frozen."""
 
 
-class ForestSections(Sections):
-    """The section of the forest on features, whose grid counts here too."""
+class EndingSettings(Record):
+    """When an ending is too rare; the section ``ending`` of params.yaml."""
 
-    random_forest: RandomForestSettings
-
-
-class EbmSections(Sections):
-    """The section of the boosting machine on features, whose grid counts here too."""
-
-    ebm: EbmSettings
+    fewest: int = Field(ge=1)
 
 
 def _build_invariants(settings: NoSections, context: Context) -> Method:  # noqa: ARG001
+    """The monitor's answer."""
     return BrokenInvariants()
 
 
-def _build_ending(settings: NoSections, context: Context) -> Method:  # noqa: ARG001
-    return EndingTable()
+def _build_ending(settings: EndingSettings, context: Context) -> Method:  # noqa: ARG001
+    """The table of endings."""
+    return EndingTable(settings.fewest)
 
 
-def _build_forest(settings: ForestSections, context: Context) -> Method:
-    return random_forest(settings.random_forest, context.features, context.seed)
+def _build_forest(settings: RandomForestSettings, context: Context) -> Method:
+    """A random forest on flags."""
+    return random_forest(settings, _flags(context), context.seed)
 
 
-def _build_ebm(settings: EbmSections, context: Context) -> Method:
-    return ebm(settings.ebm, context.features, context.seed)
+def _build_ebm(settings: EbmSettings, context: Context) -> Method:
+    """A boosting machine on flags."""
+    return ebm(settings, _flags(context), context.seed)
+
+
+def _flags(context: Context) -> tuple[str, ...]:
+    if not context.known:
+        raise BadInputError(
+            "features",
+            "known",
+            "nothing that the monitor knows stands beside the features.",
+            "Join it by failbench.prediction.known.",
+        )
+    return context.known
 
 
 DECLARATIONS = by_name(
     MethodDeclaration("invariants", NoSections, _build_invariants),
-    MethodDeclaration("ending", NoSections, _build_ending),
-    MethodDeclaration("forest_on_invariants", ForestSections, _build_forest),
-    MethodDeclaration("ebm_on_invariants", EbmSections, _build_ebm),
+    MethodDeclaration("ending", EndingSettings, _build_ending),
+    MethodDeclaration("forest_on_invariants", RandomForestSettings, _build_forest),
+    MethodDeclaration("ebm_on_invariants", EbmSettings, _build_ebm),
 )

@@ -1,43 +1,44 @@
-"""Known: what the monitor knows of runs, one row per run, as methods receive it."""
+"""Known: what the monitor knows of runs, as methods receive it."""
 
 from __future__ import annotations
 
-from typing import Final, get_args
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, get_args
 
 import polars as pl
 
+from failbench.features.known_columns import (
+    COURSE_KEYS,
+    DECIDED,
+    END,
+    KNOWN_OF_RUN,
+    LOGIC,
+    flag_column,
+)
 from failbench.monitor.end import EndKind
 from failbench.monitor.invariants import CATALOGUE
 from failbench.monitor.signals import PHASES
-from failbench.monitored.verdicts import OWN
+from failbench.monitored.verdicts import OWN, RUNNING, end_of, stored_breaks, verdict
 from failbench.monitored.versions import Rules
 
 END_KINDS: Final[tuple[EndKind, ...]] = get_args(EndKind)
 
-
-def _flag(prefix: str, name: str) -> str:
-    return f"{prefix}_{name.replace(' ', '_')}"
-
-
-BROKE: Final = {invariant.id: _flag("broke", invariant.id) for invariant in CATALOGUE}
-ENDED: Final = {kind: _flag("ended", kind) for kind in END_KINDS}
-IN_PHASE: Final = {phase: _flag("phase", phase) for phase in PHASES}
+BROKE: Final = {invariant.id: flag_column("broke", invariant.id) for invariant in CATALOGUE}
+ENDED: Final = {kind: flag_column("ended", kind) for kind in END_KINDS}
+IN_PHASE: Final = {phase: flag_column("phase", phase) for phase in PHASES}
 
 FLAGS: Final = (*BROKE.values(), *ENDED.values(), *IN_PHASE.values())
 """Columns that are 1 or 0: whether an invariant broke, how the run ended and in which phase."""
 
-DECIDED: Final = ("answer", "decided_by", "decided_kind")
-END: Final = ("end_kind", "end_phase", "end_error")
-
 KNOWN_SCHEMA: Final = pl.Schema(
-    {
-        "run_id": pl.String(),
-        **dict.fromkeys((*DECIDED, *END, "statement"), pl.String()),  # empty where there is none
-        "decided_step": pl.Float64(),
-        **dict.fromkeys(FLAGS, pl.Float64()),
-    }
+    {"run_id": pl.String(), **KNOWN_OF_RUN, **dict.fromkeys(FLAGS, pl.Float64())}
 )
 """Columns that are known of a run at the end of its log, keyed by ``run_id``."""
+
+COURSE_SCHEMA: Final = pl.Schema(
+    {**COURSE_KEYS, **KNOWN_OF_RUN, **dict.fromkeys(FLAGS, pl.Float64())}
+)
+"""What was known of runs from a step on, and of their whole logs, keyed by its first three."""
 
 
 def known_table(
@@ -67,19 +68,75 @@ def known_table(
     known = ends.select("run_id", "end_kind", "end_phase", end_error="error").join(
         answers.select("run_id", *DECIDED, "decided_step"), on="run_id"
     )
-    statements = {invariant.id: invariant.statement for invariant in rules.invariants}
-    statements |= {ending.id: ending.statement for ending in rules.endings}
-    rows = []
-    for run in known.sort("run_id").iter_rows(named=True):
-        names = of_run.get(run["run_id"], set())
-        row = {name: run[name] or "" for name in (*DECIDED, *END)}
-        row |= {"run_id": run["run_id"], "decided_step": run["decided_step"]}
-        row["statement"] = statements.get(run["decided_by"], "")
-        row |= {column: float(name in names) for name, column in BROKE.items()}
-        row |= {column: float(run["end_kind"] == kind) for kind, column in ENDED.items()}
-        row |= {column: float(run["end_phase"] == phase) for phase, column in IN_PHASE.items()}
-        rows.append(row)
+    statements = _statements(rules)
+    rows = [
+        {"run_id": run["run_id"]} | _row(run, of_run.get(run["run_id"], set()), statements)
+        for run in known.sort("run_id").iter_rows(named=True)
+    ]
     return pl.DataFrame(rows, schema=KNOWN_SCHEMA)
+
+
+def known_course(
+    breaks: pl.DataFrame, ends: pl.DataFrame, rules: Rules, lenders: Sequence[str] = ()
+) -> pl.DataFrame:
+    """What one version of the rules knew of runs at every step, and of their whole logs.
+
+    Breaks are causal: a log that is cut shows those that it had by then, of a run that still lives.
+
+    Parameters
+    ----------
+    breaks, ends
+        Tables of :mod:`failbench.monitored.verdicts`, of one version.
+    rules
+        The version.
+    lenders
+        Settings whose bounds the runs of all other settings were held against as well.
+
+    Returns
+    -------
+    polars.DataFrame
+        Rows of :data:`COURSE_SCHEMA`, sorted by run, bounds and step. Of each run and bounds there
+        is one of the whole log; with bounds of its own setting also one of step 0, and one of each
+        step in which something broke.
+    """
+    invariants = {invariant.id: invariant for invariant in rules.invariants}
+    fixed = [invariant.id for invariant in rules.invariants if invariant.bound is not None]
+    of_logic = breaks.filter(pl.col("bounds") == OWN, pl.col("invariant").is_in(fixed))
+    breaks = pl.concat([breaks, of_logic.with_columns(bounds=pl.lit(LOGIC))])
+    parts = breaks.partition_by("run_id", "bounds", as_dict=True)
+    statements = _statements(rules)
+    rows = []
+    for run in ends.iter_rows(named=True):
+        for bounds in (OWN, LOGIC, *lenders):
+            if bounds == run["setting"]:  # its own bounds are no borrowed ones
+                continue
+            part = parts.get((run["run_id"], bounds))
+            broken = () if part is None else tuple(stored_breaks(part, invariants))
+            steps = sorted({0, *(each.step for each in broken)}) if bounds == OWN else []
+            for step in (None, *steps):
+                known = [each for each in broken if step is None or each.step <= step]
+                end = end_of(run) if step is None else RUNNING
+                said = verdict(tuple(known), end, rules)
+                said |= {"end_kind": end.kind, "end_phase": end.phase, "end_error": end.error}
+                names = {each.invariant.id for each in known}
+                key = {"run_id": run["run_id"], "bounds": bounds, "step": step}
+                rows.append(key | _row(said, names, statements))
+    return pl.DataFrame(rows, schema=COURSE_SCHEMA).sort(COURSE_KEYS.names())
+
+
+def _statements(rules: Rules) -> dict[str, str]:
+    statements = {invariant.id: invariant.statement for invariant in rules.invariants}
+    return statements | {ending.id: ending.statement for ending in rules.endings}
+
+
+def _row(run: Mapping[str, Any], broken: set[str], statements: Mapping[str, str]) -> dict[str, Any]:
+    """What is known of a run, from what decided and how it ended, and the names of what broke."""
+    row: dict[str, Any] = {name: run.get(name) or "" for name in (*DECIDED, *END)}
+    row["decided_step"] = run.get("decided_step")
+    row["statement"] = statements.get(row["decided_by"], "")
+    row |= {column: float(name in broken) for name, column in BROKE.items()}
+    row |= {column: float(run["end_kind"] == kind) for kind, column in ENDED.items()}
+    return row | {column: float(run["end_phase"] == phase) for phase, column in IN_PHASE.items()}
 
 
 def with_known(features: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:

@@ -207,17 +207,25 @@ def verdict_table(
             if name == run["setting"]:  # its own bounds are no borrowed ones
                 continue
             part = parts.get((run["run_id"], name))
-            broken = () if part is None else tuple(_breaks(part, known))
+            broken = () if part is None else tuple(stored_breaks(part, known))
             for ahead in steps_ahead:
                 cut = _cut(run, broken, ahead)
                 if cut is not None:
                     key = {"run_id": run["run_id"], "bounds": name, "steps_ahead": ahead}
-                    rows.append(key | _verdict(*cut, rules))
+                    rows.append(key | verdict(*cut, rules))
     return pl.DataFrame(rows, schema=VERDICT_SCHEMA)
 
 
-def _breaks(part: pl.DataFrame, known: Mapping[str, Invariant]) -> Iterator[Break]:
-    """Breaks as they were, but for the bound, which decides nothing any more."""
+def stored_breaks(part: pl.DataFrame, known: Mapping[str, Invariant]) -> Iterator[Break]:
+    """Breaks as they were, but for the bound, which decides nothing any more.
+
+    Parameters
+    ----------
+    part
+        Rows of :data:`BREAK_SCHEMA` of one run under one condition.
+    known
+        Invariants by their names.
+    """
     for row in part.iter_rows(named=True):
         invariant = known[row["invariant"]]
         yield Break(invariant, row["step"], row["value"], row["compared"], _NOWHERE)
@@ -227,13 +235,7 @@ def _cut(
     run: Mapping[str, Any], broken: tuple[Break, ...], ahead: int | None
 ) -> tuple[tuple[Break, ...], End] | None:
     """What was known of a run some steps before its failure; None where it had not begun."""
-    end = End(
-        run["end_kind"],
-        run["end_phase"],
-        run["end_step"],
-        run["error"] or "",
-        run["message"] or "",
-    )
+    end = end_of(run)
     if ahead is None:
         return broken, end
     if run["failure_step"] is None or run["failure_step"] < ahead:
@@ -243,24 +245,46 @@ def _cut(
     return known, end if ahead == 0 and end.failed else RUNNING
 
 
-def _verdict(broken: tuple[Break, ...], end: End, rules: Rules) -> dict[str, Any]:
+def end_of(run: Mapping[str, Any]) -> End:
+    """How a run ended, from its row of :data:`END_SCHEMA`."""
+    return End(
+        run["end_kind"],
+        run["end_phase"],
+        run["end_step"],
+        run["error"] or "",
+        run["message"] or "",
+    )
+
+
+def verdict(broken: tuple[Break, ...], end: End, rules: Rules) -> dict[str, Any]:
+    """What is answered of a run, by the last columns of :data:`VERDICT_SCHEMA`.
+
+    Parameters
+    ----------
+    broken
+        What is known to have broken.
+    end
+        What is known of its end.
+    rules
+        The version, which decides.
+    """
     decided_by = rules.procedure.decide(broken, end, rules.endings)
-    verdict: dict[str, Any] = {
+    answered: dict[str, Any] = {
         "answer": answer_of(decided_by),
         "first_break": min((each.step for each in broken), default=None),
         "broken": len(broken),
     }
     if isinstance(decided_by, Break):
         invariant = decided_by.invariant
-        return verdict | {
+        return answered | {
             "decided_by": invariant.id,
             "decided_kind": invariant.kind,
             "decided_step": decided_by.step,
         }
     if decided_by is not None:
-        return verdict | {
+        return answered | {
             "decided_by": decided_by.id,
             "decided_kind": "ending",
             "decided_step": end.step,
         }
-    return verdict
+    return answered

@@ -7,9 +7,11 @@ import polars as pl
 from failbench.errors import BadInputError
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.prediction.fold_plans import POOLED, by_architecture, by_scenario
+from failbench.prediction.known import Known
 from failbench.prediction.nested_cv import nested_cv
 from failbench.prediction.slices import AcrossArchitectures
 from failbench.prediction.splits import first_repeats
+from failbench.predictions import PREDICTION_SCHEMA
 from failbench.records import Record
 
 
@@ -20,6 +22,7 @@ def across_architectures(
     settings: Record,
     study: AcrossArchitectures,
     workers: int = 1,
+    known: Known | None = None,
 ) -> pl.DataFrame:
     """Predict the runs of all architectures, by fits that saw all of them and by fits that did not.
 
@@ -35,6 +38,10 @@ def across_architectures(
         Which runs to take, and how.
     workers
         Processes; results do not depend on it.
+    known
+        What the monitor knows of the runs, for a method that reads it. As with the thresholds of
+        other methods, no healthy run of an architecture counts where that is left out: there, of
+        its runs, logic alone speaks.
 
     Returns
     -------
@@ -61,14 +68,32 @@ def across_architectures(
             "Run `failbench record` for another architecture.",
         )
     folds = first_repeats(splits, study.repeats, "across_architectures.repeats")
-    return nested_cv(
-        taken.filter(pl.col("kind") == "failure"),
-        taken.filter(pl.col("kind") == "success"),
-        folds,
-        method,
-        settings,
-        {name: FEATURE_SETS[name] for name in study.feature_sets},
-        study.seed,
-        workers,
-        (*by_scenario(POOLED, folds), *by_architecture(folds, architectures, study.known_seed)),
+    failures = taken.filter(pl.col("kind") == "failure")
+    plans = (
+        *by_scenario(POOLED, folds),
+        *by_architecture(folds, architectures, study.known_seed),
     )
+    seen = [(failures, plans)]
+    if known is not None:
+        seen = [
+            (
+                known.beside(failures, left_out=left_out),
+                tuple(plan for plan in plans if plan.left_out == left_out),
+            )
+            for left_out in (None, *sorted(architectures))
+        ]
+    parts = [
+        nested_cv(
+            table,
+            taken.filter(pl.col("kind") == "success"),
+            folds,
+            method,
+            settings,
+            {name: FEATURE_SETS[name] for name in study.feature_sets},
+            study.seed,
+            workers,
+            of_table,
+        )
+        for table, of_table in seen
+    ]
+    return pl.concat(parts).sort(PREDICTION_SCHEMA.names()[:6])

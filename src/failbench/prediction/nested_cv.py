@@ -10,6 +10,7 @@ import polars as pl
 
 from failbench.arrays import Mask
 from failbench.features.feature_table import to_frame
+from failbench.features.known_columns import flags_in
 from failbench.methods.band_features import band_features
 from failbench.methods.catalogue import method_named
 from failbench.methods.declaration import Context, MethodDeclaration
@@ -41,7 +42,8 @@ def nested_cv(
     ----------
     failures
         Feature table of the failing runs of the study, or another table with the same keys and
-        error text, of which methods are given all columns but the keys.
+        error text, of which methods are given all columns but the keys. For methods that read what
+        the monitor knows, it has that too; see :mod:`failbench.prediction.known`.
     successes
         Feature table of successful runs, from which thresholds are taken. They have no scenario
         and so are never tested on; where an architecture is left out, so are its successful runs.
@@ -102,7 +104,8 @@ def fit_fold(
     declaration = _declared(method)
     key = dict(zip(runs.frame.index[tested], runs.labels[tested], strict=True))
     fit_seed = fold_seed(seed, plan.repeat, plan.fold)
-    context = Context(columns, band, fit_seed, key if declaration.simulation else {})
+    truth = key if declaration.simulation else {}
+    context = Context(columns, band, fit_seed, truth, flags_in(runs.frame.columns))
     estimator = declaration.build(settings, context)
     estimator.fit(runs.frame[trained], runs.labels[trained], groups=runs.groups[trained])
     return estimator, tested

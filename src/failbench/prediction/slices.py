@@ -83,6 +83,12 @@ class RunSetting(Record):
     optimizer: Optimizer
     scale: str
 
+    @property
+    def name(self) -> str:
+        """Its name, which its recordings and bounds bear."""
+        scale = "" if self.scale == "small" else f"-{self.scale}"
+        return f"{self.architecture}-{self.optimizer}{scale}"
+
     def of(self, table: pl.DataFrame) -> pl.DataFrame:
         """The rows of a table of runs that belong to the setting."""
         return table.filter(

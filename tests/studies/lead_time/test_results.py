@@ -9,6 +9,7 @@ import pytest
 
 from failbench.errors import BadInputError
 from failbench.features.feature_table import categories_of
+from failbench.methods.monitor_methods import EndingSettings, NoSections
 from failbench.methods.simple_rules import SimpleRulesSettings
 from failbench.prediction.fold_plans import NESTED_CV
 from failbench.prediction.slices import ReferenceStudy
@@ -26,8 +27,10 @@ from failbench.studies.lead_time.results import (
     lead_time_results,
     main_study_rows,
 )
-from failbench.studies.lead_time.settings import LeadTimeSettings
+from failbench.studies.lead_time.settings import METHODS, LeadTimeSettings, methods_asked
+from failbench.studies.lead_time.snapshots import cut_before_failure
 from failbench.telemetry import Telemetry, write_parquet
+from made_up_known import made_up_known
 from made_up_studies import made_up_study
 from made_up_telemetry import made_up_scenarios, made_up_telemetry
 
@@ -169,3 +172,62 @@ def test_the_main_study_is_asked_over_all_repeats_and_over_equal_ones(measured):
     assert rates[MAIN_STUDY_EQUAL_REPEATS] == pytest.approx(2 * rates[MAIN_STUDY])
     assert rates[MAIN_STUDY] > 0
     assert set(rows["steps"]) == {0}
+
+
+@pytest.fixture(scope="module")
+def of_monitor():
+    """What methods on what the monitor knows answer, of runs that are ended at step 19."""
+    recorded = made_up_telemetry(seeds=4, successes=4)
+    runs = recorded.runs.join(categories_of(made_up_scenarios()), on="scenario", how="left")
+    failing = pl.when(pl.col("kind") == "failure").then("category")
+    known = made_up_known(
+        runs.filter(pl.col("seed") == 0, pl.col("kind") != "success").with_columns(
+            category=failing
+        ),
+        ("transformer-adamw",),
+        onset=10,
+    )
+    return measure(
+        recorded,
+        made_up_scenarios(),
+        make_splits(categories_of(made_up_scenarios()), folds=2, repeats=1, seed=0),
+        REFERENCE,
+        {"invariants": NoSections(), "ending": EndingSettings(fewest=2)},
+        CHOSEN.model_copy(update={"steps": (0, 3, 10)}),
+        known=known,
+    )
+
+
+def test_methods_of_the_monitor_know_what_had_broken_by_then(of_monitor, reported):
+    answers = of_monitor.predictions.filter(method="invariants")
+    named = {
+        (subset, ahead): set(part.filter(pl.col("prediction") != "abstain")["category"])
+        for (subset, ahead), part in answers.group_by("subset", "steps_ahead")
+    }
+    at_once = {"data_pipeline", "model_software", "optimization"}
+    # the end tells of memory where it is known, at the failure; nothing breaks in a twin
+    assert named["failing", 0] - {"unknown"} == {*at_once, "memory_hardware"}
+    assert at_once <= named["failing", 3] <= {*at_once, "unknown"}
+    assert named["failing", 10] == named["twin", 0] == named["healthy", 0] == set()
+    looks = answers.filter(pl.col("step").is_not_null(), pl.col("category").is_in(at_once))
+    seen = looks.with_columns(right=pl.col("prediction") == pl.col("category"))
+    assert seen.filter("right")["step"].min() == 10
+    assert seen.filter(pl.col("step") >= 10)["right"].all()
+    endings = of_monitor.predictions.filter(method="ending", subset="failing", steps_ahead=3)
+    assert endings["prediction"].n_unique() == 1  # alive, all are alike
+    main = made_up_study(NESTED_CV, "invariants")
+    main = pl.concat([main, made_up_study(NESTED_CV, "ending")])
+    table = report(of_monitor, main, reported, CHOSEN, INTERVALS).tables[0]
+    assert any("what had broken by then" in " ".join(note.split()) for note in table.notes)
+
+
+def test_a_run_that_no_monitor_watched_is_refused(small_telemetry, small_scenarios):
+    runs = small_telemetry.runs.filter(kind="failure")
+    known = made_up_known(runs[:1].with_columns(category=pl.lit("unknown")), ())
+    with pytest.raises(BadInputError, match="no monitor watched them"):
+        cut_before_failure(small_telemetry, small_scenarios, runs, 0, known)
+
+
+def test_methods_of_the_monitor_are_asked_where_the_main_study_has_them():
+    assert methods_asked(["simple_rules", "ebm_on_invariants"]) == METHODS
+    assert methods_asked(["ending"]) == (*METHODS, "ending")

@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 
 from failbench.features.feature_table import categories_of
+from failbench.methods.monitor_methods import NoSections
 from failbench.methods.simple_rules import SimpleRulesSettings
 from failbench.prediction.splits import make_splits
 from failbench.studies.portability.measure import measure
+from made_up_known import made_up_known
 from made_up_portability import portability_settings, two_optimizers
 from made_up_telemetry import made_up_scenarios
 
@@ -28,4 +30,22 @@ def predictions(telemetry):
         splits,
         {"simple_rules": RULES},
         portability_settings(),
+    )
+
+
+@pytest.fixture(scope="session")
+def of_monitor(telemetry):
+    """What methods on what the monitor knows predict; bounds of AdamW are lent to SGD."""
+    labelled = telemetry.runs.join(categories_of(made_up_scenarios()), on="scenario", how="left")
+    settings = portability_settings()
+    known = made_up_known(
+        labelled.filter(kind="failure"), ("transformer-adamw",), ("transformer-adamw",)
+    )
+    return measure(
+        telemetry,
+        made_up_scenarios(),
+        make_splits(categories_of(made_up_scenarios()), folds=2, repeats=1, seed=0),
+        {"invariants": NoSections(), "forest_on_invariants": settings.random_forest},
+        settings,
+        known=known,
     )

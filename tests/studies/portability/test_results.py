@@ -55,3 +55,21 @@ def test_a_report_from_saved_predictions_is_that_from_memory(predictions, report
         markdown(table) for table in before.tables
     ]
     assert after.points["portability"].equals(before.points["portability"])
+
+
+def test_methods_of_the_monitor_carry_bounds_over_and_adapt_to_no_history(
+    of_monitor, predictions, reported
+):
+    both = pl.concat([predictions, of_monitor])
+    results = portability_results(both, portability_settings().contrasts, INTERVALS, TESTS)
+    rates = results.rates.filter(metric="accuracy", method="invariants")
+    accuracy = dict(rates.select("condition", "value").iter_rows())
+    # waiting is bounded where bounds are fitted or lent, and SGD has none of its own
+    assert accuracy == {"home": 1.0, "fixed": 1.0, "recalibrated": pytest.approx(0.8)}
+    named = [pair for pair in results.comparisons if pair.family == "contrast"]
+    of_invariants = [pair for pair in named if pair.feature_set == "invariants"]
+    assert [(pair.left, pair.right) for pair in of_invariants] == [("fixed", "home")]
+    whole = report(both, reported, portability_settings(), INTERVALS, TESTS)
+    assert "no adaptive condition" in markdown(whole.tables[0])
+    without = report(predictions, reported, portability_settings(), INTERVALS, TESTS)
+    assert "no adaptive condition" not in markdown(without.tables[0])

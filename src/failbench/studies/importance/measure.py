@@ -13,9 +13,10 @@ reported.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from types import MappingProxyType
+from typing import Any, Final, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +26,7 @@ from pydantic import Field
 
 from failbench.arrays import Mask
 from failbench.features.catalogue import FEATURE_SETS
+from failbench.features.known_columns import FLAG_KINDS, flags_in
 from failbench.methods.boosting_machine import EbmSettings, ebm
 from failbench.methods.classifiers import RandomForestSettings, random_forest
 from failbench.methods.signal_groups import signal_groups
@@ -53,6 +55,15 @@ IMPORTANCE_SETS: dict[str, tuple[str, ...]] = {
 }
 
 METHODS = ("random_forest", "ebm")
+
+KNOWN_SET = "invariants"
+"""The flags of what the monitor knows, which stand in for features where methods read these."""
+
+ON_KNOWN: Final = ("forest_on_invariants", "ebm_on_invariants")
+"""The same two classifiers on them; asked too where they are among those of the main study."""
+
+BROKEN, ENDED = "invariants", "ending"
+"""Groups of flags: that an invariant broke, and how and in which phase the run ended."""
 
 REPLACEMENT_SCHEMA = pl.Schema(
     {
@@ -114,11 +125,41 @@ class Importances:
     replacements: pl.DataFrame
     built_in: pl.DataFrame
 
+    def with_those_of(self, others: Importances) -> Importances:
+        """These, and those of other methods behind them."""
+        return Importances(
+            pl.concat([self.predictions, others.predictions]),
+            pl.concat([self.replacements, others.replacements]),
+            pl.concat([self.built_in, others.built_in]),
+        )
+
+
+def methods_asked(methods: Iterable[str]) -> tuple[str, ...]:
+    """The methods that are asked, given the section ``methods`` of params.yaml.
+
+    >>> methods_asked(["decision_tree", "forest_on_invariants"])
+    ('random_forest', 'ebm', 'forest_on_invariants')
+    """
+    main_study = set(methods)
+    return (*METHODS, *(name for name in ON_KNOWN if name in main_study))
+
+
+def groups_of(columns: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Features by signal group, and flags by what they are about, without empty groups.
+
+    >>> groups_of(["broke_learning_rate_positive", "ended_hung", "phase_data"])["ending"]
+    ('ended_hung', 'phase_data')
+    """
+    flags = flags_in(columns)
+    broken = tuple(name for name in flags if name.startswith(FLAG_KINDS[0]))
+    about = {BROKEN: broken, ENDED: tuple(name for name in flags if name not in broken)}
+    return signal_groups(columns) | {name: members for name, members in about.items() if members}
+
 
 def units(columns: Sequence[str]) -> dict[Unit, tuple[str, ...]]:
     """The features that are replaced together: each by itself, and each signal group."""
     features: dict[Unit, tuple[str, ...]] = {("feature", name): (name,) for name in columns}
-    groups = signal_groups(columns).items()
+    groups = groups_of(columns).items()
     return features | {("group", group): members for group, members in groups}
 
 
@@ -136,6 +177,7 @@ def importances(
     settings: ImportanceDesign,
     seed: int,
     workers: int = 1,
+    sets: Mapping[str, tuple[str, ...]] = MappingProxyType(IMPORTANCE_SETS),
 ) -> Importances:
     """Fit each method in each fold, as the main study does, and replace every unit in its tests.
 
@@ -153,6 +195,8 @@ def importances(
         That of the main study, whose fits are so repeated exactly.
     workers
         Processes; results do not depend on it.
+    sets
+        Columns by name of feature set, in all of which the methods are asked.
 
     Raises
     ------
@@ -162,8 +206,8 @@ def importances(
     taken = first_repeats(splits, settings.repeats, "importance.repeats")
     runs = LabelledRuns.from_table(failures)
     tasks = [
-        (runs, taken, plan, feature_set, method, of_method, settings, seed)
-        for feature_set in IMPORTANCE_SETS
+        (runs, taken, plan, feature_set, columns, method, of_method, settings, seed)
+        for feature_set, columns in sets.items()
         for method, of_method in methods.items()
         for plan in by_scenario(NESTED_CV, taken)
     ]
@@ -180,12 +224,12 @@ def _importance_of_fold(
     splits: pl.DataFrame,
     plan: FoldPlan,
     feature_set: str,
+    columns: tuple[str, ...],
     method: str,
     of_method: RandomForestSettings | EbmSettings,
     settings: ImportanceDesign,
     seed: int,
 ) -> Importances:
-    columns = IMPORTANCE_SETS[feature_set]
     tested, trained = plan.rows(splits, runs.table)
     estimator = build(of_method, columns, fold_seed(seed, plan.repeat, plan.fold))
     estimator.fit(runs.frame[trained], runs.labels[trained], groups=runs.groups[trained])

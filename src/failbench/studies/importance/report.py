@@ -16,7 +16,7 @@ from failbench.studies.importance.results import (
     leading_share,
     source_agreement,
 )
-from failbench.studies.importance.tables import importance_tables
+from failbench.studies.importance.tables import importance_tables, known_table
 
 
 def report(
@@ -60,7 +60,10 @@ def report(
             # ends of bins are in the units of features, and some are below a rate's last decimal
             "ebm_shapes": rounded(shapes, "low", "high"),
         },
-        tables=importance_tables(table, agreement, leading, removal(ablation), paper, settings),
+        tables=(
+            *importance_tables(table, agreement, leading, removal(ablation), paper, settings),
+            *known_table(table, settings),
+        ),
         figures={
             "importance": importance_picture(table, paper),
             "ebm_shapes": shapes_picture(shapes),

@@ -9,19 +9,18 @@ import numpy as np
 import polars as pl
 from scipy import stats
 
-from failbench.methods.signal_groups import signal_groups
 from failbench.records import Record
 from failbench.statistics.bootstrap import BootstrapSettings
 from failbench.statistics.estimates import ESTIMATE, nest
 from failbench.statistics.paired_bootstrap import difference_bounds
 from failbench.statistics.paired_scores import paired_shares
 from failbench.studies.importance.measure import (
-    IMPORTANCE_SETS,
     SOURCES,
     ImportanceDesign,
     Importances,
     Source,
     Unit,
+    groups_of,
 )
 
 LEADING = 10
@@ -139,7 +138,8 @@ def _drops_of_method(
         correct.with_columns(method=pl.format("{}:{}", "kind", "name"), seed="run_id")
     )
     intact = _label(*INTACT)
-    members = signal_groups(IMPORTANCE_SETS[feature_set])
+    features = correct.filter(pl.col("kind") == "feature")["name"].unique().sort()
+    members = groups_of(features.to_list())
     units: dict[Unit, str] = {
         ("feature", name): group for group, names in members.items() for name in names
     }
@@ -179,12 +179,8 @@ def _label(kind: str, name: str) -> str:
 
 def _built_in(built_in: pl.DataFrame) -> pl.DataFrame:
     """Mean and spread over fits of each method's built-in importances, by feature and by group."""
-    groups = {
-        name: group
-        for columns in IMPORTANCE_SETS.values()
-        for group, names in signal_groups(columns).items()
-        for name in names
-    }
+    members = groups_of(built_in["feature"].unique().sort().to_list())
+    groups = {name: group for group, names in members.items() for name in names}
     shares = built_in.with_columns(
         share=pl.col("value") / pl.col("value").sum().over(FIT),
         group=pl.col("feature").replace_strict(groups, return_dtype=pl.String),

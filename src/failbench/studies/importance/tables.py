@@ -10,11 +10,17 @@ import polars as pl
 
 from failbench.features.catalogue import PRIMARY_SET
 from failbench.methods.reduced_tree import ERROR_TEXT_SIGNAL
-from failbench.reporting.cells import ABSENT, percent, signed, with_interval
-from failbench.reporting.labels import GROUP_LABELS
+from failbench.reporting.cells import ABSENT, percent, signed, with_interval, words
+from failbench.reporting.labels import GROUP_LABELS, METHOD_LABELS
 from failbench.reporting.reported import Reported, reported_number
 from failbench.reporting.table import Column, Table
-from failbench.studies.importance.measure import TABLE_SIX, Kind, Source
+from failbench.studies.importance.measure import (
+    KNOWN_SET,
+    ON_KNOWN,
+    TABLE_SIX,
+    Kind,
+    Source,
+)
 from failbench.studies.importance.removal import Removal
 from failbench.studies.importance.results import ImportanceSettings, LeadingShare, SourceAgreement
 
@@ -26,6 +32,15 @@ BUILT_IN: Final = {
 
 REPORTED_GROUPS: Final = {ERROR_TEXT_SIGNAL: "error_keywords"}
 """Groups that the paper's Table 6 has under another name."""
+
+ON_KNOWN_BUILT_IN: Final = {
+    name: (built_in, METHOD_LABELS[name])
+    for name, (built_in, _) in zip(ON_KNOWN, BUILT_IN.values(), strict=True)
+}
+"""The same of the classifiers on what the monitor knows."""
+
+LEADING_FLAGS: Final = 20
+"""Flags of the table of what the monitor knows, which has many more."""
 
 SET_LABELS: Final = {TABLE_SIX: "19 + keywords + trend", PRIMARY_SET: "19"}
 """Feature sets in the order of the table."""
@@ -160,6 +175,42 @@ def importance_tables(
         ),
     )
     return by_group, by_feature
+
+
+def known_table(table: pl.DataFrame, settings: ImportanceSettings) -> tuple[Table, ...]:
+    """What invariants and the ending are worth together and one by one; none where nobody asked.
+
+    Parameters
+    ----------
+    table
+        As :func:`failbench.studies.importance.results.importance_table` returns it.
+    settings
+        Of the study.
+    """
+    of_known = table.filter(pl.col("feature_set") == KNOWN_SET)
+    if of_known.is_empty():
+        return ()
+    asked = [name for name in ON_KNOWN if name in set(of_known["method"])]
+    flags = list(_rows(of_known, KNOWN_SET, "feature", {}))
+    flags.sort(key=lambda row: (-max(row.measured[name]["value"] for name in asked), row.name))
+    return (
+        Table.of(
+            "importance_invariants",
+            (
+                Column("What is known", align="left", cell=lambda row: words(row.name)),
+                *(
+                    column
+                    for name in asked
+                    for column in _measured_columns(name, *ON_KNOWN_BUILT_IN[name])
+                ),
+                Column("n", cell=lambda row: str(row.n)),
+            ),
+            (*_rows(of_known, KNOWN_SET, "group", {}), *flags[:LEADING_FLAGS]),
+            "What all invariants, the ending, and the flags that lead are worth to classifiers on "
+            "what the monitor knows.",
+            (_note(table, settings, "of all groups, or of all flags"),),
+        ),
+    )
 
 
 def _note(table: pl.DataFrame, settings: ImportanceSettings, kind: str) -> str:

@@ -9,6 +9,7 @@ import polars as pl
 
 from failbench.errors import BadInputError
 from failbench.features.feature_table import categories_of, feature_table, snapshot_table
+from failbench.prediction.known import Known
 from failbench.prediction.slices import ReferenceStudy
 from failbench.prediction.splits import first_repeats
 from failbench.prediction.workers import parallel_map
@@ -30,6 +31,7 @@ def measure(
     methods: Mapping[str, Record],
     settings: LeadTimeSettings,
     workers: int = 1,
+    known: Known | None = None,
 ) -> Measurements:
     """Ask methods before the failure, at a number of steps and over time, and score all runs.
 
@@ -50,13 +52,16 @@ def measure(
         How snapshots and looks are made.
     workers
         Processes; the result does not depend on it.
+    known
+        What the monitor knew of the runs, if a method reads it.
 
     Raises
     ------
     BadInputError
-        If no run of the study, or no twin of another seed, was recorded.
+        If no run of the study, or no twin of another seed, was recorded; or if a method reads what
+        the monitor knows, and no monitor watched one of the runs.
     """
-    known = tuple(scenarios)
+    defined = tuple(scenarios)
     folds = first_repeats(splits, settings.repeats, f"{STUDY}.repeats")
     runs = study.with_seed(settings.run_seed).failures(telemetry.runs)
     if runs.is_empty():
@@ -68,9 +73,11 @@ def measure(
             "Choose recorded runs by nested_cv and lead_time.run_seed in params.yaml.",
         )
     healthy = study.successes(telemetry.runs)
-    scores, healthy_scores = alarm_scores(telemetry, known, runs, healthy, settings.every)
-    successes = feature_table(telemetry, known, healthy.select("run_id", last_step="failure_step"))
-    cuts = [cut_before_failure(telemetry, known, runs, ahead) for ahead in settings.steps]
+    scores, healthy_scores = alarm_scores(telemetry, defined, runs, healthy, settings.every)
+    successes = feature_table(
+        telemetry, defined, healthy.select("run_id", last_step="failure_step")
+    )
+    cuts = [cut_before_failure(telemetry, defined, runs, ahead, known) for ahead in settings.steps]
     early = parallel_map(
         snapshot_predictions,
         [
@@ -79,10 +86,12 @@ def measure(
         ],
         workers,
     )
-    late = _late(telemetry, known, runs, successes, folds, study, methods, settings, workers)
+    late = _late(
+        telemetry, defined, runs, successes, folds, study, methods, settings, workers, known
+    )
     return Measurements(
         pl.concat([*early, *late], how="diagonal"),
-        runs.join(categories_of(known), on="scenario", maintain_order="left").select(
+        runs.join(categories_of(defined), on="scenario", maintain_order="left").select(
             "run_id", "category", "scenario", "onset_step", "failure_step"
         ),
         scores,
@@ -100,6 +109,7 @@ def _late(
     methods: Mapping[str, Record],
     settings: LeadTimeSettings,
     workers: int,
+    known: Known | None,
 ) -> list[pl.DataFrame]:
     """What each method answers at every look from onset to before the failure."""
     onset, last = pl.col("onset_step"), pl.col("failure_step") - 1
@@ -107,6 +117,8 @@ def _late(
     training = snapshot_table(
         telemetry, scenarios, spread_over_fault(runs, settings.training_snapshots)
     )
+    if known is not None:
+        watched, training = known.beside_snapshots(watched), known.beside_snapshots(training)
     return [
         look_predictions(
             training, watched, successes, folds, method, method_settings, study.seed, workers

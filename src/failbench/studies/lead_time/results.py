@@ -22,7 +22,7 @@ from failbench.studies.lead_time.alarm_calibration import CalibratedAlarm, calib
 from failbench.studies.lead_time.early_accuracy import early_rates
 from failbench.studies.lead_time.early_diagnosis import lead_times, shares
 from failbench.studies.lead_time.measurements import Measurements
-from failbench.studies.lead_time.settings import LOOK, METHODS, LeadTimeSettings
+from failbench.studies.lead_time.settings import LOOK, METHODS, ON_KNOWN, LeadTimeSettings
 from failbench.vocabulary import ABSTAIN
 
 ALARM, POSSIBLE = "alarm", "possible"
@@ -78,7 +78,7 @@ def lead_time_results(
         If there are too few healthy runs for so low a rate of false alarms.
     """
     predicted = set(measured.predictions["method"])
-    methods = [method for method in METHODS if method in predicted]
+    methods = [method for method in (*METHODS, *ON_KNOWN) if method in predicted]
     early = parallel_map(
         _early_rows,
         [

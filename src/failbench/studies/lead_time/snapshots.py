@@ -16,10 +16,12 @@ import polars as pl
 from failbench.errors import BadInputError
 from failbench.features.catalogue import FEATURE_SETS, PRIMARY_SET
 from failbench.features.feature_table import feature_table, to_frame
+from failbench.features.known_columns import flags_in
 from failbench.methods.band_features import band_features
 from failbench.methods.catalogue import method_named
 from failbench.methods.declaration import Context
 from failbench.methods.healthy_band import healthy_band
+from failbench.prediction.known import Known
 from failbench.prediction.labelled_runs import LabelledRuns
 from failbench.prediction.nested_cv import nested_cv
 from failbench.predictions import DECIMALS, PREDICTION_SCHEMA
@@ -53,7 +55,11 @@ class Snapshots:
 
 
 def cut_before_failure(
-    telemetry: Telemetry, scenarios: Iterable[Scenario], runs: pl.DataFrame, ahead: int
+    telemetry: Telemetry,
+    scenarios: Iterable[Scenario],
+    runs: pl.DataFrame,
+    ahead: int,
+    known: Known | None = None,
 ) -> Snapshots:
     """Cut failing runs ``ahead`` steps before their failure, and their twins at the same steps.
 
@@ -67,13 +73,17 @@ def cut_before_failure(
         Rows of ``RUN_SCHEMA`` of the failing runs, one per scenario.
     ahead
         Steps, 0 or more.
+    known
+        What the monitor knew of the runs and of their twins, if a method reads it; it then stands
+        beside their features. The end of a failing run is known at the failure alone, and that of
+        a twin never.
 
     Raises
     ------
     BadInputError
-        If a run has no twin.
+        If a run has no twin, or no monitor watched it or its twin.
     """
-    known = tuple(scenarios)
+    defined = tuple(scenarios)
     cut = runs.with_columns(last_step=pl.col("failure_step") - ahead)
     begun = cut.filter(pl.col("last_step") >= 0)
     twins = telemetry.runs.filter(pl.col("kind") == "twin").select("run_id", "twin_of")
@@ -86,11 +96,19 @@ def cut_before_failure(
             f"the run {alone['twin_of'][0]!r} has no twin.",
             "Run `failbench record` for the setting.",
         )
-    return Snapshots(
-        ahead,
-        feature_table(telemetry, known, begun.select("run_id", "last_step")),
-        feature_table(telemetry, known, of_begun.select("run_id", "last_step")),
+    failing, healthy = (
+        feature_table(telemetry, defined, table.select("run_id", "last_step"))
+        for table in (begun, of_begun)
     )
+    if known is not None:
+        cuts = pl.col("run_id").alias("run"), pl.col("last_step")
+        failing = known.beside_cuts(
+            failing, begun.select("run_id", *cuts, at_failure=pl.lit(ahead == 0))
+        )
+        healthy = known.beside_cuts(
+            healthy, of_begun.select("run_id", *cuts, at_failure=pl.lit(value=False))
+        )
+    return Snapshots(ahead, failing, healthy)
 
 
 def snapshot_predictions(
@@ -145,7 +163,8 @@ def _of_healthy(
     """What the method answers of each twin when trained on all failing runs, and on evidence."""
     runs = LabelledRuns.from_table(snapshots.failing)
     band = healthy_band(to_frame(successes), band_features())
-    estimator = method_named(method).build(settings, Context(EARLY_FEATURES, band, seed))
+    context = Context(EARLY_FEATURES, band, seed, known=flags_in(runs.frame.columns))
+    estimator = method_named(method).build(settings, context)
     estimator.fit(runs.frame, runs.labels, groups=runs.groups)
     twins = to_frame(snapshots.twins)
     diagnoses = estimator.diagnose(twins)

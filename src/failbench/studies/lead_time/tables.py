@@ -17,6 +17,7 @@ from failbench.studies.lead_time.results import (
     MAIN_STUDY_EQUAL_REPEATS,
     POSSIBLE,
 )
+from failbench.studies.lead_time.settings import ON_KNOWN
 
 REPORTED_METHOD = "improved_rules"
 """The paper's framework, whose accuracy its Figure 4 shows."""
@@ -107,6 +108,11 @@ EVENT_NOTE = (
     "drawn {divisions} times, and figures are means over the draws: the limits lie from {lowest} "
     "to {highest} times as far as any successful run strayed."
 )
+KNOWN_NOTE = (
+    "Methods on what the monitor knows read no features: of a run that is cut they know what had "
+    "broken by then, and how it ended at the failure alone; of a twin, no end. Their bounds come "
+    "from successful runs."
+)
 REPORTED_NOTE = (
     "Reported: the paper's framework on its own scenarios ({place}); at 10 and 50 steps it says "
     "only that accuracy stays above the number given. –: not measured, or not reported."
@@ -171,6 +177,7 @@ def lead_time_table(
             SNAPSHOTS_NOTE.format(interval=100 * confidence),
             MAIN_STUDY_NOTE.format(main=repeats[0], equal=repeats[1]),
             event_note,
+            *(() if set(ON_KNOWN).isdisjoint(rates["method"]) else (KNOWN_NOTE,)),
             REPORTED_NOTE.format(place=paper.claims["lead_time_steps"].place),
         ),
     )

@@ -9,7 +9,7 @@ import polars as pl
 
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.methods.catalogue import MONITOR_METHODS
-from failbench.monitored.known import FLAGS, with_known
+from failbench.monitored.known import with_known
 from failbench.prediction.nested_cv import nested_cv
 from failbench.prediction.slices import ReferenceStudy
 from failbench.records import Record
@@ -56,9 +56,8 @@ def measure_monitor(
     failures = with_known(study.failures(features), known)
     successes = study.successes(features)
     for method, of_method in settings.items():
-        sets = {OTHER_SET: FEATURE_SETS[OTHER_SET]}
-        if method in MONITOR_METHODS:
-            sets = {KNOWN_SET: FLAGS}
+        name = KNOWN_SET if method in MONITOR_METHODS else OTHER_SET
+        sets = {name: FEATURE_SETS[OTHER_SET]}  # what is known is read beside any features
         yield (
             method,
             nested_cv(failures, successes, splits, method, of_method, sets, study.seed, workers),

@@ -9,7 +9,9 @@ import polars as pl
 from failbench.errors import BadInputError
 from failbench.features.catalogue import FEATURE_SETS, PRIMARY_SET
 from failbench.features.feature_table import feature_table
+from failbench.features.known_columns import OWN
 from failbench.prediction.conditions import by_view, stacked
+from failbench.prediction.known import Known
 from failbench.prediction.nested_cv import nested_cv
 from failbench.prediction.slices import RunSetting
 from failbench.prediction.splits import first_repeats
@@ -21,6 +23,7 @@ from failbench.studies.portability.settings import (
     FIXED,
     HOME,
     HOME_ADAPTIVE,
+    ON_KNOWN,
     RECALIBRATED,
     PortabilitySettings,
 )
@@ -42,6 +45,7 @@ def measure(
     methods: Mapping[str, Record],
     settings: PortabilitySettings,
     workers: int = 1,
+    known: Known | None = None,
 ) -> pl.DataFrame:
     """Test methods of the optimizer at home on runs of another, thresholds kept or carried over.
 
@@ -61,21 +65,28 @@ def measure(
         Which runs are taken, and how often they are divided into folds.
     workers
         Processes; the result does not depend on it.
+    known
+        What the monitor knows of the runs, if a method reads it.
 
     Returns
     -------
     polars.DataFrame
         Rows of ``predictions.PREDICTION_SCHEMA`` and ``condition``, by method. A run is predicted
-        in every condition of its optimizer.
+        in every condition of its optimizer; by methods on what the monitor knows, in all that are
+        not adaptive.
 
     Raises
     ------
     BadInputError
         If one of the settings was not recorded, or a fault that starts mid-run starts within the
-        steps that count as a run's early history.
+        steps that count as a run's early history; or if a method reads what the monitor knows, and
+        no monitor watched one of the runs, or the setting at home lends no bounds.
     """
     tables, successes = condition_tables(telemetry, tuple(scenarios), settings)
     folds = first_repeats(splits, settings.repeats, f"{STUDY}.repeats")
+    if known is not None:
+        bounds = {HOME: OWN, FIXED: settings.home.name, RECALIBRATED: OWN}
+        tables |= {name: known.beside(tables[name], of) for name, of in bounds.items()}
     # Runs are told apart by run_id alone while they are predicted.
     named = {
         condition: table.with_columns(run_id=pl.format("{}@{}", "run_id", pl.lit(condition)))
@@ -95,6 +106,7 @@ def measure(
         )
         for method, method_settings in methods.items()
         for trained, tested in TRAINED.items()
+        if trained == HOME or method not in ON_KNOWN
     ]
     names = pl.col("run_id").str.split("@").list
     return pl.concat(parts).with_columns(run_id=names.first(), condition=names.last())

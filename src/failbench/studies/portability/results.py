@@ -15,7 +15,7 @@ from failbench.statistics.metrics import OVERALL
 from failbench.statistics.paired_scores import Pair
 from failbench.statistics.scores import scenario_answers
 from failbench.statistics.significance import ComparisonSettings, compare_all
-from failbench.studies.portability.settings import METHODS
+from failbench.studies.portability.settings import ADAPTIVE, HOME_ADAPTIVE, METHODS, ON_KNOWN
 
 RATES = tuple(
     metric for metric in OVERALL if metric.name in ("accuracy", "macro_f1", "abstention_rate")
@@ -74,8 +74,8 @@ def portability_results(
     compared = parallel_map(
         _comparisons,
         [
-            (method, predictions.filter(pl.col("method") == method), contrasts, tests)
-            for method in METHODS
+            (method, predictions.filter(pl.col("method") == method), _of(method, contrasts), tests)
+            for method in (*METHODS, *ON_KNOWN)
             if method in predicted
         ],
         workers,
@@ -93,6 +93,12 @@ def portability_metrics(results: Portability, alpha: float) -> dict[str, object]
         for method in rates
     }
     return {"rates": rates, "contrasts": contrasts}
+
+
+def _of(method: str, contrasts: tuple[Pair, ...]) -> tuple[Pair, ...]:
+    """The contrasts of conditions that a method has."""
+    lacking = {ADAPTIVE, HOME_ADAPTIVE} if method in ON_KNOWN else set()
+    return tuple(pair for pair in contrasts if lacking.isdisjoint(pair))
 
 
 def _rates(

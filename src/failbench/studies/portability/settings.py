@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import polars as pl
 from pydantic import Field
 
@@ -17,6 +19,22 @@ FIXED, RECALIBRATED, ADAPTIVE = "fixed", "recalibrated", "adaptive"
 
 METHODS = ("simple_rules", "improved_rules", "logistic_regression", "random_forest")
 """What is carried over, in the order in which contrasts are tested."""
+
+ON_KNOWN = ("invariants", "ending", "forest_on_invariants")
+"""Methods on what the monitor knows that are carried over too, where they are among those of the
+main study. Bounds of the other optimizer are fixed thresholds, those of a run's own setting are
+recalibrated ones; a run's early history bounds nothing, so that they have no adaptive condition."""
+
+
+def methods_carried(methods: Iterable[str]) -> tuple[str, ...]:
+    """The methods that are carried over, given the section ``methods`` of params.yaml.
+
+    >>> methods_carried(["ebm", "invariants"])[-2:]
+    ('random_forest', 'invariants')
+    """
+    main_study = set(methods)
+    return (*METHODS, *(name for name in ON_KNOWN if name in main_study))
+
 
 CARRIED_SCHEMA = pl.Schema({**PREDICTION_SCHEMA, "condition": pl.String()})
 """Columns of what was predicted under each condition."""

@@ -20,6 +20,7 @@ from failbench.studies.portability.settings import (
     FIXED,
     HOME,
     HOME_ADAPTIVE,
+    ON_KNOWN,
     RECALIBRATED,
     PortabilitySettings,
 )
@@ -43,6 +44,11 @@ RATES_NOTE = (
     "against successful runs of {home} is how a feature changed since the run's own first {steps} "
     "steps; runs that failed by then keep the fixed thresholds. Reported: the paper's rules on its "
     "own scenarios ({place}), above the number given at home. –: not reported."
+)
+KNOWN_NOTE = (
+    "Methods on what the monitor knows read no features. Fixed: runs of {away} are held against "
+    "bounds from successful runs of {home}; recalibrated: against those of {away}. A run's own "
+    "first steps bound nothing, so that they have no adaptive condition (–)."
 )
 CONTRASTS_NOTE = (
     "Differences in accuracy in points, left less right, with {interval:g} % intervals by "
@@ -111,8 +117,15 @@ def portability_table(
                 steps=settings.own_history_steps,
                 place=paper.claims["sgd_accuracy"].place,
             ),
+            *_known_note(accuracies, home, away),
         ),
     )
+
+
+def _known_note(rates: pl.DataFrame, home: RunSetting, away: RunSetting) -> tuple[str, ...]:
+    if set(ON_KNOWN).isdisjoint(rates["method"]):
+        return ()
+    return (KNOWN_NOTE.format(home=_name(home, home, away), away=_name(away, home, away)),)
 
 
 def _reported_row(paper: Reported) -> dict[str, str]:

@@ -1,0 +1,40 @@
+"""Stage known: what the last frozen version of the monitor's rules knew of runs, and when."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+
+from failbench.monitored.known import known_course
+from failbench.monitored.verdicts import BREAK_SCHEMA, END_SCHEMA
+from failbench.monitored.versions import read_rules
+from failbench.studies.monitor.settings import JudgedRuns, versioned
+from failbench.telemetry import write_parquet
+from stage import print_table, read_output, read_section, run
+
+MONITORED = Path("data/monitor")
+FROZEN = Path("data/monitor/frozen.json")
+VERSIONS = Path("data/monitor/versions")
+BREAKS = Path("data/measurements/invariants/breaks.parquet")
+ENDS = Path("data/measurements/invariants/ends.parquet")
+KNOWN = Path("data/features/known.parquet")
+
+
+def main() -> None:
+    judged = read_section("invariants", JudgedRuns)
+    rules = read_rules(MONITORED, judged.versions[-1])
+    breaks = read_output(BREAKS, versioned(BREAK_SCHEMA))
+    course = known_course(
+        breaks.filter(pl.col("version") == rules.version).drop("version"),
+        read_output(ENDS, END_SCHEMA),
+        rules,
+        judged.lenders,
+    )
+    write_parquet(course, KNOWN)
+    counts = course.group_by("bounds").agg(pl.col("run_id").n_unique()).sort("bounds")
+    print_table(("bounds", "runs"), counts.rows())
+
+
+if __name__ == "__main__":
+    run(main)

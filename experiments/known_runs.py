@@ -1,0 +1,32 @@
+"""What scripts share whose methods may read what the monitor knows: the one way to read it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import polars as pl
+
+from failbench.features.known_columns import COURSE_KEYS, KNOWN_OF_RUN, flags_in
+from failbench.prediction.known import Known, read_by
+from stage import read_output, unreadable
+
+__all__ = ["read_known"]
+
+
+def read_known(path: Path, methods: Iterable[str]) -> Known | None:
+    """What the monitor knew of runs; None where no method reads it, and the file is not opened.
+
+    Raises
+    ------
+    BadInputError
+        If the file is missing or not parquet, or a column is missing or of another type.
+    """
+    if not read_by(methods):
+        return None
+    try:
+        flags = flags_in(pl.read_parquet_schema(path))
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise unreadable(path, "parquet") from error
+    columns = {**COURSE_KEYS, **KNOWN_OF_RUN, **dict.fromkeys(flags, pl.Float64())}
+    return Known(read_output(path, pl.Schema(columns)))

@@ -1,0 +1,63 @@
+"""Known columns: how a table says what the monitor knows of runs, beside their features.
+
+A log is known piece by piece: a row holds from its step until the next row of the same run, and the
+row without a step is of the whole log, how the run ended included.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+import polars as pl
+
+OWN: Final = "own"
+"""Bounds from healthy runs of the run's own setting; where it has none, logic speaks alone."""
+
+LOGIC: Final = "logic"
+"""No bounds: what holds in every run, and the ending."""
+
+FLAG_KINDS: Final = ("broke", "ended", "phase")
+"""What columns that are 1 or 0 say: that an invariant broke, how the run ended, in which phase."""
+
+DECIDED: Final = ("answer", "decided_by", "decided_kind")
+END: Final = ("end_kind", "end_phase", "end_error")
+
+UNENDED: Final = ("completed", "running")
+"""Kinds of end of a run that nothing ended."""
+
+KNOWN_OF_RUN: Final = pl.Schema(
+    {
+        **dict.fromkeys((*DECIDED, *END, "statement"), pl.String()),  # empty where there is none
+        "decided_step": pl.Float64(),
+    }
+)
+"""What is known of a run beside its flags."""
+
+COURSE_KEYS: Final = pl.Schema(
+    {
+        "run_id": pl.String(),
+        "bounds": pl.String(),  # OWN, LOGIC, or the setting that lent them
+        "step": pl.Int32(),  # from which on this was known; null of the whole log
+    }
+)
+"""The key of a table of what was known when."""
+
+
+def flag_column(kind: str, name: str) -> str:
+    """The column of a flag.
+
+    >>> flag_column("ended", "out of memory")
+    'ended_out_of_memory'
+    """
+    return f"{kind}_{name.replace(' ', '_')}"
+
+
+def flags_in(columns: Iterable[str]) -> tuple[str, ...]:
+    """The columns that are flags, in their order.
+
+    >>> flags_in(["max_loss", "broke_reads_not_blocked", "end_kind", "ended_hung"])
+    ('broke_reads_not_blocked', 'ended_hung')
+    """
+    prefixes = tuple(f"{kind}_" for kind in FLAG_KINDS)
+    return tuple(name for name in columns if name.startswith(prefixes))

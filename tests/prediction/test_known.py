@@ -1,0 +1,184 @@
+"""What the monitor knew of runs stands beside their features, for the methods that read it."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from failbench.errors import BadInputError
+from failbench.features import known_columns
+from failbench.features.catalogue import FEATURE_SETS
+from failbench.methods.catalogue import MONITOR_METHODS
+from failbench.methods.classifiers import RandomForestSettings
+from failbench.methods.monitor_methods import NoSections
+from failbench.monitor.end import End
+from failbench.monitored.fitting import setting_of
+from failbench.monitored.known import COURSE_SCHEMA, FLAGS, known_course, known_table
+from failbench.monitored.verdicts import OWN, verdict_table
+from failbench.prediction.across_architectures import across_architectures
+from failbench.prediction.fold_plans import LEFT_OUT, POOLED
+from failbench.prediction.known import Known, read_by
+from failbench.prediction.nested_cv import nested_cv
+from failbench.prediction.slices import AcrossArchitectures, RunSetting
+from failbench.prediction.splits import make_splits
+from failbench.vocabulary import ABSTAIN
+from made_up_known import judged, made_up_known
+from made_up_monitored import BOUNDS, history, monitored, rules
+
+CRASH = End("exception", "forward", 59, "RuntimeError", "shapes")
+FOREST = RandomForestSettings(
+    trees=10, inner_folds=2, max_features=("sqrt",), min_samples_leaf=(1,)
+)
+HISTORIES = {
+    # what healthy runs bound, then what holds in every run; then it is ended
+    "both": history(CRASH, blocked_data={10: 9.0}, labels_outside={30: 1.0}),
+    "ended": history(CRASH),
+    "nothing": history(),
+    "waits": history(blocked_data={10: 9.0}),
+}
+
+
+@pytest.fixture(scope="module")
+def tables():
+    return judged(monitored([({"run_id": name}, each) for name, each in HISTORIES.items()]))
+
+
+@pytest.fixture(scope="module")
+def known(tables):
+    return Known(known_course(*tables))
+
+
+@pytest.fixture(scope="module")
+def features():
+    return pl.DataFrame(
+        {"run_id": ["nothing", "both", "ended", "waits"], "architecture": "gru", "x": [1, 2, 3, 4]}
+    )
+
+
+def cut(known, features, step, *, at_failure=False):
+    cuts = features.select(
+        "run_id", run="run_id", last_step=pl.lit(step, pl.Int32), at_failure=pl.lit(at_failure)
+    )
+    table = known.beside_cuts(features, cuts)
+    return {row["run_id"]: row for row in table.to_dicts()}
+
+
+def test_the_whole_log_is_known_as_the_study_of_the_monitor_knows_it(tables, known, features):
+    breaks, ends, used = tables
+    expected = known_table(breaks, verdict_table(breaks, ends, used), ends, used)
+    beside = known.beside(features)
+    assert beside.select("run_id", "x").rows() == features.select("run_id", "x").rows()
+    assert beside.select(expected.columns).sort("run_id").equals(expected)
+    assert known.course.schema == COURSE_SCHEMA
+    assert (known_columns.OWN, known_columns.flags_in(beside.columns)) == (OWN, FLAGS)
+
+
+def test_a_log_that_is_cut_shows_what_had_broken_by_then(tables, known, features):
+    breaks, ends, used = tables
+    for ahead in (0, 20, 29, 30, 47, 48, 59):
+        verdicts = verdict_table(breaks, ends, used, (ahead,))
+        answers = dict(verdicts.select("run_id", "answer").rows())
+        then = cut(known, features, 59 - ahead, at_failure=ahead == 0)
+        assert {name: row["answer"] for name, row in then.items()} == answers
+
+
+def test_the_end_is_known_at_the_failure_alone(known, features):
+    before, then = cut(known, features, 59), cut(known, features, 59, at_failure=True)
+    assert before["ended"]["answer"] == ABSTAIN
+    assert (before["ended"]["end_kind"], before["ended"]["ended_running"]) == ("running", 1.0)
+    assert then["ended"]["ended_exception"] == 1.0
+    assert then["nothing"]["ended_running"] == 1.0  # nothing ended it
+
+
+def test_snapshots_of_one_run_differ_by_their_steps(known):
+    snapshots = pl.DataFrame({"run_id": ["both@29", "both@30", "both@59"], "x": [1.0, 2.0, 3.0]})
+    table = known.beside_snapshots(snapshots)
+    assert table["run_id"].to_list() == snapshots["run_id"].to_list()
+    assert table["broke_labels_are_classes"].to_list() == [0.0, 1.0, 1.0]
+
+
+def test_logic_alone_speaks_of_an_architecture_that_is_left_out(known, features):
+    own, left = (
+        {row["run_id"]: row for row in known.beside(features, left_out=name).to_dicts()}
+        for name in (None, "gru")
+    )
+    assert (own["waits"]["answer"], left["waits"]["answer"]) == ("unknown", ABSTAIN)
+    flags = ("broke_reads_not_blocked", "broke_labels_are_classes")
+    assert [own["both"][name] for name in flags] == [1.0, 1.0]
+    assert [left["both"][name] for name in flags] == [0.0, 1.0]
+    assert known.beside(features, left_out="bert").equals(known.beside(features))
+
+
+def test_a_lender_lends_its_bounds_to_all_settings_but_its_own(features):
+    runs = [({"run_id": name}, HISTORIES[name]) for name in ("both", "ended", "waits")]
+    other = {"run_id": "nothing", "architecture": "t5"}
+    lenders = ("t5-sgd",)
+    used = rules({"t5-sgd": BOUNDS})
+    table = monitored([*runs, (other, HISTORIES["waits"])])
+    lent = Known(known_course(*judged(table, lenders, used), lenders))
+    answers = lent.beside(features[1:], "t5-sgd")["answer"].to_list()
+    assert answers == ["data_pipeline", "model_software", "unknown"]
+    assert lent.beside(features[1:])["answer"][2] == ABSTAIN
+    with pytest.raises(BadInputError, match="'nothing'"):
+        lent.beside(features, "t5-sgd")
+
+
+def test_a_run_that_no_monitor_watched_is_named_with_the_remedy(known, features):
+    more = pl.concat([features, features[:1].with_columns(run_id=pl.lit("alone"))])
+    cuts = more.select("run_id", run="run_id", last_step=1, at_failure=pl.lit(value=False))
+    for join in (lambda: known.beside(more), lambda: known.beside_cuts(more, cuts)):
+        with pytest.raises(BadInputError) as error:
+            join()
+        assert "'alone' and 0 other runs" in str(error.value)
+        assert "failbench record --signals full" in str(error.value)
+
+
+def test_known_is_read_by_the_methods_of_the_monitor_alone():
+    assert not read_by(["simple_rules", "symptom_baseline"])
+    assert all(read_by(["ebm", name]) for name in MONITOR_METHODS)
+
+
+def test_a_setting_is_named_as_its_recordings_are():
+    for scale in ("small", "paper"):
+        setting = RunSetting(architecture="bert", optimizer="sgd", scale=scale)
+        assert setting.name == setting_of(setting.model_dump())
+
+
+def accuracy(predictions):
+    return (predictions["prediction"] == predictions["category"]).mean()
+
+
+def test_methods_see_the_same_in_every_feature_set_and_others_as_before(failures, successes):
+    splits = make_splits(failures.select("scenario", "category").unique(), 2, 1, seed=0)
+    joined = made_up_known(failures, ("transformer-adamw",)).beside(failures)
+    columns = ("run_id", "prediction", "confidence")
+    for method, settings in (("invariants", NoSections()), ("forest_on_invariants", FOREST)):
+        predictions = nested_cv(joined, successes, splits, method, settings, FEATURE_SETS, 5)
+        assert accuracy(predictions) == 1
+        first, *others = predictions.partition_by("feature_set")
+        assert all(part.select(columns).equals(first.select(columns)) for part in others)
+    with_known, without = (
+        nested_cv(table, successes, splits, "random_forest", FOREST, FEATURE_SETS, 5)
+        for table in (joined, failures)
+    )
+    assert with_known.equals(without)
+    with pytest.raises(BadInputError, match="nothing that the monitor knows"):
+        nested_cv(failures, successes, splits, "forest_on_invariants", FOREST, FEATURE_SETS, 5)
+
+
+def test_bounds_of_an_architecture_count_where_it_is_not_left_out(runs_of_three_architectures):
+    features = runs_of_three_architectures
+    study = AcrossArchitectures(
+        optimizer="adamw", scale="small", known_seed=0, repeats=1, feature_sets=("19",), seed=3
+    )
+    splits = make_splits(features.select("scenario", "category").drop_nulls().unique(), 2, 1, 0)
+    failing = features.filter(pl.col("kind") == "failure")
+    known = made_up_known(failing, ("bert-adamw", "gru-adamw", "lstm-adamw"))
+    predictions = across_architectures(
+        features, splits, "invariants", NoSections(), study, known=known
+    )
+    of = predictions.partition_by("study", as_dict=True)
+    assert accuracy(of[POOLED,]) == 1
+    wrong = of[LEFT_OUT,].filter(pl.col("prediction") != pl.col("category"))
+    assert set(wrong["category"]) == {"unknown"}
+    assert accuracy(of[LEFT_OUT,]) == pytest.approx(0.8)
