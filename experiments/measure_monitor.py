@@ -12,7 +12,7 @@ from failbench.methods.improved_rules import ImprovedRulesSettings
 from failbench.methods.monitor_methods import EndingSettings, NoSections
 from failbench.methods.simple_rules import SimpleRulesSettings
 from failbench.monitored.known import known_table
-from failbench.monitored.verdicts import BREAK_SCHEMA, END_SCHEMA, VERDICT_SCHEMA
+from failbench.monitored.verdicts import BREAK_SCHEMA, END_SCHEMA
 from failbench.monitored.versions import read_rules
 from failbench.prediction.slices import ReferenceStudy
 from failbench.prediction.splits import SPLIT_SCHEMA
@@ -42,13 +42,9 @@ def main() -> None:
         "random_forest": read_section("random_forest", RandomForestSettings),
     }
     rules = read_rules(MONITORED, judged.versions[-1])
-    breaks, verdicts = (
-        read_output(BROKEN / f"{name}.parquet", versioned(schema)).filter(
-            pl.col("version") == rules.version
-        )
-        for name, schema in (("breaks", BREAK_SCHEMA), ("verdicts", VERDICT_SCHEMA))
-    )
-    known = known_table(breaks, verdicts, read_output(BROKEN / "ends.parquet", END_SCHEMA), rules)
+    breaks = read_output(BROKEN / "breaks.parquet", versioned(BREAK_SCHEMA))
+    of_version = breaks.filter(pl.col("version") == rules.version).drop("version")
+    known = known_table(of_version, read_output(BROKEN / "ends.parquet", END_SCHEMA), rules)
     features = read_output(FEATURES, FEATURE_SCHEMA)
     splits = read_output(SPLITS, SPLIT_SCHEMA)
     for name, predictions in measure_monitor(features, known, splits, settings, study, workers()):

@@ -17,7 +17,7 @@ from failbench.methods.healthy_band import HealthyBand
 from failbench.methods.monitor_methods import BrokenInvariants, EndingTable
 from failbench.monitor.end import End
 from failbench.monitored.known import FLAGS, KNOWN_SCHEMA, known_table, with_known
-from failbench.monitored.verdicts import break_table, ends_of, verdict_table
+from failbench.monitored.verdicts import break_table, ends_of
 from failbench.vocabulary import ABSTAIN, CATEGORIES
 from made_up_monitored import history, monitored, rules
 
@@ -38,7 +38,7 @@ def known(histories):
     used = rules()
     detected = pl.DataFrame({"run_id": table.runs["run_id"], "failure_step": [59] * len(histories)})
     breaks, ends = break_table(table, used), ends_of(table.runs, detected)
-    return known_table(breaks, verdict_table(breaks, ends, used, (None, 10)), ends, used)
+    return known_table(breaks, ends, used)
 
 
 def framed(histories):

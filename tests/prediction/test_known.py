@@ -63,9 +63,9 @@ def cut(known, features, step, *, at_failure=False):
     return {row["run_id"]: row for row in table.to_dicts()}
 
 
-def test_the_whole_log_is_known_as_the_study_of_the_monitor_knows_it(tables, known, features):
+def test_a_failure_is_known_as_the_study_of_the_monitor_knows_it(tables, known, features):
     breaks, ends, used = tables
-    expected = known_table(breaks, verdict_table(breaks, ends, used), ends, used)
+    expected = known_table(breaks, ends, used)
     beside = known.beside(features)
     assert beside.select("run_id", "x").rows() == features.select("run_id", "x").rows()
     assert beside.select(expected.columns).sort("run_id").equals(expected)
@@ -88,6 +88,19 @@ def test_the_end_is_known_at_the_failure_alone(known, features):
     assert (before["ended"]["end_kind"], before["ended"]["ended_running"]) == ("running", 1.0)
     assert then["ended"]["ended_exception"] == 1.0
     assert then["nothing"]["ended_running"] == 1.0  # nothing ended it
+
+
+@pytest.mark.parametrize(
+    ("failed", "answer"), [(29, ABSTAIN), (30, "data_pipeline"), (None, "data_pipeline")]
+)
+def test_what_a_log_says_after_the_failure_is_not_known_of_it(failed, answer):
+    table = monitored([({"run_id": "goes on"}, history(labels_outside={30: 1.0}))])
+    breaks, ends, used = judged(table)
+    ends = ends.with_columns(failure_step=pl.lit(failed, pl.Int32))
+    (row,) = known_table(breaks, ends, used).to_dicts()
+    assert row["answer"] == answer
+    assert row["broke_labels_are_classes"] == (answer != ABSTAIN)
+    assert row["ended_completed"] == (failed is None)
 
 
 def test_snapshots_of_one_run_differ_by_their_steps(known):

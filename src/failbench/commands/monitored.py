@@ -38,19 +38,14 @@ def known_of_reference(reference: Reference) -> pl.DataFrame:
         If no version was frozen, or what broke in the runs is not there.
     """
     from failbench.monitored.known import known_table
-    from failbench.monitored.verdicts import BREAK_SCHEMA, END_SCHEMA, VERDICT_SCHEMA
+    from failbench.monitored.verdicts import BREAK_SCHEMA, END_SCHEMA
 
     rules = _last_rules(reference)
     folder = reference.root / BROKEN
-    of_version = pl.Schema({"version": pl.String()})
-    breaks, verdicts = (
-        read_table(folder / f"{name}.parquet", pl.Schema({**of_version, **schema}))
-        .filter(pl.col("version") == rules.version)
-        .drop("version")
-        for name, schema in (("breaks", BREAK_SCHEMA), ("verdicts", VERDICT_SCHEMA))
-    )
-    ends = read_table(folder / "ends.parquet", END_SCHEMA)
-    return known_table(breaks, verdicts, ends, rules)
+    of_versions = pl.Schema({"version": pl.String(), **BREAK_SCHEMA})
+    breaks = read_table(folder / "breaks.parquet", of_versions)
+    of_version = breaks.filter(pl.col("version") == rules.version).drop("version")
+    return known_table(of_version, read_table(folder / "ends.parquet", END_SCHEMA), rules)
 
 
 def known_of_folder(telemetry: Path, reference: Reference) -> pl.DataFrame:
@@ -75,7 +70,7 @@ def known_of_folder(telemetry: Path, reference: Reference) -> pl.DataFrame:
     """
     from failbench.monitored.known import known_table
     from failbench.monitored.tables import RUNS, read_monitored
-    from failbench.monitored.verdicts import break_table, ends_of, verdict_table
+    from failbench.monitored.verdicts import break_table, ends_of
 
     folder = telemetry / MONITORED.name
     if not (folder / RUNS).exists():
@@ -87,9 +82,8 @@ def known_of_folder(telemetry: Path, reference: Reference) -> pl.DataFrame:
         )
     rules = _last_rules(reference)
     monitored = read_monitored(folder)
-    breaks = break_table(monitored, rules)
     ends = ends_of(monitored.runs, read_table(telemetry / RUNS, RUN_SCHEMA))
-    return known_table(breaks, verdict_table(breaks, ends, rules), ends, rules)
+    return known_table(break_table(monitored, rules), ends, rules)
 
 
 def _last_rules(reference: Reference) -> Rules:

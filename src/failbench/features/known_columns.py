@@ -38,7 +38,7 @@ COURSE_KEYS: Final = pl.Schema(
     {
         "run_id": pl.String(),
         "bounds": pl.String(),  # OWN, LOGIC, or the setting that lent them
-        "step": pl.Int32(),  # from which on this was known; null of the whole log
+        "step": pl.Int32(),  # from which on this was known; null when it failed
     }
 )
 """The key of a table of what was known when."""

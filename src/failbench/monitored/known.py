@@ -18,7 +18,7 @@ from failbench.features.known_columns import (
 from failbench.monitor.end import EndKind
 from failbench.monitor.invariants import CATALOGUE
 from failbench.monitor.signals import PHASES
-from failbench.monitored.verdicts import OWN, RUNNING, end_of, stored_breaks, verdict
+from failbench.monitored.verdicts import OWN, RUNNING, at_failure, stored_breaks, verdict
 from failbench.monitored.versions import Rules
 
 END_KINDS: Final[tuple[EndKind, ...]] = get_args(EndKind)
@@ -33,55 +33,41 @@ FLAGS: Final = (*BROKE.values(), *ENDED.values(), *IN_PHASE.values())
 KNOWN_SCHEMA: Final = pl.Schema(
     {"run_id": pl.String(), **KNOWN_OF_RUN, **dict.fromkeys(FLAGS, pl.Float64())}
 )
-"""Columns that are known of a run at the end of its log, keyed by ``run_id``."""
+"""Columns that are known of a run when it failed, keyed by ``run_id``."""
 
 COURSE_SCHEMA: Final = pl.Schema(
     {**COURSE_KEYS, **KNOWN_OF_RUN, **dict.fromkeys(FLAGS, pl.Float64())}
 )
-"""What was known of runs from a step on, and of their whole logs, keyed by its first three."""
+"""What was known of runs from a step on, and when they failed, keyed by its first three."""
 
 
-def known_table(
-    breaks: pl.DataFrame, verdicts: pl.DataFrame, ends: pl.DataFrame, rules: Rules
-) -> pl.DataFrame:
-    """What one version of the rules knows of runs at the end of their logs.
+def known_table(breaks: pl.DataFrame, ends: pl.DataFrame, rules: Rules) -> pl.DataFrame:
+    """What one version of the rules knew of runs when they failed, by the bounds of their setting.
 
     Parameters
     ----------
-    breaks, verdicts, ends
-        Tables of :mod:`failbench.monitored.verdicts`, of one version. Only bounds of a run's own
-        setting count.
-    rules
-        The version, whose statements say what had to hold.
+    breaks, ends, rules
+        As of :func:`known_course`.
 
     Returns
     -------
     polars.DataFrame
         Rows of :data:`KNOWN_SCHEMA`, sorted by run.
     """
-    broken = breaks.filter(pl.col("bounds") == OWN)
-    of_run = {
-        str(run_id): set(part["invariant"])
-        for (run_id,), part in broken.partition_by("run_id", as_dict=True).items()
-    }
-    answers = verdicts.filter(pl.col("bounds") == OWN, pl.col("steps_ahead").is_null())
-    known = ends.select("run_id", "end_kind", "end_phase", end_error="error").join(
-        answers.select("run_id", *DECIDED, "decided_step"), on="run_id"
-    )
-    statements = _statements(rules)
-    rows = [
-        {"run_id": run["run_id"]} | _row(run, of_run.get(run["run_id"], set()), statements)
-        for run in known.sort("run_id").iter_rows(named=True)
-    ]
-    return pl.DataFrame(rows, schema=KNOWN_SCHEMA)
+    of_setting = breaks.filter(pl.col("bounds") == OWN)
+    course = known_course(of_setting, ends, rules)
+    at_failure = course.filter(pl.col("bounds") == OWN, pl.col("step").is_null())
+    return at_failure.select(KNOWN_SCHEMA.names())
 
 
 def known_course(
     breaks: pl.DataFrame, ends: pl.DataFrame, rules: Rules, lenders: Sequence[str] = ()
 ) -> pl.DataFrame:
-    """What one version of the rules knew of runs at every step, and of their whole logs.
+    """What one version of the rules knew of runs at every step, and when they failed.
 
     Breaks are causal: a log that is cut shows those that it had by then, of a run that still lives.
+    Where a run went on after its failure, what its log says later is left out, as it is of
+    features; of a run that never failed the whole log counts.
 
     Parameters
     ----------
@@ -96,7 +82,7 @@ def known_course(
     -------
     polars.DataFrame
         Rows of :data:`COURSE_SCHEMA`, sorted by run, bounds and step. Of each run and bounds there
-        is one of the whole log; with bounds of its own setting also one of step 0, and one of each
+        is one of its failure; with bounds of its own setting also one of step 0, and one of each
         step in which something broke.
     """
     invariants = {invariant.id: invariant for invariant in rules.invariants}
@@ -114,9 +100,10 @@ def known_course(
             broken = () if part is None else tuple(stored_breaks(part, invariants))
             steps = sorted({0, *(each.step for each in broken)}) if bounds == OWN else []
             for step in (None, *steps):
-                known = [each for each in broken if step is None or each.step <= step]
-                end = end_of(run) if step is None else RUNNING
-                said = verdict(tuple(known), end, rules)
+                known, end = at_failure(run, broken)
+                if step is not None:
+                    known, end = tuple(each for each in broken if each.step <= step), RUNNING
+                said = verdict(known, end, rules)
                 said |= {"end_kind": end.kind, "end_phase": end.phase, "end_error": end.error}
                 names = {each.invariant.id for each in known}
                 key = {"run_id": run["run_id"], "bounds": bounds, "step": step}

@@ -245,6 +245,19 @@ def _cut(
     return known, end if ahead == 0 and end.failed else RUNNING
 
 
+def at_failure(run: Mapping[str, Any], broken: tuple[Break, ...]) -> tuple[tuple[Break, ...], End]:
+    """What was known of a run when it failed; all that its log says if it never did.
+
+    Parameters
+    ----------
+    run
+        Its row of :data:`END_SCHEMA`.
+    broken
+        All that broke.
+    """
+    return _cut(run, broken, 0) or (broken, end_of(run))
+
+
 def end_of(run: Mapping[str, Any]) -> End:
     """How a run ended, from its row of :data:`END_SCHEMA`."""
     return End(

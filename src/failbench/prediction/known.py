@@ -37,7 +37,7 @@ class Known:
     def beside(
         self, features: pl.DataFrame, bounds: str = OWN, left_out: str | None = None
     ) -> pl.DataFrame:
-        """Features of runs, and what was known at the ends of their logs.
+        """Features of runs, and what was known when they failed.
 
         Parameters
         ----------
