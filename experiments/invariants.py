@@ -39,12 +39,11 @@ def main() -> None:
     )
     ends = ends_of(monitored.runs, read_output(TELEMETRY, RUN_SCHEMA))
     broken, judged = [], []
+    ahead = sorted({0, *settings.steps_ahead})
     for version in settings.versions:
         rules = read_rules(MONITORED, version)
         breaks = break_table(monitored, rules, settings.lenders)
-        verdicts = verdict_table(
-            breaks, ends, rules, (None, *settings.steps_ahead), (OWN, *settings.lenders)
-        )
+        verdicts = verdict_table(breaks, ends, rules, (None, *ahead), (OWN, *settings.lenders))
         broken.append(breaks.select(pl.lit(version).alias("version"), pl.all()))
         judged.append(verdicts.select(pl.lit(version).alias("version"), pl.all()))
     write_parquet(pl.concat(broken), MEASURED / "breaks.parquet")

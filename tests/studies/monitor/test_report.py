@@ -169,6 +169,7 @@ def test_accuracy_is_of_the_development_half_and_abstentions_are_wrong(metrics, 
     assert begun["from_start"]["accuracy"]["value"] == 0
     assert begun["with_past"]["accuracy"] == metrics["gru-sgd"]["component"]["unknown"]["accuracy"]
     assert metrics["gru-sgd"]["half"] == {"development": whole}
+    assert metrics["gru-sgd"]["log"] == {"whole": whole}  # the crash is the end of the log
 
 
 def test_what_is_known_before_the_failure_leaves_the_end_out(metrics):

@@ -79,16 +79,21 @@ class Judged:
             .with_columns(repeat=pl.lit(0), prediction=pl.col("answer"))
         )
 
-    def at_the_end(self, bounds: str = OWN, kind: str = "failure") -> pl.DataFrame:
+    def at_failure(self, bounds: str = OWN) -> pl.DataFrame:
+        """The answers at the failure, of the runs that were recorded to fail."""
+        return self.answers(self.verdicts.filter(steps_ahead=0, bounds=bounds))
+
+    def of_whole_logs(self, bounds: str = OWN, kind: str = "failure") -> pl.DataFrame:
         """The answers at the end of the logs."""
         whole = self.verdicts.filter(pl.col("steps_ahead").is_null(), bounds=bounds)
         return self.answers(whole, kind)
 
     def without(self, left_out: Iterable[Invariant], kind: str = "failure") -> pl.DataFrame:
-        """The answers at the end, had some invariants not been measured."""
+        """The answers, had some invariants not been measured: at the failure, if there is one."""
         names = [invariant.id for invariant in left_out]
         kept = self.breaks.filter(~pl.col("invariant").is_in(names))
-        return self.answers(verdict_table(kept, self.ends, self.rules), kind)
+        ahead = 0 if kind == "failure" else None
+        return self.answers(verdict_table(kept, self.ends, self.rules, (ahead,)), kind)
 
 
 def labelled(
@@ -138,14 +143,15 @@ def rate_table(
     Returns
     -------
     polars.DataFrame
-        Estimates by :data:`RATE_KEYS`, with the number of ``runs``. Parts: ``whole``;
-        ``component``, ``difficulty`` and ``half``; ``ahead``, of runs that had so many steps
-        between onset and failure; ``borrowed``, with bounds of another setting; ``from_start``, of
-        runs whose fault is on from step 0, and of the same runs with a healthy past; ``rung`` and
-        ``family``, with what else was
-        measured left out. The metric ``lost`` of a family is by how much accuracy falls without it.
+        Estimates by :data:`RATE_KEYS`, with the number of ``runs``. Parts: ``whole``, at the
+        failure, and of these ``component``, ``difficulty`` and ``half``; ``log``, of whole logs;
+        ``ahead``, of runs that had so many steps between onset and failure; ``borrowed``, with
+        bounds of another setting; ``from_start``, of runs whose fault is on from step 0 and of the
+        same runs with a healthy past, both of whole logs; ``rung`` and ``family``, with what else
+        was measured left out. The metric ``lost`` of a family is by how much accuracy falls
+        without it.
     """
-    answers = judged.at_the_end()
+    answers, logs = judged.at_failure(), judged.of_whole_logs()
     families = sorted({invariant.family for invariant in judged.rules.invariants})
     without = {
         family: judged.without(each for each in judged.rules.invariants if each.family == family)
@@ -164,16 +170,17 @@ def rate_table(
         groups += [("component", c, of_setting.filter(category=c)) for c in CATEGORIES]
         groups += [("difficulty", d, of_setting.filter(difficulty=d)) for d in DIFFICULTIES]
         groups += [("half", h, of_setting.filter(half=h)) for h in get_args(Half)]
+        groups.append(("log", "whole", logs.filter(here)))
         for ahead in steps_ahead:
             cut = judged.verdicts.filter(bounds=OWN, steps_ahead=ahead)
             had_time = pl.col("failure_step") - pl.col("onset_step") >= ahead
             groups.append(("ahead", str(ahead), judged.answers(cut).filter(here, had_time)))
-        groups += [("borrowed", name, judged.at_the_end(name).filter(here)) for name in lenders]
+        groups += [("borrowed", name, judged.at_failure(name).filter(here)) for name in lenders]
         groups += [("rung", name, table.filter(here)) for name, table in rungs.items()]
-        begun = judged.at_the_end(kind=FROM_START).filter(here)
+        begun = judged.of_whole_logs(kind=FROM_START).filter(here)
         pair = ["scenario", "seed", "setting"]
         groups.append((FROM_START, FROM_START, begun))
-        groups.append((FROM_START, WITH_PAST, of_setting.join(begun, on=pair, how="semi")))
+        groups.append((FROM_START, WITH_PAST, logs.filter(here).join(begun, on=pair, how="semi")))
         for part, name, group in groups:
             if group.height:
                 rates = rates_of(group, settings)
@@ -292,7 +299,7 @@ def decisive_table(judged: Judged) -> pl.DataFrame:
     nothing = pl.lit("nothing")
     keys = ("setting", "decided_kind", "decided_by")
     counted = (
-        judged.at_the_end()
+        judged.at_failure()
         .with_columns(
             decided_by=pl.col("decided_by").fill_null(nothing),
             decided_kind=pl.col("decided_kind").fill_null(nothing),
@@ -317,7 +324,8 @@ def delay_table(judged: Judged) -> pl.DataFrame:
         before onset, ``never``, where nothing broke; and of the others ``median``, ``low`` and
         ``high`` quartile, in steps.
     """
-    answers = judged.at_the_end().with_columns(delay=pl.col("first_break") - pl.col("onset_step"))
+    delay = pl.col("first_break") - pl.col("onset_step")
+    answers = judged.of_whole_logs().with_columns(delay=delay)
     after = pl.col("delay").filter(pl.col("delay") >= 0)
 
     def summary(table: pl.DataFrame, setting: str) -> pl.DataFrame:
@@ -364,8 +372,8 @@ def false_alarm_table(judged: Judged, lenders: Sequence[str], confidence: float)
     fitted = [each for each in judged.rules.invariants if each.bound is None]
     rows = []
     for kind in ("twin", "success"):
-        conditions = {LOGIC: judged.without(fitted, kind), OWN: judged.at_the_end(OWN, kind)}
-        conditions |= {lender: judged.at_the_end(lender, kind) for lender in lenders}
+        conditions = {LOGIC: judged.without(fitted, kind), OWN: judged.of_whole_logs(OWN, kind)}
+        conditions |= {lender: judged.of_whole_logs(lender, kind) for lender in lenders}
         for bounds, answers in conditions.items():
             for setting in (ALL_SETTINGS, *sorted(answers["setting"].unique())):
                 here = answers if setting == ALL_SETTINGS else answers.filter(setting=setting)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 import polars as pl
 
@@ -18,6 +18,7 @@ from failbench.reporting.labels import (
     reads_label,
 )
 from failbench.reporting.table import Column, Divider, Table
+from failbench.studies.monitor.halves import Half
 from failbench.studies.monitor.results import ALL_SETTINGS, FROM_START, LOGIC, WITH_PAST
 from failbench.studies.monitor.rungs import LADDER
 from failbench.vocabulary import CATEGORIES, DIFFICULTIES
@@ -27,18 +28,21 @@ INTERVAL_NOTE: Final = (
     "seeds; Wilson's with n = scenarios where a rate is high or a category has a single scenario."
 )
 ANSWER_NOTE: Final = (
-    "Accuracy: from the whole log, which goes on after a failure that does not end the run; an "
-    "abstention counts as wrong. When named: of the runs of which a cause is named; named: their "
-    "share. Rules were frozen before they were applied, and bounds come from healthy runs alone; a "
-    "version after the first was made with runs of the development half in view, on which its "
-    "figures are in-sample."
+    "Accuracy: at the failure, from the log up to the step in which the detector sees it, where "
+    "features are taken for other methods; an abstention counts as wrong. When named: of the runs "
+    "of which a cause is named; named: their share. Rules were frozen before they were applied, "
+    "and bounds come from healthy runs alone; version 2 was made with runs of the development half "
+    "in view and later ones with both, where their figures are in-sample."
 )
 AHEAD_NOTE: Final = (
-    "At the failure: from the log up to the step in which the detector sees it, where features are "
-    "taken for other methods; of a run that goes on, up to nine steps before it are in no log. "
-    "Steps before failure: of the runs with so many steps between onset and failure, from the log "
-    "up to there, the end unknown. First break: steps after onset, median and quartiles; runs in "
+    "Whole log: of runs that go on after a failure, with what is logged later. Steps before "
+    "failure: of the runs with so many steps between onset and failure, from the log up to there, "
+    "the end unknown. First break: steps after onset, median and quartiles, whole logs; runs in "
     "which something broke before onset, and in which nothing broke, are counted beside."
+)
+BEGUN_NOTE: Final = (
+    "Fault on from step 0, and the same runs with a healthy past: from whole logs, as nothing says "
+    "when a run without a past fails."
 )
 ALARM_NOTE: Final = (
     "A false alarm is a healthy run of which a cause is named. Wilson's {interval:g} % intervals, "
@@ -51,7 +55,8 @@ DECISIVE_NOTE: Final = (
 )
 METHODS_NOTE: Final = (
     "Out of fold, in the folds of the main study; each method learns from the runs of these "
-    "scenarios alone, fewer than there. The answers of the invariants are those of frozen rules. "
+    "scenarios alone, and reads what was known at the failure. The answers of the invariants are "
+    "those of frozen rules, of their last version. "
     "Less this: differences in points; those with the forest and with simple rules were named "
     "before any failing run was scored."
 )
@@ -243,8 +248,14 @@ def _whole_table(shown: Shown) -> Table:
         (
             Column("Setting", align="left", cell=lambda row: row["setting"]),
             Column("Scenarios / runs", cell=size),
-            Column("Accuracy", cell=partial(of, "whole", "whole", "accuracy")),
-            Column("At the failure", cell=partial(of, "ahead", "0", "accuracy")),
+            Column("at the failure", "Accuracy", cell=partial(of, "whole", "whole", "accuracy")),
+            *(
+                Column(
+                    f"there, {half} half", "Accuracy", cell=partial(of, "half", half, "accuracy")
+                )
+                for half in get_args(Half)
+            ),
+            Column("whole log", "Accuracy", cell=partial(of, "log", "whole", "accuracy")),
             Column("When named", cell=partial(of, "whole", "whole", "accuracy_when_committed")),
             Column("Named", cell=partial(of, "whole", "whole", "coverage")),
             *(
@@ -295,7 +306,7 @@ def _scope_table(shown: Shown) -> Table:
         ),
         rows,
         _caption(shown, f"Accuracy of version {version} by component, difficulty and half"),
-        (ANSWER_NOTE, INTERVAL_NOTE.format(interval=100 * shown.confidence)),
+        (ANSWER_NOTE, BEGUN_NOTE, INTERVAL_NOTE.format(interval=100 * shown.confidence)),
     )
 
 
