@@ -47,7 +47,7 @@ BEGUN_NOTE: Final = (
 ALARM_NOTE: Final = (
     "A false alarm is a healthy run of which a cause is named. Wilson's {interval:g} % intervals, "
     "n = runs. Logic: what needs no bounds; own: bounds of the setting's successes besides, which "
-    "by construction alarm on none of these; else bounds that were fitted to another setting."
+    "alarm on none of those that they were fitted to; else bounds fitted to another setting."
 )
 DECISIVE_NOTE: Final = (
     "Runs of all settings whose answer the invariant or ending decided, right and wrong about the "
@@ -64,7 +64,7 @@ LADDER_NOTE: Final = "Each rung has what those above it have. The ending is on a
 COST_NOTE: Final = (
     "Time: of a training step with what the rung measures, to one without a monitor, of a causal "
     "transformer of a million parameters on one core, with a check at every tenth step. Measured "
-    "once on one machine, by `make monitor-cost`."
+    "once on one machine, by make monitor-cost."
 )
 HISTORY_NOTE: Final = (
     "Hash: of catalogue, precedence and bounds, whole in data/monitor. First scored: on the runs "
