@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
@@ -21,31 +22,36 @@ ROW_HEIGHT: Final = 0.3
 """Inches."""
 
 WHOLE: Final = "whole"
+BOTH: Final = (WHOLE, WHOLE)
+"""Part and name of the rate over all scenarios."""
 
 
-def monitor_picture(rates: pl.DataFrame, version: str, setting: str, halves: str) -> Picture:
+def monitor_picture(
+    rates: pl.DataFrame, versions: Sequence[str], setting: str, halves: str
+) -> Picture:
     """Accuracy of a version by rung and by component.
 
     Parameters
     ----------
     rates
         As :func:`failbench.studies.monitor.results.rate_table` returns them.
-    version
-        Which is drawn.
+    versions
+        The last is drawn; the finding names the first too, which met none of the runs before.
     setting
         Which is drawn beside all of them.
     halves
         Which scenarios, in words.
     """
-    accuracy = rates.filter(
-        pl.col("setting").is_in([ALL_SETTINGS, setting]), version=version, metric="accuracy"
-    ).with_columns(row=pl.col("name"), mark=pl.col("setting"))
+    of_all = rates.filter(pl.col("setting").is_in([ALL_SETTINGS, setting]), metric="accuracy")
+    accuracy = of_all.filter(version=versions[-1]).with_columns(
+        row=pl.col("name"), mark=pl.col("setting")
+    )
     rungs = {rung.name: rung.label for rung in LADDER}
     rows = rungs | {category: CATEGORY_LABELS[category] for category in CATEGORIES}
     drawn = accuracy.filter(pl.col("part").is_in(["rung", "component"]))
     rows = {row: label for row, label in rows.items() if row in set(drawn["row"])}
     return Picture(
-        _finding(accuracy, setting, halves),
+        _finding(of_all, versions, setting, halves),
         "A row for each rung of what is logged, from the ending alone to probes, and below one for "
         "the scenarios of each component: accuracy of the monitor with its interval, in the "
         "reference setting and over all of them.",
@@ -55,15 +61,22 @@ def monitor_picture(rates: pl.DataFrame, version: str, setting: str, halves: str
     )
 
 
-def _finding(accuracy: pl.DataFrame, setting: str, halves: str) -> str:
-    def value(part: str, name: str) -> str:
-        return percent(accuracy.filter(setting=setting, part=part, name=name)["value"][0])
+def _finding(accuracy: pl.DataFrame, versions: Sequence[str], setting: str, halves: str) -> str:
+    def value(version: str, part: str, name: str) -> str:
+        rates = accuracy.filter(version=version, setting=setting, part=part, name=name)
+        return percent(rates["value"][0])
 
+    first, last = versions[0], versions[-1]
     n = accuracy.filter(setting=setting, part=WHOLE)["n"][0]
+    later = (
+        f"; version {last}, made with failing runs in view and drawn here, {value(last, *BOTH)} %"
+        if last != first
+        else ""
+    )
     return (
-        f"The monitor names the component of {value(WHOLE, WHOLE)} % of the causes, against "
-        f"{value('rung', LADDER[0].name)} % by the ending alone ({setting}, {n} scenarios, "
-        f"{halves})"
+        f"The first rules of the monitor, frozen before any run was scored, name the component of "
+        f"{value(first, *BOTH)} % of the causes{later}; the ending alone "
+        f"{value(last, 'rung', LADDER[0].name)} % ({setting}, {n} scenarios, {halves})"
     )
 
 

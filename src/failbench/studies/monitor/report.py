@@ -101,7 +101,7 @@ def report(
             *monitor_tables(shown, history),
             method_rates_table(methods, reference, shown.halves, settings.confidence),
         ),
-        figures={"monitor": monitor_picture(points, runs.versions[-1], reference, shown.halves)},
+        figures={"monitor": monitor_picture(points, runs.versions, reference, shown.halves)},
         summary=(
             Summary.of(
                 whole, "version", "setting", "metric", "value", "ci_low", "ci_high", "n", "runs"
