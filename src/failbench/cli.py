@@ -22,6 +22,7 @@ from failbench.commands.reruns import print_reruns
 from failbench.commands.score import score_methods
 from failbench.commands.tables import write_tables
 from failbench.errors import BadInputError
+from failbench.methods.llm.settings import Reads
 from failbench.monitor.signals import LEVELS
 from failbench.params import PARAMS
 from failbench.scenarios import Architecture, Optimizer
@@ -167,6 +168,12 @@ def _parser() -> argparse.ArgumentParser:
 
     prompt = commands.add_parser("prompt", help="print the prompt of a run to language models")
     prompt.add_argument("run_id", metavar="RUN")
+    prompt.add_argument(
+        "--reads",
+        choices=get_args(Reads),
+        default="telemetry",
+        help="what the prompt shows of the run (default: telemetry, as the paper's models read)",
+    )
     prompt.set_defaults(run=print_prompt)
     return parser
 

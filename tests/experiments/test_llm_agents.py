@@ -14,10 +14,15 @@ from ollama import Client
 import llm_agents
 import measure_llm_agents
 from failbench.cli import main
+from failbench.errors import BadInputError
 from failbench.features.feature_table import categories_of, feature_table
+from failbench.monitored.tables import write_monitored
+from failbench.monitored.verdicts import break_table, ends_of
+from failbench.monitored.versions import read_rules
 from failbench.prediction.splits import make_splits
 from failbench.telemetry import Telemetry, write_parquet
 from made_up_llm import VALUES
+from made_up_monitored import history, monitored
 from made_up_ollama import OllamaServer, Reply, answer_text, serving
 from made_up_telemetry import made_up_scenarios, made_up_telemetry
 
@@ -33,6 +38,8 @@ STATISTICS = {
 }
 RUNS = 20
 RUN = "optimization_1-adamw-s0"
+ARM = "llm_mistral_7b_monitored"
+VERSION = "3"
 
 
 @pytest.fixture(scope="module")
@@ -54,6 +61,9 @@ def _project(tmp_path, monkeypatch, repository, telemetry):
     for read in ("data/reported/paper.yaml", "figures/matplotlibrc"):
         Path(read).parent.mkdir(parents=True)
         shutil.copy(repository / read, read)
+    shutil.copytree(repository / "data/monitor/versions", "data/monitor/versions")
+    shutil.copy(repository / "data/monitor/frozen.json", "data/monitor/frozen.json")
+    monitor([RUN], telemetry)
     params = {
         "llm_agents": VALUES | {"pause_seconds": 0, "attempts": 1},
         "nested_cv": {
@@ -63,8 +73,39 @@ def _project(tmp_path, monkeypatch, repository, telemetry):
             "run_seeds": [0],
             "seed": 0,
         },
+        "invariants": {
+            "versions": ["1", VERSION],
+            "halves": ["test"],
+            "lenders": [],
+            "contrasts": [],
+            "steps_ahead": [0],
+        },
         "statistics": STATISTICS,
     }
+    Path("params.yaml").write_text(yaml.safe_dump(params), encoding="utf-8")
+
+
+def monitor(run_ids: list[str], telemetry: Telemetry) -> None:
+    """Write what a monitor would have recorded of runs, and what broke by two versions."""
+    table = monitored(
+        [({"run_id": run_id}, history(labels_outside={10: 7.0})) for run_id in run_ids]
+    )
+    write_monitored(Path("data/monitor"), "gru-sgd", table)
+    breaks = break_table(table, read_rules(Path("data/monitor"), VERSION))
+    versions = [
+        breaks.select(pl.lit("1").alias("version"), pl.all()).with_columns(step=pl.lit(1)),
+        breaks.select(pl.lit(VERSION).alias("version"), pl.all()),
+    ]
+    measured = Path("data/measurements/invariants")
+    both = pl.concat(part.with_columns(pl.col("step").cast(pl.Int32)) for part in versions)
+    write_parquet(both, measured / "breaks.parquet")
+    write_parquet(ends_of(table.runs, telemetry.runs), measured / "ends.parquet")
+
+
+def declare_the_arm() -> None:
+    params = yaml.safe_load(Path("params.yaml").read_text(encoding="utf-8"))
+    arm = {"name": "mistral", "digest": "6577803aa9a0", "reads": "telemetry_and_monitor"}
+    params["llm_agents"]["models"] = {**params["llm_agents"]["models"], ARM: arm}
     Path("params.yaml").write_text(yaml.safe_dump(params), encoding="utf-8")
 
 
@@ -180,3 +221,58 @@ def test_a_prompt_is_printed_as_it_is_sent(capsys):
     key = printed.split("--- hash ")[1].strip()
     assert key in Path("data/llm/mistral_7b.jsonl").read_text(encoding="utf-8")
     assert "optimization_1" not in printed
+
+
+def test_the_arm_that_reads_the_monitor_is_asked_replayed_and_scored_beside_the_others(
+    telemetry, capsys
+):
+    declare_the_arm()
+    monitor(telemetry.runs.filter(kind="failure")["run_id"].to_list(), telemetry)
+    with serving(OllamaServer()) as server:
+        assert main(["llm", "--host", server.host]) == 0
+    assert len(server.questions) == 3 * RUNS
+    shown = ["## Monitor" in body["messages"][1]["content"] for body in server.questions]
+    assert sum(shown) == RUNS
+    metrics, predictions, table = results()
+    assert metrics[ARM]["available"] is True
+    assert set(predictions["method"]) == {"mistral_7b", "llama_3_8b", ARM}
+    assert b"mistral 7b monitored" in table
+
+
+def test_the_arm_is_printed_by_the_last_version_of_the_rules(capsys):
+    assert main(["prompt", RUN]) == 0
+    plain = capsys.readouterr().out
+    assert main(["prompt", RUN, "--reads", "telemetry_and_monitor"]) == 0
+    printed = capsys.readouterr().out
+    assert "## Monitor" not in plain
+    assert "\n10,labels_outside,7,Every label is ignored or one of the classes.\n" in printed
+    assert "end_kind: none: the run had not ended at its failure" in printed
+    assert printed.split("--- hash ")[1] != plain.split("--- hash ")[1]
+
+
+def test_the_arm_of_a_run_that_was_not_monitored_is_one_line_that_says_what_to_do(capsys):
+    other = "unknown_0-adamw-s0"
+    remedy = "`failbench record --signals full --architecture transformer --optimizer adamw`"
+    assert main(["prompt", other, "--reads", "telemetry_and_monitor"]) == 2
+    printed = capsys.readouterr().err
+    assert other in printed
+    assert remedy in printed
+    assert printed.count("\n") == 1
+    declare_the_arm()
+    with serving(OllamaServer()) as server:
+        assert main(["llm", "--host", server.host, "--limit", "1"]) == 2
+        assert remedy in capsys.readouterr().err
+        assert not server.questions
+        assert main(["llm", "--host", server.host, "--limit", "1", "--model", "mistral_7b"]) == 0
+    with pytest.raises(BadInputError, match="was not monitored"):
+        measure_llm_agents.main()
+
+
+def test_without_the_arm_the_command_reads_no_table_of_the_monitor(capsys):
+    shutil.rmtree("data/monitor")
+    shutil.rmtree("data/measurements/invariants")
+    with serving(OllamaServer()) as server:
+        assert main(["llm", "--host", server.host, "--limit", "1"]) == 0
+    assert main(["prompt", RUN]) == 0
+    assert main(["prompt", RUN, "--reads", "telemetry_and_monitor"]) == 2
+    assert "data/measurements/invariants/breaks.parquet" in capsys.readouterr().err

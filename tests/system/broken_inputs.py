@@ -63,6 +63,12 @@ READ_IN_PART = {
 }
 """By stage and file the columns that are read, where these are a few of what is there."""
 
+READ_OF_LAST_VERSION = {
+    ("data/monitor/versions", "measure_llm_agents"),
+    ("data/monitor/versions", "measure_monitor"),
+}
+"""Folders of all frozen versions, and stages that read the last alone."""
+
 SECONDS = 60
 """Within which a stage answers, on a slow machine too: it reads all inputs before it fits."""
 
@@ -164,6 +170,12 @@ def _read_of(stage: Stage, folder: str) -> list[str]:
         diagnoses = pl.read_parquet(REPOSITORY / "data/measurements/case_studies/diagnoses.parquet")
         return [f"{name}.parquet" for name in sorted(diagnoses["method"].unique())]
     root = REPOSITORY / folder
+    if (folder, stage.name) in READ_OF_LAST_VERSION:
+        params = yaml.safe_load((REPOSITORY / "params.yaml").read_text("utf-8"))
+        last = root / params["invariants"]["versions"][-1]
+        return sorted(
+            path.relative_to(root).as_posix() for path in last.rglob("*") if path.is_file()
+        )
     return sorted(
         path.relative_to(root).as_posix()
         for path in root.rglob("*")

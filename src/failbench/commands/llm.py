@@ -5,12 +5,19 @@ from __future__ import annotations
 import difflib
 import sys
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from failbench.commands.paths import LLM_ANSWERS, TELEMETRY
+import polars as pl
+
+from failbench.commands.paths import BROKEN, LLM_ANSWERS, MONITORED, TELEMETRY
 from failbench.commands.terminal import INTERRUPTED, Meter, progress_meter
 from failbench.errors import BadInputError
 from failbench.params import PARAMS, read_section
-from failbench.telemetry import read_telemetry
+from failbench.telemetry import read_table, read_telemetry
+
+if TYPE_CHECKING:
+    from failbench.methods.llm.record import MonitorRecord
+    from failbench.methods.llm.settings import LlmAgentsSettings, Reads
 
 RESUME = "The answers so far are kept; the same command resumes where this stopped."
 
@@ -35,11 +42,12 @@ def ask_models(*, model: str | None, host: str | None, limit: int | None) -> int
     Raises
     ------
     BadInputError
-        If there is no such model, the server is not there or has another model, or telemetry or
-        params.yaml cannot be read.
+        If there is no such model, the server is not there or has another model, telemetry or
+        params.yaml cannot be read, or a model reads what the monitor recorded and a run was not
+        monitored.
     """
     from failbench.methods.llm.cache import cache_path
-    from failbench.methods.llm.prompt import prompts_of
+    from failbench.methods.llm.prompt import prompts_by_reads
     from failbench.methods.llm.session import LlmServerError, Progress, Session, connect
     from failbench.methods.llm.settings import LlmAgentsSettings
     from failbench.prediction.slices import ReferenceStudy
@@ -52,10 +60,13 @@ def ask_models(*, model: str | None, host: str | None, limit: int | None) -> int
                 PARAMS, "llm_agents.models", f"has no {model!r}.", _similar_names(model, models)
             )
         models = {model: models[model]}
+        settings = settings.model_copy(update={"models": models})
     telemetry = read_telemetry(TELEMETRY)
     reference = read_section("nested_cv", ReferenceStudy, PARAMS)
     run_ids = sorted(reference.failures(telemetry.runs)["run_id"])[:limit]
-    prompts = list(prompts_of(telemetry, run_ids, settings).values())
+    monitored = any(each.reads == "telemetry_and_monitor" for each in models.values())
+    records = _monitor_records(settings) if monitored else {}
+    prompts = prompts_by_reads(telemetry, run_ids, settings, records)
     client = connect(host, settings.timeout_seconds)
     for label, llm_model in models.items():
         session = Session(client, label, llm_model, settings, cache_path(LLM_ANSWERS, label))
@@ -66,7 +77,7 @@ def ask_models(*, model: str | None, host: str | None, limit: int | None) -> int
                 meter.show(counts, progress.answered, progress.questions)
 
             try:
-                session.ask(prompts, show)
+                session.ask(list(prompts[llm_model.reads].values()), show)
             except LlmServerError as error:
                 print(f"{error} {RESUME}", file=sys.stderr)
                 return 1
@@ -76,8 +87,15 @@ def ask_models(*, model: str | None, host: str | None, limit: int | None) -> int
     return 0
 
 
-def print_prompt(*, run_id: str) -> int:
+def print_prompt(*, run_id: str, reads: Reads) -> int:
     """Print the prompt of a run, and the hash that identifies its answers.
+
+    Parameters
+    ----------
+    run_id
+        The run.
+    reads
+        What the prompt shows.
 
     Returns
     -------
@@ -87,7 +105,8 @@ def print_prompt(*, run_id: str) -> int:
     Raises
     ------
     BadInputError
-        If there is no such run, or telemetry or params.yaml cannot be read.
+        If there is no such run, it was not monitored and is to be shown so, or telemetry or
+        params.yaml cannot be read.
     """
     from failbench.methods.llm.prompt import prompt_hash, prompts_of
     from failbench.methods.llm.settings import LlmAgentsSettings
@@ -99,10 +118,30 @@ def print_prompt(*, run_id: str) -> int:
         raise BadInputError(
             TELEMETRY, "run_id", f"has no {run_id!r}.", _similar_names(run_id, run_ids)
         )
-    prompt = prompts_of(telemetry, [run_id], settings)[run_id]
+    records = _monitor_records(settings) if reads == "telemetry_and_monitor" else None
+    prompt = prompts_of(telemetry, [run_id], settings, records)[run_id]
     print(f"--- system\n{prompt.system}\n\n--- user\n{prompt.user}\n")
     print(f"--- hash {prompt_hash(prompt, settings)}")
     return 0
+
+
+def _monitor_records(settings: LlmAgentsSettings) -> dict[str, MonitorRecord]:
+    """What the monitor recorded of runs, by the last version of the rules in params.yaml."""
+    from failbench.methods.llm.monitor_record import monitor_records
+    from failbench.monitored.tables import MONITORED_SCHEMA, RUNS
+    from failbench.monitored.verdicts import BREAK_SCHEMA, END_SCHEMA
+    from failbench.monitored.versions import read_rules
+    from failbench.studies.monitor.settings import JudgedRuns, versioned
+
+    version = read_section("invariants", JudgedRuns, PARAMS).versions[-1]
+    breaks = read_table(BROKEN / "breaks.parquet", versioned(BREAK_SCHEMA))
+    return monitor_records(
+        read_table(MONITORED / RUNS, MONITORED_SCHEMA),
+        breaks.filter(pl.col("version") == version),
+        read_table(BROKEN / "ends.parquet", END_SCHEMA),
+        read_rules(MONITORED, version),
+        settings,
+    )
 
 
 def _similar_names(name: str, names: Iterable[str]) -> str:

@@ -7,8 +7,13 @@ from typing import Final
 
 from failbench.errors import BadInputError
 from failbench.features.catalogue import PRIMARY_SET
-from failbench.methods.catalogue import CATALOGUE, ENTRIES, SOURCES
-from failbench.methods.llm.settings import OTHER_MODELS_PREFIX, PAPER_MODELS, is_language_model
+from failbench.methods.catalogue import CATALOGUE, ENTRIES, SOURCES, Source
+from failbench.methods.llm.settings import (
+    OTHER_MODELS_PREFIX,
+    PAPER_MODELS,
+    is_language_model,
+    reads_monitor,
+)
 from failbench.methods.signal_groups import ALL_GROUPS, SIGNAL_GROUPS
 from failbench.scenarios import Architecture
 from failbench.vocabulary import Category
@@ -76,11 +81,17 @@ def method_label(method: str) -> str:
     return METHOD_LABELS[method]
 
 
+_OF_MONITOR: Final[frozenset[Source]] = frozenset({"invariants", "ending"})
+"""What the monitor's record adds to what a language model reads."""
+
+
 def reads_label(method: str) -> str:
     """What a method's answers rest on in every feature set, as tables say it.
 
     >>> reads_label("simple_rules"), reads_label("random_forest"), reads_label("llm_qwen_7b")
     ('features, error text', 'features', 'error text, step series')
+    >>> reads_label("llm_mistral_7b_monitored")
+    'error text, step series, invariants, ending'
 
     Raises
     ------
@@ -89,7 +100,8 @@ def reads_label(method: str) -> str:
     """
     method_label(method)
     entry = ENTRIES.get(method) or ENTRIES[PAPER_MODELS[0]]
-    return ", ".join(source for source in SOURCES if source in entry.reads)
+    reads = entry.reads | (_OF_MONITOR if reads_monitor(method) else frozenset())
+    return ", ".join(source for source in SOURCES if source in reads)
 
 
 def reads_true_category(method: str) -> bool:

@@ -26,6 +26,25 @@ def test_no_method_that_learns_is_taken_for_a_language_model():
     assert is_language_model("llama_3_8b")
 
 
+MONITORED = {"name": "mistral", "reads": "telemetry_and_monitor"}
+
+
+def test_a_model_that_reads_the_monitor_has_a_label_that_says_so():
+    assert settings(models={"llm_a_monitored": MONITORED}).models["llm_a_monitored"].reads == (
+        "telemetry_and_monitor"
+    )
+    for models in ({"llm_a": MONITORED}, {"llm_a_monitored": {"name": "mistral"}}):
+        with pytest.raises(ValidationError, match="must end with _monitored where it reads"):
+            settings(models=models)
+    with pytest.raises(ValidationError, match="reads"):
+        LlmModel(name="mistral", reads="everything")
+
+
+def test_models_read_telemetry_alone_where_nothing_else_is_said(repository):
+    committed = read_section("llm_agents", LlmAgentsSettings, repository / PARAMS)
+    assert {model.reads for model in committed.models.values()} == {"telemetry"}
+
+
 @pytest.mark.parametrize("digest", ["6577803", "sha256:6577803aa9a0", "XYZXYZXYZXYZ"])
 def test_a_digest_is_twelve_characters_or_more_of_a_sha_256(digest):
     with pytest.raises(ValidationError):

@@ -6,6 +6,7 @@ import pytest
 
 from failbench.methods.llm.answer import EvidenceItem, LlmAnswer
 from failbench.methods.llm.prompt import prompt_of
+from failbench.methods.llm.record import MonitorRecord, ShownBreak
 from failbench.studies.llm_agents.faithfulness import (
     Explanation,
     agrees,
@@ -24,6 +25,20 @@ SHOWN = prompt_of(
         schedule="linear_warmup",
     ),
     settings(),
+).shown
+
+
+MONITORED = prompt_of(
+    one_run(losses=LOSSES),
+    settings(),
+    MonitorRecord(
+        {"end_kind": "exception", "end_phase": "forward"},
+        (
+            ShownBreak("4", "labels_outside", "12", "Labels."),
+            ShownBreak("5", "loss", "88", "Loss."),
+        ),
+        (),
+    ),
 ).shown
 
 
@@ -134,3 +149,20 @@ def test_an_answer_without_evidence_has_shown_nothing():
     explanation = explanation_of(answer("optimization"), SHOWN)
     assert explanation == Explanation()
     assert (explanation.confirmed_share, explanation.points_share) == (0, 0)
+
+
+def test_what_the_monitor_shows_is_confirmed_where_it_is_shown():
+    for signal, value in (("labels_outside", 12), ("end_phase", "forward"), ("loss", 88.0)):
+        assert is_confirmed(item(signal, value), MONITORED)
+        assert not is_confirmed(item(signal, value), SHOWN)
+    assert not is_confirmed(item("labels_outside", 13), MONITORED)
+    # the mean of the steps is of the steps alone
+    assert is_confirmed(item("loss", 3.77), MONITORED)
+
+
+def test_a_signal_of_the_monitor_points_to_the_component_of_its_invariants():
+    cited = item("labels_outside", 12)
+    apt, other = answer("data_pipeline", cited), answer("memory_hardware", cited)
+    assert explanation_of(apt, MONITORED) == Explanation(items=1, confirmed=1, points=1)
+    assert explanation_of(other, MONITORED) == Explanation(items=1, confirmed=1, points=0)
+    assert explanation_of(apt, SHOWN) == Explanation(items=1)

@@ -57,7 +57,7 @@ def cache_of(texts: dict[str, str], done_reason: str = "stop") -> LlmCache:
 
 def study(texts: dict[str, str], **changes) -> AgentAnswers:
     caches = {"mistral_7b": cache_of(texts)}
-    return replay(TELEMETRY, FAILURES, SPLITS, caches, SETTINGS.model_copy(update=changes))
+    return replay(TELEMETRY, FAILURES, SPLITS, caches, SETTINGS.model_copy(update=changes), {})
 
 
 def results(answers: AgentAnswers) -> dict[str, AgentResult]:
@@ -173,7 +173,7 @@ def test_metrics_are_scalars_with_their_intervals(right_but_one):
 def test_a_cut_off_answer_counts_as_unreadable():
     texts = {run_id: answer_text(category) for run_id, category in RUNS}
     caches = {"mistral_7b": cache_of(texts, done_reason="length")}
-    answers = replay(TELEMETRY, FAILURES, SPLITS, caches, SETTINGS)
+    answers = replay(TELEMETRY, FAILURES, SPLITS, caches, SETTINGS, {})
     assert results(answers)["mistral_7b"].estimates["unreadable"].value == 1
 
 

@@ -1,7 +1,9 @@
 """The prompt: the instructions to a language model, and the record of one run, fenced as data.
 
 The paper's prompt (its appendix B) is not available. This one is ours: zero-shot, the same for
-every model, and made of the observables that other methods may read.
+every model, and made of the observables that other methods may read. Models that read
+``telemetry_and_monitor`` are shown what the monitor recorded of the run as well, after the rest of
+the record; nothing else differs.
 """
 
 from __future__ import annotations
@@ -15,8 +17,9 @@ import polars as pl
 
 from failbench.features.observables import Observables, observe
 from failbench.methods.llm.answer import ANSWER_SCHEMA
-from failbench.methods.llm.record import NOT_LOGGED, ShownRun, shown_run
-from failbench.methods.llm.settings import LlmAgentsSettings
+from failbench.methods.llm.monitor_record import records_of
+from failbench.methods.llm.record import NOT_LOGGED, MonitorRecord, ShownRun, shown_run
+from failbench.methods.llm.settings import LlmAgentsSettings, Reads
 from failbench.methods.llm.signals import STEP_SIGNALS
 from failbench.telemetry import Telemetry
 from failbench.vocabulary import CATEGORIES, Category
@@ -65,6 +68,8 @@ What is the root cause? Answer with the JSON object alone."""
 
 MARK_LENGTH = 16
 
+NO_BREAK = "nothing, up to the failure"
+
 
 @dataclass(frozen=True)
 class Prompt:
@@ -83,15 +88,26 @@ class Prompt:
         ]
 
 
-def prompt_of(observables: Observables, settings: LlmAgentsSettings) -> Prompt:
+def prompt_of(
+    observables: Observables, settings: LlmAgentsSettings, monitored: MonitorRecord | None = None
+) -> Prompt:
     """The prompt for the one run in ``observables``.
+
+    Parameters
+    ----------
+    observables
+        Of one run.
+    settings
+        What is shown.
+    monitored
+        What the monitor recorded of the run; None shows telemetry alone.
 
     Raises
     ------
     BadInputError
         If they do not hold exactly one run.
     """
-    shown = shown_run(observables, settings)
+    shown = shown_run(observables, settings, monitored)
     record = _record(shown)
     mark = fence_mark(record)
     system = SYSTEM.format(
@@ -103,14 +119,28 @@ def prompt_of(observables: Observables, settings: LlmAgentsSettings) -> Prompt:
 
 
 def prompts_of(
-    telemetry: Telemetry, run_ids: Sequence[str], settings: LlmAgentsSettings
+    telemetry: Telemetry,
+    run_ids: Sequence[str],
+    settings: LlmAgentsSettings,
+    records: Mapping[str, MonitorRecord] | None = None,
 ) -> dict[str, Prompt]:
     """The prompts of runs by ``run_id``, each at its failure as for all methods.
+
+    Parameters
+    ----------
+    telemetry
+        Recorded runs.
+    run_ids
+        The wanted ones.
+    settings
+        What is shown.
+    records
+        What the monitor recorded, by ``run_id``; None shows telemetry alone.
 
     Raises
     ------
     BadInputError
-        If a run is not in the telemetry.
+        If a run is not in the telemetry, or was not monitored and is to be shown so.
     """
     wanted = telemetry.select(pl.col("run_id").is_in(run_ids))
     last = wanted.runs.select("run_id", last_step="failure_step")
@@ -118,11 +148,48 @@ def prompts_of(
         last, on="run_id", how="left", maintain_order="left"
     )
     observables, ids = observe(wanted, last_steps)
+    monitored = {} if records is None else records_of(wanted.runs, run_ids, records)
     steps = observables.steps.partition_by("row", as_dict=True)
     no_steps = observables.steps.clear()
     return {
-        run_id: prompt_of(Observables(observables.runs[row], steps.get((row,), no_steps)), settings)
+        run_id: prompt_of(
+            Observables(observables.runs[row], steps.get((row,), no_steps)),
+            settings,
+            monitored.get(run_id),
+        )
         for row, run_id in enumerate(ids)
+    }
+
+
+def prompts_by_reads(
+    telemetry: Telemetry,
+    run_ids: Sequence[str],
+    settings: LlmAgentsSettings,
+    records: Mapping[str, MonitorRecord],
+) -> dict[Reads, dict[str, Prompt]]:
+    """The prompts of runs, for each of what the models of the settings read.
+
+    Parameters
+    ----------
+    telemetry, run_ids, settings
+        As in :func:`prompts_of`.
+    records
+        What the monitor recorded, by ``run_id``; nothing is looked up where no model reads it.
+
+    Raises
+    ------
+    BadInputError
+        If a run is not in the telemetry, or was not monitored and a model reads that.
+    """
+    shown: dict[Reads, Mapping[str, MonitorRecord] | None] = {
+        "telemetry": None,
+        "telemetry_and_monitor": records,
+    }
+    asked = {model.reads for model in settings.models.values()}
+    return {
+        reads: prompts_of(telemetry, run_ids, settings, of_monitor)
+        for reads, of_monitor in shown.items()
+        if reads in asked
     }
 
 
@@ -155,6 +222,7 @@ def _record(shown: ShownRun) -> str:
         ("Configuration and corpus", _lines(shown.configuration)),
         *_step_sections(shown),
         *shown.error.items(),
+        *_monitor_sections(shown.monitored),
     ]
     return "\n\n".join(f"## {title}\n{text}" for title, text in sections)
 
@@ -182,3 +250,20 @@ def _step_sections(shown: ShownRun) -> list[tuple[str, str]]:
     if same:
         sections.insert(0, (f"The same at all of the last {count} steps", _lines(same)))
     return sections
+
+
+def _monitor_sections(monitored: MonitorRecord | None) -> list[tuple[str, str]]:
+    """What the monitor recorded; nothing where it is not shown."""
+    if monitored is None:
+        return []
+    rows = [(each.step, each.signal, each.value, each.statement) for each in monitored.breaks]
+    header = ("step", "signal", "value", "what must hold")
+    table = "\n".join(",".join(row) for row in [header, *rows])
+    return [
+        ("Monitor: how the run ended", _lines(monitored.end)),
+        (
+            "Monitor: what broke of what must hold in healthy training, each the first time",
+            table if rows else NO_BREAK,
+        ),
+        ("Monitor: signals that were not measured", ", ".join(monitored.off) or "none"),
+    ]

@@ -29,6 +29,53 @@ MIB = 2**20
 
 
 @dataclass(frozen=True)
+class ShownBreak:
+    """The first break of an invariant, as text.
+
+    Attributes
+    ----------
+    step
+        When it was established.
+    signal
+        The signal that the invariant speaks of.
+    value
+        Its value there.
+    statement
+        What must hold in healthy training.
+    """
+
+    step: str
+    signal: str
+    value: str
+    statement: str
+
+
+@dataclass(frozen=True)
+class MonitorRecord:
+    """What the monitor recorded of a run up to its failure.
+
+    Attributes
+    ----------
+    end
+        How the run ended, by the names of ``END_SIGNALS``; only the first, which says so, where it
+        had not ended by its failure.
+    breaks
+        In order of steps.
+    off
+        Signals that were not measured, by name.
+    """
+
+    end: Mapping[str, str]
+    breaks: tuple[ShownBreak, ...]
+    off: tuple[str, ...]
+
+    def values(self, signal: str) -> tuple[str, ...]:
+        """Every value of a signal that is shown."""
+        of_end = (self.end[signal],) if signal in self.end else ()
+        return (*of_end, *(each.value for each in self.breaks if each.signal == signal))
+
+
+@dataclass(frozen=True)
 class ShownRun:
     """The values of a run that a prompt shows, by signal.
 
@@ -42,23 +89,28 @@ class ShownRun:
         By the names of ``CONFIGURATION_SIGNALS``.
     error
         By the names of ``ERROR_SIGNALS``; without an error, only the first, which says so.
+    monitored
+        What the monitor recorded; None where the prompt shows telemetry alone.
     """
 
     steps: tuple[int, ...]
     columns: Mapping[str, tuple[str, ...]]
     configuration: Mapping[str, str]
     error: Mapping[str, str]
+    monitored: MonitorRecord | None = None
 
     def values(self, signal: str) -> tuple[str, ...]:
-        """Every value of a signal that was logged."""
+        """Every value of a signal that was logged, without those of the monitor."""
         values = self.columns.get(signal) or tuple(
             part[signal] for part in (self.configuration, self.error) if signal in part
         )
         return tuple(value for value in values if value != NOT_LOGGED)
 
 
-def shown_run(observables: Observables, settings: LlmAgentsSettings) -> ShownRun:
-    """The shown values of the one run in ``observables``.
+def shown_run(
+    observables: Observables, settings: LlmAgentsSettings, monitored: MonitorRecord | None = None
+) -> ShownRun:
+    """The shown values of the one run in ``observables``, and what the monitor recorded of it.
 
     Raises
     ------
@@ -89,7 +141,8 @@ def shown_run(observables: Observables, settings: LlmAgentsSettings) -> ShownRun
         )
         for signal in CONFIGURATION_SIGNALS
     }
-    return ShownRun(tuple(shown["step"]), columns, configuration, _error(run, settings))
+    error = _error(run, settings)
+    return ShownRun(tuple(shown["step"]), columns, configuration, error, monitored)
 
 
 def _named(steps: pl.DataFrame, capacity: int | None) -> pl.DataFrame:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints, field_validator
 
@@ -20,6 +20,12 @@ PAPER_MODELS = ("mistral_7b", "llama_3_8b")
 OTHER_MODELS_PREFIX = "llm_"
 """Prefix of the labels of all other models, which keeps them apart from other methods."""
 
+Reads = Literal["telemetry", "telemetry_and_monitor"]
+"""What a prompt shows: telemetry and error text of a run; and what the monitor recorded of it."""
+
+MONITORED_SUFFIX = "_monitored"
+"""Suffix of the labels of models that read what the monitor recorded too, as tables say it."""
+
 
 def is_language_model(method: str) -> bool:
     """Whether a method is a language model, by its label.
@@ -30,8 +36,17 @@ def is_language_model(method: str) -> bool:
     return method in PAPER_MODELS or method.startswith(OTHER_MODELS_PREFIX)
 
 
+def reads_monitor(method: str) -> bool:
+    """Whether a method is a language model that reads what the monitor recorded, by its label.
+
+    >>> reads_monitor("llm_mistral_7b_monitored"), reads_monitor("mistral_7b")
+    (True, False)
+    """
+    return is_language_model(method) and method.endswith(MONITORED_SUFFIX)
+
+
 class LlmModel(Record):
-    """One model: its name on the server, and the digest that it must have.
+    """One model: its name on the server, the digest that it must have, and what it is shown.
 
     Attributes
     ----------
@@ -39,10 +54,13 @@ class LlmModel(Record):
         Name for ``ollama pull``.
     digest
         First characters of the digest; None accepts any model of that name.
+    reads
+        What its prompts show.
     """
 
     name: str = Field(min_length=1)
     digest: Digest | None = None
+    reads: Reads = "telemetry"
 
     def is_digest(self, digest: str) -> bool:
         """Whether a full digest matches that of the model."""
@@ -71,6 +89,12 @@ class LlmAgentsSettings(Record):
         if invalid:
             known = " or ".join(PAPER_MODELS)
             raise ValueError(f"{invalid[0]!r} must be {known}, or begin with {OTHER_MODELS_PREFIX}")
+        for label, model in models.items():
+            if reads_monitor(label) != (model.reads == "telemetry_and_monitor"):
+                raise ValueError(
+                    f"{label!r} must end with {MONITORED_SUFFIX} where it reads "
+                    "telemetry_and_monitor, and only there"
+                )
         return models
 
     def options(self, attempt: int = 0) -> dict[str, float | int]:

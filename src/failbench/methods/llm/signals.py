@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from failbench.vocabulary import Category
+from failbench.monitor.invariants import CATALOGUE
+from failbench.vocabulary import CATEGORIES, Category
 
 
 @dataclass(frozen=True)
@@ -191,6 +192,34 @@ ERROR_SIGNALS: tuple[Signal, ...] = tuple(
 
 SIGNALS: tuple[Signal, ...] = (*STEP_SIGNALS, *CONFIGURATION_SIGNALS, *ERROR_SIGNALS)
 
+END_SIGNALS: tuple[Signal, ...] = tuple(
+    Signal(name, ERROR_SIGNALS[0].categories, ERROR_SIGNALS[0].source, aliases)
+    for name, aliases in (
+        ("end_kind", ("end", "ending")),
+        ("end_phase", ("phase",)),
+        ("end_error", ()),
+    )
+)
+"""How the monitor saw a run end, in their order."""
+
+MONITOR_SIGNALS: tuple[Signal, ...] = (
+    *END_SIGNALS,
+    *(
+        Signal(
+            name,
+            tuple(
+                category
+                for category in CATEGORIES
+                if any((each.signal, each.component) == (name, category) for each in CATALOGUE)
+            ),
+            "the monitor's catalogue: the components whose invariants speak of the signal",
+        )
+        for name in dict.fromkeys(invariant.signal for invariant in CATALOGUE)
+        if name not in {signal.name for signal in SIGNALS}
+    ),
+)
+"""What the monitor's record shows beside :data:`SIGNALS`, some of which it shows as well."""
+
 QUALIFIERS = frozenset(
     {
         "at",
@@ -236,16 +265,27 @@ def plain(name: str) -> str:
 
 
 _NAMES = {alias: signal for signal in reversed(SIGNALS) for alias in (*signal.aliases, signal.name)}
+_MONITOR_NAMES = {
+    alias: signal for signal in MONITOR_SIGNALS for alias in (*signal.aliases, signal.name)
+}
 
 
-def signal_named(name: str) -> Signal | None:
+def signal_named(name: str, *, monitored: bool = False) -> Signal | None:
     """The signal that an answer cites, or None where the record has none of that name.
 
     A name is compared with names and aliases as :func:`plain` writes it; then without numbers and
     the words of ``QUALIFIERS``, so that "max gradient norm at step 120" is ``gradient_norm``.
+
+    Parameters
+    ----------
+    name
+        As the answer has it.
+    monitored
+        Whether the record is the monitor's too.
     """
+    names = {**_MONITOR_NAMES, **_NAMES} if monitored else _NAMES
     whole = plain(name)
-    if whole in _NAMES:
-        return _NAMES[whole]
+    if whole in names:
+        return names[whole]
     words = [word for word in whole.split("_") if word not in QUALIFIERS and not word.isdecimal()]
-    return _NAMES.get("_".join(words))
+    return names.get("_".join(words))

@@ -61,7 +61,8 @@ class Explanation:
 
 def explanation_of(answer: LlmAnswer, shown: ShownRun) -> Explanation:
     """Hold the evidence of an answer against the record that it was given."""
-    signals = [signal_named(item.signal) for item in answer.evidence]
+    monitored = shown.monitored is not None
+    signals = [signal_named(item.signal, monitored=monitored) for item in answer.evidence]
     return Explanation(
         items=len(answer.evidence),
         confirmed=sum(is_confirmed(item, shown) for item in answer.evidence),
@@ -78,16 +79,21 @@ def is_confirmed(item: EvidenceItem, shown: ShownRun) -> bool:
     to the digits that are cited (:func:`agrees`); with a percent sign also as a fraction. The step
     is not held against it: a value is right or wrong whatever step an answer gives. In error text a
     number must occur as such. A quotation is confirmed where a text has it, whatever its case and
-    white space.
+    white space. What the monitor shows of a signal counts as what telemetry shows of it.
     """
-    signal = signal_named(item.signal)
+    signal = signal_named(item.signal, monitored=shown.monitored is not None)
     if signal is None:
         return False
-    values = shown.values(signal.name)
-    cited = cited_numbers(item.value)
+    of_monitor = () if shown.monitored is None else shown.monitored.values(signal.name)
+    return any(_shows(values, item.value) for values in (shown.values(signal.name), of_monitor))
+
+
+def _shows(values: Sequence[str], value: float | str) -> bool:
+    """Whether a cited value is among those that are shown."""
+    cited = cited_numbers(value)
     if cited:
-        return any(agrees(value, number) for value in cited for number in _shown_numbers(values))
-    quote = _folded(str(item.value))
+        return any(agrees(each, number) for each in cited for number in _shown_numbers(values))
+    quote = _folded(str(value))
     texts = (value for value in values if not cited_numbers(value))
     return len(quote) >= SHORTEST_QUOTE and any(quote in _folded(text) for text in texts)
 

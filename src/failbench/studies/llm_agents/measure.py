@@ -10,7 +10,8 @@ import polars as pl
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.methods.llm.answer import LlmAnswer, Unreadable, read_answer
 from failbench.methods.llm.cache import LlmCache
-from failbench.methods.llm.prompt import Prompt, prompt_hash, prompts_of
+from failbench.methods.llm.prompt import Prompt, prompt_hash, prompts_by_reads
+from failbench.methods.llm.record import MonitorRecord
 from failbench.methods.llm.settings import LlmAgentsSettings
 from failbench.prediction.fold_plans import NESTED_CV
 from failbench.predictions import DECIMALS, PREDICTION_SCHEMA
@@ -51,6 +52,7 @@ def replay(
     splits: pl.DataFrame,
     caches: Mapping[str, LlmCache],
     settings: LlmAgentsSettings,
+    records: Mapping[str, MonitorRecord],
 ) -> AgentAnswers:
     """Replay the cached answers to the failing runs of the study; no server is asked.
 
@@ -67,14 +69,22 @@ def replay(
         By label of the model; those that are not there are empty.
     settings
         What models are asked.
+    records
+        What the monitor recorded, by ``run_id``, for models that read it.
+
+    Raises
+    ------
+    BadInputError
+        If a model reads what the monitor recorded, and a run was not monitored.
     """
     runs = failures.sort("run_id")
-    prompts = prompts_of(telemetry, runs["run_id"].to_list(), settings)
-    keys = {run_id: prompt_hash(prompt, settings) for run_id, prompt in prompts.items()}
+    asked = prompts_by_reads(telemetry, runs["run_id"].to_list(), settings, records)
     predictions = [PREDICTION_SCHEMA.to_frame()]
     explanations = [EXPLANATION_SCHEMA.to_frame()]
     answered = []
     for label, model in settings.models.items():
+        prompts = asked[model.reads]
+        keys = {run_id: prompt_hash(prompt, settings) for run_id, prompt in prompts.items()}
         cached = caches.get(label, LlmCache()).of_model(model)
         answers = {run_id: cached[key] for run_id, key in keys.items() if key in cached}
         answered.append((label, len(answers), runs.height))

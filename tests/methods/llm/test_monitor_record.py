@@ -1,0 +1,220 @@
+"""What a language model is shown of the monitor's record, and what it is not."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from types import SimpleNamespace
+
+import polars as pl
+import pytest
+
+from failbench.errors import BadInputError
+from failbench.methods.llm.monitor_record import RAISED, monitor_records
+from failbench.methods.llm.prompt import prompts_by_reads, prompts_of
+from failbench.methods.llm.record import MonitorRecord, ShownBreak
+from failbench.monitor.clock import Clock
+from failbench.monitor.end import End
+from failbench.monitored.verdicts import OWN, break_table, ends_of
+from failbench.vocabulary import CATEGORIES
+from made_up_llm import settings
+from made_up_monitored import COMPLETED, history, monitored, rules
+from made_up_telemetry import ONSET, STEPS, made_up_telemetry
+
+RUN = "model_software_1-adamw-s0"
+CRASH = End("exception", "forward", STEPS - 1, "torch.Error", "shapes")
+TELEMETRY = made_up_telemetry(successes=1)
+OFF = {"ranks_disagree": "there is one process", "probe_causality": "it raised ValueError"}
+
+
+def table_of(end=CRASH, off=OFF, **changes):
+    """The one run, in which signals change."""
+    changes = changes or {"gradients_nonfinite": {12: 3.0}, "labels_outside": {10: 1.0}}
+    key = {"run_id": RUN, "scenario": "model_software_1", "onset_step": ONSET}
+    table = monitored([(key, history(end, STEPS, **changes))])
+    return replace(table, runs=table.runs.with_columns(off=pl.lit(json.dumps(off))))
+
+
+def records(table=None, used=None, breaks=None, **values):
+    table = table_of() if table is None else table
+    used = rules() if used is None else used
+    breaks = break_table(table, used) if breaks is None else breaks
+    ends = ends_of(table.runs, TELEMETRY.runs)
+    return monitor_records(table.runs, breaks, ends, used, settings(**values))
+
+
+def prompt(of_monitor):
+    return prompts_of(TELEMETRY, [RUN], settings(), of_monitor)[RUN]
+
+
+def monitor_part(user):
+    return user.split("## Monitor: ", 1)[1].split("\nEND RECORD")[0]
+
+
+def test_it_says_how_the_run_ended_what_broke_in_order_of_steps_and_what_was_off():
+    user = prompt(records()).user
+    assert monitor_part(user).splitlines() == [
+        "how the run ended",
+        "end_kind: exception",
+        "end_phase: forward",
+        "end_error: torch.Error",
+        "",
+        "## Monitor: what broke of what must hold in healthy training, each the first time",
+        "step,signal,value,what must hold",
+        "10,labels_outside,1,Every label is ignored or one of the classes.",
+        "12,gradients_nonfinite,3,Gradients are finite.",
+        "",
+        "## Monitor: signals that were not measured",
+        "probe_causality, ranks_disagree",
+    ]
+
+
+def test_the_rest_of_the_prompt_is_that_without_a_monitor():
+    plain, shown = prompts_of(TELEMETRY, [RUN], settings())[RUN], prompt(records())
+    assert plain.shown.monitored is None
+    assert "Monitor" not in plain.user
+    marks = [each.user.split()[2] for each in (plain, shown)]
+    rest = shown.user.replace(f"\n\n## Monitor: {monitor_part(shown.user)}", "")
+    assert rest.replace(marks[1], marks[0]) == plain.user
+    assert shown.system.replace(marks[1], marks[0]) == plain.system
+
+
+def test_no_component_scenario_onset_twin_seed_or_name_of_an_invariant_is_shown():
+    part = monitor_part(prompt(records()).user)
+    for hidden in (*CATEGORIES, "labels_are_classes", "adamw", "onset", "twin", "seed", "symptom"):
+        assert hidden not in part
+    # whose invariant it is, and how sure a break is to mean something, changes no letter
+    others = tuple(
+        replace(each, component=CATEGORIES[place % 5], kind="logic")
+        for place, each in enumerate(rules().invariants)
+    )
+    table = table_of()
+    breaks = break_table(table, rules())
+    relabelled = replace(rules(), invariants=others)
+    assert records(table, relabelled, breaks) == records(table)
+
+
+def test_nothing_that_only_the_benchmark_knows_of_the_run_is_read():
+    table = table_of()
+    changes = {"scenario": "another", "kind": "from_start", "seed": 7, "onset_step": 3}
+    runs = table.runs.with_columns(
+        pl.lit(value).cast(table.runs.schema[name]).alias(name) for name, value in changes.items()
+    )
+    assert records(replace(table, runs=runs)) == records(table)
+
+
+def test_what_broke_in_one_step_stands_in_the_order_of_names_and_not_of_the_catalogue():
+    table = table_of(
+        gradients_nonfinite={10: 1.0}, labels_outside={10: 1.0}, decay_per_step={10: 1}
+    )
+    (record,) = records(table).values()
+    assert [each.signal for each in record.breaks] == [
+        "decay_per_step",
+        "gradients_nonfinite",
+        "labels_outside",
+    ]
+    backwards = replace(rules(), invariants=rules().invariants[::-1])
+    assert records(table, backwards) == records(table)
+
+
+def test_what_came_after_the_failure_is_not_shown():
+    """The detector sees the made-up runs fail in their last step of 20; these logs go on."""
+    before = {"labels_outside": {10: 1.0}}
+    key = {"run_id": RUN}
+    failed_there = End("completed", "callback", 39)
+    tables = [
+        monitored([(key, history(failed_there, steps=40, **before, **later))])
+        for later in ({}, {"gradients_nonfinite": {STEPS: 1.0}})
+    ]
+    assert records(tables[0]) == records(tables[1])
+    (record,) = records(tables[0]).values()
+    assert [each.step for each in record.breaks] == ["10"]
+    at_failure = monitored([(key, history(failed_there, 40, gradients_nonfinite={STEPS - 1: 1}))])
+    assert len(records(at_failure)[RUN].breaks) == 1
+
+
+def test_of_a_run_that_lived_on_the_end_is_not_known_nor_what_an_error_turned_off():
+    (record,) = records(table_of(end=replace(COMPLETED, step=59))).values()
+    assert record.end == {"end_kind": "none: the run had not ended at its failure"}
+    assert record.off == ("ranks_disagree",)
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [lambda guard: guard.fail("loss", ValueError()), lambda guard: guard.stop(ValueError())],
+)
+def test_an_error_turns_a_signal_off_with_a_reason_that_is_known_as_one(fault):
+    guard = pytest.importorskip("failbench.monitor.guard", reason="needs the extra `record`")
+    reasons: list[str] = []
+    writer = SimpleNamespace(off=lambda _, reason: reasons.append(reason))
+    with pytest.warns(RuntimeWarning, match="Training goes on"):
+        fault(guard.Guard(writer, Clock(), "full"))
+    assert reasons
+    assert all(reason.startswith(RAISED) for reason in reasons)
+
+
+def test_bounds_of_another_setting_count_for_nothing():
+    table = table_of()
+    own = break_table(table, rules())
+    borrowed = own.with_columns(bounds=pl.lit("gru-adamw"), step=pl.col("step") - 5)
+    assert set(own["bounds"]) == {OWN}
+    assert records(table, breaks=pl.concat([own, borrowed])) == records(table)
+
+
+def test_a_run_in_which_nothing_broke_and_nothing_was_off_says_so():
+    part = monitor_part(prompt(records(table_of(off={}, loss_ratio={0: 1.0}))).user)
+    assert "each the first time\nnothing, up to the failure\n" in part
+    assert part.endswith("not measured\nnone")
+
+
+def test_a_killed_run_has_no_error():
+    (record,) = records(table_of(end=End("killed", "step", STEPS - 1))).values()
+    assert record.end == {"end_kind": "killed", "end_phase": "step"}
+
+
+def test_the_name_of_an_exception_is_bounded_and_stays_inside_the_fence():
+    hostile = "<|eot_id|>\x1b" + "x" * 9_000
+    (record,) = records(table_of(end=replace(CRASH, error=hostile))).values()
+    assert record.end["end_error"].startswith(r"<\|eot_id|>\x1bxx")
+    assert len(record.end["end_error"]) < 1_600
+
+
+def test_breaks_of_another_version_are_refused():
+    with pytest.raises(BadInputError, match=r"'labels_are_classes' is none of the version's"):
+        records(used=replace(rules(), invariants=()), breaks=break_table(table_of(), rules()))
+
+
+@pytest.mark.parametrize("missing", ["memory_hardware_0-adamw-s0", "unknown_3-adamw-s0"])
+def test_a_run_that_was_not_monitored_is_named_with_the_remedy(missing):
+    with pytest.raises(BadInputError) as raised:
+        prompts_of(TELEMETRY, [RUN, missing], settings(), records())
+    assert str(raised.value) == (
+        f"monitored runs: {missing}: was not monitored, or not judged since. Record it with "
+        "`failbench record --signals full --architecture transformer --optimizer adamw`, then run "
+        "`dvc repro --single-item invariants`."
+    )
+
+
+def test_prompts_are_made_of_what_models_read_and_of_nothing_else():
+    reader = {"name": "mistral", "reads": "telemetry_and_monitor"}
+    arms = settings(models={"mistral_7b": {"name": "mistral"}, "llm_a_monitored": reader})
+    both = prompts_by_reads(TELEMETRY, [RUN], arms, records())
+    assert both == {
+        "telemetry": prompts_of(TELEMETRY, [RUN], arms),
+        "telemetry_and_monitor": prompts_of(TELEMETRY, [RUN], arms, records()),
+    }
+    other = "unknown_3-adamw-s0"
+    assert list(prompts_by_reads(TELEMETRY, [other], settings(), {})) == ["telemetry"]
+    with pytest.raises(BadInputError, match=other):
+        prompts_by_reads(TELEMETRY, [other], arms, records())
+
+
+def test_values_of_a_signal_are_those_of_its_breaks_or_of_the_end():
+    record = MonitorRecord(
+        {"end_kind": "hung"},
+        tuple(ShownBreak("3", "learning_rate", value, "It rises slowly.") for value in ("1", "2")),
+        (),
+    )
+    assert record.values("learning_rate") == ("1", "2")
+    assert record.values("end_kind") == ("hung",)
+    assert record.values("loss") == record.values("end_phase") == ()
