@@ -64,6 +64,7 @@ READ_IN_PART = {
 """By stage and file the columns that are read, where these are a few of what is there."""
 
 READ_OF_LAST_VERSION = {
+    ("data/monitor/versions", "known"),
     ("data/monitor/versions", "measure_llm_agents"),
     ("data/monitor/versions", "measure_monitor"),
 }
