@@ -24,7 +24,8 @@ from stage import print_accuracy, read_output, read_section, run, workers
 MONITORED = Path("data/monitor")
 FROZEN = Path("data/monitor/frozen.json")
 VERSIONS = Path("data/monitor/versions")
-BROKEN = Path("data/measurements/invariants")
+BREAKS = Path("data/measurements/invariants/breaks.parquet")
+ENDS = Path("data/measurements/invariants/ends.parquet")
 FEATURES = Path("data/features/features.parquet")
 SPLITS = Path("data/features/splits.parquet")
 PREDICTIONS = Path("data/predictions/monitor")
@@ -42,9 +43,9 @@ def main() -> None:
         "random_forest": read_section("random_forest", RandomForestSettings),
     }
     rules = read_rules(MONITORED, judged.versions[-1])
-    breaks = read_output(BROKEN / "breaks.parquet", versioned(BREAK_SCHEMA))
+    breaks = read_output(BREAKS, versioned(BREAK_SCHEMA))
     of_version = breaks.filter(pl.col("version") == rules.version).drop("version")
-    known = known_table(of_version, read_output(BROKEN / "ends.parquet", END_SCHEMA), rules)
+    known = known_table(of_version, read_output(ENDS, END_SCHEMA), rules)
     features = read_output(FEATURES, FEATURE_SCHEMA)
     splits = read_output(SPLITS, SPLIT_SCHEMA)
     for name, predictions in measure_monitor(features, known, splits, settings, study, workers()):
