@@ -7,40 +7,84 @@ import resource
 import threading
 import time
 from dataclasses import dataclass
+from typing import NamedTuple
+
+
+class Moment(NamedTuple):
+    """A reading of the clock, in seconds.
+
+    Attributes
+    ----------
+    wall
+        On the wall.
+    busy
+        That the thread computed.
+    queued
+        That it could have computed, and other threads had the processors; 0 where the system does
+        not say.
+    """
+
+    wall: float
+    busy: float
+    queued: float
 
 
 class Clock:
     """Time of the thread that trains, the monitor's own not counted.
 
     A thread computes while the system charges it processor time. It waits otherwise: for a disk, a
-    lock, a data loader's process, or a device whose driver lets it sleep.
+    lock, a data loader's process, or a device whose driver lets it sleep. A wait for a processor is
+    neither: it tells of the machine's other work, and of no fault of a phase.
     """
 
     def __init__(self) -> None:
+        self._queue: int | None = None
+        self._last = Moment(0.0, 0.0, 0.0)
         self.follow()
 
     def follow(self) -> None:
         """Time the calling thread from now on."""
+        self.close()
         self.thread = threading.get_ident()
         self._clock = time.pthread_getcpuclockid(self.thread)
-        self._wall, self._busy = self.read()
+        try:
+            # Where Linux counts the time that a thread waits to run: see its sched-stats.rst.
+            path = f"/proc/self/task/{threading.get_native_id()}/schedstat"
+            self._queue = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:
+            self._queue = None
+        self._last = self.read()
 
-    def read(self) -> tuple[float, float]:
-        """Seconds on the wall and of the followed thread's processor time, from any thread."""
-        return time.perf_counter(), time.clock_gettime(self._clock)
+    def read(self) -> Moment:
+        """Times of the followed thread, from any thread."""
+        busy = time.clock_gettime(self._clock)
+        return Moment(time.perf_counter(), busy, self._queued())
 
     def lap(self) -> tuple[float, float]:
         """Seconds that the thread was busy and blocked since the last lap."""
-        wall, busy = self.read()
-        lap = max(busy - self._busy, 0.0), max(wall - self._wall - (busy - self._busy), 0.0)
-        self._wall, self._busy = wall, busy
-        return lap
+        now, last = self.read(), self._last
+        busy, queued = now.busy - last.busy, now.queued - last.queued
+        self._last = now
+        return max(busy, 0.0), max(now.wall - last.wall - busy - queued, 0.0)
 
-    def leave_out(self, since: tuple[float, float]) -> None:
+    def leave_out(self, since: Moment) -> None:
         """Do not count the time from a reading until now."""
-        wall, busy = self.read()
-        self._wall += wall - since[0]
-        self._busy += busy - since[1]
+        passed = zip(self._last, since, self.read(), strict=True)
+        self._last = Moment(*(last + now - then for last, then, now in passed))
+
+    def close(self) -> None:
+        """Close what is read from."""
+        if self._queue is not None:
+            os.close(self._queue)
+            self._queue = None
+
+    def _queued(self) -> float:
+        if self._queue is None:
+            return self._last.queued
+        try:
+            return int(os.pread(self._queue, 128, 0).split()[1]) / 1e9
+        except (OSError, IndexError, ValueError):  # the thread is gone
+            return self._last.queued
 
 
 @dataclass(frozen=True)

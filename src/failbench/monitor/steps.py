@@ -182,7 +182,7 @@ class Steps:
 
     def close(self) -> None:
         """Close what was read from."""
-        for source in (self._counters, self._memory):
+        for source in (self._counters, self._memory, self._clock):
             if source is not None:
                 source.close()
 
