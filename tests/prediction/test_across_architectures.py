@@ -24,7 +24,13 @@ from failbench.predictions import PREDICTION_SCHEMA
 
 TREE = DecisionTreeSettings(inner_folds=2, max_depth=(4,), min_samples_leaf=(1,))
 STUDY = AcrossArchitectures(
-    optimizer="adamw", scale="small", known_seed=0, repeats=1, feature_sets=("19",), seed=3
+    optimizer="adamw",
+    scale="small",
+    known_seed=0,
+    monitored_seeds=(0, 1),
+    repeats=1,
+    feature_sets=("19",),
+    seed=3,
 )
 KEY = PREDICTION_SCHEMA.names()[:6]
 

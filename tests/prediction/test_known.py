@@ -16,7 +16,7 @@ from failbench.monitored.fitting import setting_of
 from failbench.monitored.known import COURSE_SCHEMA, FLAGS, known_course, known_table
 from failbench.monitored.verdicts import OWN, verdict_table
 from failbench.prediction.across_architectures import across_architectures
-from failbench.prediction.fold_plans import LEFT_OUT, POOLED
+from failbench.prediction.fold_plans import KNOWN_SCENARIOS, LEFT_OUT, POOLED
 from failbench.prediction.known import Known, read_by
 from failbench.prediction.nested_cv import nested_cv
 from failbench.prediction.slices import AcrossArchitectures, RunSetting
@@ -28,6 +28,15 @@ from made_up_monitored import BOUNDS, history, monitored, rules
 CRASH = End("exception", "forward", 59, "RuntimeError", "shapes")
 FOREST = RandomForestSettings(
     trees=10, inner_folds=2, max_features=("sqrt",), min_samples_leaf=(1,)
+)
+STUDY = AcrossArchitectures(
+    optimizer="adamw",
+    scale="small",
+    known_seed=0,
+    monitored_seeds=(0, 1),
+    repeats=1,
+    feature_sets=("19",),
+    seed=3,
 )
 HISTORIES = {
     # what healthy runs bound, then what holds in every run; then it is ended
@@ -181,17 +190,34 @@ def test_methods_see_the_same_in_every_feature_set_and_others_as_before(failures
 
 def test_bounds_of_an_architecture_count_where_it_is_not_left_out(runs_of_three_architectures):
     features = runs_of_three_architectures
-    study = AcrossArchitectures(
-        optimizer="adamw", scale="small", known_seed=0, repeats=1, feature_sets=("19",), seed=3
-    )
     splits = make_splits(features.select("scenario", "category").drop_nulls().unique(), 2, 1, 0)
     failing = features.filter(pl.col("kind") == "failure")
     known = made_up_known(failing, ("bert-adamw", "gru-adamw", "lstm-adamw"))
     predictions = across_architectures(
-        features, splits, "invariants", NoSections(), study, known=known
+        features, splits, "invariants", NoSections(), STUDY, known=known
     )
     of = predictions.partition_by("study", as_dict=True)
     assert accuracy(of[POOLED,]) == 1
     wrong = of[LEFT_OUT,].filter(pl.col("prediction") != pl.col("category"))
     assert set(wrong["category"]) == {"unknown"}
     assert accuracy(of[LEFT_OUT,]) == pytest.approx(0.8)
+
+
+@pytest.mark.parametrize("seeds", [(0,), (1,), (0, 1)])
+def test_methods_of_the_monitor_are_asked_of_the_seeds_that_it_watched(
+    seeds, runs_of_three_architectures
+):
+    features = runs_of_three_architectures
+    study = STUDY.model_copy(update={"monitored_seeds": seeds, "known_seed": seeds[0]})
+    watched = features.filter(pl.col("kind") == "failure", pl.col("seed").is_in(seeds))
+    splits = make_splits(features.select("scenario", "category").drop_nulls().unique(), 2, 1, 0)
+    known = made_up_known(watched, ("bert-adamw", "gru-adamw", "lstm-adamw"))
+    predictions = across_architectures(
+        features, splits, "forest_on_invariants", FOREST, study, known=known
+    )
+    of_seed = watched.filter(pl.col("seed") == seeds[0])
+    expected = {POOLED: watched, LEFT_OUT: watched, KNOWN_SCENARIOS: of_seed}
+    if len(seeds) == 1:
+        del expected[KNOWN_SCENARIOS]  # with one seed there is nothing to learn from
+    tested = {study: sorted(part["run_id"]) for (study,), part in predictions.group_by("study")}
+    assert tested == {name: sorted(runs["run_id"]) for name, runs in expected.items()}

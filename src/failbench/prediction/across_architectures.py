@@ -6,7 +6,12 @@ import polars as pl
 
 from failbench.errors import BadInputError
 from failbench.features.catalogue import FEATURE_SETS
-from failbench.prediction.fold_plans import POOLED, by_architecture, by_scenario
+from failbench.prediction.fold_plans import (
+    KNOWN_SCENARIOS,
+    POOLED,
+    by_architecture,
+    by_scenario,
+)
 from failbench.prediction.known import Known
 from failbench.prediction.nested_cv import nested_cv
 from failbench.prediction.slices import AcrossArchitectures
@@ -41,7 +46,9 @@ def across_architectures(
     known
         What the monitor knows of the runs, for a method that reads it. As with the thresholds of
         other methods, no healthy run of an architecture counts where that is left out: there, of
-        its runs, logic alone speaks.
+        its runs, logic alone speaks. Such a method learns from runs of the study's
+        ``monitored_seeds`` alone, and is tested on these; where ``known_seed`` is the only one, it
+        has no ``known_scenarios``.
 
     Returns
     -------
@@ -75,10 +82,13 @@ def across_architectures(
     )
     seen = [(failures, plans)]
     if known is not None:
+        watched = failures.filter(pl.col("seed").is_in(study.monitored_seeds))
+        has_others = set(study.monitored_seeds) != {study.known_seed}
+        asked = [plan for plan in plans if has_others or plan.study != KNOWN_SCENARIOS]
         seen = [
             (
-                known.beside(failures, left_out=left_out),
-                tuple(plan for plan in plans if plan.left_out == left_out),
+                known.beside(watched, left_out=left_out),
+                tuple(plan for plan in asked if plan.left_out == left_out),
             )
             for left_out in (None, *sorted(architectures))
         ]

@@ -5,11 +5,23 @@ from __future__ import annotations
 from typing import Annotated
 
 import polars as pl
-from pydantic import Field, field_validator
+from pydantic import AfterValidator, Field, field_validator
 
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.records import Record
 from failbench.scenarios import Architecture, Optimizer
+
+
+def _all_differ(seeds: tuple[int, ...]) -> tuple[int, ...]:
+    if len(set(seeds)) < len(seeds):
+        raise ValueError("names a seed twice")
+    return seeds
+
+
+Seeds = Annotated[
+    tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=1), AfterValidator(_all_differ)
+]
+"""Seeds of runs: one at least, none twice."""
 
 
 class ReferenceStudy(Record):
@@ -22,15 +34,8 @@ class ReferenceStudy(Record):
     architecture: Architecture
     optimizer: Optimizer
     scale: str
-    run_seeds: tuple[Annotated[int, Field(ge=0)], ...] = Field(min_length=1)
+    run_seeds: Seeds
     seed: int = Field(ge=0)
-
-    @field_validator("run_seeds")
-    @classmethod
-    def _differ(cls, seeds: tuple[int, ...]) -> tuple[int, ...]:
-        if len(set(seeds)) < len(seeds):
-            raise ValueError("names a seed twice")
-        return seeds
 
     def failures(self, features: pl.DataFrame) -> pl.DataFrame:
         """The failing runs of the study, one per scenario and seed, from a table of all runs."""
@@ -54,11 +59,15 @@ class ReferenceStudy(Record):
 
 
 class AcrossArchitectures(Record):
-    """Which runs the studies of all architectures take; the section ``across_architectures``."""
+    """Which runs the studies of all architectures take; the section ``across_architectures``.
+
+    Methods that read what the monitor knows are asked of runs of the ``monitored_seeds`` alone.
+    """
 
     optimizer: Optimizer
     scale: str
     known_seed: int = Field(ge=0)
+    monitored_seeds: Seeds
     repeats: int = Field(ge=1)
     feature_sets: tuple[str, ...] = Field(min_length=1)
     seed: int = Field(ge=0)

@@ -115,6 +115,16 @@ def test_gain_of_answers_that_are_the_same_is_zero_without_width():
     assert gain["interval"] == "point"
 
 
+def test_a_method_that_was_not_asked_of_known_scenarios_gains_nothing(predictions, table):
+    fewer = predictions.filter(pl.col("study") != KNOWN_SCENARIOS).with_columns(
+        method=pl.lit("invariants")
+    )
+    both = generalization_table(pl.concat([predictions, fewer]), SETTINGS)
+    of_method = both.filter(pl.col("method") == "invariants")
+    assert set(of_method["study"]) == set(ESTIMATED) - {KNOWN_SCENARIOS}
+    assert both.filter(pl.col("method") != "invariants").equals(table)
+
+
 def test_the_main_study_is_there_once_more_in_the_repeats_of_the_others(predictions):
     main = made_up_study(NESTED_CV)
     later = main.with_columns(repeat=pl.lit(1, pl.Int32), prediction=pl.lit("abstain"))

@@ -105,7 +105,13 @@ def test_pooled_runs_are_those_of_the_optimizer_and_each_is_predicted_by_the_fol
     table = feature_table(made_up_telemetry(), made_up_scenarios())
     both = pl.concat([failures, raw_table(settings, made_up_scenarios())])
     study = AcrossArchitectures(
-        optimizer="adamw", scale="small", known_seed=0, repeats=1, feature_sets=("19",), seed=0
+        optimizer="adamw",
+        scale="small",
+        known_seed=0,
+        monitored_seeds=(0,),
+        repeats=1,
+        feature_sets=("19",),
+        seed=0,
     )
     predictions = pooled_raw_predictions(
         both.filter(pl.col("kind") == "failure"),

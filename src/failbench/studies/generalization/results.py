@@ -57,7 +57,7 @@ def generalization_table(
         then their seeds: the runs of a scenario and seed move together, of whatever architecture.
         A scenario that an architecture does not have is the mean of those runs that it has.
         ``gain_of_known_scenarios`` is the accuracy in ``known_scenarios`` less that in
-        ``leave_one_architecture_out``, on the runs of the former.
+        ``leave_one_architecture_out``, on the runs of the former, for methods that have both.
 
     Raises
     ------
@@ -79,7 +79,10 @@ def generalization_table(
     parts = []
     for key, part in predictions.sort(KEYS).group_by(KEYS, maintain_order=True):
         parts.append(_estimates(key, part, _rates(str(key[0]), part, settings)))
-    left_out = predictions.filter(pl.col("study").is_in([LEFT_OUT, KNOWN_SCENARIOS]))
+    left_out = predictions.filter(
+        pl.col("study").is_in([LEFT_OUT, KNOWN_SCENARIOS]),
+        (pl.col("study") == KNOWN_SCENARIOS).any().over(KEYS[1:]),
+    )
     for key, part in left_out.sort(KEYS).group_by(KEYS[1:], maintain_order=True):
         gain = study_difference(part, KNOWN_SCENARIOS, LEFT_OUT, settings, GAIN_ESTIMAND)
         parts.append(_estimates((KNOWN_SCENARIOS, *key), part, {GAIN: gain}))

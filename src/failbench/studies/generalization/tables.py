@@ -9,6 +9,7 @@ import polars as pl
 
 from failbench.features.catalogue import PRIMARY_SET
 from failbench.prediction.fold_plans import KNOWN_SCENARIOS, LEFT_OUT, NESTED_CV, POOLED
+from failbench.prediction.known import read_by
 from failbench.prediction.main_study import SAME_REPEATS
 from failbench.reporting.cells import ABSENT, with_interval
 from failbench.reporting.labels import (
@@ -39,6 +40,11 @@ GAIN_NOTE = (
 BASELINE_NOTE = (
     " The symptom baseline, which reads no measurement but the number of steps, gains {baseline} "
     "points itself, beside the {method}'s {gain}: so much of a gain may be no diagnosis."
+)
+MONITOR_NOTE = (
+    "Methods on what the monitor knows learn, away from the main study, from the runs of the seeds "
+    "that it watched in every architecture, and are asked of these (runs); of an architecture that "
+    "is left out no healthy run bounds anything."
 )
 FOREST, BASELINE = "random_forest", "symptom_baseline"
 
@@ -141,5 +147,9 @@ def studies_table(table: pl.DataFrame, *, confidence: float) -> Table:
         COLUMNS,
         [estimates for estimates in rows if set(estimates["study"]) - {NESTED_CV, SAME_REPEATS}],
         "What each method is worth on architectures and on scenarios that it has not seen.",
-        (STUDIES_NOTE.format(interval=100 * confidence), _gain_note(table)),
+        (
+            STUDIES_NOTE.format(interval=100 * confidence),
+            _gain_note(table),
+            *((MONITOR_NOTE,) if read_by(table["method"]) else ()),
+        ),
     )
