@@ -14,6 +14,7 @@ import yaml
 
 from failbench.methods.catalogue import MONITOR_METHODS
 from failbench.prediction.fold_plans import KNOWN_SCENARIOS, LEFT_OUT, NESTED_CV, POOLED
+from failbench.prediction.main_study import ON_INVARIANTS
 from failbench.prediction.splits import SPLIT_SCHEMA
 from failbench.predictions import PREDICTION_SCHEMA, most_probable
 from failbench.recording.fingerprint import PROVENANCE
@@ -150,7 +151,8 @@ def test_every_run_of_a_study_is_predicted_in_every_repeat(
 ) -> None:
     reference, across = PARAMS["nested_cv"], PARAMS["across_architectures"]
     watched = failing.filter(pl.col("seed").is_in(across["monitored_seeds"]))
-    all_runs = set((watched if path.stem in MONITOR_METHODS else failing)["run_id"])
+    asks_monitor = path.stem in (*MONITOR_METHODS, ON_INVARIANTS)
+    all_runs = set((watched if asks_monitor else failing)["run_id"])
     of_seed = failing.filter(pl.col("seed") == across["known_seed"])
     main = failing.filter(
         pl.col("architecture") == reference["architecture"],

@@ -59,7 +59,8 @@ class CatalogueEntry:
         What its answers rest on in every feature set. Keywords of the error text are features, and
         part of the feature set that is named after them.
     module
-        Module whose ``DECLARATIONS`` hold it; None for a method that is not fitted here.
+        Module whose ``DECLARATIONS`` hold it; None for a method that is not fitted here, or is
+        composed of the predictions of others alone.
     """
 
     name: str
@@ -165,6 +166,7 @@ CATALOGUE: Final = (
         "error text",
         module="failbench.methods.composed_methods",
     ),
+    _entry("hybrid_monitor", "Hybrid, monitor", "hybrid", "features", "invariants", "ending"),
     _entry(
         "symptom_baseline",
         "Symptom baseline",
@@ -230,7 +232,9 @@ CATALOGUE: Final = (
 
 ENTRIES: Final = {entry.name: entry for entry in CATALOGUE}
 
-MONITOR_METHODS: Final = tuple(entry.name for entry in CATALOGUE if "ending" in entry.reads)
+MONITOR_METHODS: Final = tuple(
+    entry.name for entry in CATALOGUE if entry.module and "ending" in entry.reads
+)
 """Methods that read what the monitor knows of runs, beside the feature table."""
 
 FEATURE_METHODS: Final = tuple(

@@ -8,6 +8,8 @@ import polars as pl
 
 COMPOSED = ("hybrid", "hybrid_two_way")
 """Composed from the predictions of their members."""
+ON_INVARIANTS = "hybrid_monitor"
+"""Composed besides where ``invariants`` is among the methods, which then answers first."""
 RAW_TELEMETRY = "raw_telemetry"
 WITHOUT_FEATURES = ("raw_series", "raw_text", RAW_TELEMETRY)
 LANGUAGE_MODELS = "llm_agents"
@@ -26,7 +28,7 @@ def prediction_files(methods: Iterable[str]) -> tuple[str, ...]:
     methods
         The section ``methods`` of params.yaml.
     """
-    return (*methods, *COMPOSED, *WITHOUT_FEATURES, LANGUAGE_MODELS)
+    return (*_composed(methods), *WITHOUT_FEATURES, LANGUAGE_MODELS)
 
 
 def across_architectures_files(methods: Iterable[str]) -> tuple[str, ...]:
@@ -40,7 +42,13 @@ def across_architectures_files(methods: Iterable[str]) -> tuple[str, ...]:
     methods
         The section ``methods`` of params.yaml.
     """
-    return (*methods, *COMPOSED, RAW_TELEMETRY)
+    return (*_composed(methods), RAW_TELEMETRY)
+
+
+def _composed(methods: Iterable[str]) -> tuple[str, ...]:
+    """Methods, and the hybrids of them."""
+    fitted = tuple(methods)
+    return (*fitted, *COMPOSED, *((ON_INVARIANTS,) if "invariants" in fitted else ()))
 
 
 def same_repeats(main: pl.DataFrame, others: pl.DataFrame) -> pl.DataFrame:

@@ -53,6 +53,7 @@ METHOD_STYLES: Final[dict[str, MethodStyle]] = {
     "simulated_human": _style("simulated_human", PURPLE, "-", "<"),
     "hybrid": _style("hybrid", GREEN, "-", ">"),
     "hybrid_two_way": _style("hybrid_two_way", GREEN, "--", "p"),
+    "hybrid_monitor": _style("hybrid_monitor", GREEN, "-.", "|"),
     "symptom_baseline": _style("symptom_baseline", GREY, ":", "h"),
     "invariants": _style("invariants", BLUE, "-.", "d"),
     "forest_on_invariants": _style("forest_on_invariants", VERMILLION, "-.", "8"),

@@ -8,13 +8,14 @@ import pytest
 
 from failbench.errors import BadInputError
 from failbench.methods.hybrid import HybridSettings
+from failbench.prediction.main_study import ON_INVARIANTS
 from failbench.reporting.reported import Reported
 from failbench.statistics.costs import UnitCosts
 from failbench.studies.hybrid.figure import hybrids_picture
 from failbench.studies.hybrid.routing import pairs_of_thresholds
 from failbench.studies.hybrid.tables import routes_table, thresholds_table
 from failbench.validation import kept_by_hand
-from printed_pictures import assert_printable, assert_repeats
+from printed_pictures import assert_printable, assert_repeats, drawn
 
 COSTS = UnitCosts(rules=0.0, classifier=0.1, human=1.0)
 THRESHOLDS = HybridSettings(rules_from=0.85, classifier_from=0.6)
@@ -101,6 +102,25 @@ def test_routes_stand_beside_the_papers(routes, reported):
     assert everything[2:5] == ("100.0", "87.4", "100.0")
     assert everything[5:] == ("60.0 [50.0, 70.0]", "0.53 [0.43, 0.63]", "–", "76")
     assert rules[2:4] == ("70.0", "88.7")
+
+
+def test_the_hybrid_that_asks_the_monitor_first_stands_below_with_nothing_reported(
+    routes, grid, reported
+):
+    of_monitor = routes.filter(hybrid="hybrid_two_way").with_columns(hybrid=pl.lit(ON_INVARIANTS))
+    both = pl.concat([of_monitor, routes])
+    table = routes_table(both, reported, COSTS, confidence=0.95)
+    without = routes_table(routes, reported, COSTS, confidence=0.95)
+    assert table.rows[:-3] == without.rows
+    assert [line[:4] for line in table.rows[-3:]] == [
+        ("Hybrid, monitor", "Invariants", "–", "–"),
+        ("Hybrid, monitor", "Random forest", "–", "–"),
+        ("Hybrid, monitor", "All", "–", "–"),
+    ]
+    assert set(table.notes) > set(without.notes)
+    picture = hybrids_picture(both, grid, reported, THRESHOLDS, human_cost=1.0)
+    labels = [text.get_text() for text in drawn(picture).axes[0].get_yticklabels()]
+    assert labels[-2:] == ["two-way, measured", "monitor, measured"]
 
 
 def test_conditions_are_of_the_answers_that_no_person_gave(routes, reported):

@@ -13,12 +13,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from failbench.methods.hybrid import HybridSettings
+from failbench.prediction.main_study import ON_INVARIANTS
 from failbench.reporting.cells import percent
 from failbench.reporting.method_styles import METHOD_STYLES
 from failbench.reporting.picture import Picture
 from failbench.reporting.reported import Reported
 from failbench.reporting.style import BLACK, FULL_WIDTH, VERMILLION
-from failbench.studies.hybrid.reported_routes import HYBRIDS, reported_routes
+from failbench.studies.hybrid.reported_routes import reported_routes
 from failbench.studies.hybrid.routing import ROUTES
 from failbench.vocabulary import Route
 
@@ -39,7 +40,7 @@ LARGEST: Final = 90
 """Area, in square points, of the mark of a pair that every resample finds cheapest."""
 
 PALETTE: Final = "viridis"
-KINDS: Final = {"hybrid": "three-way", "hybrid_two_way": "two-way"}
+KINDS: Final = {"hybrid": "three-way", "hybrid_two_way": "two-way", ON_INVARIANTS: "monitor"}
 
 MEASURED: Final[Mapping[str, Any]] = {"color": BLACK, "linewidth": 0.8, "linestyle": ":"}
 """Lines at the thresholds of the main study."""
@@ -124,15 +125,18 @@ def _draw(
 def _bars(measured: pl.DataFrame, paper: Reported) -> list[Bar]:
     reported = reported_routes(paper)
     bars: list[Bar] = []
-    for hybrid in HYBRIDS:
-        bars.append((f"{KINDS[hybrid]}, reported", *reported[hybrid]))
+    for hybrid, kind in KINDS.items():
         part = measured.filter(hybrid=hybrid)
+        if hybrid in reported:
+            bars.append((f"{kind}, reported", *reported[hybrid]))
+        elif part.is_empty():
+            continue
         values = {row[:2]: row[2] for row in part.select("route", "metric", "value").rows()}
         shares, precisions = (
             {route: values[route, metric] for route in ROUTES if (route, metric) in values}
             for metric in ("share", "precision")
         )
-        bars.append((f"{KINDS[hybrid]}, measured", shares, precisions))
+        bars.append((f"{kind}, measured", shares, precisions))
     return bars
 
 

@@ -9,6 +9,7 @@ from functools import partial
 import polars as pl
 
 from failbench.methods.hybrid import HybridSettings
+from failbench.prediction.main_study import ON_INVARIANTS
 from failbench.reporting.cells import ABSENT, Estimate, one_decimal, percent, with_interval
 from failbench.reporting.labels import method_label
 from failbench.reporting.reported import REPORTED_HYBRIDS, Reported, reported_number
@@ -18,6 +19,9 @@ from failbench.statistics.estimates import nest
 from failbench.studies.hybrid.reported_routes import HYBRIDS, reported_arithmetic, reported_routes
 from failbench.studies.hybrid.results import ALL, CONDITIONS
 from failbench.studies.hybrid.routing import ROUTES
+
+INVARIANTS_LABEL = "Invariants"
+"""Of the route ``rules`` in the hybrid that asks the monitor first."""
 
 ROUTE_LABELS: Mapping[str, str] = {
     "rules": "Rules",
@@ -37,6 +41,10 @@ CONDITIONS_NOTE = (
     "Conditions: how many a reader must check to verify an answer, mean over scenarios. They cover "
     "only the answers that no person gave, {share} % of those of the three-way hybrid: what a "
     "person thought of is not counted."
+)
+MONITOR_NOTE = (
+    "Hybrid, monitor: the first invariant that broke answers, and the random forest where none "
+    "did; nobody has reported it."
 )
 THRESHOLDS_NOTE = (
     "Cost of a diagnosis in units of the assumed costs, with {interval:g} % intervals by "
@@ -79,10 +87,16 @@ class RouteRow:
     conditions: str
     n: str
 
+    @property
+    def label(self) -> str:
+        """Who answers."""
+        first = self.hybrid == ON_INVARIANTS and self.route == "rules"
+        return INVARIANTS_LABEL if first else ROUTE_LABELS[self.route]
+
 
 ROUTE_COLUMNS = (
     Column("Hybrid", align="left", cell=lambda row: method_label(row.hybrid)),
-    Column("Route", align="left", cell=lambda row: ROUTE_LABELS[row.route]),
+    Column("Route", align="left", cell=lambda row: row.label),
     Column("Share", "reported", cell=lambda row: _rate(row.reported_share)),
     Column("Precision", "reported", cell=lambda row: _rate(row.reported_precision)),
     Column("Share", "measured", cell=lambda row: row.share),
@@ -126,7 +140,7 @@ THRESHOLD_COLUMNS = (
 def routes_table(
     routes: pl.DataFrame, paper: Reported, costs: UnitCosts, *, confidence: float
 ) -> Table:
-    """Share, precision and cost of each route of both hybrids, reported beside measured.
+    """Share, precision and cost of each route of every hybrid, reported beside measured.
 
     Parameters
     ----------
@@ -145,10 +159,11 @@ def routes_table(
         If ``paper`` lacks a claim about a hybrid.
     """
     measured = nest(routes, "hybrid", "route", "metric")
+    ordered = {hybrid: measured[hybrid] for hybrid in HYBRIDS} | measured
     return Table.of(
         "hybrid",
         ROUTE_COLUMNS,
-        [row for hybrid in HYBRIDS for row in _rows(hybrid, measured[hybrid], paper, costs)],
+        [row for hybrid, of in ordered.items() for row in _rows(hybrid, of, paper, costs)],
         "Who answers in the hybrids, how often they are right, and what that costs.",
         (
             ROUTES_NOTE.format(interval=100 * confidence, **costs.model_dump()),
@@ -156,6 +171,7 @@ def routes_table(
                 share=percent(1 - measured["hybrid"]["human"]["share"]["value"])
             ),
             reported_arithmetic(paper),
+            *((MONITOR_NOTE,) if ON_INVARIANTS in measured else ()),
         ),
     )
 
@@ -165,7 +181,7 @@ def _rows(
 ) -> list[RouteRow]:
     """A row per route that answers anything, then that of all."""
     units = costs.by_route()
-    shares, precisions = reported_routes(paper)[hybrid]
+    shares, precisions = reported_routes(paper).get(hybrid, ({}, {}))
     rows = [
         RouteRow(
             hybrid,
@@ -184,8 +200,8 @@ def _rows(
     whole = RouteRow(
         hybrid,
         ALL,
-        1.0,
-        reported_number(paper, REPORTED_HYBRIDS[hybrid]),
+        1.0 if hybrid in HYBRIDS else None,
+        reported_number(paper, REPORTED_HYBRIDS[hybrid]) if hybrid in HYBRIDS else None,
         percent(1.0),
         _cell(measured[ALL], "accuracy"),
         _cell(measured[ALL], "cost_per_run", _cost),

@@ -34,7 +34,7 @@ CONDITIONS_NOTE = (
     "and single trees: the tests on the path to the answer, and one for each rule of a list that "
     "was passed over. Logistic regression, EBM and raw telemetry: the fewest terms that make 95 % "
     "of the answer's score. Forests and boosted trees: the tests on the paths through all trees. "
-    "Language models: the values that the answer cites. Hybrids: those of the rules or the forest; "
+    "Language models: the values that the answer cites. Hybrids: those of the member that answers; "
     "of the three-way hybrid that is the minority of runs that no person answered."
 )
 REPORTED_NOTE = (
