@@ -12,6 +12,7 @@ from failbench.monitored.verdicts import (
     OWN,
     break_table,
     ends_of,
+    of_bounded_settings,
     of_halves,
     verdict_table,
 )
@@ -42,8 +43,11 @@ def main() -> None:
     ahead = sorted({0, *settings.steps_ahead})
     for version in settings.versions:
         rules = read_rules(MONITORED, version)
-        breaks = break_table(monitored, rules, settings.lenders)
-        verdicts = verdict_table(breaks, ends, rules, (None, *ahead), (OWN, *settings.lenders))
+        judges_all = version == settings.versions[-1]
+        here = monitored if judges_all else of_bounded_settings(monitored, rules)
+        breaks = break_table(here, rules, settings.lenders)
+        ends_here = ends.join(here.runs, on="run_id", how="semi")
+        verdicts = verdict_table(breaks, ends_here, rules, (None, *ahead), (OWN, *settings.lenders))
         broken.append(breaks.select(pl.lit(version).alias("version"), pl.all()))
         judged.append(verdicts.select(pl.lit(version).alias("version"), pl.all()))
     write_parquet(pl.concat(broken), MEASURED / "breaks.parquet")

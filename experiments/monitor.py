@@ -49,16 +49,18 @@ def main() -> None:
     runs = labelled(
         monitored, read_scenarios_of(monitored, SCENARIOS), read_points(HALVES, HALF_SCHEMA)
     )
-    judged = [
-        Judged(
-            read_rules(MONITORED, version),
-            breaks.filter(pl.col("version") == version),
-            verdicts.filter(pl.col("version") == version),
-            ends,
-            runs,
+    judged = []
+    for version in settings.versions:
+        of_version = verdicts.filter(pl.col("version") == version)
+        judged.append(
+            Judged(
+                read_rules(MONITORED, version),
+                breaks.filter(pl.col("version") == version),
+                of_version,
+                ends.join(of_version, on="run_id", how="semi"),
+                runs,
+            )
         )
-        for version in settings.versions
-    ]
     publish(
         "monitor",
         report(

@@ -4,22 +4,29 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import polars as pl
+
 from failbench.monitor.bounds import write_bounds
 from failbench.monitored.fitting import measured_settings
 from failbench.statistics.settings import read_with_statistics
+from failbench.studies.monitor.halves import HALF_SCHEMA
 from failbench.studies.monitor.margins import MarginSettings, margins_report, setting_bounds
 from report import publish, run
+from stage import read_points
 
 MONITORED = Path("data/monitor")
 RUNS = Path("data/monitor/runs.parquet")
+HALVES = Path("data/monitor/halves.csv")
 SIGNALS = Path("data/monitor/signals")
 BOUNDS = Path("data/monitor/bounds")
 
 
 def main() -> None:
     choice = read_with_statistics("monitor_bounds", MarginSettings)
+    halves = read_points(HALVES, HALF_SCHEMA)
+    development = halves.filter(pl.col("half") == "development")["scenario"].to_list()
     settings = {
-        name: setting_bounds(name, runs, choice)
+        name: setting_bounds(name, runs, choice, development)
         for name, runs in measured_settings(MONITORED).items()
     }
     BOUNDS.mkdir(parents=True, exist_ok=True)

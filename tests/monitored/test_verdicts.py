@@ -22,6 +22,7 @@ from failbench.monitored.verdicts import (
     VERDICT_SCHEMA,
     break_table,
     ends_of,
+    of_bounded_settings,
     of_halves,
     verdict_table,
 )
@@ -139,6 +140,18 @@ def test_bounds_are_those_of_the_setting_and_lenders_lend_to_the_others():
     ]
     with pytest.raises(BadInputError, match="bert-sgd: has no bounds to lend"):
         break_table(table, rules(), ["bert-sgd"])
+
+
+def test_a_version_can_be_held_to_the_settings_that_it_has_bounds_of():
+    table = monitored(
+        [
+            ({"run_id": "here"}, history()),
+            ({"run_id": "there", "architecture": "t5"}, history()),
+            ({"run_id": "larger", "scale": "paper"}, history()),
+        ]
+    )
+    here = of_bounded_settings(table, rules({"gru-sgd": BOUNDS}))
+    assert set(here.runs["run_id"]) == set(here.signals["run_id"]) == {"here"}
 
 
 def test_an_invariant_that_is_left_out_decides_nothing():

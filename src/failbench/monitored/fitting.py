@@ -1,7 +1,7 @@
 """Fitting: bounds from the healthy runs of a setting, and how wide they must be.
 
-How wide is chosen on healthy runs alone: each is held against bounds that were fitted to the
-others, and the smallest margin is taken that alarms seldom enough. A run counts as alarmed if
+How wide is chosen on healthy runs alone: each is held against bounds that were fitted to others,
+and the smallest margin is taken that alarms seldom enough. A run counts as alarmed if
 anything broke, a symptom too: the diagnosis would name a component of it.
 """
 
@@ -144,9 +144,9 @@ def measured_settings(folder: Path) -> dict[str, Monitored]:
     return settings
 
 
-def healthy_histories(monitored: Monitored) -> list[History]:
-    """Histories of the successful runs that completed, by run."""
-    healthy = monitored.select((pl.col("kind") == "success") & (pl.col("end_kind") == "completed"))
+def healthy_histories(monitored: Monitored, kind: str = "success") -> list[History]:
+    """Histories of the healthy runs of a kind, success or twin, that completed, by run."""
+    healthy = monitored.select((pl.col("kind") == kind) & (pl.col("end_kind") == "completed"))
     return [history for _, history in histories(healthy)]
 
 
@@ -174,15 +174,21 @@ def reach_of(runs: Sequence[History], invariants: Iterable[Invariant]) -> Reach:
     return Reach(invariants, fitted_lows, fitted_highs, lows, highs)
 
 
-def alarms_by_margin(reach: Reach, margins: Iterable[float]) -> pl.DataFrame:
-    """How many healthy runs break bounds that were fitted to all the others.
+def alarms_by_margin(
+    reach: Reach, margins: Iterable[float], unfitted: Reach | None = None
+) -> pl.DataFrame:
+    """How many healthy runs break bounds that were fitted to others.
 
     Parameters
     ----------
     reach
-        Of two or more healthy runs of one setting.
+        Of two or more healthy runs of one setting: each is held against bounds that were fitted to
+        all the others of them.
     margins
         To be tried.
+    unfitted
+        Of further healthy runs of the setting, to which no bounds are fitted: they are held against
+        those that were fitted to all the former.
 
     Returns
     -------
@@ -191,13 +197,19 @@ def alarms_by_margin(reach: Reach, margins: Iterable[float]) -> pl.DataFrame:
     """
     rows = []
     for margin in margins:
+        broken = [
+            reach.broken(run, reach.bounds(margin, np.arange(reach.n) != run))
+            for run in range(reach.n)
+        ]
+        if unfitted is not None:
+            fitted = reach.bounds(margin)
+            broken += [unfitted.broken(run, fitted) for run in range(unfitted.n)]
         alarmed = dict.fromkeys(ALARMS, 0)
-        for run in range(reach.n):
-            others = np.arange(reach.n) != run
-            kinds = {each.kind for each in reach.broken(run, reach.bounds(margin, others))}
+        for invariants in broken:
+            kinds = {each.kind for each in invariants}
             for alarm in ALARMS:
                 alarmed[alarm] += bool(kinds) if alarm == "any" else alarm in kinds
-        rows += [(margin, alarm, count, reach.n) for alarm, count in alarmed.items()]
+        rows += [(margin, alarm, count, len(broken)) for alarm, count in alarmed.items()]
     return pl.DataFrame(rows, schema=MARGIN_SCHEMA, orient="row")
 
 

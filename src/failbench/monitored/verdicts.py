@@ -86,6 +86,13 @@ def of_halves(monitored: Monitored, halves: pl.DataFrame, wanted: Iterable[str])
     return monitored.select(scenario.is_null() | scenario.is_in(taken.to_list()))
 
 
+def of_bounded_settings(monitored: Monitored, rules: Rules) -> Monitored:
+    """The runs of settings that a version has bounds of."""
+    keys = monitored.runs.select("run_id", "architecture", "optimizer", "scale")
+    taken = [run["run_id"] for run in keys.iter_rows(named=True) if setting_of(run) in rules.bounds]
+    return monitored.select(pl.col("run_id").is_in(taken))
+
+
 def ends_of(runs: pl.DataFrame, detected: pl.DataFrame) -> pl.DataFrame:
     """How runs ended, and the step at which they failed.
 

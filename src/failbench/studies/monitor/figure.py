@@ -1,4 +1,4 @@
-"""The figure of the monitor: accuracy by what is logged, and by component."""
+"""The figure of the monitor: accuracy by what is logged, by component, and by setting."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from failbench.reporting.cells import percent
 from failbench.reporting.dot_plot import dot_plot
 from failbench.reporting.labels import CATEGORY_LABELS
 from failbench.reporting.picture import Picture, legend_outside
-from failbench.reporting.style import BLACK, BLUE, FULL_WIDTH, Mark
-from failbench.studies.monitor.results import ALL_SETTINGS
+from failbench.reporting.style import BLACK, BLUE, FULL_WIDTH, GREY, VERMILLION, Mark
+from failbench.studies.monitor.results import ALL_SETTINGS, LOGIC
 from failbench.studies.monitor.rungs import LADDER
 from failbench.vocabulary import CATEGORIES
 
@@ -22,14 +22,19 @@ ROW_HEIGHT: Final = 0.3
 """Inches."""
 
 WHOLE: Final = "whole"
+BORROWED: Final = "borrowed"
 BOTH: Final = (WHOLE, WHOLE)
 """Part and name of the rate over all scenarios."""
 
 
 def monitor_picture(
-    rates: pl.DataFrame, versions: Sequence[str], setting: str, halves: str
+    rates: pl.DataFrame,
+    versions: Sequence[str],
+    setting: str,
+    lenders: Sequence[str],
+    halves: str,
 ) -> Picture:
-    """Accuracy of a version by rung and by component.
+    """Accuracy of a version by rung and by component, and by setting where there are several.
 
     Parameters
     ----------
@@ -39,6 +44,8 @@ def monitor_picture(
         The last is drawn; the finding names the first too, which met none of the runs before.
     setting
         Which is drawn beside all of them.
+    lenders
+        Settings whose bounds the runs of others were held against.
     halves
         Which scenarios, in words.
     """
@@ -50,14 +57,26 @@ def monitor_picture(
     rows = rungs | {category: CATEGORY_LABELS[category] for category in CATEGORIES}
     drawn = accuracy.filter(pl.col("part").is_in(["rung", "component"]))
     rows = {row: label for row, label in rows.items() if row in set(drawn["row"])}
+    by_setting = rates.filter(
+        pl.col("setting") != ALL_SETTINGS,
+        pl.col("part").is_in([WHOLE, BORROWED, LOGIC]),
+        version=versions[-1],
+        metric="accuracy",
+    ).with_columns(
+        row=pl.col("setting"),
+        mark=pl.when(pl.col("part") == BORROWED).then("name").otherwise("part"),
+    )
+    marks = {WHOLE: "own bounds", **{name: f"bounds of {name}" for name in lenders}}
+    marks[LOGIC] = "logic alone"
     return Picture(
         _finding(of_all, versions, setting, halves),
         "A row for each rung of what is logged, from the ending alone to probes, and below one for "
         "the scenarios of each component: accuracy of the monitor with its interval, in the "
-        "reference setting and over all of them.",
+        "reference setting and over all of them. Where there are several settings, a second panel "
+        "has a row for each: with bounds of its own, of another setting, and with none.",
         FULL_WIDTH,
         0.85 + ROW_HEIGHT * len(rows),
-        partial(_draw, drawn, rows, setting),
+        partial(_draw, drawn, rows, setting, by_setting, marks),
     )
 
 
@@ -80,14 +99,29 @@ def _finding(accuracy: pl.DataFrame, versions: Sequence[str], setting: str, halv
     )
 
 
-def _draw(drawn: pl.DataFrame, rows: dict[str, str], setting: str, figure: Figure) -> None:
-    marks = {
-        setting: Mark(setting, BLUE, "o"),
-        ALL_SETTINGS: Mark("all settings", BLACK, "D", "none"),
-    }
-    axes = figure.subplots()
+def _draw(
+    drawn: pl.DataFrame,
+    rows: dict[str, str],
+    setting: str,
+    by_setting: pl.DataFrame,
+    bounds: dict[str, str],
+    figure: Figure,
+) -> None:
+    settings = {name: name for name in (setting, *sorted(set(by_setting["row"]) - {setting}))}
+    several = len(settings) > 1
+    left, *others = figure.subplots(1, 1 + several, squeeze=False)[0]
+    shown = {setting: Mark(setting, BLUE, "o")}
+    if several:
+        shown[ALL_SETTINGS] = Mark("all settings", BLACK, "D", "none")
     first = next((row for row in rows if row in CATEGORIES), None)
-    dot_plot(axes, drawn, rows, marks, heavy_above=first)
-    axes.set_xlim(0, 102)
-    axes.set_xlabel("accuracy in percent, abstentions wrong")
-    legend_outside(figure, [mark.handle for mark in marks.values()], columns=2)
+    dot_plot(left, drawn, rows, shown, heavy_above=first)
+    handles = [mark.handle for mark in shown.values()]
+    for right in others:
+        looks = zip(bounds.items(), ((BLUE, "o"), (VERMILLION, "s"), (GREY, "v")), strict=False)
+        marks = {name: Mark(label, *look) for (name, label), look in looks}
+        dot_plot(right, by_setting, settings, marks)
+        handles += [mark.handle for mark in marks.values()]
+    for axes in (left, *others):
+        axes.set_xlim(0, 102)
+        axes.set_xlabel("accuracy in percent, abstentions wrong")
+    legend_outside(figure, handles, columns=3)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, TypeAlias
@@ -70,7 +70,7 @@ class SettingBounds:
     Attributes
     ----------
     runs
-        Healthy runs that they come from.
+        Successes that they are fitted to.
     bounds
         By invariant.
     groups
@@ -87,17 +87,24 @@ class SettingBounds:
         return ", ".join(f"{chosen.margin:g} ({name})" for name, chosen in self.groups.items())
 
 
-def setting_bounds(setting: str, monitored: Monitored, choice: MarginChoice) -> SettingBounds:
+def setting_bounds(
+    setting: str, monitored: Monitored, choice: MarginChoice, development: Collection[str]
+) -> SettingBounds:
     """The bounds of a setting, from its healthy runs alone.
+
+    Bounds are fitted to successes. Their margins are chosen on these and on twins, of which no
+    bound knows: so few successes could not tell one alarm in a hundred runs.
 
     Parameters
     ----------
     setting
         Its name, for errors.
     monitored
-        Its runs; those that are no completed successes are not looked at.
+        Its runs; those that are no completed successes or twins are not looked at.
     choice
         Margins that are tried, and how many runs may be alarmed.
+    development
+        Scenarios whose twins are looked at.
 
     Raises
     ------
@@ -112,11 +119,14 @@ def setting_bounds(setting: str, monitored: Monitored, choice: MarginChoice) -> 
             f"has {len(healthy)} completed successes.",
             f"Record at least {FEWEST} successful runs of it with the monitor.",
         )
+    twins = healthy_histories(
+        monitored.select(pl.col("scenario").is_in(list(development))), kind="twin"
+    )
     bounds: dict[str, Bound] = {}
     groups = {}
     for name, belongs in GROUPS.items():
-        reach = reach_of(healthy, filter(belongs, CATALOGUE))
-        alarms = alarms_by_margin(reach, choice.margins)
+        reach, unfitted = (reach_of(runs, filter(belongs, CATALOGUE)) for runs in (healthy, twins))
+        alarms = alarms_by_margin(reach, choice.margins, unfitted)
         groups[name] = GroupMargin(chosen_margin(alarms, choice.most_alarmed), alarms)
         bounds |= reach.bounds(groups[name].margin)
     order = [invariant.id for invariant in CATALOGUE if invariant.id in bounds]
@@ -183,8 +193,9 @@ def rates_of(chosen: GroupMargin, confidence: float) -> pl.DataFrame:
 
 
 CAPTION: Final = (
-    "Healthy runs that the monitor alarms, in percent, by the margin of its bounds: each run is "
-    "held against bounds that were fitted to all the others of its setting."
+    "Healthy runs that the monitor alarms, in percent, by the margin of its bounds: successes are "
+    "held against bounds that were fitted to all the others of their setting, twins of the "
+    "development half against those that were fitted to all of them."
 )
 NOTE: Final = (
     "Wilson's {interval:g} % intervals. The margin that is taken, of times by themselves (machine) "

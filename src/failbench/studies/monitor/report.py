@@ -10,22 +10,12 @@ import polars as pl
 from failbench.reporting.study_report import StudyReport, Summary, rounded
 from failbench.statistics.estimates import nest
 from failbench.statistics.intervals import ScenarioIntervalSettings
+from failbench.studies.monitor.counts import decisive_table, delay_table, false_alarm_table
 from failbench.studies.monitor.figure import monitor_picture
-from failbench.studies.monitor.results import (
-    Judged,
-    decisive_table,
-    delay_table,
-    false_alarm_table,
-    method_table,
-    rate_table,
-)
+from failbench.studies.monitor.results import Judged, method_table, rate_table
 from failbench.studies.monitor.settings import JudgedRuns
-from failbench.studies.monitor.tables import (
-    Shown,
-    halves_in_words,
-    method_rates_table,
-    monitor_tables,
-)
+from failbench.studies.monitor.shown import Shown, halves_in_words
+from failbench.studies.monitor.tables import method_rates_table, monitor_tables
 
 
 def report(
@@ -57,7 +47,8 @@ def report(
         Of the section ``statistics`` of params.yaml.
     """
     rates = pl.concat(
-        rate_table(judged, runs.steps_ahead, runs.lenders, settings) for judged in versions
+        rate_table(judged, runs.steps_ahead, runs.lenders, reference, settings)
+        for judged in versions
     )
     shown = Shown(
         rates=rates,
@@ -69,6 +60,8 @@ def report(
         cost=cost,
         versions=runs.versions,
         halves=halves_in_words(runs.halves),
+        reference=reference,
+        lenders=runs.lenders,
         confidence=settings.confidence,
     )
     points = rounded(rates)
@@ -101,7 +94,9 @@ def report(
             *monitor_tables(shown, history),
             method_rates_table(methods, reference, shown.halves, settings.confidence),
         ),
-        figures={"monitor": monitor_picture(points, runs.versions, reference, shown.halves)},
+        figures={
+            "monitor": monitor_picture(points, runs.versions, reference, runs.lenders, shown.halves)
+        },
         summary=(
             Summary.of(
                 whole, "version", "setting", "metric", "value", "ci_low", "ci_high", "n", "runs"

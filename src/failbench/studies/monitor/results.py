@@ -44,7 +44,10 @@ WITH_PAST: Final = "with_past"
 """The same runs with an onset in mid-run."""
 
 LOGIC: Final = "logic"
-"""Alarms of what logic bounds; the others need healthy runs too."""
+"""What logic bounds; the others need healthy runs too."""
+
+LESS: Final = "less"
+"""A setting held against the reference."""
 
 RATE_KEYS: Final = ("version", "setting", "part", "name", "metric")
 RUN_COLUMNS: Final = ("run_id", "kind", "scenario", "seed", "onset_step")
@@ -125,6 +128,7 @@ def rate_table(
     judged: Judged,
     steps_ahead: Sequence[int],
     lenders: Sequence[str],
+    reference: str,
     settings: ScenarioIntervalSettings,
 ) -> pl.DataFrame:
     """How often a version is right, in each setting and over all of them.
@@ -137,6 +141,8 @@ def rate_table(
         Cuts before the failure that were judged.
     lenders
         Settings whose bounds others were judged by.
+    reference
+        The setting that all others are compared with.
     settings
         Of the intervals.
 
@@ -146,10 +152,11 @@ def rate_table(
         Estimates by :data:`RATE_KEYS`, with the number of ``runs``. Parts: ``whole``, at the
         failure, and of these ``component``, ``difficulty`` and ``half``; ``log``, of whole logs;
         ``ahead``, of runs that had so many steps between onset and failure; ``borrowed``, with
-        bounds of another setting; ``from_start``, of runs whose fault is on from step 0 and of the
-        same runs with a healthy past, both of whole logs; ``rung`` and ``family``, with what else
-        was measured left out. The metric ``lost`` of a family is by how much accuracy falls
-        without it.
+        bounds of another setting; ``logic``, without any; ``from_start``, of runs whose fault is on
+        from step 0 and of the same runs with a healthy past, both of whole logs; ``rung`` and
+        ``family``, with what else was measured left out. The metric ``difference`` of the part
+        ``less`` is the accuracy less that in the reference setting, over scenarios and seeds that
+        both have; ``lost`` of a family is by how much accuracy falls without it.
     """
     answers, logs = judged.at_failure(), judged.of_whole_logs()
     families = sorted({invariant.family for invariant in judged.rules.invariants})
@@ -157,6 +164,7 @@ def rate_table(
         family: judged.without(each for each in judged.rules.invariants if each.family == family)
         for family in families
     }
+    logic = judged.without(each for each in judged.rules.invariants if each.bound is None)
     spoken = speaking(judged.rules.invariants)
     rungs = {
         rung.name: judged.without(set(judged.rules.invariants) - set(spoken[rung.name]))
@@ -176,6 +184,7 @@ def rate_table(
             had_time = pl.col("failure_step") - pl.col("onset_step") >= ahead
             groups.append(("ahead", str(ahead), judged.answers(cut).filter(here, had_time)))
         groups += [("borrowed", name, judged.at_failure(name).filter(here)) for name in lenders]
+        groups.append((LOGIC, LOGIC, logic.filter(here)))
         groups += [("rung", name, table.filter(here)) for name, table in rungs.items()]
         begun = judged.of_whole_logs(kind=FROM_START).filter(here)
         pair = ["scenario", "seed", "setting"]
@@ -186,11 +195,31 @@ def rate_table(
                 rates = rates_of(group, settings)
                 keys = {"setting": setting, "part": part, "name": name}
                 parts.append(_rows(rates, group, judged.rules.version, keys))
+        if setting not in {ALL_SETTINGS, reference}:
+            there = answers.filter(setting=reference)
+            parts += _less_reference(of_setting, there, reference, judged.rules.version, settings)
         for family, table in without.items():
             keys = {"setting": setting, "part": "family", "name": family}
             lost = {"lost": difference(of_setting, table, settings)}
             parts.append(_rows(lost, of_setting, judged.rules.version, keys))
     return pl.concat(parts)
+
+
+def _less_reference(
+    answers: pl.DataFrame,
+    there: pl.DataFrame,
+    reference: str,
+    version: str,
+    settings: ScenarioIntervalSettings,
+) -> list[pl.DataFrame]:
+    """Accuracy in a setting less that in the reference; nothing where they share no run."""
+    pair = ["scenario", "seed"]
+    here = answers.join(there, on=pair, how="semi").with_columns(run_id=pl.format("{}-{}", *pair))
+    if here.is_empty():
+        return []
+    same = there.with_columns(run_id=pl.format("{}-{}", *pair))
+    keys = {"setting": str(answers["setting"][0]), "part": LESS, "name": reference}
+    return [_rows({"difference": difference(here, same, settings)}, here, version, keys)]
 
 
 def _rows(
@@ -285,115 +314,6 @@ def difference(
         resampling_unit="scenario",
         estimand=figure.estimand,
     )
-
-
-def decisive_table(judged: Judged) -> pl.DataFrame:
-    """What decided, and how many runs of a setting it was right and wrong about.
-
-    Returns
-    -------
-    polars.DataFrame
-        ``version``, ``setting``, ``decided_by``, ``decided_kind``, ``right`` and ``wrong``; where
-        nothing broke, the first two are ``nothing``.
-    """
-    nothing = pl.lit("nothing")
-    keys = ("setting", "decided_kind", "decided_by")
-    counted = (
-        judged.at_failure()
-        .with_columns(
-            decided_by=pl.col("decided_by").fill_null(nothing),
-            decided_kind=pl.col("decided_kind").fill_null(nothing),
-        )
-        .group_by(keys)
-        .agg(right=right().sum().cast(pl.Int32), wrong=(~right()).sum().cast(pl.Int32))
-    )
-    return counted.select(
-        pl.lit(judged.rules.version).alias("version"), *keys, "right", "wrong"
-    ).sort(
-        "setting", pl.col("right") + pl.col("wrong"), "decided_by", descending=[False, True, False]
-    )
-
-
-def delay_table(judged: Judged) -> pl.DataFrame:
-    """How many steps after onset the first invariant breaks, by setting.
-
-    Returns
-    -------
-    polars.DataFrame
-        ``version``, ``setting``; ``runs`` that failed; of these ``before``, where something broke
-        before onset, ``never``, where nothing broke; and of the others ``median``, ``low`` and
-        ``high`` quartile, in steps.
-    """
-    delay = pl.col("first_break") - pl.col("onset_step")
-    answers = judged.of_whole_logs().with_columns(delay=delay)
-    after = pl.col("delay").filter(pl.col("delay") >= 0)
-
-    def summary(table: pl.DataFrame, setting: str) -> pl.DataFrame:
-        return table.select(
-            version=pl.lit(judged.rules.version),
-            setting=pl.lit(setting),
-            runs=pl.len().cast(pl.Int32),
-            before=(pl.col("delay") < 0).sum().cast(pl.Int32),
-            never=pl.col("first_break").is_null().sum().cast(pl.Int32),
-            median=after.median().cast(pl.Float64),
-            low=after.quantile(0.25, "linear").cast(pl.Float64),
-            high=after.quantile(0.75, "linear").cast(pl.Float64),
-        )
-
-    settings = sorted(answers["setting"].unique())
-    return pl.concat(
-        [
-            summary(answers, ALL_SETTINGS),
-            *(summary(answers.filter(setting=setting), setting) for setting in settings),
-        ]
-    )
-
-
-def false_alarm_table(judged: Judged, lenders: Sequence[str], confidence: float) -> pl.DataFrame:
-    """How many healthy runs get an answer.
-
-    Parameters
-    ----------
-    judged
-        The runs.
-    lenders
-        Settings whose bounds others were judged by.
-    confidence
-        Of Wilson's intervals, over runs.
-
-    Returns
-    -------
-    polars.DataFrame
-        ``version``, ``setting``, ``kind`` (twin or success), ``bounds`` (``logic`` alone, the
-        setting's ``own`` besides, or those of a lender), ``alarmed``, ``n``, ``value``, ``ci_low``
-        and ``ci_high``. A setting's own bounds were fitted to its successes, on which they alarm
-        never.
-    """
-    fitted = [each for each in judged.rules.invariants if each.bound is None]
-    rows = []
-    for kind in ("twin", "success"):
-        conditions = {LOGIC: judged.without(fitted, kind), OWN: judged.of_whole_logs(OWN, kind)}
-        conditions |= {lender: judged.of_whole_logs(lender, kind) for lender in lenders}
-        for bounds, answers in conditions.items():
-            for setting in (ALL_SETTINGS, *sorted(answers["setting"].unique())):
-                here = answers if setting == ALL_SETTINGS else answers.filter(setting=setting)
-                if here.is_empty():
-                    continue
-                alarmed = int((here["prediction"] != ABSTAIN).sum())
-                value = alarmed / here.height
-                low, high = wilson(value, here.height, confidence)
-                key = (judged.rules.version, setting, kind, bounds)
-                rows.append((*key, alarmed, here.height, value, low, high))
-    return pl.DataFrame(rows, schema=FALSE_ALARM_SCHEMA, orient="row")
-
-
-FALSE_ALARM_SCHEMA: Final = pl.Schema(
-    {
-        **dict.fromkeys(("version", "setting", "kind", "bounds"), pl.String()),
-        **dict.fromkeys(("alarmed", "n"), pl.Int32()),
-        **dict.fromkeys(("value", "ci_low", "ci_high"), pl.Float64()),
-    }
-)
 
 
 def method_table(
