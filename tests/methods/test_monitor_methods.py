@@ -11,10 +11,11 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from failbench.features.feature_table import to_frame
+from failbench.methods.broken_invariants import AbstainingInvariants, BrokenInvariants
 from failbench.methods.catalogue import ENTRIES, MONITOR_METHODS, method_named
 from failbench.methods.declaration import Context
 from failbench.methods.healthy_band import HealthyBand
-from failbench.methods.monitor_methods import BrokenInvariants, EndingTable
+from failbench.methods.monitor_methods import EndingTable
 from failbench.monitor.end import End
 from failbench.monitored.known import FLAGS, KNOWN_SCHEMA, known_table, with_known
 from failbench.monitored.verdicts import break_table, ends_of
@@ -144,7 +145,8 @@ def test_labels_move_how_sure_the_monitor_is_and_never_its_answer(runs):
     true, false = (BrokenInvariants().fit(frame, y, groups=groups) for y in (labels, wrong))
     assert true.predict(frame).tolist() == false.predict(frame).tolist()
     confident = frame["decided_kind"] == "logic"
-    assert true.predict_proba(frame[confident]).max() == pytest.approx(25 / 26)  # of 24 scenarios
+    # of eight scenarios that an invariant decided, and 24 that logic did
+    assert true.predict_proba(frame[confident]).max() == pytest.approx((8 + 2 * 25 / 26) / 10)
     assert false.predict_proba(frame[confident]).max() == pytest.approx(0.21)
 
 
@@ -165,6 +167,64 @@ def test_the_monitor_abstains_where_nothing_broke(runs):
     method = BrokenInvariants().fit(frame, labels, groups=groups)
     (nothing,) = method.diagnose(framed({"a": history()}))
     assert (nothing.category, nothing.reason, nothing.confidence) == (ABSTAIN, "missing", 0.2)
+
+
+def decided(*runs):
+    """Runs by scenario, whether the answer is right, and what decided."""
+    frame = pd.DataFrame(
+        [("unknown" if right else "optimization", "logic", decider) for _, right, decider in runs],
+        columns=["answer", "decided_kind", "decided_by"],
+    )
+    labels = np.array(["unknown"] * len(runs), dtype=object)
+    return frame, labels, np.array([scenario for scenario, _, _ in runs], dtype=object)
+
+
+def test_confidence_is_the_share_of_what_decided_drawn_to_that_of_its_kind():
+    frame, labels, groups = decided(
+        ("a", True, "x"), ("a", True, "x"), ("b", True, "x"), ("c", False, "y")
+    )
+    sureness = BrokenInvariants().fit(frame, labels, groups=groups).sureness_
+    kind = (2 + 1) / (3 + 2)
+    assert sureness.of_decision("logic", "x") == pytest.approx((2 + 2 * kind) / (2 + 2))
+    assert sureness.of_decision("logic", "y") == pytest.approx((0 + 2 * kind) / (1 + 2))
+    assert sureness.of_decision("logic", "never seen") == pytest.approx(kind)
+    assert sureness.of_decision("symptom", "never seen") == 0.5
+
+
+SURE = [(f"good-{number}", True, "x") for number in range(20)]
+UNSURE = [(f"bad-{number}", number < 2, "y") for number in range(6)]
+
+
+def test_the_monitor_abstains_where_answers_like_it_were_wrong_before():
+    frame, labels, groups = decided(*SURE, *UNSURE)
+    method = AbstainingInvariants(precision=0.95).fit(frame, labels, groups=groups)
+    assert method.predict(frame).tolist() == ["unknown"] * 20 + [ABSTAIN] * 6
+    abstained = method.diagnose(frame.assign(statement="", decided_step=1, end_kind=""))[-1]
+    assert (abstained.category, abstained.reason) == (ABSTAIN, "low_confidence")
+    bold = AbstainingInvariants(precision=0.5).fit(frame, labels, groups=groups)
+    assert bold.predict(frame).tolist() == frame["answer"].tolist()
+
+
+def test_a_threshold_is_learnt_from_scenarios_that_confidences_were_not():
+    """What is right by itself alone, once, is not sure by its own word."""
+    lone = [(f"lone-{number}", number % 2 == 0, f"decider-{number}") for number in range(12)]
+    frame, labels, groups = decided(*SURE, *lone)
+    method = AbstainingInvariants(precision=0.95).fit(frame, labels, groups=groups)
+    by_itself = method.sureness_.of_decision("logic", "decider-0")
+    unseen = method.sureness_.of_decision("logic", "never seen")
+    assert unseen < method.threshold_
+    assert by_itself > unseen
+
+
+def test_where_no_confidence_is_enough_the_highest_is_taken():
+    frame, labels, groups = decided(("a", False, "x"), ("b", False, "x"), ("c", False, "y"))
+    method = AbstainingInvariants(precision=0.95).fit(frame, labels, groups=groups)
+    assert method.threshold_ < 0.5
+    nothing = frame.assign(answer=ABSTAIN)
+    assert (
+        AbstainingInvariants().fit(nothing, labels, groups).predict(nothing).tolist()
+        == [ABSTAIN] * 3
+    )
 
 
 ENDS = pd.DataFrame(

@@ -183,6 +183,14 @@ CATALOGUE: Final = (
         module="failbench.methods.monitor_methods",
     ),
     _entry(
+        "invariants_abstaining",
+        "Invariants, abstaining",
+        "rules",
+        "invariants",
+        "ending",
+        module="failbench.methods.monitor_methods",
+    ),
+    _entry(
         "forest_on_invariants",
         "Forest on invariants",
         "ensemble of trees",

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Final, Self
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from pydantic import Field
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -18,80 +17,18 @@ from sklearn.utils.validation import check_is_fitted
 from failbench.arrays import Array, Labels, Probabilities
 from failbench.errors import BadInputError
 from failbench.methods.boosting_machine import EbmSettings, ebm
+from failbench.methods.broken_invariants import (
+    AbstainingInvariants,
+    BrokenInvariants,
+    scenario_weights,
+)
 from failbench.methods.classifiers import RandomForestSettings, random_forest
 from failbench.methods.declaration import Context, MethodDeclaration, Sections, by_name
 from failbench.methods.method import Method
 from failbench.predictions import DECIMALS, most_probable
 from failbench.records import Record
 from failbench.verdicts import Diagnosis, Evidence
-from failbench.vocabulary import ABSTAIN, CATEGORIES
-
-LEAST: Final = 1.0 / len(CATEGORIES) + 0.01
-"""Confidence of an answer at least: no other category is more probable."""
-
-
-class BrokenInvariants(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """The monitor's own answer: the component whose invariant broke first.
-
-    Answers are those of the frozen rules, from which no fit can move them, and an abstention where
-    nothing broke. What is learnt is how sure they are: the share that is right of the training
-    scenarios that logic, a statistic, a symptom or an ending decided, with one right and one wrong
-    added.
-
-    Attributes
-    ----------
-    shares_ : dict
-        That share by kind of what decided.
-    """
-
-    def fit(self, X: pd.DataFrame, y: Labels, groups: Labels | None = None) -> Self:
-        """Learn how sure answers are; without ``groups`` every run is its own scenario."""
-        weights = _weights(X, groups)
-        right = X["answer"].to_numpy() == np.asarray(y)
-        kinds = X["decided_kind"].to_numpy()
-        self.shares_ = {
-            str(kind): float(
-                (weights[right & (kinds == kind)].sum() + 1) / (weights[kinds == kind].sum() + 2)
-            )
-            for kind in sorted(set(kinds))
-        }
-        self.classes_ = np.array(CATEGORIES, dtype=object)
-        return self
-
-    def predict(self, X: pd.DataFrame) -> Labels:
-        """The component of what decided, or an abstention."""
-        check_is_fitted(self)
-        answers: Labels = X["answer"].to_numpy().astype(object)
-        return answers
-
-    def predict_proba(self, X: pd.DataFrame) -> Probabilities:
-        """Confidence in the answer, the rest in equal parts; the same for all in an abstention."""
-        check_is_fitted(self)
-        probabilities = np.full((len(X), len(CATEGORIES)), 1.0 / len(CATEGORIES))
-        for row, (answer, kind) in enumerate(zip(X["answer"], X["decided_kind"], strict=True)):
-            if answer in CATEGORIES:
-                sure = max(self.shares_.get(kind, 0.5), LEAST)
-                probabilities[row] = (1 - sure) / (len(CATEGORIES) - 1)
-                probabilities[row, CATEGORIES.index(answer)] = sure
-        return probabilities
-
-    def diagnose(self, X: pd.DataFrame) -> tuple[Diagnosis, ...]:
-        """The answer to each run, with one line of evidence: what broke or how the run ended."""
-        confidences = self.predict_proba(X).max(axis=1).round(DECIMALS)
-        return tuple(
-            Diagnosis(ABSTAIN, float(confidence), reason="missing")
-            if run["answer"] == ABSTAIN
-            else Diagnosis(run["answer"], float(confidence), (_evidence(run),), conditions=1)
-            for confidence, run in zip(confidences, X.to_dict("records"), strict=True)
-        )
-
-
-def _evidence(run: dict[str, object]) -> Evidence:
-    name = str(run["decided_by"])
-    seen = f"step {float(str(run['decided_step'])):.0f}"
-    if run["decided_kind"] == "ending":
-        seen = f"{run['end_kind']} in {run['end_phase']}, {seen}"
-    return Evidence(name, seen, "matches", str(run["statement"]))
+from failbench.vocabulary import CATEGORIES
 
 
 class EndingTable(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -117,7 +54,7 @@ class EndingTable(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: pd.DataFrame, y: Labels, groups: Labels | None = None) -> Self:
         """Count; each scenario counts once, and without ``groups`` each run does."""
-        weights = _weights(X, groups)
+        weights = scenario_weights(X, groups)
         places = np.array([CATEGORIES.index(label) for label in y])
         scenarios = np.arange(len(X)) if groups is None else np.asarray(groups)
         tables = []
@@ -189,19 +126,14 @@ def _endings(X: pd.DataFrame, depth: int) -> list[tuple[str, ...]]:
     return [tuple(str(column[row]) for column in columns) for row in range(len(X))]
 
 
-def _weights(X: pd.DataFrame, groups: Labels | None) -> npt.NDArray[np.float64]:
-    """One over the number of runs of each run's scenario."""
-    if groups is None:
-        return np.ones(len(X))
-    _, places, counts = np.unique(
-        np.asarray(groups, dtype=str), return_inverse=True, return_counts=True
-    )
-    weights: npt.NDArray[np.float64] = 1.0 / counts[places]
-    return weights
-
-
 class NoSections(Sections):
     """No settings: the rules are frozen."""
+
+
+class AbstainingSettings(Record):
+    """How often answers must be right; the section ``invariants_abstaining`` of params.yaml."""
+
+    precision: float = Field(gt=0, le=1)
 
 
 class EndingSettings(Record):
@@ -213,6 +145,11 @@ class EndingSettings(Record):
 def _build_invariants(settings: NoSections, context: Context) -> Method:  # noqa: ARG001
     """The monitor's answer."""
     return BrokenInvariants()
+
+
+def _build_abstaining(settings: AbstainingSettings, context: Context) -> Method:  # noqa: ARG001
+    """The monitor's answer where it is sure enough."""
+    return AbstainingInvariants(settings.precision)
 
 
 def _build_ending(settings: EndingSettings, context: Context) -> Method:  # noqa: ARG001
@@ -243,6 +180,7 @@ def _flags(context: Context) -> tuple[str, ...]:
 
 DECLARATIONS = by_name(
     MethodDeclaration("invariants", NoSections, _build_invariants),
+    MethodDeclaration("invariants_abstaining", AbstainingSettings, _build_abstaining),
     MethodDeclaration("ending", EndingSettings, _build_ending),
     MethodDeclaration("forest_on_invariants", RandomForestSettings, _build_forest),
     MethodDeclaration("ebm_on_invariants", EbmSettings, _build_ebm),

@@ -56,6 +56,7 @@ METHOD_STYLES: Final[dict[str, MethodStyle]] = {
     "hybrid_monitor": _style("hybrid_monitor", GREEN, "-.", "|"),
     "symptom_baseline": _style("symptom_baseline", GREY, ":", "h"),
     "invariants": _style("invariants", BLUE, "-.", "d"),
+    "invariants_abstaining": _style("invariants_abstaining", BLUE, (0, (1, 4)), "_"),
     "forest_on_invariants": _style("forest_on_invariants", VERMILLION, "-.", "8"),
     "ebm_on_invariants": _style("ebm_on_invariants", SKY, "-.", "H"),
     "ending": _style("ending", GREY, (0, (1, 4)), "4"),
