@@ -93,9 +93,11 @@ paper: $(STUDY)  ## regenerate the paper's tables, and compile them into paper/t
 	@$(IN_VENV) dvc repro
 	@$(IN_VENV) failbench tables
 
-readme:  ## put the finding and the results table into README.md
+readme:  ## put the findings and the results table into README.md
 	@sed -i -e '/<!-- finding: begin -->/,/<!-- finding: end -->/{//!d}' \
 		-e '/<!-- finding: begin -->/r paper/tables/intervals/finding.md' \
+		-e '/<!-- monitor finding: begin -->/,/<!-- monitor finding: end -->/{//!d}' \
+		-e '/<!-- monitor finding: begin -->/r paper/tables/monitor/finding.md' \
 		-e '/<!-- methods table: begin -->/,/<!-- methods table: end -->/{//!d}' \
 		-e '/<!-- methods table: begin -->/r paper/tables/intervals/headline.md' README.md
 

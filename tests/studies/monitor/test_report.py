@@ -26,6 +26,7 @@ from failbench.monitored.tables import write_monitored
 from failbench.prediction.splits import make_splits
 from failbench.scenarios import read_scenarios
 from failbench.studies.monitor.cost import COST_SCHEMA
+from failbench.studies.monitor.finding import finding
 from failbench.studies.monitor.freezing import PACKAGE, freeze
 from failbench.studies.monitor.rungs import LADDER
 from failbench.telemetry import RUN_SCHEMA, write_parquet
@@ -188,6 +189,35 @@ def test_a_setting_is_held_against_the_reference_with_and_without_bounds(metrics
     table = (project / "paper/tables/monitor/monitor_settings.md").read_text("utf-8")
     first_cells = [line.split("|")[1].strip() for line in table.splitlines() if "|" in line]
     assert [cell for cell in first_cells if cell.endswith("sgd")] == ["gru-sgd", "t5-sgd"]
+
+
+def test_the_finding_says_what_the_versions_reach_and_the_ending_alone(metrics, project):
+    text = (project / "paper/tables/monitor/finding.md").read_text("utf-8")
+    whole = metrics["gru-sgd"]["whole"]["whole"]["accuracy"]
+    ending = metrics["gru-sgd"]["rung"]["ending"]["accuracy"]
+    assert f"component of {100 * whole['value']:.1f} [" in text
+    assert f"by itself, {100 * ending['value']:.1f} [" in text
+    assert "the last version" not in text  # there is one
+
+
+def rate(version, part, name, value):
+    key = {"version": version, "setting": "x", "part": part, "name": name, "metric": "accuracy"}
+    return {**key, "value": value, "ci_low": value, "ci_high": value, "n": 76, "runs": 228}
+
+
+def test_the_finding_names_what_a_version_reached_on_the_half_that_it_had_not_seen():
+    rates = pl.DataFrame(
+        [
+            rate("1", "whole", "whole", 0.1),
+            rate("2", "half", "test", 0.2),
+            rate("3", "whole", "whole", 0.3),
+            rate("3", "rung", LADDER[0].name, 0.4),
+        ]
+    )
+    text = finding(rates, ("1", "2", "3"), "x", "both halves", 0.95)
+    positions = [text.index(f"{share}.0 [") for share in (10, 20, 30, 40)]
+    assert positions == sorted(positions)
+    assert "228 runs of 76 scenarios (both halves)" in text
 
 
 def test_false_alarms_of_the_half_that_no_margin_was_chosen_on_are_counted_apart(metrics):

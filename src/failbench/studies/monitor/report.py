@@ -12,6 +12,7 @@ from failbench.statistics.estimates import nest
 from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.studies.monitor.counts import decisive_table, delay_table, false_alarm_table
 from failbench.studies.monitor.figure import monitor_picture
+from failbench.studies.monitor.finding import finding
 from failbench.studies.monitor.results import Judged, method_table, rate_table
 from failbench.studies.monitor.settings import JudgedRuns
 from failbench.studies.monitor.shown import Shown, halves_in_words
@@ -96,6 +97,9 @@ def report(
         ),
         figures={
             "monitor": monitor_picture(points, runs.versions, reference, runs.lenders, shown.halves)
+        },
+        sentences={
+            "finding": finding(rates, runs.versions, reference, shown.halves, settings.confidence)
         },
         summary=(
             Summary.of(
