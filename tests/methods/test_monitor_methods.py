@@ -197,34 +197,38 @@ UNSURE = [(f"bad-{number}", number < 2, "y") for number in range(6)]
 
 def test_the_monitor_abstains_where_answers_like_it_were_wrong_before():
     frame, labels, groups = decided(*SURE, *UNSURE)
-    method = AbstainingInvariants(precision=0.95).fit(frame, labels, groups=groups)
+    method = AbstainingInvariants(coverage=0.75).fit(frame, labels, groups=groups)
     assert method.predict(frame).tolist() == ["unknown"] * 20 + [ABSTAIN] * 6
     abstained = method.diagnose(frame.assign(statement="", decided_step=1, end_kind=""))[-1]
     assert (abstained.category, abstained.reason) == (ABSTAIN, "low_confidence")
-    bold = AbstainingInvariants(precision=0.5).fit(frame, labels, groups=groups)
+    bold = AbstainingInvariants(coverage=1.0).fit(frame, labels, groups=groups)
     assert bold.predict(frame).tolist() == frame["answer"].tolist()
 
 
+def test_as_many_training_scenarios_are_answered_as_are_wanted_whatever_their_runs():
+    runs = [(f"{name}-{number}", True, name) for name in "wxyz" for number in range(5)]
+    often = [("often", number < 3, "v") for number in range(30)]  # one scenario
+    frame, labels, groups = decided(*runs, *often)
+    method = AbstainingInvariants(coverage=20 / 21).fit(frame, labels, groups=groups)
+    answered = method.predict(frame) != ABSTAIN
+    assert answered.tolist() == [True] * 20 + [False] * 30
+
+
 def test_a_threshold_is_learnt_from_scenarios_that_confidences_were_not():
-    """What is right by itself alone, once, is not sure by its own word."""
-    lone = [(f"lone-{number}", number % 2 == 0, f"decider-{number}") for number in range(12)]
+    """What was right once, and decides no other scenario, is no surer than its kind."""
+    lone = [(f"lone-{number}", True, f"decider-{number}") for number in range(12)]
     frame, labels, groups = decided(*SURE, *lone)
-    method = AbstainingInvariants(precision=0.95).fit(frame, labels, groups=groups)
-    by_itself = method.sureness_.of_decision("logic", "decider-0")
+    method = AbstainingInvariants(coverage=0.9).fit(frame, labels, groups=groups)
     unseen = method.sureness_.of_decision("logic", "never seen")
-    assert unseen < method.threshold_
-    assert by_itself > unseen
+    assert method.threshold_ < unseen < method.sureness_.of_decision("logic", "decider-0")
 
 
-def test_where_no_confidence_is_enough_the_highest_is_taken():
-    frame, labels, groups = decided(("a", False, "x"), ("b", False, "x"), ("c", False, "y"))
-    method = AbstainingInvariants(precision=0.95).fit(frame, labels, groups=groups)
-    assert method.threshold_ < 0.5
-    nothing = frame.assign(answer=ABSTAIN)
-    assert (
-        AbstainingInvariants().fit(nothing, labels, groups).predict(nothing).tolist()
-        == [ABSTAIN] * 3
-    )
+def test_what_was_not_named_is_not_withheld():
+    frame, labels, groups = decided(("a", True, "x"), ("b", True, "x"), ("c", False, "y"))
+    answers = np.array(["unknown", ABSTAIN, ABSTAIN], dtype=object)
+    few = frame.assign(answer=answers)
+    method = AbstainingInvariants(coverage=0.8).fit(few, labels, groups=groups)
+    assert (method.threshold_, method.predict(few).tolist()) == (0.0, answers.tolist())
 
 
 ENDS = pd.DataFrame(

@@ -213,7 +213,7 @@ def test_methods_of_the_monitor_are_asked_of_the_seeds_that_it_watched(
     splits = make_splits(features.select("scenario", "category").drop_nulls().unique(), 2, 1, 0)
     known = made_up_known(watched, ("bert-adamw", "gru-adamw", "lstm-adamw"))
     predictions = across_architectures(
-        features, splits, "forest_on_invariants", FOREST, study, known=known
+        features, splits, "invariants", NoSections(), study, known=known
     )
     of_seed = watched.filter(pl.col("seed") == seeds[0])
     expected = {POOLED: watched, LEFT_OUT: watched, KNOWN_SCENARIOS: of_seed}

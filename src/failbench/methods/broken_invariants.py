@@ -137,13 +137,15 @@ class BrokenInvariants(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 class AbstainingInvariants(BrokenInvariants):
     """The monitor's own answer where it is sure, and an abstention elsewhere.
 
-    It is sure from the lowest confidence on at which a given share of the answers to training
-    scenarios is right, where the confidence of each is learnt from all others.
+    It is sure from the highest confidence on at which it still answers a given share of the
+    training scenarios, where the confidence of each is learnt from all others. A threshold that
+    makes so many answers right would be the other choice: among the surest answers of these rules
+    errors are too few, and too even, to tell one.
 
     Parameters
     ----------
-    precision
-        That share; where no confidence reaches it, the highest is taken.
+    coverage
+        That share. Where fewer answers are named at all, none is withheld.
 
     Attributes
     ----------
@@ -151,11 +153,11 @@ class AbstainingInvariants(BrokenInvariants):
         That confidence.
     """
 
-    def __init__(self, precision: float = 0.95) -> None:
-        self.precision = precision
+    def __init__(self, coverage: float = 0.80) -> None:
+        self.coverage = coverage
 
     def fit(self, X: pd.DataFrame, y: Labels, groups: Labels | None = None) -> Self:
-        """Learn how sure answers are, and from where on they are right often enough."""
+        """Learn how sure answers are, and from where on enough of them are left."""
         super().fit(X, y, groups)
         weights, right = scenario_weights(X, groups), _is_right(X, y)
         scenarios = np.arange(len(X)) if groups is None else np.asarray(groups)
@@ -165,9 +167,12 @@ class AbstainingInvariants(BrokenInvariants):
             others = Sureness.of(X[~held], right[~held], weights[~held])
             sure[held] = others.of_runs(X[held])
         named = X["answer"].to_numpy() != ABSTAIN
-        self.threshold_ = _lowest(
-            sure[named].round(DECIMALS), right[named], weights[named], self.precision
-        )
+        sure = np.where(named, sure.round(DECIMALS), 0.0)
+        levels = np.unique(sure)[::-1]
+        enough = [
+            level for level in levels if weights[sure >= level].sum() >= self._wanted(weights)
+        ]
+        self.threshold_ = float(enough[0])
         return self
 
     def predict(self, X: pd.DataFrame) -> Labels:
@@ -176,17 +181,9 @@ class AbstainingInvariants(BrokenInvariants):
         answers[self.sureness_.of_runs(X).round(DECIMALS) < self.threshold_] = ABSTAIN
         return answers
 
-
-def _lowest(sure: Array, right: Mask, weights: Array, precision: float) -> float:
-    """The lowest confidence from which on so many are right; the highest if there is none."""
-    levels = np.unique(sure)
-    if not len(levels):
-        return 1.0
-    for level in levels:
-        committed = sure >= level
-        if (weights * right)[committed].sum() >= precision * weights[committed].sum():
-            return float(level)
-    return float(levels[-1])
+    def _wanted(self, weights: Array) -> float:
+        """The weight of the training runs that are to be answered; no more than rounding allows."""
+        return self.coverage * float(weights.sum()) - 1e-9
 
 
 def _is_right(X: pd.DataFrame, y: Labels) -> Mask:

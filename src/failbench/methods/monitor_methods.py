@@ -131,9 +131,9 @@ class NoSections(Sections):
 
 
 class AbstainingSettings(Record):
-    """How often answers must be right; the section ``invariants_abstaining`` of params.yaml."""
+    """How many runs are answered; the section ``invariants_abstaining`` of params.yaml."""
 
-    precision: float = Field(gt=0, le=1)
+    coverage: float = Field(gt=0, le=1)
 
 
 class EndingSettings(Record):
@@ -149,7 +149,7 @@ def _build_invariants(settings: NoSections, context: Context) -> Method:  # noqa
 
 def _build_abstaining(settings: AbstainingSettings, context: Context) -> Method:  # noqa: ARG001
     """The monitor's answer where it is sure enough."""
-    return AbstainingInvariants(settings.precision)
+    return AbstainingInvariants(settings.coverage)
 
 
 def _build_ending(settings: EndingSettings, context: Context) -> Method:  # noqa: ARG001
