@@ -21,6 +21,9 @@ from failbench.vocabulary import CATEGORIES
 ROW_HEIGHT: Final = 0.3
 """Inches."""
 
+SETTING_ROWS: Final = 1.3
+"""How much higher than others the rows of settings are, which have a mark more."""
+
 WHOLE: Final = "whole"
 BORROWED: Final = "borrowed"
 BOTH: Final = (WHOLE, WHOLE)
@@ -75,9 +78,14 @@ def monitor_picture(
         "reference setting and over all of them. Where there are several settings, a second panel "
         "has a row for each: with bounds of its own, of another setting, and with none.",
         FULL_WIDTH,
-        0.85 + ROW_HEIGHT * len(rows),
+        1.1 + ROW_HEIGHT * (len(rows) + SETTING_ROWS * len(_settings(by_setting, setting))),
         partial(_draw, drawn, rows, setting, by_setting, marks),
     )
+
+
+def _settings(by_setting: pl.DataFrame, reference: str) -> dict[str, str]:
+    """Rows of settings, the reference first."""
+    return {name: name for name in (reference, *sorted(set(by_setting["row"]) - {reference}))}
 
 
 def _finding(accuracy: pl.DataFrame, versions: Sequence[str], setting: str, halves: str) -> str:
@@ -107,21 +115,23 @@ def _draw(
     bounds: dict[str, str],
     figure: Figure,
 ) -> None:
-    settings = {name: name for name in (setting, *sorted(set(by_setting["row"]) - {setting}))}
+    settings = _settings(by_setting, setting)
     several = len(settings) > 1
-    left, *others = figure.subplots(1, 1 + several, squeeze=False)[0]
+    heights = (len(rows), SETTING_ROWS * len(settings))[: 1 + several]
+    upper, *others = figure.subplots(
+        1 + several, 1, squeeze=False, sharex=True, height_ratios=heights
+    )[:, 0]
     shown = {setting: Mark(setting, BLUE, "o")}
     if several:
         shown[ALL_SETTINGS] = Mark("all settings", BLACK, "D", "none")
     first = next((row for row in rows if row in CATEGORIES), None)
-    dot_plot(left, drawn, rows, shown, heavy_above=first)
+    dot_plot(upper, drawn, rows, shown, heavy_above=first)
     handles = [mark.handle for mark in shown.values()]
-    for right in others:
+    for lower in others:
         looks = zip(bounds.items(), ((BLUE, "o"), (VERMILLION, "s"), (GREY, "v")), strict=False)
         marks = {name: Mark(label, *look) for (name, label), look in looks}
-        dot_plot(right, by_setting, settings, marks)
+        dot_plot(lower, by_setting, settings, marks)
         handles += [mark.handle for mark in marks.values()]
-    for axes in (left, *others):
-        axes.set_xlim(0, 102)
-        axes.set_xlabel("accuracy in percent, abstentions wrong")
+    upper.set_xlim(0, 102)
+    (upper, *others)[-1].set_xlabel("accuracy in percent, abstentions wrong")
     legend_outside(figure, handles, columns=3)

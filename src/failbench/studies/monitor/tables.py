@@ -31,11 +31,12 @@ ALARM_NOTE: Final = (
     "A false alarm is a healthy run of which a cause is named. Wilson's {interval:g} % intervals, "
     "n = runs. Logic: what needs no bounds; own: bounds of the setting's successes besides, which "
     "alarm on none of those that they were fitted to, and whose margin was chosen on these and the "
-    "twins of the development half; else bounds fitted to another setting."
+    "twins of the development half; else bounds fitted to another setting, of which no run counts."
 )
 SETTINGS_NOTE: Final = (
     "Own: fitted to successful runs of the setting. Less: points of accuracy above that of the "
-    "reference, on the scenarios and seeds that both have."
+    "reference, on the scenarios and seeds that both have. All, by bounds of one setting: runs of "
+    "the others."
 )
 METHODS_NOTE: Final = (
     "Out of fold, in the folds of the main study; each method learns from the runs of these "
