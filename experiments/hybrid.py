@@ -7,7 +7,6 @@ from pathlib import Path
 import polars as pl
 
 from failbench.methods.hybrid import HybridSettings
-from failbench.prediction.main_study import ON_INVARIANTS
 from failbench.predictions import PREDICTION_SCHEMA
 from failbench.statistics.costs import UnitCosts
 from failbench.statistics.intervals import ScenarioIntervalSettings
@@ -16,14 +15,13 @@ from failbench.studies.hybrid.report import report
 from failbench.studies.hybrid.results import RoutingSettings
 from failbench.vocabulary import Route
 from report import publish, read_reported, run
-from stage import read_names, read_output, read_section
+from stage import read_output, read_section
 
 HYBRID = Path("data/predictions/nested_cv/hybrid.parquet")
 TWO_WAY = Path("data/predictions/nested_cv/hybrid_two_way.parquet")
 RULES = Path("data/predictions/nested_cv/improved_rules.parquet")
 FOREST = Path("data/predictions/nested_cv/random_forest.parquet")
 HUMAN = Path("data/predictions/nested_cv/simulated_human.parquet")
-ON_MONITOR = Path("data/predictions/nested_cv/hybrid_monitor.parquet")
 
 
 def main() -> None:
@@ -35,8 +33,6 @@ def main() -> None:
         "hybrid": read_output(HYBRID, PREDICTION_SCHEMA),
         "hybrid_two_way": read_output(TWO_WAY, PREDICTION_SCHEMA),
     }
-    if "invariants" in read_names("methods"):
-        hybrids[ON_INVARIANTS] = read_output(ON_MONITOR, PREDICTION_SCHEMA)
     rules = read_output(RULES, PREDICTION_SCHEMA)
     members: dict[Route, pl.DataFrame] = {
         "classifier": read_output(FOREST, PREDICTION_SCHEMA),

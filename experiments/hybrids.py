@@ -1,4 +1,4 @@
-"""Stage hybrids: what hybrids predict in every study, from their members' predictions."""
+"""Stage hybrids: what the two hybrids predict in every study, from their members' predictions."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ import polars as pl
 
 from failbench.methods.hybrid import Hybrid, HybridSettings, HybridTwoWay
 from failbench.prediction.hybrids import compose
-from failbench.prediction.main_study import ON_INVARIANTS
 from failbench.predictions import PREDICTION_SCHEMA
 from failbench.telemetry import write_parquet
 from failbench.vocabulary import Route
-from stage import print_table, read_names, read_output, read_section, run
+from stage import print_table, read_output, read_section, run
 
 ROUTES = ("rules", "classifier", "human")
 MEMBERS = ("improved_rules", "random_forest", "simulated_human")
@@ -23,7 +22,7 @@ STUDIES = (
 
 
 def main() -> None:
-    settings, methods = read_section("hybrid", HybridSettings), read_names("methods")
+    settings = read_section("hybrid", HybridSettings)
     three_way = Hybrid(None, None, None, **settings.model_dump())
     predictions = {
         folder: [read_output(folder / f"{name}.parquet", PREDICTION_SCHEMA) for name in MEMBERS]
@@ -37,13 +36,6 @@ def main() -> None:
         two_way = compose("hybrid_two_way", HybridTwoWay(None, None), rules, {"classifier": forest})
         write_parquet(two_way, folder / "hybrid_two_way.parquet")
         rows += _summary(folder.name, hybrid) + _summary(folder.name, two_way)
-        if "invariants" in methods:
-            invariants = read_output(folder / "invariants.parquet", PREDICTION_SCHEMA)
-            first = compose(
-                ON_INVARIANTS, HybridTwoWay(None, None), invariants, {"classifier": forest}
-            )
-            write_parquet(first, folder / f"{ON_INVARIANTS}.parquet")
-            rows += _summary(folder.name, first)
     print_table(("study", "features", "method", "accuracy", *ROUTES), rows)
 
 
