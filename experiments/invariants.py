@@ -35,21 +35,22 @@ MEASURED = Path("data/measurements/invariants")
 def main() -> None:
     settings = read_section("invariants", JudgedRuns)
     halves = read_points(HALVES, HALF_SCHEMA)
+    versions = [read_rules(MONITORED, version) for version in settings.versions]
+    detected = read_output(TELEMETRY, RUN_SCHEMA)
     monitored = together(
         of_halves(runs, halves, settings.halves) for runs in measured_settings(MONITORED).values()
     )
-    ends = ends_of(monitored.runs, read_output(TELEMETRY, RUN_SCHEMA))
+    ends = ends_of(monitored.runs, detected)
     broken, judged = [], []
     ahead = sorted({0, *settings.steps_ahead})
-    for version in settings.versions:
-        rules = read_rules(MONITORED, version)
-        judges_all = version == settings.versions[-1]
+    for rules in versions:
+        judges_all = rules is versions[-1]
         here = monitored if judges_all else of_bounded_settings(monitored, rules)
         breaks = break_table(here, rules, settings.lenders)
         ends_here = ends.join(here.runs, on="run_id", how="semi")
         verdicts = verdict_table(breaks, ends_here, rules, (None, *ahead), (OWN, *settings.lenders))
-        broken.append(breaks.select(pl.lit(version).alias("version"), pl.all()))
-        judged.append(verdicts.select(pl.lit(version).alias("version"), pl.all()))
+        broken.append(breaks.select(pl.lit(rules.version).alias("version"), pl.all()))
+        judged.append(verdicts.select(pl.lit(rules.version).alias("version"), pl.all()))
     write_parquet(pl.concat(broken), MEASURED / "breaks.parquet")
     write_parquet(pl.concat(judged), MEASURED / "verdicts.parquet")
     write_parquet(ends, MEASURED / "ends.parquet")
