@@ -7,6 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from failbench.methods.hybrid import HybridSettings
+from failbench.prediction.main_study import ON_INVARIANTS
 from failbench.predictions import PREDICTION_SCHEMA
 from failbench.statistics.costs import UnitCosts
 from failbench.statistics.intervals import ScenarioIntervalSettings
@@ -19,6 +20,7 @@ from stage import read_output, read_section
 
 HYBRID = Path("data/predictions/nested_cv/hybrid.parquet")
 TWO_WAY = Path("data/predictions/nested_cv/hybrid_two_way.parquet")
+MONITOR = Path("data/predictions/nested_cv/hybrid_monitor.parquet")
 RULES = Path("data/predictions/nested_cv/improved_rules.parquet")
 FOREST = Path("data/predictions/nested_cv/random_forest.parquet")
 HUMAN = Path("data/predictions/nested_cv/simulated_human.parquet")
@@ -32,6 +34,7 @@ def main() -> None:
     hybrids = {
         "hybrid": read_output(HYBRID, PREDICTION_SCHEMA),
         "hybrid_two_way": read_output(TWO_WAY, PREDICTION_SCHEMA),
+        ON_INVARIANTS: read_output(MONITOR, PREDICTION_SCHEMA),
     }
     rules = read_output(RULES, PREDICTION_SCHEMA)
     members: dict[Route, pl.DataFrame] = {

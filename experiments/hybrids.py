@@ -1,4 +1,4 @@
-"""Stage hybrids: what the two hybrids predict in every study, from their members' predictions."""
+"""Stage hybrids: what the hybrids predict in every study, from their members' predictions."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ import polars as pl
 
 from failbench.methods.hybrid import Hybrid, HybridSettings, HybridTwoWay
 from failbench.prediction.hybrids import compose
+from failbench.prediction.main_study import ON_INVARIANTS
 from failbench.predictions import PREDICTION_SCHEMA
 from failbench.telemetry import write_parquet
 from failbench.vocabulary import Route
 from stage import print_table, read_output, read_section, run
 
 ROUTES = ("rules", "classifier", "human")
-MEMBERS = ("improved_rules", "random_forest", "simulated_human")
+MEMBERS = ("improved_rules", "random_forest", "simulated_human", "invariants")
 STUDIES = (
     Path("data/predictions/nested_cv"),
     Path("data/predictions/across_architectures"),
@@ -24,18 +25,22 @@ STUDIES = (
 def main() -> None:
     settings = read_section("hybrid", HybridSettings)
     three_way = Hybrid(None, None, None, **settings.model_dump())
+    two_way = HybridTwoWay(None, None)
     predictions = {
         folder: [read_output(folder / f"{name}.parquet", PREDICTION_SCHEMA) for name in MEMBERS]
         for folder in STUDIES
     }
     rows = []
-    for folder, (rules, forest, human) in predictions.items():
-        members: dict[Route, pl.DataFrame] = {"classifier": forest, "human": human}
-        hybrid = compose("hybrid", three_way, rules, members)
-        write_parquet(hybrid, folder / "hybrid.parquet")
-        two_way = compose("hybrid_two_way", HybridTwoWay(None, None), rules, {"classifier": forest})
-        write_parquet(two_way, folder / "hybrid_two_way.parquet")
-        rows += _summary(folder.name, hybrid) + _summary(folder.name, two_way)
+    for folder, (rules, forest, human, invariants) in predictions.items():
+        one: dict[Route, pl.DataFrame] = {"classifier": forest}
+        both: dict[Route, pl.DataFrame] = {"classifier": forest, "human": human}
+        for hybrid in (
+            compose("hybrid", three_way, rules, both),
+            compose("hybrid_two_way", two_way, rules, one),
+            compose(ON_INVARIANTS, two_way, invariants, one),
+        ):
+            write_parquet(hybrid, folder / f"{hybrid['method'][0]}.parquet")
+            rows += _summary(folder.name, hybrid)
     print_table(("study", "features", "method", "accuracy", *ROUTES), rows)
 
 

@@ -16,8 +16,9 @@ from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.statistics.settings import read_statistics
 from failbench.studies.monitor.cost import COST_SCHEMA
 from failbench.studies.monitor.halves import HALF_SCHEMA
+from failbench.studies.monitor.judged import Judged, labelled
+from failbench.studies.monitor.rates import METHODS
 from failbench.studies.monitor.report import report
-from failbench.studies.monitor.results import METHODS, Judged, labelled
 from failbench.studies.monitor.settings import (
     HISTORY_SCHEMA,
     JudgedRuns,

@@ -17,8 +17,6 @@ DESCRIBED = ("data", "figures", "paper/tables")
 WRITTEN_LATER = {
     "data/llm/<label>.jsonl",  # by `make llm`, once somebody asks models
     "data/telemetry/carried.csv",  # by `failbench carry`, once fingerprints are carried over
-    # by `importance`, once a classifier on what the monitor knows is among the methods
-    "paper/tables/importance/importance_invariants.{md,tex,typ}",
 }
 """What may be committed and need not."""
 STYLE = {"figures/matplotlibrc"}

@@ -55,7 +55,7 @@ def test_an_interval_that_does_not_hold_its_value_is_drawn_as_it_is():
 
 def test_rows_are_named_from_the_top_with_a_line_between_each_and_the_next():
     axes = Figure().subplots()
-    rule_rows(axes, {"one": "One", "two": "Two", "three": "Three"}, heavy_above="three")
+    rule_rows(axes, {"one": "One", "two": "Two", "three": "Three"}, heavy_above=["three"])
     assert [label.get_text() for label in axes.get_yticklabels()] == ["One", "Two", "Three"]
     assert axes.get_ylim() == (2.5, -0.5)
     (thin, heavy) = axes.get_lines()

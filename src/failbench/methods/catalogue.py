@@ -74,6 +74,11 @@ class CatalogueEntry:
         """Whether it receives the true category: a simulation under an assumption, no diagnosis."""
         return "true category" in self.reads
 
+    @property
+    def made_in_view(self) -> bool:
+        """Whether it rests on the monitor's rules, which were made with the scenarios in view."""
+        return "invariants" in self.reads
+
 
 def _entry(
     name: str, label: str, family: Family, *reads: Source, module: str | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import numpy as np
 import polars as pl
@@ -23,7 +23,7 @@ def dot_plot(
     *,
     spread: float = SPREAD,
     scale: float = 100.0,
-    heavy_above: str | None = None,
+    heavy_above: Collection[str] = (),
 ) -> None:
     """Draw values with their intervals along the horizontal axis, the first row on top.
 
@@ -43,7 +43,7 @@ def dot_plot(
     scale
         What values and bounds are multiplied by: rates become percent.
     heavy_above
-        The row that a heavier line sets apart from those above.
+        Rows that a heavier line sets apart from those above.
     """
     positions = {row: position for position, row in enumerate(rows)}
     offsets = np.linspace(-spread / 2, spread / 2, len(marks)) if len(marks) > 1 else np.zeros(1)
@@ -62,11 +62,11 @@ def dot_plot(
     rule_rows(axes, rows, heavy_above=heavy_above)
 
 
-def rule_rows(axes: Axes, rows: Mapping[str, str], *, heavy_above: str | None = None) -> None:
+def rule_rows(axes: Axes, rows: Mapping[str, str], *, heavy_above: Collection[str] = ()) -> None:
     """Name the rows, and draw a line between each and the next."""
     for position, row in enumerate(rows):
         if position:
-            heavy = row == heavy_above
+            heavy = row in heavy_above
             axes.axhline(
                 position - 0.5,
                 color=BLACK if heavy else GREY,
@@ -86,7 +86,7 @@ def dot_panels(
     panels: Mapping[str, str],
     *,
     spread: float = SPREAD,
-    heavy_above: str | None = None,
+    heavy_above: Collection[str] = (),
     guide: bool = True,
 ) -> list[Axes]:
     """A dot plot per condition, side by side, over the same rows.

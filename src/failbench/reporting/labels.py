@@ -109,6 +109,33 @@ def reads_true_category(method: str) -> bool:
     return method in ENTRIES and ENTRIES[method].reads_true_category
 
 
+def made_in_view(method: str) -> bool:
+    """Whether a method rests on rules that were made with the benchmark's scenarios in view.
+
+    What it reaches on them is development: no figure says that it is the best of all.
+
+    >>> made_in_view("invariants"), made_in_view("ending"), made_in_view("llm_mistral_7b_monitored")
+    (True, False, True)
+    """
+    return reads_monitor(method) or (method in ENTRIES and ENTRIES[method].made_in_view)
+
+
+def is_blind(method: str) -> bool:
+    """Whether a method diagnoses scenarios that neither it nor its author has seen."""
+    return not (reads_true_category(method) or made_in_view(method))
+
+
+def drawn_label(method: str) -> str:
+    """A method's label in a figure: with an asterisk, which the title explains, if it is not blind.
+
+    Those that are handed the true category have none: their marks are hollow.
+
+    >>> drawn_label("random_forest"), drawn_label("invariants")
+    ('Random forest', 'Invariants*')
+    """
+    return method_label(method) + ("*" if made_in_view(method) else "")
+
+
 def label_inside(method: str) -> str:
     """A method's label as it reads inside a sentence: names like LightGBM keep their capitals.
 

@@ -9,7 +9,7 @@ from typing import Final, Literal
 
 from matplotlib.typing import LineStyleType
 
-from failbench.reporting.labels import in_label_order, method_label, reads_true_category
+from failbench.reporting.labels import drawn_label, in_label_order, reads_true_category
 from failbench.reporting.style import (
     BLACK,
     BLUE,
@@ -38,7 +38,7 @@ class MethodStyle(Mark):
 
 def _style(method: str, colour: str, line: LineStyleType, marker: str) -> MethodStyle:
     fill: Literal["none", "full"] = "none" if reads_true_category(method) else "full"
-    return MethodStyle(method_label(method), colour, marker, fill, line=line)
+    return MethodStyle(drawn_label(method), colour, marker, fill, line=line)
 
 
 METHOD_STYLES: Final[dict[str, MethodStyle]] = {
@@ -90,7 +90,7 @@ def method_styles(methods: Iterable[str]) -> dict[str, MethodStyle]:
     names = set(methods)
     known = {name: style for name, style in METHOD_STYLES.items() if name in names}
     added = {
-        name: MethodStyle(method_label(name), BLACK, marker, line=":")
+        name: MethodStyle(drawn_label(name), BLACK, marker, line=":")
         for name, marker in zip(
             in_label_order(names - set(METHOD_STYLES)), cycle(ADDED_MARKERS), strict=False
         )

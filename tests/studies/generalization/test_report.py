@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 
 from failbench.prediction.fold_plans import LEFT_OUT
+from failbench.reporting.captions import DEVELOPMENT_NOTE
 from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.studies.generalization.figure import PANELS
 from failbench.studies.generalization.report import report
@@ -50,3 +51,17 @@ def test_the_figure_is_drawn_from_the_published_points(made):
     )
     drawn = {value for marks in marks_of(axes) for value in marks.get_xdata()}
     assert {100 * value for value in points["value"]} <= drawn
+
+
+@pytest.mark.usefixtures("project_style")
+def test_methods_whose_rules_were_made_in_view_stand_below_and_are_never_called_the_best(reported):
+    studies = made_up_studies(("random_forest", "invariants", "simulated_human"))
+    right = pl.when(pl.col("method") == "invariants").then("category").otherwise("prediction")
+    made = report(studies.with_columns(prediction=right), reported, SETTINGS)
+    picture = made.figures["generalization"]
+    assert "(random forest)" in picture.title
+    assert "(invariants)" not in picture.title
+    assert picture.title.endswith("(*: by rules made with these scenarios in view)")
+    rows = [label.get_text() for label in picture.figure().axes[0].get_yticklabels()]
+    assert rows == ["Random forest", "Invariants*", "Simulated human"]
+    assert DEVELOPMENT_NOTE in made.tables[0].notes

@@ -120,7 +120,7 @@ def test_the_hybrid_that_asks_the_monitor_first_stands_below_with_nothing_report
     assert set(table.notes) > set(without.notes)
     picture = hybrids_picture(both, grid, reported, THRESHOLDS, human_cost=1.0)
     labels = [text.get_text() for text in drawn(picture).axes[0].get_yticklabels()]
-    assert labels[-2:] == ["two-way, measured", "monitor, measured"]
+    assert labels[-2:] == ["two-way, measured", "monitor*, measured"]
 
 
 def test_conditions_are_of_the_answers_that_no_person_gave(routes, reported):

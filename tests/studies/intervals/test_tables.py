@@ -7,10 +7,11 @@ import pytest
 
 from failbench.errors import BadInputError
 from failbench.methods.catalogue import FEATURE_METHODS
+from failbench.reporting.captions import DEVELOPMENT_NOTE
 from failbench.reporting.cells import one_decimal, percent, three_decimals, with_interval
 from failbench.reporting.labels import METHOD_LABELS, method_label
 from failbench.reporting.reported import Reported
-from failbench.studies.intervals.rows import ASSUMED
+from failbench.studies.intervals.rows import ASSUMED, DEVELOPED
 from failbench.studies.intervals.tables import Design, headline_table, methods_table, scores_table
 from failbench.validation import kept_by_hand
 
@@ -63,6 +64,27 @@ def test_methods_come_in_the_papers_order_and_those_told_the_truth_below_the_oth
         in_paper.remove("Simulated human")
         assert above == [*in_paper, "Hybrid, two-way", "Symptom baseline", "Majority category"]
         assert below == ["Simulated human", "Hybrid, three-way"]
+
+
+def test_methods_whose_rules_were_made_in_view_stand_apart_and_every_caption_says_so(
+    measured, reported
+):
+    for build in (methods_table, headline_table):
+        assert DEVELOPED.text not in [row[0] for row in build_rows(build, measured, reported)]
+    for method in ("invariants", "ending"):
+        measured["19"][method] = measured["19"]["ebm"]
+    for build in (methods_table, headline_table):
+        names = [row[0] for row in build_rows(build, measured, reported)]
+        below = names[names.index(DEVELOPED.text) + 1 : names.index(ASSUMED.text)]
+        assert below == ["Invariants"]
+        assert names.index("Ending alone") < names.index(DEVELOPED.text)
+        table = build(measured, reported, DESIGN, confidence=0.95)
+        assert DEVELOPMENT_NOTE in " ".join(table.notes)
+    assert DEVELOPMENT_NOTE in scores_table(measured, DESIGN, confidence=0.95).notes[1]
+
+
+def build_rows(build, measured, reported):
+    return build(measured, reported, DESIGN, confidence=0.95).rows
 
 
 def test_the_majority_category_is_a_share_without_an_interval(measured, reported):

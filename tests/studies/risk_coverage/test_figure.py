@@ -75,6 +75,18 @@ def test_the_title_is_of_the_method_that_is_wrong_least_and_is_not_handed_the_ca
     assert title.endswith("on 5.0 %")
 
 
+def test_a_method_whose_rules_were_made_in_view_is_starred_and_never_called_the_best():
+    methods = ("invariants", "ebm", "lightgbm")
+    curves = made_up_curves(methods).with_columns(
+        risk=pl.when(pl.col("method") == "invariants").then(0.0).otherwise("risk")
+    )
+    picture = risk_coverage_picture(curves, {})
+    assert "EBM is wrong on 2.5 %" in picture.title
+    assert picture.title.endswith("(*: by rules made with these scenarios in view)")
+    titles = [axes.get_title(loc="left") for axes in picture.figure().axes if axes.axison]
+    assert titles == ["LightGBM", "EBM", "Invariants*"]
+
+
 def test_every_method_can_be_drawn_and_every_text_read():
     assert_printable(risk_coverage_picture(made_up_curves(), {}))
 

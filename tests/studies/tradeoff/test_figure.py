@@ -9,7 +9,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.transforms import Bbox
 
 from failbench.errors import BadInputError
-from failbench.reporting.labels import METHOD_LABELS
+from failbench.reporting.labels import drawn_label
 from failbench.reporting.method_styles import METHOD_STYLES
 from failbench.reporting.picture import save_picture
 from failbench.reporting.style import BLACK
@@ -65,7 +65,7 @@ def test_every_point_is_labelled_in_its_panel(figure, points):
     for axes, source in zip(figure.axes, ("measured", "reported"), strict=True):
         methods = points.filter(pl.col("source") == source)["method"]
         labels = sorted(text.get_text().removesuffix(" (no conditions)") for text in names(axes))
-        assert labels == sorted(METHOD_LABELS[method] for method in methods)
+        assert labels == sorted(drawn_label(method) for method in methods)
 
 
 def test_no_label_covers_another_or_leaves_its_panel(figure):

@@ -106,7 +106,7 @@ def _draw(drawn: pl.DataFrame, paper: Reported, figure: Figure) -> None:
         axes.axvline(100 * CHANCE, color=GREY, linewidth=0.8, linestyle=":")
         # the last row has all signals, which the others lack
         rows = {name: subset_label(name) for name in subsets}
-        dot_plot(axes, drawn, rows, marks, heavy_above=subsets[-1])
+        dot_plot(axes, drawn, rows, marks, heavy_above=subsets[-1:])
         axes.set_title(title)
     left.set_xlim(-3, 100)
     _mark_reported(left, panels[0], paper)

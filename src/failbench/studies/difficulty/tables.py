@@ -23,14 +23,14 @@ ALL = "all"
 LEVELS_NOTE = (
     "Diagnosed right: percent of the answers of {methods} methods to the runs of up to {runs} "
     "settings (architecture and seed), by fits that had never seen the scenario; methods and "
-    "architectures count alike. Left out: simulated people, hybrids, which repeat their members, "
-    "and the symptom baseline, which reads no measurement. Measured hard: fewer than {hard} % "
-    "right; easy: {easy} % or more. Brackets: {interval:g} % intervals by resampling scenarios "
-    "within categories. Agreement of declared and measured levels: weighted kappa {kappa}, "
-    "Kendall's tau-b with the share itself {declared}. The same share in the reference "
-    "architecture and in the others: tau-b {architectures}, to which it adds that one fit answers "
-    "for a scenario in all of them. Share and how many of the {neighbours} nearest scenarios have "
-    "the same cause: tau-b {near}."
+    "architectures count alike. Left out, as they are told the category, repeat other methods, "
+    "read no measurement or a part of them, or rest on rules that were made with the scenarios in "
+    "view: {left_out}. Measured hard: fewer than {hard} % right; easy: {easy} % or more. Brackets: "
+    "{interval:g} % intervals by resampling scenarios within categories. Agreement of declared and "
+    "measured levels: weighted kappa {kappa}, Kendall's tau-b with the share itself {declared}. "
+    "The same share in the reference architecture and in the others: tau-b {architectures}, to "
+    "which it adds that one fit answers for a scenario in all of them. Share and how many of the "
+    "{neighbours} nearest scenarios have the same cause: tau-b {near}."
 )
 REPORTED_NOTE = (
     "Reported: the paper takes the difficulty of a scenario from how many of its annotators were "
@@ -179,6 +179,7 @@ def _levels_note(
     return LEVELS_NOTE.format(
         methods=difficulty.shares.filter(view="method")["name"].n_unique(),
         runs=difficulty.scenarios["runs"].max(),
+        left_out="; ".join(label_inside(method) for method in settings.left_out),
         hard=percent(settings.hard_below),
         easy=percent(settings.easy_from),
         interval=100 * settings.confidence,

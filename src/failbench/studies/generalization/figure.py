@@ -11,12 +11,15 @@ from matplotlib.lines import Line2D
 
 from failbench.features.catalogue import PRIMARY_SET
 from failbench.prediction.fold_plans import KNOWN_SCENARIOS, LEFT_OUT, NESTED_CV, POOLED
+from failbench.reporting.captions import with_development
 from failbench.reporting.cells import percent
 from failbench.reporting.dot_plot import dot_panels
 from failbench.reporting.labels import (
+    drawn_label,
     in_label_order,
+    is_blind,
     label_inside,
-    method_label,
+    made_in_view,
     reads_true_category,
 )
 from failbench.reporting.method_styles import method_styles
@@ -39,7 +42,8 @@ def generalization_picture(points: pl.DataFrame, paper: Reported) -> Picture:
     """Accuracy on the paper's features with its interval, a panel per study.
 
     Methods that only the main study has are left out, as they are of the table: there is nothing to
-    hold them against. Those that are handed the true category stand below a line.
+    hold them against. Below a line stand those whose rules were made with the scenarios in view,
+    and below another those that are handed the true category.
 
     Parameters
     ----------
@@ -60,7 +64,7 @@ def generalization_picture(points: pl.DataFrame, paper: Reported) -> Picture:
         (pl.col("study") != NESTED_CV).any().over("method"),
     )
     return Picture(
-        _finding(drawn),
+        with_development(_finding(drawn), drawn["method"].unique()),
         "Four panels of accuracies with intervals, a row per method: on the reference "
         "architecture, on all, on architectures left out of training, and on those with known "
         "scenarios. Vertical ticks are the accuracies that the paper reports.",
@@ -76,30 +80,32 @@ def _finding(drawn: pl.DataFrame) -> str:
     for study in (LEFT_OUT, KNOWN_SCENARIOS):
         rates = drawn.filter(
             pl.col("study") == study,
-            ~pl.col("method").map_elements(reads_true_category, return_dtype=pl.Boolean),
+            pl.col("method").map_elements(is_blind, return_dtype=pl.Boolean),
         ).sort("value", "method", descending=[True, False])
         best[study] = rates.row(0, named=True) if rates.height else None
     new, known = best[LEFT_OUT], best[KNOWN_SCENARIOS]
     if new is None or known is None:
         return "Accuracy of each method on new and on known scenarios"
     return (
-        "On architectures left out, the best method that is not handed the category is right on "
-        f"{percent(new['value'])} % of new scenarios ({label_inside(new['method'])}) and on "
-        f"{percent(known['value'])} % of known ones ({label_inside(known['method'])})"
+        "On architectures left out, the best method that was told nothing of the scenarios is "
+        f"right on {percent(new['value'])} % of new scenarios ({label_inside(new['method'])}) and "
+        f"on {percent(known['value'])} % of known ones ({label_inside(known['method'])})"
     )
 
 
 def _draw(drawn: pl.DataFrame, reported: dict[str, float], figure: Figure) -> None:
-    ordered = sorted(in_label_order(drawn["method"]), key=reads_true_category)
-    truth_told = [method for method in ordered if reads_true_category(method)]
+    methods = in_label_order(drawn["method"])
+    developed = [method for method in methods if made_in_view(method)]
+    truth_told = [method for method in methods if reads_true_category(method)]
+    ordered = [*(method for method in methods if is_blind(method)), *developed, *truth_told]
     grid = dot_panels(
         figure,
         drawn.rename({"study": "panel"}).with_columns(row="method", mark="method"),
-        {method: method_label(method) for method in ordered},
+        {method: drawn_label(method) for method in ordered},
         method_styles(ordered),
         PANELS,
         spread=0.0,
-        heavy_above=truth_told[0] if truth_told else None,
+        heavy_above=(*developed[:1], *truth_told[:1]),
     )
     for position, method in enumerate(ordered):
         if method in reported:

@@ -11,6 +11,7 @@ from failbench.features.catalogue import PRIMARY_SET
 from failbench.prediction.fold_plans import KNOWN_SCENARIOS, LEFT_OUT, NESTED_CV, POOLED
 from failbench.prediction.known import read_by
 from failbench.prediction.main_study import SAME_REPEATS
+from failbench.reporting.captions import development_note
 from failbench.reporting.cells import ABSENT, with_interval
 from failbench.reporting.labels import (
     FEATURE_SET_LABELS,
@@ -151,5 +152,6 @@ def studies_table(table: pl.DataFrame, *, confidence: float) -> Table:
             STUDIES_NOTE.format(interval=100 * confidence),
             _gain_note(table),
             *((MONITOR_NOTE,) if read_by(table["method"]) else ()),
+            *development_note(table["method"].unique()),
         ),
     )

@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 
 from failbench.methods.hybrid import HybridSettings
 from failbench.prediction.main_study import ON_INVARIANTS
+from failbench.reporting.captions import with_development
 from failbench.reporting.cells import percent
 from failbench.reporting.method_styles import METHOD_STYLES
 from failbench.reporting.picture import Picture
@@ -40,7 +41,7 @@ LARGEST: Final = 90
 """Area, in square points, of the mark of a pair that every resample finds cheapest."""
 
 PALETTE: Final = "viridis"
-KINDS: Final = {"hybrid": "three-way", "hybrid_two_way": "two-way", ON_INVARIANTS: "monitor"}
+KINDS: Final = {"hybrid": "three-way", "hybrid_two_way": "two-way", ON_INVARIANTS: "monitor*"}
 
 MEASURED: Final[Mapping[str, Any]] = {"color": BLACK, "linewidth": 0.8, "linestyle": ":"}
 """Lines at the thresholds of the main study."""
@@ -78,7 +79,7 @@ def hybrids_picture(
     wrong = grid.filter(pl.col("wrong_answer_cost") == pl.col("wrong_answer_cost").max())
     bars = _bars(routes, paper)
     return Picture(
-        _finding(routes, paper),
+        with_development(_finding(routes, paper), routes["hybrid"].unique()),
         "Above, a bar per hybrid, as reported and as measured: who answers which share of the "
         "scenarios, and in brackets the percent of these answers that are right. Below on the "
         "left, the cost of a diagnosis over the confidence under which a person answers, a line "

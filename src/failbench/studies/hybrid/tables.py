@@ -10,6 +10,7 @@ import polars as pl
 
 from failbench.methods.hybrid import HybridSettings
 from failbench.prediction.main_study import ON_INVARIANTS
+from failbench.reporting.captions import development_note
 from failbench.reporting.cells import ABSENT, Estimate, one_decimal, percent, with_interval
 from failbench.reporting.labels import method_label
 from failbench.reporting.reported import REPORTED_HYBRIDS, Reported, reported_number
@@ -172,6 +173,7 @@ def routes_table(
             ),
             reported_arithmetic(paper),
             *((MONITOR_NOTE,) if ON_INVARIANTS in measured else ()),
+            *development_note(measured),
         ),
     )
 

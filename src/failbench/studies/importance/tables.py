@@ -10,6 +10,7 @@ import polars as pl
 
 from failbench.features.catalogue import PRIMARY_SET
 from failbench.methods.reduced_tree import ERROR_TEXT_SIGNAL
+from failbench.reporting.captions import development_note
 from failbench.reporting.cells import ABSENT, percent, signed, with_interval, words
 from failbench.reporting.labels import GROUP_LABELS, METHOD_LABELS
 from failbench.reporting.reported import Reported, reported_number
@@ -208,7 +209,7 @@ def known_table(table: pl.DataFrame, settings: ImportanceSettings) -> tuple[Tabl
             (*_rows(of_known, KNOWN_SET, "group", {}), *flags[:LEADING_FLAGS]),
             "What all invariants, the ending, and the flags that lead are worth to classifiers on "
             "what the monitor knows.",
-            (_note(table, settings, "of all groups, or of all flags"),),
+            (_note(table, settings, "of all groups, or of all flags"), *development_note(asked)),
         ),
     )
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from failbench.reporting.cells import ABSENT, Estimate, Measured, percent, with_interval
 from failbench.reporting.labels import (
     FEATURE_SET_LABELS,
     in_label_order,
+    is_blind,
+    made_in_view,
     method_label,
     reads_label,
     reads_true_category,
@@ -23,6 +25,9 @@ from failbench.reporting.table import Divider
 
 Estimates = Mapping[str, Estimate]
 """By metric, of one method on one feature set."""
+
+DEVELOPED = Divider("Rules made with these scenarios in view:")
+"""Above the methods whose figures are development."""
 
 ASSUMED = Divider("Handed the true category:")
 """Above the methods that are assumptions and no diagnoses."""
@@ -63,7 +68,7 @@ class ScoreRow:
 def method_rows(
     measured: Measured, paper: Reported, majority: Estimate
 ) -> list[MethodRow | Divider]:
-    """Rows of the methods table, those that are handed the truth below the divider.
+    """Rows of the methods table, those that are not blind below dividers.
 
     Parameters
     ----------
@@ -94,11 +99,17 @@ def method_rows(
         {name: {"accuracy": majority} for name in FEATURE_SET_LABELS},
     )
     return [
-        *(row for method, row in rows.items() if not reads_true_category(method)),
+        *(row for method, row in rows.items() if is_blind(method)),
         nothing,
-        ASSUMED,
-        *(row for method, row in rows.items() if reads_true_category(method)),
+        *_below(DEVELOPED, (row for method, row in rows.items() if made_in_view(method))),
+        *_below(ASSUMED, (row for method, row in rows.items() if reads_true_category(method))),
     ]
+
+
+def _below(divider: Divider, rows: Iterable[MethodRow]) -> list[MethodRow | Divider]:
+    """Rows with a divider above them, if there are any."""
+    listed = list(rows)
+    return [divider, *listed] if listed else []
 
 
 def score_rows(measured: Measured) -> list[ScoreRow]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from failbench.reporting.captions import SCALE_NOTE
+from failbench.reporting.captions import SCALE_NOTE, development_note
 from failbench.reporting.cells import Estimate, Measured
 from failbench.reporting.reported import Reported
 from failbench.reporting.table import Table
@@ -24,7 +24,7 @@ MEASURED_NOTE = (
     "features, and are the same under both."
 )
 TRUTH_NOTE = (
-    "Methods that diagnose never saw the scenario they are tested on. Those handed the true "
+    "No method was fitted to the scenario that it is tested on. Those handed the true "
     "category are no diagnoses: a simulated person is assumed to be right as often as the paper's "
     "skill levels say (70.5 % on average), and answers for the three-way hybrid where neither "
     "rules nor forest are sure."
@@ -105,7 +105,8 @@ def methods_table(
     -------
     Table
         A row per method: first all those of the paper's Table 1 in its order, measured or not, then
-        those that it has not, then what needs no method, then those that are handed the truth.
+        those that it has not, then what needs no method, then those whose rules were made with the
+        scenarios in view, then those that are handed the truth.
 
     Raises
     ------
@@ -119,7 +120,7 @@ def methods_table(
         "How often each method names the right cause, and what a reader must check to verify it.",
         (
             f"Percent, but for conditions and quality. {_measured_note(design, confidence)}",
-            TRUTH_NOTE,
+            _sight_note(measured),
             CONDITIONS_NOTE,
             f"{REPORTED_NOTE} {MAJORITY_NOTE.format(n=design.majority['n'])}",
             SCALE_NOTE,
@@ -137,7 +138,7 @@ def headline_table(
         method_rows(measured, paper, design.majority),
         f"How often each method names the right cause of a failure ({design.majority['n']} "
         f"scenarios), in percent.",
-        (_measured_note(design, confidence), TRUTH_NOTE, SCALE_NOTE),
+        (_measured_note(design, confidence), _sight_note(measured), SCALE_NOTE),
     )
 
 
@@ -170,10 +171,16 @@ def scores_table(measured: Measured, design: Design, *, confidence: float) -> Ta
         "How well each method does over categories of any size, and what its confidence is worth.",
         (
             f"Percent in the first two. {_measured_note(design, confidence)}",
-            TRUTH_NOTE,
+            _sight_note(measured),
             SCORES_NOTE,
         ),
     )
+
+
+def _sight_note(measured: Measured) -> str:
+    """What methods, or those who made them, knew of the scenarios that they are tested on."""
+    methods = (method for of_set in measured.values() for method in of_set)
+    return " ".join((TRUTH_NOTE, *development_note(methods)))
 
 
 def _measured_note(design: Design, confidence: float) -> str:

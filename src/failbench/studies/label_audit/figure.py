@@ -82,7 +82,7 @@ def _draw(drawn: pl.DataFrame, reported: float, figure: Figure) -> None:
         rows,
         MARKS,
         scale=1.0,
-        heavy_above=next(iter(CATEGORIES)),
+        heavy_above=CATEGORIES[:1],
     )
     axes.plot(reported, 0, **ANNOTATORS.look)
     axes.set_xlim(min(0.0, *drawn["ci_low"]), 1.02)

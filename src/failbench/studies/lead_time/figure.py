@@ -13,6 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from failbench.reporting.captions import with_development
 from failbench.reporting.cells import percent
 from failbench.reporting.method_styles import METHOD_STYLES, MethodStyle
 from failbench.reporting.picture import Picture, legend_outside
@@ -76,7 +77,7 @@ def lead_time_picture(points: pl.DataFrame, reported: ReportedLeadTime) -> Pictu
         What the paper prints.
     """
     return Picture(
-        _finding(points, reported),
+        with_development(_finding(points, reported), points["method"].unique()),
         "Three panels over steps before the failure, with a line per method and intervals: share "
         "of runs diagnosed right from what was logged until then, the same for snapshots after the "
         "fault was switched on, and share diagnosed right for good after an alarm. Black ticks are "

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from failbench.reporting.captions import development_note
 from failbench.reporting.cells import ABSENT, one_decimal, percent, with_interval
 from failbench.reporting.labels import METHOD_LABELS, method_label
 from failbench.reporting.reported import Reported, reported_number
@@ -178,6 +179,7 @@ def lead_time_table(
             MAIN_STUDY_NOTE.format(main=repeats[0], equal=repeats[1]),
             event_note,
             *(() if set(ON_KNOWN).isdisjoint(rates["method"]) else (KNOWN_NOTE,)),
+            *development_note(rates["method"].unique()),
             REPORTED_NOTE.format(place=paper.claims["lead_time_steps"].place),
         ),
     )

@@ -11,7 +11,8 @@ from failbench.monitored.verdicts import OWN
 from failbench.statistics.intervals import wilson
 from failbench.statistics.scenario_values import right
 from failbench.studies.monitor.halves import Half
-from failbench.studies.monitor.results import ALL_SETTINGS, LOGIC, Judged
+from failbench.studies.monitor.judged import Judged
+from failbench.studies.monitor.results import ALL_SETTINGS, LOGIC
 from failbench.vocabulary import ABSTAIN
 
 HEALTHY: Final[Mapping[str, tuple[str, Half | None]]] = {

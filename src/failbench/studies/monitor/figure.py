@@ -124,8 +124,8 @@ def _draw(
     shown = {setting: Mark(setting, BLUE, "o")}
     if several:
         shown[ALL_SETTINGS] = Mark("all settings", BLACK, "D", "none")
-    first = next((row for row in rows if row in CATEGORIES), None)
-    dot_plot(upper, drawn, rows, shown, heavy_above=first)
+    categories = [row for row in rows if row in CATEGORIES]
+    dot_plot(upper, drawn, rows, shown, heavy_above=categories[:1])
     handles = [mark.handle for mark in shown.values()]
     for lower in others:
         looks = zip(bounds.items(), ((BLUE, "o"), (VERMILLION, "s"), (GREY, "v")), strict=False)

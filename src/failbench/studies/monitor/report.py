@@ -13,7 +13,9 @@ from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.studies.monitor.counts import decisive_table, delay_table, false_alarm_table
 from failbench.studies.monitor.figure import monitor_picture
 from failbench.studies.monitor.finding import finding
-from failbench.studies.monitor.results import Judged, method_table, rate_table
+from failbench.studies.monitor.judged import Judged
+from failbench.studies.monitor.rates import method_table
+from failbench.studies.monitor.results import rate_table
 from failbench.studies.monitor.settings import JudgedRuns
 from failbench.studies.monitor.shown import Shown, halves_in_words
 from failbench.studies.monitor.tables import method_rates_table, monitor_tables

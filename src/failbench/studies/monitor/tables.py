@@ -81,7 +81,7 @@ def method_rates_table(rates: pl.DataFrame, setting: str, halves: str, confidenc
     Parameters
     ----------
     rates
-        As :func:`failbench.studies.monitor.results.method_table` returns them.
+        As :func:`failbench.studies.monitor.rates.method_table` returns them.
     setting
         Of the runs.
     halves

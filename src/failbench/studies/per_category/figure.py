@@ -14,13 +14,15 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from failbench.features.catalogue import PRIMARY_SET
+from failbench.reporting.captions import with_development
 from failbench.reporting.cells import percent
 from failbench.reporting.labels import (
     CATEGORY_LABELS,
     SHORT_LABELS,
+    drawn_label,
     in_label_order,
+    is_blind,
     method_label,
-    reads_true_category,
 )
 from failbench.reporting.picture import Picture
 from failbench.reporting.reported import Reported
@@ -60,11 +62,11 @@ def confusions_picture(confusions: pl.DataFrame, paper: Reported) -> Picture:
     methods = in_label_order(drawn["method"])
     panels = []
     for method in methods:
-        panels.append((method_label(method), drawn.filter(pl.col("method") == method)))
+        panels.append((drawn_label(method), drawn.filter(pl.col("method") == method)))
         if method == REPORTED_METHOD:
             panels.append((f"{method_label(method)}, reported", _reported(paper)))
     return Picture(
-        _finding(drawn),
+        with_development(_finding(drawn), methods),
         "A small map per method: a row is an actual category, a column an answer, and a cell the "
         "percent of the category that gets the answer, mean over runs and repeats. Frames mark "
         "what is right; the last column is abstention.",
@@ -75,13 +77,13 @@ def confusions_picture(confusions: pl.DataFrame, paper: Reported) -> Picture:
 
 
 def _finding(drawn: pl.DataFrame) -> str:
-    """The categories that methods tell best and worst on the mean, without those told the truth."""
-    handed = pl.col("method").map_elements(reads_true_category, return_dtype=pl.Boolean)
+    """The categories that methods tell best and worst on the mean, of those that are blind."""
+    blind = pl.col("method").map_elements(is_blind, return_dtype=pl.Boolean)
     recalls = (
-        drawn.filter(pl.col("category") == pl.col("answer"), ~handed)
+        drawn.filter(pl.col("category") == pl.col("answer"), blind)
         .group_by("category")
         .agg(pl.col("share").sum(), pl.col("method").n_unique().alias("methods"))
-        .with_columns(pl.col("share") / drawn.filter(~handed)["method"].n_unique())
+        .with_columns(pl.col("share") / drawn.filter(blind)["method"].n_unique())
         .sort("share", "category")
     )
     if recalls.height < len(CATEGORIES):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from failbench.features.catalogue import PRIMARY_SET
+from failbench.reporting.captions import development_note
 from failbench.reporting.cells import (
     ABSENT,
     Estimate,
@@ -176,6 +177,7 @@ def scores_by_category(
                 wilson_below=settings.wilson_below,
             ),
             REPORTED_NOTE.format(place=reported.place),
+            *development_note(measured.get(PRIMARY_SET, {})),
         ),
     )
 

@@ -10,9 +10,10 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from failbench.prediction.slices import RunSetting
+from failbench.reporting.captions import with_development
 from failbench.reporting.cells import percent
 from failbench.reporting.dot_plot import dot_panels
-from failbench.reporting.labels import in_label_order, label_inside, method_label
+from failbench.reporting.labels import drawn_label, in_label_order, label_inside
 from failbench.reporting.method_styles import method_styles
 from failbench.reporting.picture import Picture, legend_outside
 from failbench.reporting.style import FULL_WIDTH, GREY, REPORTED
@@ -59,7 +60,7 @@ def portability_picture(
         if condition in set(drawn["condition"])
     }
     return Picture(
-        _finding(drawn, home, away),
+        with_development(_finding(drawn, home, away), drawn["method"].unique()),
         "A panel per condition: accuracies with intervals under the optimizer that methods were "
         "tuned on and under the other, with fixed, recalibrated and adaptive thresholds, a row "
         "per method. A vertical tick is what the paper reports of its rules under SGD.",
@@ -91,7 +92,7 @@ def _draw(drawn: pl.DataFrame, panels: dict[str, str], reported: float, figure: 
     grid = dot_panels(
         figure,
         drawn.rename({"condition": "panel"}).with_columns(row="method", mark="method"),
-        {method: method_label(method) for method in methods},
+        {method: drawn_label(method) for method in methods},
         method_styles(methods),
         panels,
         spread=0.0,

@@ -9,6 +9,7 @@ from typing import Final
 import polars as pl
 
 from failbench.prediction.slices import RunSetting
+from failbench.reporting.captions import development_note
 from failbench.reporting.cells import ABSENT, percent, three_decimals, with_interval
 from failbench.reporting.labels import ARCHITECTURE_LABELS, METHOD_LABELS, method_label
 from failbench.reporting.reported import Reported, reported_number
@@ -118,6 +119,7 @@ def portability_table(
                 place=paper.claims["sgd_accuracy"].place,
             ),
             *_known_note(accuracies, home, away),
+            *development_note(accuracies["method"].unique()),
         ),
     )
 

@@ -15,8 +15,15 @@ from matplotlib.lines import Line2D
 from matplotlib.typing import LineStyleType
 
 from failbench.features.catalogue import PRIMARY_SET
+from failbench.reporting.captions import with_development
 from failbench.reporting.cells import percent
-from failbench.reporting.labels import FEATURE_SET_LABELS, label_inside, reads_true_category
+from failbench.reporting.labels import (
+    FEATURE_SET_LABELS,
+    is_blind,
+    label_inside,
+    made_in_view,
+    reads_true_category,
+)
 from failbench.reporting.method_styles import MethodStyle, method_styles
 from failbench.reporting.picture import Picture, legend_outside
 from failbench.reporting.style import BLACK, FULL_WIDTH, PALE, REPORTED_LEVEL, THICK, THIN
@@ -63,10 +70,14 @@ def risk_coverage_picture(
         If a method has no label.
     """
     styles = method_styles(curves["method"])
-    ordered = dict(sorted(styles.items(), key=lambda item: reads_true_category(item[0])))
+    ordered = dict(
+        sorted(
+            styles.items(), key=lambda item: (reads_true_category(item[0]), made_in_view(item[0]))
+        )
+    )
     lines = math.ceil(len(ordered) / COLUMNS)
     return Picture(
-        _finding(curves),
+        with_development(_finding(curves), styles),
         "A panel per method: the share of wrong answers among the runs that it is surest of, over "
         "the share of runs that it answers. The curves of all other methods lie behind in grey, "
         "black ticks are what the paper reports, and a dotted line is the larger feature set. "
@@ -78,9 +89,9 @@ def risk_coverage_picture(
 
 
 def _finding(curves: pl.DataFrame) -> str:
-    """The method that is wrong least on the surest half, of those that are not told the truth."""
-    handed = pl.col("method").map_elements(reads_true_category, return_dtype=pl.Boolean)
-    rows = curves.filter(pl.col("feature_set") == PRIMARY_SET, ~handed)
+    """The method that is wrong least on the surest half, of those that are blind."""
+    blind = pl.col("method").map_elements(is_blind, return_dtype=pl.Boolean)
+    rows = curves.filter(pl.col("feature_set") == PRIMARY_SET, blind)
     half = rows.filter((pl.col("coverage") - HALF).abs() < 1e-6).sort("risk", "method")
     full = rows.filter(pl.col("coverage") > 1 - 1e-6)
     if half.is_empty() or full.is_empty():
@@ -89,7 +100,7 @@ def _finding(curves: pl.DataFrame) -> str:
     whole = full.filter(pl.col("method") == best["method"])["risk"][0]
     return (
         f"On the half of the runs that it is surest of, {label_inside(best['method'])} is wrong on "
-        f"{percent(best['risk'])} %, least of all that are not handed the category; on all runs, "
+        f"{percent(best['risk'])} %, least of all that were told nothing of them; on all runs, "
         f"on {percent(whole)} %"
     )
 

@@ -14,12 +14,13 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
+from failbench.reporting.captions import with_development
 from failbench.reporting.cells import percent, signed
 from failbench.reporting.dot_plot import dot_panels
 from failbench.reporting.labels import (
     FEATURE_SET_LABELS,
+    drawn_label,
     label_inside,
-    method_label,
     reads_true_category,
 )
 from failbench.reporting.picture import Picture, legend_outside
@@ -53,8 +54,9 @@ def contrasts_picture(comparisons: Sequence[Comparison], settings: SignificanceS
     contrasts = contrasts_of(comparisons)
     rows = {_key(contrast): _name(contrast) for contrast in contrasts}
     primary = [contrast for contrast in contrasts if contrast.feature_set == settings.feature_set]
+    named = [method for contrast in contrasts for method in (contrast.left, contrast.right)]
     return Picture(
-        _finding(primary, settings),
+        with_development(_finding(primary, settings), named),
         "A row per named contrast between two methods and a panel per feature set: the difference "
         "in accuracy with its interval, over a band that is the margin of equivalence around no "
         "difference. At the right of each row the p of the corrected resampled t test after "
@@ -70,7 +72,7 @@ def _key(contrast: Comparison) -> str:
 
 
 def _name(contrast: Comparison) -> str:
-    return f"{method_label(contrast.left)}\n− {label_inside(contrast.right)}"
+    return f"{drawn_label(contrast.left)}\n− {label_inside(contrast.right)}"
 
 
 def _finding(primary: Sequence[Comparison], settings: SignificanceSettings) -> str:
@@ -164,8 +166,11 @@ def difference_map_picture(comparisons: Sequence[Comparison]) -> Picture:
     spread = signed(100 * (accuracies[first] - accuracies[last])).lstrip("+")
     features = FEATURE_SET_LABELS.get(comparisons[0].feature_set, comparisons[0].feature_set)
     return Picture(
-        f"From {label_inside(first)} to {label_inside(last)}, methods differ by up to {spread} "
-        f"points of accuracy (features: {features})",
+        with_development(
+            f"From {label_inside(first)} to {label_inside(last)}, methods differ by up to {spread} "
+            f"points of accuracy (features: {features})",
+            methods,
+        ),
         "A triangle with a row and a column per method, the most accurate first: each cell is the "
         "accuracy of its column less that of its row, in points. Pairs that are no named contrast "
         "are exploratory, and no cell is marked as significant.",
@@ -192,9 +197,9 @@ def _draw_map(methods: Sequence[str], accuracies: dict[str, float], figure: Figu
         linewidths=0.5,
         linecolor="white",
         cbar=False,
-        xticklabels=[method_label(method) for method in methods[:-1]],
+        xticklabels=[drawn_label(method) for method in methods[:-1]],
         yticklabels=[
-            f"{method_label(method)}, {percent(accuracies[method])} %" for method in methods[1:]
+            f"{drawn_label(method)}, {percent(accuracies[method])} %" for method in methods[1:]
         ],
     )
     axes.tick_params(length=0)
@@ -204,7 +209,7 @@ def _draw_map(methods: Sequence[str], accuracies: dict[str, float], figure: Figu
     axes.text(
         1.0,
         1.0,
-        f"cells: column less row, points\nfirst: {method_label(methods[0])}, "
+        f"cells: column less row, points\nfirst: {drawn_label(methods[0])}, "
         f"{percent(accuracies[methods[0]])} %",
         transform=axes.transAxes,
         horizontalalignment="right",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from failbench.reporting.cells import percent
-from failbench.reporting.labels import FEATURE_SET_LABELS, label_inside
+from failbench.reporting.labels import FEATURE_SET_LABELS, label_inside, made_in_view
 from failbench.statistics.comparison import Comparison, contrasts_of
 from failbench.statistics.significance import SignificanceSettings
 
@@ -30,8 +30,17 @@ def contrast_sentence(contrast: Comparison, settings: SignificanceSettings) -> s
         f"{contrast.p_right:.2f} for {right} being better by more; equivalence within "
         f"{100 * settings.equivalence_margin:g} points {verdict} "
         f"({_p(contrast.p_equivalence)}; the smallest margin that would have succeeded is "
-        f"{percent(contrast.smallest_margin)} points); {_detectable(contrast, settings)}."
+        f"{percent(contrast.smallest_margin)} points); {_detectable(contrast, settings)}"
+        f"{_development(contrast)}."
     )
+
+
+def _development(contrast: Comparison) -> str:
+    """What must be said of methods whose rules were made in view, lest it be taken for a test."""
+    names = [label_inside(name) for name in (contrast.left, contrast.right) if made_in_view(name)]
+    if not names:
+        return ""
+    return f"; the rules behind {' and '.join(names)} were made with these scenarios in view"
 
 
 def _size(contrast: Comparison) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from failbench.reporting.captions import development_note
 from failbench.reporting.cells import ABSENT, percent, three_decimals, two_decimals, with_interval
 from failbench.reporting.labels import FEATURE_SET_LABELS, label_inside, method_label
 from failbench.reporting.table import Column, Table
@@ -69,6 +70,10 @@ NAMING_NOTE = (
     "The list of contrasts was written down on 21 November 2026, a day after accuracies of the "
     "forest and of rules had been published: of the contrasts between these it was not blind."
 )
+INVARIANTS_NOTE = (
+    " Those of the invariants were named in the plan of the monitor, before its first rules met a "
+    "failing run on 22 November 2026; what is tested here are its last rules."
+)
 
 
 def contrasts_table(
@@ -91,6 +96,9 @@ def contrasts_table(
         If a method has no label.
     """
     contrasts = contrasts_of(comparisons)
+    development = development_note(
+        method for contrast in contrasts for method in (contrast.left, contrast.right)
+    )
     return Table.of(
         "contrasts",
         COLUMNS,
@@ -107,6 +115,7 @@ def contrasts_table(
                 margin=100 * settings.equivalence_margin,
                 power=100 * settings.power,
             ),
-            NAMING_NOTE,
+            NAMING_NOTE + (INVARIANTS_NOTE if development else ""),
+            *development,
         ),
     )

@@ -11,8 +11,9 @@ import textalloc
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from failbench.reporting.captions import with_development
 from failbench.reporting.cells import percent
-from failbench.reporting.labels import label_inside, method_label, reads_true_category
+from failbench.reporting.labels import drawn_label, is_blind, label_inside
 from failbench.reporting.method_styles import MethodStyle, method_styles
 from failbench.reporting.picture import Picture
 from failbench.reporting.style import BLACK, FULL_WIDTH, LEAST_TEXT
@@ -56,7 +57,7 @@ def tradeoff_picture(points: pl.DataFrame) -> Picture:
     )
     styles = method_styles(points["method"])
     return Picture(
-        _finding(measured),
+        with_development(_finding(measured), styles),
         "Above, the accuracy of each measured method, with intervals, over the number of "
         "conditions that a reader checks for one diagnosis, on a logarithmic axis. Below, the "
         "accuracies and scores of interpretability that the paper reports. Both run from what is "
@@ -68,9 +69,9 @@ def tradeoff_picture(points: pl.DataFrame) -> Picture:
 
 
 def _finding(measured: pl.DataFrame) -> str:
-    """The most accurate method that can be read, and the shortest to read."""
+    """The most accurate blind method that can be read, and the shortest to read."""
     readable = measured.drop_nulls("x").filter(
-        ~pl.col("method").map_elements(reads_true_category, return_dtype=pl.Boolean)
+        pl.col("method").map_elements(is_blind, return_dtype=pl.Boolean)
     )
     if readable.is_empty():
         return "Accuracy against what a reader must check"
@@ -125,7 +126,7 @@ def _draw_methods(axes: Axes, methods: pl.DataFrame, styles: Mapping[str, Method
     names, anchors = [], []
     lines: list[tuple[list[float], list[float]]] = []
     for row in methods.sort("y", "method", descending=[True, False]).iter_rows(named=True):
-        style, name = styles[row["method"]], method_label(row["method"])
+        style, name = styles[row["method"]], drawn_label(row["method"])
         if row["x"] is not None:
             lines += _draw_point(axes, row, style)
             anchors.append((row["x"], row["y"]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from failbench.reporting.captions import development_note
 from failbench.reporting.cells import ABSENT, interval_cell, percent, two_decimals, words
 from failbench.reporting.labels import in_label_order, method_label
 from failbench.reporting.reported import Reported, reported_number
@@ -102,7 +103,7 @@ def _answers_table(results: UnknownAnatomy) -> Table:
         ),
         scenarios,
         f"What every method says of the {len(scenarios)} unknown scenarios.",
-        (ANSWERS_NOTE,),
+        (ANSWERS_NOTE, *development_note(results.methods)),
     )
 
 
@@ -145,6 +146,7 @@ def _methods_table(
         (
             METHODS_NOTE.format(n=results.scenarios.height, confidence=100 * settings.confidence),
             REPORTED_NOTE,
+            *development_note(results.methods),
         ),
     )
 

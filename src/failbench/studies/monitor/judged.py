@@ -1,0 +1,88 @@
+"""Judged runs: what a version of the monitor's rules says of runs that are known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import polars as pl
+
+from failbench.features.feature_table import categories_of
+from failbench.monitor.invariants import Invariant
+from failbench.monitored.verdicts import OWN, verdict_table
+from failbench.monitored.versions import Rules
+from failbench.scenarios import Scenario
+
+RUN_COLUMNS: Final = ("run_id", "kind", "scenario", "seed", "onset_step")
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Runs that were judged by a version of the rules, with what they are known to be.
+
+    Attributes
+    ----------
+    rules
+        The version.
+    breaks, verdicts, ends
+        Tables of :mod:`failbench.monitored.verdicts`.
+    runs
+        Of each run :data:`RUN_COLUMNS`, and of its scenario ``category``, ``difficulty`` and
+        ``half``.
+    """
+
+    rules: Rules
+    breaks: pl.DataFrame
+    verdicts: pl.DataFrame
+    ends: pl.DataFrame
+    runs: pl.DataFrame
+
+    def answers(self, verdicts: pl.DataFrame, kind: str = "failure") -> pl.DataFrame:
+        """Verdicts on runs of a kind as answers of one repeat, with the runs' setting and label."""
+        return (
+            verdicts.join(self.runs.filter(kind=kind), on="run_id")
+            .join(self.ends.select("run_id", "setting", "failure_step"), on="run_id")
+            .with_columns(repeat=pl.lit(0), prediction=pl.col("answer"))
+        )
+
+    def at_failure(self, bounds: str = OWN) -> pl.DataFrame:
+        """The answers at the failure, of the runs that were recorded to fail."""
+        return self.answers(self.verdicts.filter(steps_ahead=0, bounds=bounds))
+
+    def of_whole_logs(self, bounds: str = OWN, kind: str = "failure") -> pl.DataFrame:
+        """The answers at the end of the logs."""
+        whole = self.verdicts.filter(pl.col("steps_ahead").is_null(), bounds=bounds)
+        return self.answers(whole, kind)
+
+    def without(self, left_out: Iterable[Invariant], kind: str = "failure") -> pl.DataFrame:
+        """The answers, had some invariants not been measured: at the failure, if there is one."""
+        names = [invariant.id for invariant in left_out]
+        kept = self.breaks.filter(~pl.col("invariant").is_in(names))
+        ahead = 0 if kind == "failure" else None
+        return self.answers(verdict_table(kept, self.ends, self.rules, (ahead,)), kind)
+
+
+def labelled(
+    runs: pl.DataFrame, scenarios: Sequence[Scenario], halves: pl.DataFrame
+) -> pl.DataFrame:
+    """Monitored runs with category, difficulty and half of their scenarios.
+
+    Parameters
+    ----------
+    runs
+        Rows of ``monitored.tables.MONITORED_SCHEMA``.
+    scenarios
+        Definitions.
+    halves
+        ``scenario`` and ``half``.
+    """
+    levels = [(scenario.id, scenario.difficulty) for scenario in scenarios]
+    schema = {"scenario": pl.String, "difficulty": pl.String}
+    difficulty = pl.DataFrame(levels, schema=schema, orient="row")
+    return (
+        runs.select(RUN_COLUMNS)
+        .join(categories_of(scenarios), on="scenario", how="left")
+        .join(difficulty, on="scenario", how="left")
+        .join(halves.select("scenario", "half"), on="scenario", how="left")
+    )
