@@ -1,8 +1,10 @@
-"""Stage abstention: why the improved rules abstain, and what another threshold is worth."""
+"""Stage abstention: why the improved rules and the monitor abstain, and what it is worth."""
 
 from __future__ import annotations
 
 from pathlib import Path
+
+import polars as pl
 
 from failbench.methods.improved_rules import ImprovedRulesSettings
 from failbench.predictions import PREDICTION_SCHEMA
@@ -13,7 +15,9 @@ from failbench.studies.abstention.settings import AbstentionSettings
 from report import publish, read_reported, run
 from stage import read_output, read_section
 
-PREDICTIONS = Path("data/predictions/nested_cv/improved_rules.parquet")
+FOLDER = Path("data/predictions/nested_cv")
+PREDICTIONS = FOLDER / "improved_rules.parquet"
+MONITORED = (FOLDER / "invariants.parquet", FOLDER / "invariants_abstaining.parquet")
 INNER = Path("data/predictions/abstention/improved_rules.parquet")
 
 
@@ -21,6 +25,7 @@ def main() -> None:
     published = report(
         read_output(PREDICTIONS, PREDICTION_SCHEMA),
         read_output(INNER, PREDICTION_SCHEMA),
+        pl.concat([read_output(path, PREDICTION_SCHEMA) for path in MONITORED]),
         read_reported(),
         read_section("abstention", AbstentionSettings),
         read_statistics(ScenarioIntervalSettings),

@@ -159,7 +159,7 @@ def test_points_that_are_not_as_declared_are_refused(stage, tmp_path, content):
 def hybrids(repository, tmp_path_factory):
     """The inputs of the stage hybrids, and a function that breaks one and runs the stage."""
     root = tmp_path_factory.mktemp("hybrids")
-    members = ("improved_rules", "random_forest", "simulated_human")
+    members = ("improved_rules", "random_forest", "simulated_human", "invariants")
     inputs = [
         Path("data/predictions", study, f"{member}.parquet")
         for study in ("nested_cv", "across_architectures")

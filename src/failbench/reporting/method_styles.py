@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import cycle
 from typing import Final, Literal
 
-from matplotlib.typing import LineStyleType
+from matplotlib.typing import LineStyleType, MarkerType
 
 from failbench.reporting.labels import drawn_label, in_label_order, reads_true_category
 from failbench.reporting.style import (
@@ -36,10 +36,14 @@ class MethodStyle(Mark):
     line: LineStyleType = "-"
 
 
-def _style(method: str, colour: str, line: LineStyleType, marker: str) -> MethodStyle:
+def _style(method: str, colour: str, line: LineStyleType, marker: MarkerType) -> MethodStyle:
     fill: Literal["none", "full"] = "none" if reads_true_category(method) else "full"
     return MethodStyle(drawn_label(method), colour, marker, fill, line=line)
 
+
+FOUR_POINTS: Final = (4, 1, 0)
+THREE_POINTS: Final = (3, 1, 0)
+"""Stars, as matplotlib describes them: points, 1, rotation."""
 
 METHOD_STYLES: Final[dict[str, MethodStyle]] = {
     "simple_rules": _style("simple_rules", BLUE, "-", "o"),
@@ -53,10 +57,10 @@ METHOD_STYLES: Final[dict[str, MethodStyle]] = {
     "simulated_human": _style("simulated_human", PURPLE, "-", "<"),
     "hybrid": _style("hybrid", GREEN, "-", ">"),
     "hybrid_two_way": _style("hybrid_two_way", GREEN, "--", "p"),
-    "hybrid_monitor": _style("hybrid_monitor", GREEN, "-.", "|"),
+    "hybrid_monitor": _style("hybrid_monitor", GREEN, "-.", FOUR_POINTS),
     "symptom_baseline": _style("symptom_baseline", GREY, ":", "h"),
     "invariants": _style("invariants", BLUE, "-.", "d"),
-    "invariants_abstaining": _style("invariants_abstaining", BLUE, (0, (1, 4)), "_"),
+    "invariants_abstaining": _style("invariants_abstaining", BLUE, (0, (1, 4)), THREE_POINTS),
     "forest_on_invariants": _style("forest_on_invariants", VERMILLION, "-.", "8"),
     "ebm_on_invariants": _style("ebm_on_invariants", SKY, "-.", "H"),
     "ending": _style("ending", GREY, (0, (1, 4)), "4"),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from matplotlib.lines import Line2D
-from matplotlib.typing import LineStyleType
+from matplotlib.typing import LineStyleType, MarkerType
 
 from failbench.vocabulary import Category
 
@@ -84,7 +84,7 @@ class Mark:
 
     label: str
     colour: str
-    marker: str
+    marker: MarkerType
     fill: Literal["full", "left", "none"] = "full"
     size: float = MARK_SIZE
 

@@ -64,9 +64,20 @@ def inner(table, successes, splits) -> pl.DataFrame:
 
 
 @pytest.fixture(scope="module")
-def study(predictions, inner):
+def monitored(predictions) -> pl.DataFrame:
+    """Answers of another method, which never abstains for a low confidence."""
+    unsure = pl.col("reason") == "low_confidence"
+    return predictions.with_columns(
+        method=pl.lit("invariants"),
+        prediction=pl.when(unsure).then(pl.lit("unknown")).otherwise("prediction"),
+        reason=pl.when(unsure.not_()).then("reason"),
+    )
+
+
+@pytest.fixture(scope="module")
+def study(predictions, inner, monitored):
     def run(settings: AbstentionSettings = SETTINGS) -> dict[tuple[str, str, str], dict]:
-        estimates = abstention_estimates(predictions, inner, settings, INTERVALS)
+        estimates = abstention_estimates(predictions, inner, monitored, settings, INTERVALS)
         return {(row["part"], row["key"], row["metric"]): row for row in estimates.rows(named=True)}
 
     return run
@@ -110,6 +121,17 @@ def test_the_estimates_of_the_study_itself_are_those_of_the_main_study(estimates
             assert (row["value"], row["ci_low"], row["ci_high"]) == pytest.approx(
                 (same.value, same.ci_low, same.ci_high)
             )
+
+
+def test_methods_stand_side_by_side_each_with_its_own_answers(estimates, monitored):
+    for metric in ("coverage", "accuracy", "accuracy_when_committed"):
+        same = estimates["chosen", "as_measured", metric]
+        assert estimates["methods", "improved_rules", metric]["value"] == same["value"]
+    expected = method_intervals(monitored.filter(pl.col("feature_set") == "19"), INTERVALS)
+    named = estimates["methods", "invariants", "coverage"]
+    assert named["value"] == pytest.approx(1 - expected["abstention_rate"].value)
+    assert named["value"] > estimates["methods", "improved_rules", "coverage"]["value"]
+    assert estimates["methods", "improved_rules", "share_low_confidence"]["value"] > 0
 
 
 def test_reasons_add_up_to_all_abstentions_of_each_category(estimates):
@@ -166,12 +188,12 @@ def test_the_labels_of_tested_scenarios_have_no_part_in_the_choice(table, succes
 
 
 def test_a_report_of_saved_predictions_is_that_of_those_in_memory(
-    predictions, inner, reported, tmp_path
+    predictions, inner, monitored, reported, tmp_path
 ):
     write_parquet(inner, tmp_path / "inner.parquet")
     saved = pl.read_parquet(tmp_path / "inner.parquet")
     memory, disk = (
-        report(predictions, answers, reported, SETTINGS, INTERVALS, tau=RULES.tau)
+        report(predictions, answers, monitored, reported, SETTINGS, INTERVALS, tau=RULES.tau)
         for answers in (inner, saved)
     )
     assert_equal_reports(memory, disk)

@@ -3,9 +3,11 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
+from failbench.reporting.captions import DEVELOPMENT_NOTE
 from failbench.scenarios import COUNTS
 from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.studies.abstention.figure import abstention_picture
+from failbench.studies.abstention.methods_table import methods_table
 from failbench.studies.abstention.tables import reasons_table, thresholds_table
 from printed_pictures import assert_printable, assert_repeats
 
@@ -71,6 +73,26 @@ def test_the_note_counts_what_the_reported_shares_would_be(estimates, reported):
     note = reasons_table(estimates, reported, SETTINGS).notes[1]
     assert "Of the 23 cases that 30.3 % of 76 are" in note
     assert "14.95 and 5.75 and 2.30 cases" in note
+
+
+def test_methods_that_abstain_stand_side_by_side_and_those_made_in_view_are_named(estimates):
+    rows = [
+        row("methods", method, metric, value)
+        for method, coverage in (("invariants", 0.9), ("improved_rules", 0.4))
+        for metric, value in (
+            ("coverage", coverage),
+            ("accuracy_when_committed", 0.75),
+            ("accuracy", 0.3),
+            ("share_missing", 1.0),
+        )
+    ]
+    table = methods_table(pl.concat([estimates, pl.DataFrame(rows)]), SETTINGS)
+    assert [line[:2] for line in table.rows] == [
+        ("Improved rules", "40.0 [30.0, 50.0]"),
+        ("Invariants", "90.0 [80.0, 100.0]"),
+    ]
+    assert table.rows[1][4:] == ("76", "–", "–", "100.0 [90.0, 110.0]")
+    assert DEVELOPMENT_NOTE in table.notes
 
 
 def test_thresholds_stand_below_the_papers_rates(estimates, reported):

@@ -107,7 +107,7 @@ def test_the_figure_has_a_panel_per_condition_and_the_methods_own_marks(rates, p
     assert figure.get_supxlabel() == "accuracy, percent of n = 76 scenarios, with interval"
 
 
-@pytest.mark.parametrize(("fixed", "words"), [(0.1, "loses most"), (0.9, "no method loses")])
+@pytest.mark.parametrize(("fixed", "words"), [(0.1, "largest loss"), (0.9, "no method loses")])
 def test_the_title_says_loss_only_where_there_is_one(rates, fixed, words):
     changed = rates.with_columns(
         value=pl.when(pl.col("condition") == FIXED).then(fixed).otherwise(0.5)

@@ -12,8 +12,7 @@ from failbench.errors import BadInputError
 from failbench.reporting.labels import drawn_label
 from failbench.reporting.method_styles import METHOD_STYLES
 from failbench.reporting.picture import save_picture
-from failbench.reporting.style import BLACK
-from failbench.studies.tradeoff.figure import tradeoff_picture
+from failbench.studies.tradeoff.figure import LEADER, tradeoff_picture
 from failbench.studies.tradeoff.report import report
 from failbench.studies.tradeoff.results import tradeoff_points
 from printed_pictures import assert_printable, assert_repeats
@@ -80,7 +79,7 @@ def test_no_label_covers_another_or_leaves_its_panel(figure):
 def test_no_label_lies_on_a_mark_or_an_interval(figure):
     renderer = FigureCanvasAgg(figure).get_renderer()
     for axes in figure.axes:
-        leads = {line for line in axes.lines if line.get_color() == BLACK}
+        leads = {line for line in axes.lines if line.get_linewidth() == LEADER}
         drawn = [line for line in axes.lines if line not in leads]
         for text in names(axes):
             box = text.get_window_extent(renderer).padded(-0.5)

@@ -1,4 +1,4 @@
-"""The report of abstention: its reasons, and what other thresholds are worth."""
+"""The report of abstention: its reasons, what other thresholds are worth, and who else may."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from failbench.reporting.study_report import StudyReport, Summary, rounded
 from failbench.statistics.estimates import nest
 from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.studies.abstention.figure import abstention_picture
+from failbench.studies.abstention.methods_table import methods_table
 from failbench.studies.abstention.results import abstention_estimates
 from failbench.studies.abstention.settings import AbstentionSettings
 from failbench.studies.abstention.tables import reasons_table, thresholds_table
@@ -17,6 +18,7 @@ from failbench.studies.abstention.tables import reasons_table, thresholds_table
 def report(
     predictions: pl.DataFrame,
     inner: pl.DataFrame,
+    monitored: pl.DataFrame,
     paper: Reported,
     settings: AbstentionSettings,
     intervals: ScenarioIntervalSettings,
@@ -31,6 +33,8 @@ def report(
         What the improved rules answered in the main study.
     inner
         As :func:`failbench.studies.abstention.measure.measure` returns them.
+    monitored
+        What the monitor's methods answered there that may abstain.
     paper
         The numbers that the paper prints.
     settings, intervals
@@ -38,7 +42,7 @@ def report(
     tau
         The threshold of the main study.
     """
-    estimates = abstention_estimates(predictions, inner, settings, intervals)
+    estimates = abstention_estimates(predictions, inner, monitored, settings, intervals)
     points = rounded(estimates)
     target, confidence = settings.precision, intervals.confidence
     return StudyReport(
@@ -47,6 +51,7 @@ def report(
         tables=(
             reasons_table(points, paper, intervals),
             thresholds_table(points, paper, tau=tau, target=target, confidence=confidence),
+            methods_table(points, intervals),
         ),
         figures={"abstention": abstention_picture(points, paper, tau=tau, target=target)},
         summary=(Summary.of(points, "part", "key", "metric", "value", "ci_low", "ci_high", "n"),),

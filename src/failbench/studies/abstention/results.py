@@ -1,4 +1,4 @@
-"""Abstention: why the improved rules abstain, and what another threshold would be worth."""
+"""Abstention: why the improved rules and the monitor abstain, and what thresholds are worth."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from failbench.statistics.scores import scenario_answers
 from failbench.studies.abstention.settings import AbstentionSettings
 from failbench.vocabulary import ABSTAIN, CATEGORIES, Reason
 
-REASONS, THRESHOLDS, CHOSEN = "reasons", "thresholds", "chosen"
+REASONS, THRESHOLDS, CHOSEN, METHODS = "reasons", "thresholds", "chosen", "methods"
 """The parts of the table of estimates."""
 
 ALL = "all"
@@ -30,6 +30,7 @@ AS_MEASURED, PER_FOLD = "as_measured", "per_fold"
 def abstention_estimates(
     predictions: pl.DataFrame,
     inner: pl.DataFrame,
+    monitored: pl.DataFrame,
     settings: AbstentionSettings,
     intervals: ScenarioIntervalSettings,
 ) -> pl.DataFrame:
@@ -45,6 +46,8 @@ def abstention_estimates(
         ``predictions.PREDICTION_SCHEMA``, of any feature sets.
     inner
         As :func:`failbench.studies.abstention.measure.measure` returns them.
+    monitored
+        The same of the monitor's methods that may abstain, which have no tau.
     settings
         Feature set, thresholds to sweep, and the precision that is asked for.
     intervals
@@ -56,7 +59,8 @@ def abstention_estimates(
         Keyed by (``part``, ``key``, ``metric``), with value, interval, ``n`` scenarios and
         estimand. Of the part ``reasons`` a key is a category, or ``all`` of them; of ``thresholds``
         a tau; of ``chosen`` the tau of the study itself, ``as_measured``, or that of each fold,
-        ``per_fold``, whose median and range over folds are the metric ``tau``.
+        ``per_fold``, whose median and range over folds are the metric ``tau``; of ``methods`` a
+        method, the improved rules at the tau of the study.
     """
     main = predictions.filter(pl.col("feature_set") == settings.feature_set)
     chosen = lowest_thresholds(inner, settings.taus, settings.precision, ("repeat", "fold"))
@@ -66,13 +70,14 @@ def abstention_estimates(
     at_tau = {AS_MEASURED: main, PER_FOLD: adjusted}
     return pl.concat(
         [
-            *(_reasons(category, part, intervals) for category, part in _by_category(main)),
+            *(_reasons(REASONS, key, part, intervals) for key, part in _by_category(main)),
             *_swept(main, settings.taus, intervals),
             *(
                 estimate_rows(_intervals(answers, _rates(answers), intervals), part=CHOSEN, key=key)
                 for key, answers in at_tau.items()
             ),
             estimate_rows(_choices(chosen), part=CHOSEN, key=PER_FOLD),
+            *_by_method(pl.concat([main, monitored]), settings.feature_set, intervals),
         ]
     )
 
@@ -85,10 +90,21 @@ def _by_category(predictions: pl.DataFrame) -> Iterable[tuple[str, pl.DataFrame]
             yield category, part
 
 
+def _by_method(
+    predictions: pl.DataFrame, feature_set: str, settings: ScenarioIntervalSettings
+) -> Iterable[pl.DataFrame]:
+    """What each method is worth that may abstain, and why it does."""
+    main = predictions.filter(pl.col("feature_set") == feature_set)
+    for (method,), answers in main.group_by("method", maintain_order=True):
+        rates = _intervals(answers, _rates(answers), settings)
+        yield estimate_rows(rates, part=METHODS, key=method)
+        yield _reasons(METHODS, str(method), answers, settings)
+
+
 def _reasons(
-    category: str, predictions: pl.DataFrame, settings: ScenarioIntervalSettings
+    part: str, key: str, predictions: pl.DataFrame, settings: ScenarioIntervalSettings
 ) -> pl.DataFrame:
-    """How often the rules abstain from a category, and the share of each reason in that."""
+    """How often it is abstained from these scenarios, and the share of each reason in that."""
     abstained = pl.col("prediction") == ABSTAIN
     rate = tuple(metric for metric in OVERALL if metric.name == "abstention_rate")
     shares = tuple(
@@ -103,7 +119,7 @@ def _reasons(
         if predictions.select(abstained.any()).item()
     )
     intervals = scenario_intervals(scenario_answers(predictions), rate, settings, shares)
-    return estimate_rows(intervals, part=REASONS, key=category)
+    return estimate_rows(intervals, part=part, key=key)
 
 
 def _swept(

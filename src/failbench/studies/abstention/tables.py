@@ -143,7 +143,7 @@ def thresholds_table(
     """
     chosen = estimates.filter(pl.col("part") == CHOSEN)
     swept = estimates.filter(pl.col("part") == THRESHOLDS)
-    reached = _row(chosen, PER_FOLD, "folds_with_a_threshold")
+    reached = estimate(chosen, PER_FOLD, "folds_with_a_threshold")
     rows = [
         _reported_rates(paper),
         _rates("Measured", f"{tau:.2f}", chosen, AS_MEASURED),
@@ -179,6 +179,11 @@ def reported_shares(paper: Reported) -> dict[Reason, float]:
     return {reason: reported_number(paper, f"abstention_{reason}") for reason in REASON_LABELS}
 
 
+def reason_cells(estimates: pl.DataFrame, key: str) -> dict[Reason, str]:
+    """The share of each reason in the abstentions of a key."""
+    return {reason: estimate_cell(estimates, key, f"share_{reason}") for reason in REASON_LABELS}
+
+
 def _percents(shares: Mapping[Reason, float]) -> dict[Reason, str]:
     return {reason: percent(share) for reason, share in shares.items()}
 
@@ -194,9 +199,9 @@ def _measured_reasons(estimates: pl.DataFrame) -> list[ReasonsRow]:
     return [
         ReasonsRow(
             label,
-            _cell(estimates, key, "abstention_rate"),
-            {reason: _cell(estimates, key, f"share_{reason}") for reason in REASON_LABELS},
-            str(_row(estimates, key, "abstention_rate")["n"]),
+            estimate_cell(estimates, key, "abstention_rate"),
+            reason_cells(estimates, key),
+            str(estimate(estimates, key, "abstention_rate")["n"]),
         )
         for key, label in labels
         if key in present
@@ -218,10 +223,10 @@ def _rates(label: str, tau: str, estimates: pl.DataFrame, key: str) -> RatesRow:
     return RatesRow(
         label,
         tau,
-        _cell(estimates, key, "coverage"),
-        _cell(estimates, key, "accuracy_when_committed"),
-        _cell(estimates, key, "accuracy"),
-        str(_row(estimates, key, "coverage")["n"]),
+        estimate_cell(estimates, key, "coverage"),
+        estimate_cell(estimates, key, "accuracy_when_committed"),
+        estimate_cell(estimates, key, "accuracy"),
+        str(estimate(estimates, key, "coverage")["n"]),
     )
 
 
@@ -234,7 +239,8 @@ def _range(chosen: pl.DataFrame) -> str:
     return f"{row['value']:.2f} ({row['ci_low']:.2f} to {row['ci_high']:.2f})"
 
 
-def _cell(estimates: pl.DataFrame, key: str, metric: str) -> str:
+def estimate_cell(estimates: pl.DataFrame, key: str, metric: str) -> str:
+    """One estimate with its interval, or a dash."""
     matches = estimates.filter(pl.col("key") == key, pl.col("metric") == metric)
     if matches.is_empty():
         return ABSENT
@@ -242,6 +248,7 @@ def _cell(estimates: pl.DataFrame, key: str, metric: str) -> str:
     return with_interval(row["value"], row["ci_low"], row["ci_high"])
 
 
-def _row(estimates: pl.DataFrame, key: str, metric: str) -> dict[str, float]:
+def estimate(estimates: pl.DataFrame, key: str, metric: str) -> dict[str, float]:
+    """The row of one estimate of a key."""
     row = estimates.filter(pl.col("key") == key, pl.col("metric") == metric)
     return row.row(0, named=True)

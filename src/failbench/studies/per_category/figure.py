@@ -29,7 +29,7 @@ from failbench.reporting.reported import Reported
 from failbench.reporting.style import BLACK, FULL_WIDTH
 from failbench.vocabulary import ANSWERS, CATEGORIES
 
-PANEL_HEIGHT: Final = 1.12
+PANEL_HEIGHT: Final = 1.01
 COLUMNS: Final = 3
 PALETTE: Final = "Blues"
 REPORTED_METHOD: Final = "improved_rules"
@@ -91,8 +91,8 @@ def _finding(drawn: pl.DataFrame) -> str:
     worst, best = recalls.row(0, named=True), recalls.row(-1, named=True)
     return (
         f"{CATEGORY_LABELS[best['category']]} is told best ({percent(best['share'])} % of its "
-        f"failures, mean over methods), {CATEGORY_LABELS[worst['category']].lower()} worst "
-        f"({percent(worst['share'])} %)"
+        f"failures, mean over methods told nothing of it), "
+        f"{CATEGORY_LABELS[worst['category']].lower()} worst ({percent(worst['share'])} %)"
     )
 
 

@@ -82,9 +82,10 @@ def _finding(drawn: pl.DataFrame, home: RunSetting, away: RunSetting) -> str:
         f"from {percent(loses[HOME])} ({condition_label(HOME, home, away)}) to "
         f"{percent(loses[FIXED])} % ({condition_label(FIXED, home, away)})"
     )
+    of = label_inside(loses["method"])
     if loses[FIXED] < loses[HOME]:
-        return f"With fixed thresholds {label_inside(loses['method'])} loses most, {change}"
-    return f"With fixed thresholds no method loses; {label_inside(loses['method'])} goes {change}"
+        return f"The largest loss with fixed thresholds is that of {of}, {change}"
+    return f"With fixed thresholds no method loses; the least gain is that of {of}, {change}"
 
 
 def _draw(drawn: pl.DataFrame, panels: dict[str, str], reported: float, figure: Figure) -> None:

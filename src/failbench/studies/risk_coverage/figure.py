@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
+from textwrap import fill
 from typing import Final
 
 import polars as pl
@@ -31,6 +32,9 @@ from failbench.reporting.style import BLACK, FULL_WIDTH, PALE, REPORTED_LEVEL, T
 COLUMNS: Final = 4
 PANEL_HEIGHT: Final = 1.05
 """Inches."""
+
+TITLE: Final = 21
+"""Letters that fit over a panel."""
 
 HALF: Final = 0.5
 """The coverage of which the finding is: the surest half of the runs."""
@@ -126,7 +130,7 @@ def _draw(
                 _marks(axes, points, style)
         for point in reported.get(method, ()):
             axes.plot(100 * point.coverage, 100 * point.risk, **REPORTED_LEVEL.look, zorder=4)
-        axes.set_title(style.label)
+        axes.set_title(fill(style.label, TITLE))
     for axes in panels[len(styles) :]:
         axes.set_axis_off()
     # panels above an empty one end their column, and so need its labels

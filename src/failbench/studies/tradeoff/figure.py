@@ -16,9 +16,12 @@ from failbench.reporting.cells import percent
 from failbench.reporting.labels import drawn_label, is_blind, label_inside
 from failbench.reporting.method_styles import MethodStyle, method_styles
 from failbench.reporting.picture import Picture
-from failbench.reporting.style import BLACK, FULL_WIDTH, LEAST_TEXT
+from failbench.reporting.style import FULL_WIDTH, LEAST_TEXT
 
-HEIGHT: Final = 5.0
+LEADER: Final = 0.6
+"""Points: the line from a label to its mark."""
+
+HEIGHT: Final = 6.2
 """Inches."""
 
 DASHES: Final = (0, (4, 2))
@@ -90,7 +93,7 @@ def _draw(
     styles: Mapping[str, MethodStyle],
     figure: Figure,
 ) -> None:
-    above, below = figure.subplots(2, 1, height_ratios=(1.25, 1))
+    above, below = figure.subplots(2, 1, height_ratios=(2, 1))
     above.set(
         title="measured, on the paper's 19 features",
         xlabel="conditions to read for one diagnosis",
@@ -123,7 +126,7 @@ def _limits(measured: pl.DataFrame) -> tuple[float, float]:
 
 def _draw_methods(axes: Axes, methods: pl.DataFrame, styles: Mapping[str, MethodStyle]) -> None:
     """Every method with its intervals, and then their labels clear of all of it."""
-    names, anchors = [], []
+    names, anchors, colours = [], [], []
     lines: list[tuple[list[float], list[float]]] = []
     for row in methods.sort("y", "method", descending=[True, False]).iter_rows(named=True):
         style, name = styles[row["method"]], drawn_label(row["method"])
@@ -139,6 +142,7 @@ def _draw_methods(axes: Axes, methods: pl.DataFrame, styles: Mapping[str, Method
             left = axes.transAxes.transform((EDGE, 0.0))
             anchors.append((axes.transData.inverted().transform(left)[0], row["y"]))
         names.append(name)
+        colours.append(style.colour)
     x, y = map(list, zip(*anchors, strict=True))
     textalloc.allocate(
         axes,
@@ -150,8 +154,8 @@ def _draw_methods(axes: Axes, methods: pl.DataFrame, styles: Mapping[str, Method
         x_lines=[line[0] for line in lines],
         y_lines=[line[1] for line in lines],
         textsize=LEAST_TEXT,
-        linecolor=BLACK,
-        linewidth=0.35,
+        linecolor=colours,
+        linewidth=LEADER,
         nbr_candidates=800,
         min_distance=0.012,
         max_distance=0.35,
