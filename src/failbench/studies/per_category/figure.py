@@ -29,7 +29,7 @@ from failbench.reporting.reported import Reported
 from failbench.reporting.style import BLACK, FULL_WIDTH
 from failbench.vocabulary import ANSWERS, CATEGORIES
 
-PANEL_HEIGHT: Final = 1.01
+PANEL_HEIGHT: Final = 0.95
 COLUMNS: Final = 3
 PALETTE: Final = "Blues"
 REPORTED_METHOD: Final = "improved_rules"
