@@ -32,20 +32,24 @@ def assert_printable(picture: Picture) -> Figure:
     assert figure.get_figwidth() in (FULL_WIDTH, HALF_WIDTH)
     texts = [text for text in figure.findobj(Text) if text.get_visible() and text.get_text()]
     undrawn = _undrawn(figure)
-    texts = [text for text in texts if text not in undrawn and text.get_window_extent().width]
-    for text in texts:
-        box = text.get_window_extent()
+    # an extent is laid out anew whenever it is asked for, and a picture has hundreds of texts
+    extents = {text: text.get_window_extent() for text in texts if text not in undrawn}
+    boxes = {text: box for text, box in extents.items() if box.width}
+    for text, box in boxes.items():
         assert text.get_fontsize() >= LEAST_TEXT, text
         assert box.x0 >= -SLACK, text
         assert box.y0 >= -SLACK, text
         assert box.x1 <= figure.bbox.x1 + SLACK, text
         assert box.y1 <= figure.bbox.y1 + SLACK, text
-    upright = [text for text in texts if text.get_rotation() % 90 == 0]
-    for text, other in combinations(upright, 2):
-        boxes = [shown.get_window_extent() for shown in (text, other)]
-        width = min(box.x1 for box in boxes) - max(box.x0 for box in boxes)
-        height = min(box.y1 for box in boxes) - max(box.y0 for box in boxes)
-        assert min(width, height) <= SLACK, (text, other)
+    upright = [
+        (box.x0, box.x1, box.y0, box.y1, text)
+        for text, box in boxes.items()
+        if text.get_rotation() % 90 == 0
+    ]
+    for one, other in combinations(upright, 2):
+        width = min(one[1], other[1]) - max(one[0], other[0])
+        height = min(one[3], other[3]) - max(one[2], other[2])
+        assert min(width, height) <= SLACK, (one[4], other[4])
     return figure
 
 
