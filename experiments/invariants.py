@@ -33,7 +33,7 @@ MEASURED = Path("data/measurements/invariants")
 
 
 def main() -> None:
-    settings = read_section("invariants", JudgedRuns)
+    settings = read_section("monitor", JudgedRuns)
     halves = read_points(HALVES, HALF_SCHEMA)
     versions = [read_rules(MONITORED, version) for version in settings.versions]
     detected = read_output(TELEMETRY, RUN_SCHEMA)

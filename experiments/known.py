@@ -22,7 +22,7 @@ KNOWN = Path("data/features/known.parquet")
 
 
 def main() -> None:
-    judged = read_section("invariants", JudgedRuns)
+    judged = read_section("monitor", JudgedRuns)
     rules = read_rules(MONITORED, judged.versions[-1])
     breaks = read_output(BREAKS, versioned(BREAK_SCHEMA))
     course = known_course(

@@ -37,7 +37,7 @@ MEASUREMENTS = Path("data/measurements/llm_agents")
 def main() -> None:
     settings = read_section("llm_agents", LlmAgentsSettings)
     reference = read_section("nested_cv", ReferenceStudy)
-    version = read_section("invariants", JudgedRuns).versions[-1]
+    version = read_section("monitor", JudgedRuns).versions[-1]
     breaks = read_output(BREAKS, versioned(BREAK_SCHEMA)).filter(pl.col("version") == version)
     records = monitor_records(
         read_output(MONITORED_RUNS, MONITORED_SCHEMA),

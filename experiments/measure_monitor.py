@@ -9,7 +9,7 @@ import polars as pl
 from failbench.features.feature_table import FEATURE_SCHEMA
 from failbench.methods.classifiers import RandomForestSettings
 from failbench.methods.improved_rules import ImprovedRulesSettings
-from failbench.methods.monitor_methods import AbstainingSettings, EndingSettings, NoSections
+from failbench.methods.monitor_methods import AbstainingSettings, EndingSettings, NoSettings
 from failbench.methods.simple_rules import SimpleRulesSettings
 from failbench.monitored.known import known_table
 from failbench.monitored.verdicts import BREAK_SCHEMA, END_SCHEMA
@@ -32,10 +32,10 @@ PREDICTIONS = Path("data/predictions/monitor")
 
 
 def main() -> None:
-    judged = read_section("invariants", JudgedRuns)
+    judged = read_section("monitor", JudgedRuns)
     study = read_section("nested_cv", ReferenceStudy)
     settings = {
-        "invariants": NoSections(),
+        "invariants": NoSettings(),
         "invariants_abstaining": read_section("invariants_abstaining", AbstainingSettings),
         "ending": read_section("ending", EndingSettings),
         "forest_on_invariants": read_section("forest_on_invariants", RandomForestSettings),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from failbench.methods.improved_rules import ImprovedRulesSettings
-from failbench.methods.monitor_methods import EndingSettings, NoSections
+from failbench.methods.monitor_methods import EndingSettings, NoSettings
 from failbench.methods.simple_rules import SimpleRulesSettings
 from failbench.prediction.splits import SPLIT_SCHEMA
 from failbench.studies.portability.measure import measure
@@ -29,7 +29,7 @@ def main() -> None:
         "improved_rules": read_section("improved_rules", ImprovedRulesSettings),
         "logistic_regression": settings.logistic_regression,
         "random_forest": settings.random_forest,
-        "invariants": NoSections(),
+        "invariants": NoSettings(),
         "ending": read_section("ending", EndingSettings),
         "forest_on_invariants": settings.random_forest,
     }

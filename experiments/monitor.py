@@ -41,7 +41,7 @@ PREDICTIONS = Path("data/predictions/monitor")
 
 
 def main() -> None:
-    settings = read_section("invariants", JudgedRuns)
+    settings = read_section("monitor", JudgedRuns)
     reference = read_section("nested_cv", ReferenceStudy)
     breaks = read_output(MEASURED / "breaks.parquet", versioned(BREAK_SCHEMA))
     verdicts = read_output(MEASURED / "verdicts.parquet", versioned(VERDICT_SCHEMA))

@@ -73,7 +73,7 @@ def _project(tmp_path, monkeypatch, repository, telemetry):
             "run_seeds": [0],
             "seed": 0,
         },
-        "invariants": {
+        "monitor": {
             "versions": ["1", VERSION],
             "halves": ["test"],
             "lenders": [],

@@ -13,7 +13,7 @@ from failbench.reproduction.reruns import Pipeline
 from pipeline import REPOSITORY, foreach_items
 
 METHODS = [name for name in foreach_items()["nested_cv"] if method_named(name).sections]
-"""Methods with a section of their own: that of the invariants is of the stage of that name."""
+"""Methods with a section of their own."""
 
 
 @pytest.fixture(scope="module")

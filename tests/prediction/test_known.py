@@ -10,7 +10,7 @@ from failbench.features import known_columns
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.methods.catalogue import MONITOR_METHODS
 from failbench.methods.classifiers import RandomForestSettings
-from failbench.methods.monitor_methods import NoSections
+from failbench.methods.monitor_methods import NoSettings
 from failbench.monitor.end import End
 from failbench.monitored.fitting import setting_of
 from failbench.monitored.known import COURSE_SCHEMA, FLAGS, known_course, known_table
@@ -174,7 +174,7 @@ def test_methods_see_the_same_in_every_feature_set_and_others_as_before(failures
     splits = make_splits(failures.select("scenario", "category").unique(), 2, 1, seed=0)
     joined = made_up_known(failures, ("transformer-adamw",)).beside(failures)
     columns = ("run_id", "prediction", "confidence")
-    for method, settings in (("invariants", NoSections()), ("forest_on_invariants", FOREST)):
+    for method, settings in (("invariants", NoSettings()), ("forest_on_invariants", FOREST)):
         predictions = nested_cv(joined, successes, splits, method, settings, FEATURE_SETS, 5)
         assert accuracy(predictions) == 1
         first, *others = predictions.partition_by("feature_set")
@@ -194,7 +194,7 @@ def test_bounds_of_an_architecture_count_where_it_is_not_left_out(runs_of_three_
     failing = features.filter(pl.col("kind") == "failure")
     known = made_up_known(failing, ("bert-adamw", "gru-adamw", "lstm-adamw"))
     predictions = across_architectures(
-        features, splits, "invariants", NoSections(), STUDY, known=known
+        features, splits, "invariants", NoSettings(), STUDY, known=known
     )
     of = predictions.partition_by("study", as_dict=True)
     assert accuracy(of[POOLED,]) == 1
@@ -213,7 +213,7 @@ def test_methods_of_the_monitor_are_asked_of_the_seeds_that_it_watched(
     splits = make_splits(features.select("scenario", "category").drop_nulls().unique(), 2, 1, 0)
     known = made_up_known(watched, ("bert-adamw", "gru-adamw", "lstm-adamw"))
     predictions = across_architectures(
-        features, splits, "invariants", NoSections(), study, known=known
+        features, splits, "invariants", NoSettings(), study, known=known
     )
     of_seed = watched.filter(pl.col("seed") == seeds[0])
     expected = {POOLED: watched, LEFT_OUT: watched, KNOWN_SCENARIOS: of_seed}

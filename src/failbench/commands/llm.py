@@ -133,7 +133,7 @@ def _monitor_records(settings: LlmAgentsSettings) -> dict[str, MonitorRecord]:
     from failbench.monitored.versions import read_rules
     from failbench.studies.monitor.settings import JudgedRuns, versioned
 
-    version = read_section("invariants", JudgedRuns, PARAMS).versions[-1]
+    version = read_section("monitor", JudgedRuns, PARAMS).versions[-1]
     breaks = read_table(BROKEN / "breaks.parquet", versioned(BREAK_SCHEMA))
     return monitor_records(
         read_table(MONITORED / RUNS, MONITORED_SCHEMA),

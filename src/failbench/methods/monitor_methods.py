@@ -23,7 +23,7 @@ from failbench.methods.broken_invariants import (
     scenario_weights,
 )
 from failbench.methods.classifiers import RandomForestSettings, random_forest
-from failbench.methods.declaration import Context, MethodDeclaration, Sections, by_name
+from failbench.methods.declaration import Context, MethodDeclaration, by_name
 from failbench.methods.method import Method
 from failbench.predictions import DECIMALS, most_probable
 from failbench.records import Record
@@ -126,8 +126,8 @@ def _endings(X: pd.DataFrame, depth: int) -> list[tuple[str, ...]]:
     return [tuple(str(column[row]) for column in columns) for row in range(len(X))]
 
 
-class NoSections(Sections):
-    """No settings: the rules are frozen."""
+class NoSettings(Record):
+    """No settings, as the rules are frozen; the section ``invariants`` of params.yaml is empty."""
 
 
 class AbstainingSettings(Record):
@@ -142,7 +142,7 @@ class EndingSettings(Record):
     fewest: int = Field(ge=1)
 
 
-def _build_invariants(settings: NoSections, context: Context) -> Method:  # noqa: ARG001
+def _build_invariants(settings: NoSettings, context: Context) -> Method:  # noqa: ARG001
     """The monitor's answer."""
     return BrokenInvariants()
 
@@ -179,7 +179,7 @@ def _flags(context: Context) -> tuple[str, ...]:
 
 
 DECLARATIONS = by_name(
-    MethodDeclaration("invariants", NoSections, _build_invariants),
+    MethodDeclaration("invariants", NoSettings, _build_invariants),
     MethodDeclaration("invariants_abstaining", AbstainingSettings, _build_abstaining),
     MethodDeclaration("ending", EndingSettings, _build_ending),
     MethodDeclaration("forest_on_invariants", RandomForestSettings, _build_forest),

@@ -119,7 +119,7 @@ def _joined(features: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
             "run_id",
             f"has nothing of {unknown['run_id'][0]!r} and {unknown.height - 1} other runs: no "
             "monitor watched them, or their half of the scenarios is not judged.",
-            "Run `failbench record --signals full`, name both halves in invariants.halves of "
+            "Run `failbench record --signals full`, name both halves in monitor.halves of "
             "params.yaml, and run `dvc repro known`; or take the methods that read it out of "
             "`methods`.",
         )

@@ -9,7 +9,7 @@ import pytest
 
 from failbench.errors import BadInputError
 from failbench.features.feature_table import categories_of
-from failbench.methods.monitor_methods import EndingSettings, NoSections
+from failbench.methods.monitor_methods import EndingSettings, NoSettings
 from failbench.methods.simple_rules import SimpleRulesSettings
 from failbench.prediction.fold_plans import NESTED_CV
 from failbench.prediction.slices import ReferenceStudy
@@ -192,7 +192,7 @@ def of_monitor():
         made_up_scenarios(),
         make_splits(categories_of(made_up_scenarios()), folds=2, repeats=1, seed=0),
         REFERENCE,
-        {"invariants": NoSections(), "ending": EndingSettings(fewest=2)},
+        {"invariants": NoSettings(), "ending": EndingSettings(fewest=2)},
         CHOSEN.model_copy(update={"steps": (0, 3, 10)}),
         known=known,
     )

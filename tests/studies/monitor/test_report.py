@@ -56,7 +56,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("project")
     params = yaml.safe_load((REPOSITORY / "params.yaml").read_text("utf-8"))
     params["statistics"]["resamples"] = 1000
-    params["invariants"] |= {
+    params["monitor"] |= {
         "versions": ["1"],
         "halves": ["development"],
         "lenders": ["gru-sgd"],

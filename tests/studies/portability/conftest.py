@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from failbench.features.feature_table import categories_of
-from failbench.methods.monitor_methods import NoSections
+from failbench.methods.monitor_methods import NoSettings
 from failbench.methods.simple_rules import SimpleRulesSettings
 from failbench.prediction.splits import make_splits
 from failbench.studies.portability.measure import measure
@@ -45,7 +45,7 @@ def of_monitor(telemetry):
         telemetry,
         made_up_scenarios(),
         make_splits(categories_of(made_up_scenarios()), folds=2, repeats=1, seed=0),
-        {"invariants": NoSections(), "forest_on_invariants": settings.random_forest},
+        {"invariants": NoSettings(), "forest_on_invariants": settings.random_forest},
         settings,
         known=known,
     )

@@ -1,4 +1,4 @@
-"""Settings of the monitor's study: the section ``invariants`` of params.yaml."""
+"""Settings of the monitor's study: the section ``monitor`` of params.yaml."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def versioned(schema: pl.Schema) -> pl.Schema:
 
 
 class JudgedRuns(Record):
-    """Which runs are judged, and by what; the section ``invariants``.
+    """Which runs are judged, and by what; the section ``monitor``.
 
     Attributes
     ----------
