@@ -18,6 +18,7 @@ from failbench.commands.freeze import freeze_monitor
 from failbench.commands.llm import ask_models, print_prompt
 from failbench.commands.outside_list import record_outside_list
 from failbench.commands.paths import OUTSIDE_LIST, SCENARIOS, TELEMETRY
+from failbench.commands.read import read_any_log
 from failbench.commands.reruns import print_reruns
 from failbench.commands.score import score_methods
 from failbench.commands.tables import write_tables
@@ -114,6 +115,11 @@ def _parser() -> argparse.ArgumentParser:
     )
     _add_reference(diagnose)
     diagnose.set_defaults(run=diagnose_telemetry)
+
+    read = commands.add_parser("read", help="say what a training log of any format holds")
+    read.add_argument("log", type=Path, metavar="LOG", help="a file, a folder, or - for input")
+    read.add_argument("--json", dest="as_json", action="store_true", help="for programs")
+    read.set_defaults(run=read_any_log)
 
     score = commands.add_parser(
         "score", help="score methods on recorded runs of causes that they have not learnt from"

@@ -19,7 +19,7 @@ LAYERS = (
     ("telemetry_stream",),
     ("detector", "partners"),
     ("monitor", "features"),
-    ("monitored",),
+    ("monitored", "readers"),
     ("outside_list",),
     ("recording",),
     ("validity",),

@@ -1,0 +1,106 @@
+"""The command ``read``: what a log of any format holds, before anything is made of it."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from failbench.readers.log import Event, Log
+    from failbench.readers.summary import SignalSummary
+
+MESSAGE: int = 300
+"""Letters of a message that are shown; ``--json`` has all that was read."""
+
+
+def read_any_log(*, log: Path, as_json: bool) -> int:
+    """Print the signals, gaps and events of a log.
+
+    Parameters
+    ----------
+    log
+        A file, a folder, or ``-`` for standard input.
+    as_json
+        Print a record for programs, in place of a page.
+
+    Returns
+    -------
+    int
+        Exit status.
+
+    Raises
+    ------
+    BadInputError
+        If nothing is there that can be read.
+    """
+    from failbench.readers.opening import read_log
+    from failbench.readers.summary import summaries
+
+    read = read_log(log)
+    signals = summaries(read)
+    print(_record(read, signals) if as_json else _page(read, signals))
+    return 0
+
+
+def _record(log: Log, signals: list[SignalSummary]) -> str:
+    """The log as JSON, whose numbers are finite: what is not is counted, and null."""
+    record = {
+        "sources": [asdict(source) for source in log.sources],
+        "signals": [
+            {key: _finite(value) for key, value in asdict(signal).items()} for signal in signals
+        ],
+        "absent": log.absent,
+        "events": [asdict(event) for event in log.events],
+    }
+    return json.dumps(record, indent=2, allow_nan=False)
+
+
+def _finite(value: object) -> object:
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _page(log: Log, signals: list[SignalSummary]) -> str:
+    lines = []
+    for source in log.sources:
+        lines.append(f"{source.name}: {source.format}, {source.lines:,} lines")
+        lines += [f"  {note}" for note in source.notes]
+    lines += [_signal_line(signal) for signal in signals]
+    if log.absent:
+        lines.append(f"not logged: {', '.join(log.absent)}")
+    lines += [_event_line(log, event) for event in log.events]
+    return "\n".join(lines)
+
+
+def _signal_line(signal: SignalSummary) -> str:
+    steps = "steps not logged"
+    if signal.first_step is not None:
+        steps = f"steps {signal.first_step} to {signal.last_step}"
+    text = (
+        f"{signal.signal} ({signal.split}): {signal.values:,} values, {steps}, "
+        f"last {signal.last:g}{_place(signal.last_line)}"
+    )
+    if signal.lowest is not None:
+        text += f", from {signal.lowest:g} to {signal.highest:g}"
+    if signal.not_finite:
+        first = signal.first_not_finite_step
+        step = "" if first is None else f" at step {first}"
+        text += (
+            f"; {signal.not_finite:,} not finite, the first{step}"
+            f"{_place(signal.first_not_finite_line)}"
+        )
+    return text
+
+
+def _place(line: int | None) -> str:
+    return "" if line is None else f" (line {line})"
+
+
+def _event_line(log: Log, event: Event) -> str:
+    place = log.sources[event.source].name + (f":{event.line}" if event.line else "")
+    head = event.message.split("\n", 1)[0][:MESSAGE]
+    said = ": ".join(part for part in (event.name, head) if part) or "a traceback that is cut off"
+    raised = f", raised at {event.frames[-1]}" if event.frames else ""
+    return f"{place}: {said}{raised}"

@@ -1,0 +1,97 @@
+"""Lines of a log: what a person saw in the terminal, with the number of each."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import BinaryIO, Final, NamedTuple
+
+LONGEST_LINE: Final = 10_000
+"""Letters of a line that are read; the rest of a longer one is dropped."""
+
+CHUNK: Final = 1 << 20
+"""Bytes that are read at once."""
+
+_ESCAPES: Final = re.compile(
+    r"\x1b(?:\[[0-?]{0,32}[ -/]{0,8}[@-~]|\][^\x07\x1b]{0,512}(?:\x07|\x1b\\)?|[@-Z\\^_])"
+)
+"""Control sequences of ECMA-48: colours and movements, titles and links, single letters."""
+
+_CONTROLS: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e]")
+"""Letters that draw nothing, and those that would turn the direction of a text around."""
+
+_MARKS: Final = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+"""How a file begins that says its encoding; PowerShell's ``>`` writes the second."""
+
+
+class Line(NamedTuple):
+    """A line as a terminal shows it.
+
+    Attributes
+    ----------
+    number
+        Counted from 1 at each line feed, as editors count. What a carriage return overwrites has
+        the number of the line that it is written on.
+    text
+        Without colours, controls, and the space at its end.
+    """
+
+    number: int
+    text: str
+
+
+def clean(text: str) -> str:
+    r"""A text without terminal escapes and other letters that draw nothing.
+
+    >>> clean("\x1b[31mloss\x1b[0m 3\x07")
+    'loss 3'
+    """
+    if "\x1b" in text:
+        text = _ESCAPES.sub("", text)
+    return text if text.isascii() and text.isprintable() else _CONTROLS.sub("", text)
+
+
+def chunks_of(stream: BinaryIO) -> Iterator[bytes]:
+    """The bytes of a stream, some at a time."""
+    while data := stream.read(CHUNK):
+        yield data
+
+
+def lines_of(chunks: Iterable[bytes]) -> Iterator[Line]:
+    """The lines of chunks of bytes, empty ones included, read as they are asked for.
+
+    Progress bars overwrite their line after a carriage return: each state is a line by itself.
+    Bytes that are no text of the encoding are replaced, so that nothing is too broken to be read.
+    """
+    number = 1
+    for raw, ends in _pieces(chunks):
+        for part in raw.split("\r") if "\r" in raw else (raw,):
+            if part or "\r" not in raw:
+                yield Line(number, clean(part).rstrip())
+        number += ends
+
+
+def _pieces(chunks: Iterable[bytes]) -> Iterator[tuple[str, bool]]:
+    """Texts up to each line feed, and whether there was one; the ends of long ones are dropped."""
+    whole = iter(chunks)
+    head = next(whole, b"")
+    mark, encoding = next(
+        ((mark, name) for mark, name in _MARKS if head.startswith(mark)), (b"", "utf-8")
+    )
+    decoder = codecs.getincrementaldecoder(encoding)(errors="replace")
+    rest = ""
+    for data in chain([head[len(mark) :]], whole):
+        *ended, last = decoder.decode(data).split("\n")
+        for piece in ended:
+            yield (rest + piece)[:LONGEST_LINE], True
+            rest = ""
+        rest = (rest + last)[:LONGEST_LINE]
+    rest += decoder.decode(b"", final=True)
+    if rest:
+        yield rest[:LONGEST_LINE], False

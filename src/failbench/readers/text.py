@@ -1,0 +1,48 @@
+"""Text: a terminal's output, with measurements, tables, tracebacks and anything else in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from failbench.readers.deaths import death_in
+from failbench.readers.lines import lines_of
+from failbench.readers.log import Event, Log, Source
+from failbench.readers.pasted_table import PastedTable
+from failbench.readers.printed import Printed
+from failbench.readers.rows import Rows
+from failbench.readers.tracebacks import PREFIX, Tracebacks
+
+
+def read_text(name: str, chunks: Iterable[bytes]) -> Log:
+    """Read what a training printed, from any loop and launcher, of any length.
+
+    Parameters
+    ----------
+    name
+        What the source is called.
+    chunks
+        Its bytes, some at a time.
+    """
+    rows, tracebacks, table, lines = Rows(), Tracebacks(), PastedTable(), Printed()
+    deaths: list[Event] = []
+    last = in_table = printed = 0
+    for line in lines_of(chunks):
+        last, text = line
+        if tracebacks.is_open and tracebacks.feed(last, text):
+            continue
+        if table.is_open and table.feed(last, text, rows):
+            in_table += 1
+        elif text and lines.feed(last, text, rows):
+            printed += 1
+        elif text and not (tracebacks.feed(last, text) or table.feed(last, text, rows)):
+            death = death_in(last, PREFIX.sub("", text))
+            deaths += [death] if death is not None else []
+    tracebacks.close(last)
+    events = sorted((*tracebacks.events, *deaths), key=lambda event: event.line)
+    kinds = (
+        ("table", in_table),
+        ("printed lines", printed),
+        ("tracebacks", len(tracebacks.events)),
+    )
+    read_as = ", ".join(kind for kind, count in kinds if count) or "text"
+    return Log((Source(name, read_as, last),), rows.table(), tuple(events))
