@@ -18,7 +18,7 @@ LAYERS = (
     ("telemetry",),
     ("telemetry_stream",),
     ("detector", "partners"),
-    ("monitor", "features"),
+    ("monitor", "features", "messages"),
     ("monitored", "readers"),
     ("outside_list",),
     ("recording",),

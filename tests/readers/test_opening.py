@@ -148,11 +148,17 @@ def test_the_command_says_what_is_there_and_what_is_not(tmp_path, capsys):
         "not logged: grad_norm, learning_rate, perplexity, memory, throughput",
         "train.log:3: ValueError: <b>broken</b>",
     ]
+    (tmp_path / "death.log").write_text("Segmentation fault (core dumped)\n")
+    assert main(["read", str(tmp_path / "death.log")]) == 0
+    means, look = capsys.readouterr().out.splitlines()[-2:]
+    assert means == "  means: Compiled code read memory that is not the process's."
+    assert "PYTHONFAULTHANDLER" in look
     assert main(["read", "--json", str(path)]) == 0
     record = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
     assert record["signals"][0]["last"] is None
     assert record["absent"][0] == "grad_norm"
     assert record["events"][0]["name"] == "ValueError"
+    assert record["events"][0]["known_as"] is None
 
 
 def test_the_command_ends_bad_input_with_one_line(tmp_path, capsys):

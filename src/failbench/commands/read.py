@@ -53,9 +53,20 @@ def _record(log: Log, signals: list[SignalSummary]) -> str:
             {key: _finite(value) for key, value in asdict(signal).items()} for signal in signals
         ],
         "absent": log.absent,
-        "events": [asdict(event) for event in log.events],
+        "events": [{**asdict(event), "known_as": _known(event)} for event in log.events],
     }
     return json.dumps(record, indent=2, allow_nan=False)
+
+
+def _known(event: Event) -> dict[str, object] | None:
+    """What is known of the message of an event."""
+    from failbench.messages.catalogue import message_of
+
+    known = message_of(event.name, event.message)
+    if known is None:
+        return None
+    names = ("id", "library", "meaning", "category", "also", "check", "source")
+    return {name: getattr(known, name) for name in names}
 
 
 def _finite(value: object) -> object:
@@ -70,7 +81,10 @@ def _page(log: Log, signals: list[SignalSummary]) -> str:
     lines += [_signal_line(signal) for signal in signals]
     if log.absent:
         lines.append(f"not logged: {', '.join(log.absent)}")
-    lines += [_event_line(log, event) for event in log.events]
+    for event in log.events:
+        lines.append(_event_line(log, event))
+        if known := _known(event):
+            lines += [f"  means: {known['meaning']}", f"  look: {known['check']}"]
     return "\n".join(lines)
 
 
