@@ -47,12 +47,15 @@ def read_any_log(*, log: Path, as_json: bool) -> int:
 
 def _record(log: Log, signals: list[SignalSummary]) -> str:
     """The log as JSON, whose numbers are finite: what is not is counted, and null."""
+    from failbench.readers.traps import traps
+
     record = {
         "sources": [asdict(source) for source in log.sources],
         "signals": [
             {key: _finite(value) for key, value in asdict(signal).items()} for signal in signals
         ],
         "absent": log.absent,
+        "traps": [asdict(trap) for trap in traps(log)],
         "events": [{**asdict(event), "known_as": _known(event)} for event in log.events],
     }
     return json.dumps(record, indent=2, allow_nan=False)
@@ -74,6 +77,8 @@ def _finite(value: object) -> object:
 
 
 def _page(log: Log, signals: list[SignalSummary]) -> str:
+    from failbench.readers.traps import traps
+
     lines = []
     for source in log.sources:
         lines.append(f"{source.name}: {source.format}, {source.lines:,} lines")
@@ -81,6 +86,9 @@ def _page(log: Log, signals: list[SignalSummary]) -> str:
     lines += [_signal_line(signal) for signal in signals]
     if log.absent:
         lines.append(f"not logged: {', '.join(log.absent)}")
+    for trap in traps(log):
+        step = "" if trap.step is None else f" at step {trap.step}"
+        lines.append(f"{trap.kind}{step}{_place(trap.line)}, {trap.rows:,} times: {trap.meaning}")
     for event in log.events:
         lines.append(_event_line(log, event))
         if known := _known(event):
