@@ -106,7 +106,7 @@ lock:  ## resolve the two lock files anew (needs uv)
 	@$(UV) pip compile pyproject.toml --extra dev --extra cluster $(LOCK_OPTIONS) \
 		--output-file requirements.lock
 	@printf "torch; sys_platform == 'never'\n" | { \
-		printf 'transformers\ntokenizers\naccelerate\nlightning\n' | $(UV) pip compile - $(LOCK_OPTIONS) \
+		printf 'transformers\ntokenizers\naccelerate\nlightning\ntensorboard\n' | $(UV) pip compile - $(LOCK_OPTIONS) \
 		--override /dev/fd/3 --constraint requirements.lock --output-file requirements-record.lock; } 3<&0
 
 clean:  ## remove the environment and the caches; results stay

@@ -11,6 +11,7 @@ from typing import BinaryIO, Final
 from failbench.errors import BadInputError
 from failbench.readers import monitor_log
 from failbench.readers.documents import LARGEST, read_document
+from failbench.readers.event_file import NAMED, is_event_file, read_events
 from failbench.readers.lines import chunks_of, lines_of
 from failbench.readers.log import Log, joined
 from failbench.readers.mlflow_store import is_metric, read_metric
@@ -81,7 +82,7 @@ def _parts(folder: Path) -> Iterator[Log]:
         name = path.relative_to(folder).as_posix()
         if path.name == monitor_log.FILE:
             yield monitor_log.read_monitor_log(name, path.parent)
-        elif path.suffix in _TEXT_SUFFIXES:
+        elif path.suffix in _TEXT_SUFFIXES or NAMED in path.name:
             part = _read_file(path, name)
             if part.rows.height or part.events:
                 yield part
@@ -137,12 +138,14 @@ def _read_file(path: Path, name: str) -> Log:
 
 
 def _read_stream(name: str, stream: BinaryIO, path: Path | None = None) -> Log:
-    """Read bytes as what they are: a document of JSON, or text."""
+    """Read bytes as what they are: events, a document of JSON, or text."""
     place = name if path is None else path
     chunks = chunks_of(stream)
     head = next(chunks, b"")
     if head.startswith(_ARCHIVES):
         raise BadInputError(place, "(file)", "is an archive or compressed.", _UNPACK)
+    if is_event_file(head):
+        return read_events(name, chain([head], chunks))
     if b"\0" in head[:4096] and not head.startswith(_UTF_16):
         raise BadInputError(
             place,
