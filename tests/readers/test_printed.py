@@ -161,6 +161,8 @@ LINES = {
         "| step | loss | lr |\n| ---: | ---: | ---: |\n| 4 | inf | 0.1 |",
         [(4, None, "train", {"loss": math.inf, "learning_rate": 0.1})],
     ),
+    "a print of the loss": ("loss 2.5", [(None, None, "train", {"loss": 2.5})]),
+    "a print of the rate": ("lr: 0.5", [(None, None, "train", {"learning_rate": 0.5})]),
     "logging": (
         "INFO:train:step=7 training_loss=-1.5e-2 gradient_norm=inf",
         [(7, None, "train", {"loss": -0.015, "grad_norm": math.inf})],
@@ -201,6 +203,7 @@ def test_a_line_is_read_as_its_library_means_it(text, expected):
         "",
         "the loss is not known",
         "lossy 3.5",
+        "perplexity   0.518",
         "time 13.21ms",
     ],
 )

@@ -11,7 +11,7 @@ from failbench.readers.rows import Rows
 
 _PAIR: Final = re.compile(
     r"(?<![\w./\-@])(?P<name>[A-Za-z_][\w./\-@]{0,60}(?: [A-Za-z_][\w./\-@]{0,60}){0,4})"
-    r"(?:\s{0,20}[:=]\s{0,20}|\s{1,20})"
+    r"(?:\s{0,20}(?P<sign>[:=])\s{0,20}|\s{1,20})"
     rf"(?P<value>{NUMBER})(?P<unit>[GMK]i?B\b)?(?![\w.]*[A-Za-z_%])"
 )
 """A name of up to five words, then ``=``, ``:`` or space, then a number and perhaps its unit."""
@@ -148,16 +148,23 @@ def _quoted(text: str) -> list[Value]:
 
 
 def _pairs(text: str) -> list[Value]:
-    """Names and their numbers, and a throughput before its unit."""
-    read = []
+    """Names and their numbers, and a throughput before its unit.
+
+    A name with nothing but space before its number may be a row of any table: by itself it counts
+    for a loss alone, which many loops print like that.
+    """
+    read, signed = [], False
     bar = _BAR_NAME.match(text)
     if bar is not None:
         read += [Value(Meaning(of), bar.start(of), bar[of], 1.0) for of in POSITIONS]
     for match in _PAIR.finditer(text):
         found = meaning_at_end(match["name"])
         if found is not None:
+            signed = signed or match["sign"] is not None
             factor = _BYTES.get(match["unit"], 1.0)
             read.append(Value(found, match.start("value"), match["value"], factor))
+    if len(read) == 1 and not signed and read[0].meaning.of not in ("loss", *POSITIONS):
+        return []
     rate = _RATE.search(text) if read else None
     if rate is not None:
         factor = _THOUSANDS[rate["thousands"]]
