@@ -118,6 +118,7 @@ def _parser() -> argparse.ArgumentParser:
 
     read = commands.add_parser("read", help="say what a training log of any format holds")
     read.add_argument("log", type=Path, metavar="LOG", help="a file, a folder, or - for input")
+    read.add_argument("--run", dest="run_id", metavar="RUN", help="of a folder of telemetry")
     read.add_argument("--json", dest="as_json", action="store_true", help="for programs")
     read.set_defaults(run=read_any_log)
 

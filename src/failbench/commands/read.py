@@ -16,13 +16,15 @@ MESSAGE: int = 300
 """Letters of a message that are shown; ``--json`` has all that was read."""
 
 
-def read_any_log(*, log: Path, as_json: bool) -> int:
+def read_any_log(*, log: Path, run_id: str | None, as_json: bool) -> int:
     """Print the signals, gaps and events of a log.
 
     Parameters
     ----------
     log
         A file, a folder, or ``-`` for standard input.
+    run_id
+        Of a folder of recorded telemetry, which run.
     as_json
         Print a record for programs, in place of a page.
 
@@ -39,7 +41,7 @@ def read_any_log(*, log: Path, as_json: bool) -> int:
     from failbench.readers.opening import read_log
     from failbench.readers.summary import summaries
 
-    read = read_log(log)
+    read = read_log(log, run_id)
     signals = summaries(read)
     print(_record(read, signals) if as_json else _page(read, signals))
     return 0

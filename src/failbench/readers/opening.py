@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from failbench.errors import BadInputError
-from failbench.readers import monitor_log
+from failbench.readers import monitor_log, recorded
 from failbench.readers.documents import LARGEST, read_document
 from failbench.readers.event_file import NAMED, is_event_file, read_events
 from failbench.readers.lines import chunks_of, lines_of
@@ -37,7 +37,7 @@ _UNPACK: Final = "Unpack it and name what is inside: nothing is unpacked here."
 _UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
 
 
-def read_log(path: Path) -> Log:
+def read_log(path: Path, run: str | None = None) -> Log:
     """Read the log of a run.
 
     Parameters
@@ -45,6 +45,8 @@ def read_log(path: Path) -> Log:
     path
         A file of any text, a monitor's folder, a folder with logs somewhere below it, or ``-`` for
         standard input. Links below a folder are not followed.
+    run
+        Of a folder of recorded telemetry, which run.
 
     Raises
     ------
@@ -54,13 +56,15 @@ def read_log(path: Path) -> Log:
     if str(path) == STANDARD_INPUT:
         return _read_stream(STANDARD_INPUT, sys.stdin.buffer)
     if path.is_dir():
-        return _read_folder(path)
+        return _read_folder(path, run)
     if path.name == monitor_log.FILE:
         return monitor_log.read_monitor_log(path.name, path.parent)
     return _read_file(path, path.name)
 
 
-def _read_folder(folder: Path) -> Log:
+def _read_folder(folder: Path, run: str | None) -> Log:
+    if (folder / recorded.RUNS).is_file():
+        return recorded.read_recorded(folder, run)
     if (folder / monitor_log.FILE).is_file():
         return monitor_log.read_monitor_log(folder.name, folder)
     parts = tuple(_parts(folder))
