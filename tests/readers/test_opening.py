@@ -161,6 +161,16 @@ def test_the_command_says_what_is_there_and_what_is_not(tmp_path, capsys):
     assert record["events"][0]["known_as"] is None
 
 
+def test_nothing_of_a_log_reaches_the_terminal_as_a_command(tmp_path, capsys):
+    path = tmp_path / "train\x1b[31m.log"
+    path.write_text("loss: 3\nValueError: \x1b]0;title\x07bad\u202e\n")
+    for options in ([], ["--json"]):
+        assert main(["read", *options, str(path)]) == 0
+        out = capsys.readouterr().out
+        assert "bad" in out
+        assert all(letter.isprintable() or letter == "\n" for letter in out)
+
+
 def test_the_command_ends_bad_input_with_one_line(tmp_path, capsys):
     assert main(["read", str(tmp_path / "missing.log")]) == 2
     assert capsys.readouterr().err.count("\n") == 1

@@ -38,12 +38,13 @@ def read_any_log(*, log: Path, run_id: str | None, as_json: bool) -> int:
     BadInputError
         If nothing is there that can be read.
     """
+    from failbench.readers.lines import clean
     from failbench.readers.opening import read_log
     from failbench.readers.summary import summaries
 
     read = read_log(log, run_id)
     signals = summaries(read)
-    print(_record(read, signals) if as_json else _page(read, signals))
+    print(_record(read, signals) if as_json else clean(_page(read, signals)))
     return 0
 
 
