@@ -71,10 +71,10 @@ def meaning(name: str) -> Meaning | None:
     words = _WORDS.findall(name.lower())
     split = next((_SPLIT_WORDS[word] for word in words if word in _SPLIT_WORDS), None)
     kept = [word for word in words if word not in _SPLIT_WORDS and word not in _FILLERS]
-    if len(kept) > 1 and kept[-1] in _WHEN and "global" not in kept:
-        kept.pop()
     known = _known_names()
     found = known.get(" ".join(kept))
+    if found is None and len(kept) > 1 and kept[-1] in _WHEN:
+        found = known.get(" ".join(kept[:-1]))
     if found is None and len(kept) > 1 and kept[0] == "lr":
         found = Meaning("learning_rate")  # one of several groups or optimizers, by its name
     return None if found is None else Meaning(found.of, found.split or split)
