@@ -7,6 +7,7 @@ import pytest
 from processors import NATIVE, OLDEST, CannotExecuteError, differences, refitted
 
 
+@pytest.mark.system
 def test_predictions_are_those_of_another_processor(tmp_path):
     folders = [tmp_path / name for name in ("native", "oldest")]
     for folder in folders:
