@@ -173,7 +173,7 @@ def _read_of(stage: Stage, folder: str) -> list[str]:
     root = REPOSITORY / folder
     if (folder, stage.name) in READ_OF_LAST_VERSION:
         params = yaml.safe_load((REPOSITORY / "params.yaml").read_text("utf-8"))
-        last = root / params["invariants"]["versions"][-1]
+        last = root / params["monitor"]["versions"][-1]
         return sorted(
             path.relative_to(root).as_posix() for path in last.rglob("*") if path.is_file()
         )
