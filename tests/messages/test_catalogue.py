@@ -194,6 +194,13 @@ def test_each_entry_is_whole():
         assert not re.search(r"\([^?)]*[+*][^)]*\)[+*]", known.pattern.pattern), known.id
 
 
+def test_modules_of_torch_that_are_named_as_sources_are_there():
+    packages = Path(torch.__file__).parents[1]
+    named = {path for known in messages() for path in re.findall(r"torch/[\w/]+\.py", known.source)}
+    assert len(named) > 10
+    assert {path for path in named if not (packages / path).is_file()} == set()
+
+
 def test_the_catalogue_needs_no_torch(tmp_path):
     script = (
         "import sys; sys.modules['torch'] = None\n"

@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 import zipfile
+from pathlib import Path
 
 import pytest
 
@@ -127,6 +128,17 @@ def test_bad_input_is_one_sentence_with_a_remedy(tmp_path):
         with pytest.raises(BadInputError, match=words) as error:
             read_log(tmp_path / name)
         assert error.value.place == str(tmp_path / name)
+
+
+def test_a_folder_that_may_not_be_read_is_bad_input(tmp_path, monkeypatch):
+    (tmp_path / "train.log").write_text("step 1 loss 2.5")
+
+    def refuse(self):
+        raise PermissionError(13, "Permission denied", str(self))
+
+    monkeypatch.setattr(Path, "iterdir", refuse)
+    with pytest.raises(BadInputError, match="Permission denied"):
+        read_log(tmp_path)
 
 
 def test_an_empty_log_is_a_log_that_says_nothing(tmp_path):

@@ -38,7 +38,7 @@ def test_any_bytes_are_read(pieces):
                 [
                     "Downloading shards",
                     "wandb: Syncing run sun-7",
-                    "[INFO] saved to /tmp/x",
+                    "[INFO] saved the model",
                     "accuracy 0.5",
                 ]
             ),

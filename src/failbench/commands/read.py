@@ -6,13 +6,14 @@ import json
 import math
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from failbench.readers.log import Event, Log
     from failbench.readers.summary import SignalSummary
+    from failbench.readers.traps import Trap
 
-MESSAGE: int = 300
+MESSAGE: Final = 300
 """Letters of a message that are shown; ``--json`` has all that was read."""
 
 
@@ -41,24 +42,23 @@ def read_any_log(*, log: Path, run_id: str | None, as_json: bool) -> int:
     from failbench.readers.lines import clean
     from failbench.readers.opening import read_log
     from failbench.readers.summary import summaries
+    from failbench.readers.traps import traps
 
     read = read_log(log, run_id)
-    signals = summaries(read)
-    print(_record(read, signals) if as_json else clean(_page(read, signals)))
+    parts = read, summaries(read), traps(read)
+    print(_record(*parts) if as_json else clean(_page(*parts)))
     return 0
 
 
-def _record(log: Log, signals: list[SignalSummary]) -> str:
+def _record(log: Log, signals: list[SignalSummary], traps: tuple[Trap, ...]) -> str:
     """The log as JSON, whose numbers are finite: what is not is counted, and null."""
-    from failbench.readers.traps import traps
-
     record = {
         "sources": [asdict(source) for source in log.sources],
         "signals": [
             {key: _finite(value) for key, value in asdict(signal).items()} for signal in signals
         ],
         "absent": log.absent,
-        "traps": [asdict(trap) for trap in traps(log)],
+        "traps": [asdict(trap) for trap in traps],
         "events": [{**asdict(event), "known_as": _known(event)} for event in log.events],
     }
     return json.dumps(record, indent=2, allow_nan=False)
@@ -79,9 +79,7 @@ def _finite(value: object) -> object:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _page(log: Log, signals: list[SignalSummary]) -> str:
-    from failbench.readers.traps import traps
-
+def _page(log: Log, signals: list[SignalSummary], traps: tuple[Trap, ...]) -> str:
     lines = []
     for source in log.sources:
         lines.append(f"{source.name}: {source.format}, {source.lines:,} lines")
@@ -89,7 +87,7 @@ def _page(log: Log, signals: list[SignalSummary]) -> str:
     lines += [_signal_line(signal) for signal in signals]
     if log.absent:
         lines.append(f"not logged: {', '.join(log.absent)}")
-    for trap in traps(log):
+    for trap in traps:
         step = "" if trap.step is None else f" at step {trap.step}"
         lines.append(f"{trap.kind}{step}{_place(trap.line)}, {trap.rows:,} times: {trap.meaning}")
     for event in log.events:

@@ -56,7 +56,15 @@ def read_log(path: Path, run: str | None = None) -> Log:
     if str(path) == STANDARD_INPUT:
         return _read_stream(STANDARD_INPUT, sys.stdin.buffer)
     if path.is_dir():
-        return _read_folder(path, run)
+        try:
+            return _read_folder(path, run)
+        except OSError as error:
+            raise BadInputError(
+                error.filename or path,
+                "(file)",
+                f"cannot be read ({error.strerror}).",
+                "Name a file or folder of which all may be read.",
+            ) from error
     if path.name == monitor_log.FILE:
         return monitor_log.read_monitor_log(path.name, path.parent)
     return _read_file(path, path.name)

@@ -10,7 +10,7 @@ import polars as pl
 from failbench.errors import BadInputError
 from failbench.readers.log import ROW_SCHEMA, Event, Log, Source
 from failbench.readers.names import SIGNALS
-from failbench.telemetry import RUN_SCHEMA, read_table, read_telemetry
+from failbench.telemetry import read_telemetry
 
 RUNS: Final = "runs.parquet"
 """By which a folder is known as recorded."""
@@ -43,7 +43,8 @@ def read_recorded(folder: Path, run: str | None) -> Log:
         If the telemetry cannot be read, there is no such run, or there are several and none is
         named.
     """
-    known = read_table(folder / RUNS, RUN_SCHEMA)["run_id"].to_list()
+    recorded = read_telemetry(folder)
+    known = recorded.runs["run_id"].to_list()
     if run is None and len(known) == 1:
         run = known[0]
     if run not in known:
@@ -55,7 +56,7 @@ def read_recorded(folder: Path, run: str | None) -> Log:
             f"{named}, and it has {len(known):,}.",
             f"Name one with --run: {examples}, ...",
         )
-    telemetry = read_telemetry(folder).select(pl.col("run_id") == run)
+    telemetry = recorded.select(pl.col("run_id") == run)
     rows = _rows(telemetry.steps)
     (facts,) = telemetry.runs.to_dicts()
     source = Source(str(run), "recorded telemetry", telemetry.steps.height)
