@@ -11,6 +11,7 @@ import polars as pl
 from failbench.methods.improved_rules import ImprovedRulesSettings
 from failbench.prediction.fold_plans import LEFT_OUT, NESTED_CV
 from failbench.prediction.main_study import SAME_REPEATS
+from failbench.reporting.captions import development_note
 from failbench.reporting.cells import ABSENT, percent, three_decimals, with_interval
 from failbench.reporting.labels import ARCHITECTURE_LABELS, in_label_order, method_label
 from failbench.reporting.reported import Reported
@@ -155,7 +156,7 @@ def stability_table(
         STABILITY_COLUMNS,
         [*_rows_of_rules(table, settings, rules), *_rows_left_out(table, settings)],
         "Whether accuracy is the same on all architectures.",
-        (note,),
+        (note, *development_note(table["method"].drop_nulls().unique())),
     )
 
 
@@ -246,7 +247,7 @@ def left_out_table(
         ),
         [_reported_accuracies(paper, names), *methods],
         "How often each method names the right cause in an architecture that it has not seen.",
-        (note,),
+        (note, *development_note(left_out["method"].unique())),
     )
 
 

@@ -183,6 +183,7 @@ def portability_contrasts_table(
                 power=100 * tests.power,
                 n=max((contrast.n for contrast in contrasts), default=0),
             ),
+            *development_note(contrast.feature_set for contrast in contrasts),
         ),
     )
 
