@@ -20,7 +20,7 @@ MILLION ?= .benchmarks/million.json
 LOCK_OPTIONS := --quiet --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	--no-emit-index-url --prerelease disallow
 
-.PHONY: help repro compare reruns test system-test long-test cost monitor-cost million lint record llm paper \
+.PHONY: help repro compare reruns test system-test long-test cost monitor-cost million lint record record-peers llm paper \
 	readme lock clean
 
 help:  ## list the targets
@@ -85,6 +85,10 @@ lint: $(STUDY)  ## check style and types
 record: $(RECORDER)  ## record what is missing or out of date (a setting takes 35 to 50 minutes on 2 cores)
 	@$(IN_VENV) failbench record
 
+record-peers: $(RECORDER)  ## ask other tools about the logs of recorded runs, with the extra `peers`
+	@$(INSTALL) --no-deps --editable '.[peers]' runmedic==0.1.1 'training-doctor==0.1.0'
+	@$(IN_VENV) failbench peers
+
 llm: $(STUDY)  ## ask language models on an Ollama server, then regenerate what reads their answers
 	@$(IN_VENV) failbench llm
 	@$(IN_VENV) dvc repro
@@ -93,20 +97,26 @@ paper: $(STUDY)  ## regenerate the paper's tables, and compile them into paper/t
 	@$(IN_VENV) dvc repro
 	@$(IN_VENV) failbench tables
 
-readme:  ## put the findings and the results table into README.md
+readme:  ## put the findings and the tables into README.md
 	@sed -i -e '/<!-- finding: begin -->/,/<!-- finding: end -->/{//!d}' \
 		-e '/<!-- finding: begin -->/r paper/tables/intervals/finding.md' \
 		-e '/<!-- monitor finding: begin -->/,/<!-- monitor finding: end -->/{//!d}' \
 		-e '/<!-- monitor finding: begin -->/r paper/tables/monitor/finding.md' \
+		-e '/<!-- logs table: begin -->/,/<!-- logs table: end -->/{//!d}' \
+		-e '/<!-- logs table: begin -->/r paper/tables/diagnose_logs/headline.md' \
 		-e '/<!-- methods table: begin -->/,/<!-- methods table: end -->/{//!d}' \
 		-e '/<!-- methods table: begin -->/r paper/tables/intervals/headline.md' README.md
 
 # The override takes torch, and what it depends on, out of what the others need.
+# mlflow-skinny needs a library that exists as a beta alone, and says that it needs an older
+# importlib-metadata than the pipeline's; its file store runs with this one, which a test shows.
 lock:  ## resolve the two lock files anew (needs uv)
 	@$(UV) pip compile pyproject.toml --extra dev --extra cluster $(LOCK_OPTIONS) \
 		--output-file requirements.lock
-	@printf "torch; sys_platform == 'never'\n" | { \
-		printf 'transformers\ntokenizers\naccelerate\nlightning\ntensorboard\n' | $(UV) pip compile - $(LOCK_OPTIONS) \
+	@printf "torch; sys_platform == 'never'\nimportlib-metadata>=8\n%s\n%s\n" \
+		"google-auth; sys_platform == 'never'" "uvicorn; sys_platform == 'never'" | { \
+		printf '%s\n' transformers tokenizers accelerate lightning tensorboard 'mlflow-skinny>=3.17' | \
+		$(UV) pip compile - $(subst disallow,if-necessary,$(LOCK_OPTIONS)) \
 		--override /dev/fd/3 --constraint requirements.lock --output-file requirements-record.lock; } 3<&0
 
 clean:  ## remove the environment and the caches; results stay

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 import json
+from importlib import import_module
 from pathlib import Path
 
 import polars as pl
 import pytest
 import yaml
 
+from failbench import cli
 from failbench.cli import main
 from failbench.recording.fingerprint import PROVENANCE, fingerprint
 from failbench.recording.nominal import NominalRanges
@@ -273,7 +277,7 @@ def test_diagnosis_that_is_interrupted_ends_with_130_and_writes_nothing(
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("failbench.diagnoses.diagnoses_of", interrupted)
+    monkeypatch.setattr("failbench.batch.diagnoses.diagnoses_of", interrupted)
     before = sorted(strange.rglob("*"))
     output = strange / "diagnoses.parquet"
     assert main(["diagnose", str(strange), "--output", str(output)]) == 130
@@ -284,15 +288,15 @@ def test_diagnosis_that_is_interrupted_ends_with_130_and_writes_nothing(
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        (["--method", "crystal_ball"], "methods: method: 'crystal_ball' is unknown. Choose one of"),
-        (["--method", "simulated_human"], "methods: method: 'simulated_human' needs the true"),
+        (["--method", "crystal_ball"], "command line: --method: 'crystal_ball' is unknown. Choose"),
+        (["--method", "simulated_human"], "command line: --method: 'simulated_human' needs the"),
         (["--features", "elsewhere"], "elsewhere: (file): is missing or is not a parquet file."),
     ],
 )
 def test_what_cannot_diagnose_ends_with_2_and_one_line(
     strange: Path, capsys: pytest.CaptureFixture[str], options: list[str], complaint: str
 ) -> None:
-    assert main(["diagnose", str(strange), "--output", str(strange / "out"), *options]) == 2
+    assert main(["diagnose", str(strange), "--output", str(strange / "out.csv"), *options]) == 2
     captured = capsys.readouterr()
     assert captured.err.startswith(complaint)
     assert captured.err.count("\n") == 1
@@ -301,8 +305,12 @@ def test_what_cannot_diagnose_ends_with_2_and_one_line(
 def test_folder_without_telemetry_to_diagnose_ends_with_2_and_one_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["diagnose", str(tmp_path / "none"), "--output", str(tmp_path / "out")]) == 2
-    assert capsys.readouterr().err.startswith(f"{tmp_path / 'none' / 'runs.parquet'}: (file): ")
+    folder = tmp_path / "none"
+    assert main(["diagnose", str(folder), "--output", str(tmp_path / "out.csv")]) == 2
+    assert capsys.readouterr().err == (
+        f"{folder}: (folder): is not there. Name a folder with runs.parquet and steps/, as "
+        "`failbench record --output` writes it.\n"
+    )
 
 
 @pytest.mark.parametrize(
@@ -320,3 +328,15 @@ def test_options_that_are_not_known_end_with_2(
         main(options)
     assert caught.value.code == 2
     assert complaint in capsys.readouterr().err
+
+
+def test_every_command_has_the_function_that_it_names():
+    tree = ast.parse(inspect.getsource(cli))
+    named = [
+        tuple(argument.value for argument in node.args)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "_command"
+    ]
+    assert len(named) > 10
+    for module, name in named:
+        assert callable(getattr(import_module(f"failbench.commands.{module}"), name))

@@ -137,8 +137,8 @@ def test_runs_of_scenarios_that_were_learnt_from_are_left_out_and_named(
 @pytest.mark.parametrize(
     ("change", "options", "complaint"),
     [
-        (lambda: None, ["--method", "crystal_ball"], "methods: method: 'crystal_ball' is unknown."),
-        (lambda: None, ["--method", "simulated_human"], "methods: method: 'simulated_human' needs"),
+        (lambda: None, ["--method", "crystal_ball"], "command line: --method: 'crystal_ball' is"),
+        (lambda: None, ["--method", "simulated_human"], "command line: --method: 'simulated_h"),
         (
             lambda: Path("scenarios/optimization/runaway.json").unlink(),
             [],
@@ -277,9 +277,17 @@ def test_runs_without_a_monitor_are_refused_by_methods_that_read_it(
     kept = pl.read_parquet(signals).join(pl.read_parquet(path), on="run_id", how="semi")
     write_parquet(kept, signals)
     assert main(options) == 2
-    assert "no_start-transformer-adamw-s0' was recorded without a monitor" in (
-        capsys.readouterr().err
+    assert capsys.readouterr().err.startswith(
+        "out/monitor/runs.parquet: run_id: 'no_start-transformer-adamw-s0' was recorded without a"
     )
+    signals.write_bytes(signals.read_bytes()[:-100])
+    assert main(options) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("out/monitor/signals/gru-sgd.parquet: (file): is not a readable")
+    assert error.endswith("Restore the folder as it was recorded, or record it again.\n")
+    signals.unlink()
+    assert main(options) == 2
+    assert capsys.readouterr().err.startswith("out/monitor/signals: (folder): has no file: what")
     path.unlink()
     assert main(options) == 2
     assert capsys.readouterr().err.startswith("out/monitor/runs.parquet: (file): is not there")

@@ -12,7 +12,7 @@ from polars.testing import assert_frame_equal
 
 from failbench.errors import BadInputError
 from failbench.telemetry import Telemetry, read_telemetry, write_parquet
-from failbench.telemetry_stream import number_of_runs, telemetry_batches
+from failbench.telemetry_stream import number_of_runs, refuse_foreign, telemetry_batches
 
 Change = Callable[[pl.DataFrame], pl.DataFrame]
 
@@ -126,7 +126,8 @@ def test_steps_without_a_run_are_refused_wherever_they_are_in_the_order(
 
 def test_a_run_with_fewer_steps_than_it_reports_is_refused(folder: Path) -> None:
     rewrite(folder / "steps" / "b.parquet", lambda item: item[:-1])
-    with pytest.raises(BadInputError, match=r"'runaway-.*' has 9 step rows and reports 10\."):
+    complaint = r"'runaway-.*' has 9 step rows and reports 10\. Restore the folder as"
+    with pytest.raises(BadInputError, match=complaint):
         reading(folder)
 
 
@@ -134,20 +135,43 @@ def test_a_run_with_fewer_steps_than_it_reports_is_refused(folder: Path) -> None
 def test_files_that_cannot_be_read_are_named(folder: Path, file: str) -> None:
     path = folder / file
     path.write_bytes(path.read_bytes()[:-100])
-    with pytest.raises(BadInputError, match=r"parquet: \(file\): is not a readable parquet file"):
+    complaint = r"parquet: \(file\): is not a readable parquet file .*Restore the folder as it was"
+    with pytest.raises(BadInputError, match=complaint):
         reading(folder)
+    with pytest.raises(BadInputError, match=complaint):
+        refuse_foreign(folder)
 
 
 def test_a_folder_without_runs_is_named(tmp_path: Path) -> None:
     with pytest.raises(BadInputError, match=r"runs\.parquet: \(file\): is not a readable"):
         reading(tmp_path)
-    with pytest.raises(BadInputError, match=r"runs\.parquet: \(file\): is not a readable"):
+    with pytest.raises(BadInputError, match=r"runs\.parquet: \(file\): is not there\. Name a"):
         number_of_runs(tmp_path)
+
+
+@pytest.mark.parametrize(("name", "problem"), [("none", "is not there"), ("log", "is a file")])
+def test_what_is_no_folder_is_named(tmp_path: Path, name: str, problem: str) -> None:
+    (tmp_path / "log").write_text("loss 3", encoding="utf-8")
+    with pytest.raises(BadInputError, match=rf"{name}: \(folder\): {problem}\. Name a folder with"):
+        number_of_runs(tmp_path / name)
 
 
 def test_foreign_columns_are_refused_by_name(folder: Path) -> None:
     rewrite(folder / "steps" / "a.parquet", lambda item: item.with_columns(mood=pl.lit(1)))
-    with pytest.raises(BadInputError, match=r"a\.parquet: mood: the column is unknown\."):
+    for read in (reading, refuse_foreign):
+        with pytest.raises(BadInputError, match=r"a\.parquet: mood: the column is unknown\."):
+            read(folder)
+
+
+def test_a_folder_that_can_be_read_is_not_refused(folder: Path) -> None:
+    refuse_foreign(folder)
+    assert number_of_runs(folder) == 6
+
+
+def test_no_remedy_speaks_of_a_repository(folder: Path) -> None:
+    rewrite(folder / "runs.parquet", lambda item: item[1:])
+    complaint = r"have no run in runs\.parquet\. Restore the folder as"
+    with pytest.raises(BadInputError, match=complaint):
         reading(folder)
 
 

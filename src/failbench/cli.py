@@ -4,27 +4,16 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable
 from datetime import date
+from importlib import import_module
 from pathlib import Path
 from typing import get_args
 
-from failbench.commands.carry import carry_fingerprints
-from failbench.commands.check import check_benchmark
-from failbench.commands.cluster import CLUSTERS
-from failbench.commands.cluster import record as record_runs
-from failbench.commands.compare import compare_results
-from failbench.commands.diagnose import diagnose_telemetry
-from failbench.commands.freeze import freeze_monitor
-from failbench.commands.llm import ask_models, print_prompt
-from failbench.commands.outside_list import record_outside_list
-from failbench.commands.paths import OUTSIDE_LIST, SCENARIOS, TELEMETRY
-from failbench.commands.read import read_any_log
-from failbench.commands.reruns import print_reruns
-from failbench.commands.score import score_methods
-from failbench.commands.tables import write_tables
+from failbench.commands.paths import OUTSIDE_LIST, PEERS, SCENARIOS, TELEMETRY
+from failbench.commands.shards import CLUSTERS
 from failbench.errors import BadInputError
 from failbench.methods.llm.settings import Reads
-from failbench.monitor.signals import LEVELS
 from failbench.params import PARAMS
 from failbench.scenarios import Architecture, Optimizer
 
@@ -36,7 +25,9 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         return int(run(**options))
     except BadInputError as error:
-        print(error, file=sys.stderr)
+        from failbench.readers.lines import clean  # a path may have escapes that a terminal obeys
+
+        print(clean(str(error)), file=sys.stderr)
         return 2
 
 
@@ -59,7 +50,10 @@ def _parser() -> argparse.ArgumentParser:
     record.add_argument("--workers", type=_positive, help="runs at a time (default: processors)")
     record.add_argument("--minutes", type=float, help="stop cleanly after this many minutes")
     record.add_argument(
-        "--signals", choices=LEVELS, help="record once more what a monitor measures in each run"
+        "--signals",
+        type=_level,
+        metavar="LEVEL",
+        help="record once more what a monitor measures in each run: light, standard or full",
     )
     record.add_argument(
         "--from-start",
@@ -72,14 +66,14 @@ def _parser() -> argparse.ArgumentParser:
     _add_faults(record)
     _add_params(record)
     _add_shards(record)
-    record.set_defaults(run=record_runs)
+    record.set_defaults(run=_command("cluster", "record"))
 
     outside = commands.add_parser(
         "outside-list", help="record the bugs that others published, with the monitor"
     )
     outside.add_argument("--only", nargs="+", metavar="BUG", help="record only these")
     outside.add_argument("--output", type=Path, default=OUTSIDE_LIST)
-    outside.set_defaults(run=record_outside_list)
+    outside.set_defaults(run=_command("outside_list", "record_outside_list"))
     carry = commands.add_parser(
         "carry", help="renew the fingerprints of runs that the code of today records alike"
     )
@@ -100,27 +94,70 @@ def _parser() -> argparse.ArgumentParser:
     carry.add_argument(
         "--telemetry", type=Path, default=TELEMETRY, metavar="DIR", help=f"(default: {TELEMETRY})"
     )
-    carry.set_defaults(run=carry_fingerprints)
+    carry.set_defaults(run=_command("carry", "carry_fingerprints"))
 
     diagnose = commands.add_parser(
-        "diagnose", help="name the causes of the failing runs in a folder of telemetry"
+        "diagnose",
+        help="say why a run failed, from its log; with --output, of all runs of a folder",
+        description="Say why a training run failed, from a log of any format: the likely cause, "
+        "its evidence, what to change, and how sure that is. Exit status: 0 nothing is wrong, 1 a "
+        "cause is named, 3 it is not clear, 2 the input cannot be read.",
     )
-    diagnose.add_argument("telemetry", type=Path, metavar="TELEMETRY")
-    diagnose.add_argument("--method", nargs="+", default=["simple_rules"], metavar="METHOD")
+    diagnose.add_argument("log", type=Path, metavar="LOG", help="a file, a folder, or - for input")
+    diagnose.add_argument("--run", dest="run_id", metavar="RUN", help="of a folder of telemetry")
     diagnose.add_argument(
-        "--output", type=Path, required=True, help="parquet, one row per diagnosis"
+        "--failed", action="store_true", help="the run failed, even if nothing stands out"
+    )
+    diagnose.add_argument("--config", type=Path, metavar="FILE", help="settings of the training")
+    diagnose.add_argument(
+        "--code", type=Path, nargs="+", default=[], metavar="FILE", help="Python files, only read"
     )
     diagnose.add_argument(
-        "--features", type=Path, help="runs to learn from (default: the reference's)"
+        "--bounds", type=Path, metavar="FILE", help="of healthy runs, for a monitor's log"
     )
-    _add_reference(diagnose)
-    diagnose.set_defaults(run=diagnose_telemetry)
+    diagnose.add_argument("--json", dest="as_json", action="store_true", help="for programs")
+    diagnose.add_argument("--html", type=Path, metavar="FILE", help="write a page with curves")
+    diagnose.add_argument("--plot", type=Path, metavar="FILE", help="write the curves: svg, png")
+    diagnose.add_argument(
+        "--all", dest="whole", action="store_true", help="show more than fits on a screen"
+    )
+    batch = diagnose.add_argument_group("all runs of a folder of telemetry, by named methods")
+    batch.add_argument(
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help="a row per diagnosis: .parquet .csv .json .jsonl",
+    )
+    batch.add_argument(
+        "--method",
+        nargs="+",
+        metavar="METHOD",
+        help="of features, a monitor's recording or raw telemetry (default: simple_rules)",
+    )
+    batch.add_argument(
+        "--features", type=Path, metavar="FILE", help="to learn from (default: the reference's)"
+    )
+    _add_reference(batch)
+    diagnose.set_defaults(run=_command("diagnose_log", "diagnose"))
 
     read = commands.add_parser("read", help="say what a training log of any format holds")
     read.add_argument("log", type=Path, metavar="LOG", help="a file, a folder, or - for input")
     read.add_argument("--run", dest="run_id", metavar="RUN", help="of a folder of telemetry")
     read.add_argument("--json", dest="as_json", action="store_true", help="for programs")
-    read.set_defaults(run=read_any_log)
+    read.set_defaults(run=_command("read", "read_any_log"))
+
+    inspect = commands.add_parser(
+        "inspect", help="show the course of a log's loss, and a monitor's memory by phase"
+    )
+    inspect.add_argument("log", type=Path, metavar="LOG", help="a file, a folder, or - for input")
+    inspect.add_argument("--run", dest="run_id", metavar="RUN", help="of a folder of telemetry")
+    inspect.add_argument("--json", dest="as_json", action="store_true", help="for programs")
+    inspect.set_defaults(run=_command("inspect", "inspect_any_log"))
+
+    peers = commands.add_parser("peers", help="ask other tools about the logs of recorded runs")
+    peers.add_argument("--telemetry", type=Path, default=TELEMETRY, metavar="DIR")
+    peers.add_argument("--output", type=Path, default=PEERS, metavar="FILE")
+    peers.set_defaults(run=_command("peers", "ask_peers"))
 
     score = commands.add_parser(
         "score", help="score methods on recorded runs of causes that they have not learnt from"
@@ -130,7 +167,7 @@ def _parser() -> argparse.ArgumentParser:
     score.add_argument("--scenarios", type=Path, help="labels (default: the reference's)")
     score.add_argument("--json", action="store_true", help="print a record for programs")
     _add_reference(score)
-    score.set_defaults(run=score_methods)
+    score.set_defaults(run=_command("score", "score_methods"))
 
     check = commands.add_parser("check", help="check scenarios and telemetry against each other")
     check.add_argument("--telemetry", type=Path, default=TELEMETRY)
@@ -138,17 +175,17 @@ def _parser() -> argparse.ArgumentParser:
     _add_faults(check)
     _add_params(check)
     check.add_argument("--brief", action="store_true", help="leave out the runs that pass")
-    check.set_defaults(run=check_benchmark)
+    check.set_defaults(run=_command("check", "check_benchmark"))
 
     compare = commands.add_parser(
         "compare", help="compare the results with the committed ones, as another processor may"
     )
     compare.add_argument("--against", metavar="REVISION", default="HEAD")
-    compare.set_defaults(run=compare_results)
+    compare.set_defaults(run=_command("compare", "compare_results"))
 
     reruns = commands.add_parser("reruns", help="print what a change of a parameter runs again")
     reruns.add_argument("parameter", metavar="SECTION", help="of params.yaml, or section.key")
-    reruns.set_defaults(run=print_reruns)
+    reruns.set_defaults(run=_command("reruns", "print_reruns"))
 
     freeze = commands.add_parser(
         "freeze", help="freeze catalogue, precedence and bounds of the monitor as a version"
@@ -157,11 +194,11 @@ def _parser() -> argparse.ArgumentParser:
     freeze.add_argument("--date", type=date.fromisoformat, required=True, help="as 2026-11-22")
     freeze.add_argument("--changed", default="", help="what changed against the version before")
     freeze.add_argument("--why", default="", help="and the reason")
-    freeze.set_defaults(run=freeze_monitor)
+    freeze.set_defaults(run=_command("freeze", "freeze_monitor"))
 
     tables = commands.add_parser("tables", help="compile all tables into one document")
     tables.add_argument("--output", type=Path, default=Path("paper/tables.pdf"))
-    tables.set_defaults(run=write_tables)
+    tables.set_defaults(run=_command("tables", "write_tables"))
 
     llm = commands.add_parser(
         "llm", help="send language models the prompts without a cached answer"
@@ -171,7 +208,7 @@ def _parser() -> argparse.ArgumentParser:
     llm.add_argument(
         "--limit", type=_positive, metavar="RUNS", help="only the first runs, this many"
     )
-    llm.set_defaults(run=ask_models)
+    llm.set_defaults(run=_command("llm", "ask_models"))
 
     prompt = commands.add_parser("prompt", help="print the prompt of a run to language models")
     prompt.add_argument("run_id", metavar="RUN")
@@ -181,8 +218,18 @@ def _parser() -> argparse.ArgumentParser:
         default="telemetry",
         help="what the prompt shows of the run (default: telemetry, as the paper's models read)",
     )
-    prompt.set_defaults(run=print_prompt)
+    prompt.set_defaults(run=_command("llm", "print_prompt"))
     return parser
+
+
+def _command(module: str, name: str) -> Callable[..., int]:
+    """A function of a command, imported when it is called: most bring libraries with them."""
+
+    def run(**options: object) -> int:
+        function = getattr(import_module(f"failbench.commands.{module}"), name)
+        return int(function(**options))
+
+    return run
 
 
 def _add_shards(record: argparse.ArgumentParser) -> None:
@@ -217,13 +264,21 @@ def _add_params(command: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_reference(command: argparse.ArgumentParser) -> None:
+def _add_reference(command: argparse._ActionsContainer) -> None:
     command.add_argument(
         "--reference",
         type=Path,
         metavar="CHECKOUT",
         help="what to learn from (default: the working directory, or what is installed)",
     )
+
+
+def _level(text: str) -> str:
+    from failbench.monitor.signals import LEVELS  # brings numpy, which few commands need
+
+    if text not in LEVELS:
+        raise argparse.ArgumentTypeError(f"{text!r} is none of {', '.join(LEVELS)}")
+    return text
 
 
 def _positive(text: str) -> int:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Final
 
 import polars as pl
 import pyarrow as pa
@@ -31,6 +33,11 @@ RUNS_AT_ONCE, STEPS_AT_ONCE = 2**12, 2**16
 
 BUFFER = 2**20
 """Bytes to read of a column at a time; without a buffer, a whole row group."""
+
+RESTORE: Final = "Restore the folder as it was recorded, or record it again."
+NAME_A_FOLDER: Final = (
+    "Name a folder with runs.parquet and steps/, as `failbench record --output` writes it."
+)
 
 
 def telemetry_batches(folder: Path, rows: int) -> Iterator[Telemetry]:
@@ -61,13 +68,28 @@ def telemetry_batches(folder: Path, rows: int) -> Iterator[Telemetry]:
         parts = [STEP_SCHEMA.to_frame()]
         for file in files:
             part = file.up_to(runs["run_id"][-1])
-            refuse_orphans(file.path, part, runs)
+            with remedied_anywhere():
+                refuse_orphans(file.path, part, runs)
             parts.append(part)
         steps = pl.concat(parts).sort("run_id", "step")
-        refuse_miscounted(folder, runs, steps)
+        with remedied_anywhere():
+            refuse_miscounted(folder, runs, steps)
         yield Telemetry(runs, steps)
     for file in files:
-        refuse_orphans(file.path, file.following(), RUN_SCHEMA.to_frame())
+        with remedied_anywhere():
+            refuse_orphans(file.path, file.following(), RUN_SCHEMA.to_frame())
+
+
+@contextmanager
+def remedied_anywhere() -> Iterator[None]:
+    """Errors of reading telemetry, with a remedy that holds wherever its folder lies.
+
+    Those of :mod:`failbench.telemetry` are about the folder of a checkout, which git restores.
+    """
+    try:
+        yield
+    except BadInputError as error:
+        raise BadInputError(error.place, error.field, error.problem, RESTORE) from error
 
 
 def number_of_runs(folder: Path) -> int:
@@ -76,13 +98,44 @@ def number_of_runs(folder: Path) -> int:
     Raises
     ------
     BadInputError
-        If ``runs.parquet`` cannot be read.
+        If there is no folder, or ``runs.parquet`` is missing or cannot be read.
     """
     path = folder / "runs.parquet"
+    if not folder.is_dir():
+        problem = "is a file." if folder.exists() else "is not there."
+        raise BadInputError(folder, "(folder)", problem, NAME_A_FOLDER)
+    if not path.exists():
+        raise BadInputError(path, "(file)", "is not there.", NAME_A_FOLDER)
+    return int(_metadata(path).num_rows)
+
+
+def refuse_foreign(folder: Path) -> None:
+    """Refuse a folder whose files cannot be read or have other columns, before any row is read.
+
+    Raises
+    ------
+    BadInputError
+        As :func:`telemetry_batches` does when it comes to such a file.
+    """
+    schemas = {folder / "runs.parquet": RUN_SCHEMA}
+    schemas |= dict.fromkeys(sorted((folder / "steps").glob("*.parquet")), STEP_SCHEMA)
+    for path, schema in schemas.items():
+        columns = _metadata(path).schema.to_arrow_schema()
+        refuse_other_columns(path, _from_arrow(columns.empty_table()).schema, schema)
+
+
+def _metadata(path: Path) -> pq.FileMetaData:
+    with _readable(path):
+        return pq.read_metadata(path)
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
     try:
-        return int(pq.read_metadata(path).num_rows)
+        yield
     except (OSError, pa.ArrowException) as error:
-        raise unreadable(path, error) from error
+        with remedied_anywhere():
+            raise unreadable(path, error) from error
 
 
 class _StepsFile:
@@ -134,16 +187,16 @@ def _chunks(
 ) -> Iterator[pl.DataFrame]:
     """The rows of a file in chunks; they must ascend by the key."""
     before = schema.to_frame().select(key)
-    try:
-        with pq.ParquetFile(path, buffer_size=BUFFER, pre_buffer=False) as file:
-            refuse_other_columns(path, _from_arrow(file.schema_arrow.empty_table()).schema, schema)
-            for batch in file.iter_batches(rows):
-                chunk = _from_arrow(pa.Table.from_batches([batch])).select(schema.names())
-                _refuse_disorder(path, pl.concat([before, chunk.select(key)]))
-                before = chunk.select(key)[-1:]
-                yield chunk
-    except (OSError, pa.ArrowException) as error:
-        raise unreadable(path, error) from error
+    with (
+        _readable(path),
+        pq.ParquetFile(path, buffer_size=BUFFER, pre_buffer=False) as file,
+    ):
+        refuse_other_columns(path, _from_arrow(file.schema_arrow.empty_table()).schema, schema)
+        for batch in file.iter_batches(rows):
+            chunk = _from_arrow(pa.Table.from_batches([batch])).select(schema.names())
+            _refuse_disorder(path, pl.concat([before, chunk.select(key)]))
+            before = chunk.select(key)[-1:]
+            yield chunk
 
 
 def _from_arrow(table: pa.Table) -> pl.DataFrame:

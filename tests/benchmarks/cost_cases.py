@@ -16,7 +16,9 @@ from typing import Literal
 
 import polars as pl
 
-from failbench.diagnoses import diagnose_stream, fitted_method, read_features, write_diagnoses
+from failbench.batch.diagnoses import diagnose_stream
+from failbench.batch.formats import write_diagnoses
+from failbench.batch.training import fitted_method, read_features
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import feature_table, to_frame
 from failbench.features.raw_table import raw_table

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import io
 import json
@@ -14,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from failbench.messages.catalogue import message_of, messages
+from failbench.messages.catalogue import message_from, message_of, messages
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
@@ -134,48 +135,31 @@ def test_a_zip_that_is_none_is_known(tmp_path):
     assert message_of("zipfile.BadZipFile", str(error.value)).id == "archive_broken"
 
 
-DOCUMENTED = {
-    "cuda_out_of_memory": (
-        "torch.OutOfMemoryError",
-        "CUDA out of memory. Tried to allocate 20.00 MiB. GPU 0 has a total capacity of 79 GiB",
-    ),
-    "device_assertion": (
-        "torch.AcceleratorError",
-        "CUDA error: device-side assert triggered\nCUDA kernel errors might be reported later",
-    ),
-    "worker_killed": ("RuntimeError", "DataLoader worker (pid 47) is killed by signal: Killed. "),
-    "worker_gone": ("RuntimeError", "DataLoader worker (pid(s) 47, 48) exited unexpectedly"),
-    "shared_memory": (
-        "RuntimeError",
-        (
-            "DataLoader worker (pid 47) is killed by signal: Bus error. It is possible that "
-            "dataloader's workers are out of shared memory."
-        ),
-    ),
-    "killed": ("SIGKILL", "run.sh: line 3: 4711 Killed"),
-    "killed_for_memory": ("SIGKILL", "slurmstepd: error: Detected 1 oom_kill event"),
-    "segmentation_fault": ("SIGSEGV", "Segmentation fault (core dumped)"),
-    "disk_full": ("OSError", "[Errno 28] No space left on device"),
-    "link_lost": (
-        "torch.distributed.DistBackendError",
-        "NCCL error in: ProcessGroupNCCL.cpp:2262, remote process exited, ncclRemoteError: A call",
-    ),
-    "told_to_stop": ("KeyboardInterrupt", ""),
-}
+EXAMPLES = [
+    (row["id"], row["name"], row["text"])
+    for row in csv.DictReader(
+        Path(__file__).with_name("examples.csv").read_text(encoding="utf-8").splitlines()
+    )
+]
+"""A message for each entry, in the words that its library documents or has in its source."""
 
 
-@pytest.mark.parametrize("known", DOCUMENTED)
-def test_what_cannot_be_raised_here_is_known_by_its_documented_words(known):
-    assert message_of(*DOCUMENTED[known]).id == known
+def test_each_entry_has_an_example():
+    assert [name for name, *_ in EXAMPLES] == [known.id for known in messages()]
+
+
+@pytest.mark.parametrize(("known", "name", "text"), EXAMPLES)
+def test_an_example_is_known_as_its_entry_and_no_earlier_one(known, name, text):
+    assert message_of(name, text).id == known
 
 
 @pytest.mark.parametrize(
     ("name", "text"),
     [
         ("ValueError", "the learning rate must be positive"),
-        ("KeyError", "'labels'"),
+        ("Exception", "'labels'"),
         ("RuntimeError", "loss 3.5 at step 4"),
-        ("AssertionError", ""),
+        ("OSError", ""),
     ],
 )
 def test_what_a_program_says_by_itself_is_not_guessed_at(name, text):
@@ -190,15 +174,60 @@ def test_each_entry_is_whole():
         assert known.check.endswith(".")
         assert known.source
         assert known.category not in known.also
+        assert known.causes
         assert known.category or known.also
-        assert not re.search(r"\([^?)]*[+*][^)]*\)[+*]", known.pattern.pattern), known.id
 
 
-def test_modules_of_torch_that_are_named_as_sources_are_there():
+def test_no_pattern_takes_longer_than_its_text():
+    """Repeats that have no end are of digits, letters of a word, or one letter."""
+    for known in messages():
+        without = re.sub(r"\\[dw][*+]|\[\^?[^]]{1,12}\]\+", "", known.pattern.pattern)
+        assert not re.search(r"(?<!\\)[+*]", without), known.id
+
+
+WHOLE = {
+    "id": "x", "library": "x", "pattern": "x", "meaning": "x.", "category": "optimization",
+    "also": "data_pipeline", "causes": "learning_rate_too_high;labels_wrong",
+    "strength": "direct", "said": "warning", "check": "x.", "source": "x",
+}  # fmt: skip
+
+
+def test_the_categories_of_causes_agree_with_those_of_their_message():
+    assert message_from(WHOLE).causes == ("learning_rate_too_high", "labels_wrong")
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "told"),
+    [
+        ("causes", "labels_wrong", "first cause of x does not lie in optimization"),
+        ("causes", "learning_rate_too_high;disk_full", "in none of its categories"),
+        ("causes", "the_moon", "'the_moon' is none of"),
+        ("causes", "", "'' is none of"),
+        ("causes", ";".join(["learning_rate_too_high"] * 5), "more than 4 causes"),
+        ("category", "weather", "'weather' is none of"),
+        ("also", "weather", "'weather' is none of"),
+        ("strength", "weak", "'weak' is none of"),
+        ("said", "whispered", "'whispered' is none of"),
+    ],
+)
+def test_an_entry_that_contradicts_itself_is_refused(field, value, told):
+    with pytest.raises(ValueError, match=re.escape(told)):
+        message_from({**WHOLE, field: value})
+
+
+def test_modules_that_are_named_as_sources_are_there():
     packages = Path(torch.__file__).parents[1]
-    named = {path for known in messages() for path in re.findall(r"torch/[\w/]+\.py", known.source)}
-    assert len(named) > 10
-    assert {path for path in named if not (packages / path).is_file()} == set()
+    named = {
+        f"{library}{path}"
+        for known in messages()
+        for library, path in re.findall(
+            r"(?<![\w/])(torch/|(?:transformers|accelerate|lightning|safetensors): )([\w/]+\.py)",
+            known.source,
+        )
+    }
+    assert len(named) > 40
+    paths = {name: packages / name.replace(": ", "/") for name in named}
+    assert {name for name, path in paths.items() if not path.is_file()} == set()
 
 
 def test_the_catalogue_needs_no_torch(tmp_path):

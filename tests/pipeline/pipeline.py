@@ -40,7 +40,7 @@ SHARED_INPUTS = {
 
 MODULE_NAME = re.compile(r"^failbench(\.\w+)+$")
 
-PROJECT_PATH = re.compile(r"^(data|figures|paper)(/[\w.@+-]+)+$")
+PROJECT_PATH = re.compile(r"^(data|figures|paper|src/failbench/fitted)(/[\w.@+-]+)+$")
 
 
 @dataclass(frozen=True)
@@ -260,7 +260,7 @@ def published_study(script: Path) -> str | None:
 
 
 def paths_named(script: Path) -> set[str]:
-    """Paths in data/, figures/ and paper/ that a script spells out; @ is a computed part.
+    """Paths of data, figures, tables and models that a script spells out; @ is a computed part.
 
     Those that the functions it shares with others read for it are among them.
     """

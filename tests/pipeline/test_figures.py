@@ -20,6 +20,8 @@ SIZE = re.compile(r"(?:font-size: |font: [^;]*?)([\d.]+)px")
 SOURCES = sorted((REPOSITORY / "src").rglob("*.py"))
 STYLE = REPOSITORY / "src/failbench/reporting/style.py"
 PICTURE = REPOSITORY / "src/failbench/reporting/picture.py"
+PANEL = REPOSITORY / "src/failbench/outputs/panel.py"
+CURVES = REPOSITORY / "src/failbench/outputs/curves.py"
 
 
 @pytest.fixture(scope="module", params=FIGURES, ids=lambda path: path.stem)
@@ -74,13 +76,13 @@ def test_the_title_is_what_stands_above_the_figure(root):
         assert word in written
 
 
-def test_colours_are_named_in_one_module():
+def test_colours_are_named_in_one_module_of_the_studies_and_one_of_the_outputs():
     coloured = [path for path in SOURCES if re.search(r"[\"']#[0-9A-Fa-f]{6}", path.read_text())]
-    assert coloured == [STYLE]
+    assert coloured == [PANEL, STYLE]
 
 
-def test_figures_are_sized_in_one_module_and_letters_by_the_style():
+def test_figures_are_sized_in_one_module_of_each_and_letters_by_the_style():
     for path in SOURCES:
         text = path.read_text(encoding="utf-8")
-        assert "figsize" not in text or path == PICTURE, path
+        assert "figsize" not in text or path in (PICTURE, CURVES), path
         assert not re.search(r"(fontsize|labelsize|textsize)=[\d.]", text), path

@@ -17,6 +17,7 @@ README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
     ("block", "file"),
     [
         ("finding", "intervals/finding"),
+        ("logs table", "diagnose_logs/headline"),
         ("monitor finding", "monitor/finding"),
         ("methods table", "intervals/headline"),
     ],

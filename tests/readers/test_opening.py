@@ -13,7 +13,8 @@ import pytest
 
 from failbench.cli import main
 from failbench.errors import BadInputError
-from failbench.readers.opening import MOST_FILES, read_log
+from failbench.readers.folders import MOST_FILES
+from failbench.readers.opening import read_log
 
 HISTORY = [
     {"loss": 3.5, "grad_norm": 1.0, "learning_rate": 1e-3, "epoch": 0.5, "step": 10},

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from failbench.commands.paths import TELEMETRY
 from failbench.commands.record import record_settings, work_folder
-from failbench.commands.shards import INCOMPLETE
+from failbench.commands.shards import CLUSTERS, INCOMPLETE
 from failbench.commands.terminal import INTERRUPTED
 from failbench.errors import BadInputError
 from failbench.prediction.workers import available_workers
@@ -18,8 +18,6 @@ from failbench.recording.shards import Shard
 
 if TYPE_CHECKING:
     from submitit import AutoExecutor, Job
-
-CLUSTERS = ("slurm", "local", "debug")
 
 _DEFAULTS: dict[str, str | int] = {"name": "failbench", "timeout_min": 240}
 """Parameters of jobs that are not given; submitit's own limit would be a few minutes."""

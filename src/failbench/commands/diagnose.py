@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from failbench.commands.monitored import known_of_folder, known_of_reference, reads_monitor
+from failbench.commands.paths import TELEMETRY
 from failbench.commands.reference import Reference, reference_at
 from failbench.commands.terminal import INTERRUPTED, Meter, progress_meter
 from failbench.params import read_section
@@ -36,9 +37,12 @@ def diagnose_telemetry(
     telemetry
         Folder of any runs.
     method
-        Names in ``methods.catalogue.CATALOGUE``.
+        Names of :data:`failbench.batch.catalogue.READ_BY`: methods that read features, what a
+        monitor recorded, or raw telemetry.
     output
-        File of diagnoses to write; an interruption leaves an existing file unchanged.
+        File of diagnoses to write, in the format that its suffix says; see
+        :func:`failbench.batch.formats.write_diagnoses`. An interruption leaves an existing file
+        unchanged.
     features
         Feature table of the training runs; None takes that of the reference.
     reference
@@ -53,27 +57,42 @@ def diagnose_telemetry(
     Raises
     ------
     BadInputError
-        If the telemetry or the features cannot be read, there is no reference, a method is unknown
-        or cannot diagnose, a section of params.yaml is wrong, or the output cannot be written.
+        If the suffix of the output is of no format, a method is unknown or cannot diagnose, the
+        telemetry or the features cannot be read, there is no reference, a section of params.yaml is
+        wrong, or the output cannot be written.
     """
-    from failbench.diagnoses import diagnose_stream, read_features, write_diagnoses
-    from failbench.telemetry_stream import ROWS, number_of_runs, telemetry_batches
+    from failbench.batch.catalogue import refuse_unknown
+    from failbench.batch.diagnoses import diagnose_stream
+    from failbench.batch.formats import write_diagnoses, writer_of
+    from failbench.batch.training import read_features
+    from failbench.telemetry_stream import (
+        ROWS,
+        number_of_runs,
+        refuse_foreign,
+        telemetry_batches,
+    )
 
+    # What is wrong with the command or the folder is said before anything is fitted.
+    writer_of(output)
+    for name in method:
+        refuse_unknown(name)
     total = number_of_runs(telemetry)
+    refuse_foreign(telemetry)
     checkout = reference_at(reference)
-    known = known_of_folder(telemetry, checkout) if reads_monitor(method) else None
-    methods = fitted_methods(method, checkout, read_features(features or checkout.features))
     counts: Counter[tuple[str, str]] = Counter()
 
-    def counted(meter: Meter) -> Iterator[pl.DataFrame]:
-        diagnosed = diagnose_stream(telemetry_batches(telemetry, ROWS), methods, known)
-        for table in shown(diagnosed, total, meter):
+    def counted(tables: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+        for table in tables:
             counts.update(zip(table["method"], table["diagnosis"], strict=True))
             yield table
 
     try:
+        known = known_of_folder(telemetry, checkout) if reads_monitor(method) else None
+        methods = fitted_methods(method, checkout, read_features(features or checkout.features))
+        batches = telemetry_batches(telemetry, ROWS)
+        diagnosed = diagnose_stream(batches, methods, known, telemetry)
         with progress_meter() as meter:
-            write_diagnoses(counted(meter), output)
+            write_diagnoses(counted(shown(diagnosed, total, meter)), output)
     except KeyboardInterrupt:
         print(f"Stopped; nothing was written to {output}.", file=sys.stderr)
         return INTERRUPTED
@@ -94,26 +113,32 @@ def fitted_methods(
 ) -> dict[str, Method]:
     """Methods fitted to the benchmark, with the settings of a reference, by name.
 
+    All learn from the same runs. Those of raw telemetry read them in the telemetry of the
+    reference, and standard error says that they are being fitted, which takes minutes.
+
     Raises
     ------
     BadInputError
         If a method is unknown or cannot diagnose, a section of its params.yaml is wrong, or a
-        method reads what the monitor knows and the reference lacks that.
+        method reads what the monitor knows, or raw telemetry, and the reference lacks that.
     """
-    from failbench.diagnoses import fitted_method
-    from failbench.methods.catalogue import method_named
+    from failbench.batch.catalogue import RAW_METHODS, settings_of
+    from failbench.batch.training import fitted_method, fitted_raw_method, raw_training_runs
 
-    names = tuple(names)
+    names = tuple(dict.fromkeys(names))
+    settings = {name: settings_of(name, reference.params) for name in names}
     study = study_of(reference)
     known = known_of_reference(reference) if reads_monitor(names) else None
+    raw = None
+    if not set(names).isdisjoint(RAW_METHODS):
+        raw = raw_training_runs(reference.root / TELEMETRY, features, study)
     methods = {}
     for name in names:
-        declaration = method_named(name)
-        sections = {
-            section: read_section(section, record, reference.params)
-            for section, record in declaration.sections.items()
-        }
-        methods[name] = fitted_method(name, declaration.assemble(sections), features, study, known)
+        if raw is not None and name in RAW_METHODS:
+            print(f"fitting {name} to {raw.height} runs, which takes minutes", file=sys.stderr)
+            methods[name] = fitted_raw_method(name, settings[name], raw, study)
+        else:
+            methods[name] = fitted_method(name, settings[name], features, study, known)
     return methods
 
 

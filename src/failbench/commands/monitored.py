@@ -66,11 +66,13 @@ def known_of_folder(telemetry: Path, reference: Reference) -> pl.DataFrame:
     Raises
     ------
     BadInputError
-        If the runs were recorded without a monitor, or no version was frozen.
+        If the runs were recorded without a monitor, what it measured cannot be read, or no version
+        was frozen.
     """
     from failbench.monitored.known import known_table
-    from failbench.monitored.tables import RUNS, read_monitored
+    from failbench.monitored.tables import RUNS, SIGNALS, read_monitored
     from failbench.monitored.verdicts import break_table, ends_of
+    from failbench.telemetry_stream import remedied_anywhere
 
     folder = telemetry / MONITORED.name
     if not (folder / RUNS).exists():
@@ -80,9 +82,18 @@ def known_of_folder(telemetry: Path, reference: Reference) -> pl.DataFrame:
             "is not there: the runs were recorded without a monitor.",
             "Record them with it, or choose methods that read telemetry alone.",
         )
+    if not any((folder / SIGNALS).glob("*.parquet")):
+        raise BadInputError(
+            folder / SIGNALS,
+            "(folder)",
+            "has no file: what the monitor measured is not there.",
+            "Copy it from where the runs were recorded, or record them again.",
+        )
     rules = _last_rules(reference)
-    monitored = read_monitored(folder)
-    ends = ends_of(monitored.runs, read_table(telemetry / RUNS, RUN_SCHEMA))
+    with remedied_anywhere():
+        monitored = read_monitored(folder)
+        runs = read_table(telemetry / RUNS, RUN_SCHEMA)
+    ends = ends_of(monitored.runs, runs)
     return known_table(break_table(monitored, rules), ends, rules)
 
 

@@ -7,8 +7,9 @@ from pathlib import Path
 SCENARIOS = Path("data/scenarios")
 OUTSIDE_LIST = Path("data/outside")
 TELEMETRY = Path("data/telemetry")
-MONITORED = Path("data/monitor")
-"""What the monitor measured in the runs of the benchmark."""
+
+PEERS = Path("data/peers/verdicts.parquet")
+"""What other tools said of the logs of recorded runs."""
 
 FEATURE_TABLE = Path("data/features/features.parquet")
 

@@ -13,6 +13,18 @@ if TYPE_CHECKING:
     from failbench.readers.summary import SignalSummary
     from failbench.readers.traps import Trap
 
+_OF_MESSAGE: Final = (
+    "id",
+    "library",
+    "meaning",
+    "category",
+    "also",
+    "causes",
+    "strength",
+    "check",
+    "source",
+)
+
 MESSAGE: Final = 300
 """Letters of a message that are shown; ``--json`` has all that was read."""
 
@@ -71,8 +83,7 @@ def _known(event: Event) -> dict[str, object] | None:
     known = message_of(event.name, event.message)
     if known is None:
         return None
-    names = ("id", "library", "meaning", "category", "also", "check", "source")
-    return {name: getattr(known, name) for name in names}
+    return {name: getattr(known, name) for name in _OF_MESSAGE}
 
 
 def _finite(value: object) -> object:

@@ -54,16 +54,18 @@ def score_methods(
         If a file cannot be read, there is no reference, a method is unknown or cannot diagnose, or
         no run is left that has a label.
     """
-    from failbench.diagnoses import diagnoses_of, read_features
+    from failbench.batch.diagnoses import diagnoses_of
+    from failbench.batch.training import read_features
     from failbench.scenarios import read_scenarios
     from failbench.scoring import Score, labelled_runs, method_scores, runs_by_scenario
     from failbench.statistics.intervals import ScenarioIntervalSettings
     from failbench.statistics.settings import read_statistics
     from failbench.telemetry import RUN_SCHEMA, read_table
-    from failbench.telemetry_stream import ROWS, telemetry_batches
+    from failbench.telemetry_stream import ROWS, remedied_anywhere, telemetry_batches
 
     place = telemetry / "runs.parquet"
-    recorded = read_table(place, RUN_SCHEMA)
+    with remedied_anywhere():
+        recorded = read_table(place, RUN_SCHEMA)
     checkout = reference_at(reference)
     labels = scenarios or checkout.scenarios
     features = read_features(checkout.features)
@@ -75,7 +77,7 @@ def score_methods(
     settings = read_statistics(ScenarioIntervalSettings, checkout.params)
     chosen = pl.col("run_id").is_in(runs["run_id"].to_list())
     batches = (
-        (batch.runs.height, diagnoses_of(batch.select(chosen), methods, known))
+        (batch.runs.height, diagnoses_of(batch.select(chosen), methods, known, telemetry))
         for batch in telemetry_batches(telemetry, ROWS)
     )
     try:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from failbench.recording.campaign import Campaign
     from failbench.recording.journal import JournalEntry
 
+CLUSTERS = ("slurm", "local", "debug")
+
 INCOMPLETE = 3
 """Exit status where runs are missing that another shard, or the same one once more, must record."""
 

@@ -1,7 +1,8 @@
 """Messages: what the error messages of libraries and systems mean, as data.
 
 ``data/messages.csv`` is the catalogue, written from what the libraries raise and document. Patterns
-are tried in its order, the first that occurs counts.
+are tried in its order, the first that occurs counts: specific ones stand before general ones, and
+what Python says of any program is last.
 """
 
 from __future__ import annotations
@@ -11,8 +12,19 @@ import re
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from typing import Final, Literal, cast, get_args
 
+from failbench.causes.catalogue import causes
+from failbench.causes.support import STRENGTHS, Strength
 from failbench.vocabulary import CATEGORIES, Category
+
+Said = Literal["exception", "warning"]
+"""What a line with a message is where no exception and no death of a process says it."""
+
+SAID: Final[tuple[Said, ...]] = get_args(Said)
+
+MOST_CAUSES: Final = 4
+"""Causes of a message: what may be anything is no message of the catalogue."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +45,13 @@ class Message:
         Whose cause it points to if nothing else is known; None where it is a symptom alone.
     also
         Other categories whose causes end in it too.
+    causes
+        Which root causes end in it, of ``category`` and ``also``; the most likely first, which
+        lies in ``category`` where that is given.
+    strength
+        How much it says by itself.
+    said
+        What a line is that says it outside of a traceback; None where such a line says nothing.
     check
         What to look at to tell them apart.
     source
@@ -45,6 +64,9 @@ class Message:
     meaning: str
     category: Category | None
     also: tuple[Category, ...]
+    causes: tuple[str, ...]
+    strength: Strength
+    said: Said | None
     check: str
     source: str
 
@@ -56,28 +78,61 @@ def messages() -> tuple[Message, ...]:
     Raises
     ------
     ValueError
-        If it names a category that there is not.
+        If it names a category or a cause that there is not, or causes that do not agree with its
+        categories.
     """
     text = files("failbench.messages").joinpath("data/messages.csv").read_text(encoding="utf-8")
-    return tuple(
-        Message(
-            row["id"],
-            row["library"],
-            re.compile(row["pattern"], re.MULTILINE),
-            row["meaning"],
-            _category(row["category"]) if row["category"] else None,
-            tuple(_category(name) for name in row["also"].split(";") if name),
-            row["check"],
-            row["source"],
-        )
-        for row in csv.DictReader(text.splitlines())
+    return tuple(message_from(row) for row in csv.DictReader(text.splitlines()))
+
+
+def message_from(row: dict[str, str]) -> Message:
+    """The message that a row of the catalogue tells of.
+
+    Raises
+    ------
+    ValueError
+        As ``messages``.
+    """
+    category = _category(row["category"]) if row["category"] else None
+    also = tuple(_category(name) for name in row["also"].split(";") if name)
+    return Message(
+        row["id"],
+        row["library"],
+        re.compile(row["pattern"], re.MULTILINE),
+        row["meaning"],
+        category,
+        also,
+        _causes(row["id"], row["causes"], category, also),
+        cast("Strength", _one_of(STRENGTHS, row["strength"])),
+        cast("Said", _one_of(SAID, row["said"])) if row["said"] else None,
+        row["check"],
+        row["source"],
     )
 
 
 def _category(name: str) -> Category:
-    if name not in CATEGORIES:
-        raise ValueError(f"{name!r} is no category.")
+    return cast("Category", _one_of(CATEGORIES, name))
+
+
+def _one_of(known: tuple[str, ...], name: str) -> str:
+    if name not in known:
+        raise ValueError(f"{name!r} is none of {', '.join(known)}.")
     return name
+
+
+def _causes(
+    message: str, named: str, category: Category | None, also: tuple[Category, ...]
+) -> tuple[str, ...]:
+    """The causes of a message, which agree with its categories."""
+    names = tuple(named.split(";"))
+    if len(names) > MOST_CAUSES:
+        raise ValueError(f"{message} has more than {MOST_CAUSES} causes.")
+    lies_in = [causes()[_one_of(tuple(causes()), name)].category for name in names]
+    if category not in (None, lies_in[0]):
+        raise ValueError(f"The first cause of {message} does not lie in {category}.")
+    if not set(lies_in) <= {category, *also}:
+        raise ValueError(f"A cause of {message} lies in none of its categories.")
+    return names
 
 
 def message_of(name: str, text: str) -> Message | None:
@@ -86,7 +141,8 @@ def message_of(name: str, text: str) -> Message | None:
     Parameters
     ----------
     name
-        Class of the exception with its module if any, or name of the signal.
+        Class of the exception with its module if any, or name of the signal; empty for a line
+        that names neither.
     text
         What it says.
 

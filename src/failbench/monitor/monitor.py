@@ -63,6 +63,8 @@ class Monitor:
     ``data``, or, without it, before the next forward pass in training. Where gradients accumulate,
     a step spans several batches: of their counts and extremes it has the worst, of losses and
     shares the mean. A step that a ``GradScaler`` skips is a step without the optimizer's signals.
+
+    :class:`failbench.monitor.stopping.monitor.StoppingMonitor` ends a run on what the user names.
     """
 
     def __init__(

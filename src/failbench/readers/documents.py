@@ -14,12 +14,15 @@ from failbench.readers.rows import Rows
 LARGEST: Final = 256 * 2**20
 """Bytes of a document that is read whole."""
 
+MOST_VALUES: Final = 10_000_000
+"""Values of a document that is read: each takes some 70 to 200 bytes of memory, however short."""
+
 _WRAPPERS: Final = ("log_history", "history", "metrics", "logs", "data")
 """Keys under which documents keep what was measured; the first is the Trainer's."""
 
 
 def read_document(name: str, text: str) -> Log | None:
-    """Read a document of records or of curves; None if it is neither.
+    """Read a document of records or of curves; None if it is neither, or too large.
 
     Records are a list of objects, by itself or under a key, as in ``trainer_state.json``. Curves
     are lists of equal length under the names of what they hold. A bare ``NaN`` is read as one.
@@ -31,6 +34,8 @@ def read_document(name: str, text: str) -> Log | None:
     text
         All of it.
     """
+    if sum(map(text.count, ",[{")) > MOST_VALUES:
+        return None
     try:
         document = json.loads(text)
     except (ValueError, RecursionError):

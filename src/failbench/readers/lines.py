@@ -19,8 +19,12 @@ _ESCAPES: Final = re.compile(
 )
 """Control sequences of ECMA-48: colours and movements, titles and links, single letters."""
 
-_CONTROLS: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e]")
-"""Letters that draw nothing, and those that would turn the direction of a text around."""
+_CONTROLS: Final = re.compile(
+    r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
+    r"\ud800-\udfff]"
+)
+"""Letters that draw nothing, those that would turn the direction of a text around, and halves of
+letters, which names of files may have and no terminal takes."""
 
 _MARKS: Final = (
     (codecs.BOM_UTF8, "utf-8"),

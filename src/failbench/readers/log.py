@@ -7,6 +7,7 @@ from typing import Literal
 
 import polars as pl
 
+from failbench.monitor.history import History
 from failbench.readers.names import SIGNALS, SPLITS, SignalName
 
 _POSITION = {"source": pl.Int32(), "line": pl.Int32(), "step": pl.Int64(), "epoch": pl.Float64()}
@@ -83,11 +84,15 @@ class Log:
         Measurements; rows of ``ROW_SCHEMA`` in the order of sources and lines.
     events
         In the same order.
+    history
+        All that failbench's own monitor measured, where its log is among the sources; of several
+        the first.
     """
 
     sources: tuple[Source, ...]
     rows: pl.DataFrame
     events: tuple[Event, ...]
+    history: History | None = None
 
     @property
     def present(self) -> tuple[SignalName, ...]:
@@ -127,4 +132,5 @@ def joined(parts: tuple[Log, ...]) -> Log:
         ]
         sources += part.sources
     empty = ROW_SCHEMA.to_frame()
-    return Log(tuple(sources), pl.concat([empty, *rows]), tuple(events))
+    history = next((part.history for part in parts if part.history is not None), None)
+    return Log(tuple(sources), pl.concat([empty, *rows]), tuple(events), history)

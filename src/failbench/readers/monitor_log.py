@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from failbench.monitor.end import End
-from failbench.monitor.history import read_history
+from failbench.monitor.history import History, read_history
 from failbench.monitor.log import LINES
 from failbench.readers.log import Event, EventKind, Log, Source
 from failbench.readers.names import Meaning
@@ -40,7 +40,19 @@ def read_monitor_log(name: str, folder: Path) -> Log:
     BadInputError
         If it is not one of this version of the monitor.
     """
-    history = read_history(folder)
+    return log_of_history(name, read_history(folder))
+
+
+def log_of_history(name: str, history: History) -> Log:
+    """The normal form of what a monitor measured.
+
+    Parameters
+    ----------
+    name
+        What the source is called.
+    history
+        The run.
+    """
     rows = Rows()
     for row in history.rows:
         values = [
@@ -50,7 +62,7 @@ def read_monitor_log(name: str, folder: Path) -> Log:
     notes = tuple(f"{signal} was not measured: {why}" for signal, why in history.off.items())
     table = rows.table()
     source = Source(name, "monitor", table.height, notes)
-    return Log((source,), table, _events(history.end))
+    return Log((source,), table, _events(history.end), history)
 
 
 def _events(end: End) -> tuple[Event, ...]:

@@ -36,8 +36,10 @@ _TRAIN: Final = re.compile(r"\btrain(?:ing|_inner)?\b", re.IGNORECASE)
 _TOKEN: Final = re.compile(rf"((?<![A-Za-z]){NUMBER}|\d+)")
 """Anything that may be a number; what lies between is the form of a line."""
 
-_TELLS: Final = re.compile(r"(?:Error|Exception|Interrupt|Warning)\b|Traceback")
-"""In lines that tell of an exception; the numbers in them are no measurements."""
+_TELLS: Final = re.compile(
+    r"(?:Error|Exception|Interrupt|Warning)\b|Traceback|Invalid learning rate|returning lr="
+)
+"""In lines that tell of an exception or warn; the numbers in them are no measurements."""
 
 _BYTES: Final[dict[str | None, float]] = {
     f"{letter}{binary}B": base**power

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from failbench.readers.deaths import death_in
+from failbench.readers.known_lines import KnownLines
 from failbench.readers.lines import lines_of
 from failbench.readers.log import Event, Log, Source
 from failbench.readers.pasted_table import PastedTable
@@ -24,7 +25,8 @@ def read_text(name: str, chunks: Iterable[bytes]) -> Log:
         Its bytes, some at a time.
     """
     rows, tracebacks, table, lines = Rows(), Tracebacks(), PastedTable(), Printed()
-    deaths: list[Event] = []
+    known = KnownLines()
+    said: list[Event] = []
     last = in_table = printed = 0
     for line in lines_of(chunks):
         last, text = line
@@ -35,10 +37,11 @@ def read_text(name: str, chunks: Iterable[bytes]) -> Log:
         elif text and lines.feed(last, text, rows):
             printed += 1
         elif text and not (tracebacks.feed(last, text) or table.feed(last, text, rows)):
-            death = death_in(last, PREFIX.sub("", text))
-            deaths += [death] if death is not None else []
+            bare = PREFIX.sub("", text)
+            event = death_in(last, bare) or known.feed(last, bare)
+            said += [event] if event is not None else []
     tracebacks.close(last)
-    events = sorted((*tracebacks.events, *deaths), key=lambda event: event.line)
+    events = sorted((*tracebacks.events, *said), key=lambda event: event.line)
     kinds = (
         ("table", in_table),
         ("printed lines", printed),

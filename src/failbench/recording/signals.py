@@ -42,9 +42,10 @@ READS: Final = (
     "endings.py",
     "invariants.py",
     "integrations",
+    "stopping",
 )
 """What is left out of the fingerprint, as it measures nothing: modules of the monitor that read
-logs, and those for loops of other libraries."""
+logs, those for loops of other libraries, and those that end a run by what was measured."""
 
 
 LOOKS_AHEAD: Final = (0, 10)

@@ -20,7 +20,7 @@ from failbench.reproduction.revision import Revision
 from failbench.reproduction.rows import parquet_differences, points_differences
 from failbench.reproduction.tolerances import FileKind, FileRule, rule_of
 
-RESULTS = ("data", "figures", "paper", "dvc.lock", "README.md")
+RESULTS = ("data", "figures", "paper", "src/failbench/fitted/*.json", "dvc.lock", "README.md")
 """Files and folders whose files are compared."""
 
 Reader = Callable[[bytes, bytes, FileRule], list[Difference]]

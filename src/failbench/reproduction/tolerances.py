@@ -61,6 +61,13 @@ FILE_RULES = (
         "Medians and extremes of logarithms, stored with six digits.",
     ),
     FileRule("data/monitor/*", "recorded", EXACT, "Recorded, or frozen before it was applied."),
+    FileRule("data/peers/*", "recorded", EXACT, "Answers of other tools, which are replayed."),
+    FileRule(
+        "src/failbench/fitted/*.json",
+        "metrics",
+        Tolerance(absolute=1e-4, relative=1e-3),
+        "Weights of fits that converged, stored with six digits: as for metrics.",
+    ),
     FileRule("data/llm/*", "recorded", EXACT, "Answers of language models, which are replayed."),
     FileRule("paper/tables/cost.*", "recorded", EXACT, "Measured by `make cost`, not by a stage."),
     FileRule("paper/tables/million.*", "recorded", EXACT, "Measured by `make million`."),

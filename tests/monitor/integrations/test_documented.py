@@ -11,6 +11,8 @@ lightning = pytest.importorskip("lightning")
 accelerate = pytest.importorskip("accelerate")
 transformers = pytest.importorskip("transformers")
 
+from torch.nn.functional import cross_entropy  # noqa: E402
+
 from failbench.monitor import read_history  # noqa: E402
 from made_up_models import ROWS, Texts, causal_model  # noqa: E402
 from made_up_training import Tiny  # noqa: E402
@@ -81,6 +83,7 @@ GIVEN = {
     "Trainer of Transformers": with_transformers,
     "Lightning": with_lightning,
     "Accelerate": with_accelerate,
+    "Stop before the weights are touched": lambda: {**plain(), "cross_entropy": cross_entropy},
 }
 
 

@@ -16,6 +16,7 @@ from torch.nn import functional  # noqa: E402
 
 from failbench.monitor import LightningCallback, Vocabulary  # noqa: E402
 from failbench.monitor.signals import LEVELS  # noqa: E402
+from failbench.monitor.stopping.stop import StopTraining  # noqa: E402
 from made_up_models import (  # noqa: E402
     ROWS,
     TOKENS,
@@ -184,6 +185,53 @@ def test_half_precision_is_undone_in_the_loss(tmp_path):
     fit(Causal(), callback, precision="bf16-mixed")
     assert series(callback, "loss")[1][0] == pytest.approx(math.log(TOKENS), rel=0.1)
     assert series(callback, "loss_ratio")[1] == pytest.approx([1] * 8, rel=1e-2)
+
+
+class Spoilt(Causal):
+    """Has a gradient that is no number in its fourth step."""
+
+    def on_before_optimizer_step(self, optimizer):
+        if self.global_step == 3:
+            self.model.transformer.ln_f.weight.grad[0] = math.nan
+            self.before = [each.detach().clone() for each in self.parameters()]
+
+
+class SpoiltByHand(Two):
+    """The same, updating weights itself."""
+
+    def training_step(self, batch, batch_idx):
+        if batch_idx == 3:
+            self.tiny.norm.weight.register_hook(lambda gradient: gradient * math.nan)
+            self.before = [each.detach().clone() for each in self.parameters()]
+        return super().training_step(batch, batch_idx)
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        (Spoilt, "^optimization: Step 3: gradients_nonfinite is 1"),
+        (SpoiltByHand, r"Stopped by step 3: gradients_finite \("),  # it clears gradients late
+    ],
+)
+def test_a_chosen_break_stops_the_fit_before_weights_are_touched(tmp_path, kind, message):
+    module = kind()
+    callback = LightningCallback(tmp_path / "run", stop_on={"nonfinite"})
+    with pytest.raises(StopTraining, match=message):
+        fit(module, callback)
+    assert all(map(torch.equal, module.before, module.parameters()))
+    end = callback.monitor.history().end
+    assert (end.kind, end.phase, end.step) == ("exception", "step", 3)
+    assert end.error.endswith("StopTraining")
+    assert not list(hooks_of(module))
+
+
+def test_a_healthy_fit_that_may_be_stopped_is_equal_bit_for_bit(tmp_path):
+    weights = []
+    for number, stop_on in enumerate([None, {"nonfinite", "logic"}]):
+        module = Causal()
+        fit(module, LightningCallback(tmp_path / f"run-{number}", stop_on=stop_on))
+        weights.append(module.state_dict())
+    assert all(torch.equal(weights[0][name], weights[1][name]) for name in weights[0])
 
 
 def test_a_module_gives_logits_and_labels_itself(tmp_path):

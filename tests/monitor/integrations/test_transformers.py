@@ -17,6 +17,7 @@ from transformers import Trainer, TrainerCallback, TrainingArguments  # noqa: E4
 from failbench.monitor import TransformersCallback, Vocabulary, read_history  # noqa: E402
 from failbench.monitor.log import LINES  # noqa: E402
 from failbench.monitor.signals import LEVELS  # noqa: E402
+from failbench.monitor.stopping.stop import StopTraining  # noqa: E402
 from made_up_models import (  # noqa: E402
     ROWS,
     TOKENS,
@@ -229,6 +230,41 @@ def test_an_error_that_ends_the_process_is_noted(tmp_path):
     end = read_history(tmp_path / "run").end
     assert (end.kind, end.phase, end.step) == ("exception", "forward", 3)
     assert end.error == "made_up_models.BrokenError"
+
+
+def test_a_chosen_break_stops_the_training_before_weights_are_touched(tmp_path):
+    model, seen = causal_model(), []
+
+    class Spoils(TrainerCallback):
+        def on_pre_optimizer_step(self, args, state, control, **kwargs):
+            if state.global_step == 3:
+                model.transformer.ln_f.weight.grad[0] = float("nan")
+                seen.extend(each.detach().clone() for each in model.parameters())
+
+    callback = TransformersCallback(tmp_path / "run", stop_on={"nonfinite"})
+    trainer = trainer_of(tmp_path, callback, Spoils(), model=model)
+    with pytest.raises(StopTraining, match=r"^optimization: Step 3: gradients_nonfinite is 1"):
+        trainer.train()
+    assert all(map(torch.equal, seen, model.parameters()))
+    assert trainer.state.global_step == 3
+    end = read_history(tmp_path / "run").end
+    assert (end.kind, end.phase, end.step) == ("exception", "step", 3)
+    assert end.error.endswith("StopTraining")
+    callback._leave()  # as at the end of the process
+    assert not list(hooks_of(model))
+
+
+def test_a_healthy_training_that_may_be_stopped_is_equal_bit_for_bit(tmp_path, unwatched):
+    weights, logs = trained(
+        tmp_path, TransformersCallback(tmp_path / "run", stop_on={"nonfinite", "logic"})
+    )
+    assert all(torch.equal(unwatched[0][name], weights[name]) for name in weights)
+    assert unwatched[1] == logs
+
+
+def test_a_name_that_can_stop_nothing_is_refused_before_training(tmp_path):
+    with pytest.raises(ValueError, match="Nothing stops on 'nan'"):
+        TransformersCallback(tmp_path / "run", stop_on={"nan"})
 
 
 def test_all_is_given_back_at_the_end(tmp_path):

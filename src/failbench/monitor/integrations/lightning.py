@@ -8,7 +8,7 @@ when a pass begins and ends, and an update begins when its closure has returned.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Final
@@ -20,6 +20,7 @@ from failbench.monitor.guard import MEASUREMENTS
 from failbench.monitor.hooks import Hook, innermost
 from failbench.monitor.integrations.told import ToldMonitor, folder_of, refuse_used
 from failbench.monitor.signals import Level
+from failbench.monitor.stopping.stop import chosen
 from failbench.monitor.vocabulary import Vocabulary
 
 try:
@@ -41,6 +42,8 @@ class LightningCallback(Callback):
         several processes to a folder ``rank-<number>`` inside.
     level, every, vocabulary
         As of :class:`failbench.monitor.Monitor`.
+    stop_on
+        As of :class:`failbench.monitor.stopping.monitor.StoppingMonitor`.
 
     Attributes
     ----------
@@ -51,6 +54,8 @@ class LightningCallback(Callback):
     ------
     FileExistsError
         If the folder holds a log already.
+    ValueError
+        If ``stop_on`` names what cannot stop a run.
 
     Notes
     -----
@@ -59,6 +64,10 @@ class LightningCallback(Callback):
     module is called with labels and returns the loss, as models of Transformers do; elsewhere
     ``training_step`` gives them to ``monitor.loss``. What it does after a forward pass counts as
     forward pass too, until the backward pass.
+
+    ``stop_on`` raises ``StopTraining`` (:mod:`failbench.monitor.stopping.stop`) out of
+    ``Trainer.fit``, as ``trainer.should_stop`` is read only after the step that would change
+    the weights.
     """
 
     def __init__(
@@ -67,9 +76,11 @@ class LightningCallback(Callback):
         level: Level = "standard",
         every: int = 10,
         vocabulary: Vocabulary | None = None,
+        stop_on: Iterable[str] | None = None,
     ) -> None:
+        chosen(stop_on, level)
         self._folder = Path(folder)
-        self._settings: tuple[Level, int, Vocabulary | None] = level, every, vocabulary
+        self._settings = level, every, vocabulary, stop_on
         self._undo: list[Callable[[], None]] = []
         self._evaluation: AbstractContextManager[None] | None = None
         self._output: tuple[Any, dict[str, Any], Any] | None = None

@@ -12,8 +12,8 @@ from failbench.monitor.end import End
 from failbench.monitor.guard import MEASUREMENTS
 from failbench.monitor.loader import Loader
 from failbench.monitor.log import LINES
-from failbench.monitor.monitor import Monitor
 from failbench.monitor.signals import Phase
+from failbench.monitor.stopping.monitor import StoppingMonitor
 from failbench.monitor.targets import Targets
 
 LOADING: Final = tuple(
@@ -22,7 +22,7 @@ LOADING: Final = tuple(
 """Signals of the time when the loop waits for batches."""
 
 
-class ToldMonitor(Monitor):
+class ToldMonitor(StoppingMonitor):
     """A monitor whose user is a callback.
 
     Attributes
@@ -134,8 +134,15 @@ class ToldMonitor(Monitor):
         self._guarded(self._steps.enter, phase)
 
     def update_begins(self, optimizer: Any) -> None:
-        """An optimizer has its gradients, and is about to change weights."""
+        """An optimizer has its gradients, and is about to change weights.
+
+        Raises
+        ------
+        StopTraining
+            If the user chose to stop on what is broken.
+        """
         self._guarded(self._watcher.update_begins, optimizer, False)
+        self.stop_if_broken(optimizer)
 
     def update_ends(self, optimizer: Any) -> None:
         """An optimizer has changed weights."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import atexit
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from transformers import TrainerCallback
 from failbench.monitor.hooks import Hook
 from failbench.monitor.integrations.told import ToldMonitor, folder_of, refuse_used
 from failbench.monitor.signals import Level
+from failbench.monitor.stopping.stop import chosen
 from failbench.monitor.vocabulary import Vocabulary
 
 
@@ -34,6 +35,8 @@ class TransformersCallback(TrainerCallback):
         each of several processes to a folder ``rank-<number>`` inside.
     level, every, vocabulary
         As of :class:`failbench.monitor.Monitor`.
+    stop_on
+        As of :class:`failbench.monitor.stopping.monitor.StoppingMonitor`.
 
     Attributes
     ----------
@@ -44,12 +47,18 @@ class TransformersCallback(TrainerCallback):
     ------
     FileExistsError
         If the folder holds a log already.
+    ValueError
+        If ``stop_on`` names what cannot stop a run.
 
     Notes
     -----
     Logits, labels and loss are seen where the model is called with labels and returns a loss. An
     exception that ends the process is noted. Of one that is caught outside of the Trainer, its
     phase is noted, and it itself if it came from the loader or the forward pass.
+
+    ``stop_on`` raises ``StopTraining`` (:mod:`failbench.monitor.stopping.stop`) out of
+    ``Trainer.train``, as ``control.should_training_stop`` is read only after the step that would
+    change the weights.
     """
 
     def __init__(
@@ -58,9 +67,11 @@ class TransformersCallback(TrainerCallback):
         level: Level = "standard",
         every: int = 10,
         vocabulary: Vocabulary | None = None,
+        stop_on: Iterable[str] | None = None,
     ) -> None:
+        chosen(stop_on, level)
         self._folder = Path(folder)
-        self._settings: tuple[Level, int, Vocabulary | None] = level, every, vocabulary
+        self._settings = level, every, vocabulary, stop_on
         self._undo: list[Callable[[], None]] = []
         self._error: BaseException | None = None
         self._evaluation: AbstractContextManager[None] | None = None

@@ -1,39 +1,23 @@
-"""Diagnoses of other telemetry: alike whatever the batches, and written whole or not at all."""
+"""Diagnoses of other telemetry: alike whatever the batches."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from failbench.diagnoses import (
-    DIAGNOSIS_SCHEMA,
-    diagnose_stream,
-    diagnoses_of,
-    fitted_method,
-    read_features,
-    write_diagnoses,
-)
+from failbench.batch.catalogue import settings_of
+from failbench.batch.diagnoses import DIAGNOSIS_SCHEMA, diagnose_stream, diagnoses_of
+from failbench.batch.training import fitted_method, read_features
 from failbench.errors import BadInputError
 from failbench.features.feature_table import feature_table, to_frame
-from failbench.methods.catalogue import method_named
 from failbench.methods.method import Method
 from failbench.params import read_section
 from failbench.prediction.slices import AcrossArchitectures
-from failbench.records import Record
 from failbench.telemetry import read_telemetry, write_parquet
 from failbench.telemetry_stream import telemetry_batches
-
-
-def settings_of(repository: Path, name: str) -> Record:
-    declaration = method_named(name)
-    params = repository / "params.yaml"
-    return declaration.assemble(
-        {key: read_section(key, item, params) for key, item in declaration.sections.items()}
-    )
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +35,7 @@ def rules(
     repository: Path, features: pl.DataFrame, study: AcrossArchitectures
 ) -> dict[str, Method]:
     return {
-        name: fitted_method(name, settings_of(repository, name), features, study)
+        name: fitted_method(name, settings_of(name, repository / "params.yaml"), features, study)
         for name in ("simple_rules", "improved_rules")
     }
 
@@ -117,50 +101,11 @@ def test_where_no_run_failed_there_is_nothing_to_say(
     assert_frame_equal(diagnoses_of(healthy, rules), DIAGNOSIS_SCHEMA.to_frame())
 
 
-def test_diagnoses_come_back_as_they_were_written(tmp_path: Path, whole: pl.DataFrame) -> None:
-    path = tmp_path / "new" / "diagnoses.parquet"
-    write_diagnoses([whole[:10], whole[10:11], whole[11:]], path)
-    assert_frame_equal(pl.read_parquet(path), whole)
-    assert [item.name for item in path.parent.iterdir()] == [path.name]
-
-
-@pytest.mark.parametrize("raised", [KeyboardInterrupt, BadInputError("a", "b", "c.", "d.")])
-def test_what_stops_half_way_leaves_the_old_file(
-    tmp_path: Path, whole: pl.DataFrame, raised: BaseException
-) -> None:
-    path = tmp_path / "diagnoses.parquet"
-    write_diagnoses([whole[:2]], path)
-    before = path.read_bytes()
-
-    def broken() -> Iterator[pl.DataFrame]:
-        yield whole
-        raise raised
-
-    with pytest.raises((KeyboardInterrupt, BadInputError)):
-        write_diagnoses(broken(), path)
-    assert path.read_bytes() == before
-    assert [item.name for item in tmp_path.iterdir()] == [path.name]
-
-
-def test_a_place_that_cannot_be_written_is_named(tmp_path: Path, whole: pl.DataFrame) -> None:
-    (tmp_path / "file").write_text("in the way", encoding="utf-8")
-    with pytest.raises(BadInputError, match=r"diagnoses\.parquet: \(file\): cannot be written"):
-        write_diagnoses([whole], tmp_path / "file" / "diagnoses.parquet")
-
-
-def test_a_simulated_person_is_no_diagnosis(
-    repository: Path, features: pl.DataFrame, study: AcrossArchitectures
-) -> None:
-    settings = settings_of(repository, "simulated_human")
-    with pytest.raises(BadInputError, match=r"'simulated_human' needs the true causes"):
-        fitted_method("simulated_human", settings, features, study)
-
-
 def test_nothing_is_learnt_from_another_optimizer(
     repository: Path, features: pl.DataFrame, study: AcrossArchitectures
 ) -> None:
     others = features.filter(pl.col("optimizer") != study.optimizer)
-    settings = settings_of(repository, "simple_rules")
+    settings = settings_of("simple_rules", repository / "params.yaml")
     with pytest.raises(BadInputError, match=rf"no failing run of {study.optimizer} at scale"):
         fitted_method("simple_rules", settings, others, study)
 

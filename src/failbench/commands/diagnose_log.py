@@ -1,0 +1,152 @@
+"""The command ``diagnose LOG``: from a log of any format to a root cause."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from failbench.errors import BadInputError
+from failbench.files import write_atomically
+
+if TYPE_CHECKING:
+    from failbench.diagnose.answer import LogDiagnosis, Status
+
+EXIT: Final[dict[Status, int]] = {"healthy": 0, "failed": 1, "unknown": 3}
+"""Exit status by what is said of the run; 2 is bad input, as everywhere."""
+
+_REMEDY: Final = "Free space or choose another folder; an existing file is unchanged."
+
+
+def diagnose_any_log(
+    *,
+    log: Path,
+    run_id: str | None,
+    failed: bool,
+    bounds: Path | None,
+    config: Path | None,
+    code: Sequence[Path],
+    as_json: bool,
+    html: Path | None,
+    plot: Path | None,
+    whole: bool,
+) -> int:
+    """Print why a run failed, with evidence, remedy and confidence.
+
+    Parameters
+    ----------
+    log
+        A file, a folder, or ``-`` for standard input.
+    run_id
+        Of a folder of recorded telemetry, which run.
+    failed
+        Whether the run is known to have failed.
+    bounds
+        Of a monitor's log, bounds from healthy runs.
+    config, code
+        The training's settings, and Python files of it.
+    as_json
+        Print the document for programs, in place of the page.
+    html, plot
+        Files to write: the page with its curves, the curves alone.
+    whole
+        Show everything, and not what fits on a screen.
+
+    Returns
+    -------
+    int
+        0 for a healthy log, 1 where a category is named, 3 where it is not clear.
+
+    Raises
+    ------
+    BadInputError
+        If an input cannot be read or an output not be written.
+    """
+    from failbench.diagnose.diagnosis import diagnose_log
+    from failbench.outputs.document import document_of, json_of
+
+    diagnosis = diagnose_log(
+        log, run=run_id, bounds=bounds, failed=failed, configuration=config, code=code
+    )
+    written = {}
+    if html is not None:
+        from failbench.outputs.html_page import html_of
+
+        write_atomically(html, html_of(diagnosis).encode(), _REMEDY)
+        written["page"] = str(html)
+    if plot is not None:
+        from failbench.outputs.curves import write_plot
+
+        write_plot(diagnosis, plot)
+        written["curves"] = str(plot)
+    if as_json:
+        print(json_of(document_of(diagnosis, written)))
+    else:
+        _print_page(diagnosis, whole=whole)
+        for name, path in written.items():
+            print(f"{name} written to {path}", file=sys.stderr)
+    return EXIT[diagnosis.status]
+
+
+def _print_page(diagnosis: LogDiagnosis, *, whole: bool) -> None:
+    from rich.console import Console
+
+    from failbench.outputs.page import print_page
+
+    print_page(diagnosis, Console(), whole=whole)
+
+
+def diagnose(
+    *,
+    log: Path,
+    method: Sequence[str] | None,
+    output: Path | None,
+    features: Path | None,
+    reference: Path | None,
+    **of_log: object,
+) -> int:
+    """One of the two forms of the command: of one log, or of all runs of a folder of telemetry.
+
+    Parameters
+    ----------
+    log
+        A log of one run, or, with an output, a folder of telemetry.
+    method, output, features, reference
+        Of the second form; see :func:`failbench.commands.diagnose.diagnose_telemetry`.
+    of_log
+        Of the first form; see :func:`diagnose_any_log`.
+
+    Raises
+    ------
+    BadInputError
+        If the two are mixed.
+    """
+    given = {"--method": method, "--features": features, "--reference": reference}
+    if output is None:
+        for name, value in given.items():
+            if value is not None:
+                raise BadInputError(
+                    "diagnose",
+                    name,
+                    "is of the form that diagnoses all runs of a folder of telemetry.",
+                    "Add --output FILE, or leave it out.",
+                )
+        return diagnose_any_log(log=log, **of_log)  # type: ignore[arg-type]
+    for name, other in of_log.items():
+        if other not in (None, False, []):
+            raise BadInputError(
+                "diagnose",
+                "--" + {"run_id": "run", "as_json": "json"}.get(name, name),
+                "is of the form that diagnoses one log.",
+                "Leave out --output, or this.",
+            )
+    from failbench.commands.diagnose import diagnose_telemetry
+
+    return diagnose_telemetry(
+        telemetry=log,
+        method=method or ["simple_rules"],
+        output=output,
+        features=features,
+        reference=reference,
+    )

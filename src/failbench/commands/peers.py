@@ -1,0 +1,58 @@
+"""The command ``peers``: ask other tools about the logs of recorded runs."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+
+from failbench.commands.terminal import INTERRUPTED, progress_meter
+from failbench.params import read_section
+
+
+def ask_peers(*, telemetry: Path, output: Path) -> int:
+    """Ask every tool about the runs of the reference setting, and keep what it says.
+
+    Parameters
+    ----------
+    telemetry
+        Folder of runs.
+    output
+        Table of verdicts; what it holds of the same logs and versions is not asked again, so that
+        an interruption loses nothing.
+
+    Returns
+    -------
+    int
+        Exit status.
+
+    Raises
+    ------
+    BadInputError
+        If the telemetry or the table cannot be read, or a tool is not installed.
+    """
+    import polars as pl
+
+    from failbench.peers.record import record_peers
+    from failbench.prediction.slices import ReferenceStudy
+    from failbench.telemetry import read_telemetry
+
+    study = read_section("nested_cv", ReferenceStudy)
+    selected = read_telemetry(telemetry).select(
+        (pl.col("architecture") == study.architecture)
+        & (pl.col("optimizer") == study.optimizer)
+        & (pl.col("scale") == study.scale)
+    )
+    started = time.monotonic()
+    try:
+        with progress_meter() as meter:
+
+            def show(done: int, total: int) -> None:
+                seconds = (time.monotonic() - started) / max(done, 1) * (total - done)
+                meter.show("asking", done, total, seconds if done < total else None)
+
+            record_peers(output, selected, show)
+    except KeyboardInterrupt:
+        print("Stopped; what was asked is kept.", file=sys.stderr)
+        return INTERRUPTED
+    return 0

@@ -1,0 +1,109 @@
+"""Answer: what is made of a log."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from failbench.causes.catalogue import Advice, Cause, Measurement
+from failbench.diagnose.finding import Finding
+from failbench.readers.log import Log
+from failbench.vocabulary import Category
+
+Status = Literal["healthy", "failed", "unknown"]
+"""Nothing is wrong that the log shows; a failure, whose category is named; or something is wrong,
+and the log does not say whose cause it is."""
+
+Level = Literal["high", "medium", "low"]
+"""Of confidence: above 90 %, from 70 to 90 %, below."""
+
+NAMED: Final = 0.5
+"""Probability from which on a category is named: it is more likely than all others together."""
+
+Severity = Literal["critical", "high", "medium", "low"]
+"""The run ended or its weights are lost; it trains wrongly; it trains worse or slower; a hint."""
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """A root cause that the log speaks for.
+
+    Attributes
+    ----------
+    cause
+        Which.
+    confidence
+        Probability that it is the cause, as calibrated on scenarios that were not learnt from.
+    severity
+        What it does to the run.
+    findings
+        Those that speak for it, the strongest first.
+    advice
+        What to change, and what to measure.
+    """
+
+    cause: Cause
+    confidence: float
+    severity: Severity
+    findings: tuple[Finding, ...]
+    advice: Advice
+
+
+@dataclass(frozen=True)
+class LogDiagnosis:
+    """What is made of a log.
+
+    Attributes
+    ----------
+    log
+        What was read.
+    status
+        Whether something is wrong, and whether a category is named.
+    category
+        Whose cause it is; None where the status is not ``failed``.
+    confidence
+        Probability of the category, or of the most probable one where none is named; of a healthy
+        run the share of runs without such findings that are healthy.
+    categories
+        Probability of every category, which add up to 1.
+    hypotheses
+        Root causes by confidence: the first one is named, the others are possible too. Empty for a
+        healthy log.
+    findings
+        All that was found, the first one in the log first.
+    absent
+        What the log does not show and would have been read, as names of signals.
+    uncertainty
+        What limits the answer beside what is absent, in sentences.
+    measure
+        What would settle it; the first one or two.
+    """
+
+    log: Log
+    status: Status
+    category: Category | None
+    confidence: float
+    categories: dict[Category, float]
+    hypotheses: tuple[Hypothesis, ...]
+    findings: tuple[Finding, ...]
+    absent: tuple[str, ...]
+    uncertainty: tuple[str, ...]
+    measure: tuple[Measurement, ...]
+
+    @property
+    def level(self) -> Level:
+        """The confidence in words."""
+        return level_of(self.confidence)
+
+
+def level_of(confidence: float) -> Level:
+    """High above 90 %, medium from 70 % on, low below.
+
+    Parameters
+    ----------
+    confidence
+        From 0 to 1.
+    """
+    if confidence > 0.9:
+        return "high"
+    return "medium" if confidence >= 0.7 else "low"

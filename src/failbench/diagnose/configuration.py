@@ -1,0 +1,278 @@
+"""Configuration: the settings of a training, read from the file that it was started with.
+
+Nothing in it is executed: YAML makes no objects, unknown tags are left out, and what a command line
+or an argument parser printed is taken as text. ``data/settings.csv`` says what each name stands
+for.
+"""
+
+from __future__ import annotations
+
+import ast
+import csv
+import json
+import re
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Final
+
+from failbench.diagnose.yaml_text import DEEPEST, MOST_VALUES, TooLargeError, yaml_value
+from failbench.errors import BadInputError
+from failbench.readers.lines import clean
+from failbench.readers.numbers import number
+
+LARGEST: Final = 2**20
+"""Bytes of a file; those that trainings write have some kilobytes."""
+
+Value = str | float | bool | None
+
+_LINE: Final = re.compile(
+    r"""\s{0,40}["']?-{0,2}([A-Za-z_][\w.-]{0,80}?)["']?\s{0,40}(?:[=:]|\.{3,200})\s{0,4}(.*)"""
+)
+"""``name=value``, ``name: value``, and Megatron's ``name ....... value``."""
+
+_PRINTED: Final = re.compile(r"\s*(?:Namespace|[A-Z]\w*)\(")
+"""How an argument parser's namespace or a dataclass prints itself."""
+
+_WORDS: Final[dict[str, Value]] = {
+    "true": True, "yes": True, "on": True, "false": False, "no": False, "off": False,
+    "none": None, "null": None, "~": None, "": None,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One value of a configuration.
+
+    Attributes
+    ----------
+    name
+        As the file has it, with the names of what it lies in before it, joined by dots.
+    value
+        A number, a word, true, false, or None where it is set to nothing.
+    line
+        Where it stands, counted from 1; None where more than one line could be meant.
+    """
+
+    name: str
+    value: Value
+    line: int | None
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """What a file says of how a training was set up.
+
+    Attributes
+    ----------
+    source
+        Name of the file.
+    settings
+        All values, in their order.
+    """
+
+    source: str
+    settings: tuple[Setting, ...]
+
+    def find(self, setting: str) -> Setting | None:
+        """The value of a setting of ``data/settings.csv``.
+
+        The least nested of its names counts; None if there is none, or two of these differ.
+        """
+        found = [each for each in self.settings if known_as(each.name) == setting]
+        depth = min((each.name.count(".") for each in found), default=0)
+        first = [each for each in found if each.name.count(".") == depth]
+        return first[0] if len({repr(each.value) for each in first}) == 1 else None
+
+
+def read_configuration(path: Path) -> Configuration:
+    """Read a configuration: JSON, YAML, lines of names and values, or a printed namespace.
+
+    Parameters
+    ----------
+    path
+        A file of at most 1 MiB, of which lists count by their positions.
+
+    Raises
+    ------
+    BadInputError
+        If it cannot be read, is too large or too deep, or holds no setting.
+    """
+    text = _text(path)
+    try:
+        values = [*_flat(_parsed(path, text))]
+    except TooLargeError as error:
+        raise _refused(path, f"{error}", "Name the configuration of one run.") from error
+    except ValueError as error:
+        reason = clean(" ".join(str(error).split()))[:200]
+        raise _refused(path, f"cannot be read: {reason}.", "Mend it, or name another.") from error
+    if not values:
+        raise _refused(
+            path, "holds no settings.", "Name a file of JSON, YAML or lines such as lr=1e-4."
+        )
+    lines = _lines_of_names(text)
+    return Configuration(
+        clean(path.name),
+        tuple(
+            Setting(name, value, lines.get(_plain(name).rpartition(".")[2]))
+            for name, value in values
+        ),
+    )
+
+
+@cache
+def known_as(name: str) -> str | None:
+    """What a name stands for: by the longest of its ends that is in the table.
+
+    >>> known_as("optimizer.params.lr"), known_as("trainer.max-steps"), known_as("colour")
+    ('learning_rate', 'max_steps', None)
+    """
+    parts = _plain(name).split(".")
+    ends = (".".join(parts[start:]) for start in range(len(parts)))
+    return next((known for end in ends if (known := _names().get(end))), None)
+
+
+@cache
+def _names() -> dict[str, str]:
+    text = files("failbench.diagnose").joinpath("data/settings.csv").read_text(encoding="utf-8")
+    return {row["name"]: row["setting"] for row in csv.DictReader(text.splitlines())}
+
+
+def _plain(name: str) -> str:
+    # Weights & Biases writes each setting as an object with its value.
+    return name.lower().lstrip("-").replace("-", "_").removesuffix(".value")
+
+
+def _text(path: Path) -> str:
+    try:
+        if not path.is_file():
+            raise _refused(path, "is no file.", "Name the file with the settings of the run.")
+        with path.open("rb") as stream:
+            data = stream.read(LARGEST + 1)
+    except OSError as error:
+        raise _refused(
+            path, f"cannot be read ({error.strerror}).", "Name a file that is there."
+        ) from error
+    if len(data) > LARGEST:
+        raise _refused(path, "has more than 1 MiB.", "Name the configuration alone.")
+    if b"\0" in data:
+        raise _refused(path, "is not text.", "Print the settings as JSON; no pickle is opened.")
+    return data.decode("utf-8-sig", errors="replace")
+
+
+def _refused(path: Path, problem: str, remedy: str) -> BadInputError:
+    return BadInputError(path, "(configuration)", problem, remedy)
+
+
+def _parsed(path: Path, text: str) -> object:
+    """The values of a text in whichever of the forms it has.
+
+    Raises
+    ------
+    ValueError
+        If it has the form of JSON or YAML and is none.
+    """
+    if text.lstrip().startswith("{") or path.suffix == ".json":
+        try:
+            return json.loads(text)
+        except RecursionError as error:
+            raise TooLargeError(f"nests deeper than {DEEPEST} levels.") from error
+    if path.suffix in (".yaml", ".yml"):
+        return yaml_value(text)
+    if _PRINTED.match(text):
+        return _of_namespace(text) or dict(_of_lines(text))
+    return dict(_of_flags(text)) or dict(_of_lines(text))
+
+
+def _of_namespace(text: str) -> dict[str, object]:
+    """Arguments of a printed call whose values are written as Python writes them."""
+    try:
+        call = ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return {}
+    if not isinstance(call, ast.Call):
+        return {}
+    values: dict[str, object] = {}
+    for keyword in call.keywords:
+        try:
+            value = ast.literal_eval(keyword.value)
+        except (ValueError, TypeError, RecursionError, MemoryError):
+            continue
+        values |= {keyword.arg: value} if keyword.arg else {}
+    return values
+
+
+def _of_lines(text: str) -> Iterator[tuple[str, object]]:
+    for line in text.splitlines():
+        if found := _LINE.fullmatch(line[:2_000].rstrip()):
+            yield found[1], found[2].strip().rstrip(",").strip("\"'")
+
+
+def _of_flags(text: str) -> Iterator[tuple[str, object]]:
+    """The options of a command line; one that no value follows is switched on."""
+    if not re.search(r"(?:^|\s)--[A-Za-z]", text):
+        return
+    try:
+        words = shlex.split(text.replace("\\\n", " "), comments=True)
+    except ValueError:
+        return
+    for word, after in zip(words, [*words[1:], "--"], strict=True):
+        if word.startswith("--") and len(word) > 2:
+            name, equals, value = word[2:].partition("=")
+            yield name, value if equals else True if after.startswith("--") else after
+
+
+def _flat(tree: object) -> Iterator[tuple[str, Value]]:
+    """Every value with the names that lead to it, joined by dots.
+
+    Raises
+    ------
+    TooLargeError
+        If there are too many, or they lie too deep.
+    """
+    waiting: list[tuple[tuple[str, ...], object]] = [((), tree)]
+    given = 0
+    while waiting:
+        names, value = waiting.pop()
+        inner: list[tuple[str, object]] = []
+        if isinstance(value, dict):
+            inner = [(str(key), each) for key, each in value.items()]
+        elif isinstance(value, list | tuple):
+            inner = [(str(position), each) for position, each in enumerate(value)]
+        elif names:
+            yield clean(".".join(names))[:300], _simple(value)
+        given += 1
+        if given > MOST_VALUES or len(names) > DEEPEST:
+            raise TooLargeError(
+                f"has more than {MOST_VALUES:,} settings, or nests deeper than {DEEPEST} levels."
+            )
+        waiting += [((*names, name), each) for name, each in reversed(inner)]
+
+
+def _simple(value: object) -> Value:
+    """A number, also one that YAML takes for text (``1e-4``), or a word without its case."""
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, int | float):
+        try:
+            return float(value)
+        except OverflowError:
+            return None
+    text = clean(str(value)[:300]).strip()
+    if text.lower() in _WORDS:
+        return _WORDS[text.lower()]
+    known = number(text)
+    return text if known is None else known
+
+
+def _lines_of_names(text: str) -> dict[str, int]:
+    """The line of each name that stands before a value in one line alone."""
+    lines: dict[str, int | None] = {}
+    for position, line in enumerate(text.splitlines(), start=1):
+        if found := _LINE.match(line[:2_000]):
+            name = _plain(found[1]).rpartition(".")[2]
+            lines[name] = None if name in lines else position
+    return {name: line for name, line in lines.items() if line is not None}

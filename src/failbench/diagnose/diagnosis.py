@@ -1,0 +1,242 @@
+"""Diagnosis: from a log of any format to a root cause, with evidence, remedy and confidence."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.resources import as_file, files
+from pathlib import Path
+from typing import Final
+
+from failbench.arrays import Array
+from failbench.causes.catalogue import advice, causes
+from failbench.diagnose.alarm import breaks_bound, is_alarm
+from failbench.diagnose.answer import NAMED, Hypothesis, LogDiagnosis, Severity, Status
+from failbench.diagnose.finding import Finding
+from failbench.diagnose.findings import (
+    allocation_findings,
+    check_findings,
+    ending_finding,
+    event_findings,
+    invariant_findings,
+    trap_findings,
+)
+from failbench.diagnose.limits import absent_from, uncertainty_of, what_to_measure
+from failbench.diagnose.model import Model, read_model
+from failbench.diagnose.signs import LOGIC_ONLY, Sign, broken_in, checked, signs_of
+from failbench.diagnose.supports import cause_names, supports_of
+from failbench.errors import BadInputError
+from failbench.monitor.bounds import read_bounds
+from failbench.monitor.diagnosis import decide
+from failbench.monitor.endings import ENDINGS, Ending
+from failbench.monitor.invariants import CATALOGUE, Bound
+from failbench.readers.log import Log
+from failbench.readers.opening import read_log
+from failbench.readers.traps import traps
+from failbench.vocabulary import CATEGORIES, Category
+
+SHOWN: Final = 0.05
+"""Probability from which on a cause is shown beside the first."""
+
+MOST_PROBABLE: Final = 4
+
+
+@cache
+def fitted_model(name: str) -> Model:
+    """A model of the package: ``log``, ``monitor`` or ``monitor_bounds``."""
+    with as_file(files("failbench.fitted").joinpath(f"{name}.json")) as path:
+        return read_model(path)
+
+
+def diagnose_log(
+    log: str | os.PathLike[str],
+    *,
+    run: str | None = None,
+    bounds: str | os.PathLike[str] | None = None,
+    failed: bool = False,
+    configuration: str | os.PathLike[str] | None = None,
+    code: Sequence[str | os.PathLike[str]] = (),
+) -> LogDiagnosis:
+    """Say why a training run failed, from its log.
+
+    Parameters
+    ----------
+    log
+        A file or folder of any format that :func:`failbench.readers.opening.read_log` reads, or
+        ``-`` for standard input.
+    run
+        Of a folder of recorded telemetry, which run.
+    bounds
+        Of a monitor's log: a file of bounds from healthy runs of the same setting, as
+        :func:`failbench.monitor.bounds.write_bounds` writes. Without it logic speaks alone.
+    failed
+        Whether the run is known to have failed: then a cause is looked for where nothing in the log
+        stands out too.
+    configuration
+        The training's settings, as JSON, YAML or text.
+    code
+        Python files of the model and the loop; they are read and never run.
+
+    Raises
+    ------
+    BadInputError
+        If one of these cannot be read, or there is nothing in the log that is known.
+    """
+    from failbench.diagnose.configuration import read_configuration
+    from failbench.diagnose.setting_rules import configuration_findings
+    from failbench.diagnose.training_code import code_findings
+
+    read = read_log(Path(log), run)
+    if not read.rows.height and not read.events and read.history is None:
+        raise BadInputError(
+            log,
+            "(log)",
+            "holds no measurement, error or end that is known.",
+            "Name a log with a loss in it, or paste the error with its traceback.",
+        )
+    fitted = {} if bounds is None else read_bounds(Path(bounds), CATALOGUE).intervals()
+    extra: list[Finding] = []
+    if configuration is not None:
+        extra += configuration_findings(read_configuration(Path(configuration)), read)
+    for path in code:
+        extra += code_findings(Path(path))
+    return diagnosis_of(read, fitted, extra, failed=failed)
+
+
+def diagnosis_of(
+    log: Log,
+    fitted: Mapping[str, Bound] = LOGIC_ONLY,
+    extra: Sequence[Finding] = (),
+    *,
+    failed: bool = False,
+    model: Model | None = None,
+) -> LogDiagnosis:
+    """The diagnosis of a log that was read.
+
+    Parameters
+    ----------
+    log
+        What was read.
+    fitted
+        Bounds of a monitor's invariants.
+    extra
+        Findings in the configuration and the code.
+    failed
+        Whether the run is known to have failed.
+    model
+        What weighs; None takes the package's.
+    """
+    if model is None:
+        name = "log" if log.history is None else "monitor_bounds" if fitted else "monitor"
+        model = fitted_model(name)
+    signs = signs_of(log, fitted)
+    weighed = (*signs, *(_sign_of(finding) for finding in extra))
+    supports = supports_of(weighed, model.bounds)
+    categories, of_causes = model.probabilities(supports)
+    broken = [
+        sign.id for sign in signs if sign.kind == "check" and breaks_bound(sign, model.bounds)
+    ]
+    found = (*_findings(log, fitted, model, broken), *extra)
+    absent = absent_from(log)
+    says_end = any(event.kind != "warning" for event in log.events)
+    if not (failed or is_alarm(says_end, signs, model.bounds)):
+        return LogDiagnosis(
+            log, "healthy", None, model.healthy, _by_category(categories), (), found, absent,
+            uncertainty_of(log, "healthy", ()), (),
+        )  # fmt: skip
+    hypotheses = _hypotheses(of_causes, found)
+    best = CATEGORIES[int(categories.argmax())]
+    supported = any(each.cause.category == best for each in hypotheses)
+    status: Status = "failed" if categories.max() >= NAMED and supported else "unknown"
+    if status == "failed":  # the cause that is named lies in the category that is named
+        hypotheses = tuple(sorted(hypotheses, key=lambda each: each.cause.category != best))
+    return LogDiagnosis(
+        log,
+        status,
+        best if status == "failed" else None,
+        float(categories.max()),
+        _by_category(categories),
+        hypotheses,
+        found,
+        absent,
+        uncertainty_of(log, status, hypotheses),
+        what_to_measure(log, hypotheses),
+    )
+
+
+def _sign_of(finding: Finding) -> Sign:
+    """A finding of the configuration or the code, weighed as a message: it is words, too."""
+    return Sign("message", finding.id, finding.strength, finding.causes)
+
+
+def _findings(
+    log: Log, fitted: Mapping[str, Bound], model: Model, broken_checks: Sequence[str]
+) -> tuple[Finding, ...]:
+    found = [
+        *event_findings(log),
+        *allocation_findings(log),
+        *trap_findings(log, traps(log)),
+        *check_findings(log, checked(log, broken_checks), model.bounds),
+    ]
+    if log.history is not None:
+        source = next(each.name for each in log.sources if each.format == "monitor")
+        broken = broken_in(log.history, fitted)
+        found += invariant_findings(source, broken)
+        decided_by = decide(broken, log.history.end, ENDINGS)
+        if isinstance(decided_by, Ending):
+            found.append(ending_finding(source, log.history, decided_by))
+    far = 2**62
+    return tuple(sorted(found, key=lambda each: (each.step or far, each.line or far)))
+
+
+def _by_category(categories: Array) -> dict[Category, float]:
+    return {name: float(share) for name, share in zip(CATEGORIES, categories, strict=True)}
+
+
+def _hypotheses(of_causes: Array, found: Sequence[Finding]) -> tuple[Hypothesis, ...]:
+    """Causes that something in the log speaks for, by confidence.
+
+    The most probable ones, and last one more that is improbable though evidence names it first: the
+    benchmark may have no scenario of it.
+    """
+    probable: list[str] = []
+    named: list[str] = []
+    names = cause_names()
+    share = dict(zip(names, of_causes.tolist(), strict=True))
+    first = {each.causes[0] for each in found if each.causes}
+    for name in sorted(names, key=lambda each: -share[each]):
+        if not any(name in each.causes for each in found):
+            continue
+        if not probable or (share[name] >= SHOWN and len(probable) < MOST_PROBABLE):
+            probable.append(name)
+        elif name in first:
+            named.append(name)
+    return tuple(_hypothesis(name, share[name], found) for name in (*probable, *named[:1]))
+
+
+def _hypothesis(name: str, confidence: float, found: Sequence[Finding]) -> Hypothesis:
+    supporting = sorted(
+        (each for each in found if name in each.causes),
+        key=lambda each: (each.strength != "direct", each.causes.index(name)),
+    )
+    return Hypothesis(
+        causes()[name], confidence, _severity(supporting), tuple(supporting), advice()[name]
+    )
+
+
+_LOST: Final = ("not_finite", "hidden_nan", "nonfinite", "_finite")
+_SLOWER: Final = frozenset({"throughput", "memory"})
+
+
+def _severity(found: Sequence[Finding]) -> Severity:
+    """What the findings say of the run: whether it ended, trains wrongly, or is slower."""
+    if any(each.kind in ("message", "ending", "place") for each in found):
+        return "critical"
+    if any(part in each.id for each in found for part in _LOST):
+        return "critical"
+    if all(each.kind in ("setting", "code") for each in found):
+        return "low"
+    if all(each.signal in _SLOWER for each in found):
+        return "medium"
+    return "high"

@@ -1,0 +1,200 @@
+"""Fitting: a model from logs whose causes are known, and from healthy ones.
+
+Whatever is chosen is chosen on logs that were not learnt from: the margin of bounds on healthy logs
+of a setting left out, penalty and temperatures on scenarios left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import logsumexp
+from sklearn.model_selection import StratifiedGroupKFold
+
+from failbench.arrays import Array, Labels, Mask
+from failbench.diagnose.bounds import CheckBound, fitted_bounds
+from failbench.diagnose.checks import checks
+from failbench.diagnose.model import (
+    FORMAT,
+    Examples,
+    Model,
+    by_category,
+    category_scores,
+    cause_scores,
+    chosen_temperature,
+    fitted_weights,
+)
+from failbench.diagnose.signs import Sign
+from failbench.diagnose.supports import OWN, SHARED, category_of_cause, cause_names, supports_of
+
+
+@dataclass(frozen=True)
+class KnownLog:
+    """A log, and what is known of its run.
+
+    Attributes
+    ----------
+    signs
+        What it shows.
+    cause
+        Its cause; None where the run is healthy.
+    scenario
+        What must not be split between learning and testing.
+    setting
+        What kind of model it trained.
+    """
+
+    signs: tuple[Sign, ...]
+    cause: str | None
+    scenario: str
+    setting: str
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What is tried, and what decides.
+
+    Attributes
+    ----------
+    penalties, margins
+        To be chosen from, in increasing order.
+    most_alarmed
+        Largest share of healthy logs of a setting left out that may be alarmed.
+    inner_folds
+        Folds of the training scenarios.
+    seed
+        Of these folds.
+    """
+
+    penalties: tuple[float, ...]
+    margins: tuple[float, ...]
+    most_alarmed: float
+    inner_folds: int
+    seed: int
+
+
+def fitted(logs: Sequence[KnownLog], choices: Choices, fitted_on: str) -> Model:
+    """Fit a model.
+
+    Parameters
+    ----------
+    logs
+        Of failing and of healthy runs, in any order.
+    choices
+        What is tried.
+    fitted_on
+        What they are, in words.
+    """
+    amounts = amounts_of([log.signs for log in logs])
+    healthy = np.array([log.cause is None for log in logs])
+    settings = np.array([log.setting for log in logs], dtype=object)
+    margin = chosen_margin(amounts, healthy, settings, choices)
+    bounds = fitted_bounds(checks(), amounts, healthy, margin)
+    failing = [log for log in logs if log.cause is not None]
+    examples = examples_of(failing, bounds)
+    scenarios = np.array([log.scenario for log in failing], dtype=object)
+    penalty, temperature, cause_temperature = _chosen(examples, scenarios, choices)
+    weights = fitted_weights(examples, penalty)
+    quiet = ~alarmed(amounts, bounds)
+    silent = [
+        place
+        for place, log in enumerate(logs)
+        if quiet[place] and not any(sign.kind in ("message", "event", "trap") for sign in log.signs)
+    ]
+    return Model(
+        format=FORMAT,
+        fitted_on=fitted_on,
+        shared=dict(zip(SHARED, weights.shared, strict=True)),
+        own={name: by_category(row) for name, row in zip(OWN, weights.own, strict=True)},
+        base=by_category(weights.base),
+        causes=dict(zip(SHARED, weights.causes, strict=True)),
+        temperature=temperature,
+        cause_temperature=cause_temperature,
+        bounds=bounds,
+        healthy=float(healthy[silent].mean()) if silent else 0.5,
+    )
+
+
+def amounts_of(logs: Sequence[Sequence[Sign]]) -> dict[str, Array]:
+    """Amounts of each check, of shape (logs,); no number where a log does not show its signal."""
+    amounts = {name: np.full(len(logs), np.nan) for name in checks()}
+    for place, signs in enumerate(logs):
+        for sign in signs:
+            if sign.kind == "check":
+                amounts[sign.id][place] = sign.amount
+    return amounts
+
+
+def alarmed(amounts: Mapping[str, Array], bounds: Mapping[str, CheckBound]) -> Mask:
+    """Logs in which a check breaks, of shape (logs,)."""
+    broken = [amounts[name] > bound.limit for name, bound in bounds.items()]
+    result: Mask = np.any(broken, axis=0)
+    return result
+
+
+def chosen_margin(
+    amounts: Mapping[str, Array], healthy: Mask, settings: Labels, choices: Choices
+) -> float:
+    """The smallest margin that alarms seldom enough in a setting whose logs it does not know.
+
+    The largest that is tried where none does.
+    """
+    for margin in choices.margins:
+        shares = []
+        for setting in np.unique(settings.astype(str)):
+            held_out = healthy & (settings == setting)
+            bounds = fitted_bounds(checks(), amounts, healthy & ~held_out, margin)
+            if held_out.any():
+                shares.append(alarmed(amounts, bounds)[held_out].mean())
+        if np.mean(shares) <= choices.most_alarmed:
+            return margin
+    return choices.margins[-1]
+
+
+def examples_of(logs: Sequence[KnownLog], bounds: Mapping[str, CheckBound]) -> Examples:
+    """Logs of failing runs as arrays; all logs of a scenario together weigh one."""
+    supports = [supports_of(log.signs, bounds) for log in logs]
+    names = {name: place for place, name in enumerate(cause_names())}
+    cause = np.array([names[log.cause] for log in logs if log.cause is not None])
+    _, places, counts = np.unique(
+        [log.scenario for log in logs], return_inverse=True, return_counts=True
+    )
+    return Examples(
+        np.array([each.categories for each in supports]),
+        np.array([each.causes for each in supports]),
+        np.array([each.own for each in supports]),
+        category_of_cause()[cause],
+        cause,
+        1.0 / counts[places],
+    )
+
+
+def _chosen(examples: Examples, scenarios: Labels, choices: Choices) -> tuple[float, float, float]:
+    """Penalty and temperatures under which scenarios that were left out are most likely."""
+    folds = StratifiedGroupKFold(choices.inner_folds, shuffle=True, random_state=choices.seed)
+    parts = list(folds.split(scenarios, examples.category, scenarios))
+    best: tuple[float, float, float, float] | None = None
+    rows = np.arange(len(scenarios))
+    for penalty in choices.penalties:
+        scores = np.empty((len(scenarios), examples.categories.shape[2]))
+        of_causes = np.empty((len(scenarios), examples.causes.shape[2]))
+        for learnt, left_out in parts:
+            mask = np.zeros(len(scenarios), dtype=bool)
+            mask[learnt] = True
+            weights = fitted_weights(examples.of(mask), penalty)
+            held = examples.of(~mask)
+            scores[left_out] = category_scores(weights, held)
+            of_causes[left_out] = cause_scores(weights, held)
+        temperature = chosen_temperature(scores, examples.category, examples.weights)
+        scaled = scores / temperature
+        likelihood = scaled[rows, examples.category] - logsumexp(scaled, axis=1)
+        loss = -float(examples.weights @ likelihood)
+        if best is None or loss < best[0]:
+            members = category_of_cause()[None, :] == examples.category[:, None]
+            within = np.where(members, of_causes, -np.inf)
+            of_cause = chosen_temperature(within, examples.cause, examples.weights)
+            best = loss, penalty, temperature, of_cause
+    assert best is not None
+    return best[1:]

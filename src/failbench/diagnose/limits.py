@@ -1,0 +1,64 @@
+"""Limits: what a log does not show, what that leaves open, and what would settle it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from failbench.causes.catalogue import Measurement
+from failbench.diagnose.answer import Hypothesis, Status
+from failbench.readers.log import Log
+
+ALTERNATIVE: Final = {"loss": "perplexity", "perplexity": "loss"}
+"""Signals of which one says as much as the other."""
+
+MOST_MEASUREMENTS: Final = 2
+
+SHORT: Final = 16
+"""Values of a loss below which its course says little: twice what a past is made of."""
+
+MONITOR: Final = Measurement(
+    measure="Run it again under failbench.monitor, which writes what must hold in every step.",
+    tells="The invariant that breaks first names the component, and often the cause.",
+)
+
+
+def absent_from(log: Log) -> tuple[str, ...]:
+    """Signals that a log lacks and that would have been read, in the order of the normal form."""
+    return tuple(name for name in log.absent if ALTERNATIVE.get(name) not in log.present)
+
+
+def uncertainty_of(log: Log, status: Status, hypotheses: Sequence[Hypothesis]) -> tuple[str, ...]:
+    """What limits the answer beside what is not logged, in sentences."""
+    said = []
+    losses = log.series("loss").height
+    if 0 < losses < SHORT:
+        said.append(f"The log has {losses} losses alone: their course says little.")
+    if not losses and log.history is None:
+        said.append("There is no course of a loss: the answer rests on words alone.")
+    if status == "healthy":
+        said.append(
+            "That nothing stands out does not prove the training right: wrong data or labels may "
+            "leave a smooth curve."
+        )
+        return tuple(said)
+    if not any(event.kind != "warning" for event in log.events):
+        said.append("The log says of no error and no end: the answer rests on its numbers.")
+    if not hypotheses:
+        said.append("Nothing in the log speaks for a cause.")
+    elif not any(each.strength == "direct" for each in hypotheses[0].findings):
+        said.append("All evidence for the first cause is circumstantial: it has other causes too.")
+    if log.history is None:
+        said.append(
+            "The confidence was calibrated on small models on one machine; other settings may "
+            "differ."
+        )
+    return tuple(said)
+
+
+def what_to_measure(log: Log, hypotheses: Sequence[Hypothesis]) -> tuple[Measurement, ...]:
+    """The one or two measurements that tell the most probable causes apart."""
+    wanted = [each.advice.settle[0] for each in hypotheses[:MOST_MEASUREMENTS]]
+    if not wanted:
+        return (MONITOR,) if log.history is None else ()
+    return tuple(dict.fromkeys(wanted))

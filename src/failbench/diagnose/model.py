@@ -1,0 +1,319 @@
+"""Model: how much each kind of sign is worth, learnt from the benchmark.
+
+Two conditional logits. The first is of categories: kinds of support have one weight each, shared by
+all categories, so that what was learnt of one message holds for the others; checks and absences
+have a weight for each category, drawn towards zero. The second is of causes within a category, with
+shared weights alone, so that a cause that no scenario has can be named too. Both are divided by a
+temperature that was chosen on scenarios that were not learnt from.
+
+It is stored as JSON: numbers that a person can read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import TypeAdapter, ValidationError
+from scipy.optimize import minimize, minimize_scalar
+from scipy.special import logsumexp
+
+from failbench.arrays import Array, Mask
+from failbench.diagnose.bounds import CheckBound
+from failbench.diagnose.supports import OWN, SHARED, Supports, category_of_cause, cause_names
+from failbench.errors import BadInputError
+from failbench.records import Record
+from failbench.vocabulary import CATEGORIES, Category
+
+FORMAT: Final = 1
+_TOLERANCE: Final = 1e-7
+_COOLEST, _HOTTEST = 0.2, 10.0
+
+Positions = NDArray[np.int64]
+"""Of categories or causes, of shape (logs,)."""
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Logs whose causes are known.
+
+    Attributes
+    ----------
+    categories, causes, own
+        Supports of the logs, of shapes (logs, kinds, categories), (logs, kinds, causes) and
+        (logs, columns).
+    category, cause
+        Positions of the truth, of shape (logs,).
+    weights
+        Of shape (logs,): all logs of a scenario together weigh one.
+    """
+
+    categories: Array
+    causes: Array
+    own: Array
+    category: Positions
+    cause: Positions
+    weights: Array
+
+    def of(self, taken: Mask) -> Examples:
+        """Some of the logs."""
+        return Examples(
+            self.categories[taken],
+            self.causes[taken],
+            self.own[taken],
+            self.category[taken],
+            self.cause[taken],
+            self.weights[taken],
+        )
+
+
+class Weights(Record):
+    """What is learnt, but for the temperatures."""
+
+    shared: tuple[float, ...]
+    own: tuple[tuple[float, ...], ...]
+    base: tuple[float, ...]
+    causes: tuple[float, ...]
+
+
+class Model(Record):
+    """A fitted model.
+
+    Attributes
+    ----------
+    format
+        Version of the file.
+    fitted_on
+        What it was fitted to, in words.
+    shared
+        Weight of each kind of support, by name.
+    own
+        Weights of columns, by name of the column and by category.
+    base
+        By category: what holds where there is no sign.
+    causes
+        Weight of each kind of support among the causes of a category, by name.
+    temperature, cause_temperature
+        By which scores are divided.
+    bounds
+        Where checks break, from healthy logs.
+    healthy
+        Of logs without a broken check or an error, the share that were healthy.
+    """
+
+    format: int
+    fitted_on: str
+    shared: dict[str, float]
+    own: dict[str, dict[Category, float]]
+    base: dict[Category, float]
+    causes: dict[str, float]
+    temperature: float
+    cause_temperature: float
+    bounds: dict[str, CheckBound]
+    healthy: float
+
+    def probabilities(self, supports: Supports) -> tuple[Array, Array]:
+        """Probabilities of the categories, and of all causes; both add up to 1."""
+        weights = Weights(
+            shared=tuple(self.shared[name] for name in SHARED),
+            own=tuple(_in_order(self.own[name]) for name in OWN),
+            base=_in_order(self.base),
+            causes=tuple(self.causes[name] for name in SHARED),
+        )
+        one = Examples(
+            supports.categories[None],
+            supports.causes[None],
+            supports.own[None],
+            np.zeros(1, np.int64),
+            np.zeros(1, np.int64),
+            np.ones(1),
+        )
+        categories = softmax(category_scores(weights, one) / self.temperature)
+        within = cause_shares(weights, one, self.cause_temperature)
+        return categories[0], (categories[:, category_of_cause()] * within)[0]
+
+
+def by_category(values: Sequence[float]) -> dict[Category, float]:
+    """Numbers in the order of categories, by their names."""
+    return dict(zip(CATEGORIES, values, strict=True))
+
+
+def _in_order(values: Mapping[Category, float]) -> tuple[float, ...]:
+    return tuple(values[category] for category in CATEGORIES)
+
+
+def softmax(scores: Array) -> Array:
+    """Exponentials that add up to 1 in each row, of the same shape."""
+    shares: Array = np.exp(scores - logsumexp(scores, axis=1, keepdims=True))
+    return shares
+
+
+def category_scores(weights: Weights, examples: Examples) -> Array:
+    """Scores of shape (logs, categories)."""
+    scores: Array = (
+        np.einsum("lkc,k->lc", examples.categories, np.array(weights.shared))
+        + examples.own @ np.array(weights.own)
+        + np.array(weights.base)
+    )
+    return scores
+
+
+def cause_scores(weights: Weights, examples: Examples) -> Array:
+    """Scores of shape (logs, causes), to be compared within a category."""
+    scores: Array = np.einsum("lkc,k->lc", examples.causes, np.array(weights.causes))
+    return scores
+
+
+def cause_shares(weights: Weights, examples: Examples, temperature: float) -> Array:
+    """Share of each cause among those of its category, of shape (logs, causes)."""
+    scores = cause_scores(weights, examples) / temperature
+    shares = np.empty_like(scores)
+    of_category = category_of_cause()
+    for category in range(len(CATEGORIES)):
+        members = of_category == category
+        shares[:, members] = softmax(scores[:, members])
+    return shares
+
+
+def fitted_weights(examples: Examples, penalty: float) -> Weights:
+    """Fit both logits by maximum likelihood with a quadratic penalty.
+
+    Parameters
+    ----------
+    examples
+        Logs of failing runs.
+    penalty
+        Of squared weights; it stands beside the sum over scenarios.
+    """
+    kinds, categories, columns = len(SHARED), len(CATEGORIES), len(OWN)
+    truth = np.eye(categories)[examples.category]
+
+    def unpacked(packed: Array) -> tuple[Array, Array, Array]:
+        own = packed[kinds : kinds + columns * categories].reshape(columns, categories)
+        return packed[:kinds], own, packed[-categories:]
+
+    def loss(packed: Array) -> tuple[float, Array]:
+        shared, own, base = unpacked(packed)
+        scores = np.einsum("lkc,k->lc", examples.categories, shared) + examples.own @ own + base
+        total = logsumexp(scores, axis=1)
+        value = float(examples.weights @ (total - (scores * truth).sum(axis=1)))
+        slope = examples.weights[:, None] * (np.exp(scores - total[:, None]) - truth)
+        gradient = np.concatenate(
+            [
+                np.einsum("lkc,lc->k", examples.categories, slope),
+                (examples.own.T @ slope).ravel(),
+                slope.sum(axis=0),
+            ]
+        )
+        return value + penalty / 2 * float(packed @ packed), gradient + penalty * packed
+
+    start = np.zeros(kinds + columns * categories + categories)
+    packed = _minimum(loss, start)
+    shared, own, base = unpacked(packed)
+    return Weights(
+        shared=tuple(shared.tolist()),
+        own=tuple(tuple(row) for row in own.tolist()),
+        base=tuple(base.tolist()),
+        causes=tuple(_cause_weights(examples, penalty).tolist()),
+    )
+
+
+def _cause_weights(examples: Examples, penalty: float) -> Array:
+    """Weights of the second logit: the true cause among those of the true category."""
+    members = category_of_cause()[None, :] == examples.category[:, None]
+    truth = np.eye(len(cause_names()))[examples.cause]
+
+    def loss(weights: Array) -> tuple[float, Array]:
+        scores = np.einsum("lkc,k->lc", examples.causes, weights)
+        total = logsumexp(np.where(members, scores, -np.inf), axis=1)
+        value = float(examples.weights @ (total - (scores * truth).sum(axis=1)))
+        shares = np.where(members, np.exp(np.minimum(scores - total[:, None], 0.0)), 0.0)
+        slope = examples.weights[:, None] * (shares - truth)
+        gradient = np.einsum("lkc,lc->k", examples.causes, slope)
+        return value + penalty / 2 * float(weights @ weights), gradient + penalty * weights
+
+    return _minimum(loss, np.zeros(len(SHARED)))
+
+
+def _minimum(loss: object, start: Array) -> Array:
+    found = minimize(
+        loss,
+        start,
+        jac=True,
+        method="L-BFGS-B",
+        options={"maxiter": 2000, "ftol": 1e-14, "gtol": _TOLERANCE},
+    )
+    return np.asarray(found.x, np.float64)
+
+
+def chosen_temperature(scores: Array, truth: Positions, weights: Array) -> float:
+    """The temperature under which held-out scores make the truth most likely.
+
+    Temperature scaling of Guo, Pleiss, Sun and Weinberger (2017, "On calibration of modern neural
+    networks", ICML).
+
+    Parameters
+    ----------
+    scores
+        Of logs that were not learnt from, of shape (logs, classes); minus infinity where a class is
+        none of a log's.
+    truth
+        Position of each log's class, of shape (logs,).
+    weights
+        Of shape (logs,).
+    """
+    rows = np.arange(len(scores))
+
+    def loss(logarithm: float) -> float:
+        scaled = scores / np.exp(logarithm)
+        return float(weights @ (logsumexp(scaled, axis=1) - scaled[rows, truth]))
+
+    found = minimize_scalar(
+        loss, bounds=(np.log(_COOLEST), np.log(_HOTTEST)), method="bounded", options={"xatol": 1e-5}
+    )
+    return float(np.exp(found.x))
+
+
+def write_model(path: Path, model: Model) -> None:
+    """Write a model as JSON, its numbers to six digits."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(_rounded(model).model_dump_json(indent=1) + "\n", encoding="utf-8")
+
+
+def _rounded(model: Model) -> Model:
+    def short(value: object) -> object:
+        if isinstance(value, float):
+            return float(f"{value:.6g}")
+        if isinstance(value, Mapping):
+            return {key: short(each) for key, each in value.items()}
+        return value
+
+    return Model.model_validate(short(model.model_dump()))
+
+
+def read_model(path: Path) -> Model:
+    """Read a model.
+
+    Raises
+    ------
+    BadInputError
+        If it cannot be read, or is not of this version of the package.
+    """
+    remedy = "Restore it with `git checkout`, or run `dvc repro`."
+    try:
+        model = TypeAdapter(Model).validate_json(path.read_bytes())
+    except OSError as error:
+        raise BadInputError(
+            path, "(file)", f"cannot be read ({error.strerror}).", remedy
+        ) from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"]) or "(file)"
+        raise BadInputError(path, field, f"{first['msg']}.", remedy) from error
+    if set(model.shared) != set(SHARED) or set(model.own) != set(OWN):
+        raise BadInputError(path, "own", "is of another version of the signs.", remedy)
+    return model

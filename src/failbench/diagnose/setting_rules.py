@@ -1,0 +1,230 @@
+"""Rules of settings: contradictions of a configuration, with itself or with what was logged.
+
+``data/setting_rules.csv`` has them, each with its source. A condition compares a setting, or a fact
+of the log, with a number, a word or another of these; a rule holds where all its conditions do.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Final, Literal, cast, get_args
+
+import polars as pl
+
+from failbench.causes.support import Strength
+from failbench.diagnose.configuration import Configuration, Setting, Value
+from failbench.diagnose.finding import Finding
+from failbench.readers.log import Log
+from failbench.readers.names import SignalName
+
+Comparison = Literal["above", "below", "at_least", "equals", "is", "has"]
+
+FACTS: Final = ("last_step", "largest_learning_rate", "largest_grad_norm")
+"""What is read of a log: its last step in training, and the largest values of two signals."""
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One comparison.
+
+    Attributes
+    ----------
+    left
+        A setting or a fact of the log.
+    comparison
+        Of numbers, or of words: ``is`` the whole, ``has`` a part, neither in capitals.
+    right
+        A number, a word, a setting or a fact.
+    times
+        What the right side is multiplied by.
+    """
+
+    left: str
+    comparison: Comparison
+    right: str
+    times: float
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A contradiction that speaks for causes.
+
+    Attributes
+    ----------
+    id
+        Its name.
+    conditions
+        All of them hold; the first one is what is shown.
+    strength
+        How much it says by itself.
+    causes
+        Those that it speaks for, the most likely first.
+    statement
+        What was found, with ``{name}``, ``{value}``, ``{threshold}`` of the first condition and
+        ``{setting}``, the first setting in it as the file names it.
+    source
+        Where its numbers are from.
+    """
+
+    id: str
+    conditions: tuple[Condition, ...]
+    strength: Strength
+    causes: tuple[str, ...]
+    statement: str
+    source: str
+
+
+@cache
+def setting_rules() -> tuple[Rule, ...]:
+    """All rules.
+
+    Raises
+    ------
+    ValueError
+        If a condition is none.
+    """
+    text = files("failbench.diagnose").joinpath("data/setting_rules.csv").read_text("utf-8")
+    return tuple(
+        Rule(
+            row["id"],
+            tuple(_condition(words.split()) for words in row["conditions"].split(";")),
+            cast("Strength", row["strength"]),
+            tuple(row["causes"].split(";")),
+            row["statement"],
+            row["source"],
+        )
+        for row in csv.DictReader(text.splitlines())
+    )
+
+
+def _condition(words: list[str]) -> Condition:
+    left, comparison, right, *rest = words
+    if comparison not in get_args(Comparison) or rest[:1] not in ([], ["times"]):
+        raise ValueError(f"{' '.join(words)!r} is no condition.")
+    return Condition(left, cast("Comparison", comparison), right, float(rest[1]) if rest else 1.0)
+
+
+def configuration_findings(configuration: Configuration, log: Log) -> tuple[Finding, ...]:
+    """What in a configuration speaks for a cause, by itself or beside a log.
+
+    Parameters
+    ----------
+    configuration
+        Of the run.
+    log
+        Of the same run; one that says nothing leaves the rules out that compare with it.
+
+    Returns
+    -------
+    tuple of Finding
+        In the order of rules, of the kind ``setting``, with file, name and value.
+    """
+    facts = facts_of(log)
+    found = (_finding(rule, configuration, facts) for rule in setting_rules())
+    return tuple(finding for finding in found if finding is not None)
+
+
+def facts_of(log: Log) -> dict[str, float]:
+    """What rules compare settings with, as far as it was logged: see ``FACTS``.
+
+    A gradient norm that is not finite counts as infinite.
+    """
+    trained = log.rows.filter(pl.col("split").cast(pl.String) == "train")
+    rates = _values(trained, "learning_rate")
+    norms = [math.inf if math.isnan(norm) else norm for norm in _values(trained, "grad_norm")]
+    steps = trained["step"].drop_nulls().to_list()
+    known = {
+        "last_step": steps,
+        "largest_learning_rate": [rate for rate in rates if math.isfinite(rate)],
+        "largest_grad_norm": norms,
+    }
+    return {name: float(max(values)) for name, values in known.items() if values}
+
+
+def _values(rows: pl.DataFrame, signal: SignalName) -> list[float]:
+    return rows[signal].drop_nulls().to_list()
+
+
+def _finding(
+    rule: Rule, configuration: Configuration, facts: Mapping[str, float]
+) -> Finding | None:
+    values: dict[str, Value] = dict(facts)
+    settings: dict[str, Setting] = {}
+    for condition in rule.conditions:
+        for side in (condition.left, condition.right):
+            setting = None if side in FACTS else configuration.find(side)
+            if setting is not None:
+                settings[side], values[side] = setting, setting.value
+    if not all(_holds(condition, values) for condition in rule.conditions):
+        return None
+    first = rule.conditions[0]
+    shown = settings.get(first.left) or settings[first.right]
+    value, threshold = values[first.left], values.get(first.right, _literal(first.right))
+    numbers = isinstance(value, float) and isinstance(threshold, float)
+    return Finding(
+        id=rule.id,
+        kind="setting",
+        strength=rule.strength,
+        statement=rule.statement.format(
+            name=shown.name,
+            value=_words(value),
+            threshold=_words(threshold),
+            setting=f"{shown.name} ({_words(shown.value)})",
+        )
+        + ".",
+        source=configuration.source,
+        line=shown.line,
+        step=None,
+        signal=shown.name,
+        value=value if isinstance(value, float) and math.isfinite(value) else None,
+        relation=first.comparison if numbers else "",
+        threshold=first.times * threshold if numbers and isinstance(threshold, float) else None,
+        quote=f"{shown.name}: {_words(shown.value)}"[:300],
+        causes=rule.causes,
+    )
+
+
+def _holds(condition: Condition, values: Mapping[str, Value]) -> bool:
+    """Whether a condition holds; not where a side is not known or of another type."""
+    if condition.left not in values:
+        return False
+    left = values[condition.left]
+    right = values.get(condition.right, _literal(condition.right))
+    if condition.comparison in ("is", "has"):
+        said, wanted = _words(left).lower(), str(condition.right).lower()
+        return wanted == said if condition.comparison == "is" else wanted in said
+    if not (isinstance(left, float) and isinstance(right, float)):
+        return False
+    limit = condition.times * right
+    match condition.comparison:
+        case "above":
+            return left > limit
+        case "below":
+            return left < limit
+        case "at_least":
+            return left >= limit
+        case _:
+            return left == limit
+
+
+def _literal(text: str) -> Value:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _words(value: Value) -> str:
+    """A value as a person writes it.
+
+    >>> _words(1000.0), _words(1e-4), _words(True), _words(None)
+    ('1000', '0.0001', 'true', 'none')
+    """
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return f"{value:.6g}" if isinstance(value, float) else "none" if value is None else value

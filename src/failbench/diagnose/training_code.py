@@ -1,0 +1,126 @@
+"""Training code: what the program itself says, read and never run."""
+
+from __future__ import annotations
+
+import ast
+import csv
+import warnings
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Final, cast
+
+from failbench.causes.support import Strength
+from failbench.diagnose.finding import Finding
+from failbench.diagnose.loop_patterns import LOOP_PATTERNS
+from failbench.diagnose.model_patterns import MODEL_PATTERNS
+from failbench.errors import BadInputError
+from failbench.readers.folders import files_below
+from failbench.readers.lines import clean
+
+LARGEST: Final = 2**20
+"""Bytes of a file; the largest modules of transformers have a quarter of it."""
+
+NOT_READ: Final = "code_not_read"
+"""Id of the finding that says that a file could not be read."""
+
+_REMEDY: Final = "Name a file of Python, or a folder with some, that may be read."
+
+
+def code_findings(path: Path) -> tuple[Finding, ...]:
+    """Slips of a training loop, each with its file and line.
+
+    Nothing is imported or run. A file that is no Python of this version, or larger than 1 MiB, is
+    one finding that speaks for no cause.
+
+    Parameters
+    ----------
+    path
+        A file, or a folder whose files that end with ``.py`` are read, links left out.
+
+    Raises
+    ------
+    BadInputError
+        If nothing is there, or it may not be read.
+    """
+    try:
+        if path.is_file():
+            return _findings(path, clean(path.name))
+        if path.is_dir():
+            return tuple(
+                finding
+                for file in files_below(path)
+                if file.suffix == ".py"
+                for finding in _findings(file, clean(file.relative_to(path).as_posix()))
+            )
+    except OSError as error:
+        raise BadInputError(
+            error.filename or path, "(code)", f"cannot be read ({error.strerror}).", _REMEDY
+        ) from error
+    raise BadInputError(path, "(code)", "is neither a file nor a folder.", _REMEDY)
+
+
+def _findings(path: Path, name: str) -> tuple[Finding, ...]:
+    with path.open("rb") as stream:
+        data = stream.read(LARGEST + 1)
+    if len(data) > LARGEST:
+        return (_not_read(name, None, "it has more than 1 MiB"),)
+    try:
+        with warnings.catch_warnings(action="ignore"):  # of odd escapes in strings
+            tree = ast.parse(data)
+        found = [
+            _finding(find.__name__, name, data, node)
+            for find in (*LOOP_PATTERNS, *MODEL_PATTERNS)
+            for node in find(tree)
+        ]
+    except SyntaxError as error:
+        return (_not_read(name, error.lineno, f"it is no Python of this version ({error.msg})"),)
+    except (ValueError, RecursionError, MemoryError):
+        return (_not_read(name, None, "it is no Python, or nests too deep"),)
+    return tuple(sorted(found, key=lambda finding: finding.line or 0))
+
+
+def _not_read(name: str, line: int | None, why: str) -> Finding:
+    return Finding(
+        id=NOT_READ,
+        kind="code",
+        strength="circumstantial",
+        statement=clean(f"{name} was not read: {why}."),
+        source=name,
+        line=line,
+        step=None,
+    )
+
+
+def _finding(id_: str, name: str, data: bytes, node: ast.AST) -> Finding:
+    row = _table()[id_]
+    line = int(getattr(node, "lineno", 1))
+    text = data.splitlines()[line - 1 : line]
+    quote = clean(text[0].decode("utf-8", errors="replace")).strip()[:300] if text else ""
+    return Finding(
+        id=id_,
+        kind="code",
+        strength=cast("Strength", row["strength"]),
+        statement=row["statement"].format(what=_what(node)) + ".",
+        source=name,
+        line=line,
+        step=None,
+        quote=quote,
+        causes=tuple(row["causes"].split(";")),
+    )
+
+
+def _what(node: ast.AST) -> str:
+    """What a finding is about, as code of at most 80 letters."""
+    if isinstance(node, ast.For):
+        return clean(ast.unparse(node.iter))[:80]
+    if isinstance(node, ast.Call) and node.args == [] and isinstance(node.func, ast.Attribute):
+        kept = node.func if node.func.attr == "backward" else node.func.value
+        return clean(ast.unparse(kept))[:80]
+    return clean(ast.unparse(node))[:80]
+
+
+@cache
+def _table() -> dict[str, dict[str, str]]:
+    text = files("failbench.diagnose").joinpath("data/code_patterns.csv").read_text("utf-8")
+    return {row["id"]: row for row in csv.DictReader(text.splitlines())}

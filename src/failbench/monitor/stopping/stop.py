@@ -1,0 +1,117 @@
+"""Stop: what may end a training before its weights are touched, and the exception that does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from importlib.resources import files
+from typing import Final, get_args
+
+from failbench.monitor.breaks import Break
+from failbench.monitor.diagnosis import Diagnosis
+from failbench.monitor.invariants import CATALOGUE, Against, Invariant, Kind, read_invariants
+from failbench.monitor.signals import Level, signals_of
+
+LIVE: Final = read_invariants(
+    files("failbench.monitor").joinpath("data/live.csv").read_text(encoding="utf-8")
+)
+"""Invariants that stop a run, and are no part of the catalogue: that is frozen in versions."""
+
+NONFINITE: Final = "nonfinite"
+"""The group of those that say that a number is not finite."""
+
+COMPARABLE: Final[frozenset[Against]] = frozenset({"value", "first", "growth"})
+"""What a value can be held against without the values of many steps before."""
+
+STOPPING: Final = tuple(
+    invariant
+    for invariant in (*CATALOGUE, *LIVE)
+    if invariant.bound is not None and invariant.against in COMPARABLE
+)
+"""What can stop a run: invariants with a bound of their own. Those that healthy runs bound cannot,
+as somebody else's healthy runs would end yours."""
+
+NOT_FINITE: Final = frozenset(
+    invariant.id
+    for invariant in STOPPING
+    if "nonfinite" in invariant.signal or invariant.id == "loss_finite"
+)
+"""The members of :data:`NONFINITE`."""
+
+
+class StopTraining(RuntimeError):  # noqa: N818, it ends a run as StopIteration ends a loop
+    """An invariant broke that the user chose to stop on. The optimizer has not stepped.
+
+    Parameters
+    ----------
+    diagnosis
+        What the monitor makes of the run as it stands: it says what broke first.
+    broken
+        The break that stopped it, which the message names too where it is another one.
+
+    Attributes
+    ----------
+    diagnosis, broken
+        As given.
+    evidence
+        The one line of the diagnosis that says why.
+    """
+
+    def __init__(self, diagnosis: Diagnosis, broken: Break) -> None:
+        said = f"{diagnosis.answer}: {diagnosis.evidence}"
+        if diagnosis.decided_by is not broken:
+            said += f" Stopped by step {broken.step}: {broken.invariant.id} ({broken.value:.6g})."
+        super().__init__(said)
+        self.diagnosis = diagnosis
+        self.broken = broken
+        self.evidence = diagnosis.evidence
+
+
+def choices() -> tuple[str, ...]:
+    """The names that ``stop_on`` may have: the group, kinds of invariants, and invariants."""
+    kinds = {invariant.kind for invariant in STOPPING}
+    return (
+        NONFINITE,
+        *(kind for kind in get_args(Kind) if kind in kinds),
+        *(invariant.id for invariant in STOPPING),
+    )
+
+
+def chosen(stop_on: Iterable[str] | None, level: Level) -> tuple[Invariant, ...]:
+    """The invariants that some names stand for.
+
+    Parameters
+    ----------
+    stop_on
+        Names, one name, or None.
+    level
+        What is measured.
+
+    Raises
+    ------
+    ValueError
+        If a name is none of :func:`choices`, or the level does not measure what it speaks of.
+    """
+    names = {stop_on} if isinstance(stop_on, str) else set(stop_on or ())
+    if unknown := names - set(choices()):
+        raise ValueError(
+            f"Nothing stops on {', '.join(sorted(map(repr, unknown)))}: choose of "
+            f"{', '.join(choices())}. Other invariants have no bound without healthy runs."
+        )
+    measured = {signal.name for signal in signals_of(level)}
+    for invariant in STOPPING:
+        if invariant.id in names and invariant.signal not in measured:
+            raise ValueError(
+                f"{invariant.id} cannot stop a run at level {level!r}, which does not measure "
+                f"{invariant.signal}: give another level."
+            )
+    return tuple(
+        invariant
+        for invariant in STOPPING
+        if invariant.signal in measured and not names.isdisjoint(_names_of(invariant))
+    )
+
+
+def _names_of(invariant: Invariant) -> tuple[str, ...]:
+    """The names that stand for an invariant."""
+    group = (NONFINITE,) if invariant.id in NOT_FINITE else ()
+    return invariant.id, invariant.kind, *group

@@ -1,0 +1,152 @@
+"""Answers: what the verdicts of peers come to, from the committed table and without any peer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+import polars as pl
+
+from failbench.peers import skill
+from failbench.peers.curves import recorded_curves
+from failbench.peers.mapping import mapping
+from failbench.peers.standards import Standard, standards
+from failbench.peers.verdicts import PeerVerdict, Reading, reading_of
+from failbench.vocabulary import ABSTAIN
+
+TELEMETRY: Final = "telemetry"
+"""The format of the skill's rules: what was recorded, every signal at every step."""
+
+ANSWER_SCHEMA: Final = pl.Schema(
+    {
+        "peer": pl.String(),
+        "run_id": pl.String(),
+        "format": pl.String(),
+        "issues": pl.List(pl.String),
+        "prediction": pl.String(),  # a category or "abstain"
+        "cause": pl.String(),  # null where the issue has none of the project's
+        "detected": pl.Boolean(),
+        "confidence": pl.Float64(),  # null where the peer states none
+        "readable": pl.Boolean(),
+    }
+)
+"""Columns of a table of answers; its key is ``(peer, run_id, format)``."""
+
+
+def verdict(standard: Standard, run_id: str, form: str, reading: Reading) -> PeerVerdict:
+    """What a reading comes to by the standard of its peer and the mapping.
+
+    Parameters
+    ----------
+    standard
+        Of the peer whose reading it is.
+    run_id, form
+        Of which run, in which format.
+    reading
+        What the peer said.
+
+    Raises
+    ------
+    KeyError
+        If an issue is not in the mapping.
+    """
+    peer = standard.peer
+    detected = False
+    answered: int | None = None
+    for position, (issue, severity) in enumerate(
+        zip(reading.issues, reading.severities, strict=True)
+    ):
+        confidence = reading.confidences[position] if reading.confidences else None
+        detected |= standard.reaches(standard.detects_from, severity, confidence)
+        if (
+            answered is None
+            and mapping()[peer, issue].category is not None
+            and standard.reaches(standard.commits_from, severity, confidence)
+        ):
+            answered = position
+    meant = None if answered is None else mapping()[peer, reading.issues[answered]]
+    return PeerVerdict(
+        peer,
+        run_id,
+        form,
+        reading.issues,
+        None if meant is None else meant.category,
+        None if meant is None else meant.cause,
+        detected,
+        reading.confidences[answered or 0] if reading.confidences else None,
+    )
+
+
+def recorded_answers(
+    verdicts: pl.DataFrame, by: Mapping[str, Standard] | None = None
+) -> pl.DataFrame:
+    """Answers of the peers that were run.
+
+    Parameters
+    ----------
+    verdicts
+        Rows of ``verdicts.VERDICT_SCHEMA``.
+    by
+        Standards of the peers; their own ones unless others are given.
+
+    Returns
+    -------
+    polars.DataFrame
+        A row of ``ANSWER_SCHEMA`` per row; where a peer could not read the log it detects nothing
+        and abstains.
+    """
+    by = by or standards()
+    return _table(
+        (verdict(by[row["peer"]], row["run_id"], row["format"], reading), reading)
+        for row in verdicts.iter_rows(named=True)
+        for reading in (reading_of(row),)
+    )
+
+
+def skill_answers(
+    steps: pl.DataFrame, runs: pl.Series, by: Mapping[str, Standard] | None = None
+) -> pl.DataFrame:
+    """Answers of the skill's documented thresholds on recorded telemetry.
+
+    Parameters
+    ----------
+    steps
+        The table of steps.
+    runs
+        Which runs; one without any step has nothing to be held against a threshold.
+    by
+        Standards of the peers; their own ones unless others are given.
+
+    Returns
+    -------
+    polars.DataFrame
+        A row of ``ANSWER_SCHEMA`` per run.
+    """
+    kept = steps.filter(pl.col("run_id").is_in(runs.implode())).sort("run_id", "step")
+    by_run = {str(key[0]): part for key, part in kept.group_by("run_id", maintain_order=True)}
+    readings = {
+        run: skill.reading_of_curves(recorded_curves(by_run.get(run, steps.clear())))
+        for run in runs.to_list()
+    }
+    standard = (by or standards())[skill.PEER]
+    return _table(
+        (verdict(standard, run, TELEMETRY, reading), reading) for run, reading in readings.items()
+    )
+
+
+def _table(verdicts: Iterator[tuple[PeerVerdict, Reading]]) -> pl.DataFrame:
+    rows = [
+        {
+            "peer": made.peer,
+            "run_id": made.run_id,
+            "format": made.format,
+            "issues": list(made.issues),
+            "prediction": made.category or ABSTAIN,
+            "cause": made.cause,
+            "detected": made.detected,
+            "confidence": made.confidence,
+            "readable": reading.unreadable is None,
+        }
+        for made, reading in verdicts
+    ]
+    return pl.DataFrame(rows, schema=ANSWER_SCHEMA).sort("peer", "run_id", "format")

@@ -1,0 +1,106 @@
+"""Mapping: what each issue that a peer can report comes to in the project's words.
+
+``data/mapping.csv`` lists every issue, those too that no run of the benchmark brings about. Where a
+peer gives several causes in an order, the first one counts; where the first one names causes of two
+categories in one sentence, the issue is a detection without a category. ``data/variants.csv`` says
+by which words a first cause is known where an issue has several: such an issue is written
+``issue/variant``.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+from failbench.causes.catalogue import causes
+from failbench.peers.standards import standards
+from failbench.vocabulary import CATEGORIES, Category
+
+
+@dataclass(frozen=True)
+class Meant:
+    """What an issue comes to.
+
+    Attributes
+    ----------
+    category
+        Whose cause it points to; None where it only says that something is wrong.
+    cause
+        Which cause; None where the project has none of the kind.
+    reason
+        Why, from the peer's own words.
+    """
+
+    category: Category | None
+    cause: str | None
+    reason: str
+
+
+@cache
+def mapping() -> dict[tuple[str, str], Meant]:
+    """What each ``(peer, issue)`` comes to.
+
+    Raises
+    ------
+    ValueError
+        If a row is there twice, names a peer, category or cause that there is not, or a cause of
+        another category.
+    """
+    meant: dict[tuple[str, str], Meant] = {}
+    for row in _rows("mapping.csv"):
+        key = (row["peer"], row["issue"])
+        if key in meant:
+            raise ValueError(f"{key} is mapped twice.")
+        if row["peer"] not in standards():
+            raise ValueError(f"{row['peer']!r} is no peer.")
+        meant[key] = Meant(_category(row), row["cause"] or None, row["reason"])
+    return meant
+
+
+def _category(row: dict[str, str]) -> Category | None:
+    """The category of a row, after checking that its cause is of that category."""
+    category = next((name for name in CATEGORIES if name == row["category"]), None)
+    if category is None and row["category"]:
+        raise ValueError(f"{row['category']!r} is no category.")
+    if row["cause"]:
+        cause = causes().get(row["cause"])
+        if cause is None or cause.category != category:
+            raise ValueError(f"{row['cause']!r} is no cause of {row['category']!r}.")
+    return category
+
+
+def issues_of(peer: str) -> frozenset[str]:
+    """Every issue that a peer can report, without variants."""
+    return frozenset(issue.partition("/")[0] for known, issue in mapping() if known == peer)
+
+
+def with_variant(peer: str, issue: str, first_cause: str) -> str:
+    """An issue with the variant that its first cause is, if it has variants.
+
+    Parameters
+    ----------
+    peer
+        Whose issue.
+    issue
+        The peer's own name of it.
+    first_cause
+        The cause that the peer thinks most likely, in its words.
+
+    >>> with_variant("runmedic", "no_learning", "The learning rate is zero for ever")
+    'no_learning/rate_zero'
+    """
+    for row in _rows("variants.csv"):
+        if (row["peer"], row["issue"]) == (peer, issue) and re.search(
+            row["leads_with"], first_cause
+        ):
+            return f"{issue}/{row['variant']}"
+    return issue
+
+
+@cache
+def _rows(name: str) -> tuple[dict[str, str], ...]:
+    text = files("failbench.peers").joinpath(f"data/{name}").read_text(encoding="utf-8")
+    return tuple(csv.DictReader(text.splitlines()))

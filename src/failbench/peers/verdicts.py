@@ -1,0 +1,119 @@
+"""Verdicts: what others' tools said of runs, as a table, and what is made of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import polars as pl
+
+from failbench.errors import BadInputError
+from failbench.telemetry import read_table
+from failbench.vocabulary import Category
+
+VERDICT_SCHEMA: Final = pl.Schema(
+    {
+        "run_id": pl.String(),
+        "format": pl.String(),  # in which the peer was given the log
+        "peer": pl.String(),
+        "version": pl.String(),  # of the peer
+        "rendering": pl.String(),  # digest of the files it read, to know when to ask again
+        "issues": pl.List(pl.String),  # the peer's own names, most severe first
+        "severities": pl.List(pl.String),  # of each issue, in the peer's words
+        "confidences": pl.List(pl.Float64),  # of each issue; empty where the peer states none
+        "unreadable": pl.String(),  # first line of the peer's error; null where it read the log
+    }
+)
+"""Columns of a table of verdicts; its key is ``(run_id, format, peer)``."""
+
+KEY: Final = ("run_id", "format", "peer")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a peer said of one log.
+
+    Attributes
+    ----------
+    issues
+        The peer's own names of what it found, most severe first.
+    severities
+        Of each issue, in the peer's words.
+    confidences
+        Of each issue; empty where the peer states none.
+    unreadable
+        First line of the peer's error; None where it read the log.
+    """
+
+    issues: tuple[str, ...] = ()
+    severities: tuple[str, ...] = ()
+    confidences: tuple[float, ...] = ()
+    unreadable: str | None = None
+
+
+@dataclass(frozen=True)
+class PeerVerdict:
+    """What a peer's answer comes to.
+
+    Attributes
+    ----------
+    peer
+        Name of the peer.
+    run_id
+        Of which run.
+    format
+        In which format it was given the log.
+    issues
+        The peer's own names, most severe first.
+    category
+        Of the first issue that the peer stands by and that points to one; None is an abstention.
+    cause
+        The same issue's cause in the project's words, where there is one.
+    detected
+        Whether it says that something is wrong.
+    confidence
+        As the peer states it, of the issue that is answered with, or else of the first one; None
+        where it states none.
+    """
+
+    peer: str
+    run_id: str
+    format: str
+    issues: tuple[str, ...]
+    category: Category | None
+    cause: str | None
+    detected: bool
+    confidence: float | None
+
+
+def read_verdicts(path: Path) -> pl.DataFrame:
+    """Read a table of verdicts, sorted by its key.
+
+    Raises
+    ------
+    BadInputError
+        If the file is missing or damaged, has other columns, or has a row twice.
+    """
+    table = read_table(path, VERDICT_SCHEMA).select(*VERDICT_SCHEMA).sort(KEY)
+    repeated = table.filter(table.select(KEY).is_duplicated())
+    if repeated.height:
+        run, form, peer = (repeated[name][0] for name in KEY)
+        raise BadInputError(
+            path,
+            "run_id",
+            f"{peer} has two verdicts of {run!r} as {form}.",
+            "Delete the file and record the peers again.",
+        )
+    return table
+
+
+def reading_of(row: dict[str, object]) -> Reading:
+    """The reading that a row of the table holds."""
+    issues, severities, confidences = row["issues"], row["severities"], row["confidences"]
+    unreadable = row["unreadable"]
+    assert isinstance(issues, list)
+    assert isinstance(severities, list)
+    assert isinstance(confidences, list)
+    assert unreadable is None or isinstance(unreadable, str)
+    return Reading(tuple(issues), tuple(severities), tuple(confidences), unreadable)

@@ -1,0 +1,55 @@
+"""The methods of the batch form: all that can diagnose, each with its settings."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from failbench.batch.catalogue import (
+    RAW_METHODS,
+    READ_BY,
+    declaration_named,
+    refuse_unknown,
+    settings_of,
+)
+from failbench.errors import BadInputError
+from failbench.methods.raw.telemetry import DECLARATIONS, RawTelemetrySettings
+from failbench.params import read_section
+
+NAMES = [name for names in READ_BY.values() for name in names]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_method_is_declared_and_has_settings(repository: Path, name: str) -> None:
+    declaration = declaration_named(name)
+    assert declaration.name == name
+    assert not declaration.simulation
+    assert isinstance(settings_of(name, repository / "params.yaml"), declaration.settings)
+
+
+def test_raw_methods_share_the_settings_of_their_study(repository: Path) -> None:
+    params = repository / "params.yaml"
+    of_study = read_section("raw_telemetry", RawTelemetrySettings, params)
+    assert set(RAW_METHODS) == set(DECLARATIONS)
+    assert {name: settings_of(name, params) for name in RAW_METHODS} == dict.fromkeys(
+        RAW_METHODS, of_study
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("crystal_ball", "'crystal_ball' is unknown."),
+        ("mistral_7b", "'mistral_7b' is unknown."),
+        ("simulated_human", "'simulated_human' needs the true causes"),
+        ("hybrid", "'hybrid' needs the true causes"),
+    ],
+)
+def test_what_cannot_diagnose_is_refused_with_all_that_can(name: str, problem: str) -> None:
+    with pytest.raises(BadInputError) as caught:
+        refuse_unknown(name)
+    assert caught.value.problem.startswith(problem)
+    assert {*NAMES} <= (listed := {*re.findall(r"\w+", caught.value.remedy)})
+    assert not {"simulated_human", "hybrid"} & listed

@@ -1,0 +1,139 @@
+"""Files of diagnoses: every format holds the same, whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+from failbench.batch.diagnoses import DIAGNOSIS_SCHEMA
+from failbench.batch.formats import WRITERS, write_diagnoses, writer_of
+from failbench.errors import BadInputError
+
+EVIDENCE = DIAGNOSIS_SCHEMA["evidence"]
+every_suffix = pytest.mark.parametrize("suffix", WRITERS)
+
+
+def said(signal: str, value: str, threshold: str) -> dict[str, str]:
+    return {"signal": signal, "value": value, "relation": "above", "threshold": threshold}
+
+
+@pytest.fixture
+def table() -> pl.DataFrame:
+    """Numbers without a short form, nothing where there is nothing, and text that needs care."""
+    hostile = said("error_text", 'a, "b"\n\x1b[31mnull\r;é', "a.*")
+    rows = [
+        ("a", "simple_rules", "optimization", 0.1 + 0.2, None, 3, [said("x", "inf", "1e+300")]),
+        ("a", "raw_text", "unknown", 1 / 3, None, None, [hostile, said("y", "nan", "0")]),
+        ('b, "c"', "improved_rules", "abstain", 1.0, "low_confidence", 0, []),
+    ]
+    return pl.DataFrame(rows, schema=DIAGNOSIS_SCHEMA, orient="row")
+
+
+def read_back(path: Path) -> pl.DataFrame:
+    """As a reader of the format reads it, without a word of failbench."""
+    if path.suffix == ".parquet":
+        return pl.read_parquet(path)
+    if path.suffix == ".csv":
+        cells = DIAGNOSIS_SCHEMA | {"evidence": pl.String()}
+        return pl.read_csv(path, schema=cells).with_columns(
+            pl.col("evidence").str.json_decode(EVIDENCE)
+        )
+    text = path.read_text(encoding="ascii")
+    rows = json.loads(text) if path.suffix == ".json" else map(json.loads, text.splitlines())
+    return pl.DataFrame(list(rows), schema=DIAGNOSIS_SCHEMA)
+
+
+@every_suffix
+def test_diagnoses_come_back_as_they_were_written(
+    tmp_path: Path, table: pl.DataFrame, suffix: str
+) -> None:
+    path = tmp_path / "new" / f"diagnoses{suffix}"
+    write_diagnoses([table[:1], table[:0], table[1:]], path)
+    assert_frame_equal(read_back(path), table, check_exact=True)
+    assert [item.name for item in path.parent.iterdir()] == [path.name]
+
+
+@every_suffix
+def test_a_file_of_no_diagnoses_can_be_read(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"diagnoses{suffix}"
+    write_diagnoses([], path)
+    assert_frame_equal(read_back(path), DIAGNOSIS_SCHEMA.to_frame())
+
+
+@pytest.mark.parametrize("suffix", [name for name in WRITERS if name != ".parquet"])
+def test_no_terminal_escape_gets_into_a_text_file(
+    tmp_path: Path, table: pl.DataFrame, suffix: str
+) -> None:
+    path = tmp_path / f"diagnoses{suffix}"
+    write_diagnoses([table.with_columns(run_id=pl.lit("a\x1b[2J\x9b"))], path)
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", path.read_text(encoding="utf-8"))
+
+
+def test_the_suffix_may_be_in_capitals(tmp_path: Path, table: pl.DataFrame) -> None:
+    write_diagnoses([table], tmp_path / "diagnoses.JSON")
+    assert len(json.loads((tmp_path / "diagnoses.JSON").read_text(encoding="ascii"))) == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("diagnoses.xlsx", r"the suffix '\.xlsx' is of no known format\."),
+        ("diagnoses", r"has no suffix that says its format\."),
+        ("folder.csv", r"is a folder\."),
+    ],
+)
+def test_a_file_of_no_format_is_refused_with_the_choices(
+    tmp_path: Path, name: str, problem: str
+) -> None:
+    (tmp_path / "folder.csv").mkdir()
+    choices = r" Name a file that ends in \.parquet, \.csv, \.json, \.jsonl or \.ndjson\."
+    with pytest.raises(BadInputError, match=f"{name}: --output: {problem}{choices}"):
+        writer_of(tmp_path / name)
+
+
+@every_suffix
+@pytest.mark.parametrize("raised", [KeyboardInterrupt, BadInputError("a", "b", "c.", "d.")])
+def test_what_stops_half_way_leaves_the_old_file(
+    tmp_path: Path, table: pl.DataFrame, raised: BaseException, suffix: str
+) -> None:
+    path = tmp_path / f"diagnoses{suffix}"
+    write_diagnoses([table[:2]], path)
+    before = path.read_bytes()
+
+    def broken() -> Iterator[pl.DataFrame]:
+        yield table
+        raise raised
+
+    with pytest.raises((KeyboardInterrupt, BadInputError)):
+        write_diagnoses(broken(), path)
+    assert path.read_bytes() == before
+    assert [item.name for item in tmp_path.iterdir()] == [path.name]
+
+
+@every_suffix
+def test_a_place_that_cannot_be_written_is_named(
+    tmp_path: Path, table: pl.DataFrame, suffix: str
+) -> None:
+    (tmp_path / "file").write_text("in the way", encoding="utf-8")
+    path = tmp_path / "file" / f"diagnoses{suffix}"
+    with pytest.raises(BadInputError, match=rf"diagnoses\{suffix}: \(file\): cannot be written"):
+        write_diagnoses([table], path)
+
+
+@every_suffix
+def test_a_full_disk_is_one_error_and_keeps_the_old_file(
+    tmp_path: Path, table: pl.DataFrame, suffix: str
+) -> None:
+    path = tmp_path / f"diagnoses{suffix}"
+    write_diagnoses([table[:1]], path)
+    before = path.read_bytes()
+    (tmp_path / f".diagnoses{suffix}.partial").symlink_to("/dev/full")
+    with pytest.raises(BadInputError, match=r"cannot be written .*No space left"):
+        write_diagnoses([table], path)
+    assert path.read_bytes() == before

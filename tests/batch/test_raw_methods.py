@@ -1,0 +1,249 @@
+"""Methods of raw telemetry, fitted to a made-up benchmark and asked about a folder of a user."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+import yaml
+from polars.testing import assert_frame_equal
+
+from failbench.batch import diagnoses
+from failbench.batch.catalogue import RAW_METHODS, settings_of
+from failbench.batch.diagnoses import diagnose_stream, diagnoses_of
+from failbench.batch.training import fitted_raw_method, raw_training_runs, read_features
+from failbench.commands.diagnose import diagnose_telemetry, study_of
+from failbench.commands.reference import Reference
+from failbench.errors import BadInputError
+from failbench.features.feature_table import feature_table, to_frame
+from failbench.features.raw_table import raw_table
+from failbench.methods.method import Method
+from failbench.telemetry import Telemetry, read_telemetry, write_parquet
+from failbench.telemetry_stream import telemetry_batches
+from made_up_telemetry import made_up_scenarios, made_up_telemetry
+
+FAILED = pl.col("kind") == "failure"
+
+
+def recorded_runs(seeds: int) -> Telemetry:
+    """Made-up runs of which those that fail raise an error that names the cause."""
+    telemetry = made_up_telemetry(seeds=seeds)
+    cause = pl.col("scenario").str.replace(r"_\d$", "")
+    message = pl.when(FAILED).then(pl.format("the {} failed", cause)).otherwise("error_message")
+    return Telemetry(telemetry.runs.with_columns(error_message=message), telemetry.steps)
+
+
+def write_telemetry(telemetry: Telemetry, folder: Path) -> Path:
+    write_parquet(telemetry.runs, folder / "runs.parquet")
+    write_parquet(telemetry.steps, folder / "steps" / "transformer-adamw.parquet")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def checkout(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A benchmark of 40 failing runs, with the settings of methods but for few convolutions."""
+    root = tmp_path_factory.mktemp("checkout")
+    params = yaml.safe_load((repository / "params.yaml").read_text(encoding="utf-8"))
+    params["raw_telemetry"] |= {"kernels": 84, "inverse_penalty": [10.0]}
+    (root / "params.yaml").write_text(yaml.safe_dump(params), encoding="utf-8")
+    (root / "data" / "scenarios").mkdir(parents=True)
+    recorded = recorded_runs(seeds=2)
+    write_telemetry(recorded, root / "data" / "telemetry")
+    features = feature_table(recorded, made_up_scenarios())
+    write_parquet(features, root / "data" / "features" / "features.parquet")
+    return root
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Runs of a third seed, which no method has seen."""
+    others = recorded_runs(seeds=3).select(pl.col("seed") == 2)
+    return write_telemetry(others, tmp_path_factory.mktemp("mine"))
+
+
+@pytest.fixture(scope="module")
+def training(checkout: Path) -> pl.DataFrame:
+    reference = Reference(checkout)
+    features = read_features(reference.features)
+    return raw_training_runs(checkout / "data" / "telemetry", features, study_of(reference))
+
+
+@pytest.fixture(scope="module")
+def fitted(checkout: Path, training: pl.DataFrame) -> dict[str, Method]:
+    reference = Reference(checkout)
+    study = study_of(reference)
+    return {
+        name: fitted_raw_method(name, settings_of(name, reference.params), training, study)
+        for name in RAW_METHODS
+    }
+
+
+def diagnose(checkout: Path, folder: Path, output: Path, *methods: str) -> int:
+    return diagnose_telemetry(
+        telemetry=folder, method=methods, output=output, features=None, reference=checkout
+    )
+
+
+def test_they_learn_from_the_raw_table_of_the_runs_that_other_methods_learn_from(
+    checkout: Path, training: pl.DataFrame
+) -> None:
+    recorded = read_telemetry(checkout / "data" / "telemetry")
+    expected = raw_table(recorded.select(FAILED), made_up_scenarios())
+    assert_frame_equal(training.select(expected.columns), expected)
+
+
+def test_a_training_run_without_telemetry_is_named(checkout: Path, tmp_path: Path) -> None:
+    reference = Reference(checkout)
+    features = read_features(reference.features)
+    recorded = read_telemetry(checkout / "data" / "telemetry")
+    part = write_telemetry(recorded.select(pl.col("seed") == 0), tmp_path)
+    complaint = r"runs\.parquet: run_id: 'data_pipeline_0-adamw-s1' of the feature table is not"
+    with pytest.raises(BadInputError, match=complaint):
+        raw_training_runs(part, features, study_of(reference))
+
+
+def test_a_folder_is_diagnosed_by_raw_methods_beside_others(
+    checkout: Path, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    methods = ("raw_series", "simple_rules", "raw_telemetry")
+    assert diagnose(checkout, folder, tmp_path / "out.csv", *methods) == 0
+    table = pl.read_csv(tmp_path / "out.csv")
+    failed = read_telemetry(folder).runs.filter(FAILED)
+    keys = [(run, name) for run in failed["run_id"] for name in methods]
+    assert table.select("run_id", "method").rows() == keys
+    # What a fault adds to the loss depends on its category, and no feature is needed to see it.
+    truth = pl.col("run_id").str.replace(r"_\d-.*", "")
+    right = table.filter(pl.col("method") == "raw_series", pl.col("diagnosis") == truth)
+    assert right.height > failed.height / 2
+    captured = capsys.readouterr()
+    assert captured.err.splitlines()[:2] == [
+        "fitting raw_series to 40 runs, which takes minutes",
+        "fitting raw_telemetry to 40 runs, which takes minutes",
+    ]
+    assert "simple_rules: " in captured.out
+
+
+@pytest.mark.parametrize("rows", [1, 100])
+def test_diagnoses_of_a_stream_are_those_of_the_whole(
+    folder: Path, fitted: dict[str, Method], rows: int
+) -> None:
+    whole = diagnoses_of(read_telemetry(folder), fitted)
+    stream = diagnose_stream(telemetry_batches(folder, rows), fitted)
+    assert_frame_equal(pl.concat(table for _, table in stream), whole)
+
+
+def test_few_runs_are_held_at_a_time(
+    folder: Path, fitted: dict[str, Method], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = diagnoses_of(read_telemetry(folder), fitted)
+    monkeypatch.setattr(diagnoses, "RAW_RUNS_AT_ONCE", 3)
+    assert_frame_equal(diagnoses_of(read_telemetry(folder), fitted), whole)
+
+
+def test_a_row_says_what_the_method_says(folder: Path, fitted: dict[str, Method]) -> None:
+    telemetry = read_telemetry(folder)
+    frame = to_frame(raw_table(telemetry.select(FAILED), scenarios=()))
+    rows = diagnoses_of(telemetry, fitted)
+    for name, method in fitted.items():
+        said = method.diagnose(frame)
+        of_method = rows.filter(pl.col("method") == name)
+        assert of_method["diagnosis"].to_list() == [each.category for each in said]
+        assert of_method["confidence"].to_list() == pytest.approx([e.confidence for e in said])
+
+
+def test_runs_that_ended_before_their_first_step_are_diagnosed(
+    small_telemetry: Telemetry, fitted: dict[str, Method]
+) -> None:
+    table = diagnoses_of(small_telemetry, fitted)
+    assert table.height == 3 * len(fitted)
+
+
+def test_where_no_run_failed_there_is_nothing_to_say(
+    folder: Path, fitted: dict[str, Method]
+) -> None:
+    healthy = read_telemetry(folder).select(~FAILED)
+    assert diagnoses_of(healthy, fitted).is_empty()
+
+
+def test_a_reference_without_telemetry_is_named(
+    checkout: Path, folder: Path, tmp_path: Path
+) -> None:
+    part = tmp_path / "part"
+    (part / "data").mkdir(parents=True)
+    for name in ("params.yaml", "data/features", "data/scenarios"):
+        (part / name).symlink_to(checkout / name)
+    with pytest.raises(BadInputError) as caught:
+        diagnose(part, folder, tmp_path / "out.csv", "raw_text")
+    assert caught.value.place == str(part / "data" / "telemetry" / "runs.parquet")
+
+
+def _drop_runs(folder: Path) -> str:
+    (folder / "runs.parquet").unlink()
+    return "runs.parquet"
+
+
+def _cut_steps(folder: Path) -> str:
+    path = folder / "steps" / "transformer-adamw.parquet"
+    path.write_bytes(path.read_bytes()[:-100])
+    return "steps/transformer-adamw.parquet"
+
+
+def _foreign_steps(folder: Path) -> str:
+    write_parquet(pl.DataFrame({"x": [1]}), folder / "steps" / "gru-sgd.parquet")
+    return "steps/gru-sgd.parquet"
+
+
+@pytest.mark.parametrize("harm", [_drop_runs, _cut_steps, _foreign_steps])
+@pytest.mark.parametrize("method", ["simple_rules", "raw_text"])
+def test_a_broken_folder_is_named_before_anything_is_fitted(
+    checkout: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    method: str,
+    harm: Callable[[Path], str],
+) -> None:
+    def fit(*_: object) -> None:
+        raise AssertionError("a method was fitted")
+
+    monkeypatch.setattr("failbench.commands.diagnose.fitted_methods", fit)
+    folder = write_telemetry(recorded_runs(seeds=1), tmp_path / "mine")
+    place = folder / harm(folder)
+    with pytest.raises(BadInputError) as caught:
+        diagnose(checkout, folder, tmp_path / "out.csv", method)
+    assert caught.value.place == str(place)
+    assert "git" not in caught.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("output", "method", "complaint"),
+    [
+        ("out.txt", "simple_rules", r"out\.txt: --output: the suffix '\.txt' is of no known"),
+        ("out.csv", "crystal_ball", "command line: --method: 'crystal_ball' is unknown"),
+    ],
+)
+def test_what_is_wrong_with_the_command_is_said_before_the_folder_is_looked_at(
+    tmp_path: Path, output: str, method: str, complaint: str
+) -> None:
+    with pytest.raises(BadInputError, match=complaint):
+        diagnose(tmp_path / "none", tmp_path / "none", tmp_path / output, method)
+
+
+def test_an_interruption_while_a_method_is_fitted_leaves_the_old_file(
+    checkout: Path,
+    folder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    output = tmp_path / "out.jsonl"
+    output.write_text("as it was\n", encoding="utf-8")
+    monkeypatch.setattr("failbench.batch.training.fitted_raw_method", interrupted)
+    assert diagnose(checkout, folder, output, "raw_text") == 130
+    assert capsys.readouterr().err.endswith(f"Stopped; nothing was written to {output}.\n")
+    assert output.read_text(encoding="utf-8") == "as it was\n"
+    assert [item.name for item in tmp_path.iterdir()] == [output.name]

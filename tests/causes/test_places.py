@@ -1,0 +1,396 @@
+"""Places against tracebacks that libraries print here and now, read as from a log."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import re
+import traceback
+from pathlib import Path
+
+import pytest
+
+from failbench.causes.catalogue import causes
+from failbench.causes.places import place_of, places, places_of
+from failbench.readers.text import read_text
+from failbench.vocabulary import CATEGORIES
+
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
+lightning = pytest.importorskip("lightning")
+
+from torch import nn  # noqa: E402
+from torch.nn import functional  # noqa: E402
+
+from made_up_models import Texts, causal_model  # noqa: E402
+
+EXAMPLES = {
+    "arguments": "/usr/lib/python3.11/argparse.py:2582 in error",
+    "import": "<frozen importlib._bootstrap>:1204 in _gcd_import",
+    "device_start": "/opt/lib/torch/cuda/__init__.py:319 in _lazy_init",
+    "launcher": "/opt/lib/torch/distributed/launcher/api.py:268 in launch_agent",
+    "checkpoint_of_hub": "/opt/lib/huggingface_hub/utils/_http.py:409 in hf_raise_for_status",
+    "optimizer_loading": "/opt/lib/torch/optim/optimizer.py:868 in load_state_dict",
+    "checkpoint_saving": "/opt/lib/torch/serialization.py:964 in save",
+    "checkpoint_loading": "/opt/lib/torch/serialization.py:1529 in load",
+    "network": "/opt/lib/urllib3/connectionpool.py:841 in urlopen",
+    "data_decoding": "<frozen codecs>:322 in decode",
+    "data_decompression": "/usr/lib/python3.11/gzip.py:507 in read",
+    "data_parsing": "/usr/lib/python3.11/json/decoder.py:355 in raw_decode",
+    "data_tables": "pyarrow/error.pxi:92 in pyarrow.lib.check_status",
+    "data_media": "/opt/lib/PIL/ImageFile.py:289 in load",
+    "data_column": "/opt/lib/transformers/tokenization_utils_base.py:282 in __getitem__",
+    "data_padding": "/opt/lib/transformers/tokenization_utils_base.py:3337 in pad",
+    "data_tokenizer": "/opt/lib/transformers/tokenization_utils_fast.py:553 in _batch_encode_plus",
+    "data_collation": "/opt/lib/torch/utils/data/_utils/collate.py:272 in collate_tensor_fn",
+    "data_worker_death": "/opt/lib/torch/utils/data/_utils/signal_handling.py:73 in handler",
+    "data_sampler": "/opt/lib/torch/utils/data/sampler.py:162 in __init__",
+    "data_loader": "/opt/lib/torch/utils/data/dataloader.py:733 in __next__",
+    "data_set": "/opt/lib/datasets/load.py:1785 in load_dataset_builder",
+    "data_item": r"C:\work\project\corpus.py:12 in __getitem__",
+    "collective": "/opt/lib/torch/distributed/distributed_c10d.py:2806 in all_reduce",
+    "schedule": "/opt/lib/torch/optim/lr_scheduler.py:2046 in get_lr",
+    "optimizer_building": "/opt/lib/torch/optim/adamw.py:39 in __init__",
+    "clipping": "/opt/lib/torch/nn/utils/clip_grad.py:184 in clip_grad_norm_",
+    "loss_scale": "/opt/lib/deepspeed/runtime/fp16/loss_scaler.py:175 in update_scale",
+    "scaler": "/opt/lib/torch/amp/grad_scaler.py:260 in _unscale_grads_",
+    "optimizer_step": r"C:\lib\torch\optim\adamw.py:133 in step",
+    "no_loss": "/opt/lib/transformers/trainer.py:3810 in compute_loss",
+    "loss": "/opt/lib/torch/nn/functional.py:3494 in cross_entropy",
+    "backward": "/opt/lib/torch/autograd/graph.py:824 in _engine_run_backward",
+    "table": "/opt/lib/torch/nn/functional.py:2546 in embedding",
+    "compiling": "/opt/lib/torch/_inductor/codecache.py:1250 in load",
+    "normalization": "/opt/lib/torch/nn/functional.py:2900 in layer_norm",
+    "forward": "/opt/lib/torch/nn/modules/linear.py:125 in forward",
+    "model_moving": "/opt/lib/torch/nn/modules/module.py:1326 in convert",
+    "metrics": "/opt/lib/sklearn/metrics/_classification.py:98 in _check_targets",
+    "evaluation": "/opt/lib/transformers/trainer.py:4154 in evaluate",
+    "callback": "/opt/lib/wandb/sdk/wandb_run.py:1730 in log",
+    "training_step": "model.py:40 in training_step",
+}
+SILENT = (
+    "train.py:31 in main",
+    "train.py:1 in <module>",
+    "/work/run.py:80",
+    "/opt/lib/torch/nn/modules/module.py:1773 in _wrapped_call_impl",
+    "/opt/lib/torch/nn/modules/module.py:1784 in _call_impl",
+    "/opt/lib/torch/nn/modules/module.py:1940 in __getattr__",
+    "/opt/lib/torch/nn/modules/container.py:340 in __getitem__",
+    "/opt/lib/torch/utils/_contextlib.py:120 in decorate_context",
+    "/opt/lib/torch/amp/autocast_mode.py:44 in decorate_autocast",
+    "/opt/lib/torch/_dynamo/eval_frame.py:745 in compile_wrapper",
+    "/opt/lib/torch/optim/lr_scheduler.py:140 in wrapper",
+    "/opt/lib/transformers/trainer.py:2548 in _inner_training_loop",
+    "/opt/lib/transformers/utils/generic.py:940 in wrapper",
+    "/opt/lib/lightning/pytorch/loops/training_epoch_loop.py:269 in on_advance_end",
+    "/opt/lib/requests/models.py:1024 in raise_for_status",
+    "/usr/lib/python3.11/runpy.py:86 in _run_code",
+)
+"""Frames that everything passes through, or that say nothing."""
+
+
+def raised(work):
+    """The exceptions that something ends in, as they are read from what it prints."""
+    with pytest.raises(BaseException) as error:  # noqa: PT011
+        work()
+    printed = "".join(traceback.format_exception(error.value))
+    log = read_text("-", [f"step 1 loss 2.0\n{printed}".encode()])
+    assert log.events, printed
+    return log.events
+
+
+def place_raised(work):
+    found = place_of(raised(work)[-1].frames)
+    return found.id if found is not None else None
+
+
+def backward_twice():
+    loss = torch.ones(2, requires_grad=True).square().sum()
+    loss.backward()
+    loss.backward()
+
+
+def stale_state():
+    weight = nn.Parameter(torch.ones(2))
+    weight.grad = torch.ones(2)
+    optimizer = torch.optim.AdamW([weight], foreach=False)
+    optimizer.step()
+    optimizer.state[weight]["exp_avg"] = torch.ones(3)
+    optimizer.step()
+
+
+def overrun():
+    optimizer = torch.optim.SGD([nn.Parameter(torch.ones(1))], 0.1)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 1.0, total_steps=2)
+    for _ in range(4):
+        optimizer.step()
+        schedule.step()
+
+
+def norm_not_finite():
+    weight = nn.Parameter(torch.ones(2))
+    weight.grad = torch.full((2,), torch.inf)
+    nn.utils.clip_grad_norm_([weight], 1.0, error_if_nonfinite=True)
+
+
+def other_groups():
+    parameters = [nn.Parameter(torch.ones(1)) for _ in range(2)]
+    torch.optim.SGD(parameters, 0.1).load_state_dict(
+        torch.optim.SGD(parameters[:1], 0.1).state_dict()
+    )
+
+
+def scaled_twice():
+    scaler = torch.amp.GradScaler("cpu")
+    weight = nn.Parameter(torch.ones(1))
+    optimizer = torch.optim.SGD([weight], 0.1)
+    scaler.scale(weight.sum()).backward()
+    scaler.unscale_(optimizer)
+    scaler.unscale_(optimizer)
+
+
+def not_utf8():
+    Path("latin").write_bytes("Ärger".encode("latin-1"))
+    with Path("latin").open(encoding="utf-8") as file:
+        file.read()
+
+
+def cut_archive():
+    Path("cut.gz").write_bytes(gzip.compress(b"text" * 1000)[:20])
+    with gzip.open("cut.gz") as file:
+        file.read()
+
+
+def oversized():
+    list(csv.reader(io.StringIO("x" * (csv.field_size_limit() + 1))))
+
+
+def batches(workers):
+    list(torch.utils.data.DataLoader(Texts(4, fails_at=2), num_workers=workers))
+
+
+RAISED = {
+    "label": (lambda: functional.cross_entropy(torch.ones(2, 3), torch.tensor([0, 5])), "loss"),
+    "loss module": (lambda: nn.NLLLoss()(torch.ones(2, 3), torch.tensor([0, -1])), "loss"),
+    "embedding": (lambda: nn.Embedding(3, 2)(torch.tensor([7])), "table"),
+    "linear": (lambda: nn.Sequential(nn.Linear(3, 2))(torch.ones(2, 4)), "forward"),
+    "norm": (lambda: nn.LayerNorm(4)(torch.ones(2, 3)), "normalization"),
+    "backward": (backward_twice, "backward"),
+    "optimizer": (stale_state, "optimizer_step"),
+    "no parameters": (lambda: torch.optim.SGD([], 0.1), "optimizer_building"),
+    "optimizer state": (other_groups, "optimizer_loading"),
+    "schedule": (overrun, "schedule"),
+    "clipping": (norm_not_finite, "clipping"),
+    "scaler": (scaled_twice, "scaler"),
+    "other weights": (
+        lambda: nn.Linear(3, 2).load_state_dict(nn.Linear(4, 2).state_dict()),
+        "checkpoint_loading",
+    ),
+    "cut checkpoint": (
+        lambda: torch.load(io.BytesIO(b"PK\x03\x04 cut off"), weights_only=True),
+        "checkpoint_loading",
+    ),
+    "no folder": (lambda: torch.save({}, "no/folder/x.pt"), "checkpoint_saving"),
+    "dataset": (lambda: batches(0), "data_item"),
+    "dataset in a worker": (lambda: batches(1), "data_item"),
+    "collation": (
+        lambda: list(torch.utils.data.DataLoader([torch.ones(2), torch.ones(3)], batch_size=2)),
+        "data_collation",
+    ),
+    "no examples": (lambda: torch.utils.data.DataLoader([], shuffle=True), "data_sampler"),
+    "encoding": (not_utf8, "data_decoding"),
+    "archive": (cut_archive, "data_decompression"),
+    "json": (lambda: json.loads('{"text": '), "data_parsing"),
+    "no model": (lambda: transformers.AutoConfig.from_pretrained("."), "checkpoint_of_hub"),
+    "forward of transformers": (
+        lambda: causal_model()(torch.zeros(1, 13).long()),
+        "table",
+    ),
+    "no padding token": (
+        lambda: transformers.DataCollatorWithPadding(tokenizer())(
+            [{"input_ids": [1]}, {"input_ids": [1, 2]}]
+        ),
+        "data_padding",
+    ),
+}
+
+
+def tokenizer():
+    from tokenizers import Tokenizer, models
+
+    made = Tokenizer(models.WordLevel({"a": 0, "b": 1}, unk_token="a"))
+    return transformers.PreTrainedTokenizerFast(tokenizer_object=made)
+
+
+@pytest.mark.parametrize("name", RAISED)
+def test_a_printed_traceback_names_its_place(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    work, expected = RAISED[name]
+    assert place_raised(work) == expected
+
+
+def test_a_field_that_is_too_long_names_no_place_of_its_own():
+    assert place_raised(oversized) is None, "the csv module of C has no frame"
+
+
+class Ends(transformers.TrainerCallback):
+    def __init__(self, after: str) -> None:
+        self.after = after
+
+    def on_step_end(self, *_, **__):
+        if self.after == "step":
+            raise ValueError("nothing to log")
+
+    def on_save(self, *_, **__):
+        if self.after == "save":
+            raise ValueError("nothing to save")
+
+
+def trained(tmp_path, *, data=None, after="", metrics=None, loss=None):
+    arguments = transformers.TrainingArguments(
+        str(tmp_path),
+        max_steps=1,
+        per_device_train_batch_size=2,
+        report_to=[],
+        use_cpu=True,
+        disable_tqdm=True,
+        save_strategy="no",
+        eval_strategy="steps" if metrics else "no",
+        eval_steps=1,
+    )
+    transformers.Trainer(
+        causal_model(),
+        arguments,
+        train_dataset=data or Texts(4),
+        eval_dataset=Texts(2),
+        callbacks=[Ends(after)],
+        compute_metrics=metrics,
+        compute_loss_func=loss,
+    ).train()
+
+
+def compute_metrics(predictions):
+    raise ValueError("shapes differ")
+
+
+def my_loss(outputs, labels, num_items_in_batch=None):
+    return functional.cross_entropy(outputs.logits, labels)
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({"after": "step"}, "callback"),
+        ({"data": Texts(4, fails_at=1)}, "data_item"),
+        ({"loss": my_loss}, "loss"),
+    ],
+)
+def test_what_ends_a_trainer_names_its_place(tmp_path, settings, expected):
+    assert place_raised(lambda: trained(tmp_path, **settings)) == expected
+
+
+def test_an_evaluation_is_seen_around_what_it_calls(tmp_path):
+    (*_, event) = raised(lambda: trained(tmp_path, metrics=compute_metrics))
+    assert [place.id for place in places_of(event.frames)] == ["metrics", "evaluation"]
+
+
+class Module(lightning.LightningModule):
+    def __init__(self, where: str) -> None:
+        super().__init__()
+        self.layer = nn.Linear(3, 1)
+        self.where = where
+
+    def training_step(self, batch, _):
+        if self.where == "training":
+            raise ValueError("no loss")
+        return self.layer(batch[:, :2] if self.where == "forward" else batch).mean()
+
+    def validation_step(self, *_):
+        if self.where == "validation":
+            raise ValueError("no metric")
+
+    def on_train_batch_end(self, *_):
+        if self.where == "hook":
+            raise ValueError("nothing to log")
+
+    def configure_optimizers(self):
+        return torch.optim.SGD(self.parameters(), 0.1)
+
+
+@pytest.mark.parametrize(
+    ("where", "expected"),
+    [
+        ("training", "training_step"),
+        ("forward", "forward"),
+        ("validation", "evaluation"),
+        ("hook", "callback"),
+    ],
+)
+def test_what_ends_a_trainer_of_lightning_names_its_place(tmp_path, where, expected):
+    def fit():
+        rows = torch.utils.data.DataLoader(torch.ones(2, 3))
+        lightning.Trainer(
+            max_steps=1,
+            accelerator="cpu",
+            logger=False,
+            enable_checkpointing=False,
+            enable_progress_bar=False,
+            enable_model_summary=False,
+            default_root_dir=tmp_path,
+        ).fit(Module(where), rows, rows)
+
+    assert place_raised(fit) == expected
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_a_frame_names_its_place(name):
+    assert place_of((EXAMPLES[name],)).id == name
+
+
+@pytest.mark.parametrize("frame", SILENT)
+def test_a_frame_that_all_pass_through_names_none(frame):
+    assert place_of((frame,)) is None
+
+
+def test_every_place_has_an_example():
+    assert list(EXAMPLES) == [place.id for place in places()]
+
+
+def test_the_innermost_known_frame_counts():
+    outer, inner = EXAMPLES["optimizer_step"], EXAMPLES["loss"]
+    assert place_of(("train.py:3 in main", outer, inner, SILENT[3])).id == "loss"
+    assert [place.id for place in places_of((outer, inner, outer))] == ["optimizer_step", "loss"]
+    assert place_of(()) is None
+    assert places_of(SILENT) == ()
+
+
+def test_a_frame_that_rich_printed_names_its_place():
+    printed = (
+        "╭──── Traceback (most recent call last) ────╮\n"
+        "│ /home/u/train.py:31 in main               │\n"
+        "│                                           │\n"
+        "│ /opt/lib/torch/optim/adamw.py:133 in step │\n"
+        "╰───────────────────────────────────────────╯\n"
+        "RuntimeError: sizes differ\n"
+    )
+    (event,) = read_text("-", [printed.encode()]).events
+    assert place_of(event.frames).id == "optimizer_step"
+
+
+def test_places_point_at_components_and_causes_that_there_are():
+    for place in places():
+        assert place.component is None or place.component in CATEGORIES
+        assert len(place.causes) <= 4
+        assert len(set(place.causes)) == len(place.causes)
+        assert set(place.causes) <= set(causes()), place.id
+        if place.component is not None:
+            assert causes()[place.causes[0]].category == place.component, place.id
+        assert re.fullmatch(r"[A-Z][^`]+\.", place.statement), place.id
+
+
+def test_a_long_frame_is_searched_at_its_end():
+    frame = "/" + "a" * 100_000 + "/torch/optim/adamw.py:133 in step"
+    assert place_of((frame,)).id == "optimizer_step"
+    assert place_of(("in " * 100_000,)) is None

@@ -1,0 +1,143 @@
+"""What a series is held against, at the places where it matters."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from failbench.diagnose.bounds import CheckBound, fitted_bounds, lasting, most_extreme
+from failbench.diagnose.checks import checks
+from failbench.diagnose.compared import FROM_SCRATCH, LONG, WINDOW, compared
+
+STEADY = np.full(20, 2.0)
+
+
+def amounts(values, against):
+    return compared(np.array(values, float), against).amounts
+
+
+def test_a_value_beside_the_median_of_those_before():
+    values = [*STEADY, 6.0]
+    assert amounts(values, "past_difference")[-1] == pytest.approx(4.0)
+    assert amounts(values, "past_ratio")[-1] == pytest.approx(math.log(3))
+
+
+def test_a_past_of_too_few_values_says_nothing():
+    assert np.isnan(amounts([1.0, 2.0, 90.0], "past_difference")).all()
+
+
+def test_the_start_of_a_series_is_held_against_nothing():
+    ratios = amounts([*[2.0] * WINDOW, *[4.0] * (2 * WINDOW)], "start_ratio")
+    assert np.isnan(ratios[:WINDOW]).all()
+    assert ratios[-1] == pytest.approx(math.log(2))
+
+
+def test_one_outlier_is_no_rise_above_the_best():
+    spike = [*STEADY, 50.0, *STEADY]
+    assert np.nanmax(amounts(spike, "best_difference")) == 0
+    assert np.nanmax(amounts([*STEADY, *[50.0] * 5], "best_difference")) == pytest.approx(48.0)
+
+
+def test_a_number_that_is_none_is_passed_over():
+    values = [*STEADY, math.nan, math.inf, 2.0]
+    assert amounts(values, "past_difference")[-1] == 0
+    assert amounts(values, "not_finite").tolist() == [*[0.0] * 20, 1.0, 1.0, 0.0]
+
+
+def test_a_zero_before_anything_else_is_a_warm_up():
+    assert amounts([0.0, 0.0, 1.0, 0.01, 0.0], "zero_inside").tolist() == [0, 0, 0, 0, 1]
+    assert amounts([0.0, 1.0], "zero").tolist() == [1, 0]
+
+
+def test_a_rate_that_is_printed_with_few_digits_is_not_zero():
+    printed = [0.006, 0.003, 0.001, *[0.0] * 30]
+    assert not (amounts(printed, "zero_inside") > 0).any()
+    assert not (amounts(printed, "faded_share") > 0).any()
+    exact = [0.006, 0.003, 0.0001, *[0.0] * 30]
+    assert amounts(exact, "zero_inside")[-1] == 1
+    assert amounts(exact, "faded_share")[-1] == pytest.approx(30 / 33)
+
+
+def test_a_warm_up_is_no_new_peak_and_a_jump_after_it_is():
+    warm_up = [*np.linspace(1e-6, 1e-3, 20), *np.linspace(1e-3, 1e-4, 30)]
+    assert np.nanmax(amounts(warm_up, "new_peak")) < 0
+    assert amounts([*warm_up, 1e-2], "new_peak")[-1] == pytest.approx(math.log(10))
+
+
+def test_a_loss_that_has_risen_since_its_best():
+    assert amounts([*range(20, 5, -1), *range(5, 15)], "since_best")[-1] == 1
+    assert np.isnan(amounts(range(20, 0, -1), "since_best")[-1])
+
+
+def test_a_fall_is_asked_of_trainings_from_scratch_alone():
+    falling = np.linspace(2 * FROM_SCRATCH, FROM_SCRATCH, 30)
+    assert amounts(falling, "progress")[-1] == pytest.approx(0.4, abs=0.05)
+    assert np.isnan(amounts(falling / 10, "progress")).all()
+
+
+def test_a_short_series_need_not_fall():
+    assert np.isnan(amounts(np.ones(LONG - 1), "any_progress")).all()
+    assert amounts(np.ones(LONG), "any_progress")[-1] == 0
+
+
+def test_a_climb_is_a_correlation_with_time():
+    assert amounts(range(50), "climb")[-1] == 1
+    assert amounts(range(50, 0, -1), "climb")[-1] == -1
+    assert abs(amounts(np.random.default_rng(0).random(500), "climb")[-1]) < 0.2
+
+
+@pytest.mark.parametrize("check", checks().values(), ids=lambda check: check.id)
+@pytest.mark.parametrize("count", [0, 1, 2, 9])
+def test_short_and_broken_series_are_compared_too(check, count):
+    for value in (1.0, 0.0, -1.0, math.nan, math.inf, 1e308):
+        held = compared(np.full(count, value), check.against)
+        assert len(held.amounts) == len(held.references) == count
+        assert len(lasting(check, held)) == count
+
+
+def test_a_limit_is_given_in_the_unit_of_the_signal():
+    ratio = compared(np.array([*STEADY, 6.0]), "past_ratio")
+    assert ratio.limit(20, math.log(2)) == pytest.approx(4.0)
+    difference = compared(np.array([*STEADY, 6.0]), "past_difference")
+    assert difference.limit(20, 1.5) == pytest.approx(3.5)
+
+
+def test_what_must_last_is_no_single_value():
+    check = checks()["memory_grows"]
+    grown = compared(np.array([*[1.0] * 9, 4.0, *[1.0] * 9]), check.against)
+    assert most_extreme(check, grown) == pytest.approx(0.0)
+    lasted = compared(np.array([*[1.0] * 9, 4.0, 4.0, *[1.0] * 9]), check.against)
+    assert most_extreme(check, lasted) == pytest.approx(math.log(4))
+
+
+def test_a_bound_lies_beyond_the_most_extreme_healthy_log():
+    check = checks()["loss_jumps"]
+    of_logs = np.array([0.1, 0.2, 0.5, 9.0])
+    healthy = np.array([True, True, True, False])
+    (bound,) = fitted_bounds({check.id: check}, {check.id: of_logs}, healthy, 1.0).values()
+    assert (bound.usual, bound.limit) == (0.2, pytest.approx(0.8))
+    assert fitted_bounds({check.id: check}, {check.id: of_logs}, healthy[::-1] & False, 1.0) == {}
+
+
+def test_nearness_is_0_as_usual_1_at_the_limit_and_2_at_most():
+    bound = CheckBound(usual=1.0, limit=3.0)
+    assert [bound.nearness(each) for each in (0.0, 1.0, 2.0, 3.0, 99.0)] == [0, 0, 0.5, 1, 2]
+
+
+def test_a_bound_of_the_catalogue_is_not_moved_by_healthy_logs():
+    check = checks()["loss_negative"]
+    of_logs = np.array([5.0])  # amounts below are negated
+    bounds = fitted_bounds({check.id: check}, {check.id: of_logs}, np.array([True]), 1.0)
+    assert bounds[check.id].limit == pytest.approx(0, abs=1e-5)
+
+
+def test_nothing_is_near_a_bound_that_a_number_has_by_its_meaning():
+    for check in checks().values():
+        if check.bound is not None:
+            none = np.array([np.nan])
+            (bound,) = fitted_bounds({check.id: check}, {check.id: none}, none > 0, 1.0).values()
+            sign = 1 if check.relation == "above" else -1
+            assert bound.nearness(sign * check.bound) == 0
+            assert bound.nearness(sign * check.bound + 0.1) == 2

@@ -1,0 +1,247 @@
+"""What is made of a log: the cause, the evidence, how sure, and what to measure next."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from failbench.causes.catalogue import causes
+from failbench.diagnose.answer import NAMED, level_of
+from failbench.diagnose.diagnosis import diagnose_log, diagnosis_of
+from failbench.diagnose.finding import Finding
+from failbench.errors import BadInputError
+from failbench.readers.text import read_text
+from failbench.vocabulary import CATEGORIES
+
+OUT_OF_MEMORY = """\
+Traceback (most recent call last):
+  File "/home/me/train.py", line 31, in <module>
+    loss.backward()
+  File "/opt/torch/_tensor.py", line 581, in backward
+    torch.autograd.backward(
+torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 MiB. GPU 0 has a total \
+capacity of 79.10 GiB of which 10.00 MiB is free. Including non-PyTorch memory, this process has \
+79.00 GiB memory in use.
+"""
+UNEVEN = """\
+Traceback (most recent call last):
+  File "/home/me/train.py", line 12, in <module>
+    for batch in loader:
+  File "/opt/torch/utils/data/dataloader.py", line 701, in __next__
+    data = self._next_data()
+  File "/opt/torch/utils/data/_utils/collate.py", line 155, in collate
+    return torch.stack(batch, 0)
+RuntimeError: stack expects each tensor to be equal size, but got [4] at entry 0 and [5] at entry 1
+"""
+
+
+def lines(losses, **others):
+    """A log of a loop of one's own."""
+    names = list(others)
+    rows = zip(losses, *others.values(), strict=True)
+    return "\n".join(
+        f"step={step} loss={loss:.4f} "
+        + " ".join(f"{name}={value:.4g}" for name, value in zip(names, rest, strict=True))
+        for step, (loss, *rest) in enumerate(rows)
+    )
+
+
+def falling(count=120, start=9.0):
+    return [start * math.exp(-step / 80) + 0.05 * math.sin(step) for step in range(count)]
+
+
+def diagnosed(text, **options):
+    return diagnosis_of(read_text("train.log", [text.encode()]), **options)
+
+
+def test_a_log_that_falls_is_healthy():
+    diagnosis = diagnosed(lines(falling(), grad_norm=[1.0] * 120))
+    assert diagnosis.status == "healthy"
+    assert diagnosis.hypotheses == ()
+    assert diagnosis.category is None
+    assert diagnosis.confidence > NAMED
+
+
+def test_a_run_that_is_known_to_have_failed_is_not_called_healthy():
+    diagnosis = diagnosed(lines(falling()), failed=True)
+    assert diagnosis.status == "unknown"
+    assert diagnosis.measure
+    assert "no error and no end" in " ".join(diagnosis.uncertainty)
+
+
+@pytest.mark.parametrize(
+    ("text", "category", "cause"),
+    [
+        (OUT_OF_MEMORY, "memory_hardware", None),
+        (UNEVEN, "data_pipeline", "examples_not_padded"),
+        (lines(falling()) + "\n" + UNEVEN, "data_pipeline", "examples_not_padded"),
+    ],
+)
+def test_an_error_is_named_with_its_line(text, category, cause):
+    diagnosis = diagnosed(text)
+    assert (diagnosis.status, diagnosis.category) == ("failed", category)
+    first = diagnosis.hypotheses[0]
+    assert cause in (None, first.cause.id)
+    said = next(each for each in first.findings if each.kind == "message")
+    assert text.splitlines()[said.line - 1].startswith(said.quote[:30])
+    assert first.severity == "critical"
+
+
+def test_a_block_larger_than_all_that_was_held_is_evidence_of_its_own():
+    usual = [each for each in diagnosed(OUT_OF_MEMORY).findings if each.kind == "allocation"]
+    huge = OUT_OF_MEMORY.replace("20.00 MiB", "200.00 GiB")
+    (found,) = [each for each in diagnosed(huge).findings if each.kind == "allocation"]
+    assert usual == []
+    assert (found.value, found.threshold) == (200 * 2**30, 79 * 2**30)
+    assert found.causes[0] == "tensor_blows_up"
+
+
+def test_a_loss_that_is_no_number_is_found_at_its_line_and_step():
+    text = lines([*falling(60), *[math.nan] * 5], grad_norm=[1.0] * 65)
+    diagnosis = diagnosed(text)
+    assert diagnosis.status != "healthy"
+    (finding,) = [each for each in diagnosis.findings if each.id == "loss_not_finite"]
+    assert (finding.line, finding.step) == (61, 60)
+
+
+def test_a_threshold_is_in_the_unit_of_the_signal():
+    text = lines([*falling(60), 30.0, *falling(20)])
+    (jump,) = [each for each in diagnosed(text).findings if each.id == "loss_jumps"]
+    assert (jump.line, jump.step, jump.value, jump.relation) == (61, 60, 30.0, "above")
+    assert falling(60)[-1] < jump.threshold < 30.0
+
+
+def test_what_is_not_logged_is_said():
+    diagnosis = diagnosed(lines(falling()), failed=True)
+    assert {"grad_norm", "memory"} <= set(diagnosis.absent)
+    assert "perplexity" not in diagnosis.absent
+
+
+def test_a_cause_without_evidence_is_not_named():
+    for text in (OUT_OF_MEMORY, UNEVEN, lines([*falling(60), math.nan])):
+        for each in diagnosed(text).hypotheses:
+            assert each.findings
+            assert all(each.cause.id in finding.causes for finding in each.findings)
+
+
+def test_the_named_cause_lies_in_the_named_category():
+    for text in (OUT_OF_MEMORY, UNEVEN):
+        diagnosis = diagnosed(text)
+        assert diagnosis.hypotheses[0].cause.category == diagnosis.category
+
+
+def test_what_evidence_names_first_is_shown_though_no_scenario_has_it():
+    rising = "epoch,loss,val_loss\n" + "\n".join(
+        f"{epoch},{2 * math.exp(-epoch / 6):.4f},{1.2 + max(0, epoch - 8) * 0.05:.4f}"
+        for epoch in range(40)
+    )
+    assert "overfitting" in [each.cause.id for each in diagnosed(rising).hypotheses]
+
+
+@pytest.mark.parametrize(
+    "rate",
+    [
+        lambda step: min(1, (step + 1) / 20) * (400 - step) / 400,
+        lambda step: (1 + math.cos(math.pi * step / 400)) / 2,
+        lambda step: (1 + math.cos(math.pi * (step % 100) / 100)) / 2,
+        lambda step: 0.1 ** (step // 150),
+        lambda step: 1.0,
+    ],
+    ids=["linear", "cosine", "restarts", "steps", "constant"],
+)
+def test_schedules_in_use_are_healthy(rate):
+    losses = [2 + 2 * math.exp(-step / 80) + 0.2 * math.sin(step) for step in range(400)]
+    text = lines(losses, lr=[3e-4 * rate(step) for step in range(400)])
+    assert diagnosed(text).status == "healthy"
+
+
+def test_a_rate_that_is_zero_for_most_of_the_training_is_found():
+    rates = [3e-4 * max(0, 1 - step / 60) for step in range(200)]
+    diagnosis = diagnosed(lines(falling(200), lr=rates))
+    assert diagnosis.category == "optimization"
+    assert diagnosis.hypotheses[0].cause.id == "schedule_ends_early"
+
+
+def test_settings_and_code_are_weighed_but_are_no_alarm():
+    hint = Finding(
+        "no_zero_grad", "code", "direct", "Gradients are never cleared.", "train.py", 7, None,
+        causes=("gradients_not_cleared",),
+    )  # fmt: skip
+    log = read_text("train.log", [lines(falling()).encode()])
+    assert diagnosis_of(log, extra=(hint,)).status == "healthy"
+    told = diagnosis_of(log, extra=(hint,), failed=True)
+    assert told.hypotheses[0].cause.id == "gradients_not_cleared"
+    alone = diagnosis_of(log, failed=True)
+    assert told.categories["model_software"] > alone.categories["model_software"]
+
+
+def test_levels_of_confidence_are_those_of_the_skill():
+    assert [level_of(each) for each in (0.95, 0.9, 0.7, 0.69)] == [
+        "high",
+        "medium",
+        "medium",
+        "low",
+    ]
+
+
+def test_a_text_that_says_nothing_is_refused(tmp_path):
+    path = tmp_path / "poem.txt"
+    path.write_text("the moon is full\n")
+    with pytest.raises(BadInputError, match="holds no measurement"):
+        diagnose_log(path)
+
+
+def test_a_configuration_and_code_are_read_beside_the_log(tmp_path):
+    (tmp_path / "train.log").write_text(lines([*falling(60), *[math.nan] * 5]))
+    (tmp_path / "config.json").write_text('{"learning_rate": 30.0, "optim": "adamw_torch"}')
+    (tmp_path / "train.py").write_text(
+        "for batch in loader:\n    loss = model(batch)\n    loss.backward()\n    optimizer.step()\n"
+    )
+    diagnosis = diagnose_log(
+        tmp_path / "train.log",
+        configuration=tmp_path / "config.json",
+        code=[tmp_path / "train.py"],
+    )
+    assert {"setting", "code"} <= {each.kind for each in diagnosis.findings}
+
+
+@pytest.mark.parametrize("text", [OUT_OF_MEMORY, UNEVEN, lines([*falling(60), math.nan])])
+@given(words=st.lists(st.text("abc äß{}[]|", max_size=40), min_size=1, max_size=8))
+@settings(max_examples=25, deadline=None)
+def test_lines_that_say_nothing_do_not_change_the_answer(text, words):
+    plain = diagnosed(text)
+    mixed = diagnosed("\n".join(words) + "\n" + text)
+    assert mixed.categories == plain.categories
+    assert [(each.cause, each.confidence) for each in mixed.hypotheses] == [
+        (each.cause, each.confidence) for each in plain.hypotheses
+    ]
+    without_lines = (
+        [repr(dataclasses.replace(each, line=None)) for each in diagnosis.findings]
+        for diagnosis in (mixed, plain)
+    )
+    assert next(without_lines) == next(without_lines)
+
+
+@given(content=st.binary(max_size=400))
+@settings(max_examples=60, deadline=None)
+def test_any_bytes_are_diagnosed_without_an_exception(content):
+    diagnosis = diagnosis_of(read_text("-", [content]), failed=True)
+    assert sum(diagnosis.categories.values()) == pytest.approx(1)
+
+
+@given(
+    losses=st.lists(st.floats(width=32), max_size=60),
+    norms=st.floats(width=32),
+    failed=st.booleans(),
+)
+@settings(max_examples=60, deadline=None)
+def test_any_numbers_are_diagnosed(losses, norms, failed):
+    text = lines(losses, grad_norm=[norms] * len(losses), lr=losses)
+    diagnosis = diagnosed(text, failed=failed)
+    assert set(diagnosis.categories) == set(CATEGORIES)
+    assert all(each.cause.id in causes() for each in diagnosis.hypotheses)
+    assert all(0 <= each.confidence <= 1 for each in diagnosis.hypotheses)

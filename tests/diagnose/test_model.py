@@ -1,0 +1,171 @@
+"""The model learns what signs are worth, of scenarios that it has not seen, and is plain JSON."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from failbench.causes.catalogue import causes
+from failbench.diagnose.fitting import Choices, KnownLog, chosen_margin, fitted
+from failbench.diagnose.model import (
+    Examples,
+    category_scores,
+    chosen_temperature,
+    fitted_weights,
+    read_model,
+    softmax,
+    write_model,
+)
+from failbench.diagnose.signs import Sign
+from failbench.diagnose.supports import OWN, SHARED, supports_of
+from failbench.errors import BadInputError
+from failbench.vocabulary import CATEGORIES
+
+CHOICES = Choices(
+    penalties=(0.3, 3.0), margins=(0.0, 1.0, 4.0), most_alarmed=0.05, inner_folds=3, seed=0
+)
+OF_CATEGORY = {
+    category: [name for name, cause in causes().items() if cause.category == category]
+    for category in CATEGORIES
+}
+
+
+def message(cause, strength="direct"):
+    return Sign("message", f"says {cause}", strength, (cause,), causes()[cause].category)
+
+
+def known_logs(rng, right=0.9):
+    """Each scenario has a message that mostly names its cause, and a jump that says nothing."""
+    logs = []
+    for number in range(60):
+        category = CATEGORIES[number % len(CATEGORIES)]
+        cause = OF_CATEGORY[category][number // len(CATEGORIES) % len(OF_CATEGORY[category])]
+        named = cause if rng.random() < right else str(rng.choice(list(causes())))
+        jump = Sign("check", "loss_jumps", amount=float(rng.random()))
+        logs.append(KnownLog((message(named), jump), cause, f"scenario {number}", "small"))
+    for number in range(40):
+        jump = Sign("check", "loss_jumps", amount=float(rng.random()))
+        logs.append(KnownLog((jump,), None, f"success {number}", ("small", "large")[number % 2]))
+    return logs
+
+
+@pytest.fixture(scope="module")
+def model():
+    return fitted(known_logs(np.random.default_rng(0)), CHOICES, "made-up logs")
+
+
+def test_a_message_is_worth_more_than_nothing(model):
+    assert model.shared["message:direct"] > 1
+    assert model.causes["message:direct"] > 1
+
+
+def test_a_cause_of_no_scenario_is_named_by_its_message(model):
+    unseen = OF_CATEGORY["model_software"][-1]
+    assert unseen not in {log.cause for log in known_logs(np.random.default_rng(0))}
+    categories, of_causes = model.probabilities(supports_of((message(unseen),), model.bounds))
+    assert CATEGORIES[categories.argmax()] == "model_software"
+    assert list(causes())[of_causes.argmax()] == unseen
+
+
+def test_probabilities_add_up_and_causes_to_their_categories(model):
+    signs = (message("graph_kept"), message("deadlock", "circumstantial"))
+    categories, of_causes = model.probabilities(supports_of(signs, model.bounds))
+    assert categories.sum() == pytest.approx(1)
+    for place, category in enumerate(CATEGORIES):
+        within = [cause.category == category for cause in causes().values()]
+        assert of_causes[within].sum() == pytest.approx(categories[place])
+
+
+def test_unreliable_messages_make_for_less_confidence(model):
+    doubtful = fitted(known_logs(np.random.default_rng(0), right=0.4), CHOICES, "made-up logs")
+    supports = supports_of((message("graph_kept"),), model.bounds)
+    sure, unsure = (each.probabilities(supports)[0].max() for each in (model, doubtful))
+    assert unsure < sure - 0.1
+
+
+def test_the_order_of_logs_does_not_matter():
+    logs = known_logs(np.random.default_rng(1))
+    examples = [fitted_weights(_examples(part), 1.0) for part in (logs, logs[::-1])]
+    assert examples[0].shared == pytest.approx(examples[1].shared, abs=1e-5)
+
+
+def _examples(logs):
+    from failbench.diagnose.fitting import examples_of
+
+    return examples_of([log for log in logs if log.cause is not None], {})
+
+
+def test_weights_are_at_a_minimum():
+    examples = _examples(known_logs(np.random.default_rng(2)))
+    weights = fitted_weights(examples, 1.0)
+
+    def loss(shared):
+        moved = weights.model_copy(update={"shared": tuple(shared)})
+        shares = softmax(category_scores(moved, examples))
+        likely = np.log(shares[np.arange(len(shares)), examples.category])
+        return -examples.weights @ likely + 0.5 * np.square(shared).sum()
+
+    least = loss(np.array(weights.shared))
+    for place in range(len(SHARED)):
+        for step in (-0.05, 0.05):
+            assert loss(np.array(weights.shared) + step * np.eye(len(SHARED))[place]) > least
+
+
+def test_a_temperature_makes_scores_honest():
+    rng = np.random.default_rng(0)
+    scores = rng.normal(size=(4000, 3))
+    truth = np.array([rng.choice(3, p=share) for share in softmax(scores)])
+    assert chosen_temperature(4 * scores, truth, np.ones(4000)) == pytest.approx(4, rel=0.1)
+
+
+def test_a_margin_is_chosen_on_settings_that_were_left_out():
+    amounts = {"loss_jumps": np.concatenate([np.linspace(0, 1, 50), np.linspace(0, 2, 50)])}
+    amounts |= {name: np.full(100, np.nan) for name in _other_checks()}
+    settings = np.array(["small"] * 50 + ["large"] * 50, dtype=object)
+    healthy = np.ones(100, dtype=bool)
+    assert chosen_margin(amounts, healthy, settings, CHOICES) == 4.0
+    same = np.array(["small", "large"] * 50, dtype=object)
+    assert chosen_margin(amounts, healthy, same, CHOICES) == 0.0
+
+
+def _other_checks():
+    from failbench.diagnose.checks import checks
+
+    return [name for name in checks() if name != "loss_jumps"]
+
+
+def test_a_model_is_json_and_read_back(tmp_path, model):
+    path = tmp_path / "model.json"
+    write_model(path, model)
+    assert json.loads(path.read_text())["fitted_on"] == "made-up logs"
+    again = read_model(path)
+    supports = supports_of((message("graph_kept"),), model.bounds)
+    for left, right in zip(
+        model.probabilities(supports), again.probabilities(supports), strict=True
+    ):
+        assert left == pytest.approx(right, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        (lambda content: content | {"temperature": "hot"}, "temperature"),
+        (lambda content: content | {"surplus": 1}, "surplus"),
+        (lambda content: content | {"shared": {}}, "own"),
+    ],
+)
+def test_a_model_that_is_none_is_refused(tmp_path, model, change, field):
+    path = tmp_path / "model.json"
+    path.write_text(json.dumps(change(json.loads(model.model_dump_json()))))
+    with pytest.raises(BadInputError, match=field):
+        read_model(path)
+
+
+def test_examples_can_be_taken_apart():
+    examples = _examples(known_logs(np.random.default_rng(0)))
+    taken = np.arange(len(examples.cause)) % 2 == 0
+    half = examples.of(taken)
+    assert isinstance(half, Examples)
+    assert half.own.shape == (taken.sum(), len(OWN))

@@ -1,0 +1,137 @@
+"""Gradients are measured layer by layer, and what stands out is named."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+torch = pytest.importorskip("torch")
+nn = torch.nn
+
+from failbench.inspection.gradients import gradient_table, gradient_text  # noqa: E402
+from made_up_training import Texts, Tiny, cross_entropy  # noqa: E402
+
+
+def model_with_gradients(tied=False):
+    torch.manual_seed(0)
+    model = Tiny(tied, dropout=0.0)
+    batch = Texts(8).rows
+    cross_entropy(model(batch[:, :-1]), batch[:, 1:]).backward()
+    return model
+
+
+def by_layer(model, **settings):
+    return {each.layer: each for each in gradient_table(model, **settings)}
+
+
+def test_numbers_are_those_of_the_layers_gradients():
+    model = model_with_gradients()
+    before = [each.grad.clone() for each in model.parameters()]
+    flow = by_layer(model)["mix"]
+    gradients = torch.cat([each.grad.flatten().double() for each in model.mix.parameters()])
+    weights = torch.cat([each.detach().flatten().double() for each in model.mix.parameters()])
+    assert flow.elements == len(gradients)
+    assert flow.missing == 0
+    assert flow.norm == pytest.approx(float(gradients.norm()))
+    assert flow.rms == pytest.approx(float(gradients.square().mean().sqrt()))
+    assert flow.mean == pytest.approx(float(gradients.abs().mean()))
+    assert flow.largest == pytest.approx(float(gradients.abs().max()))
+    assert flow.zero == float((gradients == 0).double().mean())
+    assert flow.ratio == pytest.approx(float(gradients.norm() / weights.norm()))
+    assert all(map(torch.equal, before, [each.grad for each in model.parameters()]))
+
+
+def test_nothing_stands_out_in_a_small_healthy_model():
+    assert [flow.flags for flow in gradient_table(model_with_gradients())] == [()] * 5
+
+
+def test_frozen_layers_and_those_without_a_gradient_are_told_apart():
+    model = model_with_gradients()
+    model.tokens.requires_grad_(False)
+    model.tokens.weight.grad = None
+    model.norm.weight.grad = None
+    model.output.weight.grad = None
+    flows = by_layer(model)
+    assert flows["tokens"].flags == ("frozen",)
+    assert flows["output"].flags == ("no gradient",)
+    assert flows["output"].missing == 1
+    assert flows["output"].norm is None
+    assert flows["norm"].missing == 0.5
+    assert flows["norm"].flags == ()
+
+
+def test_before_any_backward_pass_no_layer_has_a_gradient():
+    assert {flow.flags for flow in gradient_table(Tiny())} == {("no gradient",)}
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+def test_what_is_no_number_is_counted_and_changes_no_other_layer(value):
+    model = model_with_gradients()
+    expected = by_layer(model)["output"].norm
+    model.mix.weight_ih_l0.grad[0, :3] = value
+    flows = by_layer(model)
+    assert flows["mix"].flags == ("not finite",)
+    assert flows["mix"].not_finite == 3
+    assert not math.isfinite(flows["mix"].norm)
+    assert not math.isfinite(flows["mix"].largest)
+    assert flows["output"].norm == expected
+    assert flows["output"].flags == ()
+
+
+@pytest.mark.parametrize(
+    ("factor", "flag"), [(1e-4, "far below"), (1e4, "far above"), (0.0, "all zero")]
+)
+def test_a_layer_far_from_the_median_is_flagged_whatever_the_scale_of_all(factor, flag):
+    for scale in (1.0, 1e-12):
+        model = model_with_gradients()
+        for each in model.parameters():
+            each.grad.mul_(scale)
+        model.output.weight.grad.mul_(factor)
+        flows = by_layer(model)
+        assert flows["output"].flags == (flag,)
+        assert sum(bool(flow.flags) for flow in flows.values()) == 1
+    assert by_layer(model, orders=9.0)["output"].flags == (("all zero",) if not factor else ())
+
+
+def test_the_skills_words_are_absolute_and_its_own():
+    model = model_with_gradients()
+    assert by_layer(model)["mix"].skill_says is None
+    model.mix.weight_ih_l0.grad[0, 0] = 101.0
+    assert by_layer(model)["mix"].skill_says == "exploding"
+    for each in model.parameters():
+        each.grad.mul_(1e-9)
+    assert by_layer(model)["mix"].skill_says == "vanishing"
+
+
+def test_tied_weights_have_their_gradient_where_they_are_counted():
+    model = model_with_gradients(tied=True)
+    flows = by_layer(model)
+    expected = model.tokens.weight.grad.double().norm()
+    assert flows["tokens"].norm == pytest.approx(float(expected))
+    assert flows["output"].elements == 0
+    assert flows["output"].flags == ()
+
+
+def test_sparse_gradients_are_zero_where_nothing_is_stored():
+    model = nn.Sequential(nn.Embedding(10, 4, sparse=True))
+    model(torch.tensor([1, 1, 3])).sum().backward()
+    (flow,) = gradient_table(model)
+    assert flow.zero == 0.8
+    assert flow.largest == 2.0
+    assert flow.norm == pytest.approx(math.sqrt(4 * 4 + 4))
+
+
+def test_half_precision_does_not_overflow():
+    layer = nn.Linear(64, 64, bias=False).half()
+    layer.weight.grad = torch.full_like(layer.weight, 6e4)
+    (flow,) = gradient_table(layer)
+    assert flow.norm == pytest.approx(64 * 6e4, rel=1e-3)
+
+
+def test_the_text_has_a_row_for_each_layer():
+    model = model_with_gradients()
+    model.norm.weight.grad[0] = math.nan
+    text = gradient_text(gradient_table(model))
+    assert len(text.splitlines()) == 6
+    assert "not finite" in text.splitlines()[4]

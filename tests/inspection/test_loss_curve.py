@@ -1,0 +1,116 @@
+"""The course of a loss is told with steps and lines."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from failbench.inspection.loss_curve import Place, course, loss_curves
+from failbench.inspection.trend import slope_of
+from failbench.readers.opening import read_log
+
+
+def curve(values, steps=True):
+    places = [
+        Place(float(value), 10 * place if steps else None, place + 2)
+        for place, value in enumerate(values)
+    ]
+    return course("loss", "train", places)
+
+
+def log_of(folder, lines):
+    path = folder / "train.jsonl"
+    path.write_text("".join(f"{line}\n" for line in lines))
+    return read_log(path)
+
+
+def test_best_last_and_half_have_their_steps_and_lines():
+    found = curve([4, 3, 2, 1, 2, 2])
+    assert found.best == Place(1.0, 30, 5)
+    assert found.since_best == 2
+    assert found.highest == Place(4.0, 0, 2)
+    assert found.half == Place(2.0, 20, 4)
+    assert found.last == Place(2.0, 50, 7)
+    assert found.repeated == 0.2
+    assert found.not_finite == 0
+
+
+def test_a_trend_is_not_moved_by_single_values():
+    values = 5 - 0.01 * np.arange(100.0)
+    values[[7, 50, 51]] = 1e6
+    found = curve(values)
+    assert found.unit == "step"
+    assert found.trend.slope == pytest.approx(-0.001, rel=0.05)
+    assert found.trend.low <= found.trend.slope <= found.trend.high
+    assert curve(values, steps=False).unit == "value"
+    assert curve(values, steps=False).trend.slope == pytest.approx(-0.01, rel=0.05)
+
+
+def test_a_long_series_is_thinned_before_all_pairs_are_compared():
+    places = np.arange(200_000.0)
+    assert slope_of(places, 3 * places).slope == pytest.approx(3)
+
+
+@pytest.mark.parametrize("values", [[1.0], [], [math.nan]])
+def test_too_little_has_no_trend(values):
+    numbers = np.array([each for each in values if math.isfinite(each)])
+    assert slope_of(np.arange(float(len(numbers))), numbers) is None
+
+
+def test_the_largest_jump_is_measured_in_deviations_of_the_usual_change():
+    noise = np.random.default_rng(0).normal(0, 0.01, 200)
+    values = 3 + noise
+    values[120:] += 1
+    jump = curve(values).jump
+    assert (jump.before.step, jump.after.step) == (1190, 1200)
+    assert jump.deviations > 50
+    assert curve([3, 2, 1]).jump is None
+    assert curve([3, 2, 1, 5]).jump.deviations is None  # all other changes are equal
+
+
+def test_the_longest_stretch_without_a_new_lowest_value_is_a_plateau():
+    plateau = curve([5, 4, 4.5, 4.2, 4, 3, 3.1, 2]).plateau
+    assert (plateau.since.value, plateau.since.step) == (4, 10)
+    assert (plateau.until.step, plateau.values) == (40, 3)
+    assert curve([3, 2, 1]).plateau is None
+
+
+def test_values_that_are_no_numbers_are_counted_and_else_left_out():
+    found = curve([4, 3, math.nan, 2, math.inf, math.nan])
+    assert found.not_finite == 3
+    assert (found.first_not_finite.step, found.first_not_finite.line) == (20, 4)
+    assert found.best.value == 2
+    assert found.since_best == 2
+    assert found.repeated == 0
+    nothing = curve([math.nan, math.nan])
+    assert (nothing.best, nothing.trend, nothing.jump, nothing.half) == (None,) * 4
+
+
+def test_a_loss_that_only_rises_has_no_half_of_the_way_down():
+    found = curve([1, 2, 3])
+    assert found.half is None
+    assert found.plateau.values == 2
+
+
+def test_the_gap_compares_a_validation_with_the_training_since_the_one_before(tmp_path):
+    lines = []
+    for step in range(1, 21):
+        lines.append(f'{{"step": {step}, "loss": {2.0 if step <= 10 else 1.0}}}')
+        if step % 10 == 0:
+            lines.append(f'{{"step": {step}, "val_loss": {2.5 if step == 10 else 3.0}}}')
+    found = loss_curves(log_of(tmp_path, lines))
+    assert found.train.values == 20
+    assert (found.last_gap.train, found.last_gap.difference) == (1.0, 2.0)
+    assert found.last_gap.validation.step == 20
+    assert found.last_gap.validation.line == 22
+    assert found.widest_gap == found.last_gap
+
+
+def test_losses_without_steps_have_no_gap_and_no_loss_no_curve(tmp_path):
+    found = loss_curves(log_of(tmp_path, ['{"loss": 2.0, "val_loss": 3.0}'] * 3))
+    assert found.train is not None
+    assert found.last_gap is None
+    found = loss_curves(log_of(tmp_path, ['{"step": 1, "lr": 0.1}'] * 3))
+    assert (found.train, found.validation, found.widest_gap) == (None, None, None)

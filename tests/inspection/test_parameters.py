@@ -1,0 +1,144 @@
+"""Parameters are counted once each, and what they are is said."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+torch = pytest.importorskip("torch")
+nn = torch.nn
+
+from failbench.inspection.layers import layers_of  # noqa: E402
+from failbench.inspection.parameters import parameter_table, parameter_text, summary  # noqa: E402
+from made_up_training import POSITIONS, TOKENS, WIDTH, Tiny  # noqa: E402
+
+
+def by_layer(model, depth=2):
+    return {each.layer: each for each in parameter_table(model, depth)}
+
+
+def test_embeddings_and_a_head_are_told_from_other_layers():
+    table = by_layer(Tiny())
+    assert {name: each.role for name, each in table.items()} == {
+        "tokens": "embedding",
+        "positions": "embedding",
+        "mix": "body",
+        "norm": "body",
+        "output": "head",
+    }
+    assert table["tokens"].parameters == table["output"].parameters == TOKENS * WIDTH
+    assert table["positions"].parameters == (POSITIONS + 1) * WIDTH
+    assert table["mix"].bytes == 4 * table["mix"].parameters
+    assert table["mix"].kind == "LSTM"
+    assert sum(each.share for each in table.values()) == pytest.approx(1)
+
+
+def test_tied_parameters_are_counted_once_and_named():
+    model = Tiny(tied=True)
+    table = by_layer(model)
+    assert table["output"].parameters == 0
+    assert table["output"].tied == ("output.weight",)
+    assert {each.name: dict(each.tied) for each in layers_of(model)}["output"] == {
+        "output.weight": "tokens.weight"
+    }
+    whole = summary(table.values())
+    assert whole.parameters == sum(each.numel() for each in model.parameters())
+    assert whole.tied == ("output.weight",)
+    assert whole.head_share == 0
+    assert "head, tied" in parameter_text(table.values())
+
+
+def test_two_parameters_of_one_storage_are_tied_and_equal_ones_are_not():
+    model = nn.Sequential(nn.Linear(3, 3, bias=False), nn.Linear(3, 3, bias=False))
+    with torch.no_grad():
+        model[1].weight.copy_(model[0].weight)
+    assert summary(parameter_table(model)).parameters == 18
+    model[1].weight = nn.Parameter(model[0].weight.data)
+    assert summary(parameter_table(model)).parameters == 9
+
+
+def test_frozen_parameters_and_types_are_counted_apart():
+    model = Tiny()
+    model.tokens.requires_grad_(False)
+    model.norm.to(torch.bfloat16)
+    table = by_layer(model)
+    assert table["tokens"].trainable == 0
+    assert table["norm"].dtypes == ("bfloat16",)
+    assert table["norm"].bytes == 2 * 2 * WIDTH
+    whole = summary(table.values())
+    assert whole.parameters - whole.trainable == TOKENS * WIDTH
+
+
+def test_lists_of_layers_are_no_level_and_the_model_may_hold_parameters_itself():
+    class Stack(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.scale = nn.Parameter(torch.ones(5))
+            layer = nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)
+            self.encoder = nn.TransformerEncoder(layer, 2, enable_nested_tensor=False)
+
+    assert list(by_layer(Stack())) == ["(model)", "encoder.layers.0", "encoder.layers.1"]
+    assert list(by_layer(Stack(), depth=1)) == ["(model)", "encoder"]
+    assert by_layer(Stack())["(model)"].parameters == 5
+
+
+def test_a_model_of_transformers_has_a_row_for_each_block():
+    pytest.importorskip("transformers")
+    from made_up_models import causal_model
+
+    table = by_layer(causal_model())
+    assert list(table) == [
+        "transformer.wte",
+        "transformer.wpe",
+        "transformer.h.0",
+        "transformer.h.1",
+        "transformer.ln_f",
+        "lm_head",
+    ]
+    assert table["lm_head"].role == "head"
+    assert table["lm_head"].tied == ("lm_head.weight",)
+
+
+@pytest.mark.parametrize(("tokens", "imbalanced"), [(20, False), (2000, True)])
+def test_the_share_that_the_skill_calls_an_imbalance_is_named_as_its_own(tokens, imbalanced):
+    model = nn.Sequential(nn.Embedding(tokens, 4), nn.Linear(4, 30))
+    whole = summary(parameter_table(model))
+    assert whole.embedding_share == pytest.approx(tokens * 4 / (tokens * 4 + 150))
+    assert whole.skill_calls_it_imbalanced == imbalanced
+    assert ("ml-training-debugger" in parameter_text(parameter_table(model))) == imbalanced
+
+
+def test_a_model_without_parameters_and_one_without_shapes():
+    assert parameter_table(nn.ReLU()) == ()
+    assert parameter_text(()).endswith("0 parameters (0 trainable), 0 B; 0.0 % in embeddings")
+    with pytest.raises(ValueError, match=r"^0.weight has no shape yet: call the model once"):
+        parameter_table(nn.Sequential(nn.LazyLinear(3)))
+    with pytest.raises(ValueError, match="Layers cannot lie 0 levels down"):
+        parameter_table(Tiny(), 0)
+
+
+def test_a_model_without_memory_is_counted_too():
+    with torch.device("meta"):
+        model = Tiny(tied=True)
+    whole = summary(parameter_table(model))
+    assert whole.parameters == sum(each.numel() for each in model.parameters())
+
+
+def test_names_draw_nothing_on_a_terminal():
+    model = nn.Module()
+    model.add_module("\x1b[31mred[bold]", nn.Linear(1, 1))
+    text = parameter_text(parameter_table(model))
+    assert "\x1b" not in text
+    assert "red[bold]" in text
+
+
+def test_the_package_needs_no_torch():
+    code = (
+        "import sys\n"
+        "import failbench.inspection.parameters, failbench.inspection.gradients\n"
+        "import failbench.inspection.memory, failbench.inspection.loss_curve\n"
+        "assert 'torch' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

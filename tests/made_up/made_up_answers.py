@@ -1,0 +1,203 @@
+"""Answers to made-up logs: as they would be given, with everything that an output must show."""
+
+from __future__ import annotations
+
+import math
+
+from failbench.causes.catalogue import Advice, Cause, Measurement, Remedy, causes
+from failbench.diagnose.answer import Hypothesis, LogDiagnosis
+from failbench.diagnose.finding import Finding
+from failbench.readers.text import read_text
+
+HOSTILE = (
+    "<script>alert(1)</script> \x1b]0;owned\x07\x1b[31m [bold]loud[/bold] [link=x]y[/link] & \"'"
+)
+"""What a log may say to a terminal, a page of HTML and rich."""
+
+CLIP = Remedy(
+    change="Clip gradients: set `max_grad_norm` to 1.0.",
+    why="One batch can then move the weights no further than the batches before it did.",
+    expected="The gradient norm stays below 5, and the loss falls without spikes.",
+    metric="grad_norm",
+    verify="Train from the last checkpoint before step 990 to step 1,100 and log the norm.",
+    otherwise="The learning rate is too high by itself: halve it.",
+    effort="minutes",
+    risk="low",
+    quick=True,
+)
+HALVE = CLIP.model_copy(
+    update={"change": "Halve the peak of the learning rate.", "risk": "none", "effort": "hours"}
+)
+REBUILD = CLIP.model_copy(
+    update={"change": "Overwrite the optimizer state with zeros.", "risk": "high", "quick": True}
+)
+NORMS = Measurement(
+    measure="Log the norm of the gradients before clipping at every step.",
+    tells="A norm that rises over 50 steps before the loss does speaks for the learning rate.",
+    invariants=("gradient_norm_steady", "update_ratio_steady"),
+)
+ADVICE = Advice(
+    mechanism=(
+        "Steps are longer than the region in which the gradient describes the loss, so that each "
+        "one lands higher than the last."
+    ),
+    remedies=(HALVE, CLIP, REBUILD),
+    settle=(NORMS,),
+)
+
+
+def rows(steps: int, *, broken_from: int | None = None, every: int = 1) -> str:
+    """A log that diverges at the end of its steps, and reads NaN from one of them on."""
+    lines = []
+    for step in range(0, steps, every):
+        loss = 2.0 + 3.0 * math.exp(-4 * step / steps) + 0.1 * math.sin(step)
+        norm = 1.0 + 0.3 * math.sin(step / 7)
+        if step > 0.9 * steps:
+            loss, norm = loss + (step - 0.9 * steps) / 3, norm * 10 ** (step / steps * 4 - 2)
+        if broken_from is not None and step >= broken_from:
+            loss = norm = math.nan
+        rate = 3e-4 * min(1, (step + 1) / (0.1 * steps))
+        lines.append(f"step {step} loss {loss:.4f} grad_norm {norm:.4f} lr {rate:.3e}")
+        if step % max(steps // 10, 1) == 0 and step:
+            lines.append(f"step {step} val_loss {loss + 0.2:.4f}")
+    return "\n".join(lines) + "\n"
+
+
+def finding(identity: str = "loss_rises", **changes: object) -> Finding:
+    """A finding, in some parts changed."""
+    values: dict[str, object] = {
+        "id": identity,
+        "kind": "check",
+        "strength": "direct",
+        "statement": f"The loss rises to 2.7 times its lowest value ({identity}).",
+        "source": "train.log",
+        "line": 91,
+        "step": 83,
+        "signal": "loss",
+        "value": 11.2,
+        "relation": "above",
+        "threshold": 4.1,
+    }
+    return Finding(**{**values, **changes})
+
+
+SPIKE = finding()
+NORM = finding(
+    "norm_rises",
+    line=95,
+    step=87,
+    signal="grad_norm",
+    value=math.inf,
+    threshold=12.5,
+    statement="The gradient norm leaves its band 4 steps before the loss does.",
+)
+CRASH = finding(
+    "fp16_scale_at_minimum",
+    kind="message",
+    line=102,
+    step=None,
+    signal="",
+    value=None,
+    relation="",
+    threshold=None,
+    statement="The loss scale has fallen to its minimum.",
+    quote="FloatingPointError: Minimum loss scale reached (0.0001). Your loss is exploding.",
+)
+RATE = finding(
+    "rate_high",
+    strength="circumstantial",
+    line=40,
+    step=36,
+    signal="learning_rate",
+    value=3e-4,
+    threshold=1e-4,
+    statement="The learning rate is three times the usual one for models of this size.",
+)
+
+
+def hypothesis(
+    cause: str, confidence: float, *findings: Finding, advice: Advice = ADVICE
+) -> Hypothesis:
+    """A cause of the catalogue with made-up advice."""
+    known: Cause = causes()[cause]
+    return Hypothesis(known, confidence, "critical", findings, advice)
+
+
+def answer(**changes: object) -> LogDiagnosis:
+    """A failed run of 100 steps with two causes to choose from, in some parts changed."""
+    text = rows(100, broken_from=94)
+    values: dict[str, object] = {
+        "log": read_text("train.log", [text.encode()]),
+        "status": "failed",
+        "category": "optimization",
+        "confidence": 0.93,
+        "categories": {
+            "memory_hardware": 0.01,
+            "optimization": 0.93,
+            "data_pipeline": 0.03,
+            "model_software": 0.02,
+            "unknown": 0.01,
+        },
+        "hypotheses": (
+            hypothesis("learning_rate_too_high", 0.72, SPIKE, NORM, CRASH),
+            hypothesis("loss_scale_wrong", 0.21, CRASH),
+        ),
+        "findings": (RATE, SPIKE, NORM, CRASH),
+        "absent": ("memory", "throughput"),
+        "uncertainty": ("The log does not say which optimizer is used.",),
+        "measure": (NORMS,),
+    }
+    return LogDiagnosis(**{**values, **changes})
+
+
+def healthy() -> LogDiagnosis:
+    """A run of which nothing was found."""
+    return answer(
+        log=read_text("train.log", [rows(100).encode()]),
+        status="healthy",
+        category=None,
+        confidence=0.88,
+        hypotheses=(),
+        findings=(),
+    )
+
+
+def unknown() -> LogDiagnosis:
+    """A run with something wrong of which the log does not say the cause."""
+    return answer(
+        status="unknown",
+        category=None,
+        confidence=0.44,
+        categories={"optimization": 0.44, "data_pipeline": 0.36, "model_software": 0.2},
+        hypotheses=(
+            hypothesis("learning_rate_too_high", 0.4, SPIKE),
+            hypothesis("labels_wrong", 0.31, SPIKE, NORM),
+            hypothesis("loss_wrong", 0.2),
+        ),
+    )
+
+
+def empty() -> LogDiagnosis:
+    """An answer to a log without a line."""
+    return answer(
+        log=read_text("-", []), status="healthy", category=None, hypotheses=(), findings=()
+    )
+
+
+def hostile(words: str = HOSTILE) -> LogDiagnosis:
+    """An answer all of whose words of the log are hostile, or are others."""
+    said = finding(
+        words,
+        statement=words,
+        source=f"{words}.log",
+        signal=words,
+        relation=words,
+        quote=words,
+    )
+    return answer(
+        log=read_text(f"{words}.log", [rows(20).encode()]),
+        hypotheses=(hypothesis("learning_rate_too_high", 0.6, said),),
+        findings=(said,),
+        absent=(words,),
+        uncertainty=(words,),
+    )

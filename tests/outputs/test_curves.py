@@ -1,0 +1,267 @@
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+import made_up_answers as answers
+from failbench.errors import BadInputError
+from failbench.outputs.curves import figure_of, svg_of, write_plot
+from failbench.outputs.marks import Mark, labels_apart
+from failbench.outputs.panel import BROKEN, COLOURS, EVIDENCE
+from failbench.outputs.places import place_of_finding, places_of
+from failbench.outputs.thinning import MOST_POINTS, thinned
+from failbench.readers.log import joined
+from failbench.readers.text import read_text
+
+
+def log_of(text, name="train.log"):
+    return read_text(name, [text.encode()])
+
+
+def drawn(text, *findings, **changes):
+    """Panels of a made-up answer to a log, by their titles, and the labels of its evidence."""
+    cause = (answers.hypothesis("overfitting", 0.5, *findings),)
+    figure = figure_of(
+        answers.answer(log=log_of(text), hypotheses=cause, findings=findings, **changes)
+    )
+    panels = {axes.get_title(loc="left"): axes for axes in figure.axes}
+    strip = panels.pop("", None)
+    return panels, [] if strip is None else [text.get_text() for text in strip.texts]
+
+
+def lines(axes, colour):
+    return [line for line in axes.lines if line.get_color() == colour]
+
+
+def points(axes, split="train"):
+    return [
+        (float(x), float(y))
+        for line in lines(axes, COLOURS[split])
+        for x, y in zip(*line.get_data(), strict=True)
+    ]
+
+
+def test_there_is_a_panel_for_each_signal_and_held_out_losses_are_in_that_of_the_loss():
+    panels, labels = drawn("step 1 loss 2.0 lr 0.1\nstep 2 loss 1.5 lr 0.1\nstep 2 val_loss 1.8")
+    assert list(panels) == ["Loss", "Learning rate"]
+    assert points(panels["Loss"]) == [(1, 2.0), (2, 1.5)]
+    assert points(panels["Loss"], "validation") == [(2, 1.8)]
+    assert labels == []
+
+
+def test_evidence_is_marked_at_its_step_with_its_number_and_value():
+    text = "\n".join(f"step {step} loss {step / 10} grad_norm 1.0" for step in range(50))
+    of_loss = answers.finding(step=30, value=3.0)
+    of_words = answers.finding("died", step=45, signal="", value=None)
+    panels, labels = drawn(text, of_loss, of_words)
+    assert labels == ["1", "2"]
+    for axes in panels.values():
+        marked = [line.get_xdata()[0] for line in lines(axes, EVIDENCE)]
+        assert {30, 45} == set(marked)
+    rings = [line for line in lines(panels["Loss"], EVIDENCE) if line.get_marker() == "o"]
+    assert [(line.get_xdata()[0], line.get_ydata()[0]) for line in rings] == [(30, 3.0)]
+    assert not [
+        line for line in lines(panels["Gradient norm"], EVIDENCE) if line.get_marker() == "o"
+    ]
+
+
+def test_evidence_far_outside_does_not_squeeze_the_curves():
+    text = "\n".join(f"step {step} loss 2.0" for step in range(101))
+    near, far = answers.finding(step=110), answers.finding("far", step=10**9)
+    panels, labels = drawn(text, near, far)
+    assert labels == ["1"]
+    assert panels["Loss"].get_xlim()[1] < 120
+
+
+def test_nan_breaks_the_line_and_is_marked():
+    panels, _ = drawn(answers.rows(100, broken_from=94))
+    axes = panels["Loss"]
+    (line,) = lines(axes, COLOURS["train"])
+    assert np.isnan(line.get_ydata()[94:]).all()
+    assert np.isfinite(line.get_ydata()[:94]).all()
+    (crosses,) = [line for line in lines(axes, BROKEN) if len(line.get_xdata())]
+    assert list(crosses.get_xdata()) == [94]
+    assert "NaN or infinite" in [text.get_text() for text in axes.get_legend().get_texts()]
+    assert panels["Learning rate"].get_legend() is None
+
+
+@pytest.mark.parametrize(
+    ("values", "scale"),
+    [
+        ((1.0, 1001.0), "log"),
+        ((1.0, 999.0), "linear"),
+        ((0.0, 1e6), "linear"),
+        ((-1.0, 1e6), "linear"),
+    ],
+)
+def test_an_axis_is_logarithmic_for_positive_values_over_three_decades(values, scale):
+    text = "\n".join(f"step {step} loss {value}" for step, value in enumerate(values))
+    assert drawn(text)[0]["Loss"].get_yscale() == scale
+
+
+def test_ten_thousand_rows_keep_their_spike_and_few_points():
+    text = "\n".join(
+        f"step {step} loss {900.0 if step == 7777 else 2.0 + step % 3}" for step in range(10_000)
+    )
+    shown = points(drawn(text)[0]["Loss"])
+    assert len(shown) <= MOST_POINTS
+    assert (7777, 900.0) in shown
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "step 5 loss 3.0",
+        "step 1 loss nan\nstep 2 loss nan",
+        "step 1 loss 1e308 grad_norm 1e-320\nstep 2 loss -1e308 grad_norm 1e308",
+        "loss 3.0",
+        "step 1 loss inf\nstep 2 loss 2.0\nstep 3 loss -inf",
+        "Traceback (most recent call last):\nValueError: no",
+    ],
+)
+@pytest.mark.filterwarnings("error")
+def test_any_log_is_drawn_without_a_complaint(text, tmp_path):
+    for step in (None, 2, 10**18):
+        found = answers.finding(step=step, value=math.nan)
+        write_plot(
+            answers.answer(log=log_of(text), findings=(found,), hypotheses=()),
+            tmp_path / "plot.png",
+        )
+    assert (tmp_path / "plot.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("suffix", ["svg", "png", "pdf"])
+def test_the_same_answer_is_the_same_file_whatever_the_style_of_the_user(suffix, tmp_path):
+    write_plot(answers.answer(), tmp_path / f"one.{suffix}")
+    with mpl.rc_context(
+        {
+            "lines.linewidth": 9,
+            "svg.hashsalt": "other",
+            "axes.axisbelow": False,
+            "xtick.direction": "in",
+        }
+    ):
+        write_plot(answers.answer(), tmp_path / f"two.{suffix}")
+        assert mpl.rcParams["lines.linewidth"] == 9
+    one, two = ((tmp_path / f"{name}.{suffix}").read_bytes() for name in ("one", "two"))
+    assert one == two
+    assert b"dc:date" not in one
+    assert b"CreationDate" not in one
+
+
+@pytest.mark.parametrize("name", ["plot.gif", "plot", "plot.svg.exe"])
+def test_other_kinds_of_files_are_refused(name, tmp_path):
+    with pytest.raises(BadInputError, match=r"\.svg, \.png, \.pdf"):
+        write_plot(answers.answer(), tmp_path / name)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_is_a_file_is_refused(tmp_path):
+    (tmp_path / "taken").write_text("")
+    with pytest.raises(BadInputError, match="cannot be written"):
+        write_plot(answers.answer(), tmp_path / "taken" / "plot.svg")
+
+
+def test_nothing_of_the_log_s_words_is_drawn():
+    picture = svg_of(answers.hostile())
+    assert "alert" not in picture
+    assert "loud" not in picture
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "places"),
+    [
+        ("step 10 loss 3\nstep 20 loss 2", "step", [10, 20]),
+        ("step 10 loss 3\nval_loss: 2.0\nstep 20 loss 2", "step", [10, 15, 20]),
+        ("Epoch 1 loss: 3.0 val_loss: 2.0\nEpoch 2 loss: 2.0", "epoch", [1, 1, 2]),
+        ("loss 3.0\nloss 2.0", "row", [1, 2]),
+        (
+            "\n".join(f"step {step} loss 2.0" for _ in range(6) for step in (1, 2)),
+            "row",
+            list(range(1, 13)),
+        ),
+        ("\n".join(f"epoch 1 loss {value}" for value in (3.0, 2.0, 1.5)), "row", [1, 2, 3]),
+        ("step 1 loss 3\nstep 2 loss 2\nstep 1 loss 3", "step", [1, 2, 1]),
+    ],
+)
+def test_rows_stand_at_their_step_else_epoch_else_in_their_order(text, unit, places):
+    found = places_of(log_of(text))
+    assert found.unit == unit
+    assert list(found.of_rows) == places
+
+
+def test_a_file_without_steps_is_placed_by_the_epochs_of_another():
+    train = log_of("epoch 1 step 100 loss 3\nepoch 2 step 200 loss 2\nepoch 3 step 300 loss 1")
+    held_out = log_of("epoch 1 val_loss: 3\nepoch 2.5 val_loss: 2", "held_out.log")
+    silent = log_of("val_loss: 3.0\nval_loss: 2.0", "silent.log")
+    places = places_of(joined((train, held_out, silent)))
+    assert list(places.of_rows) == [100, 200, 300, 100, 250, 100, 300]
+    assert places.guessed
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "step", "place"),
+    [
+        ("step 10 loss 3\nnoise\nnoise\nstep 20 loss 2\nend", 5, None, 20),
+        ("step 10 loss 3\nnoise\nnoise\nstep 20 loss 2\nend", 3, None, 10),
+        ("noise\nstep 10 loss 3", 1, None, 10),
+        ("step 10 loss 3", None, None, None),
+        ("step 10 loss 3", None, 17, 17),
+        ("loss 3.0\nloss 2.0\nend", 3, 12, 2),
+        ("", 3, None, None),
+    ],
+)
+def test_evidence_in_words_stands_with_the_row_before_it(text, line, step, place):
+    log = log_of(text)
+    found = answers.finding(line=line, step=step)
+    assert place_of_finding(found, log, places_of(log)) == place
+    elsewhere = answers.finding(line=line, step=None, source="other.log")
+    assert place_of_finding(elsewhere, log, places_of(log)) is None
+
+
+def test_steps_that_begin_anew_begin_a_new_line():
+    panels, _ = drawn("step 1 loss 3\nstep 2 loss 2\nstep 1 loss 3\nstep 2 loss 1")
+    assert len(lines(panels["Loss"], COLOURS["train"])) == 2
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    y=arrays(np.float64, st.integers(0, 3_000), elements=st.floats(width=64)),
+    most=st.integers(5, 300),
+)
+def test_thinning_keeps_order_extremes_ends_and_that_there_was_a_gap(y, most):
+    x = np.arange(float(len(y)))
+    kept_x, kept_y = thinned(x, y, most)
+    assert len(kept_x) <= most
+    assert (np.diff(kept_x) > 0).all()
+    assert np.array_equal(kept_y, y[kept_x.astype(int)], equal_nan=True)
+    finite, kept = y[np.isfinite(y)], kept_y[np.isfinite(kept_y)]
+    if finite.size:
+        assert (kept.min(), kept.max()) == (finite.min(), finite.max())
+    assert np.isfinite(kept_y).all() == np.isfinite(y).all()
+    if y.size:
+        assert {x[0], x[-1]} <= set(kept_x)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.floats(0, 1), max_size=40))
+def test_labels_never_touch_and_name_every_mark(places):
+    marks = [Mark(at, number, "", None) for number, at in enumerate(places, start=1)]
+    labels = labels_apart(marks, 7.0)
+    for left, right in pairwise(labels):
+        room = 7.0 * (right.at - left.at)
+        assert room >= 0.08 * (len(left.text) + len(right.text)) / 2
+    named = set()
+    for part in ", ".join(label.text for label in labels).split(", "):
+        first, _, last = part.partition("–")
+        if first:
+            named |= set(range(int(first), int(last or first) + 1))
+    assert named == {mark.number for mark in marks}

@@ -1,0 +1,112 @@
+from __future__ import annotations
+
+from collections import Counter
+from html.parser import HTMLParser
+
+import pytest
+
+import made_up_answers as answers
+from failbench.outputs import panel
+from failbench.outputs.evidence import numbered
+from failbench.outputs.html_page import html_of
+from failbench.outputs.wording import place_of
+
+ALL = [answers.answer, answers.healthy, answers.unknown, answers.empty, answers.hostile]
+VOID = {"meta"}
+
+
+class Page(HTMLParser):
+    """What a browser would make of a page: its tags, attributes and words."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.attributes, self.open, self.words = Counter(), [], [], []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        self.tags[tag] += 1
+        self.attributes += attributes
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.tags[tag] += 1
+        self.attributes += attributes
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+    @property
+    def text(self):
+        return " ".join(" ".join(self.words).split())
+
+
+@pytest.mark.parametrize("make", ALL)
+def test_every_tag_is_closed_and_none_fetches_or_runs_anything(make):
+    page = Page(html_of(make()))
+    assert page.open == []
+    assert not {"script", "img", "link", "iframe", "object", "form", "a"} & set(page.tags)
+    for name, value in page.attributes:
+        assert not name.startswith("on")
+        if name in {"src", "href", "xlink:href"}:
+            assert value.startswith("#")
+        assert name not in {"src", "srcset", "data", "action"}
+        if name == "style":
+            assert "url(" not in value.replace("url(#", "")
+
+
+@pytest.mark.parametrize("make", ALL)
+def test_the_browser_is_told_to_fetch_and_run_nothing(make):
+    contents = dict(Page(html_of(make())).attributes)
+    assert ("http-equiv", "Content-Security-Policy") in Page(html_of(make())).attributes
+    policy = html_of(make()).split('Content-Security-Policy" content="')[1].split('"')[0]
+    assert policy.startswith("default-src 'none'; style-src 'unsafe-inline'")
+    assert "script-src" not in policy
+    assert contents["lang"] == "en"
+
+
+def test_no_tag_or_attribute_comes_from_the_log():
+    hostile, harmless = html_of(answers.hostile()), html_of(answers.hostile("harmless"))
+    page = Page(hostile)
+    assert page.tags == Page(harmless).tags
+    names = [name for name, _ in page.attributes]
+    assert names == [name for name, _ in Page(harmless).attributes]
+    assert "<script>alert(1)</script>" in page.text
+    assert "[bold]loud[/bold]" in page.text
+    assert "\x1b" not in hostile
+    assert not any("alert" in str(value) for _, value in page.attributes)
+
+
+@pytest.mark.parametrize("make", [answers.answer, answers.unknown])
+def test_every_finding_is_on_the_page_with_the_number_of_its_mark(make):
+    diagnosis = make()
+    page = Page(html_of(diagnosis))
+    for finding, number in numbered(diagnosis).items():
+        assert ("id", f"evidence-{number}") in page.attributes
+        for words in (place_of(finding), finding.statement, finding.quote):
+            assert words in page.text
+
+
+def test_the_curves_take_the_colours_of_the_page():
+    page = html_of(answers.answer())
+    drawn = page[page.index("<svg") : page.index("</svg>")]
+    for colour in (panel.INK, panel.GRID, panel.EVIDENCE, *panel.COLOURS.values()):
+        assert colour not in drawn
+    assert "stroke: var(--train)" in drawn
+    assert "var(--ink)" in drawn
+    style = page[page.index("<style>") : page.index("</style>")]
+    for name in ("train", "validation", "broken", "evidence", "ink", "line", "paper"):
+        assert style.count(f"--{name}:") == 3, "light, dark and print"
+
+
+def test_a_log_without_measurements_has_no_curves():
+    assert "<svg" not in html_of(answers.empty())
+    assert html_of(answers.healthy()).count("<figure>") == 1
+
+
+def test_the_same_answer_is_the_same_page():
+    assert html_of(answers.answer()) == html_of(answers.answer())

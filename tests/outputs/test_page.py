@@ -1,0 +1,169 @@
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+
+import pytest
+from rich.console import Console
+
+import made_up_answers as answers
+from failbench.outputs.evidence import numbered
+from failbench.outputs.page import print_page
+from failbench.outputs.wording import number_words, percent, place_of
+from failbench.readers.lines import clean
+
+
+def page(diagnosis, width=80, *, whole=False, **terminal):
+    console = Console(file=io.StringIO(), width=width, **terminal)
+    print_page(diagnosis, console, whole=whole)
+    return console.file.getvalue()
+
+
+def said(text):
+    """A page without its line ends and margins."""
+    return " ".join(text.replace("| ", "").split())
+
+
+def test_the_first_line_is_the_answer():
+    first, *_ = page(answers.answer(category="memory_hardware")).splitlines()
+    assert first == "Failed: memory and hardware, 93 % sure (high)"
+    assert page(answers.healthy()).startswith("Healthy: the log shows no failure, 88 % sure")
+    unknown = said(page(answers.unknown()))
+    assert unknown.startswith("Unknown: the log does not say what is wrong; most probable is opti")
+
+
+def test_evidence_begins_with_the_place_that_an_editor_opens():
+    lines = page(answers.answer()).splitlines()
+    assert "  1  train.log:91  step 83  loss 11.2, above 4.1" in lines
+    assert "  2  train.log:95  step 87  gradient norm inf, above 12.5" in lines
+
+
+@pytest.mark.parametrize("make", [answers.answer, answers.unknown])
+def test_the_whole_page_has_every_finding_and_every_cause(make):
+    diagnosis = make()
+    text = said(page(diagnosis, 100, whole=True))
+    for finding in numbered(diagnosis):
+        assert place_of(finding) in text
+        assert finding.statement in text
+        assert finding.quote in text
+    for hypothesis in diagnosis.hypotheses:
+        assert hypothesis.cause.title in text
+        assert percent(hypothesis.confidence) in text
+
+
+def test_a_screen_says_how_much_it_leaves_out():
+    many = tuple(answers.finding(f"check_{number}") for number in range(40))
+    diagnosis = answers.answer(
+        hypotheses=(answers.hypothesis("overfitting", 0.5, *many),), findings=many
+    )
+    short = page(diagnosis)
+    assert "and 36 more" in short
+    assert len(short.splitlines()) < 50
+    whole = page(diagnosis, whole=True)
+    assert all(f"(check_{number})" in whole for number in range(40))
+    assert "more" not in whole
+
+
+def test_a_remedy_says_what_it_does_what_to_expect_and_what_if_it_fails():
+    text = said(page(answers.answer()))
+    for words in (
+        answers.HALVE.change,
+        f"Why: {answers.HALVE.why}",
+        f"Expect: {answers.HALVE.expected}",
+        f"Check: {answers.HALVE.verify}",
+        f"If not: {answers.HALVE.otherwise}",
+    ):
+        assert words in text
+    assert answers.CLIP.change in text
+    assert "and 1 more" in text
+
+
+def test_a_change_of_high_risk_is_said_to_be_one():
+    advice = answers.ADVICE.model_copy(update={"remedies": (answers.REBUILD,)})
+    cause = answers.hypothesis("overfitting", 0.8, answers.SPIKE, advice=advice)
+    for whole in (False, True):
+        assert "high risk" in said(page(answers.answer(hypotheses=(cause,)), whole=whole))
+    assert "high risk" not in page(answers.answer())
+
+
+def test_what_must_be_known_of_how_a_file_was_read_is_said():
+    log = answers.answer().log
+    (source,) = log.sources
+    noted = replace(log, sources=(replace(source, notes=("Lines 7 to 9 were cut.",)),))
+    assert "Lines 7 to 9 were cut." in page(answers.answer(log=noted))
+    assert "train.log: printed lines, 109 lines" in page(answers.answer(), whole=True)
+
+
+@pytest.mark.parametrize(("confidence", "shown"), [(0.95, False), (0.9, True), (0.5, True)])
+def test_other_causes_are_shown_where_the_first_is_not_sure(confidence, shown):
+    first, second = answers.answer().hypotheses
+    sure = answers.hypothesis(first.cause.id, confidence, *first.findings)
+    text = said(page(answers.answer(hypotheses=(sure, second))))
+    assert (second.cause.title in text) == shown
+
+
+def test_what_is_missing_and_what_to_measure_are_said():
+    text = said(page(answers.unknown()))
+    assert "Not in the log: memory, throughput." in text
+    assert answers.NORMS.measure in text
+    assert text.index("What to measure next") < text.index("If it is the first of these")
+
+
+def test_an_empty_log_is_said_to_be_one():
+    assert "It has no measurements that are read." in page(answers.empty())
+
+
+@pytest.mark.parametrize("width", [40, 80, 120])
+@pytest.mark.parametrize(
+    "make", [answers.answer, answers.healthy, answers.unknown, answers.empty, answers.hostile]
+)
+def test_no_line_is_wider_than_the_terminal_or_ends_with_blanks(make, width):
+    for line in page(make(), width, whole=True).splitlines():
+        assert len(line) <= width
+        assert line == line.rstrip()
+
+
+def test_without_a_terminal_or_colours_the_page_is_plain_text(monkeypatch):
+    assert "\x1b" not in page(answers.answer())
+    coloured = page(answers.answer(), force_terminal=True, color_system="standard")
+    assert "\x1b[1;31m" in coloured
+    monkeypatch.setenv("NO_COLOR", "1")
+    plain_terminal = page(answers.answer(), force_terminal=True, color_system="standard")
+    assert "\x1b[1;31m" not in plain_terminal
+
+
+def test_words_of_a_log_are_no_commands_to_the_terminal_or_rich():
+    text = page(answers.hostile(), whole=True, force_terminal=True, color_system="standard")
+    assert "\x1b]" not in text
+    assert "\x07" not in text
+    assert "[bold]loud[/bold]" in said(page(answers.hostile(), 400, whole=True))
+    assert "<script>" in text
+
+
+def test_words_are_not_turned_around():
+    assert clean("a\u2066b\u202ec\u061cd") == "abcd"
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (float("nan"), "NaN"),
+        (0.0, "0"),
+        (-3.0, "-3"),
+        (1e9, "1e9"),
+        (1e100, "1e100"),
+        (3e-5, "3e-5"),
+        (1234567.0, "1,234,567"),
+        (0.12345, "0.1235"),
+    ],
+)
+def test_numbers_are_short(value, words):
+    assert number_words(value) == words
+
+
+@pytest.mark.parametrize(
+    ("source", "line", "place"),
+    [("-", 12, "line 12"), ("-", None, "standard input"), ("a/b.log", None, "a/b.log")],
+)
+def test_places_without_a_name_or_line_are_said_too(source, line, place):
+    assert place_of(answers.finding(source=source, line=line)) == place

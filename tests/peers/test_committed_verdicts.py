@@ -1,0 +1,111 @@
+"""The committed table of verdicts, replayed; and where the peers are installed, asked again."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from failbench.peers.answers import recorded_answers
+from failbench.peers.mapping import mapping
+from failbench.peers.record import KINDS, installed_peers, record_peers
+from failbench.peers.recorder import digest_of, record
+from failbench.peers.renderings import FORMATS, renderer
+from failbench.peers.standards import standards
+from failbench.peers.verdicts import VERDICT_SCHEMA, read_verdicts
+from failbench.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry, read_table
+
+DATA = Path(__file__).parents[2] / "data"
+SETTING = {"architecture": "transformer", "optimizer": "adamw", "scale": "small"}
+SAME_EVERYWHERE = ("nanogpt", "trainer_state", "trainer_v5")
+"""Formats without perplexity, whose last digit processors compute otherwise."""
+INSTALLED = all(find_spec(name) is not None for name in ("runmedic", "training_doctor"))
+
+
+@cache
+def committed() -> pl.DataFrame:
+    return read_verdicts(DATA / "peers/verdicts.parquet")
+
+
+@cache
+def asked_runs() -> pl.DataFrame:
+    runs = read_table(DATA / "telemetry/runs.parquet", RUN_SCHEMA)
+    setting = [pl.col(name) == value for name, value in SETTING.items()]
+    return runs.filter(*setting, pl.col("kind").is_in(KINDS)).sort("run_id")
+
+
+@cache
+def some_runs() -> Telemetry:
+    """Every thirtieth run, failing runs and healthy ones."""
+    runs = asked_runs().gather_every(30)
+    steps = read_table(DATA / "telemetry/steps/transformer-adamw.parquet", STEP_SCHEMA)
+    kept = steps.join(runs.select("run_id"), on="run_id", how="semi")
+    return Telemetry(runs, kept.sort("run_id", "step"))
+
+
+@pytest.mark.parametrize("peer", FORMATS)
+def test_every_run_has_a_verdict_of_every_peer_in_each_of_its_formats(peer):
+    rows = committed().filter(pl.col("peer") == peer)
+    for form in FORMATS[peer]:
+        of_form = rows.filter(pl.col("format") == form)
+        assert of_form["run_id"].to_list() == asked_runs()["run_id"].to_list()
+    assert set(rows["format"]) == set(FORMATS[peer])
+
+
+def test_every_verdict_is_of_the_version_that_is_compared_with():
+    versions = dict(committed().select("peer", "version").unique().iter_rows())
+    assert versions == {peer: standards()[peer].version for peer in FORMATS}
+
+
+def test_every_issue_that_was_reported_is_mapped():
+    reported = committed().explode("issues").drop_nulls("issues").select("peer", "issues")
+    assert set(reported.iter_rows()) <= set(mapping())
+
+
+def test_each_issue_has_a_severity_and_a_confidence_if_any_has_one():
+    issues, severities, confidences = (
+        committed()[name].list.len() for name in ("issues", "severities", "confidences")
+    )
+    assert (issues == severities).all()
+    assert ((confidences == issues) | (confidences == 0)).all()
+
+
+def test_a_replay_gives_the_same_answers_whatever_the_order_of_rows():
+    table = committed()
+    answers = recorded_answers(table)
+    assert answers.equals(recorded_answers(table.reverse()))
+    assert answers.height == table.height
+    assert 0 < answers["detected"].sum() < answers.height
+
+
+@pytest.mark.parametrize("form", SAME_EVERYWHERE)
+def test_the_peers_were_given_the_logs_that_are_rendered_today(form):
+    render = renderer(some_runs())
+    was = committed().filter(pl.col("format") == form, pl.col("peer") == "runmedic")
+    digests = dict(was.select("run_id", "rendering").iter_rows())
+    for run in some_runs().runs["run_id"]:
+        assert digest_of(render(run, form)) == digests[run], run
+
+
+@pytest.mark.system
+@pytest.mark.skipif(not INSTALLED, reason="the extra `peers` is not installed")
+def test_the_installed_peers_say_what_is_recorded(tmp_path):
+    table = record_peers(tmp_path / "verdicts.parquet", some_runs(), lambda done, planned: None)
+    same = committed().join(table.select("run_id"), on="run_id", how="semi")
+    said = [name for name in VERDICT_SCHEMA if name != "rendering"]
+    assert table.select(said).equals(same.sort("run_id", "format", "peer").select(said))
+
+
+@pytest.mark.skipif(not INSTALLED, reason="the extra `peers` is not installed")
+@pytest.mark.parametrize("peer", sorted(FORMATS))
+def test_a_peer_that_cannot_read_says_so(peer, tmp_path):
+    (chosen,) = [one for one in installed_peers() if one.name == peer]
+    nothing = record(
+        tmp_path / "verdicts.parquet", ["run"], [chosen], lambda *_: {}, lambda *_: None
+    )
+    assert nothing["unreadable"].null_count() == 0
+    assert str(tmp_path) not in "".join(nothing["unreadable"])
+    assert nothing["issues"].list.len().sum() == 0

@@ -1,0 +1,193 @@
+"""How peers are run: with stand-ins for them, and with themselves where they are installed."""
+
+from __future__ import annotations
+
+import json
+import sys
+from importlib.metadata import PackageNotFoundError
+from importlib.util import find_spec
+from types import ModuleType, SimpleNamespace
+
+import pytest
+
+from failbench.errors import BadInputError
+from failbench.peers import runmedic, training_doctor
+from failbench.peers.record import installed_peers
+from failbench.peers.verdicts import Reading
+
+INSTALLED = {name: find_spec(name) is not None for name in ("runmedic", "training_doctor")}
+
+
+def finding(check, severity, *causes):
+    return {"check": check, "severity": severity, "likely_causes": list(causes)}
+
+
+@pytest.fixture
+def medic(monkeypatch):
+    """A command line that says what a test wants, and remembers what it was called with."""
+    command = ModuleType("runmedic.cli")
+    command.called, command.says = [], lambda: None
+
+    def main(arguments):
+        command.called.append(arguments)
+        return command.says()
+
+    command.main = main
+    monkeypatch.setitem(sys.modules, "runmedic", ModuleType("runmedic"))
+    monkeypatch.setitem(sys.modules, "runmedic.cli", command)
+    return command
+
+
+def test_runmedic_is_called_as_its_users_call_it(medic, tmp_path):
+    medic.says = lambda: print("[]")
+    assert runmedic.read(tmp_path) == Reading()
+    assert medic.called == [["diagnose", str(tmp_path), "--json"]]
+
+
+def test_findings_of_all_runs_of_a_folder_are_put_together_by_severity(medic, tmp_path):
+    runs = [
+        {"findings": [finding("overfitting", "warning"), finding("val_below_train", "info")]},
+        {"findings": [finding("divergence", "critical"), finding("overfitting", "info")]},
+    ]
+    medic.says = lambda: print(json.dumps(runs))
+    assert runmedic.read(tmp_path) == Reading(
+        ("divergence", "overfitting", "val_below_train"), ("critical", "warning", "info")
+    )
+
+
+def test_the_first_cause_of_a_finding_tells_its_variant(medic, tmp_path):
+    said = finding("non_finite", "critical", "Exploding gradients: too fast", "Sudden blow-up")
+    medic.says = lambda: print(json.dumps([{"findings": [said]}]))
+    assert runmedic.read(tmp_path).issues == ("non_finite/exploding",)
+
+
+def test_what_runmedic_exits_with_is_kept_without_its_place(medic, tmp_path):
+    def leave():
+        raise SystemExit(f"runmedic: nothing found in {tmp_path}\nmore")
+
+    medic.says = leave
+    assert runmedic.read(tmp_path).unreadable == "runmedic: nothing found in ."
+
+
+def test_what_runmedic_fails_with_is_kept(medic, tmp_path):
+    def fail():
+        raise UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid start byte")
+
+    medic.says = fail
+    assert runmedic.read(tmp_path).unreadable.startswith("UnicodeDecodeError: 'utf-8'")
+
+
+class Doctor:
+    """Answers with what a test wants."""
+
+    diagnoses = ()
+    loaded = ()
+
+    def __init__(self):
+        self.store = object()
+        Doctor.loaded = ()
+
+    def load(self, path):
+        if not list(path.iterdir()):
+            raise ValueError(f"Cannot read {path}\nmore")
+        Doctor.loaded = ("folder", path.name)
+
+    def analyze(self):
+        return list(self.diagnoses)
+
+
+class Loader:
+    def __init__(self, step_column):
+        self.step_column = step_column
+
+    def load(self, path, store):
+        Doctor.loaded = ("csv", path.name, self.step_column)
+
+
+@pytest.fixture
+def doctor(monkeypatch):
+    package, loaders = ModuleType("training_doctor"), ModuleType("training_doctor.loaders")
+    package.Doctor, loaders.CSVLoader = Doctor, Loader
+    monkeypatch.setitem(sys.modules, "training_doctor", package)
+    monkeypatch.setitem(sys.modules, "training_doctor.loaders", loaders)
+    monkeypatch.setattr(Doctor, "diagnoses", ())
+    return Doctor
+
+
+def diagnosis(name, severity, confidence, step):
+    level = SimpleNamespace(value=severity)
+    return SimpleNamespace(detector_name=name, severity=level, confidence=confidence, step=step)
+
+
+def test_of_each_detector_the_answer_that_it_is_most_sure_of_counts(doctor, tmp_path):
+    (tmp_path / "metrics.csv").write_text("step,loss\n")
+    doctor.diagnoses = (
+        diagnosis("lr_too_low", "warning", 0.4, 100),
+        diagnosis("lr_too_high", "warning", 0.5, 120),
+        diagnosis("lr_too_high", "critical", 0.30000000000000004, 150),
+        diagnosis("lr_too_low", "warning", 0.7, 200),
+    )
+    assert training_doctor.read(tmp_path) == Reading(
+        ("lr_too_high", "lr_too_low"), ("critical", "warning"), (0.3, 0.7)
+    )
+
+
+def test_a_table_is_read_by_its_steps(doctor, tmp_path):
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs" / "metrics.csv").write_text("epoch,step,loss\n")
+    training_doctor.read(tmp_path)
+    assert doctor.loaded == ("csv", "metrics.csv", "step")
+
+
+def test_another_log_is_left_to_the_peer_to_recognise(doctor, tmp_path):
+    (tmp_path / "events.out.tfevents.1").write_bytes(b"")
+    training_doctor.read(tmp_path)
+    assert doctor.loaded == ("folder", tmp_path.name)
+
+
+def test_what_training_doctor_fails_with_is_kept_without_its_place(doctor, tmp_path):
+    assert training_doctor.read(tmp_path).unreadable == "ValueError: Cannot read ."
+
+
+def test_a_peer_that_is_not_installed_is_named_with_what_to_do(monkeypatch):
+    def missing():
+        raise PackageNotFoundError("runmedic")
+
+    monkeypatch.setattr(runmedic, "installed_version", missing)
+    with pytest.raises(BadInputError, match=r"runmedic: .*is not installed\. Install the extra"):
+        installed_peers()
+
+
+def test_a_peer_of_another_version_is_refused(monkeypatch):
+    monkeypatch.setattr(runmedic, "installed_version", lambda: "0.1.1")
+    monkeypatch.setattr(training_doctor, "installed_version", lambda: "0.3.0")
+    with pytest.raises(BadInputError, match=r"is 0\.3\.0 and must be 0\.1\.0"):
+        installed_peers()
+
+
+def table(folder, losses):
+    rows = [f"{step},{loss},0.001,1.0" for step, loss in enumerate(losses)]
+    text = "\n".join(["step,loss,lr,grad_norm", *rows]) + "\n"
+    (folder / "metrics.csv").write_text(text, encoding="utf-8")
+
+
+FALLING = [5.0 - step / 100 for step in range(200)]
+
+
+@pytest.mark.skipif(not INSTALLED["runmedic"], reason="the extra `peers` is not installed")
+def test_the_real_runmedic_sees_a_loss_that_breaks_and_nothing_in_one_that_falls(tmp_path):
+    table(tmp_path, FALLING)
+    assert runmedic.read(tmp_path) == Reading()
+    table(tmp_path, [*FALLING[:150], *["nan"] * 50])
+    assert runmedic.read(tmp_path) == Reading(("non_finite/sudden",), ("critical",))
+
+
+@pytest.mark.skipif(not INSTALLED["training_doctor"], reason="the extra `peers` is not installed")
+def test_the_real_training_doctor_sees_a_loss_that_breaks_and_nothing_in_one_that_falls(tmp_path):
+    table(tmp_path, FALLING)
+    assert training_doctor.read(tmp_path) == Reading()
+    table(tmp_path, [*FALLING[:150], *["nan"] * 50])
+    reading = training_doctor.read(tmp_path)
+    assert reading.issues[0] == "lr_too_high"
+    assert reading.severities[0] == "critical"
+    assert reading.confidences[0] >= 0.5

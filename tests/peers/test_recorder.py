@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from failbench.errors import BadInputError
+from failbench.peers.recorder import Peer, digest_of, record
+from failbench.peers.verdicts import VERDICT_SCHEMA, Reading, read_verdicts
+from failbench.telemetry import write_parquet
+
+RUNS = ("run-a", "run-b")
+
+
+class Asked:
+    """A peer that reports what is written in the log, and knows how often it was asked."""
+
+    def __init__(self, issue="divergence", version="0.1.1", formats=("csv", "text")):
+        self.issue = issue
+        self.times = 0
+        self.peer = Peer("runmedic", version, formats, self.read)
+
+    def read(self, folder):
+        self.times += 1
+        content = (folder / "logs" / "log.txt").read_text(encoding="utf-8")
+        if "odd" in content:
+            return Reading(unreadable="\x1b[31mno metrics\x1b[0m")
+        return Reading((self.issue,), ("critical",))
+
+
+def rendered(run, form):
+    return {"logs/log.txt": f"{run} as {form}".encode()}
+
+
+def recorded(path, *asked, runs=RUNS, render=rendered, progress=lambda done, planned: None):
+    return record(path, runs, [one.peer for one in asked], render, progress)
+
+
+def test_every_run_is_asked_about_in_every_format(tmp_path):
+    asked = Asked()
+    table = recorded(tmp_path / "verdicts.parquet", asked)
+    assert asked.times == 4
+    assert table.select("run_id", "format").rows() == [
+        ("run-a", "csv"),
+        ("run-a", "text"),
+        ("run-b", "csv"),
+        ("run-b", "text"),
+    ]
+    assert read_verdicts(tmp_path / "verdicts.parquet").equals(table)
+
+
+def test_a_peer_is_given_its_own_formats_alone(tmp_path):
+    few, many = Asked(formats=("csv",)), Asked()
+    doctor = Peer("training_doctor", "0.1.0", few.peer.formats, lambda folder: Reading())
+    table = record(
+        tmp_path / "verdicts.parquet", RUNS, [doctor, many.peer], rendered, lambda *_: None
+    )
+    formats = table.filter(pl.col("peer") == "training_doctor")["format"]
+    assert formats.to_list() == ["csv", "csv"]
+
+
+def test_what_is_there_of_the_same_log_and_version_is_kept(tmp_path):
+    path = tmp_path / "verdicts.parquet"
+    first = recorded(path, Asked())
+    again = Asked(issue="overfitting")
+    assert recorded(path, again).equals(first)
+    assert again.times == 0
+
+
+def test_another_version_is_asked_again(tmp_path):
+    path = tmp_path / "verdicts.parquet"
+    recorded(path, Asked())
+    newer = Asked(issue="overfitting", version="0.2.0")
+    table = recorded(path, newer)
+    assert newer.times == 4
+    assert table["issues"].to_list() == [["overfitting"]] * 4
+
+
+def test_a_log_that_changed_is_given_again(tmp_path):
+    path = tmp_path / "verdicts.parquet"
+    recorded(path, Asked())
+    asked = Asked()
+    recorded(
+        path,
+        asked,
+        render=lambda run, form: (
+            {"logs/log.txt": f"{run} as {form}.".encode()}
+            if run == "run-b"
+            else rendered(run, form)
+        ),
+    )
+    assert asked.times == 2
+
+
+def test_what_was_answered_before_a_stop_is_kept(tmp_path):
+    path = tmp_path / "verdicts.parquet"
+
+    def stop(done, planned):
+        assert planned == 4
+        if done == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        recorded(path, Asked(), progress=stop)
+    rest = Asked()
+    assert recorded(path, rest).height == 4
+    assert rest.times == 1
+
+
+def test_a_run_that_nobody_asks_for_any_more_is_left_out(tmp_path):
+    path = tmp_path / "verdicts.parquet"
+    recorded(path, Asked())
+    assert recorded(path, Asked(), runs=RUNS[:1])["run_id"].unique().to_list() == ["run-a"]
+
+
+def test_the_error_of_a_peer_is_kept_without_its_escapes(tmp_path):
+    table = recorded(tmp_path / "verdicts.parquet", Asked(), runs=("odd",))
+    assert table["unreadable"].to_list() == ["no metrics", "no metrics"]
+    assert table["issues"].to_list() == [[], []]
+
+
+def test_an_issue_that_is_not_mapped_stops_the_recording(tmp_path):
+    with pytest.raises(ValueError, match="reports 'bad_weather'"):
+        recorded(tmp_path / "verdicts.parquet", Asked(issue="bad_weather"))
+
+
+def test_the_digest_tells_names_and_contents_apart():
+    assert digest_of({"a": b"1", "b": b"2"}) == digest_of({"b": b"2", "a": b"1"})
+    digests = [{"a": b"12"}, {"a1": b"2"}, {"a": b"1"}, {"a": b"1", "b": b""}]
+    assert len({digest_of(files) for files in digests}) == len(digests)
+
+
+def test_a_verdict_that_is_there_twice_is_refused(tmp_path):
+    row = {
+        "run_id": "run-a",
+        "format": "csv",
+        "peer": "runmedic",
+        "issues": [],
+        "severities": [],
+        "confidences": [],
+    }
+    path = tmp_path / "verdicts.parquet"
+    write_parquet(pl.DataFrame([row, row], schema=VERDICT_SCHEMA), path)
+    with pytest.raises(BadInputError, match="runmedic has two verdicts of 'run-a' as csv"):
+        read_verdicts(path)

@@ -1,0 +1,233 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+import pytest
+
+from failbench.peers.curve_statistics import STATISTICS, Measured
+from failbench.peers.curves import Curves, curves_of, recorded_curves
+from failbench.peers.skill import PEER, reading_of_curves, skill_reading, skill_rules
+from failbench.peers.standards import standards
+from failbench.readers.log import ROW_SCHEMA, Log, Source, joined
+from failbench.telemetry import STEP_SCHEMA
+
+STEPS = 300
+
+
+def healthy() -> Curves:
+    """A loss that falls with a little noise, and everything else inside the documented ranges."""
+    noise = np.random.default_rng(3).normal(scale=0.02, size=STEPS)
+    loss = 3.0 + 4.0 * np.exp(-np.arange(STEPS) / 80) + noise
+    return Curves(
+        loss=loss,
+        grad_norm=np.full(STEPS, 1.0),
+        learning_rate=np.full(STEPS, 5e-4),
+        validation=loss[9::10] + 0.05,
+        training=loss[9::10],
+    )
+
+
+def changed(values, where, to):
+    values = values.copy()
+    values[where] = to
+    return values
+
+
+def spiking():
+    """One value 20 % above a loss that lay still, as far as noise goes."""
+    curves = healthy()
+    return replace(curves, loss=changed(curves.loss, 250, curves.loss[250] * 1.2))
+
+
+def flat():
+    """Falls fast, then so slowly that its slope is the smallest of all in fifteen steps."""
+    loss = np.concatenate([np.linspace(9, 3, STEPS - 15), np.linspace(3, 2.999, 15)])
+    return replace(healthy(), loss=loss)
+
+
+FAULTY = {
+    "loss_not_finite": replace(healthy(), loss=changed(healthy().loss, slice(200, None), np.nan)),
+    "loss_explosion": replace(healthy(), loss=changed(healthy().loss, 299, 2e6)),
+    "loss_divergence": spiking(),
+    "loss_degrading": replace(healthy(), loss=healthy().loss[::-1]),
+    "gradient_explosion": replace(healthy(), grad_norm=changed(np.ones(STEPS), 40, 10.5)),
+    "gradient_vanishing": replace(healthy(), grad_norm=changed(np.ones(STEPS), 40, 0.009)),
+    "loss_stagnation": replace(healthy(), loss=changed(healthy().loss, slice(250, None), 3.0)),
+    "loss_plateau": flat(),
+    "overfitting": replace(healthy(), training=healthy().validation * 0.8),
+    "learning_rate_high": replace(healthy(), learning_rate=np.full(STEPS, 2e-3)),
+    "learning_rate_low": replace(healthy(), learning_rate=np.full(STEPS, 5e-5)),
+    "loss_noise": replace(healthy(), loss=healthy().loss * np.tile([0.5, 1.5], STEPS // 2)),
+}
+
+
+def test_nothing_is_found_in_a_healthy_run():
+    assert reading_of_curves(healthy()).issues == ()
+
+
+@pytest.mark.parametrize("issue", FAULTY)
+def test_an_issue_is_found_where_its_threshold_is_passed(issue):
+    assert issue in reading_of_curves(FAULTY[issue]).issues
+
+
+def test_every_issue_of_the_rules_is_tried():
+    assert set(FAULTY) == {rule.issue for rule in skill_rules()}
+
+
+@pytest.mark.parametrize("rule", skill_rules(), ids=lambda rule: f"{rule.issue}-{rule.statistic}")
+def test_a_rule_does_not_fire_where_there_is_nothing_to_measure(rule):
+    nothing = np.empty(0)
+    assert not rule.fires(Curves(nothing, nothing, nothing, nothing, nothing))
+
+
+def test_a_loss_that_never_changes_has_no_slope_below_its_own():
+    curves = replace(healthy(), loss=np.full(STEPS, 3.0))
+    assert STATISTICS["longest_flat"](curves, Measured("loss", margin=0.1)) == 0
+
+
+def test_the_thirds_of_a_loss_tell_a_plateau():
+    curves = replace(healthy(), loss=3.0 + 0.1 * np.sin(np.arange(STEPS)))
+    assert "loss_plateau" in reading_of_curves(curves).issues
+
+
+@pytest.mark.parametrize(
+    ("share", "severity"),
+    [(0.91, None), (0.88, "low"), (0.80, "moderate"), (0.60, "high"), (0.45, "critical")],
+)
+def test_the_gap_grades_overfitting(share, severity):
+    curves = replace(healthy(), training=healthy().validation * share)
+    reading = reading_of_curves(curves)
+    assert dict(zip(reading.issues, reading.severities, strict=True)).get("overfitting") == severity
+
+
+def test_a_rise_of_less_than_the_margin_is_no_divergence():
+    curves = healthy()
+    small = replace(curves, loss=changed(curves.loss, 250, curves.loss[250] * 1.14))
+    assert "loss_divergence" not in reading_of_curves(small).issues
+
+
+def test_a_rise_within_the_usual_spread_is_no_divergence():
+    loss = 3.0 + 2.0 * np.sin(np.arange(STEPS) * 1.9)
+    assert "loss_divergence" not in reading_of_curves(replace(healthy(), loss=loss)).issues
+
+
+def test_a_rise_is_measured_against_the_window_before_it():
+    loss = np.array([1.0, 2.0, 3.0, 2.0, 2.0, 2.0, 2.0, 9.0])
+    curves = replace(healthy(), loss=loss)
+    window = loss[:5]
+    expected = (9.0 - window.mean()) / window.std(ddof=1)
+    value = STATISTICS["rise_over_rolling"](curves, Measured("loss", 5, 0.15))
+    assert value == pytest.approx(expected)
+
+
+def test_two_issues_that_confirm_each_other_are_direct_evidence():
+    alone = reading_of_curves(FAULTY["loss_divergence"])
+    assert alone.confidences == (0.80,)
+    grads = FAULTY["gradient_explosion"].grad_norm
+    both = reading_of_curves(replace(FAULTY["loss_divergence"], grad_norm=grads))
+    assert dict(zip(both.issues, both.confidences, strict=True)) == {
+        "loss_divergence": 0.95,
+        "gradient_explosion": 0.95,
+    }
+
+
+def test_a_hint_alone_is_not_enough_to_say_that_something_is_wrong():
+    reading = reading_of_curves(FAULTY["learning_rate_high"])
+    standard = standards()[PEER]
+    assert reading.confidences
+    assert all(
+        confidence < float(standard.detects_from) < float(standard.commits_from)
+        for confidence in reading.confidences
+    )
+
+
+def test_the_most_severe_issue_comes_first():
+    curves = replace(
+        FAULTY["loss_not_finite"], learning_rate=FAULTY["learning_rate_high"].learning_rate
+    )
+    issues = reading_of_curves(curves).issues
+    assert issues[0] == "loss_not_finite"
+    assert issues[-1] == "learning_rate_high"
+
+
+def rows(**columns) -> pl.DataFrame:
+    frame = pl.DataFrame(columns)
+    missing = [name for name in ROW_SCHEMA if name not in frame.columns]
+    return (
+        frame.with_columns(*(pl.lit(None).alias(name) for name in missing))
+        .with_columns(source=pl.lit(0))
+        .cast(ROW_SCHEMA)
+        .select(*ROW_SCHEMA)
+    )
+
+
+def made_up_log() -> Log:
+    split = ["train", "train", "validation", "train", "train", "validation"]
+    losses = [5.0, 4.0, 4.5, 3.0, float("nan"), 3.5]
+    return Log(
+        (Source("metrics.csv", "table", 6),), rows(step=range(6), split=split, loss=losses), ()
+    )
+
+
+def short_log() -> Log:
+    """What a terminal still showed of it."""
+    said = rows(step=[5], split=["train"], loss=[3.0])
+    return Log((Source("console.txt", "printed lines", 1),), said, ())
+
+
+def test_a_validation_is_paired_with_the_training_loss_before_it():
+    curves = curves_of(made_up_log())
+    np.testing.assert_array_equal(curves.loss, [5.0, 4.0, 3.0, np.nan])
+    np.testing.assert_array_equal(curves.validation, [4.5, 3.5])
+    np.testing.assert_array_equal(curves.training, [4.0, np.nan])
+    assert curves.grad_norm.size == 0
+
+
+@pytest.mark.parametrize("parts", [(made_up_log(), short_log()), (short_log(), made_up_log())])
+def test_of_two_files_the_one_that_says_more_counts(parts):
+    assert curves_of(joined(parts)).loss.size == 4
+
+
+def test_a_log_and_the_telemetry_that_it_tells_have_the_same_curves():
+    curves = healthy()
+    validation = np.full(STEPS, np.nan)
+    validation[9::10] = curves.validation
+    steps = pl.DataFrame(
+        {
+            "run_id": "run",
+            "step": range(STEPS),
+            "loss": curves.loss,
+            "gradient_norm": curves.grad_norm,
+            "learning_rate": curves.learning_rate,
+            "validation_loss": pl.Series(validation).fill_nan(None),
+        },
+        schema={
+            name: STEP_SCHEMA[name]
+            for name in (
+                "run_id",
+                "step",
+                "loss",
+                "gradient_norm",
+                "learning_rate",
+                "validation_loss",
+            )
+        },
+    )
+    told = pl.concat(
+        [
+            steps.select("step", "loss", "learning_rate", grad_norm="gradient_norm").with_columns(
+                split=pl.lit("train")
+            ),
+            steps.filter(pl.col("validation_loss").is_not_null()).select(
+                "step", loss="validation_loss", split=pl.lit("validation")
+            ),
+        ],
+        how="diagonal",
+    ).sort("step", "split")
+    log = Log((Source("run", "recorded telemetry", STEPS),), rows(**told.to_dict()), ())
+    read, recorded = curves_of(log), recorded_curves(steps)
+    for name in ("loss", "grad_norm", "learning_rate", "validation", "training"):
+        np.testing.assert_array_equal(getattr(read, name), getattr(recorded, name))
+    assert skill_reading(log) == reading_of_curves(recorded)

@@ -1,0 +1,169 @@
+"""Of several runs in a folder the newest is read, or one has to be named."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from failbench.errors import BadInputError
+from failbench.readers.opening import read_log
+
+
+def put(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+def state(path, loss):
+    put(path, json.dumps({"log_history": [{"loss": loss, "step": 1}]}))
+
+
+def losses(log):
+    return log.series("loss")["loss"].to_list()
+
+
+def notes(log):
+    return [note for source in log.sources for note in source.notes]
+
+
+def wandb_run(folder, name, loss):
+    put(folder / name / "files/output.log", f"step 1 loss {loss}\n")
+    put(folder / name / "logs/debug.log", "INFO started\n")
+    return folder / name
+
+
+def test_of_weights_and_biases_the_newest_run_is_read(tmp_path):
+    wandb_run(tmp_path / "wandb", "run-20260102_090000-b2b2b2b2", 2.0)
+    newest = wandb_run(tmp_path / "wandb", "offline-run-20260103_080000-a1a1a1a1", 1.0)
+    (tmp_path / "wandb/latest-run").symlink_to(newest)
+    log = read_log(tmp_path)
+    assert losses(log) == [1.0]
+    (note,) = notes(log)
+    assert note.startswith("wandb/offline-run-20260103_080000-a1a1a1a1 is the newest of 2 runs")
+    assert "run-20260102_090000-b2b2b2b2" in note
+    assert losses(read_log(tmp_path / "wandb/latest-run")) == [1.0]
+    assert notes(read_log(newest)) == []
+
+
+def test_runs_that_start_in_one_second_have_to_be_named(tmp_path):
+    for name in ("aaaa", "bbbb"):
+        wandb_run(tmp_path, f"run-20260102_090000-{name}", 2.0)
+    with pytest.raises(BadInputError, match="not which is the newest") as error:
+        read_log(tmp_path)
+    assert error.value.remedy == "Name the folder of one of them."
+
+
+def test_versions_are_counted_as_numbers(tmp_path):
+    for number in (2, 9, 10):
+        put(tmp_path / f"version_{number}/metrics.csv", f"step,loss\n1,{number}\n")
+    log = read_log(tmp_path)
+    assert losses(log) == [10.0]
+    assert "version_10 is the newest of 3 runs" in notes(log)[0]
+
+
+def test_versions_of_two_trainings_have_to_be_named(tmp_path):
+    for name in ("one", "two"):
+        put(tmp_path / name / "version_0/metrics.csv", "step,loss\n1,2\n")
+    with pytest.raises(BadInputError, match="one/version_0, two/version_0"):
+        read_log(tmp_path)
+
+
+def test_states_of_two_trainers_have_to_be_named(tmp_path):
+    for name in ("one", "two"):
+        for step in (10, 20):
+            state(tmp_path / name / f"checkpoint-{step}/trainer_state.json", step)
+    with pytest.raises(BadInputError, match=r"holds 2 runs .* one, two") as error:
+        read_log(tmp_path)
+    assert str(error.value).count("\n") == 0
+    assert losses(read_log(tmp_path / "two")) == [20.0]
+
+
+def test_a_folder_that_is_a_run_is_read_without_those_below_it(tmp_path):
+    state(tmp_path / "trainer_state.json", 1.0)
+    state(tmp_path / "older/trainer_state.json", 2.0)
+    log = read_log(tmp_path)
+    assert losses(log) == [1.0]
+    assert notes(log) == ["The runs below this one (Trainer) are not read: older."]
+
+
+def test_files_of_no_run_are_read_beside_the_newest(tmp_path):
+    put(tmp_path / "stderr.txt", "Killed\n")
+    for number in (0, 1):
+        put(tmp_path / f"version_{number}/metrics.csv", f"step,loss\n1,{number}\n")
+    log = read_log(tmp_path)
+    assert losses(log) == [1.0]
+    assert [event.name for event in log.events] == ["SIGKILL"]
+
+
+def test_logs_of_one_name_that_measured_the_same_steps_are_pointed_at(tmp_path):
+    put(tmp_path / "a/train.log", "step 1 loss 3\nstep 9 loss 2\n")
+    put(tmp_path / "b/train.log", "step 5 loss 3\n")
+    put(tmp_path / "b/other.log", "step 5 loss 3\n")
+    (note,) = notes(read_log(tmp_path))
+    assert note.startswith("a/train.log and b/train.log have losses of the same steps")
+    put(tmp_path / "b/train.log", "step 10 loss 3\n")
+    assert notes(read_log(tmp_path)) == []
+
+
+def test_a_name_cannot_draw_on_the_terminal(tmp_path):
+    for name in ("\x1b[31mone", "two"):
+        state(tmp_path / name / "trainer_state.json", 1.0)
+    with pytest.raises(BadInputError) as error:
+        read_log(tmp_path)
+    assert "\x1b" not in error.value.problem
+
+
+@pytest.fixture
+def tensorboard_run():
+    """Writes a run as torch's writer does; the time in the name of its file can be set."""
+    pytest.importorskip("tensorboard")
+    writers = pytest.importorskip("torch.utils.tensorboard")
+
+    def write(folder, loss, seconds):
+        with writers.SummaryWriter(str(folder)) as writer:
+            writer.add_scalar("train/loss", loss, 1)
+            writer.add_scalars("curves", {"loss": 7.0}, 1)
+            writer.add_hparams({"lr": 1e-3}, {"hparam/accuracy": 0.5})
+        for path in folder.rglob("*.tfevents.*"):
+            head, mark, rest = path.name.partition(".tfevents.")
+            path.rename(path.with_name(f"{head}{mark}{seconds}.{rest.partition('.')[2]}"))
+
+    return write
+
+
+def test_of_tensorboard_the_newest_run_is_read_with_what_its_writer_put_below_it(
+    tmp_path, tensorboard_run
+):
+    tensorboard_run(tmp_path / "runs/b", 2.0, 1_700_000_100)
+    tensorboard_run(tmp_path / "runs/c", 3.0, 1_700_000_200)
+    tensorboard_run(tmp_path / "runs/a", 1.0, 1_600_000_000)
+    log = read_log(tmp_path)
+    assert 3.0 in losses(log)
+    assert not {1.0, 2.0} & set(losses(log))
+    assert all(source.name.startswith("runs/c/") for source in log.sources)
+    (note,) = notes(log)
+    assert note.endswith("name the folder of another to read it: runs/b, runs/a.")
+
+
+def test_train_and_validation_beside_one_another_are_one_run(tmp_path, tensorboard_run):
+    tensorboard_run(tmp_path / "fit/train", 3.0, 1_700_000_000)
+    tensorboard_run(tmp_path / "fit/validation", 2.0, 1_700_000_001)
+    log = read_log(tmp_path)
+    assert {2.0, 3.0} <= set(losses(log))
+    assert notes(log) == []
+
+
+def test_a_logger_of_lightning_counts_versions_as_they_are_read(tmp_path):
+    pytest.importorskip("tensorboard")
+    loggers = pytest.importorskip("lightning.pytorch.loggers")
+    for loss in (5.0, 4.0):
+        for kind in (loggers.CSVLogger, loggers.TensorBoardLogger):
+            logger = kind(tmp_path, name=kind.__name__)
+            logger.log_metrics({"train_loss": loss}, step=1)
+            logger.save()
+            logger.finalize("success")
+    log = read_log(tmp_path)
+    assert [source.format for source in log.sources] == ["table", "TensorBoard events"]
+    assert losses(log) == [4.0, 4.0]
+    assert len(notes(log)) == 2

@@ -1,0 +1,111 @@
+"""What is written is what the libraries themselves write, or what they read."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from failbench.rendering.formats import rendered
+from failbench.rendering.tensorboard_events import masked_checksums, records, scalar
+from failbench.rendering.trainer import history, trainer_v5
+from made_up_logs import SHAPE, made_up_run
+
+EVERY, STEPS = 3, 10
+LOST = {1: math.nan, 4: math.inf, 6: math.nan, 7: math.nan, 8: math.nan}
+"""Losses that are not finite, by the number of their step, counted from 0."""
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    """A Trainer whose losses are not finite at some steps, its losses, and what it printed."""
+    pytest.importorskip("accelerate")
+    transformers = pytest.importorskip("transformers")
+    from made_up_models import ROWS, Texts, causal_model
+
+    losses = []
+
+    class Losing(transformers.Trainer):
+        def training_step(self, *arguments, **options):
+            loss = super().training_step(*arguments, **options)
+            loss = loss.new_tensor(LOST.get(len(losses), loss.item()))
+            losses.append(loss.item())
+            return loss
+
+    arguments = transformers.TrainingArguments(
+        str(tmp_path_factory.mktemp("trainer")),
+        max_steps=STEPS,
+        per_device_train_batch_size=ROWS,
+        logging_steps=EVERY,
+        save_strategy="no",
+        report_to=[],
+        use_cpu=True,
+        disable_tqdm=True,
+    )
+    trainer = Losing(causal_model(), arguments, train_dataset=Texts(64))
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        trainer.train()
+    return trainer.state.log_history, losses, out.getvalue().splitlines()
+
+
+def as_logged(trained):
+    """The run of the Trainer, and the shape of its log."""
+    logged, losses, _ = trained
+    run = made_up_run(losses=losses)
+    for signal in ("grad_norm", "learning_rate"):
+        values = [0.0] * STEPS
+        for row in logged[:-1]:
+            values[row["step"] - 1] = row[signal]
+        run.signals[signal] = values
+    shape = replace(SHAPE, every=EVERY, validation=False, signals=SHAPE.signals[:3])
+    return replace(run, steps_per_epoch=16), shape
+
+
+def test_the_history_is_that_of_the_trainer(trained):
+    logged, *_ = trained
+    ours = list(history(*as_logged(trained), rounded=False))
+    assert [list(row) for row in ours] == [list(row) for row in logged]
+    for row, wanted in zip(ours, logged, strict=True):
+        same = {name for name in wanted if not name.startswith(("train_", "total"))} | {
+            "train_loss"
+        }
+        assert {name: row[name] for name in same if name in row} == pytest.approx(
+            {name: wanted[name] for name in same if name in wanted}, rel=1e-6
+        )
+
+
+def test_the_lines_are_those_that_the_trainer_prints(trained):
+    *_, printed = trained
+    files = trainer_v5(*as_logged(trained), np.random.default_rng(0))
+    ours = files["train.log"].decode().splitlines()
+    logged = [line for line in printed if line.startswith("{'loss'")]
+    assert len(logged) == STEPS // EVERY
+    assert ours[: len(logged)] == logged
+
+
+def test_tensorboard_reads_what_is_written_with_its_checksums(tmp_path):
+    loader = pytest.importorskip("tensorboard.backend.event_processing.event_file_loader")
+    run = made_up_run(losses=[3.0, math.nan, 1.5] * 50)
+    shape = replace(SHAPE, signals=("loss",), validation=False)
+    ((_, data),) = rendered(run, "tensorboard", shape, np.random.default_rng(0)).items()
+    path = tmp_path / "events.out.tfevents.1.host"
+    path.write_bytes(data)
+    events = [
+        event for event in loader.LegacyEventFileLoader(str(path)).Load() if event.summary.value
+    ]
+    assert [event.step for event in events] == list(range(150))
+    values = [event.summary.value[0].simple_value for event in events]
+    assert values == pytest.approx(run.signals["loss"], nan_ok=True)
+
+
+def test_checksums_are_those_of_tensorboard():
+    stub = pytest.importorskip("tensorboard.compat.tensorflow_stub.pywrap_tensorflow")
+    texts = [b"", b"a", b"123456789", bytes(range(256)), b"abc", scalar(b"loss", 2.0, 300, 1e9)]
+    found = [int.from_bytes(one, "little") for one in masked_checksums(texts)]
+    assert found == [stub.masked_crc32c(text) for text in texts]
+    assert len(records(texts)) == sum(len(text) + 16 for text in texts)

@@ -1,0 +1,152 @@
+"""Recorded runs as a log could tell of them, and their tracebacks as a user's scripts'."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from failbench.rendering.frames import neutral_traceback
+from failbench.rendering.run import logged_run
+from failbench.rendering.tracebacks import draw_places, notebook, plain, rich
+from failbench.telemetry import RUN_SCHEMA, STEP_SCHEMA, read_table
+from made_up_logs import ERROR
+
+DATA = Path(__file__).resolve().parents[2] / "data"
+
+
+def recorded(ending="completed", count=20, **facts):
+    run = dict.fromkeys(RUN_SCHEMA)
+    run |= {
+        "ending": ending,
+        "steps": count,
+        "nominal_batch_size": 16,
+        "nominal_sequence_length": 32,
+        "corpus_tokens": 51_200,
+        "planned_steps": count,
+        **facts,
+    }
+    steps = pl.DataFrame(
+        {
+            "run_id": ["run"] * count,
+            "step": range(count),
+            "loss": [3.0 - 0.1 * step for step in range(count)],
+            "gradient_norm": [1.0] * count,
+            "memory_bytes": [1000] * count,
+            "step_seconds": [0.5] * count,
+            "tokens": [100] * count,
+        }
+    )
+    missing = [pl.lit(None).alias(name) for name in STEP_SCHEMA if name not in steps.columns]
+    return run, steps.with_columns(missing).select(*STEP_SCHEMA).cast(STEP_SCHEMA)
+
+
+def test_a_healthy_run_is_told_of_to_its_end():
+    run = logged_run(*recorded(), None)
+    assert run.steps == tuple(range(20))
+    assert run.signals["throughput"] == [200.0] * 20
+    assert run.signals["perplexity"][0] == pytest.approx(math.exp(3))
+    assert run.signals["learning_rate"] == [None] * 20
+    assert run.steps_per_epoch == 100
+    assert run.ending.kind == "completed"
+
+
+def test_a_run_that_went_on_is_one_under_way():
+    run = logged_run(*recorded(), 9)
+    assert run.steps == tuple(range(10))
+    assert run.ending.kind == "silence"
+    assert logged_run(*recorded(), 19).ending.kind == "completed"
+
+
+def test_the_step_that_raised_is_not_logged():
+    run = logged_run(*recorded("exception", error_traceback=ERROR, error_type="RuntimeError"), 19)
+    assert run.steps == tuple(range(19))
+    assert run.ending.traceback.error == ("RuntimeError: the batch is broken", "\tin two places")
+
+
+@pytest.mark.parametrize(
+    ("ending", "kind", "name"), [("signal", "death", "SIGKILL"), ("timeout", "silence", "")]
+)
+def test_a_step_without_its_end_is_not_logged(ending, kind, name):
+    facts, steps = recorded(ending, exit_signal="SIGKILL")
+    last = pl.col("step") == 19
+    steps = steps.with_columns(pl.when(last).then(None).otherwise("gradient_norm").alias("loss"))
+    run = logged_run(facts, steps, 19)
+    assert run.steps == tuple(range(19))
+    assert (run.ending.kind, run.ending.signal) == (kind, name)
+
+
+def test_frames_of_the_recorder_become_those_of_a_script():
+    traceback = neutral_traceback(ERROR)
+    assert [(frame.file, frame.function) for frame in traceback.frames] == [
+        ("train.py", "<module>"),
+        ("train.py", "main"),
+        ("train.py", "train_step"),
+        ("train.py", "backward"),
+        ("torch/_tensor.py", "backward"),
+        ("python3.11/gzip.py", "read1"),
+    ]
+    assert traceback.frames[-1].source == "return self._buffer.read1(size)"
+    assert set(traceback.frames[-1].marks) == {" ", "^"}
+
+
+def test_a_frame_that_no_table_knows_tells_nothing():
+    error = ERROR.replace("faults/software.py", "faults/new.py").replace(
+        "77, in backward", "77, in spoil"
+    )
+    for frame in neutral_traceback(error).frames:
+        assert "spoil" not in (frame.function, frame.source)
+    frames = neutral_traceback(ERROR.replace("recording/loop.py", "recording/other.py")).frames
+    assert {frame.file for frame in frames} <= {
+        "train.py",
+        "torch/_tensor.py",
+        "python3.11/gzip.py",
+    }
+
+
+@pytest.fixture(scope="module")
+def tracebacks():
+    runs = read_table(DATA / "telemetry/runs.parquet", RUN_SCHEMA)
+    texts = runs["error_traceback"].drop_nulls().unique().sort().to_list()
+    assert len(texts) > 200
+    return texts
+
+
+@pytest.fixture(scope="module")
+def telling():
+    """Names of scenarios and faults, with space between their words, and our own."""
+    names = {"failbench", "recording", "scenario", "inject"}
+    for path in sorted((DATA / "scenarios").glob("*/*.json")):
+        scenario = json.loads(path.read_text(encoding="utf-8"))
+        names |= {scenario["id"], scenario["fault"]["name"]}
+    assert len(names) > 70
+    return re.compile("|".join(re.escape(name.replace("_", " ")) for name in sorted(names)))
+
+
+def test_no_recorded_error_tells_what_was_injected(tracebacks, telling):
+    places = draw_places(np.random.default_rng(0))
+    for text in tracebacks:
+        traceback = neutral_traceback(text)
+        assert traceback.frames
+        for lines in (shown(traceback, places) for shown in (plain, rich, notebook)):
+            words = re.sub(r"[_\s]+", " ", "\n".join(lines).lower())
+            assert telling.search(words) is None, telling.search(words)
+            assert re.search(r"(?<!de)fault", words) is None
+
+
+def test_lines_of_scripts_do_not_tell_one_version_of_the_recorder_from_another():
+    moved = re.sub(r"(failbench.+, line )\d+", r"\g<1>7", ERROR)
+    assert moved != ERROR
+    assert neutral_traceback(moved) == neutral_traceback(ERROR)
+
+
+def test_the_error_itself_stays_as_it_was(tracebacks):
+    for text in tracebacks:
+        error = neutral_traceback(text).error
+        assert text.rstrip("\n").endswith("\n".join(error))
+        assert re.match(r"[\w.]+(Error|Exception)\b", error[0])
