@@ -17,6 +17,9 @@ AGAINST ?= HEAD
 # Where benchmarks write what they measured; give another path to keep a run.
 COST ?= .benchmarks/cost.json
 MILLION ?= .benchmarks/million.json
+# Files of tests that run at a time; benchmarks measure, so nothing runs beside them.
+WORKERS ?= 2
+BESIDE := --numprocesses $(WORKERS) --dist loadfile
 LOCK_OPTIONS := --quiet --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	--no-emit-index-url --prerelease disallow
 
@@ -55,10 +58,12 @@ reruns: $(STUDY)  ## print what a change of S runs again: S=section, or S=sectio
 	@$(IN_VENV) failbench reruns $(or $(S),$(error Name a parameter, as in: make reruns S=features))
 
 test: $(RECORDER)  ## run the tests, with real small recordings
-	@$(IN_VENV) python -m pytest -q
+	@$(IN_VENV) python -m pytest -q tests/benchmarks
+	@$(IN_VENV) python -m pytest -q --ignore tests/benchmarks $(BESIDE)
 
 system-test: $(RECORDER)  ## run the end-to-end tests, which take minutes
-	@$(IN_VENV) python -m pytest -q -m system
+	@$(IN_VENV) python -m pytest -q -m system tests/benchmarks
+	@$(IN_VENV) python -m pytest -q -m system --ignore tests/benchmarks $(BESIDE)
 
 long-test: $(RECORDER)  ## run the statistical simulations, which take minutes
 	@$(IN_VENV) python -m pytest -q -m long

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 
 from failbench.diagnose.diagnosis import diagnosis_of
 from failbench.readers.log import Log
@@ -41,11 +40,13 @@ def test_four_times_the_rows_take_about_four_times_as_long():
 
 
 def test_the_command_says_its_options_in_the_time_of_a_few_interpreters():
-    def seconds(*arguments: str) -> float:
-        started = time.perf_counter()
+    def run(*arguments: str) -> None:
         subprocess.run([sys.executable, *arguments], check=True, capture_output=True)
-        return time.perf_counter() - started
 
-    empty = min(seconds("-c", "import argparse, json, pathlib") for _ in range(3))
-    helped = min(seconds("-m", "failbench.cli", "diagnose", "--help") for _ in range(3))
-    assert helped <= 12 * empty
+    def interpreter() -> None:
+        run("-c", "import argparse, json, pathlib")
+
+    def options() -> None:
+        run("-m", "failbench.cli", "diagnose", "--help")
+
+    assert times_as_long(options, interpreter, 12) <= 12
