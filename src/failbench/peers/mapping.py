@@ -97,18 +97,19 @@ def refuse_unmapped(verdicts: pl.DataFrame, place: object) -> None:
     BadInputError
         If a peer is not listed, or an issue of it is not mapped.
     """
-    said = verdicts.select("peer", "issues").explode("issues").unique()
-    for peer, issue in said.sort("peer", "issues").iter_rows():
+    for peer in verdicts["peer"].unique().sort():
         if peer not in standards():
             remedy = "Add it to src/failbench/peers/data/peers.csv."
             raise BadInputError(place, "peer", f"{peer!r} is no peer.", remedy)
-        if issue is not None and (peer, issue) not in mapping():
-            raise BadInputError(
-                place,
-                "issues",
-                f"{peer} says {issue!r}, which has no mapping.",
-                "Add it to src/failbench/peers/data/mapping.csv, with a reason.",
-            )
+        said = verdicts.filter(peer=peer)["issues"].explode().drop_nulls().unique().sort()
+        for issue in said:
+            if (peer, issue) not in mapping():
+                raise BadInputError(
+                    place,
+                    "issues",
+                    f"{peer} says {issue!r}, which has no mapping.",
+                    "Add it to src/failbench/peers/data/mapping.csv, with a reason.",
+                )
 
 
 def with_variant(peer: str, issue: str, first_cause: str) -> str:

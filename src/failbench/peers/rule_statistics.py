@@ -140,13 +140,13 @@ def step_ratio(values: Array, window: int, margin: float) -> Array:  # noqa: ARG
 
 
 def outliers(values: Array, window: int, margin: float) -> Array:  # noqa: ARG001
-    """How many of the values so far are above their mean by more than a number of deviations."""
+    """How many of the values so far are further from their mean than a number of deviations."""
     so_far = np.tri(values.size, dtype=bool)
     sizes = np.arange(1, values.size + 1)
     means = np.cumsum(values) / sizes
     deviations = np.sqrt(np.fmax(np.cumsum(values**2) / sizes - means**2, 0.0))
-    above = values[None, :] > (means + margin * deviations)[:, None]
-    counts: Array = (above & so_far).sum(axis=1).astype(np.float64)
+    outside = np.abs(values[None, :] - means[:, None]) > (margin * deviations)[:, None]
+    counts: Array = (outside & so_far).sum(axis=1).astype(np.float64)
     return counts
 
 
