@@ -67,7 +67,8 @@ MONITOR = ("monitor_bounds", "invariants", "known")
 
 
 def test_the_folds_of_all_studies_run_every_study_again(reruns, pipeline) -> None:
-    apart = {"record", "check", "label_audit", "gallery", "outside_list", "paper_audit", *MONITOR}
+    watched = {"measure_peers", *MONITOR}
+    apart = {"record", "check", "label_audit", "gallery", "outside_list", "paper_audit", *watched}
     assert {*pipeline.stages} - reruns("features") == apart
 
 
