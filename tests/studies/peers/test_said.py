@@ -4,9 +4,11 @@ import polars as pl
 import pytest
 from pydantic import ValidationError
 
+from failbench.errors import BadInputError
 from failbench.peers.alarms import ALARM_SCHEMA
 from failbench.peers.rules import rule_peers, rules_of
 from failbench.peers.verdicts import VERDICT_SCHEMA
+from failbench.prediction.slices import ReferenceStudy
 from failbench.predictions import PREDICTION_SCHEMA
 from failbench.studies.peers.said import (
     MONITORED,
@@ -16,9 +18,11 @@ from failbench.studies.peers.said import (
     of_package,
     of_recorded,
     of_rules,
+    runs_of,
 )
 from failbench.studies.peers.schemas import BREAKS, DOCUMENTED, LOG_ANSWERS, RUN_SCHEMA
 from failbench.studies.peers.settings import PeersStudy
+from failbench.telemetry import RUN_SCHEMA as ALL_RUNS
 
 SETTINGS = {
     "verdicts": ["verdicts"],
@@ -121,6 +125,33 @@ def test_the_package_names_nothing_where_it_finds_nothing_or_is_not_sure():
     assert set(table["method"]) == {PACKAGE}
     assert table["prediction"].to_list() == ["unknown", "abstain", "abstain"]
     assert table["detected"].to_list() == [True, False, True]
+
+
+def test_a_run_whose_scenario_is_not_defined_and_no_run_at_all_are_one_clear_line():
+    reference = ReferenceStudy(
+        architecture="transformer", optimizer="adamw", scale="small", run_seeds=(0,), seed=0
+    )
+    setting = {"architecture": "transformer", "optimizer": "adamw", "scale": "small", "seed": 0}
+    run = {"run_id": "a", "kind": "failure", "scenario": "lost", "ending": "completed"}
+    table = pl.DataFrame([setting | run], schema=ALL_RUNS)
+    with pytest.raises(BadInputError, match="'lost' was recorded and is not defined"):
+        runs_of(table, (), reference)
+    with pytest.raises(BadInputError, match="no failing run of transformer is there"):
+        runs_of(table.clear(), (), reference)
+
+
+def test_a_version_by_which_the_monitor_judged_nothing_is_refused():
+    predictions = pl.DataFrame(
+        [dict.fromkeys(PREDICTION_SCHEMA) | {"method": MONITORED, "run_id": "a"}],
+        schema=PREDICTION_SCHEMA,
+    )
+    with pytest.raises(BadInputError, match="judged none of the runs"):
+        of_methods(predictions, BREAKS.to_frame(), RUNS)
+
+
+def test_logs_that_nobody_answered_are_refused():
+    with pytest.raises(BadInputError, match="no complete log of the reference setting"):
+        of_package(LOG_ANSWERS.to_frame(), 0.5)
 
 
 @pytest.mark.parametrize("factors", [[0.5, 2.0], [1.0, 0.5], [1.0, 1.0]])

@@ -7,6 +7,7 @@ from typing import Final
 
 import polars as pl
 
+from failbench.errors import BadInputError
 from failbench.peers.alarms import watched
 from failbench.peers.answers import recorded_answers
 from failbench.peers.mapping import issues_of
@@ -44,10 +45,15 @@ def runs_of(
     -------
     polars.DataFrame
         Rows of ``schemas.RUN_SCHEMA``.
+
+    Raises
+    ------
+    BadInputError
+        If no failing run was recorded, or the scenario of one is not defined.
     """
     categories = {scenario.id: str(scenario.category) for scenario in scenarios}
     of_seeds = pl.col("seed").is_in(reference.run_seeds) | (pl.col("kind") == "success")
-    return (
+    taken = (
         runs.filter(
             pl.col("architecture") == reference.architecture,
             pl.col("optimizer") == reference.optimizer,
@@ -63,6 +69,14 @@ def runs_of(
         .cast(RUN_SCHEMA)
         .sort("run_id")
     )
+    undefined = taken.filter(pl.col("scenario").is_not_null(), pl.col("category").is_null())
+    if undefined.height:
+        problem = f"{undefined['scenario'][0]!r} was recorded and is not defined."
+        raise BadInputError("data/scenarios", "id", problem, "Restore it with git.")
+    if taken.filter(kind="failure").is_empty():
+        problem = f"no failing run of {reference.architecture} is there."
+        raise BadInputError("data/telemetry/runs.parquet", "kind", problem, "Restore it with git.")
+    return taken
 
 
 def of_rules(alarms: pl.DataFrame, runs: pl.DataFrame, settings: PeersStudy) -> pl.DataFrame:
@@ -145,7 +159,20 @@ def of_methods(predictions: pl.DataFrame, breaks: pl.DataFrame, runs: pl.DataFra
         Rows of ``schemas.BREAKS`` of one version: of whole logs, with bounds of the same setting.
     runs
         Rows of ``schemas.RUN_SCHEMA``.
+
+    Raises
+    ------
+    BadInputError
+        If the monitor judged none of the runs.
     """
+    is_monitored = MONITORED in set(predictions["method"])
+    if is_monitored and breaks.join(runs, on="run_id", how="semi").is_empty():
+        raise BadInputError(
+            "data/measurements/invariants/verdicts.parquet",
+            "version",
+            "the monitor judged none of the runs by the version of `peers.monitor_version`.",
+            "Name one of `monitor.versions` in params.yaml.",
+        )
     first = breaks.select("run_id", "first_break").unique()
     alarms = runs.select("run_id").join(first, on="run_id", how="left")
     answered = predictions.join(alarms, on="run_id", how="left").with_columns(
@@ -166,7 +193,6 @@ def of_methods(predictions: pl.DataFrame, breaks: pl.DataFrame, runs: pl.DataFra
         prediction=pl.lit(str(ABSTAIN)),
         conditions=pl.lit(None),
     )
-    is_monitored = MONITORED in set(predictions["method"])
     return pl.concat([_said(failing), *([_said(watching)] if is_monitored else [])])
 
 
@@ -179,7 +205,19 @@ def of_package(answers: pl.DataFrame, named_from: float) -> pl.DataFrame:
         Rows of ``schemas.LOG_ANSWERS``, of one repeat and of complete logs.
     named_from
         Confidence from which a category is named.
+
+    Raises
+    ------
+    BadInputError
+        If there is none.
     """
+    if answers.is_empty():
+        raise BadInputError(
+            "data/measurements/diagnose_logs/answers.parquet",
+            "setting",
+            "no complete log of the reference setting was answered.",
+            "Run `dvc repro measure_diagnose_logs`.",
+        )
     is_named = pl.col("alarm") & (pl.col("confidence") >= named_from)
     return _said(
         answers.with_columns(
