@@ -5,9 +5,10 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 from pydantic import Field
 
@@ -29,6 +30,8 @@ REMEDY: Final = "Restore it with git: the split was drawn once."
 
 Part = Literal["development", "test"]
 
+MISUSES: Final[tuple[Misuse, ...]] = get_args(Misuse)
+
 
 class Assigned(Record):
     """A row of ``data/notebooks/split.csv``: the part of a pair, and the bytes it had by then."""
@@ -43,26 +46,48 @@ class Assigned(Record):
 
 
 def draw_split(pairs: Sequence[Pair], seed: int = SEED) -> tuple[Assigned, ...]:
-    """Halve the corpus, by library and by misuse within it.
+    """Halve the corpus, by misuse and library.
 
-    In each library pairs are put in order of misuse and, within one, of a hash of seed and name,
-    and go to development and test in turn. Which comes first is a hash of seed and library. So no
-    two halves of a library, nor of a misuse within it, differ by more than one pair.
+    The pairs of a misuse in a library are put in order of a hash of seed and name; one half of them
+    is for development and the next is for test. Where one is left over it goes to the part that has
+    fewer of the misuse, else fewer of the library, else by the hash. So the halves of a misuse, and
+    those of a misuse within a library, differ by one pair at most.
 
     Returns
     -------
     tuple of Assigned
         In order of libraries and names.
     """
-    assigned: dict[str, Assigned] = {}
-    for library in LIBRARIES:
-        members = [pair for pair in pairs if pair.card.library == library]
-        members.sort(key=lambda pair: (pair.card.misuse, _hash(seed, pair.card.pair)))
-        first = int(_hash(seed, library), 16) % 2
-        for place, pair in enumerate(members):
-            part: Part = "test" if (place + first) % 2 else "development"
-            assigned[pair.card.pair] = _assigned(pair, part)
-    return tuple(assigned[pair.card.pair] for pair in pairs)
+    parts: dict[str, Part] = {}
+    sizes: Counter[tuple[str, Part]] = Counter()
+    for misuse in MISUSES:
+        for library in LIBRARIES:
+            names = sorted(
+                (
+                    pair.card.pair
+                    for pair in pairs
+                    if (pair.card.misuse, pair.card.library) == (misuse, library)
+                ),
+                key=lambda name: _hash(seed, name),
+            )
+            half = len(names) // 2
+            for place, name in enumerate(names):
+                part: Part = "development" if place < half else "test"
+                if place == 2 * half:
+                    part = _part_of_rest(sizes, misuse, library, _hash(seed, name))
+                parts[name] = part
+                sizes.update([(misuse, part), (library, part)])
+    return tuple(_assigned(pair, parts[pair.card.pair]) for pair in pairs)
+
+
+def _part_of_rest(
+    sizes: Counter[tuple[str, Part]], misuse: Misuse, library: Library, drawn: str
+) -> Part:
+    for group in (misuse, library):
+        difference = sizes[group, "development"] - sizes[group, "test"]
+        if difference:
+            return "test" if difference > 0 else "development"
+    return "test" if int(drawn, 16) % 2 else "development"
 
 
 def _hash(seed: int, name: str) -> str:
