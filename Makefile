@@ -23,11 +23,11 @@ BESIDE := --numprocesses $(WORKERS) --dist loadfile
 LOCK_OPTIONS := --quiet --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	--no-emit-index-url --prerelease disallow
 
-.PHONY: help repro compare reruns test system-test long-test cost monitor-cost million lint record record-peers llm paper \
-	readme lock clean
+.PHONY: help repro compare reruns test system-test long-test cost monitor-cost million lint record record-peers \
+	record-notebooks llm paper readme lock clean
 
 help:  ## list the targets
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
 
 $(STUDY): requirements.lock pyproject.toml
 	@command -v $(PYTHON) >/dev/null || { \
@@ -94,6 +94,9 @@ record-peers: $(RECORDER)  ## ask other tools about the logs of recorded runs, w
 	@$(INSTALL) --no-deps --editable '.[peers]' runmedic==0.1.1 'training-doctor==0.1.0'
 	@$(IN_VENV) failbench peers
 
+record-notebooks: $(RECORDER)  ## execute the notebooks that are due in live kernels (15 minutes)
+	@$(IN_VENV) failbench notebooks
+
 llm: $(STUDY)  ## ask language models on an Ollama server, then regenerate what reads their answers
 	@$(IN_VENV) failbench llm
 	@$(IN_VENV) dvc repro
@@ -120,7 +123,8 @@ lock:  ## resolve the two lock files anew (needs uv)
 		--output-file requirements.lock
 	@printf "torch; sys_platform == 'never'\nimportlib-metadata>=8\n%s\n%s\n" \
 		"google-auth; sys_platform == 'never'" "uvicorn; sys_platform == 'never'" | { \
-		printf '%s\n' transformers tokenizers accelerate lightning tensorboard 'mlflow-skinny>=3.17' | \
+		printf '%s\n' transformers tokenizers accelerate lightning tensorboard 'mlflow-skinny>=3.17' \
+		'jupyter_client>=8.6' 'ipykernel>=7' 'nbformat>=5.10' | \
 		$(UV) pip compile - $(subst disallow,if-necessary,$(LOCK_OPTIONS)) \
 		--override /dev/fd/3 --constraint requirements.lock --output-file requirements-record.lock; } 3<&0
 

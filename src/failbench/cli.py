@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import get_args
 
-from failbench.commands.paths import OUTSIDE_LIST, PEERS, SCENARIOS, TELEMETRY
+from failbench.commands.paths import NOTEBOOKS, OUTSIDE_LIST, PEERS, SCENARIOS, TELEMETRY
 from failbench.commands.shards import CLUSTERS
 from failbench.errors import BadInputError
 from failbench.methods.llm.settings import Reads
@@ -74,6 +74,14 @@ def _parser() -> argparse.ArgumentParser:
     outside.add_argument("--only", nargs="+", metavar="BUG", help="record only these")
     outside.add_argument("--output", type=Path, default=OUTSIDE_LIST)
     outside.set_defaults(run=_command("outside_list", "record_outside_list"))
+    notebooks = commands.add_parser(
+        "notebooks", help="execute the notebooks of the corpus in live kernels, where due"
+    )
+    notebooks.add_argument("--only", nargs="+", metavar="PAIR", help="record these, and again")
+    notebooks.add_argument("--corpus", type=Path, default=NOTEBOOKS, metavar="DIR")
+    notebooks.add_argument("--output", type=Path, metavar="DIR", help="(default: the corpus)")
+    notebooks.set_defaults(run=_command("notebooks", "record_notebooks"))
+
     carry = commands.add_parser(
         "carry", help="renew the fingerprints of runs that the code of today records alike"
     )

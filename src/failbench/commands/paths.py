@@ -6,6 +6,10 @@ from pathlib import Path
 
 SCENARIOS = Path("data/scenarios")
 OUTSIDE_LIST = Path("data/outside")
+
+NOTEBOOKS = Path("data/notebooks")
+"""Pairs of notebooks, and what was observed of them."""
+
 TELEMETRY = Path("data/telemetry")
 
 PEERS = Path("data/peers/verdicts.parquet")

@@ -54,6 +54,7 @@ FILE_RULES = (
     FileRule("data/scenarios/*", "recorded", EXACT, "Written by hand."),
     FileRule("data/reported/*", "recorded", EXACT, "Facts of the paper, and answers of raters."),
     FileRule("data/outside/*", "recorded", EXACT, "Written by hand, and recorded once."),
+    FileRule("data/notebooks/*", "recorded", EXACT, "Written by hand, drawn once, and recorded."),
     FileRule(
         "data/monitor/bounds/*.json",
         "metrics",
