@@ -6,6 +6,7 @@ from pathlib import Path
 
 SCENARIOS = Path("data/scenarios")
 OUTSIDE_LIST = Path("data/outside")
+EXTERNAL_DEFAULT = Path("data/external/default")
 TELEMETRY = Path("data/telemetry")
 
 PEERS = Path("data/peers/verdicts.parquet")
