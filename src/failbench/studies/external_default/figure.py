@@ -53,7 +53,7 @@ PRINTED_MARK: Final = Mark("printed by the authors", BLACK, "|", size=9.0)
 
 ROW_LABELS: Final = {
     PRINTED: "authors' protocol",
-    WITH_CRASHED: "shuffled folds,\nfitted to training rows",
+    WITH_CRASHED: "shuffled folds, fitted\nto training rows",
     SHUFFLED: "the same, without\ncrashed runs",
 }
 GROUPED_LABELS: Final = {

@@ -2,7 +2,8 @@
 
 The runs of a group go together, so that groups and not runs are drawn. Where folds keep groups
 together, these are the groups; elsewhere they are contiguous blocks. Intervals take the fits as
-given.
+given. Where all runs are right or none is, resamples all agree, and Wilson's interval with
+n = groups takes their place.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from failbench.arrays import Array, Labels
 from failbench.errors import BadInputError
 from failbench.external.tables import ReleasedTables
 from failbench.statistics.bootstrap import BootstrapSettings, resample
+from failbench.statistics.intervals import wilson
 from failbench.statistics.row_weights import Weights, single_seeds
 from failbench.studies.external_default.settings import (
     ALL_COLUMNS,
@@ -37,7 +39,9 @@ MAJORITY: Final = "majority"
 NO_COLUMNS: Final = "none"
 
 ACCURACY, BALANCED, DIFFERENCE = "accuracy", "balanced_accuracy", "difference"
-"""Metrics; the last is what a method of ours has above the authors' forest."""
+PRECISION: Final = "precision"
+"""Metrics: a difference is what a method of ours has above the authors' forest, a precision the
+share of faulty runs among those in which a rule holds."""
 
 KEY: Final = ("task", "protocol", "columns", "method")
 
@@ -52,7 +56,7 @@ ESTIMATE_SCHEMA: Final = pl.Schema(
         "rows": pl.Int64(),
     }
 )
-"""A row per figure; ``n`` counts the groups that are resampled, ``rows`` the tested runs."""
+"""A row per figure; ``n`` counts the groups that are resampled, ``rows`` the runs that it is of."""
 
 REMEDY: Final = "Run `dvc repro measure_external_default`."
 
@@ -72,6 +76,11 @@ class Counted:
     key: tuple[str, ...]
     right: Array
     size: Array
+
+    @property
+    def held(self) -> int:
+        """Runs that rules call buggy."""
+        return int((self.right[:, 0] + self.size[:, 1] - self.right[:, 1]).sum())
 
 
 def estimates(
@@ -178,6 +187,7 @@ def _estimated(counted: Sequence[Counted], settings: BootstrapSettings) -> pl.Da
     right = np.stack([each.right for each in counted])
     size = np.stack([each.size for each in counted])
     pairs = _pairs([each.key for each in counted])
+    rules = [number for number, each in enumerate(counted) if each.key[-1] == SIMPLE_RULES]
 
     def figures(weights: Weights) -> Array:
         """``[n_figures, ...]`` of weights ``[..., n_groups]``."""
@@ -187,8 +197,18 @@ def _estimated(counted: Sequence[Counted], settings: BootstrapSettings) -> pl.Da
         drawn = of_size > 0
         recall = np.divide(of_right, of_size, out=np.zeros_like(of_right), where=drawn)
         balanced = recall.sum(axis=-1) / drawn.sum(axis=-1)
+        # labels in alphabetical order: buggy, correct
+        called = of_right[..., 0] + of_size[..., -1] - of_right[..., -1]
+        precision = np.divide(of_right[..., 0], called, out=np.zeros_like(called), where=called > 0)
         ahead = [accuracy[..., ours] - accuracy[..., theirs] for ours, theirs in pairs]
-        return np.stack([*np.moveaxis(accuracy, -1, 0), *np.moveaxis(balanced, -1, 0), *ahead])
+        return np.stack(
+            [
+                *np.moveaxis(accuracy, -1, 0),
+                *np.moveaxis(balanced, -1, 0),
+                *ahead,
+                *(precision[..., number] for number in rules),
+            ]
+        )
 
     n_groups = right.shape[1]
     resampled = resample(single_seeds([n_groups]), figures, settings)
@@ -197,13 +217,17 @@ def _estimated(counted: Sequence[Counted], settings: BootstrapSettings) -> pl.Da
         *((each, ACCURACY) for each in counted),
         *((each, BALANCED) for each in counted),
         *((counted[ours], DIFFERENCE) for ours, _ in pairs),
+        *((counted[number], PRECISION) for number in rules),
     ]
     rows = []
     for position, (each, metric) in enumerate(named):
         value = float(values[position])
-        low, high, _ = resampled.number(position, value)
         drawn = int((each.size.sum(axis=1) > 0).sum())
-        rows.append((*each.key, metric, value, low, high, drawn, int(each.size.sum())))
+        low, high, _ = resampled.number(position, value)
+        if metric != DIFFERENCE and value in (0.0, 1.0):
+            low, high = wilson(value, drawn, settings.confidence)
+        runs = each.held if metric == PRECISION else int(each.size.sum())
+        rows.append((*each.key, metric, value, low, high, drawn, runs))
     return pl.DataFrame(rows, schema=ESTIMATE_SCHEMA, orient="row")
 
 

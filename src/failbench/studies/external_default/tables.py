@@ -18,6 +18,7 @@ from failbench.studies.external_default.results import (
     DIFFERENCE,
     MAJORITY,
     NO_COLUMNS,
+    PRECISION,
     cell,
 )
 from failbench.studies.external_default.rules import (
@@ -55,11 +56,13 @@ GROUPS_NOTE: Final = (
     "The tables name neither program nor session, so that the groups are ours: about {groups} "
     "contiguous blocks of rows, or {groups} clusters (k-means) of the host columns, as many as the "
     "programs that the authors' later data set names. Either may cut a program in two or hold "
-    "several, and so is no more than a guess at what is left on programs that are new."
+    "several, and so is no more than a guess at what is left on programs that are new; with "
+    "clusters the host of a tested run is unlike those of training by construction."
 )
 INTERVAL_NOTE: Final = (
     "Percent with {confidence:g} % intervals by resampling groups (BCa bootstrap): those that "
-    "folds keep together, elsewhere the blocks. Fits are taken as given."
+    "folds keep together, elsewhere the blocks; Wilson's, with n = groups, where all are right. "
+    "Fits are taken as given."
 )
 PROTOCOL_NOTE: Final = (
     "Authors' protocol: imputation, clipping and scaling fitted to all rows, one random split "
@@ -72,15 +75,16 @@ METHODS_NOTE: Final = (
     "All methods are given all columns and the same {folds} folds, one repeat; every method is "
     "told the label of training rows and no group. Theirs: the authors' preparation, and a forest "
     "of {trees} trees. Ours: as in the main study, values bounded and medians for what is missing, "
-    "at one setting each (params.yaml), not searched. Less theirs: points, with the interval of "
-    "the paired difference."
+    "at one setting each (params.yaml), not searched, EBM with fewer bags and rounds. Less "
+    "theirs: points, with the interval of the paired difference."
 )
 RULES_NOTE: Final = (
     "Not applicable: the tables have no error text, no steps and no capacity, and their fault "
     "categories are none of our five. Of {simple.rules} simple rules {simple.of_text} read error "
     "text and {simple.without_column} a feature that no column can stand for; the other "
     "{simple.applicable} are asked, with thresholds from correct training runs, and where neither "
-    "holds the answer is correct. Of the {improved.rules} leaves of the improved rules that name "
+    "holds the answer is correct: they hold in {held} of {runs} runs, of which {precision} % are "
+    "faulty (blocks). Of the {improved.rules} leaves of the improved rules that name "
     "a category {improved.of_text} read error text and {improved.without_column} a feature that "
     "is not there; {improved.applicable} is left, too few to be asked, and its weights are "
     "precisions for categories that no label here names."
@@ -150,8 +154,10 @@ class Shown:
         """The protocols whose folds keep groups together."""
         return tuple(grouped_by(way, self.settings.groups) for way in GROUPINGS)
 
-    def protocol_label(self, protocol: str) -> str:
-        """What a protocol is called."""
+    def protocol_label(self, task: str, protocol: str) -> str:
+        """What a protocol is called; of a task without crashed runs none is left out."""
+        if (task, protocol) == (CATEGORY, SHUFFLED):
+            return PROTOCOL_LABELS[WITH_CRASHED]
         if protocol in PROTOCOL_LABELS:
             return PROTOCOL_LABELS[protocol]
         way = next(way for way in GROUPINGS if protocol.startswith(way))
@@ -221,7 +227,7 @@ def _protocols(shown: Shown, crashed: int) -> Table:
     return Table.of(
         "external_default",
         (
-            Column("Protocol", align="left", cell=lambda row: shown.protocol_label(row[1])),
+            Column("Protocol", align="left", cell=lambda row: shown.protocol_label(*row)),
             Column("Printed", cell=printed),
             *map(of_columns, COLUMN_SETS),
             Column("Majority", cell=lambda row: shown.majority(*row)),
@@ -265,7 +271,7 @@ def _categories(shown: Shown) -> Table:
             asked("Only the host's", PRINTED, HOST_COLUMNS, "authors' protocol"),
             *(
                 asked(
-                    GROUPING_LABELS[way],
+                    GROUPING_LABELS[way].capitalize(),
                     grouped_by(way, shown.settings.groups),
                     ALL_COLUMNS,
                     "grouped by",
@@ -313,7 +319,8 @@ def _methods(shown: Shown) -> Table:
         )
 
     def of_protocol(protocol: str) -> Iterator[Column]:
-        label = {SHUFFLED: "shuffled folds"}.get(protocol, shown.protocol_label(protocol).lower())
+        grouped = shown.protocol_label(DETECTION, protocol).lower()
+        label = "shuffled folds" if protocol == SHUFFLED else grouped
         yield Column("Right", label, cell=lambda row: shown.accuracy(**key(row, protocol)))
         yield Column("Less theirs", label, cell=lambda row: difference(row, protocol))
 
@@ -331,16 +338,29 @@ def _methods(shown: Shown) -> Table:
         (
             DATA_NOTE,
             METHODS_NOTE.format(folds=settings.folds, trees=settings.trees),
-            rules_note(simple, improved),
+            rules_note(shown, simple, improved),
             shown.groups_note,
             shown.interval_note,
         ),
     )
 
 
-def rules_note(simple: Asked, improved: Asked) -> str:
-    """What is not applicable of our rules, and why."""
-    return RULES_NOTE.format(simple=simple, improved=improved)
+def rules_note(shown: Shown, simple: Asked, improved: Asked) -> str:
+    """What is not applicable of our rules, and why, and how often the others hold."""
+    key = {
+        "task": DETECTION,
+        "protocol": grouped_by(BLOCKS, shown.settings.groups),
+        "columns": ALL_COLUMNS,
+        "method": SIMPLE_RULES,
+    }
+    precision = cell(shown.table, metric=PRECISION, **key)
+    return RULES_NOTE.format(
+        simple=simple,
+        improved=improved,
+        held=precision["rows"],
+        runs=shown.count("rows", **key),
+        precision=interval(precision),
+    )
 
 
 def _group_numbers(shown: Shown) -> Table:
