@@ -8,6 +8,7 @@ import pytest
 
 from failbench.errors import BadInputError
 from failbench.external.tables import BUGGY, CORRECT, DETECTION, LABEL
+from failbench.statistics.intervals import wilson
 from failbench.studies.external_default.grouping import GROUP_SCHEMA
 from failbench.studies.external_default.measure import ANSWER_SCHEMA
 from failbench.studies.external_default.results import (
@@ -17,6 +18,7 @@ from failbench.studies.external_default.results import (
     ESTIMATE_SCHEMA,
     KEY,
     MAJORITY,
+    PRECISION,
     cell,
     estimates,
     metrics,
@@ -26,6 +28,7 @@ from failbench.studies.external_default.settings import (
     BLOCKS,
     PRINTED,
     SHUFFLED,
+    SIMPLE_RULES,
     THEIR_FOREST,
 )
 
@@ -90,6 +93,28 @@ def test_intervals_are_wider_where_a_group_is_right_or_wrong_as_a_whole(tables, 
         row = cell(table, metric=ACCURACY, **FOREST)
         widths.append(row["ci_high"] - row["ci_low"])
     assert widths[0] > 5 * widths[1]
+
+
+def test_where_all_are_right_the_interval_is_wilsons_over_groups(tables, small, truth):
+    numbers = [number * 16 // len(truth) for number in range(len(truth))]
+    table = estimates(of_answers(truth), of_groups(numbers), tables, small)
+    row = cell(table, metric=ACCURACY, **FOREST)
+    low, _ = wilson(1.0, 16, small.confidence)
+    assert (row["value"], row["ci_high"]) == (1.0, 1.0)
+    assert row["ci_low"] == pytest.approx(low)
+
+
+def test_precision_is_the_share_of_faulty_runs_among_those_that_rules_call_faulty(
+    tables, small, truth
+):
+    buggy = [row for row, name in enumerate(truth) if name == BUGGY][:6]
+    correct = [row for row, name in enumerate(truth) if name == CORRECT][:2]
+    named = [BUGGY if row in (*buggy, *correct) else CORRECT for row in range(len(truth))]
+    numbers = [number * 16 // len(truth) for number in range(len(truth))]
+    answers = pl.concat([of_answers(named, method=SIMPLE_RULES), of_answers(truth)])
+    table = estimates(answers, of_groups(numbers), tables, small)
+    row = cell(table, metric=PRECISION, **{**FOREST, "method": SIMPLE_RULES})
+    assert (row["value"], row["rows"]) == (pytest.approx(0.75), 8)
 
 
 def test_the_majority_is_the_most_frequent_label_of_the_tested_rows(table, truth):

@@ -85,7 +85,7 @@ def external_default_picture(
         "from correct ones and for naming one of seven fault categories. A row is a protocol, from "
         "the authors' own to folds that keep groups of runs together; the marks of a row are all "
         "columns, those without the host's and the host's alone. A vertical tick is what the "
-        "authors print, a grey line what naming the majority reaches.",
+        "authors print, of categories by a classifier for each, a grey line what naming the majority reaches.",
         FULL_WIDTH,
         0.75 + ROW_HEIGHT * len(rows),
         partial(_draw, table, rows, printed),
@@ -101,8 +101,9 @@ def _title(
 
     left = [right(grouped_by(way, settings.groups), ALL_COLUMNS) for way in GROUPINGS]
     return (
-        f"DEFault's {percent(printed[DETECTION])} % is {right(PRINTED, HOST_COLUMNS)} % from the "
-        f"host's load alone, and {' or '.join(left)} % where groups of runs stay together"
+        f"DEFault prints {percent(printed[DETECTION])} %: the host's load alone gives "
+        f"{right(PRINTED, HOST_COLUMNS)} %, and where groups of runs stay together all columns "
+        f"give {' or '.join(left)} %"
     )
 
 
