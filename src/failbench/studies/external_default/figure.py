@@ -85,7 +85,8 @@ def external_default_picture(
         "from correct ones and for naming one of seven fault categories. A row is a protocol, from "
         "the authors' own to folds that keep groups of runs together; the marks of a row are all "
         "columns, those without the host's and the host's alone. A vertical tick is what the "
-        "authors print, of categories by a classifier for each, a grey line what naming the majority reaches.",
+        "authors print, of categories by a classifier for each, a grey line what naming the "
+        "majority reaches.",
         FULL_WIDTH,
         0.75 + ROW_HEIGHT * len(rows),
         partial(_draw, table, rows, printed),
