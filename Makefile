@@ -110,6 +110,8 @@ readme:  ## put the findings and the tables into README.md
 		-e '/<!-- finding: begin -->/r paper/tables/intervals/finding.md' \
 		-e '/<!-- monitor finding: begin -->/,/<!-- monitor finding: end -->/{//!d}' \
 		-e '/<!-- monitor finding: begin -->/r paper/tables/monitor/finding.md' \
+		-e '/<!-- external finding: begin -->/,/<!-- external finding: end -->/{//!d}' \
+		-e '/<!-- external finding: begin -->/r paper/tables/external_default/finding.md' \
 		-e '/<!-- logs table: begin -->/,/<!-- logs table: end -->/{//!d}' \
 		-e '/<!-- logs table: begin -->/r paper/tables/diagnose_logs/headline.md' \
 		-e '/<!-- methods table: begin -->/,/<!-- methods table: end -->/{//!d}' \

@@ -10,7 +10,14 @@ from importlib import import_module
 from pathlib import Path
 from typing import get_args
 
-from failbench.commands.paths import NOTEBOOKS, OUTSIDE_LIST, PEERS, SCENARIOS, TELEMETRY
+from failbench.commands.paths import (
+    EXTERNAL_DEFAULT,
+    NOTEBOOKS,
+    OUTSIDE_LIST,
+    PEERS,
+    SCENARIOS,
+    TELEMETRY,
+)
 from failbench.commands.shards import CLUSTERS
 from failbench.errors import BadInputError
 from failbench.methods.llm.settings import Reads
@@ -74,6 +81,14 @@ def _parser() -> argparse.ArgumentParser:
     outside.add_argument("--only", nargs="+", metavar="BUG", help="record only these")
     outside.add_argument("--output", type=Path, default=OUTSIDE_LIST)
     outside.set_defaults(run=_command("outside_list", "record_outside_list"))
+    external = commands.add_parser(
+        "external-default",
+        help="make the compact copy of DEFault's released tables from their CSV files",
+    )
+    external.add_argument("folder", type=Path, metavar="FOLDER", help="with the released files")
+    external.add_argument("--output", type=Path, default=EXTERNAL_DEFAULT)
+    external.set_defaults(run=_command("external_default", "copy_external_default"))
+
     notebooks = commands.add_parser(
         "notebooks", help="execute the notebooks of the corpus in live kernels, where due"
     )

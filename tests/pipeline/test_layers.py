@@ -24,7 +24,7 @@ LAYERS = (
     ("inspection", "rendering"),
     ("diagnose", "peers", "fitted"),
     ("outputs",),
-    ("outside_list", "notebooks"),
+    ("outside_list", "notebooks", "external"),
     ("recording",),
     ("validity",),
     ("methods",),

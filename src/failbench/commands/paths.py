@@ -6,6 +6,7 @@ from pathlib import Path
 
 SCENARIOS = Path("data/scenarios")
 OUTSIDE_LIST = Path("data/outside")
+EXTERNAL_DEFAULT = Path("data/external/default")
 
 NOTEBOOKS = Path("data/notebooks")
 """Pairs of notebooks, and what was observed of them."""

@@ -53,6 +53,7 @@ FILE_RULES = (
     FileRule("data/telemetry/*", "recorded", EXACT, "Recorded once; no stage writes it."),
     FileRule("data/scenarios/*", "recorded", EXACT, "Written by hand."),
     FileRule("data/reported/*", "recorded", EXACT, "Facts of the paper, and answers of raters."),
+    FileRule("data/external/*", "recorded", EXACT, "Released by others, and copied once."),
     FileRule("data/outside/*", "recorded", EXACT, "Written by hand, and recorded once."),
     FileRule("data/notebooks/*", "recorded", EXACT, "Written by hand, drawn once, and recorded."),
     FileRule(
