@@ -120,7 +120,14 @@ def test_what_torch_trains():
     assert entry["items"]["0"]["structural"]["parameter_shapes"]["weight"] == [3, 2]
     loader = torch.utils.data.DataLoader(list(range(10)), batch_size=4)
     assert of(loader)["structural"]["batches"] == 3
-    assert of(torch.optim.SGD(network.parameters(), lr=0.5))["value"]["settings"]["lr"] == 0.5
+
+
+@pytest.mark.system  # torch imports half of itself for its first optimizer
+def test_an_optimizer_has_its_settings_and_how_many_parameters_it_changes():
+    torch = pytest.importorskip("torch")
+    entry = of(torch.optim.SGD(torch.nn.Linear(2, 3).parameters(), lr=0.5))
+    assert entry["value"]["settings"]["lr"] == 0.5
+    assert entry["structural"]["parameters"] == [2]
 
 
 def test_axes_of_matplotlib_are_told_from_arrays_of_them():
