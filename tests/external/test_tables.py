@@ -46,6 +46,12 @@ def test_the_seven_categories_are_9855_different_runs(released):
     assert not crashed(released.categories).any()
 
 
+@pytest.mark.parametrize(("name", "label"), POSITIVES.items())
+def test_a_table_of_the_second_level_is_half_of_its_category(released, name, label):
+    rows = released.tables[name]
+    assert (rows[LABEL] == label).sum() * 2 == rows.height
+
+
 @pytest.mark.parametrize("name", POSITIVES)
 def test_every_negative_is_a_positive_of_another_table(released, name):
     rows = released.tables[name]
