@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 
 import polars as pl
 import pytest
 
 from failbench.errors import BadInputError
+from failbench.reasoning import traces
 from failbench.reasoning.grading import outcome
 from failbench.reasoning.problems import Problem
 from failbench.reasoning.traces import KEY, TRACE_SCHEMA, read_traces, write_traces
@@ -136,3 +139,21 @@ def test_nothing_replaces_a_file_when_traces_are_broken(tmp_path):
 )
 def test_grading(text, is_ended, expected):
     assert outcome(PROBLEM, text, is_ended=is_ended) == expected
+
+
+def test_what_reads_traces_and_declarations_needs_no_torch():
+    """The stages of the pipeline read traces, and run without it."""
+    package = Path(traces.__file__).parent
+    with_torch = {
+        path.stem
+        for path in package.glob("*.py")
+        if re.search(r"^(import|from) torch", path.read_text(encoding="utf-8"), re.MULTILINE)
+    }
+    needing = {
+        path.stem
+        for path in package.glob("*.py")
+        if re.search(
+            rf"failbench\.reasoning\.({'|'.join(with_torch)}) import", path.read_text("utf-8")
+        )
+    }
+    assert with_torch | needing == {"model", "recorder", "sampling", "training"}

@@ -40,8 +40,10 @@ def record_reasoning(
         TextColumn("{task.description}"),
     )
     with Progress(*columns) as bar:
-        models = bar.add_task("models", total=None)
+        models = bar.add_task("looking for what is missing", total=None)
         for progress in record(Folders(output, work), workers, again=again):
             last = f"{progress.row['model']}: loss {progress.row['loss']:.3f}"
             bar.update(models, total=progress.planned, completed=progress.done, description=last)
+        if not bar.finished:
+            bar.update(models, total=1, completed=1, description="nothing is missing")
     return 0
