@@ -66,7 +66,7 @@ def missing(declared: Declared, data: Path) -> tuple[Planned, ...]:
 
 
 def record(folders: Folders, workers: int = 1, *, again: bool = False) -> Iterator[Progress]:
-    """Record what is missing, and write the tables when nothing is.
+    """Record what is missing, then write the tables and empty the folder of work.
 
     Parameters
     ----------
@@ -95,6 +95,13 @@ def record(folders: Folders, workers: int = 1, *, again: bool = False) -> Iterat
         finally:
             pool.shutdown(cancel_futures=True)
     write_tables(declared, folders, wanted)
+    for planned in declared.plan:
+        for path in (
+            _row_path(folders.work, declared, planned),
+            _row_path(folders.work, declared, planned).with_suffix(".parquet"),
+            _weights_path(folders.work, declared, planned),
+        ):
+            path.unlink(missing_ok=True)
 
 
 def record_model(folders: Folders, name: str) -> dict[str, Any]:
@@ -185,8 +192,7 @@ def _trained(declared: Declared, planned: Planned, work: Path) -> Trained:
     A tokenizer that is changed for the prompts of the test alone changes no training.
     """
     condition = planned.condition
-    same = condition.model_copy(update={"condition": "", "prompt_tokenizer": condition.tokenizer})
-    path = work / f"{fingerprint(declared, replace(planned, condition=same))}.pt"
+    path = _weights_path(work, declared, planned)
     tokenizer = _tokenizer(declared, condition.tokenizer)
     if path.exists():
         kept = torch.load(path)
@@ -216,6 +222,12 @@ def _write_vocabularies(declared: Declared, path: Path) -> None:
         for number, token in enumerate(_tokenizer(declared, name).tokens)
     ]
     write_atomically(path, pl.DataFrame(rows).write_csv().encode(), REMEDY)
+
+
+def _weights_path(work: Path, declared: Declared, planned: Planned) -> Path:
+    condition = planned.condition
+    same = condition.model_copy(update={"condition": "", "prompt_tokenizer": condition.tokenizer})
+    return work / f"{fingerprint(declared, replace(planned, condition=same))}.pt"
 
 
 def _row_path(work: Path, declared: Declared, planned: Planned) -> Path:
