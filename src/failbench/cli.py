@@ -15,6 +15,8 @@ from failbench.commands.paths import (
     NOTEBOOKS,
     OUTSIDE_LIST,
     PEERS,
+    REASONING,
+    REASONING_WORK,
     SCENARIOS,
     TELEMETRY,
 )
@@ -96,6 +98,17 @@ def _parser() -> argparse.ArgumentParser:
     notebooks.add_argument("--corpus", type=Path, default=NOTEBOOKS, metavar="DIR")
     notebooks.add_argument("--output", type=Path, metavar="DIR", help="(default: the corpus)")
     notebooks.set_defaults(run=_command("notebooks", "record_notebooks"))
+
+    reasoning = commands.add_parser(
+        "reasoning", help="train small models in known conditions, and record what they answer"
+    )
+    reasoning.add_argument("--output", type=Path, default=REASONING, metavar="DIR")
+    reasoning.add_argument("--work", type=Path, default=REASONING_WORK, metavar="DIR")
+    reasoning.add_argument(
+        "--workers", type=_positive, default=1, help="models at a time (default: 1)"
+    )
+    reasoning.add_argument("--again", action="store_true", help="also those that are known")
+    reasoning.set_defaults(run=_command("reasoning", "record_reasoning"))
 
     carry = commands.add_parser(
         "carry", help="renew the fingerprints of runs that the code of today records alike"

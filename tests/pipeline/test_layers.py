@@ -24,7 +24,7 @@ LAYERS = (
     ("inspection", "rendering"),
     ("diagnose", "peers", "fitted"),
     ("outputs",),
-    ("outside_list", "notebooks", "external"),
+    ("outside_list", "notebooks", "external", "reasoning"),
     ("recording",),
     ("validity",),
     ("methods",),

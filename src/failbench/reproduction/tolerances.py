@@ -56,6 +56,7 @@ FILE_RULES = (
     FileRule("data/external/*", "recorded", EXACT, "Released by others, and copied once."),
     FileRule("data/outside/*", "recorded", EXACT, "Written by hand, and recorded once."),
     FileRule("data/notebooks/*", "recorded", EXACT, "Written by hand, drawn once, and recorded."),
+    FileRule("data/reasoning/*", "recorded", EXACT, "Written by hand, and recorded once."),
     FileRule(
         "data/monitor/bounds/*.json",
         "metrics",
