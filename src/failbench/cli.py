@@ -17,7 +17,6 @@ from failbench.methods.llm.settings import Reads
 from failbench.params import PARAMS
 from failbench.scenarios import Architecture, Optimizer
 
-
 LENSES = ("surface", "fft", "compression", "hazard", "synthesis")
 """The last is the four others together; named here, as naming them imports nothing."""
 

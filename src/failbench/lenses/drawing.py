@@ -7,6 +7,7 @@ from typing import Final
 import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
+from matplotlib.typing import LineStyleType
 
 from failbench.lenses.catalogue import Lens
 from failbench.lenses.traces import CORRECT, TRUNCATED, WRONG
@@ -21,7 +22,8 @@ from failbench.reporting.style import (
     Mark,
 )
 
-RIGHT_LINE, FAILED_LINE = "-", (0, (3.0, 1.5))
+RIGHT_LINE: Final[LineStyleType] = "-"
+FAILED_LINE: Final[LineStyleType] = (0, (3.0, 1.5))
 """Right answers are full lines and marks, wrong ones broken lines and hollow marks."""
 
 LOOKS: Final = (

@@ -38,9 +38,11 @@ def print_page(said: Sequence[Said], console: Console) -> None:
         Where to; prose is at most 100 letters wide.
     """
     for place, block in enumerate(_blocks(said)):
-        if place:
-            console.print()
-        console.print(block, highlight=False, width=min(console.width, WIDEST))
+        with console.capture() as capture:
+            console.print(block, highlight=False, width=min(console.width, WIDEST))
+        lines = capture.get().splitlines()
+        # rich fills lines up with blanks, which pipes and diffs would keep
+        console.file.write("\n" * bool(place) + "".join(f"{line.rstrip()}\n" for line in lines))
 
 
 def _blocks(said: Sequence[Said]) -> Iterator[RenderableType]:
@@ -69,20 +71,19 @@ def _single(each: Said) -> Group:
 
 def _numbers(each: Said, look: Look) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    table.add_column("")
+    table.add_column("", min_width=24)
     table.add_column("value [95 %]", justify="right", no_wrap=True)
     table.add_column("n", justify="right", no_wrap=True)
-    table.add_column("unit")
     less = {}
-    if each.against is not None:
+    if each.against is None:
+        table.add_column("unit")
+    else:
         reference = each.against[look.lens]
         less = differences(look, reference)
-        table.add_column(f"less {clean(reference.part.model)}", justify="right", no_wrap=True)
+        table.add_column(f"less {clean(reference.part.model)}", justify="right")
     for name, measure in look.measures.items():
-        row = [measure.kind.title, measure_words(measure), str(measure.n), measure.kind.unit]
-        if less:
-            row.append(measure_words(less[name]))
-        table.add_row(*row)
+        last = measure_words(less[name]) if less else measure.kind.unit
+        table.add_row(measure.kind.title, measure_words(measure), str(measure.n), last)
     return table
 
 
@@ -92,16 +93,14 @@ def _together(each: Said) -> Group:
     assert joined is not None  # only then this is asked for
     head = Text.assemble(clean(each.part.name), ": ", (joined.synthesis.hypothesis, "bold"))
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 2), show_header=bool(each.against))
-    for heading in ("", "verdict", "meaning"):
-        table.add_column(heading)
+    last = "meaning"
     if each.against is not None:
-        reference = next(iter(each.against.values())).part
-        table.add_column(clean(reference.model))
+        last = clean(next(iter(each.against.values())).part.model)
+    for heading in ("", "verdict", last):
+        table.add_column(heading)
     for lens, look in each.looks.items():
-        row = [Text(f"{LENS_WORDS[lens]} ({lens})"), _verdict(look), Text(look.rule.meaning)]
-        if each.against is not None:
-            row.append(_verdict(each.against[lens]))
-        table.add_row(*row)
+        said = Text(look.rule.meaning) if each.against is None else _verdict(each.against[lens])
+        table.add_row(f"{LENS_WORDS[lens]} ({lens})", _verdict(look), said)
     return Group(
         head,
         table,

@@ -31,16 +31,17 @@ UNDEFINED: Final = "not defined"
 
 
 def plain(value: float) -> str:
-    """A number with three digits.
+    """A number with about three digits, no more than three of them decimals.
 
-    >>> plain(0.51234), plain(7.0), plain(128.4), plain(-0.0001), plain(math.nan)
-    ('0.512', '7', '128', '0', 'not defined')
+    >>> [plain(value) for value in (0.5123, 7.181, 28.44, 128.4, -0.0001)]
+    ['0.512', '7.18', '28.4', '128', '0']
     """
     if not math.isfinite(value):
         return UNDEFINED
-    if abs(value) < 0.0005:
-        return "0"
-    return f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}"
+    size = abs(value)
+    decimals = 3 if size < 1 else 2 if size < 10 else 1 if size < 100 else 0
+    text = f"{value:z.{decimals}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def with_ends(value: float, low: float, high: float) -> str:
