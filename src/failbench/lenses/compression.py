@@ -7,6 +7,7 @@ without matching, which is mostly length, stands beside it.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -86,7 +87,8 @@ def measure_compression(part: Slice, weights: Array, scale: Scale, confidence: f
             sizes[name] = n_right
         elif name.endswith("_failed") or name in {"loops_excess", "matched_share"}:
             sizes[name] = n_failed
-    return Measured(draws, sizes, _points(part, scale.bucket, sizes_of, repeated, loops))
+    points = partial(_points, part, scale.bucket, sizes_of, repeated, loops)
+    return Measured(draws, sizes, points)
 
 
 def _mean(weights: Array, values: Array | Integers) -> Array:

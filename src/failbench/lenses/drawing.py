@@ -1,4 +1,4 @@
-"""Drawing: the points of a look on axes, alike in the figures of commands and of studies."""
+"""Drawing: the curves of a look on axes, alike in the figures of commands and of studies."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from matplotlib.lines import Line2D
 from matplotlib.typing import LineStyleType
 
 from failbench.lenses.catalogue import Lens
-from failbench.lenses.traces import CORRECT, TRUNCATED, WRONG
+from failbench.lenses.traces import TRUNCATED, WRONG
 from failbench.reporting.style import (
     BLACK,
     BLUE,
@@ -54,7 +54,7 @@ def marks_of(names: list[str]) -> dict[str, Mark]:
     }
 
 
-def draw_points(axes: Axes, lens: Lens, points: pl.DataFrame, mark: Mark) -> None:
+def draw_curves(axes: Axes, lens: Lens, curves: pl.DataFrame, mark: Mark) -> None:
     """Draw what a lens saw.
 
     Parameters
@@ -62,13 +62,29 @@ def draw_points(axes: Axes, lens: Lens, points: pl.DataFrame, mark: Mark) -> Non
     axes
         Several models may share them.
     lens
-        Which.
-    points
-        As the lens emits them.
+        Which; where it looks at tokens and frequencies one by one, no marker stands on a point.
+    curves
+        As :func:`failbench.lenses.curves.curves_of` returns them.
     mark
         Of the model.
     """
-    _DRAWN[lens](axes, points, mark)
+    marked = lens in {"surface", "compression"}
+    for series in curves["series"].unique(maintain_order=True):
+        drawn = curves.filter(series=series)
+        x, y = drawn["x"].to_numpy(), drawn["y"].to_numpy()
+        look = {**mark.look} if marked else {"color": mark.colour}
+        if series in {WRONG, TRUNCATED}:
+            look |= {"markerfacecolor": "white"} if marked else {}
+        line = {WRONG: FAILED_LINE, TRUNCATED: "none"}.get(series, RIGHT_LINE)
+        if series == TRUNCATED:
+            look |= {"marker": "x"}
+        axes.plot(x, y, linestyle=line, linewidth=1.0, **look)
+        bounds = drawn.drop_nulls()
+        at, low, high = (bounds[name].to_numpy() for name in ("x", "low", "high"))
+        if marked:
+            axes.vlines(at, low, high, color=mark.colour, linewidth=0.5)
+        else:
+            axes.fill_between(at, low, high, color=mark.colour, alpha=0.2, linewidth=0)
 
 
 def name_axes(axes: Axes, lens: Lens) -> None:
@@ -87,77 +103,3 @@ def outcome_handles() -> list[Line2D]:
         Line2D([], [], color=BLACK, linestyle=RIGHT_LINE, label="right answers"),
         Line2D([], [], color=BLACK, linestyle=FAILED_LINE, label="wrong answers"),
     ]
-
-
-def _surface(axes: Axes, points: pl.DataFrame, mark: Mark) -> None:
-    by_length = points.filter(pl.col("depth").is_null(), pl.col("accuracy").is_not_null())
-    accuracy = by_length["accuracy"].to_numpy()
-    axes.errorbar(
-        by_length["length"].to_numpy(),
-        accuracy,
-        yerr=(accuracy - by_length["ci_low"].to_numpy(), by_length["ci_high"] - accuracy),
-        linewidth=1.0,
-        elinewidth=0.5,
-        **mark.look,
-    )
-
-
-def _fft(axes: Axes, points: pl.DataFrame, mark: Mark) -> None:
-    whole = points.filter(band="all")
-    frequency = whole["frequency"].to_numpy()
-    axes.plot(frequency, whole["amplitude"].to_numpy(), color=mark.colour, linewidth=1.0)
-    axes.fill_between(
-        frequency,
-        whole["ci_low"].to_numpy(),
-        whole["ci_high"].to_numpy(),
-        color=mark.colour,
-        alpha=0.25,
-        linewidth=0,
-    )
-
-
-def _compression(axes: Axes, points: pl.DataFrame, mark: Mark) -> None:
-    for outcome, line in ((CORRECT, RIGHT_LINE), (WRONG, FAILED_LINE), (TRUNCATED, "none")):
-        drawn = points.filter(outcome=outcome).sort("tokens")
-        look = {**mark.look}
-        if outcome != CORRECT:
-            look["markerfacecolor"] = "white"
-        if outcome == TRUNCATED:
-            look |= {"marker": "x"}
-        axes.plot(
-            drawn["tokens"].to_numpy(),
-            drawn["bytes"].to_numpy(),
-            linestyle=line,
-            linewidth=0.9,
-            **look,
-        )
-
-
-def _hazard(axes: Axes, points: pl.DataFrame, mark: Mark) -> None:
-    tokens = points["last_token"].to_numpy()
-    for name, line in (("right", RIGHT_LINE), ("wrong", FAILED_LINE)):
-        axes.plot(
-            tokens,
-            points[f"{name}_incidence"].to_numpy(),
-            color=mark.colour,
-            linestyle=line,
-            linewidth=1.0,
-        )
-        bounds = points.select("last_token", f"{name}_incidence_low", f"{name}_incidence_high")
-        known = bounds.drop_nulls()
-        axes.fill_between(
-            known["last_token"].to_numpy(),
-            known[f"{name}_incidence_low"].to_numpy(),
-            known[f"{name}_incidence_high"].to_numpy(),
-            color=mark.colour,
-            alpha=0.2,
-            linewidth=0,
-        )
-
-
-_DRAWN: Final = {
-    "surface": _surface,
-    "fft": _fft,
-    "compression": _compression,
-    "hazard": _hazard,
-}

@@ -7,6 +7,7 @@ the prompt are averaged over prompts. Nothing of the model enters but its tokeni
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -74,7 +75,7 @@ def measure_fft(part: Slice, weights: Array, scale: Scale, confidence: float) ->
         "prominence_ratio": both,
         "height_ratio": both,
     }
-    return Measured(draws, sizes, _points(means, frequencies, confidence))
+    return Measured(draws, sizes, partial(_points, means, frequencies, confidence))
 
 
 def amplitudes(prompts: list[list[int]], padded: int) -> Array:

@@ -8,6 +8,7 @@ compete, so that each has a hazard of its own. The curves with their intervals a
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -104,7 +105,7 @@ def measure_hazard(part: Slice, weights: Array, scale: Scale, confidence: float)
     sizes = {name: float(part.rows.height) for name in draws}
     sizes["right_half"] = float(course.right[0].sum())
     sizes["wrong_half"] = sizes["front_loading"] = float(course.wrong[0].sum())
-    return Measured(draws, sizes, _points(part, course, scale.bucket, confidence))
+    return Measured(draws, sizes, partial(_points, part, course, scale.bucket, confidence))
 
 
 def _half(incidence: Array) -> Array:

@@ -14,7 +14,8 @@ from matplotlib.lines import Line2D
 
 from failbench.errors import BadInputError
 from failbench.files import write_atomically
-from failbench.lenses.drawing import LOOKS, draw_points, marks_of, name_axes, outcome_handles
+from failbench.lenses.curves import curves_of
+from failbench.lenses.drawing import LOOKS, draw_curves, marks_of, name_axes, outcome_handles
 from failbench.lenses.said import Said
 from failbench.outputs.curves import FORMATS
 from failbench.readers.lines import clean
@@ -91,7 +92,7 @@ def _figure(said: Sequence[Said], models: list[str]) -> Figure:
                 for look in ((each.against or each.looks)[lens], each.looks[lens])
             }
             for model, look in drawn.items():
-                draw_points(axes, lens, look.points, marks[model])
+                draw_curves(axes, lens, curves_of(lens, look.points), marks[model])
             name_axes(axes, lens)
             axes.set_title(f"{lens}: {clean(task)}")
     handles = [

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
 from importlib import import_module
 from typing import Protocol
 
@@ -38,15 +39,20 @@ class Look:
         Its numbers by their names.
     rule
         The verdict, with what it means and what it took.
-    points
-        For a figure.
+    draw
+        Makes the points.
     """
 
     lens: Lens
     part: Slice
     measures: Mapping[str, Measure]
     rule: Rule
-    points: pl.DataFrame
+    draw: Callable[[], pl.DataFrame] = field(repr=False, compare=False)
+
+    @cached_property
+    def points(self) -> pl.DataFrame:
+        """For a figure."""
+        return self.draw()
 
     @property
     def verdict(self) -> str:

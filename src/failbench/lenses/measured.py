@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -27,12 +27,12 @@ class Measured:
     sizes
         Of each number the answers that it rests on; of a share, those that it is a share of.
     points
-        For a figure.
+        For a figure, made when they are asked for: their intervals take longest.
     """
 
     draws: Mapping[str, Array]
     sizes: Mapping[str, float]
-    points: pl.DataFrame
+    points: Callable[[], pl.DataFrame]
 
 
 @dataclass(frozen=True)

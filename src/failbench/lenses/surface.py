@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -86,8 +87,7 @@ def measure_surface(part: Slice, weights: Array, scale: Scale, confidence: float
         "truncated": n[0],
         "truncated_of_failures": failed[0],
     }
-    points = pl.DataFrame(list(_points(part, guess, confidence)), schema=POINTS, orient="row")
-    return Measured(draws, sizes, points)
+    return Measured(draws, sizes, partial(_points, part, guess, confidence))
 
 
 def _boundary(lengths: Array, above: Array, trials: Array) -> dict[str, Array]:
@@ -132,7 +132,12 @@ def _depth_effect(part: Slice, weights: Array, guess: Array) -> Array:
     return np.asarray(difference.mean(axis=1))
 
 
-def _points(part: Slice, guess: Array, confidence: float) -> Iterator[tuple[Any, ...]]:
+def _points(part: Slice, guess: Array, confidence: float) -> pl.DataFrame:
+    rows = list(_rows(part, guess, confidence))
+    return pl.DataFrame(rows, schema=POINTS, orient="row")
+
+
+def _rows(part: Slice, guess: Array, confidence: float) -> Iterator[tuple[Any, ...]]:
     for length in np.unique(part.lengths):
         of_length = part.lengths == length
         for depth in (None, *np.unique(part.depths[of_length])):

@@ -34,7 +34,7 @@ def repetition(text: str) -> float:
     blocks = len(text) - BLOCK + 1
     if blocks < 1:
         return 0.0
-    return 1.0 - len({text[at : at + BLOCK] for at in range(blocks)}) / blocks
+    return (blocks - len({text[at : at + BLOCK] for at in range(blocks)})) / blocks
 
 
 def ends_in_loop(text: str) -> bool:

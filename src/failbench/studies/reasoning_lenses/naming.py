@@ -15,10 +15,10 @@ from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
+from scipy.spatial.distance import cdist
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.neighbors import NearestCentroid
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -33,6 +33,31 @@ Names = npt.NDArray[np.str_]
 
 SAME: Final = 9
 """Decimals of a difference: what is equal but for rounding is equal."""
+
+
+class NearestMean:
+    """The class whose mean is nearest, in numbers that have unit variance over what was learnt.
+
+    scikit-learn's ``NearestCentroid`` after its ``StandardScaler`` answers the same, ten times as
+    slowly, and warns of every number that is equal within classes.
+    """
+
+    def fit(self, numbers: Array, classes: Names) -> NearestMean:
+        """Learn means and scale; no number is the same in all rows, ``[n, n_numbers]``."""
+        self.classes = np.unique(classes)
+        self.centre, self.scale = numbers.mean(axis=0), numbers.std(axis=0)
+        scaled = self.scaled(numbers)
+        self.means = np.stack([scaled[classes == name].mean(axis=0) for name in self.classes])
+        return self
+
+    def predict(self, numbers: Array) -> Names:
+        """The nearest class of each row."""
+        nearest = cdist(self.scaled(numbers), self.means).argmin(axis=1)
+        return np.asarray(self.classes[nearest])
+
+    def scaled(self, numbers: Array) -> Array:
+        """Numbers in standard deviations."""
+        return np.asarray((numbers - self.centre) / self.scale)
 
 
 @dataclass(frozen=True)
@@ -66,7 +91,7 @@ def classifiers(settings: ReasoningLensesSettings) -> Mapping[str, Callable[[], 
         with a unit penalty, both on numbers with unit variance, and a random forest.
     """
     return {
-        PRIMARY: lambda: make_pipeline(StandardScaler(), NearestCentroid()),
+        PRIMARY: NearestMean,
         "logistic_regression": lambda: make_pipeline(
             StandardScaler(), LogisticRegression(C=1.0, tol=1e-8, max_iter=10_000)
         ),

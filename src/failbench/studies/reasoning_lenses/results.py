@@ -40,7 +40,7 @@ class Rate:
     Attributes
     ----------
     count, n
-        Models; of a rate over slices, slices by their number a model.
+        Models; of verdicts, the count is of slices.
     value, ci_low, ci_high
         The share.
     resampled_low, resampled_high
@@ -170,13 +170,17 @@ def kept(models: Sequence[Model], expected: Sequence[Expected], healthy: str) ->
     return tuple(results)
 
 
-def kept_rate(results: Sequence[Kept], settings: ReasoningLensesSettings, tasks: int) -> Rate:
-    """The share of slices with the expected verdict, n being models.
+def kept_rate(
+    results: Sequence[Kept], models: Sequence[Model], settings: ReasoningLensesSettings
+) -> Rate:
+    """The share of slices with the expected verdict, n of the interval being models.
 
-    Tasks of one model are not independent, so that each model counts once: its share of tasks.
+    Tasks of one model are not independent, nor are lenses at it, so that each model counts once.
     """
-    n = sum(each.n for each in results) // tasks
-    return _rate(sum(each.given for each in results) / tasks, n, settings)
+    given, slices = sum(each.given for each in results), sum(each.n for each in results)
+    conditions = {each.expected.condition for each in results}
+    n = sum(model.condition in conditions for model in models)
+    return Rate(given, n, given / slices, *wilson(given / slices, n, settings.confidence))
 
 
 def verdict_table(models: Sequence[Model]) -> pl.DataFrame:

@@ -1,0 +1,107 @@
+"""What is shown of the models: the curves of the figure, and the finding in a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from failbench.errors import BadInputError
+from failbench.lenses.catalogue import LENSES
+from failbench.lenses.curves import curves_of
+from failbench.reporting.cells import percent, two_decimals, words
+from failbench.studies.reasoning_lenses.models import TRACES, Model
+from failbench.studies.reasoning_lenses.naming import PRIMARY
+from failbench.studies.reasoning_lenses.results import ALL, SETS, Naming, Rate
+from failbench.studies.reasoning_lenses.sample import SET_LABELS, rate_cell
+from failbench.studies.reasoning_lenses.settings import Pictured, ReasoningLensesSettings
+
+
+def pictured_models(models: Sequence[Model], pictured: Pictured, healthy: str) -> list[Model]:
+    """The models of the figure, the healthy one first.
+
+    Raises
+    ------
+    BadInputError
+        If there is no such model.
+    """
+    known = {(model.condition, model.seed, model.tokenizer): model for model in models}
+    chosen = []
+    for condition in (healthy, *pictured.conditions):
+        model = known.get((condition, pictured.seed, pictured.tokenizer))
+        if model is None or pictured.task not in model.tasks:
+            raise BadInputError(
+                TRACES,
+                "condition",
+                f"no model is {condition!r} with seed {pictured.seed} and tokenizer "
+                f"{pictured.tokenizer!r}, or it has no task {pictured.task!r}.",
+                "Change reasoning_lenses.pictured in params.yaml.",
+            )
+        chosen.append(model)
+    return chosen
+
+
+def pictured_curves(models: Sequence[Model], chosen: Sequence[Model], task: str) -> pl.DataFrame:
+    """The curves of some models on a task, through each lens.
+
+    Through the lens ``fft``, which sees prompts, the models of one tokenizer are the same: there
+    the healthy model of each tokenizer is shown.
+    """
+    healthy = chosen[0]
+    tokenizers = [
+        model
+        for model in models
+        if model.condition == healthy.condition and model.seed == healthy.seed
+    ]
+    return pl.concat(
+        curves_of(lens, model.tasks[task].looks[lens].points).select(
+            pl.lit(model.condition).alias("condition"),
+            pl.lit(model.tokenizer).alias("tokenizer"),
+            pl.lit(model.name).alias("model"),
+            pl.lit(lens).alias("lens"),
+            pl.all(),
+        )
+        for lens in LENSES
+        for model in (tokenizers if lens == "fft" else chosen)
+    )
+
+
+def pictured_finding(chosen: Sequence[Model], task: str) -> str:
+    """The title of the figure: at which length each model stops being right."""
+    boundaries = [
+        (model.condition, model.tasks[task].looks["surface"].measures["boundary"].value)
+        for model in chosen
+    ]
+    (healthy, at), *others = boundaries
+    said = ", ".join(f"{two_decimals(value)} if {words(name)}" for name, value in others)
+    return (
+        f"Half of the answers to {task} are right up to length {two_decimals(at)} of the {healthy} "
+        f"model, {said}"
+    )
+
+
+def finding(
+    naming: Naming,
+    rules: dict[str, Rate],
+    alike: Sequence[tuple[str, str]],
+    settings: ReasoningLensesSettings,
+) -> str:
+    """What the study comes to, as a paragraph of markdown."""
+    together = naming.rates[ALL, PRIMARY]
+    single = [which for which in SETS if which != ALL]
+    by_lens = ", ".join(
+        f"{SET_LABELS[which]} {percent(naming.rates[which, PRIMARY].value)} %" for which in single
+    )
+    pairs = len(next(iter(naming.pairs.values())))
+    untold = ", ".join(f"{words(one)} and {words(other)}" for one, other in alike) or "none"
+    told, silent = rules["telling"], rules["silent"]
+    return (
+        f"Asked which condition made a model whose seed it never saw, the nearest mean of the "
+        f"numbers of all four lenses is right for {together.count:.0f} of {together.n} models "
+        f"({rate_cell(together)} %; chance {percent(naming.chance)} %, the most frequent condition "
+        f"{percent(naming.majority)} %); alone: {by_lens}. Of {pairs} pairs of conditions no lens "
+        f"tells apart: {untold}. Verdicts by rules that were fixed beforehand are as expected in "
+        f"{rate_cell(told)} % where a lens should see the condition, and in {rate_cell(silent)} % "
+        f"where it should not (n = {told.n} and {silent.n} models, {100 * settings.confidence:g} % "
+        "intervals).\n"
+    )
