@@ -79,7 +79,7 @@ def measure_compression(part: Slice, weights: Array, scale: Scale, confidence: f
         "loops_right": loops_right,
         "loops_failed": loops_failed,
         "loops_excess": loops_failed - np.nan_to_num(loops_right),
-        "growth": _growth(weights, part.lengths, sizes_of),
+        "growth": _growth(weights, part, sizes_of),
     }
     sizes = {name: float(len(texts)) for name in draws}
     for name in draws:
@@ -141,14 +141,23 @@ def _auc(right: Array, failed: Array, strata: Integers, sizes: Array) -> Array:
     return result
 
 
-def _growth(weights: Array, lengths: Integers, sizes: Array) -> Array:
-    """Slope of the logarithm of bytes on the logarithm of length, by least squares."""
-    if lengths.min() == lengths.max() or lengths.min() < 1:
+def _growth(weights: Array, part: Slice, sizes: Array) -> Array:
+    """Slopes of the logarithm of bytes on those of length and depth, by least squares, added up."""
+    axes = [np.log(axis) for axis in (part.lengths, part.depths) if _varies(axis)]
+    if not axes:
         return np.full(len(weights), np.nan)
-    x, y = np.log(lengths), np.log(np.maximum(sizes, 1.0))
-    n = weights.sum(axis=1)
-    mean_x, mean_y = weights @ x / n, weights @ y / n
-    return ratio(weights @ (x * y) / n - mean_x * mean_y, weights @ x**2 / n - mean_x**2)
+    design = np.column_stack([np.ones(len(sizes)), *axes])
+    logs = np.log(np.maximum(sizes, 1.0))
+    squares = np.einsum("dn,ni,nj->dij", weights, design, design, optimize=True)
+    products = np.einsum("dn,ni,n->di", weights, design, logs, optimize=True)
+    inverse = np.linalg.pinv(squares, hermitian=True)  # length and depth may go together
+    slopes = np.einsum("dij,dj->di", inverse, products)[:, 1:]
+    return np.asarray(slopes.sum(axis=1))
+
+
+def _varies(axis: Integers) -> bool:
+    """Whether a difficulty has several values, all with a logarithm."""
+    return bool(axis.min() >= 1 and axis.min() < axis.max())
 
 
 def _points(part: Slice, bucket: int, sizes: Array, repeated: Array, loops: Array) -> pl.DataFrame:

@@ -1,4 +1,4 @@
-"""Logistic fits of a share on one number, for many resamples at once and finite for any data.
+"""Logistic fits of a share on some numbers, for many resamples at once and finite for any data.
 
 Firth (1993, "Bias reduction of maximum likelihood estimates", Biometrika 80) adds to each score
 half of what the leverage of an observation is worth, which keeps the fit finite where shares are
@@ -27,51 +27,33 @@ ENOUGH: Final = 1e-9
 
 
 def firth_fit(numbers: Array, successes: Array, trials: Array) -> Array:
-    """Intercepts and slopes of logits on a number.
+    """Intercept and slopes of logits on some numbers.
 
     Parameters
     ----------
     numbers
-        At least two different ones, ``[n_groups]``.
+        Of each group, none of them the same in all, ``[n_groups, n_numbers]``.
     successes, trials
         Of each group in every resample, which need not be whole, ``[n_draws, n_groups]``.
 
     Returns
     -------
     Array
-        ``[n_draws, 2]``.
+        ``[n_draws, 1 + n_numbers]``, the intercept first.
     """
-    centre, spread = numbers.mean(), numbers.std()
-    scaled = (numbers - centre) / spread
-    design = np.stack([np.ones_like(scaled), scaled])  # [2, n_groups]
-    coefficients = np.zeros((len(successes), 2))
+    centre, spread = numbers.mean(axis=0), numbers.std(axis=0)
+    design = np.column_stack([np.ones(len(numbers)), (numbers - centre) / spread])
+    coefficients = np.zeros((len(successes), design.shape[1]))
     for _ in range(STEPS):
-        fitted = expit(coefficients[:, :1] + coefficients[:, 1:] * scaled)
+        fitted = expit(coefficients @ design.T)
         weights = trials * fitted * (1 - fitted)
-        inverse = _inverse(weights, scaled)
-        leverage = weights * (
-            inverse[:, 0, None] + 2 * inverse[:, 1, None] * scaled + inverse[:, 2, None] * scaled**2
-        )
-        residual = successes - trials * fitted + leverage * (0.5 - fitted)
-        score = np.stack([(residual * row).sum(axis=1) for row in design], axis=1)
-        step = np.stack(
-            [
-                inverse[:, 0] * score[:, 0] + inverse[:, 1] * score[:, 1],
-                inverse[:, 1] * score[:, 0] + inverse[:, 2] * score[:, 1],
-            ],
-            axis=1,
-        )
-        coefficients = coefficients + np.clip(step, -LONGEST_STEP, LONGEST_STEP)
+        information = np.einsum("dg,gi,gj->dij", weights, design, design)
+        inverse = np.linalg.pinv(information, hermitian=True)  # numbers may go together
+        leverage = weights * np.einsum("gi,dij,gj->dg", design, inverse, design)
+        score = (successes - trials * fitted + leverage * (0.5 - fitted)) @ design
+        step = np.einsum("dij,dj->di", inverse, score).clip(-LONGEST_STEP, LONGEST_STEP)
+        coefficients = coefficients + step
         if np.abs(step).max() < ENOUGH:
             break
-    slope = coefficients[:, 1] / spread
-    return np.stack([coefficients[:, 0] - slope * centre, slope], axis=1)
-
-
-def _inverse(weights: Array, scaled: Array) -> Array:
-    """The inverse of the information, as its three different entries, ``[n_draws, 3]``."""
-    a = weights.sum(axis=1)
-    b = (weights * scaled).sum(axis=1)
-    c = (weights * scaled**2).sum(axis=1)
-    determinant = np.maximum(a * c - b * b, 1e-12)
-    return np.stack([c / determinant, -b / determinant, a / determinant], axis=1)
+    slopes = coefficients[:, 1:] / spread
+    return np.column_stack([coefficients[:, 0] - slopes @ centre, slopes])

@@ -18,7 +18,7 @@ from failbench.arrays import Array
 from failbench.lenses.logistic import firth_fit
 from failbench.lenses.measured import Measured
 from failbench.lenses.resampling import group_sums, ratio
-from failbench.lenses.slices import Scale, Slice
+from failbench.lenses.slices import Integers, Scale, Slice
 from failbench.statistics.intervals import wilson
 
 POINTS: Final = pl.Schema(
@@ -41,6 +41,9 @@ POINTS: Final = pl.Schema(
 FALL: Final = 2 * math.log(3)
 """Logits from three quarters to one quarter."""
 
+LONGEST_FALL: Final = 4.0
+"""Of the way from the easiest to the hardest problems: as good as no fall."""
+
 
 def measure_surface(part: Slice, weights: Array, scale: Scale, confidence: float) -> Measured:
     """Measure accuracy over length and depth.
@@ -59,58 +62,83 @@ def measure_surface(part: Slice, weights: Array, scale: Scale, confidence: float
     del scale
     guess = part.rows["guess"].to_numpy()
     answered = 1.0 - part.truncated
-    values, group = np.unique(part.lengths, return_inverse=True)
+    cells, first = part.cells, np.unique(part.cells, return_index=True)[1]
 
-    def by_length(of_answers: Array) -> Array:
-        return group_sums(weights * of_answers, group, len(values))
+    def by_cell(of_answers: Array) -> Array:
+        return group_sums(weights * of_answers, cells, len(first))
 
-    above = np.maximum(by_length(part.right - guess), 0.0)
-    trials = by_length(1.0 - guess)
-    whole = weights @ (part.right - guess), weights @ (1.0 - guess)
-    finished = weights @ (answered * (part.right - guess)), weights @ (answered * (1.0 - guess))
+    above = np.maximum(by_cell(part.right - guess), 0.0)
+    trials = by_cell(1.0 - guess)
+    shortest = (part.lengths == part.lengths.min()).astype(np.float64)
+    longest = (part.lengths == part.lengths.max()).astype(np.float64)
+
+    def beyond_guessing(chosen: Array) -> tuple[Array, float]:
+        """Accuracy of chosen answers in every draw, and trials that it rests on."""
+        of_trials = weights @ (chosen * (1.0 - guess))
+        right = np.maximum(weights @ (chosen * (part.right - guess)), 0.0)
+        return ratio(right, of_trials), float(of_trials[0])
+
+    shares = {
+        "accuracy": beyond_guessing(np.ones_like(guess)),
+        "accuracy_answered": beyond_guessing(answered),
+        "accuracy_shortest": beyond_guessing(shortest),
+        "accuracy_longest": beyond_guessing(longest),
+    }
     truncated, failed = weights @ part.truncated, weights @ part.failed
     n = weights.sum(axis=1)
     draws = {
-        "accuracy": ratio(np.maximum(whole[0], 0.0), whole[1]),
-        "accuracy_answered": ratio(np.maximum(finished[0], 0.0), finished[1]),
-        "accuracy_shortest": ratio(above[:, 0], trials[:, 0]),
-        "accuracy_longest": ratio(above[:, -1], trials[:, -1]),
+        **{name: values for name, (values, _) in shares.items()},
         "truncated": ratio(truncated, n),
         "truncated_of_failures": ratio(truncated, failed),
         "depth_effect": _depth_effect(part, weights, guess),
-        **_boundary(values.astype(np.float64), above, trials),
+        **_boundaries(part.lengths[first], part.depths[first], above, trials),
     }
-    sizes = dict.fromkeys(draws, whole[1][0]) | {
-        "accuracy_answered": finished[1][0],
-        "accuracy_shortest": trials[0, 0],
-        "accuracy_longest": trials[0, -1],
-        "truncated": n[0],
-        "truncated_of_failures": failed[0],
-    }
+    sizes = dict.fromkeys(draws, shares["accuracy"][1])
+    sizes |= {name: size for name, (_, size) in shares.items()}
+    sizes |= {"truncated": n[0], "truncated_of_failures": failed[0]}
     return Measured(draws, sizes, partial(_points, part, guess, confidence))
 
 
-def _boundary(lengths: Array, above: Array, trials: Array) -> dict[str, Array]:
-    """What the logistic fit of accuracy on length says, within and just beyond the lengths."""
-    if len(lengths) < 2:
-        nothing = np.full(len(above), np.nan)
-        return dict.fromkeys(("boundary", "fall", "relative_fall", "slope"), nothing)
-    intercept, slope = firth_fit(lengths, above, trials).T
-    reach = lengths[-1] - lengths[0]
-    step = float(np.median(np.diff(lengths)))
-    lowest, highest = lengths[0] - step, lengths[-1] + step
-    falls = slope < 0
-    # where accuracy does not fall, all of it lies on one side of a boundary
-    beyond = np.where(above.sum(axis=1) > 0.5 * trials.sum(axis=1), highest, lowest)
-    safe = np.where(falls, slope, -1.0)
-    boundary = np.where(falls, -intercept / safe, beyond)
-    fall = np.where(falls, FALL / -safe, math.inf).clip(max=2 * reach)
-    return {
-        "boundary": boundary.clip(lowest, highest),
-        "fall": fall,
-        "relative_fall": fall / reach,
-        "slope": slope,
-    }
+def _boundaries(
+    lengths: Integers, depths: Integers, above: Array, trials: Array
+) -> dict[str, Array]:
+    """What the logistic fit of accuracy on length and depth says.
+
+    Parameters
+    ----------
+    lengths, depths
+        Of each cell, ``[n_cells]``.
+    above, trials
+        Right answers beyond guessing and trials of each cell, ``[n_draws, n_cells]``.
+    """
+    axes = {"length": lengths, "depth": depths}
+    varied = {name: axis.astype(np.float64) for name, axis in axes.items() if np.ptp(axis) > 0}
+    nothing = np.full(len(above), np.nan)
+    results = {f"{kind}_{name}": nothing for name in axes for kind in ("boundary", "slope")}
+    if not varied:
+        return {**results, "descent": nothing, "relative_fall": nothing}
+    numbers = np.column_stack(list(varied.values()))
+    intercept, *slopes = firth_fit(numbers, above, trials).T
+    middle = numbers.mean(axis=0)
+    easy = above.sum(axis=1) > 0.5 * trials.sum(axis=1)
+    descent = np.zeros(len(above))
+    for place, (name, slope) in enumerate(zip(varied, slopes, strict=True)):
+        values = np.unique(varied[name])
+        others = sum(
+            (each * middle[other] for other, each in enumerate(slopes) if other != place),
+            intercept,
+        )
+        step = float(np.median(np.diff(values)))
+        ends = values[0] - step, values[-1] + step
+        # where accuracy does not fall, all of it lies on one side of a boundary
+        beyond = np.where(easy, ends[1], ends[0])
+        at = -others / np.where(slope < 0, slope, -1.0)
+        results[f"boundary_{name}"] = np.where(slope < 0, at, beyond).clip(*ends)
+        results[f"slope_{name}"] = slope
+        descent = descent - slope * (values[-1] - values[0])
+    fall = np.full(len(above), LONGEST_FALL)
+    np.divide(FALL, descent, out=fall, where=descent > 0)
+    return {**results, "descent": descent, "relative_fall": fall.clip(max=LONGEST_FALL)}
 
 
 def _depth_effect(part: Slice, weights: Array, guess: Array) -> Array:

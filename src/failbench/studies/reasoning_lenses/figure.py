@@ -63,9 +63,9 @@ def lenses_picture(curves: pl.DataFrame, task: str, finding: str) -> Picture:
     return Picture(
         finding,
         f"Four panels of the task {task}, with a colour for each of a healthy and of other models: "
-        "accuracy by length, the spectrum of the prompts by tokenizer, compressed bytes by tokens of right and "
-        "wrong answers, and cumulative incidences of right and wrong answers by tokens, with "
-        "intervals.",
+        "accuracy by length, the spectrum of the prompts by tokenizer, compressed bytes by tokens "
+        "of right and wrong answers, and cumulative incidences of right and wrong answers by "
+        "tokens, with intervals.",
         FULL_WIDTH,
         HEIGHT,
         partial(_draw_lenses, curves),

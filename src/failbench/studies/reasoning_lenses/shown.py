@@ -69,7 +69,7 @@ def pictured_curves(models: Sequence[Model], chosen: Sequence[Model], task: str)
 def pictured_finding(chosen: Sequence[Model], task: str) -> str:
     """The title of the figure: at which length each model stops being right."""
     boundaries = [
-        (model.condition, model.tasks[task].looks["surface"].measures["boundary"].value)
+        (model.condition, model.tasks[task].looks["surface"].measures["boundary_length"].value)
         for model in chosen
     ]
     (healthy, at), *others = boundaries

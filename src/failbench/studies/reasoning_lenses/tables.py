@@ -17,7 +17,8 @@ from failbench.studies.reasoning_lenses.sample import Shown, in_order, rate_cell
 
 COURSE: Final[tuple[tuple[Lens, str], ...]] = (
     ("surface", "accuracy"),
-    ("surface", "boundary"),
+    ("surface", "boundary_length"),
+    ("surface", "boundary_depth"),
     ("surface", "relative_fall"),
     ("surface", "truncated"),
     ("hazard", "wrong_incidence"),
