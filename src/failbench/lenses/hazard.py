@@ -90,7 +90,7 @@ def measure_hazard(part: Slice, weights: Array, scale: Scale, confidence: float)
     right, wrong = course.incidence
     hazards = np.cumsum(course.hazard(course.wrong), axis=1)
     enough = course.wrong[0].sum() >= LEAST
-    overtaking, after = _overtaking(course, scale.bucket, horizon)
+    overtaking, ahead = _ahead(course, scale.bucket, horizon)
     loading = ratio(hazards[:, horizon // 2], hazards[:, horizon])
     draws = {
         "right_incidence": right[:, horizon],
@@ -99,10 +99,11 @@ def measure_hazard(part: Slice, weights: Array, scale: Scale, confidence: float)
         "right_half": _half(right),
         "wrong_half": _half(wrong) if enough else np.full(len(weights), np.nan),
         "overtaking": overtaking,
-        "after_overtaking": after,
+        "wrong_ahead": ahead,
         "front_loading": loading if enough else np.full(len(weights), np.nan),
     }
     sizes = {name: float(part.rows.height) for name in draws}
+    sizes["wrong_ahead"] = float((course.right[0] + course.wrong[0]).sum())
     sizes["right_half"] = float(course.right[0].sum())
     sizes["wrong_half"] = sizes["front_loading"] = float(course.wrong[0].sum())
     return Measured(draws, sizes, partial(_points, part, course, scale.bucket, confidence))
@@ -125,22 +126,21 @@ def _in_buckets(course: Course, bucket: int) -> tuple[Array, Array, Array]:
     )
 
 
-def _overtaking(course: Course, bucket: int, horizon: int) -> tuple[Array, Array]:
-    """The token of the bucket from which on wrong answers are likelier, and who is open then.
+def _ahead(course: Course, bucket: int, horizon: int) -> tuple[Array, Array]:
+    """From which token on wrong answers are likelier, and the share given while they are.
 
-    Where there is none, it is the horizon, and nobody.
+    The token is that of the first bucket from which on no bucket has more right than wrong answers;
+    where there is none, the horizon.
     """
-    right, wrong, at_risk = _in_buckets(course, bucket)
-    buckets = horizon // bucket + 1
-    ahead = wrong[:, :buckets] > right[:, :buckets]
+    right, wrong, _ = _in_buckets(course, bucket)
+    ahead, answers = wrong > right, right + wrong
+    within = slice(horizon // bucket + 1)
     # buckets without an answer of either kind leave things as they were
-    quiet = wrong[:, :buckets] + right[:, :buckets] == 0
-    stays = np.logical_and.accumulate((ahead | quiet)[:, ::-1], axis=1)[:, ::-1] & ahead
-    some = stays.any(axis=1)
-    first = stays.argmax(axis=1)
-    token = np.where(some, first * bucket, horizon).astype(np.float64)
-    share = ratio(at_risk[np.arange(len(first)), first], at_risk[:, 0])
-    return token, np.where(some, share, 0.0)
+    kept = (ahead | (answers == 0))[:, within]
+    stays = np.logical_and.accumulate(kept[:, ::-1], axis=1)[:, ::-1] & ahead[:, within]
+    token = np.where(stays.any(axis=1), stays.argmax(axis=1) * bucket, horizon)
+    share = ratio((answers * ahead).sum(axis=1), answers.sum(axis=1))
+    return token.astype(np.float64), share
 
 
 def _points(part: Slice, course: Course, bucket: int, confidence: float) -> pl.DataFrame:

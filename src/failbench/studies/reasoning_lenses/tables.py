@@ -22,7 +22,7 @@ COURSE: Final[tuple[tuple[Lens, str], ...]] = (
     ("surface", "relative_fall"),
     ("surface", "truncated"),
     ("hazard", "wrong_incidence"),
-    ("hazard", "after_overtaking"),
+    ("hazard", "wrong_ahead"),
     ("hazard", "front_loading"),
 )
 BYTES: Final[tuple[tuple[Lens, str], ...]] = tuple(
