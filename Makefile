@@ -20,7 +20,7 @@ MILLION ?= .benchmarks/million.json
 LOCK_OPTIONS := --quiet --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	--no-emit-index-url --prerelease disallow
 
-.PHONY: help repro compare reruns test system-test long-test cost monitor-cost million lint record record-peers llm paper \
+.PHONY: help repro compare reruns test system-test long-test cost monitor-cost million lint record record-reasoning record-peers llm paper \
 	readme lock clean
 
 help:  ## list the targets
@@ -84,6 +84,9 @@ lint: $(STUDY)  ## check style and types
 
 record: $(RECORDER)  ## record what is missing or out of date (a setting takes 35 to 50 minutes on 2 cores)
 	@$(IN_VENV) failbench record
+
+record-reasoning: $(RECORDER)  ## train the models of reasoning and record their answers
+	@$(IN_VENV) failbench reasoning
 
 record-peers: $(RECORDER)  ## ask other tools about the logs of recorded runs, with the extra `peers`
 	@$(INSTALL) --no-deps --editable '.[peers]' runmedic==0.1.1 'training-doctor==0.1.0'

@@ -10,7 +10,14 @@ from importlib import import_module
 from pathlib import Path
 from typing import get_args
 
-from failbench.commands.paths import OUTSIDE_LIST, PEERS, SCENARIOS, TELEMETRY
+from failbench.commands.paths import (
+    OUTSIDE_LIST,
+    PEERS,
+    REASONING,
+    REASONING_WORK,
+    SCENARIOS,
+    TELEMETRY,
+)
 from failbench.commands.shards import CLUSTERS
 from failbench.errors import BadInputError
 from failbench.methods.llm.settings import Reads
@@ -77,6 +84,18 @@ def _parser() -> argparse.ArgumentParser:
     outside.add_argument("--only", nargs="+", metavar="BUG", help="record only these")
     outside.add_argument("--output", type=Path, default=OUTSIDE_LIST)
     outside.set_defaults(run=_command("outside_list", "record_outside_list"))
+
+    reasoning = commands.add_parser(
+        "reasoning", help="train small models in known conditions, and record what they answer"
+    )
+    reasoning.add_argument("--output", type=Path, default=REASONING, metavar="DIR")
+    reasoning.add_argument("--work", type=Path, default=REASONING_WORK, metavar="DIR")
+    reasoning.add_argument(
+        "--workers", type=_positive, default=1, help="models at a time (default: 1)"
+    )
+    reasoning.add_argument("--again", action="store_true", help="also those that are known")
+    reasoning.set_defaults(run=_command("reasoning", "record_reasoning"))
+
     carry = commands.add_parser(
         "carry", help="renew the fingerprints of runs that the code of today records alike"
     )

@@ -24,7 +24,7 @@ LAYERS = (
     ("inspection", "rendering"),
     ("diagnose", "peers", "fitted"),
     ("outputs",),
-    ("outside_list",),
+    ("outside_list", "reasoning"),
     ("recording",),
     ("validity",),
     ("methods",),

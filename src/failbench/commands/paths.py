@@ -24,5 +24,10 @@ TABLES = Path("paper/tables")
 RECORDING_WORK = Path("data/.recording")
 """Corpus and journals of the recorder."""
 
+REASONING = Path("data/reasoning")
+"""Models of reasoning: what they are made from, and their traces."""
+
+REASONING_WORK = RECORDING_WORK / "reasoning"
+
 LLM_ANSWERS = Path("data/llm")
 """Answers of language models, one file per model."""
