@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from failbench.lenses.traces import read_traces
+from failbench.reasoning.traces import read_traces
 from failbench.statistics.settings import read_with_statistics
 from failbench.studies.reasoning_lenses.expected import read_expected
 from failbench.studies.reasoning_lenses.report import report

@@ -9,7 +9,7 @@ import polars as pl
 
 from failbench.lenses.resampling import ResamplingSettings
 from failbench.lenses.slices import Scale, Slice, scale_of, slices_of
-from failbench.lenses.traces import TRACE_SCHEMA, checked
+from failbench.reasoning.traces import TRACE_SCHEMA, checked
 
 SETTINGS = ResamplingSettings(resamples=100, confidence=0.95, seed=0)
 ALPHABET = np.array(list("0123456789+-=;abcdef"))

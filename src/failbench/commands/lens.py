@@ -51,10 +51,13 @@ def look_at_traces(
     from failbench.lenses.resampling import DEFAULT
     from failbench.lenses.said import said_of
     from failbench.lenses.slices import scale_of
-    from failbench.lenses.traces import read_traces
+    from failbench.reasoning.traces import read_traces
 
     filters = [filter_of(each) for each in where]
     table = read_traces(traces)
+    if table.is_empty():
+        problem = "there are none."
+        raise BadInputError(traces, "(rows)", problem, "Name a file with traces in it.")
     kept = filtered(table, filters, traces)
     reference = None
     if against is not None:

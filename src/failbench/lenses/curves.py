@@ -7,7 +7,7 @@ from typing import Final
 import polars as pl
 
 from failbench.lenses.catalogue import Lens
-from failbench.lenses.traces import CORRECT, TRUNCATED, WRONG
+from failbench.lenses.slices import CORRECT, TRUNCATED, WRONG
 
 CURVE_SCHEMA: Final = pl.Schema(
     {"series": pl.String, "x": pl.Float64, "y": pl.Float64, "low": pl.Float64, "high": pl.Float64}

@@ -10,7 +10,7 @@ from matplotlib.lines import Line2D
 from matplotlib.typing import LineStyleType
 
 from failbench.lenses.catalogue import Lens
-from failbench.lenses.traces import TRUNCATED, WRONG
+from failbench.lenses.slices import TRUNCATED, WRONG
 from failbench.reporting.style import (
     BLACK,
     BLUE,

@@ -90,8 +90,9 @@ def amplitudes(prompts: list[list[int]], padded: int) -> Array:
     """
     signals = np.zeros((len(prompts), padded))
     for row, ids in zip(signals, prompts, strict=True):
-        row[: len(ids)] = np.asarray(ids, dtype=np.float64) - np.mean(ids)
-    sizes = np.array([[len(ids)] for ids in prompts], dtype=np.float64)
+        if ids:
+            row[: len(ids)] = np.asarray(ids, dtype=np.float64) - np.mean(ids)
+    sizes = np.array([[max(len(ids), 1)] for ids in prompts], dtype=np.float64)
     return np.asarray(np.abs(rfft(signals, axis=1))[:, 1:] / sizes, dtype=np.float64)
 
 

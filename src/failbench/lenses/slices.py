@@ -11,7 +11,11 @@ import numpy.typing as npt
 import polars as pl
 
 from failbench.arrays import Array
-from failbench.lenses.traces import CORRECT, TRUNCATED
+from failbench.reasoning.traces import Outcome
+
+CORRECT: Final[Outcome] = "correct"
+WRONG: Final[Outcome] = "wrong"
+TRUNCATED: Final[Outcome] = "truncated"
 
 LEAST_SPECTRUM: Final = 256
 """Tokens that prompts are padded to, unless one is longer."""
@@ -132,7 +136,7 @@ def slices_of(traces: pl.DataFrame) -> tuple[Slice, ...]:
     Parameters
     ----------
     traces
-        As :func:`failbench.lenses.traces.read_traces` returns them, or some of their rows.
+        As :func:`failbench.reasoning.traces.read_traces` returns them, or some of their rows.
     """
     slices = []
     for rows in traces.sort("model", "task", "length", "depth", "item").partition_by(

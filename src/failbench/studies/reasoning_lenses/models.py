@@ -50,6 +50,8 @@ def check_traces(traces: pl.DataFrame, expected: Sequence[Expected], healthy: st
         did not answer the same tasks, or nothing is expected of a condition.
     """
     remedy = "Record the traces again, or restore them with git."
+    if traces.is_empty():
+        raise BadInputError(TRACES, "(rows)", "there are none.", remedy)
     for name in ("condition", "seed"):
         if traces[name].null_count():
             raise BadInputError(TRACES, name, "is not known of every model.", remedy)

@@ -31,6 +31,7 @@ from failbench.studies.reasoning_lenses.results import (
 from failbench.studies.reasoning_lenses.sample import Shown, models_note
 from failbench.studies.reasoning_lenses.settings import ReasoningLensesSettings
 from failbench.studies.reasoning_lenses.shown import (
+    check_pictured,
     finding,
     pictured_curves,
     pictured_finding,
@@ -63,6 +64,7 @@ def report(
         If the traces do not fit the question, the expectations or what is to be pictured.
     """
     check_traces(traces, expected, settings.healthy)
+    check_pictured(traces, settings.pictured, settings.healthy)
     models = look_at_models(traces, settings.resampling)
     chosen = pictured_models(models, settings.pictured, settings.healthy)
     answers = naming(models, settings)

@@ -17,19 +17,21 @@ from failbench.studies.reasoning_lenses.sample import SET_LABELS, rate_cell
 from failbench.studies.reasoning_lenses.settings import Pictured, ReasoningLensesSettings
 
 
-def pictured_models(models: Sequence[Model], pictured: Pictured, healthy: str) -> list[Model]:
-    """The models of the figure, the healthy one first.
+def check_pictured(traces: pl.DataFrame, pictured: Pictured, healthy: str) -> None:
+    """Refuse a picture of models that are not there.
 
     Raises
     ------
     BadInputError
-        If there is no such model.
+        If a model of the figure has no trace of its task.
     """
-    known = {(model.condition, model.seed, model.tokenizer): model for model in models}
-    chosen = []
     for condition in (healthy, *pictured.conditions):
-        model = known.get((condition, pictured.seed, pictured.tokenizer))
-        if model is None or pictured.task not in model.tasks:
+        if traces.filter(
+            condition=condition,
+            seed=pictured.seed,
+            tokenizer=pictured.tokenizer,
+            task=pictured.task,
+        ).is_empty():
             raise BadInputError(
                 TRACES,
                 "condition",
@@ -37,8 +39,15 @@ def pictured_models(models: Sequence[Model], pictured: Pictured, healthy: str) -
                 f"{pictured.tokenizer!r}, or it has no task {pictured.task!r}.",
                 "Change reasoning_lenses.pictured in params.yaml.",
             )
-        chosen.append(model)
-    return chosen
+
+
+def pictured_models(models: Sequence[Model], pictured: Pictured, healthy: str) -> list[Model]:
+    """The models of the figure, the healthy one first."""
+    known = {(model.condition, model.seed, model.tokenizer): model for model in models}
+    return [
+        known[condition, pictured.seed, pictured.tokenizer]
+        for condition in (healthy, *pictured.conditions)
+    ]
 
 
 def pictured_curves(models: Sequence[Model], chosen: Sequence[Model], task: str) -> pl.DataFrame:
