@@ -12,6 +12,12 @@ from failbench.studies.reasoning_lenses.results import ALL, Rate
 
 SET_LABELS: Final = {lens: lens for lens in LENSES} | {ALL: "all four"}
 
+PARTS: Final = {
+    "telling": "where a lens should see the condition",
+    "silent": "where it should not",
+}
+"""Expectations by what they are of."""
+
 MODELS_NOTE: Final = (
     "{n} small transformers of our own, {seeds} seeds in each of {conditions} conditions, with "
     "tokenizers {tokenizers}; {answers} sampled answers to {tasks}. What was done to each model is "

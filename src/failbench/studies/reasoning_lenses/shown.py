@@ -13,7 +13,7 @@ from failbench.reporting.cells import percent, two_decimals, words
 from failbench.studies.reasoning_lenses.models import TRACES, Model
 from failbench.studies.reasoning_lenses.naming import PRIMARY
 from failbench.studies.reasoning_lenses.results import ALL, SETS, Naming, Rate
-from failbench.studies.reasoning_lenses.sample import SET_LABELS, rate_cell
+from failbench.studies.reasoning_lenses.sample import PARTS, SET_LABELS, rate_cell
 from failbench.studies.reasoning_lenses.settings import Pictured, ReasoningLensesSettings
 
 
@@ -103,14 +103,16 @@ def finding(
     )
     pairs = len(next(iter(naming.pairs.values())))
     untold = ", ".join(f"{words(one)} and {words(other)}" for one, other in alike) or "none"
-    told, silent = rules["telling"], rules["silent"]
+    verdicts = "; ".join(
+        f"{words_of} in {rate_cell(rules[part])} % (n = {rules[part].n} models)"
+        for part, words_of in PARTS.items()
+        if part in rules
+    )
     return (
         f"Asked which condition made a model whose seed it never saw, the nearest mean of the "
         f"numbers of all four lenses is right for {together.count:.0f} of {together.n} models "
         f"({rate_cell(together)} %; chance {percent(naming.chance)} %, the most frequent condition "
         f"{percent(naming.majority)} %); alone: {by_lens}. Of {pairs} pairs of conditions no lens "
-        f"tells apart: {untold}. Verdicts by rules that were fixed beforehand are as expected in "
-        f"{rate_cell(told)} % where a lens should see the condition, and in {rate_cell(silent)} % "
-        f"where it should not (n = {told.n} and {silent.n} models, {100 * settings.confidence:g} % "
-        "intervals).\n"
+        f"tells apart: {untold}. Verdicts by rules that were fixed beforehand are as expected "
+        f"{verdicts}. Intervals are of {100 * settings.confidence:g} %.\n"
     )

@@ -13,7 +13,7 @@ from failbench.lenses.catalogue import LENSES, Lens, measure_kinds
 from failbench.reporting.cells import ABSENT, two_decimals, words
 from failbench.reporting.table import Column, Divider, Table
 from failbench.studies.reasoning_lenses.results import Kept, Rate
-from failbench.studies.reasoning_lenses.sample import Shown, in_order, rate_cell
+from failbench.studies.reasoning_lenses.sample import PARTS, Shown, in_order, rate_cell
 
 COURSE: Final[tuple[tuple[Lens, str], ...]] = (
     ("surface", "accuracy"),
@@ -61,8 +61,7 @@ RULES_NOTE: Final = (
 )
 
 _PART_LABELS: Final[dict[str, str]] = {
-    "telling": "where a lens should see the condition",
-    "silent": "where it should not",
+    **PARTS,
     **{lens: lens for lens in LENSES},
 }
 
