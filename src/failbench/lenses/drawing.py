@@ -98,8 +98,11 @@ def name_axes(axes: Axes, lens: Lens) -> None:
 
 
 def outcome_handles() -> list[Line2D]:
-    """What full and broken lines mean."""
+    """What full and broken lines and crosses mean."""
     return [
         Line2D([], [], color=BLACK, linestyle=RIGHT_LINE, label="right answers"),
         Line2D([], [], color=BLACK, linestyle=FAILED_LINE, label="wrong answers"),
+        Line2D(
+            [], [], color=BLACK, linestyle="none", marker="x", markersize=_SIZE, label="truncated"
+        ),
     ]

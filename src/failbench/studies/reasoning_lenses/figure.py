@@ -38,11 +38,11 @@ MARKS: Final = {
     "random_forest": Mark("forest", GREY, "D"),
 }
 
-TOKENIZER_COLOURS: Final = (BLACK, GREEN, PURPLE, ORANGE)
+PROMPT_COLOURS: Final = (BLACK, GREEN, PURPLE, ORANGE)
 
 TITLES: Final = {
     "surface": "surface: where",
-    "fft": "fft: how it is shown",
+    "fft": "fft: how the problem is shown",
     "compression": "compression: how",
     "hazard": "hazard: when",
 }
@@ -63,7 +63,7 @@ def lenses_picture(curves: pl.DataFrame, task: str, finding: str) -> Picture:
     return Picture(
         finding,
         f"Four panels of the task {task}, with a colour for each of a healthy and of other models: "
-        "accuracy by length, the spectrum of the prompts by tokenizer, compressed bytes by tokens "
+        "accuracy by length, the different spectra of prompts, compressed bytes by tokens "
         "of right and wrong answers, and cumulative incidences of right and wrong answers by "
         "tokens, with intervals.",
         FULL_WIDTH,
@@ -74,23 +74,30 @@ def lenses_picture(curves: pl.DataFrame, task: str, finding: str) -> Picture:
 
 def _draw_lenses(curves: pl.DataFrame, figure: Figure) -> None:
     panels = figure.subplots(2, 2)
-    marks = marks_of(curves["condition"].unique(maintain_order=True).to_list())
-    tokenizers = curves.filter(lens="fft")["tokenizer"].unique(maintain_order=True)
+    shown = curves.filter(pl.col("lens") != "fft")
+    marks = marks_of(shown["condition"].unique(maintain_order=True).to_list())
+    prompts = curves.filter(lens="fft").select("condition", "tokenizer").unique(maintain_order=True)
     for axes, lens in zip(panels.flat, LENSES, strict=True):
         of_lens = curves.filter(lens=lens)
         if lens == "fft":
-            for name, colour in zip(tokenizers, TOKENIZER_COLOURS, strict=False):
-                drawn = of_lens.filter(tokenizer=name)
-                draw_curves(axes, lens, drawn, Mark(name, colour, ""))
-                axes.plot([], [], color=colour, label=f"tokenizer {name}")
-            axes.legend(loc="lower right")
+            for (condition, tokenizer), colour in zip(
+                prompts.iter_rows(), PROMPT_COLOURS, strict=False
+            ):
+                drawn = of_lens.filter(condition=condition, tokenizer=tokenizer)
+                label = f"{tokenizer}, {words(condition)}"
+                draw_curves(axes, lens, drawn, Mark(label, colour, ""))
+                axes.plot([], [], color=colour, label=label)
+            axes.legend(loc="upper left")
+            name_axes(axes, lens)
+            # room for the legend above the spectra
+            axes.set_ylim(top=(1 + 0.14 * prompts.height) * of_lens["y"].to_numpy().max())
         else:
             for condition, mark in marks.items():
                 draw_curves(axes, lens, of_lens.filter(condition=condition), mark)
-        name_axes(axes, lens)
+            name_axes(axes, lens)
         axes.set_title(TITLES[lens])
     handles = [Mark(words(name), mark.colour, mark.marker).handle for name, mark in marks.items()]
-    legend_outside(figure, [*handles, *outcome_handles()], columns=5, handlelength=2.4)
+    legend_outside(figure, [*handles, *outcome_handles()], columns=6, handlelength=2.2)
 
 
 def naming_picture(rates: pl.DataFrame, chance: float) -> Picture:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from failbench.errors import BadInputError
-from failbench.lenses.catalogue import LENSES
+from failbench.lenses.catalogue import LENSES, Lens
 from failbench.lenses.curves import curves_of
 from failbench.reporting.cells import percent, two_decimals, words
 from failbench.studies.reasoning_lenses.models import TRACES, Model
@@ -53,17 +53,18 @@ def pictured_models(models: Sequence[Model], pictured: Pictured, healthy: str) -
 def pictured_curves(models: Sequence[Model], chosen: Sequence[Model], task: str) -> pl.DataFrame:
     """The curves of some models on a task, through each lens.
 
-    Through the lens ``fft``, which sees prompts, the models of one tokenizer are the same: there
-    the healthy model of each tokenizer is shown.
+    The lens ``fft`` sees prompts, which are the same for most models of a tokenizer: there the
+    first model stands for all of its seed that were shown the same, healthy ones first.
     """
-    healthy = chosen[0]
-    tokenizers = [
-        model
-        for model in models
-        if model.condition == healthy.condition and model.seed == healthy.seed
-    ]
+    of_seed = [model for model in models if model.seed == chosen[0].seed]
+    of_seed.sort(key=lambda model: model.condition != chosen[0].condition)
+    different: list[Model] = []
+    for model in of_seed:
+        points = _points(model, task, "fft")
+        if not any(points.equals(_points(known, task, "fft")) for known in different):
+            different.append(model)
     return pl.concat(
-        curves_of(lens, model.tasks[task].looks[lens].points).select(
+        curves_of(lens, _points(model, task, lens)).select(
             pl.lit(model.condition).alias("condition"),
             pl.lit(model.tokenizer).alias("tokenizer"),
             pl.lit(model.name).alias("model"),
@@ -71,8 +72,12 @@ def pictured_curves(models: Sequence[Model], chosen: Sequence[Model], task: str)
             pl.all(),
         )
         for lens in LENSES
-        for model in (tokenizers if lens == "fft" else chosen)
+        for model in (different if lens == "fft" else chosen)
     )
+
+
+def _points(model: Model, task: str, lens: Lens) -> pl.DataFrame:
+    return model.tasks[task].looks[lens].points
 
 
 def pictured_finding(chosen: Sequence[Model], task: str) -> str:
