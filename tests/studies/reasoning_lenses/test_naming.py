@@ -73,6 +73,13 @@ def test_numbers_that_do_not_differ_name_the_most_frequent_condition():
     assert set(answers) == {"slow"}
 
 
+def test_of_equally_near_means_that_of_the_most_frequent_class_is_taken():
+    numbers = np.array([[0.0], [0.0], [0.0], [4.0], [0.0]])
+    classes = np.array(["a", "b", "b", "c", "a"])
+    model = NearestMean().fit(np.vstack([numbers, [[0.0]]]), np.append(classes, "b"))
+    assert model.predict(np.zeros((1, 1))).tolist() == ["b"]
+
+
 def test_an_undefined_number_counts_as_no_difference():
     asked = asked_of(tokenizers=("char",))
     numbers = numbers_of(asked, effect=1.0)

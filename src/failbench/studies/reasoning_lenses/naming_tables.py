@@ -34,8 +34,8 @@ PAIRS_NOTE: Final = (
     "models of either."
 )
 PROMPTS_NOTE: Final = (
-    "The lens fft reads prompts, which are the same for all models of a tokenizer: between them "
-    "nothing differs, and the most frequent condition is named."
+    "The lens fft reads prompts, which are the same for all models of a tokenizer that are shown "
+    "them by it: between these nothing differs, and the most frequent condition is named."
 )
 
 
