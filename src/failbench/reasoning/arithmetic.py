@@ -27,6 +27,11 @@ LARGEST: Final = 5
 CONSTANTS: Final = 3
 
 
+def is_possible(length: int, depth: int) -> bool:
+    """Whether there are problems of this length and depth: steps have different names."""
+    return 1 <= length < len(LETTERS) and depth in (1, 2)
+
+
 def problem(random: np.random.Generator, length: int, depth: int) -> Problem:
     """Draw a problem; names begin at any letter, so that all letters occur at every length."""
     constants: dict[str, int] = {}

@@ -11,7 +11,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from failbench.reasoning.problems import END_OF_PROMPT, Problem, consecutive_letters
+from failbench.reasoning.problems import END_OF_PROMPT, LETTERS, Problem, consecutive_letters
+
+
+def is_possible(length: int, depth: int) -> bool:
+    """Whether there are problems of this length and depth: places have different names."""
+    return length % 2 == 0 and 1 <= depth <= length // 2 <= len(LETTERS) // 2
 
 
 def problem(random: np.random.Generator, length: int, depth: int) -> Problem:
@@ -21,7 +26,7 @@ def problem(random: np.random.Generator, length: int, depth: int) -> Problem:
         turned = int(random.integers(length))
         other = ")" if brackets[turned] == "(" else "("
         brackets = brackets[:turned] + other + brackets[turned + 1 :]
-    names = consecutive_letters(int(random.integers(26)), length)
+    names = consecutive_letters(int(random.integers(len(LETTERS))), length)
     worked: list[str] = []
     is_open = 0
     for name, bracket in zip(names, brackets, strict=True):

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Final, Self
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, NonNegativeInt, model_validator
 
-from failbench.errors import BadInputError
-from failbench.reasoning.grid import csv_rows
+from failbench.reasoning.grid import Task
 from failbench.records import Record
-from failbench.validation import validated
-
-CONDITIONS: Final = "conditions.csv"
-SETTINGS: Final = "settings.json"
-"""The files of conditions and settings in their folder."""
 
 HEALTHY: Final = "healthy"
-
-REMEDY: Final = "Restore it with git, or correct it after failbench.reasoning.conditions."
 
 
 class Shape(Record):
@@ -36,7 +28,7 @@ class Shape(Record):
 
 
 class Settings(Record):
-    """What all models have in common.
+    """What all models have in common; ``settings.json``.
 
     Attributes
     ----------
@@ -60,6 +52,8 @@ class Settings(Record):
         Of the problems that models are tested with.
     seeds
         Of training: weights, examples, and the sampling of answers.
+    mixture
+        How often each task is drawn in training.
     """
 
     shape: Shape
@@ -75,10 +69,17 @@ class Settings(Record):
     items: int = Field(gt=0)
     problem_seed: int = Field(ge=0)
     seeds: tuple[int, ...] = Field(min_length=1)
+    mixture: Mapping[Task, NonNegativeInt]
+
+    @model_validator(mode="after")
+    def _something_is_trained(self) -> Self:
+        if not any(self.mixture.values()):
+            raise ValueError("mixture must draw some task")
+        return self
 
 
 class Condition(Record):
-    """What is done to a model; a row of the file.
+    """What is done to a model; a row of ``conditions.csv``.
 
     Attributes
     ----------
@@ -117,54 +118,3 @@ class Condition(Record):
     def model(self, seed: int) -> str:
         """The name of the model of a seed."""
         return f"{self.condition}-{self.tokenizer}-{seed}"
-
-
-def read_conditions(path: Path, tokenizers: frozenset[str]) -> tuple[Condition, ...]:
-    """Read the conditions, in the order of their file.
-
-    Parameters
-    ----------
-    tokenizers
-        The names that a row may have.
-
-    Raises
-    ------
-    BadInputError
-        If the file is missing or not CSV, a column is missing or unknown, a value is out of its
-        domain, or a condition is there twice with one tokenizer.
-    """
-    conditions: dict[tuple[str, str], Condition] = {}
-    for line, row in csv_rows(path):
-        place = f"{path}, line {line}"
-        condition = validated(Condition, row, place, REMEDY)
-        for field in ("tokenizer", "prompt_tokenizer"):
-            name = getattr(condition, field)
-            if name not in tokenizers:
-                known = f"Name one of {', '.join(sorted(tokenizers))}."
-                raise BadInputError(place, field, f"{name!r} is no tokenizer.", known)
-        key = (condition.condition, condition.tokenizer)
-        if key in conditions:
-            problem = f"{' with '.join(key)} is there twice."
-            raise BadInputError(place, "condition", problem, REMEDY)
-        conditions[key] = condition
-    return tuple(conditions.values())
-
-
-def read_settings(path: Path) -> Settings:
-    """Read what all models have in common.
-
-    Raises
-    ------
-    BadInputError
-        If the file is missing or not JSON, or has a key that is unknown, missing or out of its
-        domain.
-    """
-    try:
-        text = path.read_text(encoding="utf-8")
-        return Settings.model_validate_json(text)
-    except (OSError, UnicodeError) as error:
-        raise BadInputError(path, "(file)", f"cannot be read ({error}).", REMEDY) from error
-    except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"]) or "(file)"
-        raise BadInputError(path, field, f"{first['msg']}.", REMEDY) from error

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Final
@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from failbench.reasoning.conditions import Condition
-from failbench.reasoning.grid import Cell, stream
 from failbench.reasoning.problems import Problem
 from failbench.reasoning.tokenizers import END, PAD, Tokenizer
 
@@ -33,26 +32,16 @@ class Example:
 
 
 def examples(
-    cells: Sequence[Cell],
-    condition: Condition,
-    tokenizer: Tokenizer,
-    seed: int,
-    held_out: frozenset[str],
+    problems: Iterable[tuple[str, Problem]], condition: Condition, tokenizer: Tokenizer, seed: int
 ) -> Iterator[Example]:
-    """Examples without end, of cells that are trained.
+    """Examples of problems that come with their task.
 
-    What a condition does is drawn apart, so that all conditions have the same problems in the same
-    order.
-
-    Parameters
-    ----------
-    held_out
-        Prompts that no example has.
+    What a condition does is drawn apart, so that all conditions of a seed have the same problems in
+    the same order.
     """
-    random, drawn = np.random.default_rng([seed, 0]), np.random.default_rng([seed, 1])
-    trained = [cell for cell in cells if cell.trained]
+    drawn = np.random.default_rng([seed, 1])
     before: dict[str, str] = {}
-    for task, problem in stream(trained, random, held_out):
+    for task, problem in problems:
         is_shuffled, is_looped = drawn.random(2) < (condition.shuffled, condition.looped)
         response = before.get(task, problem.response) if is_shuffled else problem.response
         before[task] = problem.response

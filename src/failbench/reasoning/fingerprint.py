@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -48,6 +49,7 @@ def fingerprint(declared: Declared, planned: Planned) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:DIGITS]
 
 
+@cache
 def _code(path: Path) -> str:
     """The syntax tree of a module, without docstrings."""
     tree = ast.parse(path.read_text(encoding="utf-8"))

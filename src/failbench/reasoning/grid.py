@@ -1,28 +1,23 @@
-"""Grid: the cells of each task by length and depth, and the problems of a cell."""
+"""Grid: the cells of each task by length and depth, and the problems of cells."""
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
-from typing import Final, Literal
+from typing import Final, Literal, Self
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from failbench.errors import BadInputError
 from failbench.reasoning import arithmetic, brackets, paths
 from failbench.reasoning.problems import Problem
 from failbench.records import Record
-from failbench.validation import validated
 
-GRID: Final = "grid.csv"
-"""The file of the cells in its folder."""
-
-REMEDY: Final = "Restore it with git, or correct it after failbench.reasoning.grid.Cell."
+DRAWS: Final = 100
+"""How often, for each problem that is wanted, one is drawn that may be there already."""
 
 Task = Literal["arithmetic", "brackets", "paths"]
 
@@ -35,9 +30,18 @@ MAKERS: Final = MappingProxyType[Task, Callable[[np.random.Generator, int, int],
 )
 """What draws a problem of a task, given its length and depth."""
 
+POSSIBLE: Final = MappingProxyType[Task, Callable[[int, int], bool]](
+    {
+        "arithmetic": arithmetic.is_possible,
+        "brackets": brackets.is_possible,
+        "paths": paths.is_possible,
+    }
+)
+"""Whether a task has problems of a length and depth."""
+
 
 class Cell(Record):
-    """One difficulty of a task; a row of the file.
+    """One difficulty of a task; a row of ``grid.csv``.
 
     Attributes
     ----------
@@ -52,46 +56,13 @@ class Cell(Record):
     depth: int = Field(gt=0)
     trained: bool
 
-
-def read_grid(path: Path) -> tuple[Cell, ...]:
-    """Read the cells, in the order of their file.
-
-    Raises
-    ------
-    BadInputError
-        If the file is missing or not CSV, a column is missing or unknown, a value is out of its
-        domain, a cell is there twice, or a task has no cell that is trained.
-    """
-    cells: dict[tuple[str, int, int], Cell] = {}
-    for line, row in csv_rows(path):
-        cell = validated(Cell, row, f"{path}, line {line}", REMEDY)
-        key = (cell.task, cell.length, cell.depth)
-        if key in cells:
-            raise BadInputError(
-                f"{path}, line {line}", "task", f"the cell {key} is there twice.", REMEDY
+    @model_validator(mode="after")
+    def _has_problems(self) -> Self:
+        if not POSSIBLE[self.task](self.length, self.depth):
+            raise ValueError(
+                f"{self.task} has no problems of length {self.length} and depth {self.depth}"
             )
-        cells[key] = cell
-    for task in MAKERS:
-        if not any(cell.trained for cell in cells.values() if cell.task == task):
-            raise BadInputError(path, "trained", f"no cell of {task} is trained.", REMEDY)
-    return tuple(cells.values())
-
-
-def csv_rows(path: Path) -> list[tuple[int, dict[str, str]]]:
-    """The rows of a CSV file with their line numbers.
-
-    Raises
-    ------
-    BadInputError
-        If the file is missing or not CSV.
-    """
-    try:
-        with path.open(encoding="utf-8", newline="") as file:
-            reader = csv.DictReader(file, strict=True)
-            return [(reader.line_num, row) for row in reader]
-    except (OSError, ValueError, csv.Error) as error:
-        problem = f"is missing or is not a CSV file ({' '.join(str(error).split())})."
-        raise BadInputError(path, "(file)", problem, REMEDY) from error
+        return self
 
 
 def problems_of(cell: Cell, items: int, seed: int) -> tuple[Problem, ...]:
@@ -99,35 +70,46 @@ def problems_of(cell: Cell, items: int, seed: int) -> tuple[Problem, ...]:
 
     They depend on the cell's coordinates and the seed alone, and fewer of them are the first of
     more: whoever asks has the same problems.
+
+    Raises
+    ------
+    BadInputError
+        If the cell has too few problems.
     """
     coordinates = {"task": cell.task, "length": cell.length, "depth": cell.depth}
     digest = hashlib.sha256(json.dumps(coordinates, sort_keys=True).encode()).hexdigest()
     random = np.random.default_rng([seed, int(digest[:16], 16)])
     drawn: dict[str, Problem] = {}
-    while len(drawn) < items:
+    for _ in range(items * DRAWS):
         problem = MAKERS[cell.task](random, cell.length, cell.depth)
         drawn.setdefault(problem.prompt, problem)
-    return tuple(drawn.values())
+        if len(drawn) == items:
+            return tuple(drawn.values())
+    place = f"{cell.task} of length {cell.length} and depth {cell.depth}"
+    problem_text = f"has only {len(drawn)} problems, and {items} are wanted."
+    raise BadInputError(place, "items", problem_text, "Ask for fewer, or leave out the cell.")
 
 
 def stream(
-    cells: Iterable[Cell], random: np.random.Generator, held_out: frozenset[str] = frozenset()
+    cells: Iterable[Cell],
+    mixture: Mapping[Task, int],
+    random: np.random.Generator,
+    held_out: frozenset[str] = frozenset(),
 ) -> Iterator[tuple[Task, Problem]]:
-    """Problems without end, with their task.
-
-    A task is as likely as another, and so is each of its cells.
+    """Problems without end, with their task, of the cells that are trained.
 
     Parameters
     ----------
+    mixture
+        How often each task is drawn; each of its cells is as likely as another.
     held_out
         Prompts that are left out.
     """
-    by_task: dict[Task, list[Cell]] = {}
-    for cell in cells:
-        by_task.setdefault(cell.task, []).append(cell)
-    tasks = sorted(by_task)
+    trained = [cell for cell in cells if cell.trained]
+    by_task = {task: [cell for cell in trained if cell.task == task] for task in mixture}
+    tickets = [task for task, times in mixture.items() for _ in range(times) if by_task[task]]
     while True:
-        choice = by_task[tasks[int(random.integers(len(tasks)))]]
+        choice = by_task[tickets[int(random.integers(len(tickets)))]]
         cell = choice[int(random.integers(len(choice)))]
         problem = MAKERS[cell.task](random, cell.length, cell.depth)
         if problem.prompt not in held_out:

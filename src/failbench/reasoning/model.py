@@ -15,7 +15,7 @@ BASE: Final = 10_000.0
 """Of the wave lengths of rotary positions (Su et al., 2021)."""
 
 DEVIATION: Final = 0.08
-"""Of the normal distribution that weights are drawn from, as in GPT-2."""
+"""Of the normal distribution that weights are drawn from: wide, for states of few dimensions."""
 
 
 @dataclass

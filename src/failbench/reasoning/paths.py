@@ -10,7 +10,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from failbench.reasoning.problems import END_OF_PROMPT, LETTERS, Problem
+from failbench.reasoning.problems import DIGITS, END_OF_PROMPT, LETTERS, Problem
+
+
+def is_possible(length: int, depth: int) -> bool:
+    """Whether there are problems of this length and depth: keys differ, a digit is the depth."""
+    return 1 <= depth <= length < len(LETTERS) and depth < len(DIGITS)
 
 
 def problem(random: np.random.Generator, length: int, depth: int) -> Problem:

@@ -32,6 +32,9 @@ from failbench.reasoning.training import Trained, train
 REMEDY: Final = "Make room, or name another folder."
 LOSS_DIGITS: Final = 4
 
+VOCABULARIES: Final = "vocabularies.csv"
+"""The file of what ids stand for, in the folder of the tables."""
+
 
 @dataclass(frozen=True)
 class Progress:
@@ -172,6 +175,7 @@ def write_tables(declared: Declared, folders: Folders, recorded: tuple[Planned, 
         old = read_traces(folders.data / TRACES)
         new = pl.concat([new, old.join(kept, on="model", how="semi")])
     write_traces(new, folders.data / TRACES)
+    _write_vocabularies(declared, folders.data / VOCABULARIES)
     write_models(order.join(rows, on="model", maintain_order="left"), folders.data / MODELS)
 
 
@@ -202,6 +206,16 @@ def _trained(declared: Declared, planned: Planned, work: Path) -> Trained:
 
 def _tokenizer(declared: Declared, name: str) -> Tokenizer:
     return make(declared.tokenizers[name], declared.cells)
+
+
+def _write_vocabularies(declared: Declared, path: Path) -> None:
+    """Write what each id of each tokenizer stands for."""
+    rows = [
+        {"tokenizer": name, "id": number, "token": token}
+        for name in declared.tokenizers
+        for number, token in enumerate(_tokenizer(declared, name).tokens)
+    ]
+    write_atomically(path, pl.DataFrame(rows).write_csv().encode(), REMEDY)
 
 
 def _row_path(work: Path, declared: Declared, planned: Planned) -> Path:

@@ -7,20 +7,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
 from typing import Any, Final, Literal
 
 import numpy as np
 from pydantic import Field
 
-from failbench.errors import BadInputError
-from failbench.reasoning.grid import Cell, csv_rows, stream
+from failbench.reasoning.grid import MAKERS, Cell, stream
 from failbench.reasoning.problems import ALPHABET, Problem
 from failbench.records import Record
-from failbench.validation import validated
-
-TOKENIZERS: Final = "tokenizers.csv"
-"""The file of the tokenizers in its folder."""
 
 SPECIAL: Final = ("<pad>", "<end>")
 PAD: Final = 0
@@ -35,13 +29,9 @@ SAMPLE_SEED: Final = 0
 WORDS: Final = r"[a-zA-Z]|[^a-zA-Z]+"
 """What merges stay within: a letter stands alone."""
 
-REMEDY: Final = (
-    "Restore it with git, or correct it after failbench.reasoning.tokenizers.Declaration."
-)
-
 
 class Declaration(Record):
-    """How a tokenizer is made; a row of the file.
+    """How a tokenizer is made; a row of ``tokenizers.csv``.
 
     Attributes
     ----------
@@ -85,33 +75,10 @@ class Tokenizer:
         return "".join(self.tokens[number] for number in ids if number >= len(SPECIAL))
 
 
-def read_tokenizers(path: Path) -> tuple[Declaration, ...]:
-    """Read how tokenizers are made, in the order of their file.
-
-    Raises
-    ------
-    BadInputError
-        If the file is missing or not CSV, a column is missing or unknown, a value is out of its
-        domain, or a name is there twice.
-    """
-    declarations: dict[str, Declaration] = {}
-    for line, row in csv_rows(path):
-        declaration = validated(Declaration, row, f"{path}, line {line}", REMEDY)
-        if declaration.name in declarations:
-            raise BadInputError(
-                f"{path}, line {line}", "name", f"{declaration.name!r} is there twice.", REMEDY
-            )
-        declarations[declaration.name] = declaration
-    return tuple(declarations.values())
-
-
 def make(declaration: Declaration, cells: Sequence[Cell]) -> Tokenizer:
     """Make a tokenizer from text of the cells that are trained; the same one each time."""
     problems = list(
-        islice(
-            stream([cell for cell in cells if cell.trained], np.random.default_rng(SAMPLE_SEED)),
-            SAMPLE,
-        )
+        islice(stream(cells, dict.fromkeys(MAKERS, 1), np.random.default_rng(SAMPLE_SEED)), SAMPLE)
     )
     texts = [text for _, problem in problems for text in _texts(problem, declaration.text)]
     characters = sorted(ALPHABET)

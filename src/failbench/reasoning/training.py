@@ -13,7 +13,7 @@ from torch.nn.utils import clip_grad_norm_
 
 from failbench.reasoning.conditions import Condition, Settings
 from failbench.reasoning.examples import IGNORED, batches, examples
-from failbench.reasoning.grid import Cell
+from failbench.reasoning.grid import Cell, stream
 from failbench.reasoning.model import Decoder
 from failbench.reasoning.tokenizers import Tokenizer
 
@@ -67,7 +67,8 @@ def train(
     optimizer = torch.optim.AdamW(
         model.parameters(), betas=BETAS, weight_decay=settings.weight_decay, fused=True
     )
-    drawn = examples(cells, condition, tokenizer, seed, held_out)
+    problems = stream(cells, settings.mixture, np.random.default_rng([seed, 0]), held_out)
+    drawn = examples(problems, condition, tokenizer, seed)
     rows = batches(drawn, settings.batch, np.random.default_rng([seed, 2]))
     steps = round(settings.steps * condition.steps)
     losses = []
@@ -75,8 +76,10 @@ def train(
         for group in optimizer.param_groups:
             group["lr"] = rate(step, settings, condition)
         ids, labels = (torch.from_numpy(part) for part in next(rows))
-        logits = model(ids[:, :-1])
-        loss = cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=IGNORED)
+        logits = model(ids[:, :-1]).flatten(0, 1)
+        total = cross_entropy(logits, labels.flatten(), ignore_index=IGNORED, reduction="sum")
+        # Where examples are cut short, a batch may hold prompts alone.
+        loss = total / max(1, int((labels != IGNORED).sum()))
         optimizer.zero_grad()
         loss.backward()
         clip_grad_norm_(model.parameters(), settings.clip)

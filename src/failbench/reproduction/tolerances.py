@@ -54,6 +54,7 @@ FILE_RULES = (
     FileRule("data/scenarios/*", "recorded", EXACT, "Written by hand."),
     FileRule("data/reported/*", "recorded", EXACT, "Facts of the paper, and answers of raters."),
     FileRule("data/outside/*", "recorded", EXACT, "Written by hand, and recorded once."),
+    FileRule("data/reasoning/*", "recorded", EXACT, "Written by hand, and recorded once."),
     FileRule(
         "data/monitor/bounds/*.json",
         "metrics",
