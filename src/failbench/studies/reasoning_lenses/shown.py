@@ -86,12 +86,8 @@ def pictured_finding(chosen: Sequence[Model], task: str) -> str:
         (model.condition, model.tasks[task].looks["surface"].measures["boundary_length"].value)
         for model in chosen
     ]
-    (healthy, at), *others = boundaries
-    said = ", ".join(f"{two_decimals(value)} if {words(name)}" for name, value in others)
-    return (
-        f"Half of the answers to {task} are right up to length {two_decimals(at)} of the {healthy} "
-        f"model, {said}"
-    )
+    said = ", ".join(f"{two_decimals(at)} ({words(name)})" for name, at in boundaries)
+    return f"In {task} half of the answers are right up to length {said}"
 
 
 def finding(
@@ -107,7 +103,10 @@ def finding(
         f"{SET_LABELS[which]} {percent(naming.rates[which, PRIMARY].value)} %" for which in single
     )
     pairs = len(next(iter(naming.pairs.values())))
-    untold = ", ".join(f"{words(one)} and {words(other)}" for one, other in alike) or "none"
+    untold = ", ".join(f"{words(one)} and {words(other)}" for one, other in alike)
+    told = f"Of {pairs} pairs of conditions no lens tells apart {untold}"
+    if not alike:
+        told = f"Each of {pairs} pairs of conditions is told apart by a lens or by all together"
     verdicts = "; ".join(
         f"{words_of} in {rate_cell(rules[part])} % (n = {rules[part].n} models)"
         for part, words_of in PARTS.items()
@@ -117,7 +116,7 @@ def finding(
         f"Asked which condition made a model whose seed it never saw, the nearest mean of the "
         f"numbers of all four lenses is right for {together.count:.0f} of {together.n} models "
         f"({rate_cell(together)} %; chance {percent(naming.chance)} %, the most frequent condition "
-        f"{percent(naming.majority)} %); alone: {by_lens}. Of {pairs} pairs of conditions no lens "
-        f"tells apart: {untold}. Verdicts by rules that were fixed beforehand are as expected "
+        f"{percent(naming.majority)} %); alone: {by_lens}. {told}. "
+        f"Verdicts by rules that were fixed beforehand are as expected "
         f"{verdicts}. Intervals are of {100 * settings.confidence:g} %.\n"
     )
