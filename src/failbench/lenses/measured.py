@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 import numpy as np
 import polars as pl
@@ -13,6 +14,9 @@ from failbench.arrays import Array
 from failbench.lenses.catalogue import Lens, MeasureKind, measure_kinds
 from failbench.lenses.resampling import ResamplingSettings, percentile_interval
 from failbench.statistics.intervals import wilson
+
+SAME: Final = 9
+"""Decimals of a number: what differs by less differs by rounding."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +71,8 @@ class Measure:
 def measures_of(lens: Lens, measured: Measured, settings: ResamplingSettings) -> dict[str, Measure]:
     """The numbers of a lens with their intervals, in the order of the catalogue."""
     return {
-        name: _measure(kind, measured.draws[name], measured.sizes[name], settings)
+        # a zero has no sign: what rounding leaves of one differs between processors
+        name: _measure(kind, measured.draws[name].round(SAME) + 0.0, measured.sizes[name], settings)
         for name, kind in measure_kinds()[lens].items()
     }
 
