@@ -26,6 +26,9 @@ from failbench.methods.llm.settings import Reads
 from failbench.params import PARAMS
 from failbench.scenarios import Architecture, Optimizer
 
+LENSES = ("surface", "fft", "compression", "hazard", "synthesis")
+"""The last is the four others together; named here, as naming them imports nothing."""
+
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; bad input ends it with one line on stderr and exit status 2."""
@@ -189,6 +192,24 @@ def _parser() -> argparse.ArgumentParser:
     inspect.add_argument("--run", dest="run_id", metavar="RUN", help="of a folder of telemetry")
     inspect.add_argument("--json", dest="as_json", action="store_true", help="for programs")
     inspect.set_defaults(run=_command("inspect", "inspect_any_log"))
+
+    lens = commands.add_parser(
+        "lens", help="say how a model's reasoning fails, from traces of its answers"
+    )
+    lens.add_argument("lens", choices=LENSES, help="where, how shown, how processed, when, or all")
+    lens.add_argument("traces", type=Path, metavar="FILE", help=".parquet, .csv, .jsonl")
+    lens.add_argument(
+        "--where",
+        action="extend",
+        nargs="+",
+        default=[],
+        metavar="COLUMN=VALUES",
+        help="only these: task=arithmetic length=4..8 model=a,b",
+    )
+    lens.add_argument("--against", metavar="MODEL", help="compare the others with this one")
+    lens.add_argument("--json", dest="as_json", action="store_true", help="for programs")
+    lens.add_argument("--figure", type=Path, metavar="FILE", help="draw what was seen: svg, png")
+    lens.set_defaults(run=_command("lens", "look_at_traces"))
 
     peers = commands.add_parser("peers", help="ask other tools about the logs of recorded runs")
     peers.add_argument("--telemetry", type=Path, default=TELEMETRY, metavar="DIR")

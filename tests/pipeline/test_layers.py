@@ -31,6 +31,7 @@ LAYERS = (
     ("prediction",),
     ("statistics",),
     ("reporting",),
+    ("lenses",),
     ("studies", "audit", "batch", "scoring"),
     ("reproduction",),
     ("commands",),

@@ -62,8 +62,8 @@ def test_a_parameter_of_a_study_runs_that_study_and_its_readers_alone(
     assert reruns(section) == stages
 
 
-OUTSIDE = ("outside_list", "measure_external_default", "external_default")
-"""Stages that are about runs of others."""
+OUTSIDE = ("outside_list", "measure_external_default", "external_default", "reasoning_lenses")
+"""Stages that are about runs of others, or about models of another kind."""
 
 MONITOR = ("monitor_bounds", "invariants", "known")
 """Stages of what the monitor measured in which nothing is learnt in folds."""
