@@ -1,0 +1,57 @@
+"""Raised: an exception of a step as a finding, with its module and its root cause."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Final
+
+from failbench.causes.catalogue import advice
+from failbench.messages.catalogue import message_of
+from failbench.preflight.findings import Finding, finding
+
+UNKNOWN_MEANING: Final = "This is what the code says when it is gone through with this batch."
+UNKNOWN_ADVICE: Final = "Read the place that is named; nothing of the model was changed by looking."
+
+
+def text_of(error: BaseException) -> str:
+    """An exception with its class, as the last line of a traceback has it.
+
+    >>> text_of(ValueError("too long"))
+    'ValueError: too long'
+    """
+    return f"{type(error).__name__}: {error}"
+
+
+def raised_finding(error: BaseException, phase: str, names: Mapping[int, str]) -> Finding:
+    """What an exception says.
+
+    Parameters
+    ----------
+    error
+        What was raised.
+    phase
+        In which part of the step.
+    names
+        Of modules, by their ``id``.
+    """
+    message = message_of(type(error).__name__, str(error))
+    cause = message.causes[0] if message else None
+    return finding(
+        "step_raises",
+        where=place_of(error.__traceback__, names),
+        cause=cause,
+        error=text_of(error),
+        phase=phase,
+        meaning=message.meaning if message else UNKNOWN_MEANING,
+        advice=advice()[cause].remedies[0].change if cause else UNKNOWN_ADVICE,
+    )
+
+
+def place_of(traceback: TracebackType | None, names: Mapping[int, str]) -> str:
+    """Name of the innermost module that a traceback goes through; empty where it meets none."""
+    place = ""
+    while traceback is not None:
+        place = names.get(id(traceback.tb_frame.f_locals.get("self")), place)
+        traceback = traceback.tb_next
+    return place
