@@ -89,6 +89,9 @@ record-peers: $(RECORDER)  ## ask other tools about the logs of recorded runs, w
 	@$(INSTALL) --no-deps --editable '.[peers]' runmedic==0.1.1 'training-doctor==0.1.0'
 	@$(IN_VENV) failbench peers
 
+record-preflight: $(RECORDER)  ## ask a preflight about the runs of the reference setting (30 minutes on a core)
+	@$(IN_VENV) failbench preflight-runs
+
 llm: $(STUDY)  ## ask language models on an Ollama server, then regenerate what reads their answers
 	@$(IN_VENV) failbench llm
 	@$(IN_VENV) dvc repro

@@ -97,9 +97,10 @@ class Following(TorchDispatchMode):
         given = self._without_masks(func, args)
         if given is not None:
             func, args = _INDEX, given
+        before = self.memory.now
         result = self._carried_out(func, args, options)
         self.memory.note(result)
-        self._note_largest(func, args, result)
+        self._note_largest(func, args, result, before)
         self.values.follow(func, args, options, result)
         return result
 
@@ -177,7 +178,9 @@ class Following(TorchDispatchMode):
                 known = self.values.of(each)
                 if known is None or each.shape != table.shape[len(positions) :][: each.dim()]:
                     return None
-                positions += [self._fake(part) for part in known.value.nonzero(as_tuple=True)]
+                with unset_fake_temporarily():
+                    chosen = known.value.nonzero(as_tuple=True)
+                positions += [self._fake(part) for part in chosen]
             else:
                 positions.append(each)
         return table, positions
@@ -189,7 +192,7 @@ class Following(TorchDispatchMode):
         self.values.note(fake, value, "")
         return fake
 
-    def _note_largest(self, func: Any, args: tuple[Any, ...], result: Any) -> None:
+    def _note_largest(self, func: Any, args: tuple[Any, ...], result: Any, before: int) -> None:
         for tensor in tree_iter(result):
             if not isinstance(tensor, Tensor):
                 continue
@@ -203,6 +206,7 @@ class Following(TorchDispatchMode):
                     tuple(tensor.shape),
                     self.place(),
                     broadcast=grows and torch.Tag.pointwise in func.tags,
+                    before=before,
                 )
 
 
@@ -237,5 +241,3 @@ def speaks_of_fakes(error: BaseException) -> bool:
     return isinstance(error, NotFollowedError) or any(
         words in str(error) for words in MESSAGES_OF_FAKES
     )
-
-

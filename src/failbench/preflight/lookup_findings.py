@@ -54,7 +54,7 @@ class LookupFindings:
         if not outside.numel():
             return
         counted = lookup.counted
-        values: dict[str, object] = {
+        values: dict[str, Any] = {
             "lowest": int(counted.min()),
             "highest": int(counted.max()),
             "rows": lookup.rows,

@@ -11,13 +11,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Literal
+from typing import Final, Literal
 
 from pydantic import Field
 
 from failbench.records import Record
 
 Phase = Literal["forward pass", "backward pass", "update"]
+
+PRODUCTS: Final = ("mm", "addmm")
+"""Operations of a linear layer."""
+
+LOGITS_COPIES: Final = 3
 
 
 @dataclass(frozen=True)
@@ -36,6 +41,8 @@ class Largest:
         The module in which it is made.
     broadcast
         Whether it is made element by element from smaller tensors.
+    before
+        Bytes that the step had taken until then.
     """
 
     bytes: int
@@ -43,6 +50,7 @@ class Largest:
     shape: tuple[int, ...]
     where: str
     broadcast: bool
+    before: int
 
 
 @dataclass(frozen=True)
@@ -111,11 +119,20 @@ class Memory:
 
     @property
     def cause(self) -> str:
-        """The root cause, if there is too little memory for this step."""
+        """The root cause, if there is too little memory: that of the largest part.
+
+        A tensor that an element-wise operation makes, larger than all that was there before, is a
+        broadcast. Logits are of the model, as its vocabulary is, and a loss has three of their size:
+        themselves, their logarithms and their gradient.
+        """
         largest = self.largest
-        if largest is not None and largest.broadcast and 2 * largest.bytes > self.peak:
-            return "tensor_blows_up"
-        if 2 * self.without_batch > self.peak:
+        if largest is not None and largest.broadcast:
+            if largest.bytes > self.resting + largest.before:
+                return "tensor_blows_up"
+        is_product = largest is not None and largest.operation in PRODUCTS
+        logits = LOGITS_COPIES * largest.bytes if largest is not None and is_product else 0
+        others = self.peak - self.without_batch - logits
+        if max(self.without_batch, logits) > others:
             return "model_exceeds_memory"
         return "batch_exceeds_memory"
 

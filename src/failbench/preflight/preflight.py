@@ -107,7 +107,7 @@ def preflight(
                 findings += taken(model, optimizer, loss, batch, forward)
     capacity = capacity_bytes
     if capacity is None:
-        capacity = _capacity(model, optimizer, batch)
+        capacity = capacity_of(model, optimizer, batch)
     if step.memory is not None and capacity is not None:
         findings += _memory_findings(step.memory, capacity)
     findings += _warnings(heard)
@@ -138,8 +138,8 @@ def _unwrapped(model: nn.Module) -> nn.Module:
     return model
 
 
-def _capacity(model: nn.Module, optimizer: Optimizer | None, batch: Any) -> int | None:
-    """What is free now, and what model, optimizer and batch hold already."""
+def capacity_of(model: nn.Module, optimizer: Optimizer | None, batch: Any) -> int | None:
+    """Bytes that are free now, and that model, optimizer and batch hold; None if not known."""
     parameters = [*model.parameters()]
     device = parameters[0].device if parameters else torch.device("cpu")
     free = free_bytes(device)
@@ -165,7 +165,9 @@ def _memory_findings(memory: Memory, capacity: int) -> Iterator[Finding]:
     if largest is not None:
         shape = " x ".join(map(str, largest.shape))
         where = largest.where
-        parts += f"; the largest tensor is {largest.operation} of {shape}, {readable(largest.bytes)}"
+        parts += (
+            f"; the largest tensor is {largest.operation} of {shape}, {readable(largest.bytes)}"
+        )
     phase = memory.exceeded(capacity)
     values: dict[str, Any] = {
         "where": where,

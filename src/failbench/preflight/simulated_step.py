@@ -86,9 +86,7 @@ class SimulatedStep:
         memory = self._following.memory
         phase = "forward pass"
         try:
-            outputs = outputs_of(
-                self._model, batch, self._forward, has_loss=self._loss is not None
-            )
+            outputs = outputs_of(self._model, batch, self._forward, has_loss=self._loss is not None)
             phase = "loss"
             value = loss_of(outputs, batch, self._loss)
             forward_peak, activations = memory.most, memory.now

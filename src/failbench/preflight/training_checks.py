@@ -22,12 +22,16 @@ MOST_NAMED: Final = 3
 def gradient_checks(model: nn.Module) -> Iterator[Finding]:
     """Whether gradients are on, and which parameters take one."""
     if not torch.is_grad_enabled():
-        text = "RuntimeError: element 0 of tensors does not require grad and does not have a grad_fn"
+        text = (
+            "RuntimeError: element 0 of tensors does not require grad and does not have a grad_fn"
+        )
         yield finding("gradients_off", error=text)
     parameters = dict(model.named_parameters())
     frozen = {name: each for name, each in parameters.items() if not each.requires_grad}
     if parameters and len(frozen) == len(parameters):
-        text = "RuntimeError: element 0 of tensors does not require grad and does not have a grad_fn"
+        text = (
+            "RuntimeError: element 0 of tensors does not require grad and does not have a grad_fn"
+        )
         yield finding("nothing_requires_grad", error=text)
     elif frozen:
         total = sum(each.numel() for each in parameters.values())

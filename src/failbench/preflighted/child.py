@@ -1,0 +1,98 @@
+"""The child's side: trains as any child does, and stops before some steps for a preflight."""
+
+from __future__ import annotations
+
+import json
+import resource
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from failbench.preflight.findings import Report
+from failbench.preflight.preflight import capacity_of, preflight
+from failbench.preflighted.answers import Look
+from failbench.recording import child
+from failbench.recording.loop import TrainingRun
+from failbench.recording.order import Line, RunOrder
+
+
+class LookedAtError(Exception):
+    """A run has come as far as it is wanted."""
+
+
+@dataclass(frozen=True)
+class TrainingWithLooks:
+    """The child's side of a run that a preflight looks at.
+
+    Attributes
+    ----------
+    looks
+        What a look is called, by its step; the run ends with the last of these steps.
+    path
+        File that gets a line of JSON per look.
+    """
+
+    looks: Mapping[int, tuple[Look, ...]]
+    path: str
+
+    def __call__(self, order: RunOrder, line: Line) -> None:
+        """Train, with the loop's own code, in which the class of the run is another."""
+        looks, path = self.looks, Path(self.path)
+
+        class LookedAt(TrainingRun):
+            def train_step(self) -> None:
+                if self.step in looks:
+                    answer = _answer(self)
+                    with path.open("a", encoding="utf-8") as lines:
+                        lines.write(json.dumps({"step": self.step, **answer}) + "\n")
+                super().train_step()
+                if self.step == max(looks):
+                    raise LookedAtError
+
+        # This process is a fork of its own: nothing else is trained in it.
+        vars(child)["TrainingRun"] = LookedAt
+        child.main(order, line)
+
+
+def _answer(run: TrainingRun) -> dict[str, Any]:
+    """What a preflight says of the step that a run is about to take."""
+    for group in run.optimizer.param_groups:
+        group["lr"] = run.schedule(run.step)  # as the step itself would, with the same value
+    examples = next(run.batches)
+    run.batches = chain([examples], run.batches)
+    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    capacity = capacity_of(run.model, run.optimizer, examples)
+    if soft == resource.RLIM_INFINITY:  # then there is no limit, or another process holds it
+        capacity = None
+    before = run.meter.read()
+    run.meter.lift()
+    report = preflight(
+        run.model,
+        run.optimizer,
+        run.compute_loss,
+        examples,
+        capacity_bytes=capacity,
+        vocabulary=run.tokenizer.get_vocab_size(),
+    )
+    # What the preflight has imported and kept is none of the run's own memory.
+    taken = max(0, run.meter.read() - before)
+    run.meter.leave_out(taken)
+    if soft != resource.RLIM_INFINITY:
+        resource.setrlimit(resource.RLIMIT_DATA, (soft + taken, hard))
+    return _record(report, capacity)
+
+
+def _record(report: Report, capacity: int | None) -> dict[str, Any]:
+    return {
+        "findings": [each.id for each in report.findings],
+        "severities": [each.severity for each in report.findings],
+        "causes": [each.cause or "" for each in report.findings],
+        "places": [each.where for each in report.findings],
+        "errors": [each.error or "" for each in report.findings],
+        "estimated_bytes": None if report.memory is None else report.memory.peak,
+        "parts": None if report.memory is None else asdict(report.memory),
+        "capacity_bytes": capacity,
+        "seconds": report.seconds,
+    }
