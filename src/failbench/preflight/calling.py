@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from failbench.errors import BadInputError
 
 TARGETS: Final = ("labels", "label", "targets", "target", "y")
-"""Keys and fields of a batch that hold what a loss compares outputs with; the first there counts."""
+"""Keys and fields of a batch with what a loss compares outputs with; the first there counts."""
 
 Forward = Callable[[Any, Any], Any]
 Loss = Callable[[Any, Any], Any]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import FrameType
 from typing import Any, Final
 
@@ -25,10 +25,12 @@ from failbench.preflight.known_values import KnownValues
 from failbench.preflight.live_memory import LiveMemory
 from failbench.preflight.memory import Largest
 from failbench.preflight.reality import NotTriedError, raised_by
+from failbench.preflight.tensors import size_of
 
 _DEVICE: Final = torch.ops.prim.device.default
 _ITEM: Final = torch.ops.aten._local_scalar_dense.default
 _INDEX: Final = torch.ops.aten.index.Tensor
+_LOG_SOFTMAX: Final = torch.ops.aten._log_softmax.default
 _SELECT: Final = torch.ops.aten.masked_select.default
 
 MESSAGES_OF_FAKES: Final = ("FakeTensor", "fake tensor", "data pointer", "tensor subclasses")
@@ -59,6 +61,8 @@ class Following(TorchDispatchMode):
         Bytes that exist.
     largest
         The largest tensor that an operation made.
+    logits
+        Bytes of the largest tensor that a logarithm of a softmax was taken of.
     """
 
     def __init__(
@@ -71,6 +75,7 @@ class Following(TorchDispatchMode):
         self.values = KnownValues()
         self.memory = LiveMemory()
         self.largest: Largest | None = None
+        self.logits = 0
         self._mode = mode
         self._names = names
         self._on_lookup = on_lookup
@@ -90,7 +95,8 @@ class Following(TorchDispatchMode):
         if func is _ITEM:
             known = self.values.of(args[0])
             if known is not None:
-                return known.value.item()
+                with unset_fake_temporarily():
+                    return known.value.item()
         is_outside = self._look_up(func, args)
         if not is_outside:  # it is told of with its module, and what follows is looked at
             self._compare_types(func, args, options)
@@ -99,8 +105,9 @@ class Following(TorchDispatchMode):
             func, args = _INDEX, given
         before = self.memory.now
         result = self._carried_out(func, args, options)
-        self.memory.note(result)
-        self._note_largest(func, args, result, before)
+        self._note_largest(func, args, self.memory.note(result), before)
+        if func is _LOG_SOFTMAX:
+            self.logits = max(self.logits, size_of([result]))
         self.values.follow(func, args, options, result)
         return result
 
@@ -130,7 +137,7 @@ class Following(TorchDispatchMode):
             raise real from None
 
     def _compare_types(self, func: Any, args: tuple[Any, ...], options: dict[str, Any]) -> None:
-        """Try an operation between different types for real: fake tensors promote what others refuse.
+        """Try an operation between types for real: fake tensors promote what others refuse.
 
         So are look-ups tried, whose indices must be of certain types.
 
@@ -192,10 +199,10 @@ class Following(TorchDispatchMode):
         self.values.note(fake, value, "")
         return fake
 
-    def _note_largest(self, func: Any, args: tuple[Any, ...], result: Any, before: int) -> None:
-        for tensor in tree_iter(result):
-            if not isinstance(tensor, Tensor):
-                continue
+    def _note_largest(
+        self, func: Any, args: tuple[Any, ...], made: Sequence[Tensor], before: int
+    ) -> None:
+        for tensor in made:
             size = tensor.untyped_storage().nbytes()
             if self.largest is None or size > self.largest.bytes:
                 read = [each.numel() for each in tree_iter(args) if isinstance(each, Tensor)]

@@ -83,7 +83,7 @@ class KnownValues:
         return self._known.get(tensor) if isinstance(tensor, Tensor) else None
 
     def note(self, fake: Tensor, value: Tensor, key: str) -> None:
-        """Say what a fake tensor holds; floating-point values are not followed.
+        """Say what a fake tensor holds; more than one floating-point value is not followed.
 
         Parameters
         ----------
@@ -94,7 +94,9 @@ class KnownValues:
         """
         if _is_followed(value) and not value.is_meta:
             keys = frozenset({key}) if key else frozenset[str]()
-            self._known[fake] = Known(value.detach().cpu().clone(), keys, untouched=bool(key))
+            with unset_fake_temporarily():
+                copied = value.detach().cpu().clone()
+            self._known[fake] = Known(copied, keys, untouched=bool(key))
 
     def follow(
         self, operation: Any, arguments: tuple[Any, ...], options: dict[str, Any], result: Any
@@ -102,12 +104,13 @@ class KnownValues:
         """Compute an operation for real if all that it reads is known, and note what it gives."""
         tensors = [each for each in tree_iter((arguments, options)) if isinstance(each, Tensor)]
         outputs = [each for each in tree_iter(result) if isinstance(each, FakeTensor)]
-        if not outputs or not any(_is_followed(each) for each in outputs):
+        is_mutable = operation._schema.is_mutable
+        if not is_mutable and not any(_is_followed(each) for each in outputs):
             return
         known = [self.of(each) for each in tensors]
         if any(each is None for each in known) or _DRAWS in operation.tags:
-            if operation._schema.is_mutable:
-                self._forget(outputs)
+            if is_mutable and any(each is not None for each in known):
+                self._forget(outputs or tensors)
             return
         if not tensors and "device" not in options:
             return
@@ -151,8 +154,10 @@ class KnownValues:
 
 
 def _is_followed(tensor: Tensor) -> bool:
-    is_exact = not (tensor.is_floating_point() or tensor.is_complex())
-    return is_exact and tensor.numel() <= MOST_ELEMENTS and tensor.layout is torch.strided
+    if tensor.layout is not torch.strided or tensor.is_complex():
+        return False
+    # A single number may be the count of steps that an optimizer keeps.
+    return tensor.numel() <= (1 if tensor.is_floating_point() else MOST_ELEMENTS)
 
 
 def _tensors(values: Any) -> list[Tensor]:

@@ -31,8 +31,9 @@ class LiveMemory:
         """Never count the memory of a tensor, which was there before."""
         self._counted[tensor.untyped_storage()] = 0
 
-    def note(self, result: Any) -> None:
-        """Count what an operation gives."""
+    def note(self, result: Any) -> list[Tensor]:
+        """Count what an operation gives, and say which of it is new."""
+        new = []
         for tensor in tree_iter(result):
             if isinstance(tensor, Tensor):
                 storage = tensor.untyped_storage()
@@ -40,7 +41,9 @@ class LiveMemory:
                     self._counted[storage] = storage.nbytes()
                     self.now += storage.nbytes()
                     weakref.finalize(storage, self._free, storage.nbytes()).atexit = False
+                    new.append(tensor)
         self.most = max(self.most, self.now)
+        return new
 
     def restart(self) -> None:
         """Begin a new phase, whose most is counted from what exists now."""

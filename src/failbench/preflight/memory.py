@@ -19,10 +19,8 @@ from failbench.records import Record
 
 Phase = Literal["forward pass", "backward pass", "update"]
 
-PRODUCTS: Final = ("mm", "addmm")
-"""Operations of a linear layer."""
-
 LOGITS_COPIES: Final = 3
+"""Tensors of the size of the logits: themselves, their logarithms, and their gradient."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +69,8 @@ class Memory:
         The most above parameters, buffers, batch and optimizer state, in either pass.
     update_peak
         The most above these and the gradients while the optimizer steps.
+    logits
+        The largest input of a loss that takes the logarithm of a softmax; 0 where there is none.
     first
         Whether the optimizer has no state yet, so that the state comes in the first update.
     largest
@@ -86,6 +86,7 @@ class Memory:
     forward_peak: int
     backward_peak: int
     update_peak: int
+    logits: int
     first: bool
     largest: Largest | None
 
@@ -122,15 +123,13 @@ class Memory:
         """The root cause, if there is too little memory: that of the largest part.
 
         A tensor that an element-wise operation makes, larger than all that was there before, is a
-        broadcast. Logits are of the model, as its vocabulary is, and a loss has three of their size:
-        themselves, their logarithms and their gradient.
+        broadcast. Logits are of the model, as its vocabulary is.
         """
         largest = self.largest
-        if largest is not None and largest.broadcast:
-            if largest.bytes > self.resting + largest.before:
-                return "tensor_blows_up"
-        is_product = largest is not None and largest.operation in PRODUCTS
-        logits = LOGITS_COPIES * largest.bytes if largest is not None and is_product else 0
+        is_broadcast = largest is not None and largest.broadcast
+        if is_broadcast and largest.bytes > self.resting + largest.before:
+            return "tensor_blows_up"
+        logits = LOGITS_COPIES * self.logits
         others = self.peak - self.without_batch - logits
         if max(self.without_batch, logits) > others:
             return "model_exceeds_memory"

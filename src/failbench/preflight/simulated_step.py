@@ -116,6 +116,7 @@ class SimulatedStep:
             forward_peak=forward_peak,
             backward_peak=backward_peak,
             update_peak=update_peak,
+            logits=self._following.logits,
             first=first,
             largest=self._following.largest,
         )

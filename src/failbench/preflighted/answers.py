@@ -30,6 +30,7 @@ ANSWER_SCHEMA: Final = pl.Schema(
         "capacity_bytes": pl.Int64(),  # what it was held against; null where there was no limit
         "seconds": pl.Float64(),  # that the preflight took
         "step_seconds": pl.Float64(),  # median of the run's steps around it
+        "error_type": pl.String(),  # of the exception that ended the run; null where none did
         "compared_steps": pl.Int64(),  # of this run and of the one in the telemetry
         "equal": pl.Boolean(),  # whether these are equal in all that does not measure the machine
         "fingerprint": pl.String(),  # of the run and of the preflight's code

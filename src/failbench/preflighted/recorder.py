@@ -22,12 +22,12 @@ import polars as pl
 
 import failbench.preflight
 from failbench.preflighted.answers import ANSWER_SCHEMA, Look, read_answers
-from failbench.preflighted.child import TrainingWithLooks
+from failbench.preflighted.child import LookedAtError, TrainingWithLooks
 from failbench.recording.campaign import Campaign
 from failbench.recording.fingerprint import code_hash
 from failbench.recording.journal import JournalEntry
 from failbench.recording.plan import PlannedRun, order_for
-from failbench.recording.sandbox import RunReport, execute, fork_server
+from failbench.recording.sandbox import RecorderError, RunReport, execute, fork_server
 from failbench.recording.signals import compared_steps
 from failbench.telemetry import write_parquet
 
@@ -36,6 +36,9 @@ SEED: Final = 0
 
 CRASHES: Final = ("exception", "signal")
 """Endings of runs whose last step is looked at."""
+
+LOOK_SECONDS: Final = 60.0
+"""A run that says nothing for so long has hung: a step with a preflight takes its time."""
 
 PRELOADED: Final = ("failbench.preflighted.child",)
 
@@ -62,9 +65,14 @@ class Unit:
 
 @cache
 def preflight_code() -> str:
-    """Hash of what a preflight executes and says."""
+    """Hash of what a preflight executes and says.
+
+    The margin is left out: it decides a warning alone, of runs with a limit, and is measured in
+    those without one.
+    """
     folder = Path(failbench.preflight.__path__[0])
-    data = "".join(path.read_text("utf-8") for path in sorted((folder / "data").iterdir()))
+    files = (path for path in sorted((folder / "data").iterdir()) if path.name != "margin.json")
+    data = "".join(path.read_text("utf-8") for path in files)
     return hashlib.sha256((code_hash(sorted(folder.glob("*.py"))) + data).encode()).hexdigest()
 
 
@@ -135,6 +143,10 @@ class PreflightRecording:
 
     def _units(self) -> Iterator[Unit]:
         campaign = self._campaign
+        for planned in campaign.successes:
+            entry = campaign.keep(planned)
+            if entry is not None:
+                yield Unit(planned, entry, None, {0: ("start",)})
         for pair in campaign.pairs:
             twin = campaign.keep(pair.twin)
             if pair.failure.seed != SEED or twin is None:
@@ -146,10 +158,6 @@ class PreflightRecording:
             limit, looks = twin.run["capacity_bytes"], looks_of(failure.run)
             yield Unit(drawn.failure, failure, limit, looks)
             yield Unit(drawn.twin, twin, limit, looks)
-        for planned in campaign.successes:
-            entry = campaign.keep(planned)
-            if entry is not None:
-                yield Unit(planned, entry, None, {0: ("start",)})
 
     def _fingerprint(self, unit: Unit) -> str:
         text = f"{unit.entry.run['fingerprint']} {preflight_code()} {dict(unit.looks)}"
@@ -163,10 +171,15 @@ class PreflightRecording:
             report = execute(
                 context,
                 order,
-                campaign.params.hang_seconds,
+                LOOK_SECONDS,
                 campaign.params.wall_limit_seconds,
                 TrainingWithLooks(unit.looks, str(path)),
             )
+            if report.ending == "timeout" and unit.entry.run["ending"] != "timeout":
+                raise RecorderError(
+                    f"{unit.planned.run_id}: nothing came of it for {LOOK_SECONDS:g} seconds. "
+                    "Record on an idle machine."
+                )
             lines = path.read_text("utf-8").splitlines() if path.exists() else []
         said = {answer["step"]: answer for answer in map(json.loads, lines)}
         compared, equal = compared_steps(
@@ -179,6 +192,7 @@ class PreflightRecording:
                 "step": step,
                 "reached": step in said,
                 "step_seconds": _usual_seconds(report),
+                "error_type": _error_type(report),
                 "compared_steps": compared,
                 "equal": equal,
                 "fingerprint": self._fingerprint(unit),
@@ -194,9 +208,25 @@ class PreflightRecording:
 
 
 OF_RUN: Final = frozenset(
-    ("run_id", "look", "step", "reached", "step_seconds", "compared_steps", "equal", "fingerprint")
+    (
+        "run_id",
+        "look",
+        "step",
+        "reached",
+        "step_seconds",
+        "error_type",
+        "compared_steps",
+        "equal",
+        "fingerprint",
+    )
 )
 """Columns that the recorder knows itself."""
+
+
+def _error_type(report: RunReport) -> str | None:
+    """The exception that ended a run by itself."""
+    name = report.error.get("error_type", "")
+    return None if not name or name.endswith(LookedAtError.__name__) else name
 
 
 def _usual_seconds(report: RunReport) -> float | None:
