@@ -50,6 +50,10 @@ class Largest:
     broadcast: bool
     before: int
 
+    def outgrows(self, resting: int) -> bool:
+        """Whether it is a broadcast, and larger than all that was there before."""
+        return self.broadcast and self.bytes > resting + self.before
+
 
 @dataclass(frozen=True)
 class Memory:
@@ -125,9 +129,7 @@ class Memory:
         A tensor that an element-wise operation makes, larger than all that was there before, is a
         broadcast. Logits are of the model, as its vocabulary is.
         """
-        largest = self.largest
-        is_broadcast = largest is not None and largest.broadcast
-        if is_broadcast and largest.bytes > self.resting + largest.before:
+        if self.largest is not None and self.largest.outgrows(self.resting):
             return "tensor_blows_up"
         logits = LOGITS_COPIES * self.logits
         others = self.peak - self.without_batch - logits
