@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 import resource
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from failbench.preflight.findings import Report
 from failbench.preflight.preflight import capacity_of, preflight
-from failbench.preflighted.answers import Look
 from failbench.recording import child
+from failbench.recording.architectures import Examples
 from failbench.recording.loop import TrainingRun
 from failbench.recording.order import Line, RunOrder
 
@@ -28,40 +27,63 @@ class TrainingWithLooks:
 
     Attributes
     ----------
-    looks
-        What a look is called, by its step; the run ends with the last of these steps.
+    steps
+        Before which a preflight looks.
+    healthy_step
+        Where it looks once more before the fault is switched on, when the run is still its twin.
+    crashes
+        Whether the last of these steps is taken as well, to see it fail.
     path
         File that gets a line of JSON per look.
     """
 
-    looks: Mapping[int, tuple[Look, ...]]
+    steps: tuple[int, ...]
+    healthy_step: int | None
+    crashes: bool
     path: str
 
     def __call__(self, order: RunOrder, line: Line) -> None:
         """Train, with the loop's own code, in which the class of the run is another."""
-        looks, path = self.looks, Path(self.path)
+        wanted = self
 
         class LookedAt(TrainingRun):
+            def begin_step(self, step: int) -> None:
+                super().begin_step(step)
+                if step == wanted.healthy_step:
+                    drawn = self.data_generator.bit_generator.state
+                    examples = self._read_batch()
+                    self.data_generator.bit_generator.state = drawn
+                    super().begin_step(step)
+                    wanted.note(self, examples, healthy=True)
+
             def train_step(self) -> None:
-                if self.step in looks:
-                    answer = _answer(self)
-                    with path.open("a", encoding="utf-8") as lines:
-                        lines.write(json.dumps({"step": self.step, **answer}) + "\n")
+                if self.step in wanted.steps:
+                    examples = next(self.batches)
+                    self.batches = chain([examples], self.batches)
+                    wanted.note(self, examples, healthy=False)
+                is_last = self.step == max(wanted.steps)
+                if is_last and not wanted.crashes:
+                    raise LookedAtError
                 super().train_step()
-                if self.step == max(looks):
+                if is_last:
+                    self.between_steps()
                     raise LookedAtError
 
         # This process is a fork of its own: nothing else is trained in it.
         vars(child)["TrainingRun"] = LookedAt
         child.main(order, line)
 
+    def note(self, run: TrainingRun, examples: Examples, *, healthy: bool) -> None:
+        """Look at the step that a run is about to take with a batch, and write what is said."""
+        answer = {"step": run.step, "healthy": healthy, **_answer(run, examples)}
+        with Path(self.path).open("a", encoding="utf-8") as lines:
+            lines.write(json.dumps(answer) + "\n")
 
-def _answer(run: TrainingRun) -> dict[str, Any]:
+
+def _answer(run: TrainingRun, examples: Examples) -> dict[str, Any]:
     """What a preflight says of the step that a run is about to take."""
     for group in run.optimizer.param_groups:
         group["lr"] = run.schedule(run.step)  # as the step itself would, with the same value
-    examples = next(run.batches)
-    run.batches = chain([examples], run.batches)
     soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
     capacity = capacity_of(run.model, run.optimizer, examples)
     if soft == resource.RLIM_INFINITY:  # then there is no limit, or another process holds it
@@ -92,7 +114,6 @@ def _record(report: Report, capacity: int | None) -> dict[str, Any]:
         "places": [each.where for each in report.findings],
         "errors": [each.error or "" for each in report.findings],
         "estimated_bytes": None if report.memory is None else report.memory.peak,
-        "parts": None if report.memory is None else asdict(report.memory),
         "capacity_bytes": capacity,
         "seconds": report.seconds,
     }

@@ -1,9 +1,10 @@
 """Recorder: what a preflight says of every scenario and its twin, in runs that are trained again.
 
-A run has the configuration, the draw and the memory limit that it had; a twin gets the limit of its
-failing run. A preflight looks at the first step, at that of the onset and, where the run crashes,
-at the step that crashes; the program goes on in between. Healthy runs are looked at before their
-first step, for what memory estimates are worth.
+A run has the configuration, the draw and the memory limit that it had. A preflight looks at the
+first step, at that of the onset and, where the run crashes, at the step that crashes; the program
+goes on in between. Its twin is the same program up to the onset, and is looked at in it before the
+fault is switched on; where the fault is there from the start the twin is a run of its own, of one
+step. Healthy runs are looked at before their first step, for what memory estimates are worth.
 """
 
 from __future__ import annotations
@@ -37,8 +38,11 @@ SEED: Final = 0
 CRASHES: Final = ("exception", "signal")
 """Endings of runs whose last step is looked at."""
 
-LOOK_SECONDS: Final = 60.0
+LOOK_SECONDS: Final = 300.0
 """A run that says nothing for so long has hung: a step with a preflight takes its time."""
+
+RUN_SECONDS: Final = 3600.0
+"""A run that trains for longer is an error of the recorder."""
 
 PRELOADED: Final = ("failbench.preflighted.child",)
 
@@ -55,12 +59,25 @@ class Unit:
         Its memory limit; None for none.
     looks
         By step.
+    twin
+        The run that it is until its onset, where it does not begin at once; None otherwise.
     """
 
     planned: PlannedRun
     entry: JournalEntry
     limit: int | None
     looks: Mapping[int, tuple[Look, ...]]
+    twin: PlannedRun | None = None
+
+    @property
+    def crashes(self) -> bool:
+        """Whether the last of its looks is at the step that crashes."""
+        return "failure" in self.looks[max(self.looks)]
+
+    @property
+    def healthy_step(self) -> int | None:
+        """Where its twin is looked at."""
+        return None if self.twin is None else self.planned.onset_step
 
 
 @cache
@@ -126,8 +143,9 @@ class PreflightRecording:
         kept: list[dict[str, Any]] = []
         if self._path.exists():
             rows = read_answers(self._path).to_dicts()
-            kept = [row for row in rows if wanted.get(row["run_id"]) == row["fingerprint"]]
-        done = {row["run_id"] for row in kept}
+            current = set(wanted.values())
+            kept = [row for row in rows if row["fingerprint"] in current]
+        done = {row["run_id"] for row in kept if row["run_id"] in wanted}
         context = fork_server(PRELOADED)
         show(len(done), len(units))
         for unit in units:
@@ -156,8 +174,11 @@ class PreflightRecording:
             if failure is None or failure.run["draw"] != drawn.failure.draw:
                 continue
             limit, looks = twin.run["capacity_bytes"], looks_of(failure.run)
-            yield Unit(drawn.failure, failure, limit, looks)
-            yield Unit(drawn.twin, twin, limit, looks)
+            if drawn.failure.onset_step:
+                yield Unit(drawn.failure, failure, limit, looks, drawn.twin)
+            else:
+                yield Unit(drawn.failure, failure, limit, looks)
+                yield Unit(drawn.twin, twin, limit, {0: ("start", "onset")})
 
     def _fingerprint(self, unit: Unit) -> str:
         text = f"{unit.entry.run['fingerprint']} {preflight_code()} {dict(unit.looks)}"
@@ -168,12 +189,13 @@ class PreflightRecording:
         order = order_for(unit.planned, campaign.setting, unit.limit, str(campaign.corpus_cache))
         with tempfile.TemporaryDirectory(prefix="failbench-looks-") as folder:
             path = Path(folder, "looks.jsonl")
+            steps = tuple(unit.looks)
             report = execute(
                 context,
                 order,
                 LOOK_SECONDS,
-                campaign.params.wall_limit_seconds,
-                TrainingWithLooks(unit.looks, str(path)),
+                RUN_SECONDS,
+                TrainingWithLooks(steps, unit.healthy_step, unit.crashes, str(path)),
             )
             if report.ending == "timeout" and unit.entry.run["ending"] != "timeout":
                 raise RecorderError(
@@ -181,46 +203,44 @@ class PreflightRecording:
                     "Record on an idle machine."
                 )
             lines = path.read_text("utf-8").splitlines() if path.exists() else []
-        said = {answer["step"]: answer for answer in map(json.loads, lines)}
+        said = {(line["step"], line["healthy"]): line for line in map(json.loads, lines)}
         compared, equal = compared_steps(
             unit.entry.steps[: len(report.steps)], report.steps[: len(unit.entry.steps)]
         )
-        return [
-            {
-                "run_id": unit.planned.run_id,
-                "look": look,
-                "step": step,
-                "reached": step in said,
-                "step_seconds": _usual_seconds(report),
-                "error_type": _error_type(report),
-                "compared_steps": compared,
-                "equal": equal,
-                "fingerprint": self._fingerprint(unit),
-                **{
-                    name: said.get(step, {}).get(name)
-                    for name in ANSWER_SCHEMA
-                    if name not in OF_RUN
-                },
-            }
+        of_run = {
+            "step_seconds": _usual_seconds(report),
+            "compared_steps": compared,
+            "equal": equal,
+            "fingerprint": self._fingerprint(unit),
+        }
+        rows = [
+            _row(unit.planned, look, step, said.get((step, False)), of_run)
+            | {"error_type": _error_type(report)}
             for step, looks in unit.looks.items()
             for look in looks
         ]
+        if unit.twin is not None and unit.healthy_step is not None:
+            step = unit.healthy_step
+            rows.append(_row(unit.twin, "start", 0, said.get((0, False)), of_run))
+            rows.append(_row(unit.twin, "onset", step, said.get((step, True)), of_run))
+        return rows
 
 
-OF_RUN: Final = frozenset(
-    (
-        "run_id",
-        "look",
-        "step",
-        "reached",
-        "step_seconds",
-        "error_type",
-        "compared_steps",
-        "equal",
-        "fingerprint",
-    )
-)
-"""Columns that the recorder knows itself."""
+def _row(
+    planned: PlannedRun,
+    look: Look,
+    step: int,
+    answer: Mapping[str, Any] | None,
+    of_run: Mapping[str, Any],
+) -> dict[str, Any]:
+    return {
+        **{name: (answer or {}).get(name) for name in ANSWER_SCHEMA},
+        **of_run,
+        "run_id": planned.run_id,
+        "look": look,
+        "step": step,
+        "reached": answer is not None,
+    }
 
 
 def _error_type(report: RunReport) -> str | None:
