@@ -20,7 +20,7 @@ MILLION ?= .benchmarks/million.json
 LOCK_OPTIONS := --quiet --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	--no-emit-index-url --prerelease disallow
 
-.PHONY: help repro compare reruns test system-test long-test cost monitor-cost million lint record record-peers llm paper \
+.PHONY: help repro compare reruns test system-test long-test cost monitor-cost million lint record record-peers record-preflight llm paper \
 	readme lock clean
 
 help:  ## list the targets

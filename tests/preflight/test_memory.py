@@ -110,7 +110,7 @@ def test_a_step_that_needs_more_than_there_is_will_crash():
     report = preflight(model, optimizer, LOSS, batch, capacity_bytes=need)
     assert [each.id for each in report.findings] == ["tight"]
     assert not report.fails
-    enough = int(need * margin().factor) + 1
+    enough = margin().of(need)
     assert preflight(model, optimizer, LOSS, batch, capacity_bytes=enough).findings == ()
 
 

@@ -1,9 +1,8 @@
 """Memory: what a training step needs, part by part.
 
 Bytes are those that PyTorch allocates for tensors. Blocks are rounded up and cut by allocators, and
-libraries take workspaces besides: the estimate is a lower bound of what is measured. Over healthy
-runs of the benchmark the measured peak was up to ``MARGIN`` times the estimate (see
-``data/margin.json``).
+libraries take workspaces besides: the estimate is a lower bound of what is measured. By how much
+more a process took in healthy runs of the benchmark is in ``data/margin.json``.
 """
 
 from __future__ import annotations
@@ -139,12 +138,14 @@ class Memory:
 
 
 class Margin(Record):
-    """By how much measured peaks exceed estimates; ``data/margin.json``.
+    """What processes take for an estimate: a line through healthy runs; ``data/margin.json``.
 
     Attributes
     ----------
     factor
-        The 95 % quantile of measured peak over estimate.
+        Its slope.
+    bytes
+        What it adds, with which 95 % of these runs lie below it.
     runs
         Healthy runs that it is from.
     source
@@ -152,8 +153,13 @@ class Margin(Record):
     """
 
     factor: float = Field(ge=1)
+    bytes: int = Field(ge=0)
     runs: int = Field(gt=0)
     source: str
+
+    def of(self, estimated: int) -> int:
+        """Bytes that a process may take for an estimate."""
+        return int(self.factor * estimated) + self.bytes
 
 
 @cache

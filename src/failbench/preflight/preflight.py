@@ -152,7 +152,7 @@ def capacity_of(model: nn.Module, optimizer: Optimizer | None, batch: Any) -> in
 
 
 def _memory_findings(memory: Memory, capacity: int) -> Iterator[Finding]:
-    if memory.peak * margin().factor <= capacity:
+    if margin().of(memory.peak) <= capacity:
         return
     cause = memory.cause
     parts = (
@@ -178,7 +178,7 @@ def _memory_findings(memory: Memory, capacity: int) -> Iterator[Finding]:
         "advice": advice()[cause].remedies[0].change,
     }
     if phase is None:
-        yield finding("tight", margin=f"{margin().factor:.2g}", **values)
+        yield finding("tight", most=readable(margin().of(memory.peak)), **values)
     else:
         yield finding("does_not_fit", phase=phase, error="out of memory", **values)
 

@@ -204,9 +204,8 @@ class PreflightRecording:
                 )
             lines = path.read_text("utf-8").splitlines() if path.exists() else []
         said = {(line["step"], line["healthy"]): line for line in map(json.loads, lines)}
-        compared, equal = compared_steps(
-            unit.entry.steps[: len(report.steps)], report.steps[: len(unit.entry.steps)]
-        )
+        whole = max(0, min(len(report.steps), len(unit.entry.steps)) - 1)  # the last may be cut off
+        compared, equal = compared_steps(unit.entry.steps[:whole], report.steps[:whole])
         of_run = {
             "step_seconds": _usual_seconds(report),
             "compared_steps": compared,

@@ -61,6 +61,7 @@ FILE_RULES = (
         "Medians and extremes of logarithms, stored with six digits.",
     ),
     FileRule("data/monitor/*", "recorded", EXACT, "Recorded, or frozen before it was applied."),
+    FileRule("data/preflight/*", "recorded", EXACT, "Recorded once, by `make record-preflight`."),
     FileRule("data/peers/*", "recorded", EXACT, "Answers of other tools, which are replayed."),
     FileRule(
         "src/failbench/fitted/*.json",
