@@ -120,6 +120,14 @@ def test_a_layer_of_another_type_is_found_where_it_is():
     assert found.error == raised(*step)
 
 
+def test_a_norm_of_another_type_is_one_of_types_whatever_its_message_says():
+    step = step_of()
+    step[0].body = nn.LayerNorm(WIDTH).double()
+    found = only(preflight(*step).findings)
+    assert (found.where, found.cause) == ("body", "types_mixed")
+    assert found.error == raised(*step)
+
+
 def test_labels_of_another_type_are_refused_as_the_loss_refuses_them():
     step = step_of()
     step[3]["labels"] = step[3]["labels"].int()

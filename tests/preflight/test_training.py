@@ -148,4 +148,6 @@ def test_a_batch_that_was_left_on_another_device():
     report = preflight(
         model, optimizer, nn.CrossEntropyLoss(), tuple(each.to("meta") for each in BATCH)
     )
-    assert "devices_differ" in {each.id for each in report.findings}
+    findings = {each.id: each for each in report.findings}
+    assert "batch is on meta and the model on cpu" in findings["devices_differ"].what
+    assert "step_raises" in findings

@@ -63,6 +63,8 @@ class Following(TorchDispatchMode):
         The largest tensor that an operation made.
     logits
         Bytes of the largest tensor that a logarithm of a softmax was taken of.
+    mixed
+        What an operation raised whose tensors are of different types.
     """
 
     def __init__(
@@ -76,6 +78,7 @@ class Following(TorchDispatchMode):
         self.memory = LiveMemory()
         self.largest: Largest | None = None
         self.logits = 0
+        self.mixed: Exception | None = None
         self._mode = mode
         self._names = names
         self._on_lookup = on_lookup
@@ -160,6 +163,7 @@ class Following(TorchDispatchMode):
         except NotTriedError:
             return
         if real is not None:
+            self.mixed = real
             raise real
 
     def _look_up(self, func: Any, args: tuple[Any, ...]) -> bool:

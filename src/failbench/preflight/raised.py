@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import Final
 
-from failbench.causes.catalogue import advice
+from failbench.causes.catalogue import advice, causes
 from failbench.messages.catalogue import message_of
 from failbench.preflight.findings import Finding, finding
 
@@ -15,15 +15,18 @@ UNKNOWN_ADVICE: Final = "Read the place that is named; nothing of the model was 
 
 
 def text_of(error: BaseException) -> str:
-    """An exception with its class, as the last line of a traceback has it.
+    """An exception with its class, as the last line of a traceback of a real step has it.
 
     >>> text_of(ValueError("too long"))
     'ValueError: too long'
     """
-    return f"{type(error).__name__}: {error}"
+    name = type(error).__name__
+    return f"{'RuntimeError' if name.startswith('FakeTensor') else name}: {error}"
 
 
-def raised_finding(error: BaseException, phase: str, names: Mapping[int, str]) -> Finding:
+def raised_finding(
+    error: BaseException, phase: str, names: Mapping[int, str], cause: str | None = None
+) -> Finding:
     """What an exception says.
 
     Parameters
@@ -34,18 +37,25 @@ def raised_finding(error: BaseException, phase: str, names: Mapping[int, str]) -
         In which part of the step.
     names
         Of modules, by their ``id``.
+    cause
+        The root cause where it is known; what the message says of it otherwise.
     """
     message = message_of(type(error).__name__, str(error))
-    cause = message.causes[0] if message else None
+    if cause is None and message is not None:
+        cause = message.causes[0]
     return finding(
         "step_raises",
         where=place_of(error.__traceback__, names),
         cause=cause,
         error=text_of(error),
         phase=phase,
-        meaning=message.meaning if message else UNKNOWN_MEANING,
+        meaning=message.meaning if message else _meaning(cause),
         advice=advice()[cause].remedies[0].change if cause else UNKNOWN_ADVICE,
     )
+
+
+def _meaning(cause: str | None) -> str:
+    return UNKNOWN_MEANING if cause is None else f"{causes()[cause].title}."
 
 
 def place_of(traceback: TracebackType | None, names: Mapping[int, str]) -> str:

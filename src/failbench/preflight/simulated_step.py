@@ -176,7 +176,8 @@ class SimulatedStep:
         if speaks_of_fakes(error):
             self._findings.append(finding("not_followed", phase=phase, text=str(error)))
         elif not self._lookups.explains(error):
-            self._findings.append(raised_finding(error, phase, self._names))
+            cause = "types_mixed" if error is self._following.mixed else None
+            self._findings.append(raised_finding(error, phase, self._names, cause))
 
     def _note_missing_gradients(self) -> None:
         weights = dict(self._model.named_parameters())
