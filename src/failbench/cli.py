@@ -15,6 +15,7 @@ from failbench.commands.paths import (
     NOTEBOOKS,
     OUTSIDE_LIST,
     PEERS,
+    PREFLIGHT,
     REASONING,
     REASONING_WORK,
     SCENARIOS,
@@ -215,6 +216,36 @@ def _parser() -> argparse.ArgumentParser:
     peers.add_argument("--telemetry", type=Path, default=TELEMETRY, metavar="DIR")
     peers.add_argument("--output", type=Path, default=PEERS, metavar="FILE")
     peers.set_defaults(run=_command("peers", "ask_peers"))
+
+    before = commands.add_parser(
+        "preflight",
+        help="say what will crash in a training step before it is taken",
+        description="Say what will crash, or cannot work, in the first step of a training, before "
+        "it is taken. The file is imported, in this process: it is your own code that runs. Exit "
+        "status: 0 nothing stands out, 1 it will fail, 3 something to look at, 2 bad input.",
+    )
+    before.add_argument(
+        "target",
+        metavar="FILE.py[:FUNCTION]",
+        help="the function (preflight or build, unless named) returns model, optimizer, loss and "
+        "batch, as a tuple or a dict",
+    )
+    before.add_argument(
+        "--capacity",
+        metavar="BYTES",
+        help="memory of the training, as 16GiB (default: what is free)",
+    )
+    before.add_argument(
+        "--real-step", action="store_true", help="take one real step on a copy as well"
+    )
+    before.add_argument("--json", dest="as_json", action="store_true", help="for programs")
+    before.set_defaults(run=_command("preflight", "run_preflight"))
+
+    recorded = commands.add_parser(
+        "preflight-runs", help="record what a preflight says of recorded runs (30 minutes)"
+    )
+    recorded.add_argument("--output", type=Path, default=PREFLIGHT, metavar="FILE")
+    recorded.set_defaults(run=_command("preflighted", "record_preflights"))
 
     score = commands.add_parser(
         "score", help="score methods on recorded runs of causes that they have not learnt from"

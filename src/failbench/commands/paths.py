@@ -16,6 +16,9 @@ TELEMETRY = Path("data/telemetry")
 PEERS = Path("data/peers/verdicts.parquet")
 """What other tools said of the logs of recorded runs."""
 
+PREFLIGHT = Path("data/preflight/answers.parquet")
+"""What a preflight said of recorded runs."""
+
 FEATURE_TABLE = Path("data/features/features.parquet")
 
 MONITORED = Path("data/monitor")

@@ -65,6 +65,7 @@ FILE_RULES = (
     ),
     FileRule("data/monitor/*", "recorded", EXACT, "Recorded, or frozen before it was applied."),
     FileRule("data/reasoning/*", "recorded", EXACT, "Written by hand, and recorded once."),
+    FileRule("data/preflight/*", "recorded", EXACT, "Recorded once, by `make record-preflight`."),
     FileRule("data/peers/*", "recorded", EXACT, "Answers of other tools, which are replayed."),
     FileRule(
         "src/failbench/fitted/*.json",
