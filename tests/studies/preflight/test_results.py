@@ -21,7 +21,7 @@ def scenario(repository):
 
 
 def answer_of(*said, step=130, reached=True):
-    return Answer(step, reached, said, 0.2, 0.02)
+    return Answer(step, reached, said, 0.2, 0.02, step, "IndexError")
 
 
 def looked_of(scenario, *said, **changes):
@@ -81,6 +81,18 @@ def test_refused_memory_is_a_group_whatever_raises_it(scenario):
     )
     assert refused.group == "out of memory"
     assert looked_of(scenario).group == "IndexError"
+
+
+def test_a_run_may_end_sooner_or_later_than_it_was_recorded(scenario):
+    ended = replace(answer_of(INDEX), reached=False)
+    looked = looked_of(scenario)
+    assert not replace(looked, failing={"failure": ended}).ended_sooner  # as reading fails in it
+    sooner = replace(looked, failing={"failure": replace(ended, compared_steps=120)})
+    assert sooner.ended_sooner
+    assert not sooner.ended_later
+    later = replace(looked, failing={"failure": replace(answer_of(), error_type=None)})
+    assert later.ended_later
+    assert not later.ended_sooner
 
 
 def test_a_share_of_nothing_is_none():

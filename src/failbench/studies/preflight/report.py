@@ -29,6 +29,7 @@ from failbench.studies.preflight.results import (
 from failbench.studies.preflight.tables import (
     DEVELOPMENT_NOTE,
     LOOK_LABELS,
+    LOOKS_NOTE,
     RUNS_NOTE,
     SHARE_NOTE,
     TWIN_NOTE,
@@ -102,6 +103,13 @@ def report(
         DEVELOPMENT_NOTE,
         RUNS_NOTE.format(seed=SEED, equal=int(compared["equal"].sum()), compared=compared.height),
     )
+    crashing = groups[0].members
+    of_looks = LOOKS_NOTE.format(
+        at_once=sum(each.failure_step == each.failing["onset"].step for each in crashing),
+        crashes=len(crashing),
+        sooner=sum(each.ended_sooner for each in crashing),
+        later=sum(each.ended_later for each in crashing),
+    )
     shares = (SHARE_NOTE.format(interval=100 * confidence),)
     points = pl.DataFrame([*_points(looked)], schema=POINTS)
     line = margin_line(healthy, settings.quantile)
@@ -128,12 +136,12 @@ def report(
         },
         points={"preflight": rounded(points)},
         tables=(
-            crashes_table(groups, (*notes, *shares)),
+            crashes_table(groups, (*notes, of_looks, *shares)),
             alarms_table(alarms, (*notes, *shares, TWIN_NOTE)),
-            scenarios_table(looked, notes),
+            scenarios_table(looked, (*notes, of_looks)),
             costs_table(costs, notes),
         ),
-        sentences={"finding": _finding(groups[0], alarms, costs)},
+        sentences={"finding": _finding(groups[0], _twin_alarms(looked, confidence), costs)},
         summary=(
             Summary(
                 ("runs that crash", "look", "foreseen", "n"),
@@ -215,6 +223,12 @@ def _alarms(
     )
 
 
+def _twin_alarms(looked: Sequence[Looked], confidence: float) -> Share | None:
+    """Twins of which a crash is foreseen in any look."""
+    foreseen = [any(each.crash is not None for each in one.twin.values()) for one in looked]
+    return share(foreseen, confidence)
+
+
 def _costs(looked: Sequence[Looked], healthy: pl.DataFrame) -> list[tuple[str, str, Spread]]:
     first = [each.failing["start"] for each in looked]
     later = [each.failing["onset"] for each in looked if each.failing["onset"].step > 0]
@@ -271,7 +285,7 @@ def _points(looked: Sequence[Looked]) -> Iterator[dict[str, Any]]:
 
 def _finding(
     everything: Group,
-    alarms: Sequence[tuple[str, str, Mapping[str, Share | None]]],
+    twins: Share | None,
     costs: Sequence[tuple[str, str, Spread]],
 ) -> str:
     def cell(each: Share | None) -> str:
@@ -288,14 +302,12 @@ def _finding(
     foreseen = everything.shares["foreseen", "failure"]
     assert reasons is not None
     assert foreseen is not None
-    twins = [row["crash"] for runs, _, row in alarms if runs == "twins"]
-    wrong = sum(each.count for each in twins if each is not None)
-    looks = sum(each.n for each in twins if each is not None)
-    ratio = costs[3][2].median
+    time = costs[3][2]
     return (
         f"Before the first step `failbench preflight` foresees {of('start')} of the crashes, most "
         f"of which begin in mid-run; before the step of the onset {of('onset')}, before the step "
-        f"that crashes {of('failure')}, in {reasons.count} of these {foreseen.count} with the "
-        f"right category. It foresaw a crash in {wrong} of {looks} looks at healthy twins, and "
-        f"takes the time of {one_decimal(ratio)} steps of these small models.\n"
+        f"that crashes {of('failure')}, {reasons.count} of these {foreseen.count} with the right "
+        f"category. It foresees a crash of {cell(twins)} healthy twins, and takes the time of "
+        f"{with_interval(time.median, time.low, time.high, one_decimal)} steps (median and "
+        "quartiles) of these small models. Its checks were written with the scenarios in view.\n"
     )

@@ -25,6 +25,9 @@ SEED: Final = 0
 
 PLACE: Final = "data/preflight/answers.parquet"
 
+OF_RUN: Final = ("seconds", "step_seconds", "compared_steps", "error_type")
+"""Columns that an answer has under their own names."""
+
 DECIMALS: Final = 2
 """Of the slope of the margin: what is added follows from the rounded one."""
 
@@ -65,13 +68,19 @@ class Answer:
         Severity, root cause and foreseen exception of each finding, the worst first.
     seconds, step_seconds
         What it took, and what a step of the run takes.
+    compared_steps
+        Steps of the run that were whole.
+    error_type
+        The exception that ended it; None where none did.
     """
 
     step: int
     reached: bool
     said: tuple[tuple[str, str, str], ...]
-    seconds: float | None
-    step_seconds: float | None
+    seconds: float | None = None
+    step_seconds: float | None = None
+    compared_steps: int = 0
+    error_type: str | None = None
 
     @property
     def crash(self) -> tuple[str, str, str] | None:
@@ -120,6 +129,18 @@ class Looked:
     def crashes(self) -> bool:
         """Whether its run ends with an exception."""
         return self.ending == "exception"
+
+    @property
+    def ended_sooner(self) -> bool:
+        """Whether its run, trained again, had ended before the step that was to crash."""
+        last = self.failing.get("failure")
+        return last is not None and not last.reached and last.compared_steps < last.step
+
+    @property
+    def ended_later(self) -> bool:
+        """Whether its run, trained again, went on after the step that was to crash."""
+        last = self.failing.get("failure")
+        return self.crashes and last is not None and last.error_type is None
 
     @property
     def group(self) -> str:
@@ -326,4 +347,5 @@ def _by_run(answers: pl.DataFrame) -> dict[str, dict[Look, Answer]]:
 
 def _answer(row: Mapping[str, Any]) -> Answer:
     said = tuple(zip(row["severities"], row["causes"], row["errors"], strict=True))
-    return Answer(row["step"], row["reached"], said, row["seconds"], row["step_seconds"])
+    known = {name: row[name] for name in OF_RUN}
+    return Answer(row["step"], row["reached"], said, **known)

@@ -12,9 +12,9 @@ from failbench.reporting.table import Column, Table
 from failbench.studies.preflight.results import SAID, Answer, Looked, Share
 
 LOOK_LABELS: Final[Mapping[Look, str]] = {
-    "start": "Before the first step",
-    "onset": "Before the step of the onset",
-    "failure": "Before the step that crashes",
+    "start": "Before step 0",
+    "onset": "Before the onset",
+    "failure": "Before the crash",
 }
 
 SEVERITY_LABELS: Final = {
@@ -36,6 +36,14 @@ RUNS_NOTE: Final = (
     "runs were then equal to the recording in every column that does not measure the machine."
 )
 SHARE_NOTE: Final = "Count of n scenarios, and percent with {interval:g} % Wilson intervals."
+LOOKS_NOTE: Final = (
+    "The onset is the step in which the fault is switched on: {at_once} of the {crashes} crash in "
+    "it. Where memory ends a run it may end sooner or later than the recorded run, as a preflight "
+    "leaves holes in the heap: {sooner} had ended before the step that is looked at as that of the "
+    "crash, {later} went on after it. Not reached: the program stops before it has a model and a "
+    "batch, or had ended before."
+)
+RIGHT_NOTE: Final = "Right: crashes foreseen with the right category / with the right root cause."
 TWIN_NOTE: Final = (
     "A twin is the same program until the onset, and is looked at before its first step and before "
     "that of the onset, where the fault is not switched on, under the memory limit of its failing "
@@ -68,9 +76,10 @@ def share_cell(each: Share | None) -> str:
     return f"{each.count} of {each.n}: {interval}"
 
 
-def count_cell(each: Share | None) -> str:
-    """A count alone."""
-    return ABSENT if each is None else str(each.count)
+def reasons_cell(group: Group, look: Look) -> str:
+    """How many crashes are foreseen with the right category, and with the right root cause."""
+    counts = [group.shares[name, look] for name in ("right_category", "right_cause")]
+    return " / ".join(ABSENT if each is None else str(each.count) for each in counts)
 
 
 def crashes_table(groups: Sequence[Group], notes: tuple[str, ...]) -> Table:
@@ -80,10 +89,7 @@ def crashes_table(groups: Sequence[Group], notes: tuple[str, ...]) -> Table:
         label = LOOK_LABELS[look]
         return (
             Column("Foreseen", label, cell=lambda row: share_cell(row.shares["foreseen", look])),
-            Column(
-                "Category", label, cell=lambda row: count_cell(row.shares["right_category", look])
-            ),
-            Column("Cause", label, cell=lambda row: count_cell(row.shares["right_cause", look])),
+            Column("Right", label, cell=lambda row: reasons_cell(row, look)),
         )
 
     return Table.of(
@@ -95,7 +101,7 @@ def crashes_table(groups: Sequence[Group], notes: tuple[str, ...]) -> Table:
         groups,
         "How many crashes a preflight foresees, and with how many it names the category and the "
         "root cause.",
-        (*notes, "Category and Cause: of those that are foreseen, how many for the right reason."),
+        (*notes, RIGHT_NOTE),
     )
 
 
@@ -144,7 +150,7 @@ def scenarios_table(looked: Sequence[Looked], notes: tuple[str, ...]) -> Table:
         ),
         [row for row in looked if row.crashes],
         "The runs that crash, and the worst that a preflight says before.",
-        (*notes, "Not reached: the program stops before it has a model and a batch."),
+        notes,
     )
 
 
