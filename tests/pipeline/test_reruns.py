@@ -70,7 +70,7 @@ MONITOR = ("monitor_bounds", "invariants", "known")
 
 
 def test_the_folds_of_all_studies_run_every_study_again(reruns, pipeline) -> None:
-    watched = {"measure_peers", *MONITOR}
+    watched = {"measure_peers", "preflight", *MONITOR}
     apart = {"record", "check", "label_audit", "gallery", "paper_audit", *OUTSIDE, *watched}
     assert {*pipeline.stages} - reruns("features") == apart
 
