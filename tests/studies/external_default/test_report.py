@@ -78,10 +78,11 @@ def test_the_sentence_and_the_title_have_the_numbers_of_the_table(shown, small):
     assert value(shown, blocks, ALL_COLUMNS) in title
 
 
+@pytest.mark.usefixtures("project_style")
 def test_the_figure_has_a_panel_for_each_task_and_a_row_for_each_protocol(shown):
     figure = shown.figures["external_default"].figure()
     assert isinstance(figure, Figure)
-    assert [axes.get_title() for axes in figure.axes] == [
+    assert [axes.get_title(loc="left") for axes in figure.axes] == [
         "faulty or correct",
         "which of seven categories",
     ]
