@@ -1,4 +1,4 @@
-"""A question to a predictor: will this cell crash, after these, given what the kernel knows?"""
+"""A question to a predictor: will a cell crash after others, given what the kernel knows."""
 
 from __future__ import annotations
 
