@@ -85,7 +85,7 @@ def estimates(counted: Sequence[Counted], settings: ScenarioIntervalSettings) ->
     counts = np.stack([each.counts for each in counted])
 
     def figures(weights: Weights) -> Array:
-        sums = np.tensordot(weights[0], counts, axes=([-1], [1]))
+        sums: Array = np.asarray(np.tensordot(weights[0], counts, axes=([-1], [1])), np.float64)
         ratios = [_ratio(*score(sums)) for score in SCORES.values()]
         return np.asarray(np.concatenate([np.moveaxis(ratio, -1, 0) for ratio in ratios]))
 
