@@ -105,7 +105,7 @@ def _draw(
     table: pl.DataFrame, gains: pl.DataFrame, published: Sequence[Published], figure: Figure
 ) -> None:
     left, right = figure.subplots(1, 2, sharey=True, width_ratios=(3, 2))
-    rows = {arm: ARM_LABELS[arm] for arm in ARMS}
+    rows: dict[str, str] = {arm: ARM_LABELS[arm] for arm in ARMS}
     points = table.filter(pl.col("metric") == "accuracy").rename(
         {"predictor": "mark", "arm": "row"}
     )

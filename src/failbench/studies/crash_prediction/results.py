@@ -1,8 +1,8 @@
 """Results: how many crashes are foreseen, with intervals by resampling pairs.
 
-The two notebooks of a pair are drawn together, as they differ by one edit. Where resamples all
-agree, or a share is of few notebooks because few crashes are foreseen, Wilson's interval takes the
-place of BCa; ``n`` then says of how many.
+The two notebooks of a pair are drawn together, as they differ by one edit. Near one, at nought, and
+where a share is of few notebooks because few crashes are foreseen, Wilson's interval takes the place
+of BCa, with as many units as there are pairs, or notebooks if these are fewer.
 """
 
 from __future__ import annotations
@@ -101,8 +101,8 @@ def estimates(counted: Sequence[Counted], settings: ScenarioIntervalSettings) ->
             if value is not None:
                 low, high, _ = resampled.number(position, value)
                 few = whole < settings.wilson_below
-                if metric != "f1" and (few or value in (0.0, 1.0)):
-                    low, high = wilson(value, whole, settings.confidence)
+                if metric != "f1" and (few or value == 0 or value >= settings.wilson_from):
+                    low, high = wilson(value, min(whole, n_pairs), settings.confidence)
             rows.append((each.predictor, each.arm, metric, value, low, high, whole, n_pairs))
     return pl.DataFrame(rows, schema=ESTIMATE_SCHEMA, orient="row")
 

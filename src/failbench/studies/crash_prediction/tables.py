@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -35,8 +35,8 @@ CORPUS_NOTE: Final = (
     "kernel before it. The control tells the facts of a notebook of another pair of the library."
 )
 COUNT_NOTE: Final = (
-    "Percent with {confidence:g} % BCa intervals by resampling pairs; Wilson's where all resamples "
-    "agree, or a share is of fewer than {few}. Precision: of crashes foreseen; recall and "
+    "Percent with {confidence:g} % BCa intervals by resampling pairs; Wilson's at nought, "
+    "near one, and where a share is of fewer than {few}. Precision: of crashes foreseen; recall and "
     "exception named: of notebooks that crash. Who cannot say foresees no crash; answered is how "
     "often something is said. Chance is 50, and there are as many crashes as there are not."
 )
@@ -191,18 +191,19 @@ def parts_table(parts: Mapping[str, pl.DataFrame], notes: tuple[str, ...]) -> Ta
             zip(parts["development"]["predictor"], parts["development"]["arm"], strict=True)
         )
     )
+
+    def column(part: str) -> Column:
+        return Column(
+            f"{part.capitalize()} ({parts[part]['pairs'][0]} pairs)",
+            cell=lambda key: interval_cell(cells[part].get((*key, "accuracy"))),
+        )
+
     return Table.of(
         "crash_prediction_parts",
         (
             Column("Predictor", align="left", cell=lambda key: label_of(key[0])),
             Column("Told", align="left", cell=lambda key: ARM_LABELS[key[1]]),
-            *(
-                Column(
-                    f"{part.capitalize()} ({table['pairs'][0]} pairs)",
-                    cell=lambda key, part=part: interval_cell(cells[part].get((*key, "accuracy"))),
-                )
-                for part, table in parts.items()
-            ),
+            *(column(part) for part in parts),
         ),
         keys,
         "Accuracy on development pairs and on test pairs.",
@@ -245,5 +246,5 @@ def _contrast_row(each: Contrast) -> tuple[str, ...]:
     )
 
 
-def _at(place: int) -> Any:  # noqa: ANN401 - a function from a row of texts to one of them
+def _at(place: int) -> Callable[[tuple[str, ...]], str]:
     return lambda row: row[place]
