@@ -6,7 +6,7 @@ from pathlib import Path
 
 from failbench.crashes.answers import read_answers
 from failbench.statistics.settings import read_with_statistics
-from failbench.studies.crash_prediction.asked import read_cases
+from failbench.crashes.cases import read_cases
 from failbench.studies.crash_prediction.collected import collect, collected_table
 from failbench.studies.crash_prediction.published import read_published
 from failbench.studies.crash_prediction.report import report

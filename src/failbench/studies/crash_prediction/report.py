@@ -11,7 +11,7 @@ import polars as pl
 from failbench.notebooks.corpus import LIBRARIES
 from failbench.reporting.cells import percent
 from failbench.reporting.study_report import StudyReport, Summary, rounded
-from failbench.studies.crash_prediction.asked import Case
+from failbench.crashes.cases import Case
 from failbench.studies.crash_prediction.comparisons import Contrast, contrasts
 from failbench.studies.crash_prediction.counted import count
 from failbench.studies.crash_prediction.figure import crash_prediction_picture

@@ -1,8 +1,8 @@
 """Results: how many crashes are foreseen, with intervals by resampling pairs.
 
-The two notebooks of a pair are drawn together, as they differ by one edit. Near one, at nought, and
-where a share is of few notebooks because few crashes are foreseen, Wilson's interval takes the place
-of BCa, with as many units as there are pairs, or notebooks if these are fewer.
+The two notebooks of a pair are drawn together, as they differ by one edit. Near one, at nought,
+and where a share is of few notebooks because few crashes are foreseen, Wilson's interval takes the
+place of BCa, with as many units as there are pairs, or notebooks if these are fewer.
 """
 
 from __future__ import annotations

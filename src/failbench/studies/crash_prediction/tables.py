@@ -36,9 +36,9 @@ CORPUS_NOTE: Final = (
 )
 COUNT_NOTE: Final = (
     "Percent with {confidence:g} % BCa intervals by resampling pairs; Wilson's at nought, "
-    "near one, and where a share is of fewer than {few}. Precision: of crashes foreseen; recall and "
-    "exception named: of notebooks that crash. Who cannot say foresees no crash; answered is how "
-    "often something is said. Chance is 50, and there are as many crashes as there are not."
+    "near one, and where a share is of fewer than {few}. Precision: of crashes foreseen; recall "
+    "and exception named: of notebooks that crash. Who cannot say foresees no crash; answered is "
+    "how often something is said. Chance is 50, and there are as many crashes as there are not."
 )
 NAMED_NOTE: Final = (
     "Accuracy, exception named: a crash counts as told right if its exception is named as well."

@@ -1,4 +1,4 @@
-"""What predictors are asked: every notebook of the corpus in every arm."""
+"""Cases: the notebooks of the corpus, of which predictors are asked in every arm."""
 
 from __future__ import annotations
 
