@@ -9,11 +9,11 @@ from typing import Any, Final
 import polars as pl
 
 from failbench.crashes.answers import REMEDY, asked
+from failbench.crashes.cases import Case
 from failbench.crashes.catalogue import PREDICTORS
 from failbench.crashes.prediction import CrashPrediction
 from failbench.crashes.question import ARMS, Arm
 from failbench.errors import BadInputError
-from failbench.crashes.cases import Case
 from failbench.studies.crash_prediction.settings import COMBINED, DRY_RUN, LENGTH, MAJORITY, RULES
 
 COLLECTED: Final = pl.Schema(

@@ -8,10 +8,10 @@ from typing import Any, Final
 
 import polars as pl
 
+from failbench.crashes.cases import Case
 from failbench.notebooks.corpus import LIBRARIES
 from failbench.reporting.cells import percent
 from failbench.reporting.study_report import StudyReport, Summary, rounded
-from failbench.crashes.cases import Case
 from failbench.studies.crash_prediction.comparisons import Contrast, contrasts
 from failbench.studies.crash_prediction.counted import count
 from failbench.studies.crash_prediction.figure import crash_prediction_picture
