@@ -10,7 +10,14 @@ from importlib import import_module
 from pathlib import Path
 from typing import get_args
 
-from failbench.commands.paths import OUTSIDE_LIST, PEERS, SCENARIOS, TELEMETRY
+from failbench.commands.paths import (
+    OUTSIDE_LIST,
+    PEERS,
+    PEERS_GRADIENTS,
+    PEERS_INSIDE,
+    SCENARIOS,
+    TELEMETRY,
+)
 from failbench.commands.shards import CLUSTERS
 from failbench.errors import BadInputError
 from failbench.methods.llm.settings import Reads
@@ -158,6 +165,23 @@ def _parser() -> argparse.ArgumentParser:
     peers.add_argument("--telemetry", type=Path, default=TELEMETRY, metavar="DIR")
     peers.add_argument("--output", type=Path, default=PEERS, metavar="FILE")
     peers.set_defaults(run=_command("peers", "ask_peers"))
+
+    inside = commands.add_parser(
+        "peers-inside", help="train recorded runs again with a tool in them that reads no logs"
+    )
+    inside.add_argument("--telemetry", type=Path, default=TELEMETRY, metavar="DIR")
+    inside.add_argument("--output", type=Path, default=PEERS_INSIDE, metavar="FILE")
+    inside.add_argument("--setting", default="distilbert-adamw", metavar="NAME")
+    inside.add_argument("--pairs", type=_positive, metavar="N", help="of the plan (default: all)")
+    inside.add_argument("--workers", type=_positive, default=1, metavar="N", help="default: 1")
+    inside.add_argument("--minutes", type=float, help="begin no further pair after so long")
+    inside.set_defaults(run=_command("inside", "train_with_peer"))
+
+    gradients = commands.add_parser(
+        "peers-gradients", help="observe which gradients DEFault++ reads in three steps"
+    )
+    gradients.add_argument("--output", type=Path, default=PEERS_GRADIENTS, metavar="FILE")
+    gradients.set_defaults(run=_command("inside", "observe"))
 
     score = commands.add_parser(
         "score", help="score methods on recorded runs of causes that they have not learnt from"
