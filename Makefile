@@ -85,9 +85,15 @@ lint: $(STUDY)  ## check style and types
 record: $(RECORDER)  ## record what is missing or out of date (a setting takes 35 to 50 minutes on 2 cores)
 	@$(IN_VENV) failbench record
 
-record-peers: $(RECORDER)  ## ask other tools about the logs of recorded runs, with the extra `peers`
+record-peers: $(RECORDER)  ## ask other tools about the logs of recorded runs, with the extra `peers` (INSIDE=1: and one that is called in trainings)
 	@$(INSTALL) --no-deps --editable '.[peers]' runmedic==0.1.1 'training-doctor==0.1.0'
 	@$(IN_VENV) failbench peers
+ifdef INSIDE
+	@$(INSTALL) --no-deps 'defaultplusplus==0.4.1'
+	@$(IN_VENV) failbench peers-gradients
+	@$(IN_VENV) failbench peers-inside --setting bert-adamw
+	@$(IN_VENV) failbench peers-inside --setting distilbert-adamw
+endif
 
 llm: $(STUDY)  ## ask language models on an Ollama server, then regenerate what reads their answers
 	@$(IN_VENV) failbench llm

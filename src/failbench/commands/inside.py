@@ -31,7 +31,8 @@ def train_with_peer(
     telemetry
         Folder of runs.
     output
-        Table of answers; what it holds of the same runs, version and code is not trained again.
+        Table of answers; what it holds of the same runs, version and code is not trained again. The
+        verdicts that these come to are written beside it.
     setting
         Whose runs: an architecture and an optimizer.
     pairs
@@ -52,11 +53,13 @@ def train_with_peer(
         If the telemetry or the table cannot be read, the setting is none that is recorded, or the
         peer or the recorder is not installed.
     """
+    from failbench.peers.default_plus_plus import verdicts_of
     from failbench.recording.archive import read_known
     from failbench.recording.campaign import Campaign
     from failbench.recording.corpus_cache import corpus_cache
     from failbench.recording.inside import InsideRecording
     from failbench.recording.sandbox import RecorderError, require_recording_extra
+    from failbench.telemetry import write_parquet
 
     require_recording_extra()
     params = read_section("record", RecordParams)
@@ -88,6 +91,8 @@ def train_with_peer(
 
         try:
             table = InsideRecording(campaign, output).record(workers, show, pairs)
+            verdicts = output.with_name(f"{output.stem}_verdicts.parquet")
+            write_parquet(verdicts_of(table), verdicts)
         except RecorderError as error:
             print(f"{error} What was recorded so far is kept.", file=sys.stderr)
             return 1
