@@ -17,14 +17,17 @@ AGAINST ?= HEAD
 # Where benchmarks write what they measured; give another path to keep a run.
 COST ?= .benchmarks/cost.json
 MILLION ?= .benchmarks/million.json
+# Files of tests that run at a time; benchmarks measure, so nothing runs beside them.
+WORKERS ?= 2
+BESIDE := --numprocesses $(WORKERS) --dist loadfile
 LOCK_OPTIONS := --quiet --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	--no-emit-index-url --prerelease disallow
 
-.PHONY: help repro compare reruns test system-test long-test cost monitor-cost million lint record record-peers llm paper \
-	readme lock clean
+.PHONY: help repro compare reruns test system-test long-test cost monitor-cost million lint record record-peers \
+	record-notebooks record-reasoning record-preflight llm paper readme lock clean
 
 help:  ## list the targets
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
 
 $(STUDY): requirements.lock pyproject.toml
 	@command -v $(PYTHON) >/dev/null || { \
@@ -55,10 +58,12 @@ reruns: $(STUDY)  ## print what a change of S runs again: S=section, or S=sectio
 	@$(IN_VENV) failbench reruns $(or $(S),$(error Name a parameter, as in: make reruns S=features))
 
 test: $(RECORDER)  ## run the tests, with real small recordings
-	@$(IN_VENV) python -m pytest -q
+	@$(IN_VENV) python -m pytest -q tests/benchmarks
+	@$(IN_VENV) python -m pytest -q --ignore tests/benchmarks $(BESIDE)
 
 system-test: $(RECORDER)  ## run the end-to-end tests, which take minutes
-	@$(IN_VENV) python -m pytest -q -m system
+	@$(IN_VENV) python -m pytest -q -m system tests/benchmarks
+	@$(IN_VENV) python -m pytest -q -m system --ignore tests/benchmarks $(BESIDE)
 
 long-test: $(RECORDER)  ## run the statistical simulations, which take minutes
 	@$(IN_VENV) python -m pytest -q -m long
@@ -85,6 +90,9 @@ lint: $(STUDY)  ## check style and types
 record: $(RECORDER)  ## record what is missing or out of date (a setting takes 35 to 50 minutes on 2 cores)
 	@$(IN_VENV) failbench record
 
+record-reasoning: $(RECORDER)  ## train the models of reasoning and record their answers
+	@$(IN_VENV) failbench reasoning
+
 record-peers: $(RECORDER)  ## ask other tools about the logs of recorded runs, with the extra `peers` (INSIDE=1: and one that is called in trainings)
 	@$(INSTALL) --no-deps --editable '.[peers]' runmedic==0.1.1 'training-doctor==0.1.0'
 	@$(IN_VENV) failbench peers
@@ -94,6 +102,12 @@ ifdef INSIDE
 	@$(IN_VENV) failbench peers-inside --setting bert-adamw
 	@$(IN_VENV) failbench peers-inside --setting distilbert-adamw
 endif
+
+record-notebooks: $(RECORDER)  ## execute the notebooks that are due in live kernels (15 minutes)
+	@$(IN_VENV) failbench notebooks
+
+record-preflight: $(RECORDER)  ## ask a preflight about the runs of the reference setting (30 minutes on a core)
+	@$(IN_VENV) failbench preflight-runs
 
 llm: $(STUDY)  ## ask language models on an Ollama server, then regenerate what reads their answers
 	@$(IN_VENV) failbench llm
@@ -108,6 +122,8 @@ readme:  ## put the findings and the tables into README.md
 		-e '/<!-- finding: begin -->/r paper/tables/intervals/finding.md' \
 		-e '/<!-- monitor finding: begin -->/,/<!-- monitor finding: end -->/{//!d}' \
 		-e '/<!-- monitor finding: begin -->/r paper/tables/monitor/finding.md' \
+		-e '/<!-- external finding: begin -->/,/<!-- external finding: end -->/{//!d}' \
+		-e '/<!-- external finding: begin -->/r paper/tables/external_default/finding.md' \
 		-e '/<!-- logs table: begin -->/,/<!-- logs table: end -->/{//!d}' \
 		-e '/<!-- logs table: begin -->/r paper/tables/diagnose_logs/headline.md' \
 		-e '/<!-- methods table: begin -->/,/<!-- methods table: end -->/{//!d}' \
@@ -121,7 +137,8 @@ lock:  ## resolve the two lock files anew (needs uv)
 		--output-file requirements.lock
 	@printf "torch; sys_platform == 'never'\nimportlib-metadata>=8\n%s\n%s\n" \
 		"google-auth; sys_platform == 'never'" "uvicorn; sys_platform == 'never'" | { \
-		printf '%s\n' transformers tokenizers accelerate lightning tensorboard 'mlflow-skinny>=3.17' | \
+		printf '%s\n' transformers tokenizers accelerate lightning tensorboard 'mlflow-skinny>=3.17' \
+		'jupyter_client>=8.6' 'ipykernel>=7' 'nbformat>=5.10' | \
 		$(UV) pip compile - $(subst disallow,if-necessary,$(LOCK_OPTIONS)) \
 		--override /dev/fd/3 --constraint requirements.lock --output-file requirements-record.lock; } 3<&0
 

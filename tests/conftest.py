@@ -26,6 +26,13 @@ def repository() -> Path:
     return Path(__file__).parents[1]
 
 
+@pytest.fixture(autouse=True)
+def style_restored():
+    """A test that publishes sets the project's style: the next test does not inherit it."""
+    with mpl.rc_context():
+        yield
+
+
 @pytest.fixture
 def project_style(repository: Path):
     """The project's matplotlibrc, for the duration of a test."""

@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 import yaml
 
-from failbench import cli
 from failbench.cli import main
+from failbench.commands.arguments import benchmark, diagnosing, recording
 from failbench.recording.fingerprint import PROVENANCE, fingerprint
 from failbench.recording.nominal import NominalRanges
 from failbench.scenarios import COUNTS, FaultDeclaration
@@ -331,12 +331,12 @@ def test_options_that_are_not_known_end_with_2(
 
 
 def test_every_command_has_the_function_that_it_names():
-    tree = ast.parse(inspect.getsource(cli))
     named = [
         tuple(argument.value for argument in node.args)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "_command"
+        for declarations in (benchmark, diagnosing, recording)
+        for node in ast.walk(ast.parse(inspect.getsource(declarations)))
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "command"
     ]
-    assert len(named) > 10
+    assert len(named) > 20
     for module, name in named:
         assert callable(getattr(import_module(f"failbench.commands.{module}"), name))

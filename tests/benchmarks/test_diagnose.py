@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 
 from failbench.diagnose.diagnosis import diagnosis_of
 from failbench.readers.log import Log
 from failbench.readers.text import read_text
+from ratios import times_as_long
 
 LINES = 20_000
 
@@ -23,12 +22,6 @@ def log_of(lines: int) -> list[bytes]:
     return ["\n".join(rows).encode()]
 
 
-def cpu_seconds(function: Callable[[], object]) -> float:
-    started = time.process_time()
-    function()
-    return time.process_time() - started
-
-
 def read(lines: int) -> Log:
     return read_text("-", log_of(lines))
 
@@ -37,23 +30,23 @@ def test_a_diagnosis_costs_less_than_reading_the_log():
     chunks = log_of(5 * LINES)
     log = read_text("-", chunks)
     diagnosis_of(log)  # the model and the catalogues are read once
-    reading = min(cpu_seconds(lambda: read_text("-", chunks)) for _ in range(2))
-    assert min(cpu_seconds(lambda: diagnosis_of(log)) for _ in range(2)) <= reading
+    assert times_as_long(lambda: diagnosis_of(log), lambda: read_text("-", chunks), 1) <= 1
 
 
 def test_four_times_the_rows_take_about_four_times_as_long():
     small, large = read(LINES), read(4 * LINES)
     diagnosis_of(small)
-    seconds = min(cpu_seconds(lambda: diagnosis_of(small)) for _ in range(3))
-    assert cpu_seconds(lambda: diagnosis_of(large)) <= 7 * seconds
+    assert times_as_long(lambda: diagnosis_of(large), lambda: diagnosis_of(small), 7) <= 7
 
 
 def test_the_command_says_its_options_in_the_time_of_a_few_interpreters():
-    def seconds(*arguments: str) -> float:
-        started = time.perf_counter()
+    def run(*arguments: str) -> None:
         subprocess.run([sys.executable, *arguments], check=True, capture_output=True)
-        return time.perf_counter() - started
 
-    empty = min(seconds("-c", "import argparse, json, pathlib") for _ in range(3))
-    helped = min(seconds("-m", "failbench.cli", "diagnose", "--help") for _ in range(3))
-    assert helped <= 12 * empty
+    def interpreter() -> None:
+        run("-c", "import argparse, json, pathlib")
+
+    def options() -> None:
+        run("-m", "failbench.cli", "diagnose", "--help")
+
+    assert times_as_long(options, interpreter, 12) <= 12

@@ -6,6 +6,7 @@ import pytest
 
 from failbench.peers.mapping import mapping
 from failbench.peers.renderings import FORMATS, SEED, SEEDS, renderer
+from failbench.peers.rules import rule_peers
 from failbench.peers.skill import PEER
 from failbench.rendering.formats import FORMATS as ALL_FORMATS
 from failbench.rendering.names import draw_names
@@ -17,7 +18,7 @@ GIVEN = sorted({form for given in FORMATS.values() for form in given})
 
 
 def test_every_peer_that_is_run_is_given_formats_that_there_are():
-    assert set(FORMATS) == {peer for peer, _ in mapping()} - {PEER}
+    assert set(FORMATS) == {peer for peer, _ in mapping()} - {PEER, *rule_peers()}
     assert set(GIVEN) <= set(ALL_FORMATS)
 
 

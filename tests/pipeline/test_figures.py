@@ -22,6 +22,7 @@ STYLE = REPOSITORY / "src/failbench/reporting/style.py"
 PICTURE = REPOSITORY / "src/failbench/reporting/picture.py"
 PANEL = REPOSITORY / "src/failbench/outputs/panel.py"
 CURVES = REPOSITORY / "src/failbench/outputs/curves.py"
+LENSES = REPOSITORY / "src/failbench/lenses/lens_figure.py"
 
 
 @pytest.fixture(scope="module", params=FIGURES, ids=lambda path: path.stem)
@@ -84,5 +85,5 @@ def test_colours_are_named_in_one_module_of_the_studies_and_one_of_the_outputs()
 def test_figures_are_sized_in_one_module_of_each_and_letters_by_the_style():
     for path in SOURCES:
         text = path.read_text(encoding="utf-8")
-        assert "figsize" not in text or path in (PICTURE, CURVES), path
+        assert "figsize" not in text or path in (PICTURE, CURVES, LENSES), path
         assert not re.search(r"(fontsize|labelsize|textsize)=[\d.]", text), path

@@ -19,6 +19,7 @@ README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
         ("finding", "intervals/finding"),
         ("logs table", "diagnose_logs/headline"),
         ("monitor finding", "monitor/finding"),
+        ("external finding", "external_default/finding"),
         ("methods table", "intervals/headline"),
     ],
 )

@@ -62,12 +62,16 @@ def test_a_parameter_of_a_study_runs_that_study_and_its_readers_alone(
     assert reruns(section) == stages
 
 
+OUTSIDE = ("outside_list", "measure_external_default", "external_default", "reasoning_lenses")
+"""Stages that are about runs of others, or about models of another kind."""
+
 MONITOR = ("monitor_bounds", "invariants", "known")
 """Stages of what the monitor measured in which nothing is learnt in folds."""
 
 
 def test_the_folds_of_all_studies_run_every_study_again(reruns, pipeline) -> None:
-    apart = {"record", "check", "label_audit", "gallery", "outside_list", "paper_audit", *MONITOR}
+    watched = {"measure_peers", "preflight", *MONITOR}
+    apart = {"record", "check", "label_audit", "gallery", "paper_audit", *OUTSIDE, *watched}
     assert {*pipeline.stages} - reruns("features") == apart
 
 

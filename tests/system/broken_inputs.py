@@ -34,6 +34,7 @@ from failbench.studies.crosswalk.conditions import CONDITIONS
 from failbench.studies.crosswalk.results import predictions_schema
 from failbench.studies.human_baseline.results import SCENARIO_SCHEMA, SHARE_SCHEMA
 from failbench.studies.lead_time.settings import methods_asked
+from failbench.studies.peers.schemas import BREAKS, LOG_ANSWERS
 from pipeline import REPOSITORY, Stage, foreach_items, stages
 
 GARBAGE = b"\x93\x00 not what it should be \xff\n\x01"
@@ -52,6 +53,8 @@ READ_IN_PART = {
         for stage in stages()  # flags are those that are there
     },
     ("human_baseline", "data/measurements/difficulty/scenarios.parquet"): SCENARIO_SCHEMA,
+    ("peers", "data/measurements/diagnose_logs/answers.parquet"): LOG_ANSWERS,
+    ("peers", "data/measurements/invariants/verdicts.parquet"): BREAKS,
     ("human_baseline", "data/measurements/difficulty/shares.parquet"): SHARE_SCHEMA,
     **{
         ("crosswalk", f"data/predictions/{condition.predictions}/{method}.parquet"): (

@@ -6,6 +6,11 @@ from pathlib import Path
 
 SCENARIOS = Path("data/scenarios")
 OUTSIDE_LIST = Path("data/outside")
+EXTERNAL_DEFAULT = Path("data/external/default")
+
+NOTEBOOKS = Path("data/notebooks")
+"""Pairs of notebooks, and what was observed of them."""
+
 TELEMETRY = Path("data/telemetry")
 
 PEERS = Path("data/peers/verdicts.parquet")
@@ -16,6 +21,9 @@ PEERS_GRADIENTS = Path("data/peers/default_plus_plus_gradients.csv")
 
 PEERS_INSIDE = Path("data/peers/default_plus_plus.parquet")
 """What a tool said that was in recorded runs when they were trained once more."""
+
+PREFLIGHT = Path("data/preflight/answers.parquet")
+"""What a preflight said of recorded runs."""
 
 FEATURE_TABLE = Path("data/features/features.parquet")
 
@@ -29,6 +37,11 @@ TABLES = Path("paper/tables")
 
 RECORDING_WORK = Path("data/.recording")
 """Corpus and journals of the recorder."""
+
+REASONING = Path("data/reasoning")
+"""Models of reasoning: what they are made from, and their traces."""
+
+REASONING_WORK = RECORDING_WORK / "reasoning"
 
 LLM_ANSWERS = Path("data/llm")
 """Answers of language models, one file per model."""

@@ -11,7 +11,7 @@ from failbench.peers import skill
 from failbench.peers.curves import recorded_curves
 from failbench.peers.mapping import mapping
 from failbench.peers.standards import Standard, standards
-from failbench.peers.verdicts import PeerVerdict, Reading, reading_of
+from failbench.peers.verdicts import VERDICT_SCHEMA, PeerVerdict, Reading, reading_of
 from failbench.vocabulary import ABSTAIN
 
 TELEMETRY: Final = "telemetry"
@@ -122,16 +122,41 @@ def skill_answers(
     polars.DataFrame
         A row of ``ANSWER_SCHEMA`` per run.
     """
+    return recorded_answers(skill_verdicts(steps, runs), by)
+
+
+def skill_verdicts(steps: pl.DataFrame, runs: pl.Series) -> pl.DataFrame:
+    """What the skill's documented thresholds say of recorded telemetry, as a peer's verdicts.
+
+    Parameters
+    ----------
+    steps, runs
+        As :func:`skill_answers` takes them.
+
+    Returns
+    -------
+    polars.DataFrame
+        A row of ``verdicts.VERDICT_SCHEMA`` per run; there was no log to have a digest of.
+    """
     kept = steps.filter(pl.col("run_id").is_in(runs.implode())).sort("run_id", "step")
     by_run = {str(key[0]): part for key, part in kept.group_by("run_id", maintain_order=True)}
-    readings = {
-        run: skill.reading_of_curves(recorded_curves(by_run.get(run, steps.clear())))
-        for run in runs.to_list()
-    }
-    standard = (by or standards())[skill.PEER]
-    return _table(
-        (verdict(standard, run, TELEMETRY, reading), reading) for run, reading in readings.items()
-    )
+    rows = []
+    for run in runs.to_list():
+        reading = skill.reading_of_curves(recorded_curves(by_run.get(run, steps.clear())))
+        rows.append(
+            {
+                "run_id": run,
+                "format": TELEMETRY,
+                "peer": skill.PEER,
+                "version": standards()[skill.PEER].version,
+                "rendering": "",
+                "issues": list(reading.issues),
+                "severities": list(reading.severities),
+                "confidences": list(reading.confidences),
+                "unreadable": None,
+            }
+        )
+    return pl.DataFrame(rows, schema=VERDICT_SCHEMA)
 
 
 def _table(verdicts: Iterator[tuple[PeerVerdict, Reading]]) -> pl.DataFrame:

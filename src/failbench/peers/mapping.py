@@ -1,9 +1,11 @@
 """Mapping: what each issue that a peer can report comes to in the project's words.
 
-``data/mapping.csv`` lists every issue, those too that no run of the benchmark brings about. Where a
-peer gives several causes in an order, the first one counts; where the first one names causes of two
-categories in one sentence, the issue is a detection without a category. ``data/variants.csv`` says
-by which words a first cause is known where an issue has several: such an issue is written
+``data/mapping.csv`` lists every issue, those too that no run of the benchmark brings about; of
+peers that are taken as rules those of the rules that apply. Where a peer gives several causes in an
+order, the first one counts; where the first one names causes of two categories in one sentence, the
+issue is a detection without a category, and so it is where the peer says what is wrong and no
+cause. Exploding and vanishing gradients and overfitting are named as causes. ``data/variants.csv``
+says by which words a first cause is known where an issue has several: such an issue is written
 ``issue/variant``.
 """
 
@@ -15,7 +17,10 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
+import polars as pl
+
 from failbench.causes.catalogue import causes
+from failbench.errors import BadInputError
 from failbench.peers.standards import standards
 from failbench.vocabulary import CATEGORIES, Category
 
@@ -75,6 +80,36 @@ def _category(row: dict[str, str]) -> Category | None:
 def issues_of(peer: str) -> frozenset[str]:
     """Every issue that a peer can report, without variants."""
     return frozenset(issue.partition("/")[0] for known, issue in mapping() if known == peer)
+
+
+def refuse_unmapped(verdicts: pl.DataFrame, place: object) -> None:
+    """Refuse a table of verdicts in which a peer says what the mapping does not know.
+
+    Parameters
+    ----------
+    verdicts
+        Rows of ``verdicts.VERDICT_SCHEMA``.
+    place
+        Where the table is from.
+
+    Raises
+    ------
+    BadInputError
+        If a peer is not listed, or an issue of it is not mapped.
+    """
+    for peer in verdicts["peer"].unique().sort():
+        if peer not in standards():
+            remedy = "Add it to src/failbench/peers/data/peers.csv."
+            raise BadInputError(place, "peer", f"{peer!r} is no peer.", remedy)
+        said = verdicts.filter(peer=peer)["issues"].explode().drop_nulls().unique().sort()
+        for issue in said:
+            if (peer, issue) not in mapping():
+                raise BadInputError(
+                    place,
+                    "issues",
+                    f"{peer} says {issue!r}, which has no mapping.",
+                    "Add it to src/failbench/peers/data/mapping.csv, with a reason.",
+                )
 
 
 def with_variant(peer: str, issue: str, first_cause: str) -> str:

@@ -15,6 +15,10 @@ SEVERITIES: Final = ("critical", "high", "warning", "moderate", "low", "info")
 """Words of all peers, the most severe first."""
 
 
+CONFIDENCE_STEP: Final = 0.05
+"""Confidences of peers are multiples of it."""
+
+
 class Standard(Record):
     """A peer, and how it is to be taken.
 
@@ -29,13 +33,16 @@ class Standard(Record):
     licence
         Under which it is published.
     level
-        Whether issues count by their severity or by their confidence.
+        Whether issues count by their severity, by their confidence, or, being alarms of rules, all.
     detects_from
-        The lowest severity or confidence of an issue that says that something is wrong.
+        The lowest severity or confidence of an issue that says that something is wrong; empty where
+        all count, as are the other two.
     commits_from
         The lowest one of an issue whose category counts as answered.
     strict_from
         The lowest one of both if the peer is taken at its most cautious.
+    checkable
+        Whether a person can hold a verdict against the checks that made it.
     source
         Where the peer says so.
     """
@@ -44,10 +51,11 @@ class Standard(Record):
     label: str
     version: str
     licence: str
-    level: Literal["severity", "confidence"]
+    level: Literal["severity", "confidence", "rule"]
     detects_from: str
     commits_from: str
     strict_from: str
+    checkable: bool
     source: str
 
     @model_validator(mode="after")
@@ -57,6 +65,8 @@ class Standard(Record):
                 raise ValueError(f"{bound!r} is no severity.")
             if self.level == "confidence":
                 float(bound)
+            if self.level == "rule" and bound:
+                raise ValueError(f"{bound!r} bounds nothing: all alarms of rules count.")
         return self
 
     def reaches(self, bound: str, severity: str, confidence: float | None) -> bool:
@@ -71,6 +81,8 @@ class Standard(Record):
         confidence
             Of the issue, from 0 to 1.
         """
+        if self.level == "rule":
+            return True
         if self.level == "severity":
             return SEVERITIES.index(severity) <= SEVERITIES.index(bound)
         return confidence is not None and confidence >= float(bound)
@@ -78,8 +90,18 @@ class Standard(Record):
     @property
     def strict(self) -> Standard:
         """The peer at its most cautious."""
-        bounds = {"detects_from": self.strict_from, "commits_from": self.strict_from}
-        return self.model_copy(update=bounds)
+        return self.taken_from(self.strict_from)
+
+    def taken_from(self, bound: str) -> Standard:
+        """The peer if its issues count from a bound on, for detection and for the category."""
+        return self.model_copy(update={"detects_from": bound, "commits_from": bound})
+
+    @property
+    def bounds(self) -> tuple[str, ...]:
+        """All bounds that may be tried: severities, or confidences as the peers document them."""
+        if self.level == "confidence":
+            return tuple(f"{step * CONFIDENCE_STEP:.2f}" for step in range(1, 20))
+        return SEVERITIES if self.level == "severity" else ()
 
 
 @cache

@@ -1,0 +1,61 @@
+"""The command ``preflight``: what will crash in a training step, said before it is taken."""
+
+from __future__ import annotations
+
+import json
+
+from failbench.errors import BadInputError
+
+NOTHING, FAILS, TO_BE_LOOKED_AT = 0, 1, 3
+"""Exit status; 2 is bad input, as everywhere."""
+
+
+def run_preflight(*, target: str, capacity: str | None, real_step: bool, as_json: bool) -> int:
+    """Print what a preflight says of what a function of a file builds.
+
+    Parameters
+    ----------
+    target
+        ``FILE.py`` or ``FILE.py:FUNCTION``.
+    capacity
+        Memory of the training; None for what is free.
+    real_step
+        Take one real step on a copy as well.
+    as_json
+        Print a document for programs, in place of the page.
+
+    Returns
+    -------
+    int
+        0 if nothing stands out, 1 if the training will fail, 3 if something should be looked at.
+
+    Raises
+    ------
+    BadInputError
+        If torch is not installed, or the file does not give what is needed.
+    """
+    try:
+        import torch  # noqa: F401 - asked for before a user's file is imported
+    except ImportError as error:
+        raise BadInputError(
+            "preflight", "torch", "is not installed.", "Run this where your training runs."
+        ) from error
+    from failbench.preflight.loading import built_by, bytes_of
+    from failbench.preflight.page import document, page
+    from failbench.preflight.preflight import preflight
+    from failbench.readers.lines import clean
+
+    size = None if capacity is None else bytes_of(capacity)
+    built = built_by(target)
+    options = {name: built.pop(name) for name in [*built] if name in ("forward", "vocabulary")}
+    limit = size or built.pop("capacity_bytes", None)
+    built.pop("capacity_bytes", None)
+    report = preflight(**built, **options, capacity_bytes=limit, real_step=real_step)
+    if as_json:
+        print(json.dumps(document(report), indent=2))
+    else:
+        print(clean(page(report)))
+    if report.fails:
+        return FAILS
+    is_clear = all(each.severity == "note" for each in report.findings)
+    return NOTHING if is_clear else TO_BE_LOOKED_AT

@@ -1,0 +1,69 @@
+"""Record what a preflight says of the runs of the reference setting."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+
+from failbench.commands.paths import RECORDING_WORK, SCENARIOS, TELEMETRY
+from failbench.commands.terminal import INTERRUPTED, progress_meter
+from failbench.detector import DetectorParams
+from failbench.params import read_section
+from failbench.recording.plan import SETTINGS, RecordParams
+
+
+def record_preflights(*, output: Path) -> int:
+    """Train the runs of seed 0 again, with a preflight before some of their steps.
+
+    Parameters
+    ----------
+    output
+        The table; what it holds of the same runs and code is kept.
+
+    Raises
+    ------
+    BadInputError
+        If a library is missing, or scenarios or telemetry cannot be read.
+    """
+    from failbench.prediction.slices import ReferenceStudy
+    from failbench.recording.sandbox import RecorderError, require_recording_extra
+
+    require_recording_extra()
+    from failbench.commands.record import stop_after
+    from failbench.preflighted.recorder import PreflightRecording
+    from failbench.recording.archive import read_known
+    from failbench.recording.campaign import Campaign
+    from failbench.recording.corpus_cache import corpus_cache
+    from failbench.scenarios import read_scenarios
+
+    study = read_section("nested_cv", ReferenceStudy)
+    name = f"{study.architecture}-{study.optimizer}"
+    campaign = Campaign(
+        SETTINGS[name],
+        read_scenarios(SCENARIOS),
+        read_section("record", RecordParams),
+        read_section("detector", DetectorParams),
+        RECORDING_WORK / f"{name}-preflight",
+        corpus_cache(RECORDING_WORK).resolve(),
+        known=read_known(TELEMETRY),
+        stop=stop_after(None),
+    )
+    started = time.monotonic()
+    with progress_meter() as meter:
+        kept: list[int] = []
+
+        def show(done: int, total: int) -> None:
+            kept.append(done)
+            of_one = (time.monotonic() - started) / max(1, done - kept[0])
+            meter.show("preflights", done, total, of_one * (total - done))
+
+        try:
+            PreflightRecording(campaign, output).record(show)
+        except RecorderError as error:
+            print(f"{error} What was recorded so far is kept.", file=sys.stderr)
+            return 1
+    if campaign.stop.is_set():
+        print("Stopped. The same command goes on where this stopped.")
+        return INTERRUPTED
+    return 0

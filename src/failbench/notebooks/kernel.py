@@ -1,0 +1,268 @@
+"""A live kernel that a notebook is executed in: apart, without a network, killed at its limit."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import re
+import secrets
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from queue import Empty
+from typing import Any, Final
+
+from jupyter_client.blocking.client import BlockingKernelClient
+from jupyter_client.connect import write_connection_file
+
+import failbench
+
+READY: Final = 120.0
+"""Seconds until a kernel must answer."""
+
+ALONE: Final = ("unshare", "--map-root-user", "--net")
+"""What starts a process without a network, where the system allows it."""
+
+COLOURS: Final = re.compile(r"\x1b\[[0-9;]*m")
+FRAME: Final = re.compile(r"Cell In\[(\d+)\], line (\d+)(?: in (\S+))?")
+COMPREHENSIONS: Final = ("<listcomp>", "<dictcomp>", "<setcomp>", "<genexpr>")
+
+EXPRESSION: Final = (
+    "__import__('failbench.notebooks.summary.state', fromlist=['summarise'])"
+    ".summarise(__import__('IPython').get_ipython().user_ns, {names!r}, {attributes!r})"
+)
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A place in the code of the notebook that an error came through.
+
+    Parameters
+    ----------
+    count
+        The kernel's count of the cell.
+    line
+        Counted from 1.
+    function
+        Its name, or None for the cell itself.
+    """
+
+    count: int
+    line: int
+    function: str | None
+
+
+@dataclass(frozen=True)
+class Failure:
+    """What a cell raised."""
+
+    name: str
+    message: str
+    frames: tuple[Frame, ...]
+
+
+class OutOfTimeError(Exception):
+    """A cell did not end within its limit, or the kernel died in it."""
+
+
+class Kernel:
+    """A kernel that executes cells one after another.
+
+    Parameters
+    ----------
+    client
+        Whose channels are open.
+    limit
+        Seconds that an execution may take.
+    """
+
+    def __init__(self, client: BlockingKernelClient, limit: float) -> None:
+        self._client = client
+        self._limit = limit
+        self.count = 0
+
+    def execute(self, code: str) -> Failure | None:
+        """Execute a cell; what it raised, or None.
+
+        Raises
+        ------
+        OutOfTimeError
+            If it takes longer than the limit, or the kernel does not answer.
+        """
+        self.count += 1
+        reply = self._ask(code, {}, silent=False)
+        if reply["status"] == "ok":
+            return None
+        return Failure(reply["ename"], reply["evalue"], frames_of(reply["traceback"]))
+
+    def summary(self, names: Sequence[str], attributes: Mapping[str, Sequence[str]]) -> str:
+        """The runtime summary of names, as JSON; it binds no name and counts no execution.
+
+        Raises
+        ------
+        OutOfTimeError
+            As :meth:`execute`.
+        RuntimeError
+            If the kernel cannot make it, say because it cannot import this package.
+        """
+        known = {name: list(asked) for name, asked in attributes.items()}
+        expression = EXPRESSION.format(names=list(names), attributes=known)
+        reply = self._ask("", {"summary": expression}, silent=True)
+        answer = reply["user_expressions"]["summary"]
+        if answer["status"] != "ok":
+            raise RuntimeError(f"{answer['ename']}: {answer['evalue']}")
+        return str(ast.literal_eval(answer["data"]["text/plain"]))
+
+    def _ask(self, code: str, expressions: dict[str, str], *, silent: bool) -> dict[str, Any]:
+        sent = self._client.execute(
+            code, silent=silent, user_expressions=expressions, allow_stdin=False
+        )
+        end = time.monotonic() + self._limit
+        while (left := end - time.monotonic()) > 0:
+            try:
+                reply = self._client.get_shell_msg(timeout=left)
+            except Empty:
+                break
+            if reply["parent_header"].get("msg_id") == sent:
+                content: dict[str, Any] = reply["content"]
+                return content
+        raise OutOfTimeError(f"no end within {self._limit:g} seconds")
+
+
+def frames_of(traceback: Sequence[str]) -> tuple[Frame, ...]:
+    """The frames of a notebook in a traceback of IPython's mode Plain, the outermost first.
+
+    Comprehensions, which are functions in some versions of Python, are left out.
+    """
+    text = COLOURS.sub("", "\n".join(traceback))
+    frames = (Frame(int(count), int(line), name) for count, line, name in FRAME.findall(text))
+    return tuple(
+        Frame(frame.count, frame.line, frame.function or None)
+        for frame in frames
+        if frame.function not in COMPREHENSIONS
+    )
+
+
+class Forge:
+    """Starts kernels, one at a time, from a process that has imported the libraries.
+
+    Parameters
+    ----------
+    process
+        Of :mod:`failbench.notebooks.forge`, with its pipes.
+    limit
+        Seconds that an execution may take.
+    memory
+        Bytes of address space of a kernel; an allocation beyond fails as on a machine that is full.
+    """
+
+    def __init__(self, process: subprocess.Popen[str], limit: float, memory: int) -> None:
+        self._process = process
+        self._limit = limit
+        self._memory = memory
+
+    @contextmanager
+    def kernel(self) -> Iterator[Kernel]:
+        """A kernel in a folder of its own, which is removed at the end, whatever happens.
+
+        Yields
+        ------
+        Kernel
+            Ready to execute.
+        """
+        folder = Path(tempfile.mkdtemp(prefix="fb-"))  # short: sockets have a limit of 107 letters
+        work = folder / "work"
+        work.mkdir()
+        connection = str(folder / "connection.json")
+        key = secrets.token_hex(32).encode()
+        write_connection_file(connection, transport="ipc", ip=str(folder / "socket"), key=key)
+        try:
+            order = {"connection": connection, "folder": str(work), "memory": self._memory}
+            self._send(order | {"environment": _environment_of_kernel(folder)})
+            client = BlockingKernelClient(connection_file=connection)
+            client.load_connection_file()
+            client.start_channels(iopub=False, stdin=False, hb=False)
+            try:
+                client.kernel_info(reply=True, timeout=READY)
+                yield Kernel(client, self._limit)
+            finally:
+                client.stop_channels()
+                self._send({})
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def _send(self, order: dict[str, Any]) -> None:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(json.dumps(order) + "\n")
+        self._process.stdin.flush()
+        self._process.stdout.readline()
+
+
+@contextmanager
+def forge(limit: float, memory: int, cache: Path) -> Iterator[Forge]:
+    """A process that kernels are started from, without a network where the system allows it.
+
+    Parameters
+    ----------
+    limit, memory
+        See :class:`Forge`.
+    cache
+        A folder for what libraries keep: compiled modules and matplotlib's list of fonts.
+
+    Yields
+    ------
+    Forge
+        Its process ends with the block, and with it any kernel.
+    """
+    command = [*_alone(), sys.executable, "-m", "failbench.notebooks.forge"]
+    environment = _environment(cache)
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True, env=environment
+    ) as process:
+        yield Forge(process, limit, memory)
+
+
+def _alone() -> tuple[str, ...]:
+    try:
+        status = subprocess.run((*ALONE, "true"), capture_output=True, check=False).returncode
+    except OSError:
+        return ()
+    return () if status else ALONE
+
+
+def _environment(cache: Path) -> dict[str, str]:
+    root = str(Path(failbench.__file__).parents[1])
+    known = os.environ.get("PYTHONPATH", "")
+    return {
+        "PATH": os.environ.get("PATH", ""),
+        "PYTHONPATH": f"{root}{os.pathsep}{known}" if known else root,
+        "PYTHONHASHSEED": "0",
+        "PYTHONPYCACHEPREFIX": str(cache / "compiled"),
+        "HOME": str(cache),
+        "MPLBACKEND": "Agg",
+        "MPLCONFIGDIR": str(cache / "matplotlib"),
+        "OMP_NUM_THREADS": "1",
+        "OPENBLAS_NUM_THREADS": "1",
+        "MKL_NUM_THREADS": "1",
+        "CUDA_VISIBLE_DEVICES": "",
+        "LANG": "C.UTF-8",
+    }
+
+
+def _environment_of_kernel(folder: Path) -> dict[str, str]:
+    return {
+        "HOME": str(folder),
+        "TMPDIR": str(folder),
+        "IPYTHONDIR": str(folder / "ipython"),
+        "JUPYTER_DATA_DIR": str(folder / "jupyter"),
+        "JUPYTER_RUNTIME_DIR": str(folder / "runtime"),
+    }

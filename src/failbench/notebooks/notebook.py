@@ -1,0 +1,222 @@
+"""A notebook of the corpus: its cells in the order in which they were executed, and its card."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from pydantic import Field
+
+from failbench.errors import BadInputError
+from failbench.notebooks.difficulty import Difficulty, difficulty_of
+from failbench.records import Record
+from failbench.validation import validated
+
+Library = Literal["numpy", "pandas", "sklearn", "matplotlib", "lightgbm", "torch"]
+Version = Literal["crashing", "mended"]
+Misuse = Literal[
+    "shape", "dtype", "key", "unfitted", "nan", "api", "value", "index", "name", "device",
+    "vocabulary", "memory",
+]  # fmt: skip
+"""What is misused; ``docs/notebooks.md`` defines each."""
+
+CARD: Final = "failbench"
+"""Key of the metadata of a notebook that holds its card."""
+
+EXECUTIONS: Final = "executions"
+"""Key of the metadata of a cell that was executed more than once."""
+
+REMEDY: Final = "Restore it with git, or correct it after docs/notebooks.md."
+
+
+class Card(Record):
+    """What a notebook of the corpus says of itself, in its metadata.
+
+    Attributes
+    ----------
+    pair, version, library
+        The same as the folders and the name of the file.
+    misuse
+        The class of the misuse.
+    fault
+        What is wrong in the crashing version, in one sentence.
+    source
+        The page of a documentation that the misuse is taken from.
+    target
+        Index of the cell that crashes, among all cells.
+    cause
+        Index of the cell that makes the state which the crash follows from.
+    functions_between
+        Functions of the notebook that the crash passes through.
+    shown_by_code
+        See :func:`failbench.notebooks.difficulty.difficulty_of`.
+    difficulty
+        The grade by that rule.
+    """
+
+    pair: str = Field(pattern=r"^[a-z0-9_]+$")
+    version: Version
+    library: Library
+    misuse: Misuse
+    fault: str = Field(min_length=1)
+    source: str = Field(pattern=r"^https://")
+    target: int = Field(ge=0)
+    cause: int = Field(ge=0)
+    functions_between: int = Field(ge=0)
+    shown_by_code: bool
+    difficulty: Difficulty
+
+
+class CellMetadata(Record):
+    """Metadata of a cell of code: its executions, if there was more than one."""
+
+    executions: tuple[int, ...] | None = Field(default=None, min_length=2)
+
+
+class StoredCell(Record):
+    """A cell as nbformat 4.5 stores it, without outputs."""
+
+    id: str
+    cell_type: Literal["code", "markdown"]
+    source: str | list[str]
+    metadata: CellMetadata
+    execution_count: int | None = Field(default=None, ge=1)
+    outputs: list[Any] = Field(default=[], max_length=0)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell.
+
+    Parameters
+    ----------
+    executions
+        When it was executed, as counts of the kernel in rising order; empty if never, or if it is
+        text.
+    """
+
+    is_code: bool
+    source: str
+    executions: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Notebook:
+    """A notebook.
+
+    Parameters
+    ----------
+    path
+        Its file, for messages.
+    sha256
+        Of the bytes of the file.
+    """
+
+    path: Path
+    sha256: str
+    card: Card
+    cells: tuple[Cell, ...]
+
+    @property
+    def target(self) -> str:
+        """The code of the target cell."""
+        return self.cells[self.card.target].source
+
+    @cached_property
+    def executed(self) -> tuple[int, ...]:
+        """Indices of the cells that were executed before the target, in order of execution."""
+        last = self.cells[self.card.target].executions[-1]
+        runs = [
+            (count, index)
+            for index, cell in enumerate(self.cells)
+            for count in cell.executions
+            if count < last
+        ]
+        return tuple(index for _, index in sorted(runs))
+
+    @property
+    def executed_sources(self) -> tuple[str, ...]:
+        """The code that was executed before the target, in order of execution."""
+        return tuple(self.cells[index].source for index in self.executed)
+
+    @property
+    def cells_between(self) -> int:
+        """Executions between the last one of the cause and that of the target.
+
+        Of a cause that was not executed, the cells of code that stand between the two.
+        """
+        cause, target = self.card.cause, self.card.target
+        if cause == target:
+            return 0
+        if cause in self.executed:
+            return self.executed[::-1].index(cause)
+        low, high = sorted((cause, target))
+        return sum(cell.is_code for cell in self.cells[low + 1 : high])
+
+
+def read_notebook(path: Path) -> Notebook:
+    """Read a notebook of the corpus.
+
+    Raises
+    ------
+    BadInputError
+        If the file is missing or no notebook of format 4.5 without outputs, its card or a cell is
+        wrong, its target is no cell that was executed last, or its grade is not that of the rule
+        (which is held against the crashing version alone: a mended one may have no cause).
+    """
+    try:
+        content = path.read_bytes()
+        raw = json.loads(content)
+    except (OSError, ValueError) as error:
+        problem = f"is missing or is not JSON ({' '.join(str(error).split())})."
+        raise BadInputError(path, "(file)", problem, REMEDY) from error
+    is_notebook = isinstance(raw, dict) and isinstance(raw.get("metadata"), dict)
+    if not is_notebook or (raw.get("nbformat"), raw.get("nbformat_minor")) != (4, 5):
+        raise BadInputError(path, "nbformat", "is not a notebook of format 4.5.", REMEDY)
+    if CARD not in raw["metadata"]:
+        raise BadInputError(path, f"metadata.{CARD}", "is missing.", REMEDY)
+    card = validated(Card, raw["metadata"][CARD], path, REMEDY, prefix=("metadata", CARD))
+    if not isinstance(raw.get("cells"), list):
+        raise BadInputError(path, "cells", "is missing or no list.", REMEDY)
+    cells = tuple(_cell(cell, path, index) for index, cell in enumerate(raw["cells"]))
+    notebook = Notebook(path, hashlib.sha256(content).hexdigest(), card, cells)
+    _check(notebook)
+    return notebook
+
+
+def _cell(raw: object, path: Path, index: int) -> Cell:
+    prefix = ("cells", str(index))
+    stored = validated(StoredCell, raw, path, REMEDY, prefix=prefix)
+    source = stored.source if isinstance(stored.source, str) else "".join(stored.source)
+    count, several = stored.execution_count, stored.metadata.executions
+    executions = several or (() if count is None else (count,))
+    field = ".".join([*prefix, "metadata", EXECUTIONS])
+    if several and (several[-1] != count or list(several) != sorted(set(several))):
+        problem = "must rise and end with execution_count."
+        raise BadInputError(path, field, problem, REMEDY)
+    return Cell(stored.cell_type == "code", source, executions)
+
+
+def _check(notebook: Notebook) -> None:
+    card, cells, path = notebook.card, notebook.cells, notebook.path
+    field = f"metadata.{CARD}"
+    for name, index in (("target", card.target), ("cause", card.cause)):
+        if index >= len(cells) or not cells[index].is_code:
+            raise BadInputError(path, f"{field}.{name}", f"cell {index} is no code.", REMEDY)
+    counts = [count for cell in cells for count in cell.executions]
+    if len(counts) != len(set(counts)):
+        problem = "two cells have the same count."
+        raise BadInputError(path, "cells.execution_count", problem, REMEDY)
+    if len(cells[card.target].executions) != 1:
+        problem = f"cell {card.target} must have been executed exactly once."
+        raise BadInputError(path, f"{field}.target", problem, REMEDY)
+    rule = difficulty_of(
+        notebook.cells_between, card.functions_between, shown_by_code=card.shown_by_code
+    )
+    if card.version == "crashing" and card.difficulty != rule:
+        problem = f"is {card.difficulty!r} where the rule says {rule!r}."
+        raise BadInputError(path, f"{field}.difficulty", problem, REMEDY)

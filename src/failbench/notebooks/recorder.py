@@ -1,0 +1,160 @@
+"""Executes pairs in live kernels and keeps what was observed; see ``docs/notebooks.md``."""
+
+from __future__ import annotations
+
+import json
+import platform
+import time
+from collections.abc import Callable, Collection, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Final
+
+from failbench.errors import BadInputError
+from failbench.notebooks.corpus import Pair
+from failbench.notebooks.kernel import Failure, Forge, OutOfTimeError, forge
+from failbench.notebooks.notebook import Notebook
+from failbench.notebooks.observed import OBSERVED, code_of_summary, read_observed, write_observed
+from failbench.notebooks.relevant import relevant_names
+
+LIMIT: Final = 120.0
+"""Seconds that a cell may take; most take less than one, and imports of libraries some."""
+
+MEMORY: Final = 8 * 2**30
+"""Bytes of address space that a kernel has: enough for every library, too little for mistakes."""
+
+MESSAGE: Final = 2_000
+"""Characters that are kept of a message."""
+
+LIBRARIES: Final = (
+    "numpy", "pandas", "scikit-learn", "matplotlib", "lightgbm", "torch", "scipy", "ipykernel",
+)  # fmt: skip
+
+
+def record(
+    pairs: Sequence[Pair],
+    folder: Path,
+    cache: Path,
+    say: Callable[[str], None],
+    only: Collection[str] = (),
+) -> int:
+    """Record what is missing or out of date, and keep every pair as soon as it is recorded.
+
+    A row is kept if the notebook, the code of the summary and the versions are those of today.
+
+    Parameters
+    ----------
+    folder
+        In which the table is written.
+    cache
+        See :func:`failbench.notebooks.kernel.forge`.
+    say
+        Is given the name of each pair that is recorded.
+    only
+        Names of pairs to record, whether they are known or not; all that are due unless given.
+
+    Returns
+    -------
+    int
+        How many pairs were recorded.
+
+    Raises
+    ------
+    BadInputError
+        If a pair does not do what it says: a cell before the target raises, the crashing target
+        does not, the mended one does, a cell takes too long, or the crash passed through another
+        number of functions than the card says. What was recorded before stays.
+    """
+    path = folder / OBSERVED
+    versions, code = _versions(), code_of_summary()
+    names = {pair.card.pair for pair in pairs}
+    rows: dict[str, list[dict[str, Any]]] = {}
+    if path.exists():
+        for (name,), part in read_observed(path).group_by("pair", maintain_order=True):
+            if name in names:
+                rows[str(name)] = part.to_dicts()
+    due = [
+        pair
+        for pair in pairs
+        if pair.card.pair in only
+        or not (only or _kept(rows.get(pair.card.pair, ())) == _wanted(pair, code, versions))
+    ]
+    if not due:
+        return 0
+    with forge(LIMIT, MEMORY, cache) as kernels:
+        for pair in due:
+            say(pair.card.pair)
+            observed = [_observe(notebook, kernels) for notebook in pair.notebooks]
+            made = {"versions": versions, "recorder": code}
+            rows[pair.card.pair] = [row | made for row in observed]
+            write_observed(path, [row for part in rows.values() for row in part])
+    return len(due)
+
+
+def _kept(rows: Sequence[dict[str, Any]]) -> list[tuple[str, str, str]]:
+    return [(row["notebook_sha256"], row["recorder"], row["versions"]) for row in rows]
+
+
+def _wanted(pair: Pair, code: str, versions: str) -> list[tuple[str, str, str]]:
+    return [(notebook.sha256, code, versions) for notebook in pair.notebooks]
+
+
+def _observe(notebook: Notebook, kernels: Forge) -> dict[str, Any]:
+    """Execute one notebook, and hold what it did against its card."""
+    card, path = notebook.card, notebook.path
+    try:
+        with kernels.kernel() as kernel:
+            begin = time.perf_counter()
+            for index in notebook.executed:
+                failure = kernel.execute(notebook.cells[index].source)
+                if failure is not None:
+                    problem = f"raises {failure.name} ({failure.message}), before the target."
+                    remedy = "Mend the cell: only the target may crash."
+                    raise BadInputError(path, f"cells.{index}", problem, remedy)
+            before = time.perf_counter() - begin
+            relevant = relevant_names(notebook.executed_sources, notebook.target)
+            seen = kernel.summary(relevant.names, relevant.attributes)
+            begin = time.perf_counter()
+            failure = kernel.execute(notebook.target)
+            seconds = time.perf_counter() - begin
+            last = kernel.count
+    except OutOfTimeError as error:
+        raise BadInputError(path, "cells", f"{error}.", "Shorten what it computes.") from error
+    if (failure is not None) != (card.version == "crashing"):
+        did = "does not raise" if failure is None else f"raises {failure.name} ({failure.message})"
+        problem = f"{did} in the {card.version} version."
+        raise BadInputError(path, f"cells.{card.target}", problem, "Mend the notebook.")
+    return {
+        "pair": card.pair,
+        "version": card.version,
+        "library": card.library,
+        "notebook_sha256": notebook.sha256,
+        "crash": failure is not None,
+        **_of_crash(notebook, failure, last),
+        "summary": seen,
+        "seconds": round(seconds, 3),
+        "seconds_before": round(before, 3),
+    }
+
+
+def _of_crash(notebook: Notebook, failure: Failure | None, count: int) -> dict[str, Any]:
+    if failure is None:
+        return dict.fromkeys(("ename", "evalue", "line", "source_line", "functions"))
+    line = next(frame.line for frame in failure.frames if frame.count == count)
+    functions = sum(frame.function is not None for frame in failure.frames)
+    if functions != notebook.card.functions_between:
+        problem = f"is {notebook.card.functions_between}, and the crash passed {functions}."
+        field = "metadata.failbench.functions_between"
+        raise BadInputError(notebook.path, field, problem, "Correct the card and its grade.")
+    return {
+        "ename": failure.name,
+        "evalue": failure.message[:MESSAGE],
+        "line": line,
+        "source_line": notebook.target.splitlines()[line - 1].strip(),
+        "functions": functions,
+    }
+
+
+def _versions() -> str:
+    known = {name: version(name) for name in LIBRARIES}
+    return json.dumps({"python": platform.python_version(), **known}, sort_keys=True)

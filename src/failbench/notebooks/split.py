@@ -1,0 +1,170 @@
+"""Which pairs predictors may be made with, and which are kept to test them."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final, Literal, get_args
+
+from pydantic import Field
+
+from failbench.errors import BadInputError
+from failbench.files import write_atomically
+from failbench.notebooks.corpus import LIBRARIES, Pair
+from failbench.notebooks.difficulty import Difficulty
+from failbench.notebooks.notebook import Library, Misuse
+from failbench.records import Record
+from failbench.validation import validated
+
+SPLIT: Final = "split.csv"
+"""The file in the folder of the corpus."""
+
+SEED: Final = 20261123
+"""The day on which the split was drawn, before there was a predictor."""
+
+REMEDY: Final = "Restore it with git: the split was drawn once."
+
+Part = Literal["development", "test"]
+
+MISUSES: Final[tuple[Misuse, ...]] = get_args(Misuse)
+
+
+class Assigned(Record):
+    """A row of ``data/notebooks/split.csv``: the part of a pair, and the bytes it had by then."""
+
+    pair: str = Field(min_length=1)
+    library: Library
+    misuse: Misuse
+    difficulty: Difficulty
+    part: Part
+    sha256_crashing: str = Field(pattern=r"^[0-9a-f]{64}$")
+    sha256_mended: str = Field(pattern=r"^[0-9a-f]{64}$")
+
+
+def draw_split(pairs: Sequence[Pair], seed: int = SEED) -> tuple[Assigned, ...]:
+    """Halve the corpus, by misuse and library.
+
+    The pairs of a misuse in a library are put in order of a hash of seed and name; one half of them
+    is for development and the next is for test. Where one is left over it goes to the part that has
+    fewer of the misuse, else fewer of the library, else by the hash. So the halves of a misuse, and
+    those of a misuse within a library, differ by one pair at most.
+
+    Returns
+    -------
+    tuple of Assigned
+        In order of libraries and names.
+    """
+    parts: dict[str, Part] = {}
+    sizes: Counter[tuple[str, Part]] = Counter()
+    for misuse in MISUSES:
+        for library in LIBRARIES:
+            names = sorted(
+                (
+                    pair.card.pair
+                    for pair in pairs
+                    if (pair.card.misuse, pair.card.library) == (misuse, library)
+                ),
+                key=lambda name: _hash(seed, name),
+            )
+            half = len(names) // 2
+            for place, name in enumerate(names):
+                part: Part = "development" if place < half else "test"
+                if place == 2 * half:
+                    part = _part_of_rest(sizes, misuse, library, _hash(seed, name))
+                parts[name] = part
+                sizes.update([(misuse, part), (library, part)])
+    return tuple(_assigned(pair, parts[pair.card.pair]) for pair in pairs)
+
+
+def _part_of_rest(
+    sizes: Counter[tuple[str, Part]], misuse: Misuse, library: Library, drawn: str
+) -> Part:
+    for group in (misuse, library):
+        difference = sizes[group, "development"] - sizes[group, "test"]
+        if difference:
+            return "test" if difference > 0 else "development"
+    return "test" if int(drawn, 16) % 2 else "development"
+
+
+def _hash(seed: int, name: str) -> str:
+    return hashlib.sha256(f"{seed}:{name}".encode()).hexdigest()
+
+
+def _assigned(pair: Pair, part: Part) -> Assigned:
+    card = pair.card
+    return Assigned(
+        pair=card.pair,
+        library=card.library,
+        misuse=card.misuse,
+        difficulty=card.difficulty,
+        part=part,
+        sha256_crashing=pair.crashing.sha256,
+        sha256_mended=pair.mended.sha256,
+    )
+
+
+def read_split(path: Path) -> dict[str, Assigned]:
+    """Read the split, by name of the pair.
+
+    Raises
+    ------
+    BadInputError
+        If the file is missing or not CSV, a column is missing or unknown, a value is out of its
+        domain, or a pair is there twice.
+    """
+    try:
+        rows = list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"))))
+    except (OSError, ValueError, csv.Error) as error:
+        problem = f"is missing or is not a CSV file ({' '.join(str(error).split())})."
+        raise BadInputError(path, "(file)", problem, REMEDY) from error
+    assigned: dict[str, Assigned] = {}
+    for line, row in enumerate(rows, start=2):
+        place = f"{path}, line {line}"
+        known = validated(Assigned, row, place, REMEDY)
+        if known.pair in assigned:
+            raise BadInputError(place, "pair", f"{known.pair!r} is there twice.", REMEDY)
+        assigned[known.pair] = known
+    return assigned
+
+
+def write_split(path: Path, assigned: Sequence[Assigned]) -> None:
+    """Write the split.
+
+    Raises
+    ------
+    BadInputError
+        If there is one already.
+    """
+    if path.exists():
+        raise BadInputError(path, "(file)", "is there already.", "A split is drawn once.")
+    buffer = io.StringIO()
+    writer = csv.DictWriter(buffer, list(Assigned.model_fields), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(row.model_dump() for row in assigned)
+    write_atomically(path, buffer.getvalue().encode(), "Free space, or name another folder.")
+
+
+def check_unchanged(pairs: Sequence[Pair], split: dict[str, Assigned], path: Path) -> None:
+    """Hold the notebooks against the bytes that they had when the split was drawn.
+
+    Raises
+    ------
+    BadInputError
+        If a pair is not in the split, or another than it was.
+    """
+    for pair in pairs:
+        known = split.get(pair.card.pair)
+        if known is None:
+            problem = f"{pair.card.pair!r} is in neither part."
+            raise BadInputError(path, "pair", problem, REMEDY)
+        for notebook, sha256 in zip(
+            pair.notebooks, (known.sha256_crashing, known.sha256_mended), strict=True
+        ):
+            if notebook.sha256 != sha256:
+                problem = f"has changed since it became a {known.part} pair."
+                remedy = "Restore it with git: pairs are fixed with the split."
+                raise BadInputError(notebook.path, "(file)", problem, remedy)

@@ -1,0 +1,184 @@
+"""Memory: what a training step needs, part by part.
+
+Bytes are those that PyTorch allocates for tensors. Blocks are rounded up and cut by allocators, and
+libraries take workspaces besides: the estimate is a lower bound of what is measured. By how much
+more a process took in healthy runs of the benchmark is in ``data/margin.json``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Final, Literal
+
+from pydantic import Field
+
+from failbench.records import Record
+
+Phase = Literal["forward pass", "backward pass", "update"]
+
+LOGITS_COPIES: Final = 3
+"""Tensors of the size of the logits: themselves, their logarithms, and their gradient."""
+
+
+@dataclass(frozen=True)
+class Largest:
+    """The largest tensor that one operation makes.
+
+    Attributes
+    ----------
+    bytes
+        Its size.
+    operation
+        Which operation.
+    shape
+        Its shape.
+    where
+        The module in which it is made.
+    broadcast
+        Whether it is made element by element from smaller tensors.
+    before
+        Bytes that the step had taken until then.
+    """
+
+    bytes: int
+    operation: str
+    shape: tuple[int, ...]
+    where: str
+    broadcast: bool
+    before: int
+
+    def outgrows(self, resting: int) -> bool:
+        """Whether it is a broadcast, and larger than all that was there before."""
+        return self.broadcast and self.bytes > resting + self.before
+
+
+@dataclass(frozen=True)
+class Memory:
+    """What a training step needs, in bytes.
+
+    Attributes
+    ----------
+    parameters, buffers, batch
+        Of the model and of the batch.
+    gradients
+        Of all parameters that get one.
+    optimizer
+        The state of the optimizer, as it is after the first step.
+    activations
+        What the forward pass leaves for the backward pass.
+    forward_peak, backward_peak
+        The most above parameters, buffers, batch and optimizer state, in either pass.
+    update_peak
+        The most above these and the gradients while the optimizer steps.
+    logits
+        The largest input of a loss that takes the logarithm of a softmax; 0 where there is none.
+    first
+        Whether the optimizer has no state yet, so that the state comes in the first update.
+    largest
+        The largest tensor of the step.
+    """
+
+    parameters: int
+    buffers: int
+    batch: int
+    gradients: int
+    optimizer: int
+    activations: int
+    forward_peak: int
+    backward_peak: int
+    update_peak: int
+    logits: int
+    first: bool
+    largest: Largest | None
+
+    @property
+    def resting(self) -> int:
+        """What is there all the time."""
+        return self.parameters + self.buffers + self.batch + self.optimizer
+
+    @property
+    def without_batch(self) -> int:
+        """What a step needs whatever the batch is."""
+        return self.parameters + self.buffers + self.optimizer + self.gradients
+
+    @property
+    def peaks(self) -> dict[Phase, int]:
+        """The most in every phase of a step, in a training that has its optimizer's state."""
+        return {
+            "forward pass": self.resting + self.forward_peak,
+            "backward pass": self.resting + self.backward_peak,
+            "update": self.resting + self.gradients + self.update_peak,
+        }
+
+    @property
+    def peak(self) -> int:
+        """The most of all phases."""
+        return max(self.peaks.values())
+
+    def exceeded(self, capacity_bytes: int) -> Phase | None:
+        """The phase in which a capacity is first passed; None if it never is."""
+        return next((phase for phase, most in self.peaks.items() if most > capacity_bytes), None)
+
+    @property
+    def cause(self) -> str:
+        """The root cause, if there is too little memory: that of the largest part.
+
+        A tensor that an element-wise operation makes, larger than all that was there before, is a
+        broadcast. Logits are of the model, as its vocabulary is.
+        """
+        if self.largest is not None and self.largest.outgrows(self.resting):
+            return "tensor_blows_up"
+        logits = LOGITS_COPIES * self.logits
+        others = self.peak - self.without_batch - logits
+        if max(self.without_batch, logits) > others:
+            return "model_exceeds_memory"
+        return "batch_exceeds_memory"
+
+
+class Margin(Record):
+    """What processes take for an estimate: a line through healthy runs; ``data/margin.json``.
+
+    Attributes
+    ----------
+    factor
+        Its slope.
+    bytes
+        What it adds, with which 95 % of these runs lie below it.
+    runs
+        Healthy runs that it is from.
+    source
+        How it was measured.
+    """
+
+    factor: float = Field(ge=1)
+    bytes: int = Field(ge=0)
+    runs: int = Field(gt=0)
+    source: str
+
+    def of(self, estimated: int) -> int:
+        """Bytes that a process may take for an estimate."""
+        return int(self.factor * estimated) + self.bytes
+
+
+@cache
+def margin() -> Margin:
+    """The margin below which a warning says that memory is tight."""
+    text = files("failbench.preflight").joinpath("data/margin.json").read_text(encoding="utf-8")
+    return Margin.model_validate_json(text)
+
+
+def readable(count: float) -> str:
+    """A number of bytes in words.
+
+    >>> readable(512), readable(3 * 2**20)
+    ('512 B', '3.0 MiB')
+    """
+    if count < 1024:
+        return f"{count:.0f} B"
+    for unit in ("KiB", "MiB", "GiB"):
+        count /= 1024
+        if count < 1024:
+            return f"{count:.1f} {unit}"
+    return f"{count / 1024:.1f} TiB"

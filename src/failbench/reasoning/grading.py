@@ -1,0 +1,23 @@
+"""Grading: whether what a model wrote answers a problem, and rightly."""
+
+from __future__ import annotations
+
+from failbench.reasoning.problems import BEFORE_ANSWER, Problem
+from failbench.reasoning.traces import Outcome
+
+
+def outcome(problem: Problem, text: str, *, is_ended: bool) -> Outcome:
+    """How an answer ended.
+
+    Parameters
+    ----------
+    text
+        What was written.
+    is_ended
+        Whether the model ended it. What was cut off by the budget is truncated, whatever stands
+        in it; what ended without an answer is wrong. The scratchpad is not graded.
+    """
+    if not is_ended:
+        return "truncated"
+    _, mark, answer = text.rpartition(BEFORE_ANSWER)
+    return "correct" if mark and answer == problem.answer else "wrong"

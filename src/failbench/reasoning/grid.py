@@ -1,0 +1,116 @@
+"""Grid: the cells of each task by length and depth, and the problems of cells."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import MappingProxyType
+from typing import Final, Literal, Self
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from failbench.errors import BadInputError
+from failbench.reasoning import arithmetic, brackets, paths
+from failbench.reasoning.problems import Problem
+from failbench.records import Record
+
+DRAWS: Final = 100
+"""How often, for each problem that is wanted, one is drawn that may be there already."""
+
+Task = Literal["arithmetic", "brackets", "paths"]
+
+MAKERS: Final = MappingProxyType[Task, Callable[[np.random.Generator, int, int], Problem]](
+    {
+        "arithmetic": arithmetic.problem,
+        "brackets": brackets.problem,
+        "paths": paths.problem,
+    }
+)
+"""What draws a problem of a task, given its length and depth."""
+
+POSSIBLE: Final = MappingProxyType[Task, Callable[[int, int], bool]](
+    {
+        "arithmetic": arithmetic.is_possible,
+        "brackets": brackets.is_possible,
+        "paths": paths.is_possible,
+    }
+)
+"""Whether a task has problems of a length and depth."""
+
+
+class Cell(Record):
+    """One difficulty of a task; a row of ``grid.csv``.
+
+    Attributes
+    ----------
+    length, depth
+        As the module of the task says.
+    trained
+        Whether models are trained on it. All cells are tested.
+    """
+
+    task: Task
+    length: int = Field(gt=0)
+    depth: int = Field(gt=0)
+    trained: bool
+
+    @model_validator(mode="after")
+    def _has_problems(self) -> Self:
+        if not POSSIBLE[self.task](self.length, self.depth):
+            raise ValueError(
+                f"{self.task} has no problems of length {self.length} and depth {self.depth}"
+            )
+        return self
+
+
+def problems_of(cell: Cell, items: int, seed: int) -> tuple[Problem, ...]:
+    """Draw the problems of a cell, all with other prompts.
+
+    They depend on the cell's coordinates and the seed alone, and fewer of them are the first of
+    more: whoever asks has the same problems.
+
+    Raises
+    ------
+    BadInputError
+        If the cell has too few problems.
+    """
+    coordinates = {"task": cell.task, "length": cell.length, "depth": cell.depth}
+    digest = hashlib.sha256(json.dumps(coordinates, sort_keys=True).encode()).hexdigest()
+    random = np.random.default_rng([seed, int(digest[:16], 16)])
+    drawn: dict[str, Problem] = {}
+    for _ in range(items * DRAWS):
+        problem = MAKERS[cell.task](random, cell.length, cell.depth)
+        drawn.setdefault(problem.prompt, problem)
+        if len(drawn) == items:
+            return tuple(drawn.values())
+    place = f"{cell.task} of length {cell.length} and depth {cell.depth}"
+    problem_text = f"has only {len(drawn)} problems, and {items} are wanted."
+    raise BadInputError(place, "items", problem_text, "Ask for fewer, or leave out the cell.")
+
+
+def stream(
+    cells: Iterable[Cell],
+    mixture: Mapping[Task, int],
+    random: np.random.Generator,
+    held_out: frozenset[str] = frozenset(),
+) -> Iterator[tuple[Task, Problem]]:
+    """Problems without end, with their task, of the cells that are trained.
+
+    Parameters
+    ----------
+    mixture
+        How often each task is drawn; each of its cells is as likely as another.
+    held_out
+        Prompts that are left out.
+    """
+    trained = [cell for cell in cells if cell.trained]
+    by_task = {task: [cell for cell in trained if cell.task == task] for task in mixture}
+    tickets = [task for task, times in mixture.items() for _ in range(times) if by_task[task]]
+    while True:
+        choice = by_task[tickets[int(random.integers(len(tickets)))]]
+        cell = choice[int(random.integers(len(choice)))]
+        problem = MAKERS[cell.task](random, cell.length, cell.depth)
+        if problem.prompt not in held_out:
+            yield cell.task, problem

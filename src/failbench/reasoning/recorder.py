@@ -1,0 +1,234 @@
+"""Recorder: trains the models that are missing or out of date, asks them, and keeps the traces.
+
+Each model is a pair of files in a folder of work, written when it is whole; an interruption loses
+the models at work alone. The tables are made of them at the end.
+"""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+import polars as pl
+import torch
+
+from failbench.files import replaced_when_whole, write_atomically
+from failbench.reasoning.declared import Declared, Planned, read_declared
+from failbench.reasoning.fingerprint import fingerprint
+from failbench.reasoning.grading import outcome
+from failbench.reasoning.model import Decoder
+from failbench.reasoning.models import MODEL_SCHEMA, MODELS, read_models, write_models
+from failbench.reasoning.sampling import sample
+from failbench.reasoning.tokenizers import Tokenizer, make
+from failbench.reasoning.traces import TRACE_SCHEMA, TRACES, read_traces, write_traces
+from failbench.reasoning.training import Trained, train
+
+REMEDY: Final = "Make room, or name another folder."
+LOSS_DIGITS: Final = 4
+
+VOCABULARIES: Final = "vocabularies.csv"
+"""The file of what ids stand for, in the folder of the tables."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """A model that was just recorded, and how many of how many there are now."""
+
+    row: Mapping[str, Any]
+    done: int
+    planned: int
+
+
+@dataclass(frozen=True)
+class Folders:
+    """Where declarations and tables stand, and where work goes on."""
+
+    data: Path
+    work: Path
+
+
+def missing(declared: Declared, data: Path) -> tuple[Planned, ...]:
+    """The models that the tables lack, or that were recorded from something else."""
+    if not (data / MODELS).exists() or not (data / TRACES).exists():
+        return declared.plan
+    known = dict(read_models(data / MODELS).select("model", "fingerprint").iter_rows())
+    return tuple(
+        planned
+        for planned in declared.plan
+        if known.get(planned.name) != fingerprint(declared, planned)
+    )
+
+
+def record(folders: Folders, workers: int = 1, *, again: bool = False) -> Iterator[Progress]:
+    """Record what is missing, then write the tables and empty the folder of work.
+
+    Parameters
+    ----------
+    workers
+        Processes that train at a time; results are the same with any number.
+    again
+        Whether all models are recorded, those too that are known.
+
+    Raises
+    ------
+    BadInputError
+        If a declaration is broken, or a folder cannot be written.
+    """
+    declared = read_declared(folders.data)
+    wanted = declared.plan if again else missing(declared, folders.data)
+    todo = [each for each in wanted if not _row_path(folders.work, declared, each).exists()]
+    done = len(declared.plan) - len(todo)
+    context = multiprocessing.get_context("spawn")
+    os.environ |= {"OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
+    with ProcessPoolExecutor(workers, mp_context=context) as pool:
+        futures = [pool.submit(record_model, folders, each.name) for each in todo]
+        try:
+            for future in as_completed(futures):
+                done += 1
+                yield Progress(future.result(), done, len(declared.plan))
+        finally:
+            pool.shutdown(cancel_futures=True)
+    write_tables(declared, folders, wanted)
+    for planned in declared.plan:
+        for path in (
+            _row_path(folders.work, declared, planned),
+            _row_path(folders.work, declared, planned).with_suffix(".parquet"),
+            _weights_path(folders.work, declared, planned),
+        ):
+            path.unlink(missing_ok=True)
+
+
+def record_model(folders: Folders, name: str) -> dict[str, Any]:
+    """Train and ask one model, and keep its traces and its row in the folder of work."""
+    torch.set_num_threads(1)
+    declared = read_declared(folders.data)
+    (planned,) = (each for each in declared.plan if each.name == name)
+    trained = _trained(declared, planned, folders.work)
+    traces = ask(declared, planned, trained.model)
+    row = {
+        "model": planned.name,
+        "condition": planned.condition.condition,
+        "tokenizer": planned.condition.tokenizer,
+        "prompt_tokenizer": planned.condition.prompt_tokenizer,
+        "seed": planned.seed,
+        "parameters": trained.model.parameter_count,
+        "steps": trained.steps,
+        "loss": round(trained.loss, LOSS_DIGITS),
+        "torch": torch.__version__,
+        "fingerprint": fingerprint(declared, planned),
+    }
+    path = _row_path(folders.work, declared, planned)
+    write_traces(traces, path.with_suffix(".parquet"))
+    write_atomically(path, json.dumps(row).encode(), REMEDY)
+    return row
+
+
+def ask(declared: Declared, planned: Planned, model: Decoder) -> pl.DataFrame:
+    """The traces of a model over all problems of the test."""
+    condition, settings = planned.condition, declared.settings
+    tokenizer = _tokenizer(declared, condition.tokenizer)
+    encode = _tokenizer(declared, condition.prompt_tokenizer).encode
+    prompts = [encode(problem.prompt) for _, _, problem in declared.problems]
+    answers = sample(
+        model,
+        prompts,
+        budget=settings.budget,
+        temperature=settings.temperature,
+        seed=planned.seed,
+    )
+    rows = []
+    for (cell, item, problem), prompt, answer in zip(
+        declared.problems, prompts, answers, strict=True
+    ):
+        text = tokenizer.decode(answer.ids)
+        rows.append(
+            {
+                "model": planned.name,
+                "condition": condition.condition,
+                "seed": planned.seed,
+                "tokenizer": condition.tokenizer,
+                "task": cell.task,
+                "length": cell.length,
+                "depth": cell.depth,
+                "item": item,
+                "prompt_ids": prompt,
+                "text": text,
+                "tokens": len(answer.ids),
+                "outcome": outcome(problem, text, is_ended=answer.is_ended),
+                "guess": problem.guess,
+            }
+        )
+    return pl.DataFrame(rows, schema=TRACE_SCHEMA)
+
+
+def write_tables(declared: Declared, folders: Folders, recorded: tuple[Planned, ...]) -> None:
+    """Write both tables: models of the plan alone, those recorded now in place of older ones."""
+    paths = [_row_path(folders.work, declared, each) for each in recorded]
+    rows = pl.DataFrame([json.loads(path.read_text()) for path in paths], schema=MODEL_SCHEMA)
+    frames = [TRACE_SCHEMA.to_frame()]
+    frames += [read_traces(path.with_suffix(".parquet")) for path in paths]
+    new = pl.concat(frames)
+    order = pl.DataFrame({"model": [planned.name for planned in declared.plan]})
+    kept = order.join(rows, on="model", how="anti")
+    if kept.height:
+        known = read_models(folders.data / MODELS).join(kept, on="model", how="semi")
+        rows = pl.concat([rows, known])
+        old = read_traces(folders.data / TRACES)
+        new = pl.concat([new, old.join(kept, on="model", how="semi")])
+    write_traces(new, folders.data / TRACES)
+    _write_vocabularies(declared, folders.data / VOCABULARIES)
+    write_models(order.join(rows, on="model", maintain_order="left"), folders.data / MODELS)
+
+
+def _trained(declared: Declared, planned: Planned, work: Path) -> Trained:
+    """A model, trained unless another was with the same seed and in the same way.
+
+    A tokenizer that is changed for the prompts of the test alone changes no training.
+    """
+    condition = planned.condition
+    path = _weights_path(work, declared, planned)
+    tokenizer = _tokenizer(declared, condition.tokenizer)
+    if path.exists():
+        kept = torch.load(path)
+        model = Decoder(
+            declared.settings.shape, len(tokenizer.tokens), is_causal=condition.is_causal
+        )
+        model.load_state_dict(kept["weights"])
+        return Trained(model.eval(), kept["steps"], kept["loss"])
+    trained = train(
+        declared.cells, declared.settings, condition, tokenizer, planned.seed, declared.held_out
+    )
+    kept = {"weights": trained.model.state_dict(), "steps": trained.steps, "loss": trained.loss}
+    with replaced_when_whole(path, REMEDY) as partial:
+        torch.save(kept, partial)
+    return trained
+
+
+def _tokenizer(declared: Declared, name: str) -> Tokenizer:
+    return make(declared.tokenizers[name], declared.cells)
+
+
+def _write_vocabularies(declared: Declared, path: Path) -> None:
+    """Write what each id of each tokenizer stands for."""
+    rows = [
+        {"tokenizer": name, "id": number, "token": token}
+        for name in declared.tokenizers
+        for number, token in enumerate(_tokenizer(declared, name).tokens)
+    ]
+    write_atomically(path, pl.DataFrame(rows).write_csv().encode(), REMEDY)
+
+
+def _weights_path(work: Path, declared: Declared, planned: Planned) -> Path:
+    condition = planned.condition
+    same = condition.model_copy(update={"condition": "", "prompt_tokenizer": condition.tokenizer})
+    return work / f"{fingerprint(declared, replace(planned, condition=same))}.pt"
+
+
+def _row_path(work: Path, declared: Declared, planned: Planned) -> Path:
+    return work / f"{planned.name}-{fingerprint(declared, planned)}.json"

@@ -1,0 +1,169 @@
+"""Traces: sampled answers as a table, and files of them; see ``docs/traces.md``."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any, Final, Literal, get_args
+
+import polars as pl
+import pyarrow.parquet as pq
+
+from failbench.errors import BadInputError
+from failbench.files import replaced_when_whole
+
+Outcome = Literal["correct", "wrong", "truncated"]
+
+OUTCOMES: Final[tuple[Outcome, ...]] = get_args(Outcome)
+
+COLUMNS: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
+    "model": pl.String,
+    "condition": pl.String,  # null where it is not known
+    "seed": pl.Int32,  # null likewise
+    "tokenizer": pl.String,
+    "task": pl.String,
+    "length": pl.Int32,
+    "depth": pl.Int32,
+    "item": pl.Int32,
+    "prompt_ids": pl.List(pl.Int32),
+    "text": pl.String,
+    "tokens": pl.Int32,
+    "outcome": pl.String,
+    "guess": pl.Float64,
+}
+
+TRACE_SCHEMA: Final = pl.Schema(COLUMNS)
+
+KEY: Final = ("model", "task", "length", "depth", "item")
+NULLABLE: Final = ("condition", "seed")
+
+TRACES: Final = "traces.parquet"
+"""The file of the traces in its folder."""
+
+REMEDY: Final = "docs/traces.md says what a file of traces holds."
+WRITING_REMEDY: Final = "Make room, or name a folder that can be written."
+
+LEVEL: Final = 19
+"""Of zstd: a recording is written once and read often."""
+
+PAGE: Final = 1 << 25
+"""Bytes. The prompts of a model are those of the next, and are found again within a page alone."""
+
+
+def read_traces(path: Path) -> pl.DataFrame:
+    """Read a file of traces, sorted by key: ``.parquet``, ``.jsonl`` or ``.csv``.
+
+    In files of text ``prompt_ids`` is a list in JSON.
+
+    Raises
+    ------
+    BadInputError
+        If the suffix is another, the file is missing or unreadable, a column is missing, unknown
+        or of another type, a value is missing or out of its domain, or a key is there twice.
+    """
+    reader = {".parquet": _from_parquet, ".jsonl": _from_lines, ".csv": _from_csv}.get(path.suffix)
+    if reader is None:
+        problem = f"{path.suffix or 'no suffix'} is no format of traces."
+        raise BadInputError(path, "(file)", problem, "Use .parquet, .jsonl or .csv.")
+    try:
+        frame = reader(path)
+    except (OSError, ValueError, pl.exceptions.PolarsError) as error:
+        problem = f"is missing or unreadable ({(str(error).splitlines() or ['no reason'])[0]})."
+        raise BadInputError(path, "(file)", problem, REMEDY) from error
+    return checked(frame, path)
+
+
+def checked(frame: pl.DataFrame, place: object) -> pl.DataFrame:
+    """Traces in the columns, types and order of the format.
+
+    Integers of other widths are taken.
+
+    Parameters
+    ----------
+    place
+        The file, for the error.
+
+    Raises
+    ------
+    BadInputError
+        As :func:`read_traces`.
+    """
+    for name in frame.columns:
+        if name not in TRACE_SCHEMA:
+            known = f"Known columns are {', '.join(TRACE_SCHEMA)}."
+            raise BadInputError(place, name, "the column is unknown.", known)
+    for name, dtype in TRACE_SCHEMA.items():
+        if name not in frame.columns:
+            raise BadInputError(place, name, "the column is missing.", REMEDY)
+        try:
+            frame = frame.with_columns(pl.col(name).cast(dtype, strict=True))
+        except pl.exceptions.PolarsError as error:
+            problem = f"is {frame.schema[name]} and must be {dtype}."
+            raise BadInputError(place, name, problem, REMEDY) from error
+        if name not in NULLABLE and frame[name].null_count():
+            raise BadInputError(place, name, "a value is missing.", REMEDY)
+    _refuse_values(frame, place)
+    repeated = frame.filter(pl.struct(KEY).is_duplicated())
+    if repeated.height:
+        key = ", ".join(str(value) for value in repeated.select(KEY).row(0))
+        raise BadInputError(place, "(key)", f"the trace ({key}) is there twice.", REMEDY)
+    return frame.select(TRACE_SCHEMA.names()).sort(KEY)
+
+
+def _refuse_values(frame: pl.DataFrame, place: object) -> None:
+    """Refuse values out of their domain."""
+    domains = {
+        "length": (pl.col("length") >= 0, "0 or more"),
+        "depth": (pl.col("depth") >= 0, "0 or more"),
+        "item": (pl.col("item") >= 0, "0 or more"),
+        "tokens": (pl.col("tokens") >= 0, "0 or more"),
+        "outcome": (pl.col("outcome").is_in(OUTCOMES), f"one of {', '.join(OUTCOMES)}"),
+        "guess": (pl.col("guess").is_between(0, 1), "between 0 and 1"),
+    }
+    for name, (is_allowed, domain) in domains.items():
+        wrong = frame.filter(~is_allowed)
+        if wrong.height:
+            raise BadInputError(place, name, f"{wrong[name][0]!r} must be {domain}.", REMEDY)
+
+
+def write_traces(frame: pl.DataFrame, path: Path) -> None:
+    """Write traces as parquet, replacing a file that is there.
+
+    Raises
+    ------
+    BadInputError
+        If they do not obey the format, or the file cannot be written.
+    """
+    table = checked(frame, path).to_arrow(compat_level=pl.CompatLevel.oldest())
+    with replaced_when_whole(path, WRITING_REMEDY) as partial:
+        pq.write_table(
+            table,
+            partial,
+            compression="zstd",
+            compression_level=LEVEL,
+            use_dictionary=[name for name in TRACE_SCHEMA if name not in ("prompt_ids", "text")],
+            data_page_size=PAGE,
+            row_group_size=table.num_rows,
+        )
+
+
+def _from_parquet(path: Path) -> pl.DataFrame:
+    return pl.read_parquet(path)
+
+
+def _from_lines(path: Path) -> pl.DataFrame:
+    return _of_rows([json.loads(line) for line in path.read_text("utf-8").splitlines() if line])
+
+
+def _from_csv(path: Path) -> pl.DataFrame:
+    frame = pl.read_csv(io.BytesIO(path.read_bytes()), infer_schema=False)
+    if "prompt_ids" not in frame.columns:
+        return frame
+    return frame.with_columns(pl.col("prompt_ids").str.json_decode(pl.List(pl.Int64)))
+
+
+def _of_rows(rows: list[Any]) -> pl.DataFrame:
+    if not all(isinstance(row, dict) for row in rows):
+        raise ValueError("a line is no JSON object")
+    return pl.DataFrame(rows, infer_schema_length=None)

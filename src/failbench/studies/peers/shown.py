@@ -1,0 +1,100 @@
+"""What the tables and the figure of the study of peers are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import polars as pl
+
+from failbench.peers.rules import rules_of
+from failbench.peers.standards import standards
+from failbench.reporting.labels import drawn_label, method_label
+from failbench.studies.peers.said import PACKAGE
+
+PACKAGE_LABEL: Final = "failbench diagnose"
+
+GROUPS: Final = {
+    "rules": "Documented rules, held against the telemetry",
+    "tools": "Other tools, given complete logs afterwards",
+    "ours": "Ours",
+}
+
+
+@dataclass(frozen=True)
+class Shown:
+    """Results; see :mod:`failbench.studies.peers.results`.
+
+    Attributes
+    ----------
+    rates
+        Of what is documented and of the best thresholds.
+    detail
+        By category and by ending.
+    rules
+        In how many runs each rule fires.
+    coverage, missing
+        Rules by what they are held against, and the signals of those that are not.
+    chosen
+        Choices of thresholds.
+    runs
+        Rows of ``schemas.RUN_SCHEMA``.
+    reads
+        Of each tool whose verdicts were recorded the format that is taken.
+    methods
+        Own methods, in order.
+    repeats
+        Of the folds in which thresholds are chosen.
+    confidence
+        Of the intervals.
+    """
+
+    rates: pl.DataFrame
+    detail: pl.DataFrame
+    rules: pl.DataFrame
+    coverage: pl.DataFrame
+    missing: pl.DataFrame
+    chosen: pl.DataFrame
+    runs: pl.DataFrame
+    reads: Mapping[str, str]
+    methods: tuple[str, ...]
+    repeats: int
+    confidence: float
+
+    @property
+    def by_group(self) -> dict[str, list[str]]:
+        """Methods that have rates, by what they are."""
+        peers = set(self.rates["method"]) & set(standards())
+        return {
+            "rules": [peer for peer in standards() if peer in peers and rules_of(peer)],
+            "tools": [peer for peer in standards() if peer in peers and not rules_of(peer)],
+            "ours": [PACKAGE, *self.methods],
+        }
+
+    def rate(self, choice: str, method: str, metric: str) -> dict[str, Any] | None:
+        """A row of the rates, if there is one."""
+        rows = self.rates.filter(choice=choice, method=method, metric=metric).to_dicts()
+        return rows[0] if rows else None
+
+
+def label(method: str) -> str:
+    """What a tool or a method is called in tables.
+
+    >>> label("lightning"), label("failbench_diagnose"), label("random_forest")
+    ('PyTorch Lightning', 'failbench diagnose', 'Random forest')
+    """
+    if method == PACKAGE:
+        return PACKAGE_LABEL
+    return standards()[method].label if method in standards() else method_label(method)
+
+
+def label_in_figure(method: str) -> str:
+    """The same with what figures add, and without what stands in brackets.
+
+    >>> label_in_figure("ml_training_debugger"), label_in_figure("invariants")
+    ('ml-training-debugger', 'Invariants*')
+    """
+    if method == PACKAGE or method in standards():
+        return label(method).partition(" (")[0]
+    return drawn_label(method)

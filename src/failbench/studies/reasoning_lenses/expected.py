@@ -1,0 +1,82 @@
+"""Expected verdicts: what each lens should say of each condition, written before it was asked."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BeforeValidator, Field
+
+from failbench.errors import BadInputError
+from failbench.lenses.catalogue import Lens, rules
+from failbench.records import Record
+from failbench.validation import validated
+
+REMEDY = "Restore it with git, or correct it after the verdicts of lenses/data/rules.json."
+
+
+def _split(text: object) -> object:
+    return tuple(text.split()) if isinstance(text, str) else text
+
+
+class Expected(Record):
+    """A row of ``data/reasoning/expected_verdicts.csv``.
+
+    Attributes
+    ----------
+    condition, lens
+        Of which models, by which lens.
+    verdicts
+        Any of these is as expected.
+    telling
+        Whether the lens is expected to see the condition: a healthy model should get another
+        verdict.
+    why
+        In a sentence.
+    """
+
+    condition: str = Field(min_length=1)
+    lens: Lens
+    verdicts: Annotated[tuple[str, ...], BeforeValidator(_split)] = Field(min_length=1)
+    telling: bool
+    why: str = Field(min_length=10)
+
+
+def read_expected(path: Path) -> tuple[Expected, ...]:
+    """Read what is expected.
+
+    Parameters
+    ----------
+    path
+        A CSV file with the columns of :class:`Expected`, verdicts with blanks between them.
+
+    Raises
+    ------
+    BadInputError
+        If it cannot be read, a column or value is wrong, a verdict is none of its lens, or a lens
+        is asked about a condition twice.
+    """
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+    except (OSError, ValueError, csv.Error) as error:
+        raise BadInputError(path, "(file)", "is missing or is not CSV.", REMEDY) from error
+    if not rows:
+        raise BadInputError(path, "(rows)", "there are none.", REMEDY)
+    expected: dict[tuple[str, str], Expected] = {}
+    for line, row in enumerate(rows, start=2):
+        place = f"{path}, line {line}"
+        named = {name or "(more)": value for name, value in row.items()}
+        each = validated(Expected, named, place, REMEDY)
+        known = {rule.verdict for rule in rules()[each.lens]}
+        for verdict in each.verdicts:
+            if verdict not in known:
+                problem = f"{verdict!r} is no verdict of {each.lens}."
+                raise BadInputError(place, "verdicts", problem, REMEDY)
+        key = each.condition, each.lens
+        if key in expected:
+            problem = f"{each.lens} of {each.condition} is there twice."
+            raise BadInputError(place, "condition", problem, REMEDY)
+        expected[key] = each
+    return tuple(expected.values())

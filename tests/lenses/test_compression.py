@@ -1,0 +1,127 @@
+"""The lens ``compression`` on made-up texts whose bytes are known."""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+import pytest
+
+from failbench.lenses.looking import look
+from failbench.lenses.texts import compressed_bytes, ends_in_loop, loop_letters, repetition
+from made_up_traces import SETTINGS, letters, looping, made_up_slice
+
+
+def compression(**changes):
+    part, scale = made_up_slice(**changes)
+    return look("compression", part, scale, SETTINGS)
+
+
+def test_where_bytes_depend_on_length_alone_the_matched_contrast_is_zero():
+    def text(tokens, rng):
+        return "".join(chr(161 + place) for place in range(tokens))
+
+    measures = compression(right_text=text, wrong_text=text, items=30).measures
+    assert measures["unmatched_difference"].ci_low > 5
+    assert measures["matched_difference"].value == pytest.approx(0, abs=1e-9)
+    assert measures["matched_auc"].value == 0.5
+    assert measures["unmatched_auc"].ci_high < 0.4
+
+
+def test_duller_texts_of_equal_length_are_seen_by_the_matched_contrast():
+    def dull(tokens, rng):
+        return "".join(rng.choice(list("01"), tokens))
+
+    seen = compression(wrong_text=dull, items=30, wrong_tokens=lambda n, rng: 3 * n + 2)
+    assert seen.measures["matched_difference"].ci_high < -1
+    assert seen.measures["matched_auc"].ci_low > 0.8
+    assert seen.verdict == "underthink"
+
+
+@pytest.mark.parametrize(
+    ("verdict", "changes"),
+    [
+        ("clean", {}),
+        ("loop", {"wrong_text": looping, "wrong_tokens": lambda n, rng: 64}),
+        ("underthink", {"right_tokens": lambda n, rng: 9, "wrong_tokens": lambda n, rng: 9}),
+        (
+            "overthink",
+            {
+                "right_tokens": lambda n, rng: 3 * n + int(rng.integers(0, 20)),
+                "wrong_tokens": lambda n, rng: 6 * n + int(rng.integers(0, 20)),
+                "wrong_text": lambda tokens, rng: "".join(rng.choice(list("012"), tokens)),
+            },
+        ),
+        ("undetermined", {"lengths": [5], "depths": [1]}),
+    ],
+)
+def test_each_planted_pattern_gets_its_verdict(verdict, changes):
+    assert compression(items=30, **changes).verdict == verdict
+
+
+def test_work_that_is_written_out_grows_in_proportion():
+    growth = compression(items=20).measures["growth"]
+    assert growth.value == pytest.approx(1.0, abs=0.1)
+
+
+def test_work_by_depth_counts_as_much_as_work_by_length():
+    part, scale = made_up_slice(depths=(1, 2, 4, 8), items=10)
+    texts = [letters(5 * depth, np.random.default_rng(0)) for depth in part.depths]
+    rows = part.rows.with_columns(text=pl.Series(texts))
+    changed = replace(part, rows=rows)
+    growth = look("compression", changed, scale, SETTINGS).measures["growth"]
+    assert growth.value == pytest.approx(0.9, abs=0.15)
+
+
+def test_few_failures_say_nothing():
+    measures = compression(accuracy=lambda length: 1.0).measures
+    assert not measures["matched_difference"].defined
+    assert not measures["loops_failed"].defined
+
+
+def test_bytes_are_those_of_zlib_less_an_empty_text():
+    text = "g(1h(2i)1j)0"
+    assert compressed_bytes(text) == len(zlib.compress(text.encode(), 9)) - 8
+    assert compressed_bytes("") == 0
+
+
+def brute_loop(text):
+    """The letters at the end that are three or more copies of one block, by trying all."""
+    best = 0
+    for block in range(1, len(text) // 3 + 1):
+        letters_ = block
+        while letters_ < len(text) and text[-1 - letters_] == text[block - 1 - letters_]:
+            letters_ += 1
+        if letters_ >= 3 * block:
+            best = max(best, letters_)
+    return best
+
+
+def test_loops_are_those_that_trying_every_block_finds():
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        text = "".join(rng.choice(list("ab"), int(rng.integers(0, 30))))
+        assert loop_letters(text) == brute_loop(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "loops"),
+    [
+        ("", False),
+        ("111111", False),
+        ("1" * 16, True),
+        ("abcdefghijklmnopqrstuvwxyz" + "12," * 9, True),
+        ("abcdefghijklmnopqrstuvwxyz" + "12," * 8, False),
+        ("gK+4=K7," * 5 + "gK+", True),
+        ("gK+4=K7,hB-1=B4:4", False),
+    ],
+)
+def test_a_loop_is_half_of_the_text_and_sixteen_letters(text, loops):
+    assert ends_in_loop(text) is loops
+
+
+def test_repetition_counts_blocks_that_were_there_before():
+    assert repetition("abc") == 0
+    assert repetition("a" * 11) == 0.75

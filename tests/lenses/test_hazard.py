@@ -1,0 +1,134 @@
+"""The lens ``hazard`` against calculations by hand, and on answers with known hazards."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from statsmodels.duration.survfunc import SurvfuncRight
+
+from failbench.lenses.hazard import course_of
+from failbench.lenses.incidence import RIGHT_EVENT, WRONG_EVENT, incidences
+from failbench.lenses.looking import look
+from failbench.lenses.slices import Scale, Slice
+from made_up_traces import SETTINGS, made_up_slice
+
+
+def slice_of(tokens, outcomes):
+    part, _ = made_up_slice(lengths=[2], depths=[1], items=len(tokens))
+    rows = part.rows.with_columns(
+        tokens=pl.Series(tokens, dtype=pl.Int64), outcome=pl.Series(outcomes)
+    )
+    return Slice("m", "t", "char", None, None, rows)
+
+
+def exponential(right_mean, wrong_mean, n=3000, budget=64, seed=0):
+    rng = np.random.default_rng(seed)
+    right, wrong = rng.exponential(right_mean, n), rng.exponential(wrong_mean, n)
+    first = np.minimum(right, wrong)
+    outcomes = np.where(first > budget, "truncated", np.where(right < wrong, "correct", "wrong"))
+    return slice_of(np.ceil(np.minimum(first, budget)).astype(int), outcomes.tolist())
+
+
+SCALE = Scale(spectrum=256, bucket=4)
+TOKENS = [1, 2, 2, 3, 4, 4]
+OUTCOMES = ["correct", "wrong", "correct", "truncated", "wrong", "truncated"]
+
+
+def test_incidences_are_those_calculated_by_hand():
+    # open: 6, 5, 3, 2; unanswered before: 1, 5/6, 1/2, 1/2
+    right, wrong = course_of(slice_of(TOKENS, OUTCOMES), np.ones((1, 6))).incidence
+    assert right[0, 1:] == pytest.approx([1 / 6, 1 / 6 + 1 / 6, 1 / 3, 1 / 3])
+    assert wrong[0, 1:] == pytest.approx([0, 1 / 6, 1 / 6, 1 / 6 + 1 / 4])
+
+
+def test_the_curves_and_the_arrays_that_are_resampled_agree_where_answers_end_together():
+    rng = np.random.default_rng(1)
+    tokens = rng.integers(1, 40, 90)
+    outcomes = rng.choice(["correct", "wrong", "truncated"], 90).tolist()
+    part = slice_of(tokens, outcomes)
+    events = (RIGHT_EVENT * part.right + WRONG_EVENT * part.wrong).astype(int)
+    at = np.arange(float(part.tokens.max() + 1))
+    curves = incidences(part.tokens, events, at, 0.95)
+    right, wrong = course_of(part, np.ones((1, 90))).incidence
+    assert curves["right_incidence"] == pytest.approx(right[0])
+    assert curves["wrong_incidence"] == pytest.approx(wrong[0])
+
+
+def test_one_less_kaplan_meier_overstates_what_ends_wrong():
+    part = exponential(20, 20)
+    measures = look("hazard", part, SCALE, SETTINGS).measures
+    alone = SurvfuncRight(part.tokens, (part.wrong > 0).astype(int))
+    overstated = 1 - float(alone.surv_prob[-1])
+    assert overstated > measures["wrong_incidence"].value + 0.2
+    assert measures["wrong_incidence"].value == pytest.approx(part.wrong.mean(), abs=0.01)
+
+
+def test_exponential_times_have_a_constant_hazard_and_their_own_rate():
+    part = exponential(right_mean=40, wrong_mean=20)
+    seen = look("hazard", part, SCALE, SETTINGS)
+    assert seen.verdict == "constant_hazard"
+    assert seen.measures["front_loading"].value == pytest.approx(0.5, abs=0.06)
+    whole = seen.points.filter(pl.col("open") > 200, pl.col("first_token") > 0)  # none ends at 0
+    hazards = whole["wrong_hazard"].to_numpy() / SCALE.bucket
+    # of a bucket those also leave who answer rightly, so that its share is below the rate
+    assert hazards == pytest.approx(np.full(len(hazards), 0.05), rel=0.3)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "wrong_at"),
+    [
+        ("early_hazard", lambda n, rng: int(rng.integers(1, 12))),
+        ("delayed_hazard", lambda n, rng: int(rng.integers(50, 60))),
+    ],
+)
+def test_wrong_answers_that_come_early_or_late_are_told(verdict, wrong_at):
+    part, scale = made_up_slice(
+        accuracy=lambda length: 0.3,
+        right_tokens=lambda n, rng: int(rng.integers(1, 60)),
+        wrong_tokens=wrong_at,
+        items=30,
+    )
+    assert look("hazard", part, scale, SETTINGS).verdict == verdict
+
+
+def test_a_model_that_is_hardly_wrong_is_clean():
+    part, scale = made_up_slice(accuracy=lambda length: 0.97, items=20)
+    assert look("hazard", part, scale, SETTINGS).verdict == "clean"
+
+
+def test_the_overtaking_is_where_wrong_answers_become_likelier():
+    part, _ = made_up_slice(
+        accuracy=lambda length: 0.5,
+        right_tokens=lambda n, rng: int(rng.integers(1, 20)),
+        wrong_tokens=lambda n, rng: int(rng.integers(20, 40)),
+        items=30,
+    )
+    measures = look("hazard", part, SCALE, SETTINGS).measures
+    assert measures["overtaking"].value == 20
+    assert measures["wrong_ahead"].value == pytest.approx(0.5, abs=0.05)
+
+
+def test_intervals_are_those_calculated_by_hand_and_within_0_and_1():
+    # nobody is truncated: the variance of a share is that of a binomial one
+    tokens, events = np.arange(1, 11), np.array([1, 2] * 5)
+    curves = incidences(tokens, events, np.array([0.5, 4.0]), 0.95)
+    share, deviation = 0.2, np.sqrt(0.2 * 0.8 / 10)
+    power = np.exp(1.959964 * deviation / (share * -np.log(share)))
+    assert curves["wrong_incidence"][1] == pytest.approx(share)
+    assert curves["wrong_incidence_low"][1] == pytest.approx(share**power)
+    assert curves["wrong_incidence_high"][1] == pytest.approx(share ** (1 / power))
+    hazard = 1 / 9 + 1 / 7
+    spread = np.exp(1.959964 * np.sqrt(1 / 81 + 1 / 49) / hazard)
+    assert curves["wrong_hazard_sum"][1] == pytest.approx(hazard)
+    assert curves["wrong_hazard_sum_high"][1] == pytest.approx(hazard * spread)
+    assert curves["wrong_incidence"][0] == 0
+    assert np.isnan(curves["wrong_incidence_low"][0])
+
+
+def test_no_wrong_answer_leaves_the_hazard_undefined_and_the_lens_clean():
+    part, scale = made_up_slice(accuracy=lambda length: 1.0)
+    seen = look("hazard", part, scale, SETTINGS)
+    assert not seen.measures["front_loading"].defined
+    assert seen.verdict == "clean"
+    assert seen.points["wrong_incidence"].sum() == 0

@@ -1,0 +1,67 @@
+"""Looks: intervals, differences between models, and resampling within cells."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from failbench.lenses.catalogue import LENSES, measure_kinds
+from failbench.lenses.looking import differences, look, look_through_all
+from failbench.lenses.resampling import answer_weights, group_sums, percentile_interval
+from made_up_traces import SETTINGS, falling, made_up_slice
+
+
+@pytest.fixture(scope="module")
+def healthy():
+    return made_up_slice(items=20)
+
+
+@pytest.mark.parametrize("lens", LENSES)
+def test_a_lens_emits_the_numbers_of_the_catalogue_within_their_intervals(healthy, lens):
+    seen = look(lens, *healthy, SETTINGS)
+    assert list(seen.measures) == list(measure_kinds()[lens])
+    for measure in seen.measures.values():
+        assert len(measure.draws) == 1 + SETTINGS.resamples
+        if measure.defined:
+            assert measure.ci_low <= measure.value <= measure.ci_high
+    assert seen.points.height > 0
+
+
+@pytest.mark.parametrize("lens", LENSES)
+def test_the_same_slice_gives_the_same_look(healthy, lens):
+    first, second = (look(lens, *healthy, SETTINGS) for _ in range(2))
+    assert first.points.equals(second.points)
+    for name, measure in first.measures.items():
+        assert np.array_equal(measure.draws, second.measures[name].draws, equal_nan=True)
+
+
+def test_resamples_keep_the_number_of_answers_of_each_cell():
+    cells = np.repeat([0, 1, 2], [5, 9, 1])
+    weights = answer_weights(cells, 50, np.random.default_rng(0))
+    assert (group_sums(weights, cells, 3) == [5, 9, 1]).all()
+    assert (weights[0] == 1).all()
+
+
+def test_an_interval_needs_most_resamples():
+    draws = np.concatenate([[1.0], np.linspace(0, 2, 100)])
+    assert percentile_interval(draws, 0.95) == pytest.approx((0.05, 1.95))
+    draws[1:30] = np.nan
+    assert np.isnan(percentile_interval(draws, 0.95)).all()
+
+
+def test_a_difference_is_seen_and_that_to_itself_is_zero(healthy):
+    part, scale = made_up_slice(model="short-0", accuracy=falling(4), items=20)
+    reference = look("surface", *healthy, SETTINGS)
+    other = look("surface", part, scale, SETTINGS)
+    boundary = differences(other, reference)["boundary_length"]
+    assert boundary.value == pytest.approx(-3, abs=0.6)
+    assert boundary.ci_high < 0
+    same = differences(reference, reference)["accuracy"]
+    assert same.value == 0
+    assert same.ci_low < 0 < same.ci_high
+
+
+def test_four_lenses_make_one_hypothesis(healthy):
+    joined = look_through_all(*healthy, SETTINGS)
+    assert list(joined.looks) == list(LENSES)
+    assert joined.synthesis.id == "range_of_lengths"

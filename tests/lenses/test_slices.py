@@ -1,0 +1,122 @@
+"""Which traces lenses look at: files of three formats, filters, and slices of models and tasks."""
+
+from __future__ import annotations
+
+import json
+
+import polars as pl
+import pytest
+
+from failbench.cli import main
+from failbench.errors import BadInputError
+from failbench.lenses.filters import filter_of, filtered
+from failbench.lenses.slices import scale_of, slices_of
+from failbench.reasoning.traces import read_traces
+from made_up_traces import made_up_answers
+
+
+@pytest.fixture(scope="module")
+def traces():
+    return made_up_answers(items=2, lengths=(2, 3, 4))
+
+
+def as_texts(traces):
+    lists = [json.dumps(ids) for ids in traces["prompt_ids"].to_list()]
+    return traces.with_columns(prompt_ids=pl.Series(lists))
+
+
+def test_three_formats_hold_the_same(traces, tmp_path):
+    traces.write_parquet(tmp_path / "a.parquet")
+    traces.write_ndjson(tmp_path / "a.jsonl")
+    as_texts(traces).write_csv(tmp_path / "a.csv")
+    for suffix in ("parquet", "jsonl", "csv"):
+        assert read_traces(tmp_path / f"a.{suffix}").equals(traces)
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        (lambda traces: traces.drop("tokens"), "tokens"),
+        (lambda traces: traces.with_columns(outcome=pl.lit("right")), "outcome"),
+        (lambda traces: traces.with_columns(tokens=pl.lit("many")), "tokens"),
+        (lambda traces: pl.concat([traces, traces.head(1)]), "(key)"),
+        (lambda traces: traces.head(0), "(rows)"),
+    ],
+)
+@pytest.mark.parametrize("suffix", ["parquet", "csv"])
+def test_a_bad_file_is_one_line_that_names_file_column_and_remedy(
+    traces, tmp_path, capsys, change, field, suffix
+):
+    path = tmp_path / f"a.{suffix}"
+    changed = change(traces)
+    if suffix == "csv":
+        as_texts(changed).write_csv(path)
+    else:
+        changed.write_parquet(path)
+    assert main(["lens", "surface", str(path)]) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert error.startswith(f"{path}: {field}: ")
+
+
+@pytest.mark.parametrize("name", ["a.parquet", "a.csv", "a.jsonl", "a.txt", "missing.parquet"])
+def test_what_is_no_file_of_traces_is_one_line(tmp_path, capsys, name):
+    path = tmp_path / name
+    if not name.startswith("missing"):
+        path.write_bytes(b"\x93\x00 not what it should be \xff\n\x01")
+    assert main(["lens", "surface", str(path)]) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert error.startswith(f"{path}: ")
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("length=3..", {3, 4}),
+        ("length=..2", {2}),
+        ("length=2..3", {2, 3}),
+        ("length=2,4", {2, 4}),
+        ("length=4", {4}),
+    ],
+)
+def test_numbers_are_filtered_by_range_and_by_list(traces, text, kept):
+    assert set(filtered(traces, [filter_of(text)], "file")["length"]) == kept
+
+
+def test_texts_are_filtered_by_list(traces):
+    other = made_up_answers("other-0", items=1, lengths=(2,))
+    both = pl.concat([traces, other])
+    assert filtered(both, [filter_of("model=other-0,third")], "file")["model"].n_unique() == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("length", "is no filter"),
+        ("length=", "is no filter"),
+        ("size=3", "no column 'size'"),
+        ("length=two", "'two' is no whole number"),
+        ("length=2..many", "'many' is no whole number"),
+        ("length=..", "'..' is no whole number"),
+    ],
+)
+def test_what_is_no_filter_is_named(text, says):
+    with pytest.raises(BadInputError) as raised:
+        filter_of(text)
+    assert says in str(raised.value)
+
+
+def test_the_filter_that_leaves_nothing_is_named_with_what_there_is(traces):
+    filters = [filter_of("depth=1"), filter_of("task=sorting")]
+    with pytest.raises(BadInputError, match=r"task: no trace is left.*arithmetic"):
+        filtered(traces, filters, "file")
+
+
+def test_slices_are_of_one_model_and_task_and_share_the_scale_of_the_file(traces):
+    other = made_up_answers("other-0", task="paths", items=1)
+    both = pl.concat([traces, other])
+    names = [part.name for part in slices_of(both)]
+    assert names == ["healthy-0, arithmetic", "other-0, paths"]
+    assert scale_of(both).spectrum == 256
+    assert scale_of(both).bucket == 4

@@ -1,0 +1,121 @@
+"""The lens ``surface`` on made-up answers whose accuracy is known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import statsmodels.api as sm
+
+from failbench.lenses.logistic import firth_fit
+from failbench.lenses.looking import look
+from failbench.statistics.intervals import wilson
+from made_up_traces import SETTINGS, falling, made_up_slice
+
+
+def surface(**changes):
+    part, scale = made_up_slice(**changes)
+    return look("surface", part, scale, SETTINGS)
+
+
+def test_a_planted_cliff_at_length_eight_is_found():
+    seen = surface(accuracy=lambda length: float(length <= 8), items=10)
+    assert seen.verdict == "cliff"
+    assert seen.measures["boundary_length"].value == pytest.approx(8.5, abs=0.05)
+    assert seen.measures["relative_fall"].value < 0.1
+
+
+def test_the_boundary_lies_where_accuracy_crosses_one_half():
+    boundary = surface(accuracy=falling(6.5, 0.8), items=60).measures["boundary_length"]
+    assert boundary.value == pytest.approx(6.5, abs=0.3)
+    assert boundary.ci_low < 6.5 < boundary.ci_high
+
+
+def test_a_slow_fall_is_a_gradual_decline():
+    seen = surface(accuracy=falling(7, 0.5), items=40)
+    assert seen.verdict == "gradual_decline"
+
+
+def test_what_falls_by_depth_alone_is_no_chaos():
+    part, scale = made_up_slice(depths=(1, 2, 3, 4), items=30, accuracy=lambda length: 1.0)
+    rows = part.rows.with_columns(
+        outcome=part.rows["depth"].replace_strict({1: "correct", 2: "correct"}, default="wrong")
+    )
+    seen = look("surface", replace(part, rows=rows), scale, SETTINGS)
+    assert seen.verdict == "cliff"
+    assert seen.measures["boundary_depth"].value == pytest.approx(2.5, abs=0.05)
+    assert seen.measures["depth_effect"].value == 1.0
+
+
+@pytest.mark.parametrize(
+    ("verdict", "changes"),
+    [
+        ("clean", {"accuracy": lambda length: 0.95}),
+        ("collapse", {"accuracy": lambda length: 0.2}),
+        ("chaotic", {"accuracy": lambda length: 0.9 if 4 <= length <= 10 else 0.1}),
+        ("truncation_dominant", {"wrong_tokens": lambda length, rng: 1_000}),
+        ("undetermined", {"lengths": [4], "depths": [1], "accuracy": lambda length: 0.5}),
+    ],
+)
+def test_each_planted_shape_gets_its_verdict(verdict, changes):
+    assert surface(**changes).verdict == verdict
+
+
+def test_guessing_alone_is_no_accuracy():
+    seen = surface(accuracy=lambda length: 0.5, guess=0.5, items=50).measures["accuracy"]
+    assert seen.value < 0.1
+    assert seen.n == pytest.approx(0.5 * 11 * 2 * 50)
+
+
+def test_accuracy_has_wilsons_interval_of_the_adjusted_counts():
+    part, scale = made_up_slice(guess=0.25, items=15)
+    measure = look("surface", part, scale, SETTINGS).measures["accuracy"]
+    trials = 0.75 * part.rows.height
+    share = (part.right.sum() - 0.25 * part.rows.height) / trials
+    assert measure.value == pytest.approx(share)
+    assert (measure.ci_low, measure.ci_high) == pytest.approx(wilson(share, trials, 0.95))
+
+
+def test_truncated_answers_fail_in_one_accuracy_and_are_left_out_of_the_other():
+    part, scale = made_up_slice(accuracy=lambda n: 0.6, wrong_tokens=lambda n, rng: 1_000)
+    measures = look("surface", part, scale, SETTINGS).measures
+    assert measures["accuracy_answered"].value == 1.0
+    assert measures["accuracy"].value == pytest.approx(part.right.mean())
+    assert measures["truncated"].value == pytest.approx(1 - part.right.mean())
+
+
+def test_points_hold_each_cell_and_each_length():
+    points = surface(items=5).points
+    assert points.height == 11 * 3
+    assert points["n"].sum() == 2 * 11 * 2 * 5
+
+
+def test_the_fit_agrees_with_maximum_likelihood_where_data_are_many():
+    rng = np.random.default_rng(0)
+    numbers = np.column_stack([np.repeat(np.arange(8.0), 3), np.tile([1.0, 2.0, 3.0], 8)])
+    trials = np.full(24, 4_000.0)
+    chance = 1 / (1 + np.exp(-(2.0 - 0.7 * numbers[:, 0] + 0.2 * numbers[:, 1])))
+    right = rng.binomial(4_000, chance).astype(float)
+    model = sm.GLM(
+        np.column_stack([right, trials - right]),
+        sm.add_constant(numbers),
+        family=sm.families.Binomial(),
+    )
+    (fitted,) = firth_fit(numbers, right[None], trials[None])
+    assert fitted == pytest.approx(model.fit().params, rel=2e-3)
+
+
+def test_the_fit_is_finite_where_shares_are_all_or_nothing():
+    numbers = np.arange(6.0)[:, None]
+    (fitted,) = firth_fit(numbers, np.array([[5.0, 5, 5, 0, 0, 0]]), np.full((1, 6), 5.0))
+    assert np.isfinite(fitted).all()
+    assert -fitted[0] / fitted[1] == pytest.approx(2.5, abs=1e-6)
+
+
+def test_the_fit_is_finite_where_length_and_depth_go_together():
+    numbers = np.column_stack([np.arange(6.0), 2 * np.arange(6.0)])
+    (fitted,) = firth_fit(numbers, np.array([[5.0, 5, 4, 2, 1, 0]]), np.full((1, 6), 5.0))
+    assert np.isfinite(fitted).all()
+    assert fitted[1] < 0
+    assert fitted[2] < 0

@@ -1,0 +1,70 @@
+"""Rules and joint hypotheses as data: they cover every case and know their numbers."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from failbench.lenses.catalogue import LENSES, measure_kinds, rules, syntheses
+from failbench.lenses.measured import Measure
+from failbench.lenses.verdicts import synthesis_of, verdict_of
+
+
+def measures(lens, value):
+    return {
+        name: Measure(kind, value, value, value, 1, np.array([value]))
+        for name, kind in measure_kinds()[lens].items()
+    }
+
+
+@pytest.mark.parametrize("lens", LENSES)
+def test_rules_cover_every_case(lens):
+    assert rules()[lens][-1].conditions == ()
+    assert verdict_of(lens, measures(lens, math.nan)).verdict == "undetermined"
+    known = {rule.verdict for rule in rules()[lens]}
+    for value in (-2.0, -1.0, 0.0, 0.1, 0.25, 0.4, 0.5, 0.6, 1.25, 3.0):
+        assert verdict_of(lens, measures(lens, value)).verdict in known
+
+
+@pytest.mark.parametrize("lens", LENSES)
+def test_rules_ask_numbers_that_the_lens_emits(lens):
+    for rule in rules()[lens]:
+        for condition in rule.conditions:
+            assert condition.measure in measure_kinds()[lens]
+
+
+@pytest.mark.parametrize("lens", LENSES)
+def test_every_verdict_of_the_workflow_says_where_it_stands_there(lens):
+    for rule in rules()[lens]:
+        assert bool(rule.place) == (rule.verdict != "undetermined")
+
+
+@pytest.mark.parametrize("lens", LENSES)
+def test_hypotheses_name_verdicts_that_the_lens_can_give(lens):
+    known = {rule.verdict for rule in rules()[lens]}
+    for synthesis in syntheses():
+        assert set(getattr(synthesis, lens)) <= known
+
+
+def test_every_combination_of_verdicts_has_a_hypothesis():
+    known = [dict.fromkeys(rule.verdict for rule in rules()[lens]) for lens in LENSES]
+    named = {
+        synthesis_of(dict(zip(LENSES, verdicts, strict=True))).id
+        for verdicts in itertools.product(*known)
+    }
+    assert named == {synthesis.id for synthesis in syntheses()}
+
+
+@pytest.mark.parametrize(
+    ("hypothesis", "verdicts"),
+    [
+        ("tokenization", ("cliff", "spectral_collapse", "clean", "clean")),
+        ("working_memory", ("cliff", "clean", "overthink", "delayed_hazard")),
+        ("reasoning_inefficiency", ("gradual_decline", "clean", "loop", "early_hazard")),
+    ],
+)
+def test_the_three_syntheses_of_the_workflow_are_among_them(hypothesis, verdicts):
+    assert synthesis_of(dict(zip(LENSES, verdicts, strict=True))).id == hypothesis

@@ -1,0 +1,182 @@
+"""The pairs are whole, differ by one edit, and a bad notebook is refused in one line."""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections import Counter
+
+import pytest
+
+from failbench.errors import BadInputError
+from failbench.notebooks.corpus import LIBRARIES, read_corpus
+from failbench.notebooks.edits import edit_between
+from made_up_notebooks import MENDED, SOURCES, document
+
+
+def test_each_library_has_twenty_pairs_or_more_and_all_have_120(corpus):
+    counts = Counter(pair.card.library for pair in corpus)
+    assert set(counts) == set(LIBRARIES)
+    assert min(counts.values()) >= 20
+    assert len(corpus) >= 120
+
+
+def test_no_grade_is_rare(corpus):
+    counts = Counter(pair.card.difficulty for pair in corpus)
+    assert min(counts[grade] for grade in ("easy", "medium", "hard")) >= len(corpus) / 5
+
+
+def test_every_notebook_is_valid_by_the_schema_of_nbformat(corpus):
+    nbformat = pytest.importorskip("nbformat")
+    for pair in corpus:
+        for notebook in pair.notebooks:
+            nbformat.validate(nbformat.read(notebook.path, as_version=nbformat.NO_CONVERT))
+
+
+def test_notebooks_have_three_to_eight_cells_and_are_python(corpus):
+    for pair in corpus:
+        for notebook in pair.notebooks:
+            assert 3 <= len(notebook.cells) <= 8, notebook.path
+            for cell in notebook.cells:
+                assert not cell.is_code or ast.parse(cell.source)
+
+
+def test_the_edit_turns_one_twin_into_the_other(corpus):
+    for pair in corpus:
+        cell = pair.crashing.cells[pair.edit.cell].source
+        end = pair.edit.start + len(pair.edit.removed)
+        mended = cell[: pair.edit.start] + pair.edit.inserted + cell[end:]
+        assert mended == pair.mended.cells[pair.edit.cell].source
+
+
+def test_only_causes_of_execution_are_mended_by_it(corpus):
+    """An edit of executions belongs to a name that is not there, or to a state out of order."""
+    for pair in corpus:
+        if pair.edit.place == "execution":
+            assert pair.edit.cell == pair.card.cause
+            assert pair.crashing.executed != pair.mended.executed
+
+
+def test_no_two_notebooks_have_the_same_code_but_for_names_and_values(corpus):
+    shapes = [shape(notebook.executed_sources, notebook.target) for notebook in map(first, corpus)]
+    assert len(set(shapes)) == len(shapes)
+
+
+def first(pair):
+    return pair.crashing
+
+
+def shape(executed, target):
+    """The kinds of the nodes of all code, without names and values."""
+    trees = [ast.parse(source) for source in (*executed, target)]
+    return tuple(type(node).__name__ for tree in trees for node in ast.walk(tree))
+
+
+def test_every_source_is_a_page_of_the_library_or_of_python(corpus):
+    hosts = {
+        "numpy": "numpy.org",
+        "pandas": "pandas.pydata.org",
+        "sklearn": "scikit-learn.org",
+        "matplotlib": "matplotlib.org",
+        "lightgbm": "lightgbm.readthedocs.io",
+        "torch": "docs.pytorch.org",
+    }
+    for pair in corpus:
+        host = pair.card.source.split("/")[2]
+        assert host in (hosts[pair.card.library], "docs.python.org"), pair.card.pair
+
+
+def test_a_pair_is_read_without_opening_another(written, tmp_path):
+    folder = written(document(), MENDED)
+    (folder / "numpy" / "unreadable").mkdir()
+    assert [pair.card.pair for pair in read_corpus(folder, only=["tried"])] == ["tried"]
+
+
+def test_the_past_of_a_target_is_what_was_executed_before_wherever_it_stands(written):
+    sources = ("b = 1", "a", "a = b", "c = 2")
+    crashing = document(sources, (1, 4, None, 3), target=1, cause=2, misuse="name")
+    mended = document(sources, (1, 4, 2, 3), target=1, cause=2, misuse="name", version="mended")
+    (pair,) = read_corpus(written(crashing, mended))
+    assert pair.crashing.executed == (0, 3)
+    assert pair.mended.executed == (0, 2, 3)
+    assert pair.edit.place == "execution"
+
+
+def edited(change):
+    raw = json.loads(json.dumps(document()))
+    change(raw)
+    return raw
+
+
+@pytest.mark.parametrize(
+    ("change", "field", "problem"),
+    [
+        (lambda raw: raw.pop("nbformat"), "nbformat", "format 4.5"),
+        (lambda raw: raw["metadata"].clear(), "metadata.failbench", "missing"),
+        (lambda raw: raw.pop("cells"), "cells", "missing"),
+        (lambda raw: raw["cells"][0].update(outputs=[{}]), "cells.0.outputs", "at most 0"),
+        (lambda raw: raw["cells"][0].update(execution_count=2), "execution_count", "same count"),
+        (lambda raw: raw["cells"][1].update(execution_count=None), "target", "exactly once"),
+        (
+            lambda raw: raw["cells"][0]["metadata"].update(executions=[3, 2]),
+            "cells.0.metadata.executions",
+            "must rise",
+        ),
+        (lambda raw: card(raw, difficulty="hard"), "difficulty", "the rule says 'easy'"),
+        (lambda raw: card(raw, target=7), "target", "no code"),
+        (lambda raw: card(raw, misuse="odd"), "metadata.failbench.misuse", "'odd'"),
+        (lambda raw: card(raw, colour="red"), "metadata.failbench.colour", "unknown"),
+        (lambda raw: card(raw, pair="other"), "metadata.failbench.pair", "stands for 'tried'"),
+    ],
+)
+def test_a_bad_notebook_gives_one_line_with_file_field_and_remedy(written, change, field, problem):
+    folder = written(edited(change), MENDED)
+    with pytest.raises(BadInputError) as caught:
+        read_corpus(folder)
+    line = str(caught.value)
+    assert caught.value.place.endswith("numpy/tried/crashing.ipynb")
+    assert caught.value.field.endswith(field)
+    assert problem in line
+    assert "\n" not in line
+    assert caught.value.remedy
+
+
+def card(raw, **changes):
+    raw["metadata"]["failbench"].update(changes)
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", "null"])
+def test_a_file_that_is_no_notebook_is_refused(written, content):
+    folder = written(document(), MENDED)
+    (folder / "numpy/tried/mended.ipynb").write_text(content, encoding="utf-8")
+    with pytest.raises(BadInputError, match=r"mended\.ipynb"):
+        read_corpus(folder)
+
+
+@pytest.mark.parametrize(
+    ("mended", "problem"),
+    [
+        (document(SOURCES, version="mended"), "differs from its twin in 0 cells"),
+        (document(("import numpy", "1"), version="mended"), "in 2 cells"),
+        (document((*SOURCES, "1"), version="mended"), "has 3 cells"),
+        (document(("", SOURCES[1]), (3, 2), version="mended", target=1), "more than the source"),
+        (document((SOURCES[0], "1"), version="mended", fault="Other."), "more than the version"),
+    ],
+)
+def test_twins_that_differ_otherwise_are_refused(written, mended, problem):
+    with pytest.raises(BadInputError, match=problem):
+        read_corpus(written(document(), mended))
+
+
+def test_the_edit_is_the_shortest_contiguous_replacement(written):
+    (pair,) = read_corpus(written(document(), MENDED))
+    assert (pair.edit.place, pair.edit.cell) == ("target", 1)
+    assert (pair.edit.removed, pair.edit.inserted) == ("3", "2")
+    assert edit_between(pair.crashing, pair.mended) == pair.edit
+
+
+def test_an_empty_folder_and_an_unknown_pair_are_refused(tmp_path, written):
+    with pytest.raises(BadInputError, match="no pair"):
+        read_corpus(tmp_path)
+    with pytest.raises(BadInputError, match="no such pair"):
+        read_corpus(written(document(), MENDED), only=["other"])

@@ -1,0 +1,150 @@
+"""What was observed is whole, is of the notebooks as they are, and holds no secret of a machine."""
+
+from __future__ import annotations
+
+import json
+
+import polars as pl
+import pytest
+
+from failbench.errors import BadInputError
+from failbench.notebooks.observed import OBSERVED, code_of_summary, read_observed, write_observed
+from failbench.notebooks.summaries import FACTS, parse_summary, without
+
+
+@pytest.fixture(scope="module")
+def observed(corpus_folder):
+    return read_observed(corpus_folder / OBSERVED)
+
+
+@pytest.fixture(scope="module")
+def summaries(observed):
+    return [parse_summary(text) for text in observed["summary"]]
+
+
+def test_every_notebook_was_observed_as_it_is(corpus, observed):
+    files = {
+        (pair.card.pair, notebook.card.version): notebook.sha256
+        for pair in corpus
+        for notebook in pair.notebooks
+    }
+    rows = observed.select("pair", "version", "notebook_sha256").iter_rows()
+    assert {(pair, version): sha256 for pair, version, sha256 in rows} == files
+
+
+def test_every_crashing_notebook_crashed_and_no_mended_one(observed):
+    assert (observed["crash"] == (observed["version"] == "crashing")).all()
+
+
+def test_all_were_recorded_by_the_code_that_is_here_and_with_one_set_of_versions(observed):
+    assert observed["recorder"].unique().to_list() == [code_of_summary()]
+    assert observed["versions"].n_unique() == 1
+
+
+def test_a_crash_passed_the_functions_of_its_card_and_has_a_line_of_its_target(corpus, observed):
+    rows = {row["pair"]: row for row in observed.filter("crash").iter_rows(named=True)}
+    for pair in corpus:
+        row = rows[pair.card.pair]
+        assert row["functions"] == pair.card.functions_between
+        assert pair.crashing.target.splitlines()[row["line"] - 1].strip() == row["source_line"]
+
+
+def test_twins_mended_in_their_target_have_one_summary_but_for_names_of_the_edit(corpus, observed):
+    texts = {
+        (row["pair"], row["version"]): row["summary"] for row in observed.iter_rows(named=True)
+    }
+    for pair in corpus:
+        if pair.edit.place == "target":
+            left, right = (
+                parse_summary(texts[pair.card.pair, version]).names
+                for version in ("crashing", "mended")
+            )
+            for name in left.keys() & right.keys():
+                assert facts(left[name]) == facts(right[name]), (pair.card.pair, name)
+
+
+def facts(entry):
+    """An entry without the attributes that the target asks for, which the edit may change."""
+    kind = {key: value for key, value in entry["type"].items() if key != "attributes"}
+    return entry | {"type": kind}
+
+
+def test_a_name_that_is_not_defined_is_absent_from_the_summary(observed):
+    missing = observed.filter(pl.col("ename") == "NameError")
+    assert missing.height >= 5
+    for evalue, text in missing.select("evalue", "summary").iter_rows():
+        assert evalue.split("'")[1] in parse_summary(text).absent
+
+
+def test_no_summary_is_empty_or_truncated_and_each_is_strict_json(observed, summaries):
+    def refuse(word):
+        raise AssertionError(word)
+
+    for text in observed["summary"]:
+        json.loads(text, parse_constant=refuse)
+    assert all(summary.names for summary in summaries)
+    assert not any(summary.truncated for summary in summaries)
+
+
+def test_no_path_of_the_machine_or_address_of_an_object_is_kept(observed):
+    kept = observed.select("evalue", "summary", "source_line").rows()
+    assert not any("/tmp/" in str(row) or " at 0x" in str(row) for row in kept)
+
+
+def test_every_entry_has_its_kind_and_class(summaries):
+    for summary in summaries:
+        for entry in summary.names.values():
+            assert {"kind", "class"} <= entry["type"].keys()
+
+
+def test_a_class_of_facts_is_taken_out_at_any_depth():
+    inner = {"type": {"kind": "text"}, "value": {"value": 1}}
+    text = json.dumps(
+        {
+            "relevant": ["x", "y"],
+            "names": {"x": inner | {"structural": {"length": 1}, "items": {"0": inner}}},
+            "truncated": False,
+        }
+    )
+    summary = parse_summary(text)
+    assert summary.absent == ("y",)
+    left = without(summary, ["value"]).names["x"]
+    assert left["items"]["0"] == {"type": {"kind": "text"}}
+    assert without(summary, FACTS).names == {"x": {"items": {"0": {}}}}
+
+
+def test_what_is_no_summary_is_refused():
+    with pytest.raises(ValueError, match="has the keys"):
+        parse_summary("{}")
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        (lambda table: table.drop("ename"), "ename"),
+        (lambda table: table.with_columns(pl.col("crash").cast(pl.String)), "crash"),
+        (lambda table: pl.concat([table, table]), "pair, version"),
+        (lambda table: table.filter(pl.col("version") == "mended"), "version"),
+        (lambda table: table.with_columns(evalue=pl.lit(None, pl.String)), "evalue"),
+    ],
+)
+def test_a_bad_table_gives_one_line(observed, tmp_path, change, field):
+    path = tmp_path / OBSERVED
+    change(observed.head(4)).write_parquet(path)
+    with pytest.raises(BadInputError) as caught:
+        read_observed(path)
+    assert (caught.value.place, caught.value.field) == (str(path), field)
+
+
+def test_a_missing_table_and_one_that_is_no_parquet_give_one_line(tmp_path):
+    path = tmp_path / OBSERVED
+    for _ in range(2):
+        with pytest.raises(BadInputError, match="make record-notebooks") as caught:
+            read_observed(path)
+        assert "\n" not in str(caught.value)
+        path.write_text("no table", encoding="utf-8")
+
+
+def test_what_is_written_is_read_back(observed, tmp_path):
+    write_observed(tmp_path / OBSERVED, observed.to_dicts()[::-1])
+    assert read_observed(tmp_path / OBSERVED).equals(observed)

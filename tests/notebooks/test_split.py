@@ -1,0 +1,92 @@
+"""The split is what was drawn, halves every class, and sees a notebook that changed."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from failbench.errors import BadInputError
+from failbench.notebooks.corpus import read_corpus
+from failbench.notebooks.split import (
+    SPLIT,
+    check_unchanged,
+    draw_split,
+    read_split,
+    write_split,
+)
+from made_up_notebooks import MENDED, SOURCES, document
+
+
+@pytest.fixture(scope="module")
+def split(corpus_folder):
+    return read_split(corpus_folder / SPLIT)
+
+
+def test_the_committed_split_is_the_one_that_was_drawn(corpus, split):
+    assert tuple(split.values()) == draw_split(corpus)
+
+
+def test_no_notebook_has_changed_since(corpus, split, corpus_folder):
+    check_unchanged(corpus, split, corpus_folder / SPLIT)
+
+
+def test_the_parts_of_a_misuse_also_within_a_library_differ_by_one_pair_at_most(split):
+    rows = split.values()
+    for key in (lambda row: row.misuse, lambda row: (row.library, row.misuse)):
+        counts = Counter((key(row), row.part) for row in rows)
+        for group in {key(row) for row in rows}:
+            assert abs(counts[group, "test"] - counts[group, "development"]) <= 1
+
+
+def test_the_parts_of_a_library_are_about_equal(split):
+    counts = Counter((row.library, row.part) for row in split.values())
+    for library, _ in counts:
+        assert abs(counts[library, "test"] - counts[library, "development"]) <= 4
+
+
+def test_another_seed_draws_another_split(corpus):
+    parts = [[row.part for row in draw_split(corpus, seed)] for seed in (1, 2)]
+    assert parts[0] != parts[1]
+
+
+@pytest.fixture
+def drawn(written):
+    """A corpus of one pair with its split."""
+    folder = written(document(), MENDED)
+    write_split(folder / SPLIT, draw_split(read_corpus(folder)))
+    return folder
+
+
+def test_a_pair_that_changed_is_named(drawn, written):
+    again = document((SOURCES[0], "np.ones(2) * np.ones(2)"), version="mended")
+    pairs = read_corpus(written(document(), again))
+    with pytest.raises(BadInputError, match=r"mended.ipynb: \(file\): has changed since"):
+        check_unchanged(pairs, read_split(drawn / SPLIT), drawn / SPLIT)
+
+
+def test_a_pair_of_neither_part_is_named(drawn):
+    with pytest.raises(BadInputError, match="'tried' is in neither part"):
+        check_unchanged(read_corpus(drawn), {}, drawn / SPLIT)
+
+
+def test_a_split_is_drawn_once(drawn):
+    with pytest.raises(BadInputError, match="drawn once"):
+        write_split(drawn / SPLIT, ())
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        (lambda text: "", "in neither part"),
+        (lambda text: text.replace("development", "half").replace("test", "half"), "part"),
+        (lambda text: text + text.splitlines()[1] + "\n", "there twice"),
+        (lambda text: text.replace("sha256_mended", "sha256"), "sha256"),
+    ],
+)
+def test_a_bad_split_gives_one_line(drawn, change, problem):
+    path = drawn / SPLIT
+    path.write_text(change(path.read_text(encoding="utf-8")), encoding="utf-8")
+    with pytest.raises(BadInputError, match=problem) as caught:
+        check_unchanged(read_corpus(drawn), read_split(path), path)
+    assert "\n" not in str(caught.value)

@@ -1,0 +1,248 @@
+"""The summary says what objects of each library are, and runs no code of a notebook."""
+
+from __future__ import annotations
+
+import json
+from types import ModuleType
+
+import lightgbm
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from failbench.notebooks.summary.raw import NAMES
+from failbench.notebooks.summary.state import SIZE, summarise
+
+ROWS = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [3.0, 1.0]])
+LABELS = np.array([0, 1, 0, 1])
+
+
+def of(value, *attributes):
+    """The entry of one value."""
+    asked = {"x": attributes}
+    return json.loads(summarise({"x": value}, ["x"], asked))["names"]["x"]
+
+
+def test_an_array_has_shape_type_range_and_share_of_nan():
+    entry = of(np.array([[1.0, np.nan], [-2.0, np.inf]]))
+    assert entry["structural"] == {"shape": [2, 2]}
+    assert entry["type"]["dtype"] == "float64"
+    assert entry["value"]["nan_share"] == 0.25
+    assert entry["value"]["inf_share"] == 0.25
+    assert entry["value"]["range"] == [-2.0, "inf"]
+
+
+def test_unique_values_are_at_most_five_in_rising_order():
+    assert of(np.arange(9)[::-1])["value"]["uniques"] == [0, 1, 2, 3, 4]
+    assert of(np.array(["b", "a", "b"]))["value"] == {"distinct": 2, "uniques": ["a", "b"]}
+
+
+def test_a_table_has_columns_types_and_values_by_column():
+    table = pd.DataFrame(
+        {
+            "n": [1, None, 3],
+            "text": ["b", None, "a"],
+            "day": pd.to_datetime(["2024-01-02", None, "2024-01-01"]),
+            "kind": pd.Categorical(["u", "v", "u"]),
+            "whole": pd.array([1, None, 2], dtype="Int64"),
+        },
+        index=["r", "s", "r"],
+    )
+    entry = of(table)
+    columns = entry["value"]["by_column"]
+    assert entry["structural"]["columns"] == ["n", "text", "day", "kind", "whole"]
+    assert entry["structural"]["index_unique"] is False
+    assert entry["type"]["dtypes"]["whole"] == "Int64"
+    assert columns["n"]["range"] == [1.0, 3.0]
+    assert columns["text"]["uniques"] == ["a", "b"]
+    assert columns["day"]["range"][0].startswith("2024-01-01")
+    assert columns["kind"]["distinct"] == 2
+    shares = {name: column["nan_share"] for name, column in columns.items()}
+    assert shares == pytest.approx(dict.fromkeys(columns, 1 / 3) | {"kind": 0}, abs=1e-5)
+
+
+def test_a_series_and_an_index_have_labels_and_length():
+    series = of(pd.Series([1, 2], index=[("a", 1), ("b", 2)], name="n"))
+    assert series["structural"]["index_labels"][0] == ["a", 1]
+    assert of(pd.RangeIndex(4))["structural"]["length"] == 4
+
+
+@pytest.mark.parametrize(
+    ("estimator", "fitted", "features"),
+    [
+        (LogisticRegression(), False, None),
+        (LogisticRegression().fit(ROWS, LABELS), True, 2),
+        (make_pipeline(StandardScaler(), LogisticRegression()), False, None),
+        (make_pipeline(StandardScaler(), LogisticRegression()).fit(ROWS, LABELS), True, None),
+        (lightgbm.LGBMClassifier(), False, None),
+        (lightgbm.LGBMClassifier(verbose=-1, n_estimators=1).fit(ROWS, LABELS), True, 2),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_an_estimator_says_whether_it_was_fitted_and_to_what(estimator, fitted, features):
+    kind = of(estimator)["type"]
+    assert kind["kind"] == "estimator"
+    assert (kind["fitted"], kind.get("n_features_in_")) == (fitted, features)
+
+
+def test_steps_and_the_estimator_of_a_search_are_entered():
+    search = GridSearchCV(LogisticRegression(), {"C": [1.0]}, cv=2, refit=False)
+    entry = of(search.fit(ROWS, LABELS))
+    assert "best_estimator_" not in entry["structural"]["learnt"]
+    assert entry["items"]["estimator"]["type"]["fitted"] is False
+    steps = of(make_pipeline(StandardScaler(), LogisticRegression()))["structural"]["steps"]
+    assert steps == ["standardscaler", "logisticregression"]
+
+
+def test_a_data_set_and_a_booster_of_lightgbm():
+    data = lightgbm.Dataset(ROWS, label=LABELS, params={"verbose": -1})
+    assert of(data)["structural"] == {"data_shape": [4, 2], "label_shape": [4]}
+    booster = lightgbm.train({"verbose": -1}, data, 2)
+    assert of(booster)["structural"]["features"] == 2
+
+
+def test_what_torch_trains():
+    torch = pytest.importorskip("torch")
+    tensor = of(torch.tensor([1.0, 2.0], requires_grad=True))
+    assert (tensor["type"]["device"], tensor["type"]["requires_grad"]) == ("cpu", True)
+    assert tensor["value"]["range"] == [1.0, 2.0]
+    meta = of(torch.zeros(3, device="meta"))
+    assert (meta["structural"], meta["type"]["device"]) == ({"shape": [3]}, "meta")
+    assert "value" not in meta
+    network = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.ReLU())
+    entry = of(network)
+    assert entry["structural"]["parameters"] == 9
+    assert entry["items"]["0"]["structural"]["parameter_shapes"]["weight"] == [3, 2]
+    loader = torch.utils.data.DataLoader(list(range(10)), batch_size=4)
+    assert of(loader)["structural"]["batches"] == 3
+
+
+@pytest.mark.system  # torch imports half of itself for its first optimizer
+def test_an_optimizer_has_its_settings_and_how_many_parameters_it_changes():
+    torch = pytest.importorskip("torch")
+    entry = of(torch.optim.SGD(torch.nn.Linear(2, 3).parameters(), lr=0.5))
+    assert entry["value"]["settings"]["lr"] == 0.5
+    assert entry["structural"]["parameters"] == [2]
+
+
+def test_axes_of_matplotlib_are_told_from_arrays_of_them():
+    figure, axes = plt.subplots(1, 2)
+    plt.close(figure)
+    assert of(axes[0])["type"]["class"].endswith("Axes")
+    assert of(axes)["structural"] == {"shape": [2]}
+
+
+def test_plain_values_containers_functions_and_libraries():
+    assert of(3)["value"] == {"value": 3}
+    assert of(float("nan"))["value"] == {"value": "nan"}
+    assert of("abc")["structural"] == {"length": 3}
+    assert of([3, 1])["value"]["range"] == [1, 3]
+    assert of([[1], [1, 2]])["structural"]["element_lengths"] == [1, 2]
+    assert of({"b": 1, "a": [2]})["structural"] == {"length": 2, "keys": ["b", "a"]}
+    assert of({2, 1})["value"]["first"] == [1, 2]
+    assert of(lambda a, *, b=1: a)["type"]["parameters"] == ["a", "b"]
+    assert of(lambda a, *, b=1: a)["type"]["required"] == ["a"]
+    assert of(np)["type"]["version"] == np.__version__
+
+
+def test_attributes_are_found_without_being_asked_for():
+    kinds = of(LogisticRegression(), "C", "fit", "coef_")["type"]["attributes"]
+    assert kinds == {"C": "stored", "fit": "method", "coef_": "absent"}
+    assert of(np, "mean", "product")["type"]["attributes"]["product"] == "dynamic"
+    assert of(pd.DataFrame(), "shape")["type"]["attributes"] == {"shape": "property"}
+    assert of(ModuleType("m"), "x")["type"]["attributes"] == {"x": "absent"}
+
+
+class Ran(BaseException):
+    """Code of the notebook ran; no handler of exceptions hides it."""
+
+
+def run(*_):
+    raise Ran
+
+
+HOOKS = (
+    *("__getattribute__", "__getattr__", "__repr__", "__str__", "__eq__", "__hash__", "__len__"),
+    *("__iter__", "__bool__", "__float__", "__array__", "__contains__", "__getitem__"),
+    *("__format__", "__dir__", "__lt__", "__reduce__"),
+)
+
+
+def hostile(*bases, **extra):
+    """A class of a notebook all of whose hooks raise."""
+    body = dict.fromkeys(HOOKS, run) | {"p": property(run), "__module__": "__main__"} | extra
+    return type("Hostile", bases, body)
+
+
+class Answering(type):
+    """A class of classes that is asked when they are compared."""
+
+    __eq__ = __hash__ = __instancecheck__ = __getattribute__ = run
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        hostile(),
+        hostile,
+        lambda: hostile(dict)(a=1),
+        lambda: hostile(list)([1]),
+        lambda: hostile(str)("a"),
+        lambda: hostile(int)(3),
+        lambda: hostile(float)(3.0),
+        lambda: hostile(np.ndarray)((2,)),
+        hostile(LogisticRegression),
+        hostile(__dict__=property(run)),
+        lambda: type.__call__(Answering, "Odd", (), {}),
+        lambda: type.__call__(type.__call__(Answering, "Odd", (), {})),
+    ],
+)
+def test_no_code_of_the_notebook_runs(make):
+    value = make()
+    elements = np.empty(2, dtype=object)
+    elements[0] = value
+    for held in (value, [value], (value, 1), {"k": value}, elements):
+        assert of(held, "p", "x")["type"]["kind"]
+
+
+def test_objects_in_tables_are_neither_compared_nor_shown():
+    value = hostile(__hash__=object.__hash__)()
+    elements = np.empty(2, dtype=object)
+    elements[:] = [None, None]
+    elements[0] = value
+    assert of(pd.Series(elements, dtype=object))["value"]["nan_share"] == 0.5
+
+
+def test_what_an_object_of_the_notebook_stores_is_read_past_its_class():
+    value = hostile()()
+    object.__getattribute__(value, "__dict__")["size"] = 3
+    entry = of(value)
+    assert entry["structural"] == {"stored": ["size"]}
+    assert entry["items"]["size"]["value"] == {"value": 3}
+
+
+def test_names_that_are_not_there_are_absent_and_nothing_is_bound():
+    namespace = {"a": 1}
+    whole = json.loads(summarise(namespace, ["b", "a"], {}))
+    assert (whole["relevant"], list(whole["names"])) == (["a", "b"], ["a"])
+    assert namespace == {"a": 1}
+
+
+def test_a_summary_is_bounded_and_says_so():
+    wide = pd.DataFrame(np.zeros((2, 500)))
+    assert len(of(wide)["structural"]["columns"]) == NAMES
+    namespace = {f"n{place}": wide for place in range(60)}
+    text = summarise(namespace, list(namespace), {})
+    assert json.loads(text)["truncated"]
+    assert len(text) < 1.2 * SIZE
+
+
+def test_the_summary_of_a_state_is_always_the_same():
+    namespace = {"s": {"b", "a", "c"}, "d": {"y": 1, "x": 2}, "t": pd.DataFrame({"a": [1]})}
+    texts = {summarise(namespace, order, {}) for order in (["s", "d", "t"], ["t", "s", "d"])}
+    assert len(texts) == 1

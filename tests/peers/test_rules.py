@@ -1,0 +1,236 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from failbench.peers import rules as rules_module
+from failbench.peers.mapping import issues_of, mapping
+from failbench.peers.rule_signals import SIGNALS, rule_signals
+from failbench.peers.rule_statistics import RULE_STATISTICS
+from failbench.peers.rules import peer_rules, rule_peers, rules_of
+from failbench.peers.standards import Standard, standards
+from smooth_run import NAN, PARAMETERS, from_step, healthy, only_at
+
+APPLICABLE = [rule for rule in peer_rules() if rule.applies]
+TRIPPED = {
+    ("autotrainer", "nan_loss.train"): {"loss": from_step(100, NAN)},
+    ("autotrainer", "nan_loss.validation"): {"validation_loss": from_step(100, NAN)},
+    ("autotrainer", "nan_loss.large_train"): {"loss": from_step(100, 5e3)},
+    ("autotrainer", "nan_loss.large_validation"): {"validation_loss": from_step(100, 5e3)},
+    ("autotrainer", "abnormal_loss"): {"loss": from_step(100, -1.0)},
+    ("autotrainer", "nan_gradient"): {"gradient_norm": from_step(100, NAN)},
+    ("autotrainer", "explode_gradient"): {"gradient_norm": only_at(110, 1e4)},
+    ("autotrainer", "vanish_gradient"): {"gradient_norm": from_step(100, 1e-5)},
+    ("deeplocalize", "loss.invalid"): {"loss": from_step(100, float("inf"))},
+    ("deeplocalize", "loss.unchanged"): {"loss": from_step(100, 3.0)},
+    ("deeplocalize", "delta_weights.invalid"): {"gradient_norm": from_step(100, NAN)},
+    ("deeplocalize", "delta_weights.zero"): {"gradient_norm": from_step(100, 0.0)},
+    ("deeplocalize", "delta_weights.unchanged"): {"gradient_norm": from_step(100, 0.3)},
+    ("deepdiagnosis", "loss.invalid"): {"loss": from_step(100, NAN)},
+    ("deepdiagnosis", "loss.unchanged"): {"loss": from_step(100, 3.0)},
+    ("deepdiagnosis", "delta_weights.invalid"): {"gradient_norm": from_step(100, NAN)},
+    ("deepdiagnosis", "delta_weights.zero"): {"gradient_norm": from_step(100, 0.0)},
+    ("deepdiagnosis", "vanishing_gradient"): {"gradient_norm": from_step(100, 1e-5)},
+    ("umlaut", "nan_loss"): {"loss": from_step(100, NAN)},
+    ("umlaut", "lr_high"): {"learning_rate": from_step(100, 0.02)},
+    ("umlaut", "lr_low"): {"learning_rate": from_step(100, 1e-8)},
+    ("umlaut", "overfitting"): {"validation_loss": from_step(100, lambda at: 3.5 + at / 100)},
+    ("sagemaker_debugger", "ExplodingTensor.loss"): {"loss": from_step(100, NAN)},
+    ("sagemaker_debugger", "ExplodingTensor.gradients"): {"gradient_norm": from_step(100, NAN)},
+    ("sagemaker_debugger", "VanishingGradient"): {"gradient_norm": from_step(100, 1e-5)},
+    ("sagemaker_debugger", "AllZero"): {"gradient_norm": from_step(100, 0.0)},
+    ("sagemaker_debugger", "UnchangedTensor"): {"loss": from_step(100, 3.0)},
+    ("sagemaker_debugger", "LossNotDecreasing.increase"): {"loss": from_step(100, 9.0)},
+    ("sagemaker_debugger", "LossNotDecreasing.decrease"): {"loss": from_step(100, 3.0)},
+    ("sagemaker_debugger", "Overfit"): {"validation_loss": from_step(100, 6.0)},
+    ("sagemaker_debugger", "Overtraining"): {
+        "loss": from_step(100, 4.0),
+        "validation_loss": from_step(100, 4.0),
+    },
+    ("sagemaker_debugger", "NLPSequenceRatio"): {"tokens": from_step(100, 16 * 10)},
+    ("sagemaker_debugger", "StepOutlier"): {
+        "step_seconds": lambda values: [
+            9.0 if at >= 289 else each for at, each in enumerate(values)
+        ]
+    },
+    ("composer", "NaNMonitor"): {"loss": only_at(100, NAN)},
+    ("composer", "EarlyStopper"): {"validation_loss": from_step(100, 6.0)},
+    ("llm_foundry", "KillLossSpike.spike"): {"loss": from_step(150, 20.0)},
+    ("llm_foundry", "KillLossSpike.high_loss"): {"loss": from_step(150, 11.0)},
+    ("lightning", "detect_anomaly"): {"gradient_norm": only_at(100, NAN)},
+    ("lightning", "EarlyStopping.check_finite"): {"validation_loss": only_at(100, NAN)},
+    ("lightning", "EarlyStopping.patience"): {"validation_loss": from_step(100, 6.0)},
+    ("lightning", "SpikeDetection.finite_only"): {"loss": only_at(100, float("inf"))},
+    ("lightning", "SpikeDetection.rtol"): {"loss": only_at(100, 30.0)},
+    ("trainpulse", "NaNDetector.loss"): {"loss": only_at(100, NAN)},
+    ("trainpulse", "NaNDetector.validation_loss"): {"validation_loss": only_at(100, NAN)},
+    ("trainpulse", "NaNDetector.gradient_norm"): {"gradient_norm": only_at(100, NAN)},
+    ("trainpulse", "GradientDetector.explosion"): {"gradient_norm": only_at(100, 101.0)},
+    ("trainpulse", "GradientDetector.vanish"): {"gradient_norm": only_at(100, 1e-8)},
+    ("trainpulse", "LRDetector"): {"learning_rate": from_step(100, 0.1)},
+    ("trainpulse", "LossSpikeDetector"): {"loss": only_at(100, 60.0)},
+    ("trainpulse", "PlateauDetector"): {"loss": from_step(100, 5.0)},
+    ("trainpulse", "StepTimeDetector"): {"step_seconds": only_at(100, 1.0)},
+}
+"""A run in which each rule must fire, and not before what is wrong with it."""
+
+
+def first(rule, steps, factor=1.0):
+    return rule.first_firings(rule_signals(steps, PARAMETERS), (factor,))[0]
+
+
+def test_every_rule_that_applies_has_a_run_that_trips_it():
+    assert set(TRIPPED) == {(rule.peer, rule.name) for rule in APPLICABLE}
+
+
+@pytest.mark.parametrize("rule", APPLICABLE, ids=lambda rule: f"{rule.peer}-{rule.name}")
+def test_a_rule_fires_on_what_should_trip_it_and_not_before(rule):
+    fired = first(rule, healthy(**TRIPPED[rule.peer, rule.name]))
+    assert fired is not None
+    assert fired >= 100
+
+
+@pytest.mark.parametrize("rule", APPLICABLE, ids=lambda rule: f"{rule.peer}-{rule.name}")
+def test_no_rule_fires_on_a_run_that_goes_smoothly(rule):
+    assert first(rule, healthy(120)) is None
+
+
+@pytest.mark.parametrize("rule", APPLICABLE, ids=lambda rule: f"{rule.peer}-{rule.name}")
+def test_a_run_that_is_watched_step_by_step_is_alarmed_at_the_same_step(rule):
+    steps = healthy(**TRIPPED[rule.peer, rule.name])
+    fired = first(rule, steps)
+    assert first(rule, steps.head(fired)) is None
+    assert first(rule, steps.head(fired + 1)) == fired
+
+
+@pytest.mark.parametrize("rule", APPLICABLE, ids=lambda rule: f"{rule.peer}-{rule.name}")
+def test_no_rule_fires_where_nothing_was_trained(rule):
+    assert rule.first_firings(rule_signals(healthy().clear(), None)) == (None,)
+
+
+def test_what_a_step_did_not_reach_is_no_number_that_is_none():
+    steps = healthy(loss=only_at(299, None), gradient_norm=only_at(299, None))
+    invalid = {rule.name: rule for rule in rules_of("sagemaker_debugger")}
+    assert first(invalid["ExplodingTensor.loss"], steps) is None
+    assert first(invalid["ExplodingTensor.gradients"], steps) is None
+
+
+def test_stricter_thresholds_never_fire_earlier():
+    factors = (0.1, 1.0, 10.0)
+    for rule in APPLICABLE:
+        signals = rule_signals(healthy(**TRIPPED[rule.peer, rule.name]), PARAMETERS)
+        fired = [np.inf if step is None else step for step in rule.first_firings(signals, factors)]
+        assert fired == sorted(fired), rule
+
+
+def test_two_conditions_must_hold_at_once():
+    (rule,) = (rule for rule in APPLICABLE if rule.name == "Overtraining")
+    assert len(rule.conditions) == 2
+    train_alone = healthy(loss=from_step(100, 4.0))
+    assert first(rule, train_alone) is None
+
+
+def test_four_outliers_in_a_row_are_no_spike_that_lasts():
+    (rule,) = (rule for rule in APPLICABLE if rule.name == "KillLossSpike.spike")
+    spike = healthy(loss=lambda old: [20.0 if 150 <= at < 154 else v for at, v in enumerate(old)])
+    assert first(rule, spike) is None
+
+
+def test_every_rule_has_a_source_and_what_is_not_exact_says_why():
+    for rule in peer_rules():
+        assert len(rule.source) > 10
+        assert bool(rule.missing) == (rule.scope == "not_applicable")
+        assert bool(rule.mapped) == (rule.scope == "mapped")
+        assert bool(rule.conditions) == rule.applies
+
+
+def test_rules_are_counted_by_what_they_are_held_against():
+    counts = {
+        peer: tuple(
+            sum(rule.peer == peer and rule.scope == scope for rule in peer_rules())
+            for scope in ("exact", "mapped", "not_applicable")
+        )
+        for peer in rule_peers()
+    }
+    assert counts == {
+        "autotrainer": (0, 8, 10),
+        "deeplocalize": (2, 3, 11),
+        "deepdiagnosis": (0, 5, 11),
+        "umlaut": (2, 2, 10),
+        "thedeepchecker": (0, 0, 33),
+        "sagemaker_debugger": (6, 5, 21),
+        "composer": (1, 1, 8),
+        "llm_foundry": (2, 0, 4),
+        "lightning": (4, 1, 6),
+        "trainpulse": (9, 0, 0),
+    }
+
+
+def test_every_issue_of_a_rule_that_applies_is_mapped_and_no_other():
+    for peer in rule_peers():
+        assert issues_of(peer) == {rule.issue for rule in rules_of(peer)}
+
+
+def test_every_signal_and_statistic_is_used():
+    conditions = [condition for rule in APPLICABLE for condition in rule.conditions]
+    assert {condition.signal for condition in conditions} | {"epoch_loss"} == set(SIGNALS)
+    assert {condition.statistic for condition in conditions} == set(RULE_STATISTICS)
+
+
+def test_alarms_of_rules_have_no_bounds():
+    for peer in rule_peers():
+        assert standards()[peer].bounds == ()
+        assert standards()[peer].reaches("", "info", None)
+    raw = standards()["umlaut"].model_dump() | {"detects_from": "warning"}
+    with pytest.raises(ValueError, match="bounds nothing"):
+        Standard(**raw)
+
+
+ROW = {
+    "peer": "umlaut",
+    "rule": "rule",
+    "issue": "issue",
+    "scope": "exact",
+    "signal": "loss",
+    "statistic": "value",
+    "window": "",
+    "margin": "",
+    "relation": "above",
+    "threshold": "1",
+    "looks": "1",
+    "every": "1",
+    "missing": "",
+    "mapped": "",
+    "source": "where it is documented",
+}
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"signal": "accuracy"}, "'accuracy' is none of loss"),
+        ({"statistic": "mood"}, "'mood' is none of value"),
+        ({"relation": "near"}, "'near' is no relation"),
+        ({"scope": "guessed"}, "'guessed' is no scope"),
+        ({"peer": "nobody"}, "of no peer"),
+        ({"source": ""}, "its source"),
+        ({"scope": "mapped"}, "its source and its signal"),
+        ({"missing": "weights"}, "its source and its signal"),
+    ],
+)
+def test_a_row_that_says_too_little_or_what_there_is_not_is_refused(change, problem):
+    assert rules_module._rule(ROW).applies
+    with pytest.raises(ValueError, match=problem):
+        rules_module._rule(ROW | change)
+
+
+def test_mapped_categories_are_reasons_of_peers():
+    named = {rule.peer for rule in APPLICABLE if mapping()[rule.peer, rule.issue].category}
+    assert named == {
+        "autotrainer",
+        "deepdiagnosis",
+        "umlaut",
+        "sagemaker_debugger",
+        "llm_foundry",
+        "trainpulse",
+    }

@@ -1,0 +1,182 @@
+"""What a preflight says of memory, held against what PyTorch really allocates."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="a preflight looks at a live process")
+
+from torch import nn  # noqa: E402
+
+from failbench.preflight.capacity import free_bytes  # noqa: E402
+from failbench.preflight.memory import Memory, margin  # noqa: E402
+from failbench.preflight.optimizer_memory import state_of  # noqa: E402
+from failbench.preflight.preflight import capacity_of, preflight  # noqa: E402
+from failbench.preflight.tensors import size_of  # noqa: E402
+
+FACTOR = 1.05
+"""Within which the estimate of a step's allocations lies, either way."""
+
+OF_KERNELS = 2.5
+"""The same where a kernel takes a workspace of its own, which fake tensors do not have."""
+
+LOSS = nn.CrossEntropyLoss()
+
+
+class Recurrent(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embed, self.cell = nn.Embedding(500, 64), nn.LSTM(64, 64, 2, batch_first=True)
+        self.head = nn.Linear(64, 500)
+
+    def forward(self, ids):
+        return self.head(self.cell(self.embed(ids))[0]).flatten(0, 1)
+
+
+def perceptron():
+    model = nn.Sequential(nn.Linear(256, 512), nn.GELU(), nn.Linear(512, 512), nn.Linear(512, 10))
+    return model, (torch.randn(512, 256), torch.zeros(512).long())
+
+
+def recurrent():
+    return Recurrent(), (torch.zeros(16, 40).long(), torch.zeros(640).long())
+
+
+def encoder():
+    layer = nn.TransformerEncoderLayer(64, 4, 256, dropout=0.0, batch_first=True)
+    model = nn.Sequential(nn.TransformerEncoder(layer, 3), nn.Flatten(1), nn.Linear(64 * 32, 5))
+    return model, (torch.randn(16, 32, 64), torch.zeros(16).long())
+
+
+def allocated(model, optimizer, batch):
+    """The most that a step allocates beyond what was there, by the profiler's own count."""
+    optimizer.zero_grad()
+    with torch.profiler.profile(
+        activities=[torch.profiler.ProfilerActivity.CPU], profile_memory=True
+    ) as profile:
+        outputs = model(batch[0])
+        LOSS(outputs, batch[1]).backward()
+        optimizer.step()
+    events = profile.profiler.kineto_results.events()
+    memory = [each for each in events if each.name() == "[memory]"]
+    now = most = 0
+    for each in sorted(memory, key=lambda each: each.start_ns()):
+        now += each.nbytes()
+        most = max(most, now)
+    return most
+
+
+@pytest.mark.parametrize(
+    ("build", "factor"), [(perceptron, FACTOR), (encoder, FACTOR), (recurrent, OF_KERNELS)]
+)
+@pytest.mark.parametrize("kind", [torch.optim.AdamW, torch.optim.SGD])
+def test_the_estimate_of_a_step_is_near_what_is_allocated(build, factor, kind):
+    model, batch = build()
+    optimizer = kind(model.parameters(), lr=0.01)
+    memory = preflight(model, optimizer, LOSS, batch).memory
+    there = memory.parameters + memory.buffers + memory.batch
+    estimated = memory.peak - there
+    allocated(model, optimizer, batch)  # the first step makes the optimizer's state
+    measured = allocated(model, optimizer, batch) + memory.optimizer
+    assert 1 / factor < estimated / measured < FACTOR
+    assert memory.optimizer == size_of(state_of(optimizer))
+
+
+def test_the_optimizers_state_counts_once_it_is_there():
+    model, batch = perceptron()
+    optimizer = torch.optim.AdamW(model.parameters())
+    before = preflight(model, optimizer, LOSS, batch).memory
+    LOSS(model(batch[0]), batch[1]).backward()
+    optimizer.step()
+    after = preflight(model, optimizer, LOSS, batch).memory
+    assert (before.first, after.first) == (True, False)
+    assert before.peaks == after.peaks
+    assert before.optimizer == after.optimizer
+
+
+def test_a_step_that_needs_more_than_there_is_will_crash():
+    model, batch = perceptron()
+    optimizer = torch.optim.AdamW(model.parameters())
+    need = preflight(model, optimizer, LOSS, batch).memory.peak
+    report = preflight(model, optimizer, LOSS, batch, capacity_bytes=need - 1)
+    assert report.crash.id == "does_not_fit"
+    assert report.crash.category == "memory_hardware"
+    report = preflight(model, optimizer, LOSS, batch, capacity_bytes=need)
+    assert [each.id for each in report.findings] == ["tight"]
+    assert not report.fails
+    enough = margin().of(need)
+    assert preflight(model, optimizer, LOSS, batch, capacity_bytes=enough).findings == ()
+
+
+def memory_of(**changes):
+    empty = dict.fromkeys(Memory.__dataclass_fields__, 0)
+    return Memory(**{**empty, "first": True, "largest": None, **changes})
+
+
+def cause(loss=LOSS, model=None, batch=None):
+    built, usual = perceptron()
+    model, batch = model or built, batch or usual
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+    return preflight(model, optimizer, loss, batch, capacity_bytes=1000).crash.cause
+
+
+def test_the_largest_part_names_the_cause():
+    assert cause(batch=(torch.randn(9000, 256), torch.zeros(9000).long())) == "batch_exceeds_memory"
+    assert cause(batch=(torch.randn(2, 256), torch.zeros(2).long())) == "model_exceeds_memory"
+
+    def differences(outputs, labels):
+        return LOSS(outputs, labels) + (outputs[None] - outputs[:, None]).square().mean()
+
+    assert cause(loss=differences) == "tensor_blows_up"
+
+
+def test_logits_of_a_large_vocabulary_are_the_models():
+    model = nn.Sequential(nn.Embedding(9, 8), nn.Linear(8, 20000))
+    batch = (torch.zeros(300).long(), torch.zeros(300).long())
+    assert cause(model=model, batch=batch) == "model_exceeds_memory"
+
+
+def test_a_phase_is_passed_in_the_order_of_a_step():
+    memory = memory_of(parameters=10, forward_peak=5, backward_peak=9, gradients=10, update_peak=1)
+    assert memory.peaks == {"forward pass": 15, "backward pass": 19, "update": 21}
+    assert memory.exceeded(14) == "forward pass"
+    assert memory.exceeded(20) == "update"
+    assert memory.exceeded(21) is None
+
+
+def test_what_is_free_is_less_under_a_limit_of_the_process():
+    program = (
+        "import resource, torch, json\n"
+        "from failbench.preflight.capacity import free_bytes\n"
+        "device = torch.device('cpu')\n"
+        "free = free_bytes(device)\n"
+        "kept = torch.zeros(2**24)\n"
+        "pages = int(open('/proc/self/statm').read().split()[5])\n"
+        "used = pages * resource.getpagesize()\n"
+        "hard = resource.getrlimit(resource.RLIMIT_DATA)[1]\n"
+        "resource.setrlimit(resource.RLIMIT_DATA, (used + 2**26, hard))\n"
+        "print(json.dumps([free, free_bytes(device)]))\n"
+    )
+    if resource.getrlimit(resource.RLIMIT_DATA)[0] != resource.RLIM_INFINITY:
+        pytest.skip("this process has a limit already")
+    answer = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, env=os.environ
+    )
+    free, limited = json.loads(answer.stdout)
+    assert free > 2**27
+    assert 2**26 <= limited < 2**27
+
+
+def test_capacity_is_what_is_free_and_what_is_held_already():
+    model, batch = perceptron()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    held = size_of([*model.parameters(), *batch])
+    free = free_bytes(torch.device("cpu"))
+    assert capacity_of(model, optimizer, batch) == pytest.approx(free + held, rel=0.2)
+    assert free_bytes(torch.device("meta")) is None

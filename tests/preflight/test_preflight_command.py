@@ -1,0 +1,125 @@
+"""The command ``failbench preflight``, end to end."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from failbench.cli import main
+
+pytest.importorskip("torch", reason="a preflight looks at a live process")
+
+SOUND = """
+import torch
+from torch import nn
+
+
+def build(width=3):
+    model = nn.Linear(3, 2)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    return model, optimizer, nn.CrossEntropyLoss(), (torch.ones(4, width), torch.zeros(4).long())
+
+
+def wrong():
+    return build(width=5)
+
+
+def still():
+    model, optimizer, loss, batch = build()
+    optimizer.param_groups[0]["lr"] = 0.0
+    return {"model": model, "optimizer": optimizer, "loss": loss, "batch": batch}
+
+
+def three():
+    return build()[:3]
+
+
+def other_key():
+    return {"model": build()[0], "batches": 1}
+
+
+def raises():
+    raise FileNotFoundError("no such checkpoint\\nnor any other")
+"""
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "training.py"
+    path.write_text(SOUND, encoding="utf-8")
+    return path
+
+
+def test_a_sound_step_ends_with_0(file, capsys):
+    assert main(["preflight", str(file)]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("Nothing stands out in the first step.")
+    assert "Memory of a step" in out
+
+
+def test_a_step_that_will_crash_ends_with_1_and_its_text(file, capsys):
+    assert main(["preflight", f"{file}:wrong"]) == 1
+    out = capsys.readouterr().out
+    assert out.startswith("The first step will crash.")
+    assert "mat1 and mat2 shapes cannot be multiplied (4x5 and 3x2)" in " ".join(out.split())
+
+
+def test_something_to_look_at_ends_with_3(file, capsys):
+    assert main(["preflight", f"{file}:still"]) == 3
+    assert "Something should be looked at" in capsys.readouterr().out
+
+
+def test_the_document_has_what_the_page_has(file, capsys):
+    assert main(["preflight", f"{file}:wrong", "--json"]) == 1
+    document = json.loads(capsys.readouterr().out)
+    assert document["will_crash"]
+    (found,) = document["findings"]
+    assert (found["severity"], found["category"]) == ("crash", "model_software")
+    assert found["cause"] == "shapes_mismatch"
+
+
+def test_a_capacity_is_read_as_people_write_it(file, capsys):
+    assert main(["preflight", str(file), "--capacity", "100"]) == 1
+    assert "of memory and 100 B are there" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("target", "words"),
+    [
+        ("missing.py", "is no Python file"),
+        ("{file}:nothing", "there is no function nothing"),
+        ("{file}:three", "returns a tuple of 3"),
+        ("{file}:other_key", "unknown key 'batches'"),
+        ("{file}:raises", "no such checkpoint nor any other"),
+    ],
+)
+def test_bad_input_is_one_line_and_2(file, capsys, target, words):
+    assert main(["preflight", target.format(file=file)]) == 2
+    err = capsys.readouterr().err
+    assert words in err
+    assert err.count("\n") == 1
+
+
+def test_a_file_that_cannot_be_imported_is_bad_input(tmp_path, capsys):
+    path = tmp_path / "broken.py"
+    path.write_text("import sys\nsys.exit('not like this')\n", encoding="utf-8")
+    assert main(["preflight", str(path)]) == 2
+    assert "cannot be imported (SystemExit: not like this)" in capsys.readouterr().err
+
+
+def test_a_size_that_is_none_is_bad_input(file, capsys):
+    assert main(["preflight", str(file), "--capacity", "much"]) == 2
+    assert "'much' is no size" in capsys.readouterr().err
+
+
+def test_importing_the_command_needs_no_torch():
+    program = (
+        "import sys, failbench.cli, failbench.preflighted.answers; print('torch' in sys.modules)"
+    )
+    answer = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert answer.stdout == "False\n", answer.stderr

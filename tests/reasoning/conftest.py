@@ -1,0 +1,23 @@
+"""What tests of reasoning share; without torch those that train are left out."""
+
+from __future__ import annotations
+
+import pytest
+
+from failbench.reasoning.declared import Declared, read_declared
+
+try:
+    import torch  # noqa: F401
+except ModuleNotFoundError:
+    collect_ignore = ["test_models.py", "test_recorder.py"]
+
+
+@pytest.fixture(scope="session")
+def folder(repository):
+    """The declarations and tables of reasoning."""
+    return repository / "data/reasoning"
+
+
+@pytest.fixture(scope="session")
+def declared(folder) -> Declared:
+    return read_declared(folder)

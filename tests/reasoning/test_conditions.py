@@ -1,0 +1,95 @@
+"""Declarations of conditions are whole, and broken ones are refused with their place."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from failbench.errors import BadInputError
+from failbench.reasoning.conditions import HEALTHY
+from failbench.reasoning.declared import read_conditions, read_settings
+from failbench.reasoning.fingerprint import fingerprint
+
+HEADER = "condition,tokenizer,prompt_tokenizer,steps,rate,context,is_causal,shuffled,looped,what\n"
+ROW = "healthy,char,char,1,1,96,yes,0,0,nothing\n"
+
+
+def test_every_condition_but_the_healthy_differs_from_it_in_one_thing(declared):
+    healthy = {each.tokenizer: each for each in declared.conditions if each.condition == HEALTHY}
+    assert set(healthy) == {"char", "bpe"}
+    for each in declared.conditions:
+        twin = healthy[each.tokenizer].model_dump(exclude={"condition", "what"})
+        changed = {name for name, value in twin.items() if getattr(each, name) != value}
+        assert len(changed) == (each.condition != HEALTHY)
+
+
+def test_every_condition_has_three_seeds_and_models_have_names_of_their_own(declared):
+    names = [planned.name for planned in declared.plan]
+    assert len(set(names)) == len(names) == 3 * len(declared.conditions)
+
+
+def test_the_healthy_context_cuts_no_example(declared):
+    longest = max(
+        len(problem.prompt) + len(problem.response) + 1
+        for cell, _, problem in declared.problems
+        if cell.trained
+    )
+    assert longest <= max(each.context for each in declared.conditions)
+
+
+def test_the_budget_is_enough_for_every_right_answer(declared):
+    longest = max(len(problem.response) + 1 for _, _, problem in declared.problems)
+    assert longest <= declared.settings.budget
+
+
+def test_a_fingerprint_is_of_the_model_alone(declared):
+    hashes = {fingerprint(declared, planned) for planned in declared.plan}
+    assert len(hashes) == len(declared.plan)
+    assert {fingerprint(declared, planned) for planned in declared.plan} == hashes
+
+
+@pytest.mark.parametrize(
+    ("text", "field"),
+    [
+        (HEADER + ROW.replace("char,char", "char,words"), "prompt_tokenizer"),
+        (HEADER + ROW.replace("yes", "perhaps"), "is_causal"),
+        (HEADER + ROW.replace("yes,0", "yes,2"), "shuffled"),
+        (HEADER + ROW + ROW, "condition"),
+        (HEADER.replace(",looped", "") + ROW.replace("0,0", "0"), "looped"),
+    ],
+    ids=["unknown tokenizer", "no truth", "no share", "twice", "no column"],
+)
+def test_broken_conditions_are_refused(tmp_path, text, field):
+    path = tmp_path / "conditions.csv"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(BadInputError) as error:
+        read_conditions(path, frozenset({"char"}))
+    assert error.value.field == field
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"batch": 0}, "batch"),
+        ({"speed": 1}, "speed"),
+        ({"shape": {"width": 10, "layers": 1, "heads": 2}}, "shape"),
+    ],
+    ids=["no batch", "unknown key", "odd heads"],
+)
+def test_broken_settings_are_refused(folder, tmp_path, change, field):
+    settings = json.loads((folder / "settings.json").read_text(encoding="utf-8"))
+    path = tmp_path / "settings.json"
+    path.write_text(json.dumps(settings | change), encoding="utf-8")
+    with pytest.raises(BadInputError) as error:
+        read_settings(path)
+    assert error.value.field == field
+
+
+@pytest.mark.parametrize("content", [None, "{", b"\xff"], ids=["missing", "no JSON", "no text"])
+def test_unreadable_settings_are_refused(tmp_path, content):
+    path = tmp_path / "settings.json"
+    if content is not None:
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(BadInputError, match=r"settings\.json"):
+        read_settings(path)

@@ -1,0 +1,63 @@
+"""Tokenizers give back every text, and those that do not fit one another differ."""
+
+from __future__ import annotations
+
+import pytest
+
+from failbench.reasoning.tokenizers import END, PAD, SPECIAL, make
+
+
+@pytest.fixture(scope="module")
+def made(declared):
+    pytest.importorskip("tokenizers")
+    return {
+        name: make(declaration, declared.cells) for name, declaration in declared.tokenizers.items()
+    }
+
+
+@pytest.fixture(scope="module")
+def texts(declared):
+    some = declared.problems[::7]
+    return [text for _, _, problem in some for text in (problem.prompt, problem.response)]
+
+
+@pytest.mark.parametrize("name", ["char", "bpe", "char_by_frequency", "bpe_of_prompts"])
+def test_decoding_gives_back_every_text(made, texts, name):
+    tokenizer = made[name]
+    assert all(tokenizer.decode(tokenizer.encode(text)) == text for text in texts)
+
+
+@pytest.mark.parametrize("name", ["char", "bpe", "char_by_frequency", "bpe_of_prompts"])
+def test_no_text_has_the_ids_of_filling_and_end(made, texts, name):
+    tokenizer = made[name]
+    used = {number for text in texts for number in tokenizer.encode(text)}
+    assert not used & {PAD, END}
+    assert max(used) < len(tokenizer.tokens)
+    assert tokenizer.tokens[: len(SPECIAL)] == SPECIAL
+
+
+def test_merges_make_texts_shorter_and_letters_stand_alone(made, texts):
+    characters, merges = made["char"], made["bpe"]
+    assert sum(len(merges.encode(text)) for text in texts) < 0.85 * sum(map(len, texts))
+    assert sum(len(characters.encode(text)) for text in texts) == sum(map(len, texts))
+    assert not any(len(token) > 1 and any(map(str.isalpha, token)) for token in merges.tokens[2:])
+
+
+def test_a_mismatched_vocabulary_has_the_characters_in_another_order(made):
+    right, wrong = made["char"].tokens, made["char_by_frequency"].tokens
+    assert set(right) == set(wrong)
+    assert sum(a != b for a, b in zip(right, wrong, strict=True)) > len(right) / 2
+
+
+def test_mismatched_merges_agree_on_characters_and_not_on_the_rest(made, declared):
+    right, wrong = made["bpe"].tokens, made["bpe_of_prompts"].tokens
+    alphabet = len(made["char"].tokens)
+    assert right[:alphabet] == wrong[:alphabet]
+    assert right[alphabet:] != wrong[alphabet : len(right)]
+    assert len(wrong) <= len(right)  # or a model would have no embedding of an id
+
+
+def test_a_tokenizer_is_the_same_each_time(made, declared, texts):
+    again = make(declared.tokenizers["bpe"], declared.cells)
+    assert again.tokens == made["bpe"].tokens
+    assert again.encode(texts[0]) == made["bpe"].encode(texts[0])

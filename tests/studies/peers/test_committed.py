@@ -1,0 +1,44 @@
+"""What the study has written, held against what it is made of."""
+
+from __future__ import annotations
+
+import json
+
+import polars as pl
+
+from failbench.peers.alarms import ALARM_SCHEMA
+from failbench.peers.rules import peer_rules
+from pipeline import REPOSITORY
+
+POINTS = REPOSITORY / "data/plots/peers.csv"
+METRICS = json.loads((REPOSITORY / "data/metrics/peers.json").read_text(encoding="utf-8"))
+
+
+def test_tools_have_the_rates_that_the_study_of_logs_prints():
+    logs = json.loads((REPOSITORY / "data/metrics/diagnose_logs.json").read_text(encoding="utf-8"))
+    for tool in ("runmedic", "training_doctor", "ml_training_debugger", "failbench_diagnose"):
+        for metric in ("accuracy", "detected", "alarm_twin", "alarm_success"):
+            assert METRICS["rates"]["documented"][tool][metric] == logs["peers"][tool][metric]
+
+
+def test_alarms_are_of_rules_that_apply():
+    path = REPOSITORY / "data/measurements/peers/alarms.parquet"
+    alarms = pl.read_parquet(path)
+    assert alarms.schema == ALARM_SCHEMA
+    known = {(rule.peer, rule.name) for rule in peer_rules() if rule.applies}
+    assert set(alarms.select("peer", "rule").unique().iter_rows()) <= known
+
+
+def test_no_interval_misses_its_value():
+    rates = pl.read_csv(POINTS)
+    beside = rates.filter(
+        (pl.col("value") < pl.col("ci_low") - 1e-6) | (pl.col("value") > pl.col("ci_high") + 1e-6)
+    )
+    assert beside.is_empty()
+
+
+def test_every_peer_with_a_rule_that_applies_has_its_two_rows():
+    rates = pl.read_csv(POINTS).filter(metric="detected")
+    peers = {rule.peer for rule in peer_rules() if rule.applies}
+    for choice in ("documented", "best_detection", "best_category"):
+        assert peers <= set(rates.filter(choice=choice)["method"])

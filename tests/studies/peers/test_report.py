@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import polars as pl
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+from failbench.peers.alarms import ALARM_SCHEMA
+from failbench.reporting.markup import render
+from failbench.studies.peers.report import report
+from failbench.studies.peers.said import PACKAGE
+from failbench.studies.peers.settings import PeersStudy
+from made_up_peers import RUNS, SETTINGS, folds, is_failing, said
+
+STUDY = PeersStudy(
+    verdicts=("verdicts",),
+    factors=(1.0, 2.0),
+    repeats=1,
+    methods=("simple_rules", "invariants"),
+    monitor_version="6",
+)
+
+
+def made_up_report():
+    def alarm_everything(run):
+        return True
+
+    peers = pl.concat(
+        [
+            said(alarm_everything, "optimization", method="umlaut"),
+            said(is_failing, "optimization", choice="× 2", method="umlaut"),
+            said(is_failing, "memory_hardware", step=None, method="runmedic"),
+        ]
+    )
+    ours = pl.concat(
+        [
+            said(is_failing, lambda run: run["category"] or "abstain", method=PACKAGE),
+            said(None, "optimization", method="simple_rules"),
+            said(is_failing, "optimization", method="invariants"),
+        ]
+    )
+    alarms = pl.DataFrame(
+        [("optimization_0-s0", "umlaut", "lr_high", 1.0, 3)], schema=ALARM_SCHEMA, orient="row"
+    )
+    return report(peers, ours, alarms, RUNS, folds(), {"runmedic": "mlflow"}, STUDY, SETTINGS)
+
+
+REPORT = made_up_report()
+
+
+def table(name):
+    (wanted,) = (each for each in REPORT.tables if each.name == name)
+    return render(wanted)["md"]
+
+
+def test_a_peer_has_a_row_as_documented_and_one_with_its_best_thresholds():
+    rates = REPORT.points["peers"].filter(method="umlaut", metric="alarm_twin")
+    assert dict(rates.select("choice", "value").iter_rows()) == {
+        "documented": 1.0,
+        "best_detection": 0.0,
+        "best_category": 1.0,
+    }
+
+
+def test_tables_name_every_method_and_say_which_were_made_in_view():
+    main = table("peers")
+    for label in (
+        "UMLAUT (4 of 14)",
+        "runmedic",
+        "failbench diagnose",
+        "Simple rules",
+        "Invariants",
+    ):
+        assert label in main
+    assert "made with these scenarios in view" in main
+
+
+def test_the_finding_has_the_figures_of_the_tables():
+    finding = REPORT.sentences["finding"]
+    assert finding.startswith("Of 165 documented rules of 10 peers 26 are held against")
+    assert "runmedic does best" in finding
+
+
+def test_the_figure_has_a_row_for_each_method_and_its_finding_above():
+    picture = REPORT.figures["peers"]
+    assert picture.title.startswith("Of 2 other tools runmedic tells failing runs best")
+    figure = picture.figure()
+    FigureCanvasAgg(figure).draw()
+    labels = [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    assert labels == ["UMLAUT", "runmedic", "failbench diagnose", "Simple rules", "Invariants*"]

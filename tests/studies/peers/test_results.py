@@ -1,0 +1,168 @@
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+from failbench.errors import BadInputError
+from failbench.studies.peers.best_thresholds import with_best_thresholds
+from failbench.studies.peers.lead import lead_interval
+from failbench.studies.peers.results import (
+    chosen_table,
+    coverage_table,
+    detail_table,
+    missing_table,
+    rate_table,
+    rule_table,
+)
+from failbench.studies.peers.schemas import DOCUMENTED
+from failbench.vocabulary import CATEGORIES
+from made_up_peers import RUNS, SCENARIOS, SETTINGS, folds, is_failing, said
+
+
+def rates(table):
+    found = rate_table(table, RUNS, SETTINGS)
+    return {row["metric"]: row for row in found.to_dicts()}
+
+
+def test_who_alarms_all_that_fails_and_nothing_else_gains_everything():
+    found = rates(said(is_failing))
+    assert found["detected"]["value"] == 1.0
+    assert found["gain"]["value"] == 1.0
+    assert found["alarm_twin"]["value"] == found["alarm_success"]["value"] == 0.0
+    assert (found["alarm_twin"]["n"], found["alarm_success"]["n"]) == (30, 4)
+
+
+def test_who_alarms_every_run_gains_nothing():
+    found = rates(said(True))
+    assert found["detected"]["value"] == found["alarm_twin"]["value"] == 1.0
+    assert found["gain"]["value"] == 0.0
+
+
+def test_a_verdict_without_a_category_is_a_detection_and_a_wrong_answer():
+    found = rates(said(is_failing))
+    assert found["accuracy"]["value"] == found["named"]["value"] == 0.0
+    assert "named_accuracy" not in found
+
+
+def test_a_category_counts_over_all_failing_runs_and_over_those_that_are_named():
+    def named(run):
+        return "optimization" if run["category"] in ("optimization", "unknown") else "abstain"
+
+    found = rates(said(is_failing, named))
+    assert found["accuracy"]["value"] == pytest.approx(0.2)
+    assert found["named"]["value"] == pytest.approx(0.4)
+    assert found["named_accuracy"]["value"] == pytest.approx(0.5)
+
+
+def test_steps_ahead_are_counted_to_the_failure_and_alarms_before_the_fault_told_apart():
+    def step(run):
+        return 50 if run["category"] == "optimization" else 180
+
+    found = rates(said(is_failing, step=step))
+    assert found["lead"]["value"] == 20.0
+    assert found["premature"]["value"] == pytest.approx(0.2)
+
+
+def test_an_alarm_after_the_failure_has_a_lead_below_zero():
+    assert rates(said(is_failing, step=230))["lead"]["value"] == -30.0
+
+
+def test_who_is_told_that_a_run_failed_has_no_alarms():
+    found = rates(said(None, "optimization"))
+    assert {"detected", "gain", "alarm_twin", "lead", "premature"}.isdisjoint(found)
+    assert found["accuracy"]["value"] == pytest.approx(0.2)
+
+
+def test_the_median_lead_is_that_of_numpy():
+    rng = np.random.default_rng(3)
+    steps = {run: int(rng.integers(0, 200)) for run in RUNS["run_id"]}
+    table = said(is_failing, step=lambda run: steps[run["run_id"]])
+    failing = table.join(RUNS.filter(kind="failure"), on="run_id")
+    interval = lead_interval(failing, SETTINGS)
+    leads = (failing["failure_step"] - failing["step"]).to_numpy()
+    assert interval.value == np.quantile(leads, 0.5, method="inverted_cdf")
+    assert interval.ci_low <= interval.value <= interval.ci_high
+    assert interval.n == len(SCENARIOS)
+
+
+def test_the_lead_of_few_alarms_has_their_range():
+    def once(run):
+        return run["run_id"] == "optimization_0-s0"
+
+    failing = said(once).join(RUNS.filter(kind="failure"), on="run_id")
+    interval = lead_interval(failing, SETTINGS)
+    assert (interval.method, interval.ci_low, interval.ci_high) == ("range", 50.0, 50.0)
+
+
+def test_detail_is_of_categories_and_of_how_runs_end():
+    table = said(lambda run: is_failing(run) and run["category"] == "unknown")
+    found = detail_table(table, RUNS, 0.95).filter(metric="detected")
+    values = dict(found.select("group", "value").iter_rows())
+    assert values == dict.fromkeys(CATEGORIES, 0.0) | {
+        "unknown": 1.0,
+        "ends_itself": 1.0,
+        "runs_on": 0.0,
+    }
+
+
+def test_the_best_choice_for_detection_is_taken_on_other_scenarios():
+    table = pl.concat([said(True), said(is_failing, choice="× 2"), said(False, choice="× 5")])
+    best = with_best_thresholds(table, RUNS, folds(), "best_detection")
+    assert set(best["choice"]) == {"× 2"}
+    of_scenarios = best.join(RUNS.filter(pl.col("kind") != "success"), on="run_id", how="semi")
+    assert of_scenarios.height == 60
+    assert best.height == 60 + 3 * 4
+
+
+def test_the_best_choice_for_categories_may_alarm_everything():
+    table = pl.concat([said(is_failing), said(True, "optimization", choice="× 0.1")])
+    best = with_best_thresholds(table, RUNS, folds(), "best_category")
+    assert set(best["choice"]) == {"× 0.1"}
+
+
+def test_a_choice_is_never_made_on_the_scenarios_that_it_is_judged_on():
+    def only_first_fold(run):
+        return is_failing(run) and run["scenario"] in set(folds().filter(fold=0)["scenario"])
+
+    table = pl.concat([said(False), said(only_first_fold, choice="× 2")])
+    best = with_best_thresholds(table, RUNS, folds(), "best_detection")
+    chosen = dict(best.group_by("fold").agg(pl.col("choice").first()).iter_rows())
+    assert chosen == {0: DOCUMENTED, 1: "× 2", 2: "× 2"}
+
+
+def test_of_choices_that_do_as_well_what_is_documented_is_kept():
+    table = pl.concat([said(is_failing, choice="× 0.1"), said(is_failing)])
+    best = with_best_thresholds(table, RUNS, folds(), "best_detection")
+    assert set(best["choice"]) == {DOCUMENTED}
+
+
+def test_folds_that_lack_a_scenario_are_refused():
+    lacking = folds().filter(pl.col("scenario") != "unknown_2")
+    with pytest.raises(BadInputError, match="'unknown_2' is tested in no fold"):
+        with_best_thresholds(said(True), RUNS, lacking, "best_detection")
+
+
+def test_choices_are_counted_by_fold():
+    best = with_best_thresholds(said(True), RUNS, folds(), "best_detection")
+    counts = chosen_table(best.with_columns(objective=pl.lit("best_detection")))
+    assert counts["folds"].to_list() == [3]
+
+
+def test_rules_are_counted_by_the_runs_in_which_they_fire_as_documented():
+    alarms = pl.DataFrame(
+        {
+            "run_id": ["optimization_0-s0", "optimization_0-s0-twin", "success-0"],
+            "peer": ["umlaut"] * 3,
+            "rule": ["lr_high"] * 3,
+            "factor": [1.0, 1.0, 0.1],
+            "step": [3, 4, 5],
+        }
+    )
+    assert rule_table(alarms, RUNS).rows() == [("umlaut", "lr_high", 1, 1, 0)]
+
+
+def test_every_rule_is_counted_once():
+    counts = coverage_table()
+    assert counts["not_applicable"].sum() == missing_table()["rules"].sum()
+    assert counts.drop("peer").to_numpy().sum() == 165

@@ -1,0 +1,160 @@
+from __future__ import annotations
+
+import polars as pl
+import pytest
+from pydantic import ValidationError
+
+from failbench.errors import BadInputError
+from failbench.peers.alarms import ALARM_SCHEMA
+from failbench.peers.rules import rule_peers, rules_of
+from failbench.peers.verdicts import VERDICT_SCHEMA
+from failbench.prediction.slices import ReferenceStudy
+from failbench.predictions import PREDICTION_SCHEMA
+from failbench.studies.peers.said import (
+    MONITORED,
+    PACKAGE,
+    best_formats,
+    of_methods,
+    of_package,
+    of_recorded,
+    of_rules,
+    runs_of,
+)
+from failbench.studies.peers.schemas import BREAKS, DOCUMENTED, LOG_ANSWERS, RUN_SCHEMA
+from failbench.studies.peers.settings import PeersStudy
+from failbench.telemetry import RUN_SCHEMA as ALL_RUNS
+
+SETTINGS = {
+    "verdicts": ["verdicts"],
+    "factors": [0.5, 1.0],
+    "repeats": 1,
+    "methods": ["simple_rules", "invariants"],
+    "monitor_version": "6",
+}
+RUNS = pl.DataFrame(
+    [
+        {"run_id": "a", "kind": "failure", "scenario": "s", "category": "memory_hardware"},
+        {"run_id": "b", "kind": "twin", "scenario": "s", "category": "memory_hardware"},
+        {"run_id": "c", "kind": "success"},
+    ],
+    schema=RUN_SCHEMA,
+)
+
+
+def recorded(run, form, issues, severities):
+    return dict.fromkeys(VERDICT_SCHEMA) | {
+        "run_id": run,
+        "format": form,
+        "peer": "runmedic",
+        "issues": issues,
+        "severities": severities,
+        "confidences": [],
+    }
+
+
+VERDICTS = pl.DataFrame(
+    [
+        recorded("a", "csv", [], []),
+        recorded("a", "mlflow", ["log:cuda_oom", "overfitting"], ["critical", "info"]),
+        recorded("b", "csv", [], []),
+        recorded("b", "mlflow", ["overfitting"], ["info"]),
+        recorded("elsewhere", "mlflow", ["divergence"], ["critical"]),
+    ],
+    schema=VERDICT_SCHEMA,
+)
+
+
+def test_rules_say_something_of_every_run_at_every_factor():
+    alarms = pl.DataFrame([("a", "umlaut", "lr_high", 0.5, 3)], schema=ALARM_SCHEMA, orient="row")
+    table = of_rules(alarms, RUNS, PeersStudy.model_validate(SETTINGS))
+    judged = [peer for peer in rule_peers() if rules_of(peer)]
+    assert table.height == len(judged) * RUNS.height * 2
+    assert set(table["choice"]) == {DOCUMENTED, "× 0.5"}
+    (alarmed,) = table.filter("detected").to_dicts()
+    assert (alarmed["choice"], alarmed["prediction"]) == ("× 0.5", "optimization")
+
+
+def test_a_tool_is_taken_in_the_format_that_it_names_most_causes_right_in():
+    assert set(best_formats(VERDICTS, RUNS)["format"]) == {"mlflow"}
+    assert set(best_formats(VERDICTS, RUNS)["run_id"]) == {"a", "b"}
+
+
+def test_a_recorded_verdict_has_no_step_and_is_tried_from_each_severity_on():
+    table = of_recorded(best_formats(VERDICTS, RUNS))
+    assert table["step"].null_count() == table.height
+    twin = {row["choice"]: row["detected"] for row in table.filter(run_id="b").to_dicts()}
+    assert not twin[DOCUMENTED]
+    assert twin["from info on"]
+    assert not twin["from critical on"]
+
+
+def test_the_monitor_alarms_where_something_broke_and_other_methods_are_told():
+    predictions = pl.DataFrame(
+        [
+            dict.fromkeys(PREDICTION_SCHEMA)
+            | {"method": method, "repeat": 0, "run_id": "a", "prediction": "optimization"}
+            for method in ("simple_rules", MONITORED)
+        ],
+        schema=PREDICTION_SCHEMA,
+    )
+    breaks = pl.DataFrame([{"run_id": "a", "first_break": 7}], schema=BREAKS)
+    table = of_methods(predictions, breaks, RUNS)
+    of_monitor = {row["run_id"]: row for row in table.filter(method=MONITORED).to_dicts()}
+    assert (of_monitor["a"]["detected"], of_monitor["a"]["step"]) == (True, 7)
+    assert not of_monitor["b"]["detected"]
+    assert not of_monitor["c"]["detected"]
+    assert table.filter(method="simple_rules")["detected"].to_list() == [None]
+
+
+def test_the_package_names_nothing_where_it_finds_nothing_or_is_not_sure():
+    answers = pl.DataFrame(
+        [
+            dict.fromkeys(LOG_ANSWERS)
+            | {
+                "repeat": 0,
+                "run_id": run,
+                "alarm": alarm,
+                "confidence": confidence,
+                "prediction": "unknown",
+            }
+            for run, alarm, confidence in (("a", True, 0.9), ("b", False, 0.9), ("c", True, 0.1))
+        ],
+        schema=LOG_ANSWERS,
+    )
+    table = of_package(answers, 0.5)
+    assert set(table["method"]) == {PACKAGE}
+    assert table["prediction"].to_list() == ["unknown", "abstain", "abstain"]
+    assert table["detected"].to_list() == [True, False, True]
+
+
+def test_a_run_whose_scenario_is_not_defined_and_no_run_at_all_are_one_clear_line():
+    reference = ReferenceStudy(
+        architecture="transformer", optimizer="adamw", scale="small", run_seeds=(0,), seed=0
+    )
+    setting = {"architecture": "transformer", "optimizer": "adamw", "scale": "small", "seed": 0}
+    run = {"run_id": "a", "kind": "failure", "scenario": "lost", "ending": "completed"}
+    table = pl.DataFrame([setting | run], schema=ALL_RUNS)
+    with pytest.raises(BadInputError, match="'lost' was recorded and is not defined"):
+        runs_of(table, (), reference)
+    with pytest.raises(BadInputError, match="no failing run of transformer is there"):
+        runs_of(table.clear(), (), reference)
+
+
+def test_a_version_by_which_the_monitor_judged_nothing_is_refused():
+    predictions = pl.DataFrame(
+        [dict.fromkeys(PREDICTION_SCHEMA) | {"method": MONITORED, "run_id": "a"}],
+        schema=PREDICTION_SCHEMA,
+    )
+    with pytest.raises(BadInputError, match="judged none of the runs"):
+        of_methods(predictions, BREAKS.to_frame(), RUNS)
+
+
+def test_logs_that_nobody_answered_are_refused():
+    with pytest.raises(BadInputError, match="no complete log of the reference setting"):
+        of_package(LOG_ANSWERS.to_frame(), 0.5)
+
+
+@pytest.mark.parametrize("factors", [[0.5, 2.0], [1.0, 0.5], [1.0, 1.0]])
+def test_factors_rise_and_hold_what_is_documented(factors):
+    with pytest.raises(ValidationError, match="factors must rise, and hold 1"):
+        PeersStudy.model_validate(SETTINGS | {"factors": factors})
