@@ -129,7 +129,7 @@ def _alarm_figures(said: pl.DataFrame, failing: pl.DataFrame) -> Iterator[ValueM
     yield ValueMetric(
         "gain",
         over_scenarios(
-            watching.join(twins, on=pair, maintain_order="left"),
+            watching.join(twins, on=pair, how="left", maintain_order="left"),
             detected.cast(pl.Float64) - pl.col("twin"),
         ),
         "difference in the probability of an alarm between a failing run and its healthy twin",
