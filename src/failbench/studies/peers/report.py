@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -153,17 +154,22 @@ def _finding(shown: Shown) -> str:
 
 
 def _asked_elsewhere(shown: Shown, cell: Callable[[str, str], str]) -> str:
+    methods = shown.by_group["elsewhere"]
     text = ""
-    for method in shown.by_group["elsewhere"]:
-        asked = Asked.of(method)
+    for asked in map(Asked.of, methods):
         assert asked is not None  # as all methods of the group
-        which = (
-            "those that it read" if asked.read else f"{shown.sizes(method)['failure']} failing runs"
-        )
+        if asked.read:
+            continue
+        method, read = asked.method, replace(asked, read=True).method
+        text += f" {label(method)} was asked about {shown.sizes(method)['failure']} failing runs "
+        if read not in methods:
+            text += "and read none."
+            continue
         text += (
-            f" {label(method)} alarms {cell(method, 'detected')} % of {which} and "
-            f"{cell(method, 'alarm_twin')} % of their healthy twins, and names "
-            f"{cell(method, 'accuracy')} % of categories right."
+            f"and alarms {cell(method, 'detected')} %, of the {shown.sizes(read)['failure']} that "
+            f"it could read {cell(read, 'detected')} %, and of their healthy twins "
+            f"{cell(read, 'alarm_twin')} %; it names {cell(method, 'accuracy')} % of categories "
+            f"right, of those that it could read {cell(read, 'accuracy')} %."
         )
     return text
 

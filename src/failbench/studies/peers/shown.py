@@ -96,8 +96,8 @@ def architecture(asked: Asked) -> str:
     >>> architecture(Asked("default_plus_plus", "distilbert-adamw"))
     'DistilBERT'
     """
-    labels: Mapping[str, str] = {**ARCHITECTURE_LABELS}
-    return labels[asked.setting.partition("-")[0]]
+    name = asked.setting.partition("-")[0]
+    return next(text for known, text in ARCHITECTURE_LABELS.items() if known == name)
 
 
 def label(method: str) -> str:

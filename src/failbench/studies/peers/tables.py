@@ -122,6 +122,7 @@ def _alarm_table(shown: Shown) -> Table:
             Column("Detected", cell=partial(rate, "detected")),
             Column("Twins alarmed", cell=partial(rate, "alarm_twin")),
             Column("Difference", cell=partial(rate, "gain")),
+            Column("F1", cell=partial(rate, "f1")),
             Column("First alarm before the fault", cell=partial(rate, "premature")),
             Column("Steps ahead", cell=partial(_number, shown, "lead", _whole)),
         ),
