@@ -34,6 +34,8 @@ NAMES = {
 }
 """Categories of the shipped models: the twelve of its paper, whose masking the one for decoders
 divides in two."""
+UNSTABLE = {"learning_rate_too_high", "initial_weights_too_large"}
+"""Scenarios whose losses amplify rounding from the first steps on."""
 INSTALLED = find_spec(PACKAGE) is not None
 
 
@@ -113,9 +115,15 @@ def test_the_extractor_of_the_compared_version_ends_every_training_of_a_bert():
 
 
 def test_watched_runs_are_trainings_of_the_runs_that_were_recorded():
-    watched = committed().filter(pl.col("ending") == "completed")
-    assert watched.height
-    assert watched["loss_apart"].max() < 0.01
+    watched = committed().filter(pl.col("ending") == "completed", pl.col("unreadable").is_null())
+    apart = watched.filter(pl.col("loss_apart") > 1e-6)["run_id"].str.split("-").list.first()
+    assert watched.height == 112
+    assert set(apart) == UNSTABLE
+
+
+def test_all_pairs_of_one_seed_were_asked_about_in_both_settings():
+    settings = committed()["run_id"].str.extract("-(bert|distilbert)-adamw-s0").value_counts()
+    assert dict(settings.iter_rows()) == {"bert": 152, "distilbert": 152}
 
 
 def test_a_detection_is_an_issue_with_its_probability_and_its_category_mapped():
