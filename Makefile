@@ -93,7 +93,7 @@ record: $(RECORDER)  ## record what is missing or out of date (a setting takes 3
 record-reasoning: $(RECORDER)  ## train the models of reasoning and record their answers
 	@$(IN_VENV) failbench reasoning
 
-record-peers: $(RECORDER)  ## ask other tools about the logs of recorded runs, with the extra `peers` (INSIDE=1: and one that is called in trainings)
+record-peers: $(RECORDER)  ## ask other tools about the logs of recorded runs, with the extra `peers` (INSIDE=1: and one that is called in trainings, an hour of a core)
 	@$(INSTALL) --no-deps --editable '.[peers]' runmedic==0.1.1 'training-doctor==0.1.0'
 	@$(IN_VENV) failbench peers
 ifdef INSIDE
