@@ -24,7 +24,7 @@ LOCK_OPTIONS := --quiet --python-version 3.11 --generate-hashes --no-header --no
 	--no-emit-index-url --prerelease disallow
 
 .PHONY: help repro compare reruns test system-test long-test cost monitor-cost million lint record record-peers \
-	record-notebooks record-reasoning record-preflight llm paper readme lock clean
+	record-notebooks record-crashes record-reasoning record-preflight llm paper readme lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -105,6 +105,9 @@ endif
 
 record-notebooks: $(RECORDER)  ## execute the notebooks that are due in live kernels (15 minutes)
 	@$(IN_VENV) failbench notebooks
+
+record-crashes: $(RECORDER)  ## ask predictors of crashes about the notebooks (15 minutes)
+	@$(IN_VENV) failbench crashes
 
 record-preflight: $(RECORDER)  ## ask a preflight about the runs of the reference setting (30 minutes on a core)
 	@$(IN_VENV) failbench preflight-runs

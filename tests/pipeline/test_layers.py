@@ -29,6 +29,7 @@ LAYERS = (
     ("preflighted",),
     ("validity",),
     ("methods",),
+    ("crashes",),
     ("prediction",),
     ("statistics",),
     ("reporting",),

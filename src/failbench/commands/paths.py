@@ -11,6 +11,9 @@ EXTERNAL_DEFAULT = Path("data/external/default")
 NOTEBOOKS = Path("data/notebooks")
 """Pairs of notebooks, and what was observed of them."""
 
+CRASHES = Path("data/crashes/answers.parquet")
+"""What predictors that execute code or are tools of others said of these pairs."""
+
 TELEMETRY = Path("data/telemetry")
 
 PEERS = Path("data/peers/verdicts.parquet")

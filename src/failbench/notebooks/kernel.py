@@ -81,11 +81,14 @@ class Kernel:
         Whose channels are open.
     limit
         Seconds that an execution may take.
+    folder
+        In which it works.
     """
 
-    def __init__(self, client: BlockingKernelClient, limit: float) -> None:
+    def __init__(self, client: BlockingKernelClient, limit: float, folder: Path) -> None:
         self._client = client
         self._limit = limit
+        self.folder = folder
         self.count = 0
 
     def execute(self, code: str) -> Failure | None:
@@ -191,7 +194,7 @@ class Forge:
             client.start_channels(iopub=False, stdin=False, hb=False)
             try:
                 client.kernel_info(reply=True, timeout=READY)
-                yield Kernel(client, self._limit)
+                yield Kernel(client, self._limit, work)
             finally:
                 client.stop_channels()
                 self._send({})

@@ -10,8 +10,9 @@ from failbench.preflight.memory import margin
 from failbench.preflighted.answers import read_answers
 from failbench.scenarios import read_scenarios
 from failbench.statistics.settings import read_with_statistics
+from failbench.studies.preflight.looked import looked_at
 from failbench.studies.preflight.report import report
-from failbench.studies.preflight.results import PreflightSettings, looked_at
+from failbench.studies.preflight.results import PreflightSettings
 from failbench.telemetry import read_telemetry
 
 

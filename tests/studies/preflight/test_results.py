@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from failbench.errors import BadInputError
-from failbench.studies.preflight.results import Answer, Looked, looked_at, share
+from failbench.studies.preflight.looked import Answer, Looked, looked_at
+from failbench.studies.preflight.results import share
 
 INDEX = ("crash", "token_ids_beyond_table", "IndexError: index out of range in self")
 

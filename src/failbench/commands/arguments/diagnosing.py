@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from failbench.commands.arguments.shared import Commands, add_reference, command
+from failbench.commands.arguments.shared import Commands, add_predictors, add_reference, command
 
 LENSES = ("surface", "fft", "compression", "hazard", "synthesis")
 """The last is the four others together; named here, as naming them imports nothing."""
@@ -55,6 +55,33 @@ def add_diagnosing_commands(commands: Commands) -> None:
     )
     add_reference(batch)
     diagnose.set_defaults(run=command("diagnose_log", "diagnose"))
+
+    foresee = commands.add_parser(
+        "foresee",
+        help="say whether the next cell of a notebook will crash",
+        description="Say whether a cell of a notebook will crash, from the code and from what the "
+        "kernel holds before it: the cells before are executed in a kernel without a network. Exit "
+        "status: 0 no crash is foreseen, 1 one is, 2 the input cannot be read.",
+    )
+    foresee.add_argument("notebook", type=Path, metavar="NOTEBOOK")
+    foresee.add_argument(
+        "--target",
+        type=int,
+        metavar="INDEX",
+        help="of the cell, among all from 0 (default: the next that would be executed)",
+    )
+    foresee.add_argument(
+        "--summary", type=Path, metavar="FILE", help="what the kernel holds, as docs/notebooks.md"
+    )
+    foresee.add_argument(
+        "--files", type=Path, metavar="FOLDER", help="data that the cells read, copied beside them"
+    )
+    foresee.add_argument(
+        "--code-only", action="store_true", help="execute no cell, and read the code alone"
+    )
+    add_predictors(foresee)
+    foresee.add_argument("--json", dest="as_json", action="store_true", help="for programs")
+    foresee.set_defaults(run=command("crashes", "foresee"))
 
     read = commands.add_parser("read", help="say what a training log of any format holds")
     read.add_argument("log", type=Path, metavar="LOG", help="a file, a folder, or - for input")

@@ -10,11 +10,13 @@ from failbench.commands.arguments.shared import (
     Commands,
     add_faults,
     add_params,
+    add_predictors,
     command,
     level,
     positive,
 )
 from failbench.commands.paths import (
+    CRASHES,
     EXTERNAL_DEFAULT,
     NOTEBOOKS,
     OUTSIDE_LIST,
@@ -148,6 +150,14 @@ def add_recording_commands(commands: Commands) -> None:
     )
     recorded.add_argument("--output", type=Path, default=PREFLIGHT, metavar="FILE")
     recorded.set_defaults(run=command("preflighted", "record_preflights"))
+
+    crashes = commands.add_parser(
+        "crashes", help="ask predictors of crashes about the notebooks of the corpus (15 minutes)"
+    )
+    add_predictors(crashes)
+    crashes.add_argument("--corpus", type=Path, default=NOTEBOOKS, metavar="FOLDER")
+    crashes.add_argument("--output", type=Path, default=CRASHES, metavar="FILE")
+    crashes.set_defaults(run=command("crashes", "record_crashes"))
 
     llm = commands.add_parser(
         "llm", help="send language models the prompts without a cached answer"

@@ -13,6 +13,9 @@ from failbench.params import PARAMS
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 """To what commands are added."""
 
+PREDICTORS = ("rules", "dry_run", "pyright", "pylint")
+"""Of crashes; named here, as their catalogue brings libraries with it."""
+
 
 def command(module: str, name: str) -> Callable[..., int]:
     """A function of a command, imported when it is called: most bring libraries with them."""
@@ -40,6 +43,19 @@ def add_params(command: argparse.ArgumentParser) -> None:
     """Add the option that names the file of parameters."""
     command.add_argument(
         "--params", type=Path, metavar="FILE", help=f"(default: {PARAMS}, or the reference's)"
+    )
+
+
+def add_predictors(command: argparse.ArgumentParser) -> None:
+    """Add the option that names predictors of crashes."""
+    command.add_argument(
+        "--predictor",
+        dest="predictors",
+        action="extend",
+        nargs="+",
+        choices=PREDICTORS,
+        default=[],
+        help="only these (default: all)",
     )
 
 

@@ -13,16 +13,14 @@ from failbench.preflighted.answers import LOOKS, Look
 from failbench.reporting.cells import one_decimal, percent, with_interval
 from failbench.reporting.study_report import StudyReport, Summary, rounded
 from failbench.scenarios import Scenario
+from failbench.studies.preflight.looked import SEED, Looked, looked_at
 from failbench.studies.preflight.results import (
     COUNTED,
     SAID,
-    SEED,
     SEVERE,
-    Looked,
     PreflightSettings,
     Share,
     healthy_answers,
-    looked_at,
     margin_line,
     share,
 )

@@ -9,7 +9,8 @@ from typing import Final
 from failbench.preflighted.answers import LOOKS, Look
 from failbench.reporting.cells import ABSENT, one_decimal, percent, with_interval, words
 from failbench.reporting.table import Column, Table
-from failbench.studies.preflight.results import SAID, Answer, Looked, Share
+from failbench.studies.preflight.looked import Answer, Looked
+from failbench.studies.preflight.results import SAID, Share
 
 LOOK_LABELS: Final[Mapping[Look, str]] = {
     "start": "Before step 0",

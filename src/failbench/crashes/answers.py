@@ -1,0 +1,68 @@
+"""Answers of predictors that are recorded and not computed again, as a table."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Final
+
+import polars as pl
+
+from failbench.crashes.question import Question
+from failbench.errors import BadInputError
+from failbench.files import write_atomically
+from failbench.telemetry import read_table
+
+ANSWER_SCHEMA: Final = pl.Schema(
+    {
+        "predictor": pl.String(),
+        "arm": pl.String(),
+        "pair": pl.String(),
+        "version": pl.String(),  # of the notebook: "crashing" or "mended"
+        "crash": pl.Boolean(),  # null where the predictor cannot say
+        "exception": pl.String(),  # null where none is named
+        "reason": pl.String(),
+        "line": pl.Int64(),  # of the target, counted from 1; null where none is pointed at
+        "asked": pl.String(),  # sha256 of the question
+        "maker": pl.String(),  # what answered: versions, or a hash of code
+    }
+)
+"""Columns of the table; its key is the first four."""
+
+KEY: Final = ("predictor", "arm", "pair", "version")
+
+REMEDY: Final = "Restore it with git, or run `make record-crashes`."
+
+
+def asked(question: Question) -> str:
+    """SHA-256 of a question, by which a recorded answer is known to be of it."""
+    summary = None if question.summary is None else asdict(question.summary)
+    content = {"executed": question.executed, "target": question.target, "summary": summary}
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def read_answers(path: Path) -> pl.DataFrame:
+    """Read the table, sorted by its key.
+
+    Raises
+    ------
+    BadInputError
+        If it is missing or damaged, has other columns, or has an answer twice.
+    """
+    if not path.exists():
+        raise BadInputError(path, "(file)", "does not exist.", REMEDY)
+    table = read_table(path, ANSWER_SCHEMA).sort(KEY)
+    if table.select(KEY).is_duplicated().any():
+        raise BadInputError(path, ", ".join(KEY), "an answer is there twice.", REMEDY)
+    return table
+
+
+def write_answers(path: Path, rows: list[dict[str, Any]]) -> None:
+    """Write the table atomically, sorted by its key."""
+    buffer = io.BytesIO()
+    table = pl.DataFrame(rows, ANSWER_SCHEMA).sort(KEY)
+    table.write_parquet(buffer, compression="zstd")
+    write_atomically(path, buffer.getvalue(), "Free space, or name another folder.")

@@ -1,0 +1,137 @@
+"""Cases: the notebooks of the corpus, of which predictors are asked in every arm."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from failbench.crashes.question import Arm, Question, question
+from failbench.errors import BadInputError
+from failbench.notebooks.corpus import Pair, read_corpus
+from failbench.notebooks.notebook import Notebook
+from failbench.notebooks.observed import OBSERVED, read_observed
+from failbench.notebooks.split import SPLIT, Part, check_unchanged, read_split
+from failbench.notebooks.summaries import Summary, parse_summary
+
+REMEDY = "Restore it with git, or run `make record-notebooks`."
+
+
+@dataclass(frozen=True)
+class Case:
+    """A notebook, what is known of its kernel, and whether its target crashed.
+
+    Parameters
+    ----------
+    part
+        Of the corpus.
+    summary
+        Its own.
+    other
+        That of the notebook that stands in for it in the control.
+    exception
+        Name of what was raised; None where nothing was.
+    """
+
+    notebook: Notebook
+    part: Part
+    summary: Summary
+    other: Summary
+    exception: str | None
+
+    def ask(self, arm: Arm) -> Question:
+        """The question about it in an arm."""
+        return question(self.notebook, arm, self.summary, self.other)
+
+    @property
+    def characters(self) -> int:
+        """Of the code that was executed, and of the target."""
+        return sum(map(len, (*self.notebook.executed_sources, self.notebook.target)))
+
+
+def read_cases(folder: Path, control_seed: int) -> tuple[Case, ...]:
+    """Every notebook of a corpus, in order of libraries, pairs and versions.
+
+    Raises
+    ------
+    BadInputError
+        If the corpus, its split or what was observed of it is missing or damaged, or a notebook
+        was not observed as it is.
+    """
+    pairs = read_corpus(folder)
+    split = read_split(folder / SPLIT)
+    check_unchanged(pairs, split, folder / SPLIT)
+    observed = _by_notebook(read_observed(folder / OBSERVED), pairs, folder / OBSERVED)
+    parts: dict[str, Part] = {pair.card.pair: split[pair.card.pair].part for pair in pairs}
+    lent = lenders(pairs, parts, control_seed)
+    summaries = {key: _summary(row["summary"], folder / OBSERVED) for key, row in observed.items()}
+    return tuple(
+        Case(
+            notebook,
+            parts[notebook.card.pair],
+            summaries[_key(notebook)],
+            summaries[lent[_key(notebook)]],
+            observed[_key(notebook)]["ename"],
+        )
+        for pair in pairs
+        for notebook in pair.notebooks
+    )
+
+
+def lenders(
+    pairs: Sequence[Pair], parts: Mapping[str, Part], seed: int
+) -> dict[tuple[str, str], tuple[str, str]]:
+    """Which notebook lends its summary to which, in the control.
+
+    The pairs of a library and part stand in a circle, in order of a hash; each is lent to by the
+    next. Which of the two notebooks of that pair lends to which is drawn by the hash as well, so
+    that a summary does not tell by its origin whether a target crashes.
+    """
+    groups: dict[tuple[str, str], list[str]] = {}
+    for pair in pairs:
+        name = pair.card.pair
+        groups.setdefault((pair.card.library, parts[name]), []).append(name)
+    lent = {}
+    for names in groups.values():
+        circle = sorted(names, key=lambda name: _hash(seed, name))
+        for name, other in zip(circle, circle[1:] + circle[:1], strict=True):
+            swapped = int(_hash(seed, f"{name} {other}"), 16) % 2
+            versions = ("crashing", "mended")
+            for place, version in enumerate(versions):
+                lent[name, version] = (other, versions[(place + swapped) % 2])
+    return lent
+
+
+def _hash(seed: int, name: str) -> str:
+    return hashlib.sha256(f"{seed} {name}".encode()).hexdigest()
+
+
+def _key(notebook: Notebook) -> tuple[str, str]:
+    return notebook.card.pair, notebook.card.version
+
+
+def _by_notebook(
+    observed: pl.DataFrame, pairs: Sequence[Pair], path: Path
+) -> dict[tuple[str, str], dict[str, str | None]]:
+    rows = {(row["pair"], row["version"]): row for row in observed.iter_rows(named=True)}
+    for notebook in _notebooks(pairs):
+        row = rows.get(_key(notebook))
+        if row is None or row["notebook_sha256"] != notebook.sha256:
+            problem = f"{notebook.card.pair!r}, {notebook.card.version}, was not observed as it is."
+            raise BadInputError(path, "notebook_sha256", problem, REMEDY)
+    return rows
+
+
+def _notebooks(pairs: Sequence[Pair]) -> Iterator[Notebook]:
+    for pair in pairs:
+        yield from pair.notebooks
+
+
+def _summary(text: str | None, path: Path) -> Summary:
+    try:
+        return parse_summary(text or "")
+    except (ValueError, TypeError) as error:
+        raise BadInputError(path, "summary", f"{error}.", REMEDY) from error

@@ -1,0 +1,62 @@
+"""A question to a predictor: will a cell crash after others, given what the kernel knows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal, get_args
+
+from failbench.notebooks.notebook import Notebook
+from failbench.notebooks.summaries import FACTS, Summary, without
+
+Arm = Literal["code", "structural", "type", "value", "all", "other"]
+"""What a predictor is told beside the code.
+
+``code`` is nothing. Of the runtime summary ``structural``, ``type`` and ``value`` are the facts of
+one class, beside which names are there and which are not; ``all`` is the three together. ``other``
+is the whole summary of another notebook, which is a control: what helps there is not information.
+"""
+
+ARMS: Final[tuple[Arm, ...]] = get_args(Arm)
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a predictor may know of a notebook.
+
+    Parameters
+    ----------
+    executed
+        The code of the cells that were executed before the target, in order of execution.
+    target
+        The code of the target cell.
+    summary
+        What is told of the kernel before the target; None tells nothing.
+    """
+
+    executed: tuple[str, ...]
+    target: str
+    summary: Summary | None = None
+
+
+def question(notebook: Notebook, arm: Arm, own: Summary, other: Summary) -> Question:
+    """Ask about a notebook of the corpus in an arm.
+
+    Parameters
+    ----------
+    notebook
+        Of which the code is told, and nothing of the card.
+    own, other
+        The summary of this notebook, and that of the one that stands in for it in the control.
+    """
+    return Question(notebook.executed_sources, notebook.target, told(arm, own, other))
+
+
+def told(arm: Arm, own: Summary, other: Summary) -> Summary | None:
+    """The summary that an arm tells."""
+    if arm == "code":
+        return None
+    if arm == "other":
+        return other
+    if arm == "all":
+        return own
+    return without(own, [facts for facts in FACTS if facts != arm])

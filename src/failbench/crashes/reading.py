@@ -1,0 +1,134 @@
+"""Any notebook of format 4: which cells were executed before one of them, in which order."""
+
+from __future__ import annotations
+
+import ast
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from failbench.errors import BadInputError
+
+REMEDY: Final = "Name a Jupyter notebook of format 4, as `jupyter nbconvert --to notebook` writes."
+
+MAGIC: Final = ("%", "!", "?")
+"""What lines begin with that IPython understands and Python does not."""
+
+TRANSPARENT: Final = ("%%time", "%%timeit", "%%capture")
+"""Magics of whole cells whose code is executed as Python all the same."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is asked of a notebook.
+
+    Parameters
+    ----------
+    executed
+        The code of the cells before the target, in order of execution, without magics.
+    target
+        The code of the target, likewise.
+    index
+        Of the target, among all cells, from 0.
+    """
+
+    executed: tuple[str, ...]
+    target: str
+    index: int
+
+
+def read_asked(path: Path, index: int | None) -> Asked:
+    """Read which cells come before a target.
+
+    Where the target was executed, these are the cells with lower counts, in order of counts; else
+    all that have a count; and in a notebook without counts the cells of code above it.
+
+    Parameters
+    ----------
+    path
+        The notebook.
+    index
+        Of the target, among all cells from 0; None takes the first cell of code without a count
+        below the one that was executed last, or the last cell of code.
+
+    Raises
+    ------
+    BadInputError
+        If the file is no notebook of format 4, or there is no such cell of code.
+    """
+    try:
+        raw = json.loads(path.read_bytes())
+    except (OSError, ValueError) as error:
+        problem = f"is missing or is not JSON ({' '.join(str(error).split())})."
+        raise BadInputError(path, "(file)", problem, REMEDY) from error
+    if (
+        not isinstance(raw, dict)
+        or raw.get("nbformat") != 4
+        or not isinstance(raw.get("cells"), list)
+    ):
+        raise BadInputError(path, "nbformat", "is not a notebook of format 4.", REMEDY)
+    cells = [_cell(path, place, cell) for place, cell in enumerate(raw["cells"])]
+    code = {place: source for place, source, _ in cells if source is not None}
+    counts = {place: count for place, source, count in cells if source is not None and count}
+    if not code:
+        raise BadInputError(path, "cells", "has no cell of code.", REMEDY)
+    if index is None:
+        index = _next(list(code), counts)
+    if index not in code:
+        known = ", ".join(map(str, code))
+        raise BadInputError(
+            path, f"cells.{index}", "is no cell of code.", f"Name one of these: {known}."
+        )
+    before = _before(index, list(code), counts)
+    return Asked(
+        tuple(without_magics(code[at]) for at in before), without_magics(code[index]), index
+    )
+
+
+def without_magics(source: str) -> str:
+    r"""A cell as Python reads it: lines of magics become ``pass``, so that all keep their numbers.
+
+    >>> without_magics("%matplotlib inline\nx = 1")
+    'pass\nx = 1'
+    """
+    lines = source.split("\n")
+    if lines[0].startswith("%%") and not lines[0].startswith(TRANSPARENT):
+        return "\n".join("pass" if place == 0 else "" for place in range(len(lines)))
+    try:
+        ast.parse(source)
+    except (SyntaxError, ValueError):
+        return "\n".join(map(_python, lines))
+    return source
+
+
+def _python(line: str) -> str:
+    text = line.lstrip()
+    is_magic = text.startswith(MAGIC) or (text.endswith("?") and text[:-1].isidentifier())
+    return line[: len(line) - len(text)] + "pass" if is_magic else line
+
+
+def _cell(path: Path, place: int, cell: Any) -> tuple[int, str | None, int | None]:
+    field = f"cells.{place}"
+    if not isinstance(cell, dict) or not isinstance(cell.get("source"), str | list):
+        raise BadInputError(path, f"{field}.source", "is missing or no text.", REMEDY)
+    source, count = cell["source"], cell.get("execution_count")
+    text = source if isinstance(source, str) else "".join(map(str, source))
+    is_count = count is None or (isinstance(count, int) and count >= 0)
+    if not is_count:
+        raise BadInputError(path, f"{field}.execution_count", "is no count.", REMEDY)
+    return place, text if cell.get("cell_type") == "code" else None, count
+
+
+def _next(code: list[int], counts: dict[int, int]) -> int:
+    last = max(counts, key=lambda place: counts[place], default=-1)
+    waiting = [place for place in code if place > last and place not in counts]
+    return waiting[0] if counts and waiting else code[-1]
+
+
+def _before(index: int, code: list[int], counts: dict[int, int]) -> list[int]:
+    if not counts:
+        return [place for place in code if place < index]
+    limit = counts.get(index)
+    known = [place for place in counts if place != index and (not limit or counts[place] < limit)]
+    return sorted(known, key=lambda place: counts[place])

@@ -1,0 +1,104 @@
+"""Recorded answers: asked once, kept by question and maker, and refused where they are damaged."""
+
+from __future__ import annotations
+
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+from failbench.commands.arguments.shared import PREDICTORS as NAMES
+from failbench.crashes import recorder
+from failbench.crashes.answers import asked, read_answers, write_answers
+from failbench.crashes.catalogue import PREDICTORS, Predictor
+from failbench.crashes.prediction import CrashPrediction
+from failbench.crashes.recorder import record
+from failbench.errors import BadInputError
+
+
+@pytest.fixture
+def told(monkeypatch):
+    """A predictor that says that every target crashes, and the questions it was asked."""
+    questions = []
+
+    def predict(question):
+        questions.append(question)
+        return CrashPrediction(True, "KeyError", "It always does.", 1)
+
+    module = SimpleNamespace(predict=predict, maker=lambda: module.version, version="1")
+    monkeypatch.setitem(sys.modules, "a_predictor", module)
+    predictor = Predictor("told", "Told", "a_predictor", ("code", "all"), recorded=True)
+    return SimpleNamespace(questions=questions, predictor=predictor, module=module)
+
+
+def recorded(cases, told, path):
+    before = len(told.questions)
+    number = record(cases, [told.predictor], path, lambda *_: None)
+    assert len(told.questions) - before == number
+    return number
+
+
+def test_every_notebook_is_asked_about_in_every_arm_once(case, told, tmp_path):
+    cases, path = [case(), case(version="mended")], tmp_path / "crashes/answers.parquet"
+    path.parent.mkdir()
+    assert recorded(cases, told, path) == 4
+    assert recorded(cases, told, path) == 0
+    table = read_answers(path)
+    assert table["arm"].to_list() == ["all", "all", "code", "code"]
+    assert set(table["exception"]) == {"KeyError"}
+
+
+def test_what_changed_is_asked_again_and_what_is_gone_is_dropped(case, told, tmp_path):
+    path = tmp_path / "answers.parquet"
+    recorded([case(), case("second")], told, path)
+    assert recorded([case(target="x[1]"), case("second")], told, path) == 2
+    told.module.version = "2"
+    assert recorded([case("second")], told, path) == 2
+    assert set(read_answers(path)["pair"]) == {"second"}
+
+
+def test_an_interruption_keeps_the_answers_before_it(case, told, tmp_path, monkeypatch):
+    path = tmp_path / "answers.parquet"
+    monkeypatch.setattr(recorder, "CHUNK", 1)
+    cases = [case(), case("second"), case("third")]
+
+    def stop(_, answered, __):
+        if answered == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        record(cases, [told.predictor], path, stop)
+    assert read_answers(path).height == 2
+    assert recorded(cases, told, path) == 4
+
+
+def test_a_predictor_of_many_questions_is_asked_once_for_a_chunk(case, told, tmp_path):
+    sizes = []
+
+    def predict_all(questions):
+        sizes.append(len(questions))
+        return [CrashPrediction(False, None, "Nothing is wrong.")] * len(questions)
+
+    told.module.predict_all = predict_all
+    record([case(), case("second")], [told.predictor], tmp_path / "a.parquet", lambda *_: None)
+    assert sizes == [4]
+    assert not told.questions
+
+
+def test_questions_differ_by_code_and_by_what_is_told(case):
+    one = case()
+    assert len({asked(one.ask(arm)) for arm in ("code", "type", "all", "other")}) == 4
+    assert asked(one.ask("all")) == asked(case(version="mended").ask("all"))
+
+
+def test_an_answer_that_is_there_twice_is_refused(case, told, tmp_path):
+    path = tmp_path / "answers.parquet"
+    recorded([case()], told, path)
+    rows = read_answers(path).to_dicts()
+    write_answers(path, [*rows, rows[0]])
+    with pytest.raises(BadInputError, match="twice"):
+        read_answers(path)
+
+
+def test_the_command_names_every_predictor_of_the_catalogue():
+    assert tuple(predictor.name for predictor in PREDICTORS) == NAMES
