@@ -126,6 +126,17 @@ def test_all_pairs_of_one_seed_were_asked_about_in_both_settings():
     assert dict(settings.iter_rows()) == {"bert": 152, "distilbert": 152}
 
 
+def test_a_second_training_of_the_same_runs_is_answered_alike_but_for_one():
+    again = read_inside_answers(DATA / "peers/default_plus_plus_again.parquet")
+    both = again.join(committed(), on="run_id", suffix="_before")
+    assert both.height == again.height == 28
+    assert (both["loss_apart"] == both["loss_apart_before"]).all()
+    assert (both["rendering"] == both["rendering_before"]).all()
+    same = both.filter(pl.col("category").eq_missing(pl.col("category_before")))
+    (other,) = both.join(same, on="run_id", how="anti")["run_id"]
+    assert other == "duplicate_filter_rescans-distilbert-adamw-s0"
+
+
 def test_a_detection_is_an_issue_with_its_probability_and_its_category_mapped():
     verdicts = verdicts_of(table(row(), row("other", is_faulty=False, category=None)))
     assert verdicts["issues"].to_list() == [[], ["qkv"]]
