@@ -93,9 +93,15 @@ record: $(RECORDER)  ## record what is missing or out of date (a setting takes 3
 record-reasoning: $(RECORDER)  ## train the models of reasoning and record their answers
 	@$(IN_VENV) failbench reasoning
 
-record-peers: $(RECORDER)  ## ask other tools about the logs of recorded runs, with the extra `peers`
+record-peers: $(RECORDER)  ## ask other tools about the logs of recorded runs, with the extra `peers` (INSIDE=1: and one that is called in trainings, an hour of a core)
 	@$(INSTALL) --no-deps --editable '.[peers]' runmedic==0.1.1 'training-doctor==0.1.0'
 	@$(IN_VENV) failbench peers
+ifdef INSIDE
+	@$(INSTALL) --no-deps 'defaultplusplus==0.4.1'
+	@$(IN_VENV) failbench peers-gradients
+	@$(IN_VENV) failbench peers-inside --setting bert-adamw
+	@$(IN_VENV) failbench peers-inside --setting distilbert-adamw
+endif
 
 record-notebooks: $(RECORDER)  ## execute the notebooks that are due in live kernels (15 minutes)
 	@$(IN_VENV) failbench notebooks

@@ -17,6 +17,7 @@ from failbench.predictions import PREDICTION_SCHEMA
 from failbench.scenarios import read_scenarios
 from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.statistics.settings import read_statistics
+from failbench.studies.peers.elsewhere import asked_elsewhere
 from failbench.studies.peers.report import report
 from failbench.studies.peers.said import (
     best_formats,
@@ -48,14 +49,16 @@ def main() -> None:
     reference = read_section("nested_cv", ReferenceStudy)
     intervals = read_statistics(ScenarioIntervalSettings)
     splits = first_repeats(read_output(SPLITS, SPLIT_SCHEMA), settings.repeats, "peers.repeats")
-    runs = runs_of(read_table(RUNS, RUN_SCHEMA), read_scenarios(SCENARIOS), reference)
+    recorded, scenarios = read_table(RUNS, RUN_SCHEMA), read_scenarios(SCENARIOS)
+    runs = runs_of(recorded, scenarios, reference)
     alarms = read_output(ALARMS, ALARM_SCHEMA)
     verdicts = [read_output(SKILL, VERDICT_SCHEMA)]
     for name in settings.verdicts:
         place = VERDICTS / f"{name}.parquet"
         verdicts.append(read_output(place, VERDICT_SCHEMA))
         refuse_unmapped(verdicts[-1], place)
-    recorded = best_formats(pl.concat(verdicts), runs)
+    given_logs = best_formats(pl.concat(verdicts), runs)
+    elsewhere = asked_elsewhere(pl.concat(verdicts), runs, recorded, scenarios)
     predictions = read_outputs(PREDICTIONS, settings.methods, PREDICTION_SCHEMA)
     breaks = read_output(BREAKS_OF_MONITOR, BREAKS)
     answers = read_output(LOGS, LOG_ANSWERS)
@@ -67,7 +70,8 @@ def main() -> None:
     publish(
         "peers",
         report(
-            pl.concat([of_rules(alarms, runs, settings), of_recorded(recorded)]),
+            pl.concat([of_rules(alarms, runs, settings), of_recorded(given_logs)]),
+            elsewhere,
             pl.concat(
                 [
                     of_package(of_setting, NAMED),
@@ -77,7 +81,7 @@ def main() -> None:
             alarms,
             runs,
             splits,
-            dict(recorded.select("peer", "format").unique(maintain_order=True).iter_rows()),
+            dict(given_logs.select("peer", "format").unique(maintain_order=True).iter_rows()),
             settings,
             intervals,
         ),

@@ -4,6 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from failbench.peers.default_plus_plus import PEER as INSIDE
 from failbench.peers.mapping import mapping
 from failbench.peers.renderings import FORMATS, SEED, SEEDS, renderer
 from failbench.peers.rules import rule_peers
@@ -18,7 +19,7 @@ GIVEN = sorted({form for given in FORMATS.values() for form in given})
 
 
 def test_every_peer_that_is_run_is_given_formats_that_there_are():
-    assert set(FORMATS) == {peer for peer, _ in mapping()} - {PEER, *rule_peers()}
+    assert set(FORMATS) == {peer for peer, _ in mapping()} - {PEER, INSIDE, *rule_peers()}
     assert set(GIVEN) <= set(ALL_FORMATS)
 
 

@@ -175,8 +175,10 @@ def _read_of(stage: Stage, folder: str) -> list[str]:
         diagnoses = pl.read_parquet(REPOSITORY / "data/measurements/case_studies/diagnoses.parquet")
         return [f"{name}.parquet" for name in sorted(diagnoses["method"].unique())]
     root = REPOSITORY / folder
+    params = yaml.safe_load((REPOSITORY / "params.yaml").read_text("utf-8"))
+    if (folder, stage.name) == ("data/peers", "peers"):
+        return [f"{name}.parquet" for name in params["peers"]["verdicts"]]
     if (folder, stage.name) in READ_OF_LAST_VERSION:
-        params = yaml.safe_load((REPOSITORY / "params.yaml").read_text("utf-8"))
         last = root / params["monitor"]["versions"][-1]
         return sorted(
             path.relative_to(root).as_posix() for path in last.rglob("*") if path.is_file()

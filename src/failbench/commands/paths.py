@@ -19,6 +19,12 @@ TELEMETRY = Path("data/telemetry")
 PEERS = Path("data/peers/verdicts.parquet")
 """What other tools said of the logs of recorded runs."""
 
+PEERS_GRADIENTS = Path("data/peers/default_plus_plus_gradients.csv")
+"""What a tool read of gradients that is called in a training."""
+
+PEERS_INSIDE = Path("data/peers/default_plus_plus.parquet")
+"""What a tool said that was in recorded runs when they were trained once more."""
+
 PREFLIGHT = Path("data/preflight/answers.parquet")
 """What a preflight said of recorded runs."""
 

@@ -42,3 +42,11 @@ def test_every_peer_with_a_rule_that_applies_has_its_two_rows():
     peers = {rule.peer for rule in peer_rules() if rule.applies}
     for choice in ("documented", "best_detection", "best_category"):
         assert peers <= set(rates.filter(choice=choice)["method"])
+
+
+def test_the_tool_that_is_called_in_trainings_is_judged_on_every_pair_that_it_was_asked_about():
+    rates = METRICS["rates"]["documented"]
+    for setting in ("distilbert-adamw", "bert-adamw"):
+        of_setting = rates[f"default_plus_plus:{setting}"]
+        assert of_setting["detected"]["n"] == of_setting["alarm_twin"]["n"] == 76
+    assert rates["default_plus_plus:distilbert-adamw:read"]["detected"]["n"] == 36

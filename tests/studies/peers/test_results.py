@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
+from sklearn.metrics import f1_score
 
 from failbench.errors import BadInputError
 from failbench.studies.peers.best_thresholds import with_best_thresholds
@@ -28,7 +29,7 @@ def rates(table):
 def test_who_alarms_all_that_fails_and_nothing_else_gains_everything():
     found = rates(said(is_failing))
     assert found["detected"]["value"] == 1.0
-    assert found["gain"]["value"] == 1.0
+    assert found["gain"]["value"] == found["f1"]["value"] == 1.0
     assert found["alarm_twin"]["value"] == found["alarm_success"]["value"] == 0.0
     assert (found["alarm_twin"]["n"], found["alarm_success"]["n"]) == (30, 4)
 
@@ -37,6 +38,20 @@ def test_who_alarms_every_run_gains_nothing():
     found = rates(said(True))
     assert found["detected"]["value"] == found["alarm_twin"]["value"] == 1.0
     assert found["gain"]["value"] == 0.0
+    assert found["f1"]["value"] == pytest.approx(2 / 3)
+
+
+def test_f1_is_that_of_scikit_learn():
+    def alarmed(run):
+        return run["scenario"] is not None and hash_of(run["run_id"]) % 3 == 0
+
+    def hash_of(name):
+        return sum(name.encode())
+
+    table = said(alarmed).join(RUNS.filter(pl.col("kind") != "success"), on="run_id")
+    expected = f1_score(table["kind"] == "failure", table["detected"])
+    assert 0 < expected < 1
+    assert rates(said(alarmed))["f1"]["value"] == pytest.approx(expected)
 
 
 def test_a_verdict_without_a_category_is_a_detection_and_a_wrong_answer():

@@ -21,6 +21,8 @@ from failbench.commands.paths import (
     NOTEBOOKS,
     OUTSIDE_LIST,
     PEERS,
+    PEERS_GRADIENTS,
+    PEERS_INSIDE,
     PREFLIGHT,
     REASONING,
     REASONING_WORK,
@@ -125,6 +127,23 @@ def add_recording_commands(commands: Commands) -> None:
     peers.add_argument("--telemetry", type=Path, default=TELEMETRY, metavar="DIR")
     peers.add_argument("--output", type=Path, default=PEERS, metavar="FILE")
     peers.set_defaults(run=command("peers", "ask_peers"))
+
+    inside = commands.add_parser(
+        "peers-inside", help="train recorded runs again with a tool in them that reads no logs"
+    )
+    inside.add_argument("--telemetry", type=Path, default=TELEMETRY, metavar="DIR")
+    inside.add_argument("--output", type=Path, default=PEERS_INSIDE, metavar="FILE")
+    inside.add_argument("--setting", default="distilbert-adamw", metavar="NAME")
+    inside.add_argument("--pairs", type=positive, metavar="N", help="of the plan (default: all)")
+    inside.add_argument("--workers", type=positive, default=1, metavar="N", help="default: 1")
+    inside.add_argument("--minutes", type=float, help="begin no further pair after so long")
+    inside.set_defaults(run=command("inside", "train_with_peer"))
+
+    gradients = commands.add_parser(
+        "peers-gradients", help="observe which gradients DEFault++ reads in three steps"
+    )
+    gradients.add_argument("--output", type=Path, default=PEERS_GRADIENTS, metavar="FILE")
+    gradients.set_defaults(run=command("inside", "observe"))
 
     recorded = commands.add_parser(
         "preflight-runs", help="record what a preflight says of recorded runs (30 minutes)"

@@ -40,7 +40,8 @@ def peers_picture(shown: Shown) -> Picture:
         "A row for each tool or method. On the left the share of failing runs and of healthy twins "
         "in which it alarms, with thresholds as documented; in the middle the same with thresholds "
         "that were chosen on other scenarios; on the right the share of failing runs of which it "
-        "names the right category. Bars are intervals.",
+        "names the right category. Bars are intervals. A tool that was asked about runs of other "
+        "architectures is judged on these.",
         FULL_WIDTH,
         HEIGHT,
         partial(_draw, shown),
@@ -69,8 +70,8 @@ def _finding(shown: Shown) -> str:
     best = best_peer(shown)
     peers = len(shown.by_group["rules"]) + len(shown.by_group["tools"])
     title = (
-        f"Of {peers} other tools {label(best)} tells failing runs best from healthy ones: it "
-        f"alarms {words(best)}; {label(PACKAGE)} {words(PACKAGE)}"
+        f"Of {peers} other tools on the same runs {label(best)} tells failing runs best from "
+        f"healthy ones: it alarms {words(best)}; {label(PACKAGE)} {words(PACKAGE)}"
     )
     return with_development(title, shown.methods)
 

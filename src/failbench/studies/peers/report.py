@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -12,6 +13,7 @@ from failbench.reporting.study_report import StudyReport, Summary, rounded
 from failbench.statistics.estimates import nest
 from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.studies.peers.best_thresholds import OBJECTIVES, with_best_thresholds
+from failbench.studies.peers.elsewhere import Asked, Elsewhere
 from failbench.studies.peers.figure import best_peer, peers_picture
 from failbench.studies.peers.results import (
     chosen_table,
@@ -30,6 +32,7 @@ from failbench.studies.peers.tables import tables
 
 def report(
     peers: pl.DataFrame,
+    elsewhere: Elsewhere,
     ours: pl.DataFrame,
     alarms: pl.DataFrame,
     runs: pl.DataFrame,
@@ -44,6 +47,8 @@ def report(
     ----------
     peers
         Rows of ``schemas.SAID_SCHEMA`` of peers, of all choices of thresholds.
+    elsewhere
+        What peers say that were asked about runs of other settings alone.
     ours
         Rows of ``schemas.SAID_SCHEMA`` of our own methods.
     alarms
@@ -59,7 +64,8 @@ def report(
     intervals
         Of the section ``statistics``.
     """
-    documented = pl.concat([peers.filter(choice=DOCUMENTED), ours])
+    documented = pl.concat([peers.filter(choice=DOCUMENTED), elsewhere.said, ours])
+    judged_runs = pl.concat([runs, elsewhere.runs])
     best = pl.concat(
         with_best_thresholds(peers, runs, splits, objective).with_columns(
             objective=pl.lit(objective)
@@ -68,13 +74,14 @@ def report(
     )
     judged = best.with_columns(choice="objective").select(*SAID_SCHEMA)
     shown = Shown(
-        rates=rounded(rate_table(pl.concat([documented, judged]), runs, intervals)),
-        detail=rounded(detail_table(documented, runs, intervals.confidence)),
+        rates=rounded(rate_table(pl.concat([documented, judged]), judged_runs, intervals)),
+        detail=rounded(detail_table(documented, judged_runs, intervals.confidence)),
         rules=rule_table(alarms, runs),
         coverage=coverage_table(),
         missing=missing_table(),
         chosen=chosen_table(best),
         runs=runs,
+        elsewhere=elsewhere,
         reads=reads,
         methods=settings.methods,
         repeats=splits["repeat"].n_unique(),
@@ -91,6 +98,7 @@ def report(
             "peers_detail": shown.detail,
             "peers_rules": shown.rules,
             "peers_chosen": shown.chosen,
+            "peers_elsewhere": elsewhere.issues,
         },
         tables=tables(shown),
         figures={"peers": peers_picture(shown)},
@@ -141,8 +149,29 @@ def _finding(shown: Shown) -> str:
         f"failing runs and twins is {_largest_gain(shown)} %. {label(PACKAGE)}, which is not told "
         f"that a run failed either, alarms {cell(PACKAGE, 'detected')} % and "
         f"{cell(PACKAGE, 'alarm_twin')} %, and names {cell(PACKAGE, 'accuracy')} % of categories "
-        f"right.\n"
+        f"right.{_asked_elsewhere(shown, cell)}\n"
     )
+
+
+def _asked_elsewhere(shown: Shown, cell: Callable[[str, str], str]) -> str:
+    methods = shown.by_group["elsewhere"]
+    text = ""
+    for asked in map(Asked.of, methods):
+        assert asked is not None  # as all methods of the group
+        if asked.read:
+            continue
+        method, read = asked.method, replace(asked, read=True).method
+        text += f" {label(method)} was asked about {shown.sizes(method)['failure']} failing runs "
+        if read not in methods:
+            text += "and read none."
+            continue
+        text += (
+            f"and alarms {cell(method, 'detected')} %, of the {shown.sizes(read)['failure']} that "
+            f"it could read {cell(read, 'detected')} %, and of their healthy twins "
+            f"{cell(read, 'alarm_twin')} %; it names {cell(method, 'accuracy')} % of categories "
+            f"right, of those that it could read {cell(read, 'accuracy')} %."
+        )
+    return text
 
 
 def _largest_gain(shown: Shown) -> str:

@@ -12,9 +12,15 @@ from failbench.statistics.bootstrap import Interval
 from failbench.statistics.estimates import estimate_rows
 from failbench.statistics.intervals import ScenarioIntervalSettings, scenario_intervals, wilson
 from failbench.statistics.metrics import ValueMetric
-from failbench.statistics.scenario_values import over_committed, over_scenarios, over_those, right
+from failbench.statistics.scenario_values import (
+    over_committed,
+    over_scenarios,
+    over_those,
+    right,
+)
 from failbench.statistics.scores import scenario_answers
 from failbench.studies.peers.lead import lead_interval
+from failbench.studies.peers.pairs import pair_figures
 from failbench.studies.peers.schemas import DOCUMENTED
 from failbench.vocabulary import ABSTAIN, CATEGORIES
 
@@ -57,7 +63,9 @@ def _rates(
     said: pl.DataFrame, intervals: ScenarioIntervalSettings, *, whole: bool
 ) -> dict[str, Interval]:
     failing = said.filter(kind="failure")
-    figures = [*_category_figures(failing), *_alarm_figures(said, failing)]
+    figures = [*_category_figures(failing), *_alarm_figures(failing)]
+    if failing["detected"].is_not_null().any():
+        figures += pair_figures(said, whole=whole)
     if whole:
         figures += _course_figures(failing)
     rates = dict(scenario_intervals(scenario_answers(failing), (), intervals, tuple(figures)))
@@ -113,26 +121,15 @@ def _category_figures(failing: pl.DataFrame) -> Iterator[ValueMetric]:
         )
 
 
-def _alarm_figures(said: pl.DataFrame, failing: pl.DataFrame) -> Iterator[ValueMetric]:
+def _alarm_figures(failing: pl.DataFrame) -> Iterator[ValueMetric]:
     watching = failing.filter(pl.col("detected").is_not_null())
     if watching.is_empty():
         return
-    detected = pl.col("detected")
     yield ValueMetric(
         "detected",
-        over_scenarios(watching, detected),
+        over_scenarios(watching, pl.col("detected")),
         "probability of an alarm in a failing run of a new scenario",
         kind="proportion",
-    )
-    pair = ["scenario", "seed"]
-    twins = said.filter(kind="twin").group_by(pair).agg(twin=detected.mean())
-    yield ValueMetric(
-        "gain",
-        over_scenarios(
-            watching.join(twins, on=pair, maintain_order="left"),
-            detected.cast(pl.Float64) - pl.col("twin"),
-        ),
-        "difference in the probability of an alarm between a failing run and its healthy twin",
     )
 
 

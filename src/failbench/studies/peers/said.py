@@ -51,17 +51,47 @@ def runs_of(
     BadInputError
         If no failing run was recorded, or the scenario of one is not defined.
     """
-    categories = {scenario.id: str(scenario.category) for scenario in scenarios}
     of_seeds = pl.col("seed").is_in(reference.run_seeds) | (pl.col("kind") == "success")
-    taken = (
+    taken = described(
         runs.filter(
             pl.col("architecture") == reference.architecture,
             pl.col("optimizer") == reference.optimizer,
             pl.col("scale") == reference.scale,
             pl.col("kind").is_in(KINDS),
             of_seeds,
-        )
-        .with_columns(
+        ),
+        scenarios,
+    )
+    if taken.filter(kind="failure").is_empty():
+        problem = f"no failing run of {reference.architecture} is there."
+        raise BadInputError("data/telemetry/runs.parquet", "kind", problem, "Restore it with git.")
+    return taken
+
+
+def described(runs: pl.DataFrame, scenarios: tuple[Scenario, ...]) -> pl.DataFrame:
+    """What the study reads of runs.
+
+    Parameters
+    ----------
+    runs
+        Rows of ``telemetry.RUN_SCHEMA``.
+    scenarios
+        Of the benchmark, for the categories.
+
+    Returns
+    -------
+    polars.DataFrame
+        Rows of ``schemas.RUN_SCHEMA``.
+
+    Raises
+    ------
+    BadInputError
+        If the scenario of a run is not defined.
+    """
+    categories = {scenario.id: str(scenario.category) for scenario in scenarios}
+    taken = (
+        runs.with_columns(
+            setting=pl.concat_str("architecture", "optimizer", separator="-"),
             category=pl.col("scenario").replace_strict(categories, default=None),
             ends_itself=pl.col("ending") != "completed",
         )
@@ -73,9 +103,6 @@ def runs_of(
     if undefined.height:
         problem = f"{undefined['scenario'][0]!r} was recorded and is not defined."
         raise BadInputError("data/scenarios", "id", problem, "Restore it with git.")
-    if taken.filter(kind="failure").is_empty():
-        problem = f"no failing run of {reference.architecture} is there."
-        raise BadInputError("data/telemetry/runs.parquet", "kind", problem, "Restore it with git.")
     return taken
 
 
@@ -138,13 +165,13 @@ def of_recorded(verdicts: pl.DataFrame) -> pl.DataFrame:
     verdicts
         Rows of ``verdicts.VERDICT_SCHEMA``, of each peer in one format.
     """
-    parts = [_answered(recorded_answers(verdicts), DOCUMENTED)]
+    parts = [answered(recorded_answers(verdicts), DOCUMENTED)]
     for peer in verdicts["peer"].unique(maintain_order=True):
         standard = standards()[peer]
         of_peer = verdicts.filter(peer=peer)
         for bound in standard.bounds:
             by: Mapping[str, Standard] = {peer: standard.taken_from(bound)}
-            parts.append(_answered(recorded_answers(of_peer, by), f"from {bound} on"))
+            parts.append(answered(recorded_answers(of_peer, by), f"from {bound} on"))
     return pl.concat(parts)
 
 
@@ -231,8 +258,21 @@ def of_package(answers: pl.DataFrame, named_from: float) -> pl.DataFrame:
     )
 
 
-def _answered(answers: pl.DataFrame, choice: str) -> pl.DataFrame:
-    """Recorded answers: of a whole log, so that no step is known, and of all checks of the peer."""
+def answered(answers: pl.DataFrame, choice: str) -> pl.DataFrame:
+    """What recorded answers say: of a whole run, so that no step is known, and of all checks.
+
+    Parameters
+    ----------
+    answers
+        Rows of ``answers.ANSWER_SCHEMA``, of each peer in one format.
+    choice
+        Of the bounds from which they are taken.
+
+    Returns
+    -------
+    polars.DataFrame
+        Rows of ``schemas.SAID_SCHEMA``.
+    """
     checks = {
         peer: float(len(issues_of(peer))) if standards()[peer].checkable else None
         for peer in answers["peer"].unique()

@@ -12,6 +12,7 @@ DOCUMENTED: Final = "documented"
 RUN_SCHEMA: Final = pl.Schema(
     {
         "run_id": pl.String,
+        "setting": pl.String,  # architecture and optimizer
         "kind": pl.String,
         "scenario": pl.String,  # of failing runs and their twins
         "category": pl.String,
@@ -21,7 +22,7 @@ RUN_SCHEMA: Final = pl.Schema(
         "ends_itself": pl.Boolean,  # by an exception, a signal or hanging, which needs no watching
     }
 )
-"""The runs of the reference setting."""
+"""The runs of the reference setting, and those of others that a peer was asked about."""
 
 SAID_SCHEMA: Final = pl.Schema(
     {

@@ -1,0 +1,128 @@
+"""The commands ``peers-inside`` and ``peers-gradients``: train with DEFault++ in the training."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+
+from failbench.commands.causes import read_causes
+from failbench.commands.record import journal_folder, stop_after, work_folder
+from failbench.commands.terminal import INTERRUPTED, progress_meter
+from failbench.detector import DetectorParams
+from failbench.errors import BadInputError
+from failbench.params import PARAMS, read_section
+from failbench.recording.plan import SETTINGS, RecordParams
+
+
+def train_with_peer(
+    *,
+    telemetry: Path,
+    output: Path,
+    setting: str,
+    pairs: int | None,
+    workers: int,
+    minutes: float | None,
+) -> int:
+    """Train runs of one seed again with the peer in them, and keep what it says.
+
+    Parameters
+    ----------
+    telemetry
+        Folder of runs.
+    output
+        Table of answers; what it holds of the same runs, version and code is not trained again. The
+        verdicts that these come to are written beside it.
+    setting
+        Whose runs: an architecture and an optimizer.
+    pairs
+        How many failing runs, each with its twin; all unless given.
+    workers
+        Pairs at the same time.
+    minutes
+        After which no further pair is begun.
+
+    Returns
+    -------
+    int
+        Exit status.
+
+    Raises
+    ------
+    BadInputError
+        If the telemetry or the table cannot be read, the setting is none that is recorded, or the
+        peer or the recorder is not installed.
+    """
+    from failbench.peers.default_plus_plus import verdicts_of
+    from failbench.recording.archive import read_known
+    from failbench.recording.campaign import Campaign
+    from failbench.recording.corpus_cache import corpus_cache
+    from failbench.recording.inside import InsideRecording
+    from failbench.recording.sandbox import RecorderError, require_recording_extra
+    from failbench.telemetry import write_parquet
+
+    require_recording_extra()
+    params = read_section("record", RecordParams)
+    if setting not in params.settings:
+        raise BadInputError(
+            PARAMS,
+            "record.settings",
+            f"names no {setting}.",
+            "Name a setting that is recorded, as bert-adamw or distilbert-adamw.",
+        )
+    causes = read_causes(None, ())
+    stop = stop_after(minutes)
+    campaign = Campaign(
+        SETTINGS[setting],
+        causes.scenarios,
+        params,
+        read_section("detector", DetectorParams),
+        journal_folder(telemetry) / setting,
+        corpus_cache(work_folder(telemetry)).resolve(),
+        known=read_known(telemetry),
+        stop=stop,
+    )
+    started = time.monotonic()
+    with progress_meter() as meter:
+
+        def show(done: int, total: int) -> None:
+            seconds = (time.monotonic() - started) / max(done, 1) * (total - done)
+            meter.show(f"{setting}: pairs", done, total, seconds if done < total else None)
+
+        try:
+            table = InsideRecording(campaign, output).record(workers, show, pairs)
+            verdicts = output.with_name(f"{output.stem}_verdicts.parquet")
+            write_parquet(verdicts_of(table), verdicts)
+        except RecorderError as error:
+            print(f"{error} What was recorded so far is kept.", file=sys.stderr)
+            return 1
+    print(f"{table.height} answers are in {output}.")
+    return INTERRUPTED if stop.is_set() else 0
+
+
+def observe(*, output: Path) -> int:
+    """Observe which gradients the peer reads in three steps, and keep it as a table.
+
+    Parameters
+    ----------
+    output
+        The table.
+
+    Returns
+    -------
+    int
+        Exit status.
+
+    Raises
+    ------
+    BadInputError
+        If the peer or the recorder is not installed, or the table cannot be written.
+    """
+    from failbench.peers.gradients import observe_gradients, write_gradients
+    from failbench.recording.sandbox import require_recording_extra
+
+    require_recording_extra()
+    observed = observe_gradients()
+    write_gradients(observed, output)
+    print(f"{observed.height} observations are in {output}.")
+    return 0

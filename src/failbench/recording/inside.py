@@ -1,0 +1,245 @@
+"""Inside: trains recorded runs once more with DEFault++ in them, and keeps what it says."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import tempfile
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import polars as pl
+
+from failbench.peers import default_plus_plus
+from failbench.peers.default_plus_plus import ANSWER_SCHEMA, diagnose, read_inside_answers
+from failbench.recording.campaign import Campaign
+from failbench.recording.fingerprint import code_hash
+from failbench.recording.journal import JournalEntry
+from failbench.recording.plan import PlannedRun, order_for
+from failbench.recording.sandbox import RunReport, execute, fork_server
+from failbench.recording.threads import for_each
+from failbench.telemetry import write_parquet
+
+SEED: Final = 0
+"""Of the runs that are trained once more; a run takes half a minute of one core."""
+SLOWNESS: Final = 12
+"""How much longer a run may take, and be silent, than one that nothing watches."""
+COMPARED_STEPS: Final = 30
+"""Steps whose losses are held against those that were recorded: later ones amplify rounding."""
+NOT_FINISHED: Final = "The training ended before its features existed"
+CHILD: Final = "failbench.recording.instrumented"
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A pair of recorded runs.
+
+    Attributes
+    ----------
+    twin, failure
+        Their plans, of the draw that was recorded.
+    twin_entry, failure_entry
+        What was recorded of them.
+    """
+
+    twin: PlannedRun
+    twin_entry: JournalEntry
+    failure: PlannedRun
+    failure_entry: JournalEntry
+
+
+def units_of(campaign: Campaign) -> Iterator[Unit]:
+    """The recorded pairs of one seed, in the order of the plan, which is drawn.
+
+    Those whose failing run goes on to the end of the training are first: of these alone the peer
+    can say anything, so that a recording that is stopped has as many of them as it can.
+    """
+    units = []
+    for pair in campaign.pairs:
+        twin = campaign.keep(pair.twin) if pair.twin.seed == SEED else None
+        if twin is None:
+            continue
+        drawn = campaign.drawn(pair.twin, twin.run["draw"])
+        failure = campaign.keep(drawn.failure)
+        if failure is not None and failure.run["draw"] == drawn.failure.draw:
+            units.append(Unit(drawn.twin, twin, drawn.failure, failure))
+    return iter(sorted(units, key=lambda unit: not _finished(unit.failure_entry)))
+
+
+class InsideRecording:
+    """Records what the peer says of the pairs of a campaign.
+
+    Parameters
+    ----------
+    campaign
+        Has the plan, knows the runs, and ends the recording when it is stopped.
+    path
+        Table of answers; those of the same run, version and code are kept.
+    """
+
+    def __init__(self, campaign: Campaign, path: Path) -> None:
+        self._campaign = campaign
+        self._path = path
+        self._version = default_plus_plus.installed_version()
+        known = read_inside_answers(path).to_dicts() if path.exists() else []
+        self._rows: dict[str, dict[str, Any]] = {row["run_id"]: row for row in known}
+        self._lock = threading.Lock()
+
+    def record(
+        self,
+        workers: int,
+        show: Callable[[int, int], None],
+        pairs: int | None = None,
+        scenarios: Sequence[str] = (),
+    ) -> pl.DataFrame:
+        """Record what is missing, and write the table after every pair.
+
+        Parameters
+        ----------
+        workers
+            Pairs at the same time.
+        show
+            Told the number of done and of planned pairs.
+        pairs
+            How many of the plan, from its beginning; all unless given.
+        scenarios
+            Of which alone; of all unless given.
+
+        Returns
+        -------
+        polars.DataFrame
+            The table, rows of ``default_plus_plus.ANSWER_SCHEMA``.
+        """
+        chosen = [
+            unit
+            for unit in units_of(self._campaign)
+            if not scenarios or unit.failure_entry.run["scenario"] in scenarios
+        ][:pairs]
+        self._context = fork_server(
+            (*self._campaign.outside.preloaded, CHILD, default_plus_plus.PACKAGE, "sklearn.metrics")
+        )
+        done = 0
+
+        with tempfile.TemporaryDirectory() as folder:
+
+            def record(unit: Unit) -> None:
+                nonlocal done
+                rows = self._pair(unit, Path(folder))
+                with self._lock:
+                    self._rows |= {row["run_id"]: row for row in rows}
+                    self._write()
+                    done += 1
+                    show(done, len(chosen))
+
+            for_each(chosen, record, workers, self._campaign.stop)
+        return self._write()
+
+    def _pair(self, unit: Unit, folder: Path) -> list[dict[str, Any]]:
+        twin = self._known(unit.twin_entry) or self._watch(unit.twin, unit.twin_entry, 0, folder)
+        failure = self._known(unit.failure_entry)
+        if failure is None and _finished(unit.failure_entry):
+            failure = self._watch(
+                unit.failure, unit.failure_entry, twin["granted_bytes"] or 0, folder
+            )
+        elif failure is None:
+            failure = self._row(unit.failure_entry, unreadable=f"{NOT_FINISHED}.")
+        return [twin, failure]
+
+    def _watch(
+        self, planned: PlannedRun, entry: JournalEntry, granted: int, folder: Path
+    ) -> dict[str, Any]:
+        """Train a run once more; a failing one may take as much memory more as its twin took."""
+        campaign = self._campaign
+        limit = None
+        if planned.declaration is not None:
+            limit = entry.run["capacity_bytes"] + granted
+        report = execute(
+            self._context,
+            order_for(planned, campaign.setting, limit, str(campaign.corpus_cache)),
+            SLOWNESS * campaign.params.hang_seconds,
+            SLOWNESS * campaign.params.wall_limit_seconds,
+            _watched(folder),
+        )
+        if planned.declaration is None:
+            granted = max(0, _peak(report.steps) - _peak(entry.steps))
+        watched = {
+            "ending": report.ending,
+            "steps": len(report.steps),
+            "loss_apart": _loss_apart(report.steps, entry.steps),
+            "granted_bytes": granted,
+        }
+        file = folder / f"{planned.run_id}.json"
+        if report.ending != "completed" or not file.exists():
+            return self._row(entry, unreadable=_why(report), **watched)
+        features = json.loads(file.read_text(encoding="utf-8"))
+        file.unlink()
+        with self._lock:  # one answer at a time: its model is shared
+            said = asdict(diagnose(features))
+        return self._row(entry, **watched, **said)
+
+    def _known(self, entry: JournalEntry) -> dict[str, Any] | None:
+        row = self._rows.get(entry.run["run_id"])
+        wanted = (self._version, self._rendering(entry))
+        return row if row is not None and (row["version"], row["rendering"]) == wanted else None
+
+    def _rendering(self, entry: JournalEntry) -> str:
+        code = code_hash([Path(__file__).with_name("instrumented.py")])
+        text = f"{entry.run['fingerprint']} {code} {self._version}"
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    def _row(self, entry: JournalEntry, **columns: Any) -> dict[str, Any]:
+        return {
+            **dict.fromkeys(ANSWER_SCHEMA),
+            "run_id": entry.run["run_id"],
+            "version": self._version,
+            "rendering": self._rendering(entry),
+            "recorded_ending": entry.run["ending"],
+            **columns,
+        }
+
+    def _write(self) -> pl.DataFrame:
+        table = pl.DataFrame(list(self._rows.values()), schema=ANSWER_SCHEMA).sort("run_id")
+        write_parquet(table, self._path)
+        return table
+
+
+def _watched(folder: Path) -> Any:
+    """The child's side, imported late: it needs torch."""
+    from failbench.recording.instrumented import WatchedTraining
+
+    return WatchedTraining(str(folder))
+
+
+def _finished(entry: JournalEntry) -> bool:
+    return bool(entry.run["ending"] == "completed")
+
+
+def _peak(steps: Sequence[dict[str, Any]]) -> int:
+    return max((row["memory_bytes"] for row in steps), default=0)
+
+
+def _loss_apart(watched: Sequence[dict[str, Any]], recorded: Sequence[dict[str, Any]]) -> float:
+    """How far apart two trainings of a run are, whose attention is computed in two ways.
+
+    Steps that have no finite loss in both are left out.
+    """
+    pairs = [
+        (first["loss"], second["loss"])
+        for first, second in zip(watched[:COMPARED_STEPS], recorded, strict=False)
+    ]
+    known = [(x, y) for x, y in pairs if x is not None and y is not None]
+    return max(
+        (abs(x - y) / abs(y) for x, y in known if math.isfinite(x) and math.isfinite(y) and y),
+        default=0.0,
+    )
+
+
+def _why(report: RunReport) -> str:
+    if not report.error:
+        return f"{NOT_FINISHED}: {report.exit_signal or report.ending}."
+    message = (report.error["error_message"].splitlines() or [""])[0]
+    return f"{NOT_FINISHED}: {report.error['error_type']}: {message}"

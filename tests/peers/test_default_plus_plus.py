@@ -1,0 +1,178 @@
+"""The tool that is called inside a training: its answers, replayed, and what its table may hold."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+from failbench.errors import BadInputError
+from failbench.peers.answers import recorded_answers
+from failbench.peers.default_plus_plus import (
+    ANSWER_SCHEMA,
+    INSIDE,
+    PACKAGE,
+    PEER,
+    diagnose,
+    installed_version,
+    read_inside_answers,
+    verdicts_of,
+)
+from failbench.peers.mapping import issues_of, mapping
+from failbench.peers.standards import standards
+from failbench.peers.verdicts import read_verdicts
+
+DATA = Path(__file__).parents[2] / "data"
+TABLE = DATA / "peers/default_plus_plus.parquet"
+NAMES = {
+    *("embedding", "ffn", "kernel", "kv_cache", "layernorm", "masking", "decoder_masking"),
+    *("output", "positional", "qkv", "residual", "score", "variant"),
+}
+"""Categories of the shipped models: the twelve of its paper, whose masking the one for decoders
+divides in two."""
+UNSTABLE = {"learning_rate_too_high", "initial_weights_too_large"}
+"""Scenarios whose losses amplify rounding from the first steps on."""
+INSTALLED = find_spec(PACKAGE) is not None
+
+
+@cache
+def committed() -> pl.DataFrame:
+    return read_inside_answers(TABLE)
+
+
+def row(run_id: str = "run", **columns: object) -> dict[str, object]:
+    answer = {
+        "is_faulty": True,
+        "detection_probability": 0.9,
+        "category": "qkv",
+        "version": "0.4.1",
+        "rendering": "0",
+        "recorded_ending": "completed",
+        "groups": ["attention"],
+        "importances": [1.0],
+    }
+    return {**dict.fromkeys(ANSWER_SCHEMA), "run_id": run_id, **answer, **columns}
+
+
+def table(*rows: dict[str, object]) -> pl.DataFrame:
+    return pl.DataFrame(list(rows), schema=ANSWER_SCHEMA)
+
+
+def test_every_category_of_its_models_is_mapped_and_no_other():
+    assert issues_of(PEER) == NAMES
+    assert {mapping()[PEER, name].category for name in NAMES} == {"model_software"}
+
+
+@pytest.mark.skipif(not INSTALLED, reason="needs the peer")
+def test_the_categories_are_those_of_the_shipped_models():
+    from defaultplusplus.diagnosis import load_pretrained
+
+    shipped = {
+        name for family in ("encoder", "decoder") for name in _names(load_pretrained(family))
+    }
+    assert shipped == NAMES
+
+
+def _names(predictor):
+    return predictor.category_names
+
+
+@pytest.mark.skipif(not INSTALLED, reason="needs the peer")
+def test_features_of_nothing_are_answered_as_a_healthy_run_whose_columns_are_all_filled_in():
+    assert installed_version() == standards()[PEER].version
+    said = diagnose({})
+    assert (said.is_faulty, said.columns_measured, said.columns) == (False, 0, 2108)
+    assert said.category is None
+
+
+def test_the_committed_verdicts_are_what_the_committed_answers_come_to():
+    replayed = verdicts_of(committed())
+    assert_frame_equal(read_verdicts(DATA / "peers/default_plus_plus_verdicts.parquet"), replayed)
+
+
+def test_every_committed_answer_is_of_the_version_that_is_compared_with():
+    assert set(committed()["version"]) == {standards()[PEER].version}
+
+
+def test_runs_that_did_not_end_by_themselves_have_no_answer():
+    ended = committed().filter(pl.col("recorded_ending") != "completed")
+    assert ended.height
+    assert ended["unreadable"].null_count() == 0
+    assert ended["is_faulty"].null_count() == ended.height
+
+
+def test_the_extractor_of_the_compared_version_ends_every_training_of_a_bert():
+    of_bert = committed().filter(
+        pl.col("run_id").str.contains("-bert-"), pl.col("recorded_ending") == "completed"
+    )
+    assert of_bert.height
+    assert set(of_bert["ending"]) == {"exception"}
+    assert all("size of tensor a" in reason for reason in of_bert["unreadable"])
+
+
+def test_watched_runs_are_trainings_of_the_runs_that_were_recorded():
+    watched = committed().filter(pl.col("ending") == "completed", pl.col("unreadable").is_null())
+    apart = watched.filter(pl.col("loss_apart") > 1e-6)["run_id"].str.split("-").list.first()
+    assert watched.height == 112
+    assert set(apart) == UNSTABLE
+
+
+def test_all_pairs_of_one_seed_were_asked_about_in_both_settings():
+    settings = committed()["run_id"].str.extract("-(bert|distilbert)-adamw-s0").value_counts()
+    assert dict(settings.iter_rows()) == {"bert": 152, "distilbert": 152}
+
+
+def test_a_second_training_of_the_same_runs_is_answered_alike_but_for_one():
+    again = read_inside_answers(DATA / "peers/default_plus_plus_again.parquet")
+    both = again.join(committed(), on="run_id", suffix="_before")
+    assert both.height == again.height == 28
+    assert (both["loss_apart"] == both["loss_apart_before"]).all()
+    assert (both["rendering"] == both["rendering_before"]).all()
+    same = both.filter(pl.col("category").eq_missing(pl.col("category_before")))
+    (other,) = both.join(same, on="run_id", how="anti")["run_id"]
+    assert other == "duplicate_filter_rescans-distilbert-adamw-s0"
+
+
+def test_a_detection_is_an_issue_with_its_probability_and_its_category_mapped():
+    verdicts = verdicts_of(table(row(), row("other", is_faulty=False, category=None)))
+    assert verdicts["issues"].to_list() == [[], ["qkv"]]
+    assert verdicts["format"].unique().to_list() == [INSIDE]
+    answers = recorded_answers(verdicts)
+    assert answers["detected"].to_list() == [False, True]
+    assert answers["prediction"].to_list() == ["abstain", "model_software"]
+
+
+def test_a_run_without_an_answer_is_not_readable_and_detects_nothing():
+    verdicts = verdicts_of(table(row(is_faulty=None, category=None, unreadable="It ended.")))
+    answers = recorded_answers(verdicts)
+    assert answers.row(0, named=True)["readable"] is False
+    assert answers.row(0, named=True)["detected"] is False
+
+
+@pytest.mark.parametrize(
+    ("rows", "field"),
+    [
+        ([row(), row()], "run_id: 'run' has two answers"),
+        ([row(category="weather")], "category: 'run' has a category that is not mapped"),
+        ([row(category=None)], "category: 'run' is faulty without a category"),
+        ([row(is_faulty=False)], "category: 'run' is faulty without a category, or has one"),
+        ([row(unreadable="It ended.")], "unreadable: 'run' needs either"),
+        ([row(is_faulty=None, category=None)], "unreadable: 'run' needs either"),
+    ],
+)
+def test_a_broken_table_gives_one_clear_error(tmp_path, rows, field):
+    path = tmp_path / "answers.parquet"
+    table(*rows).write_parquet(path)
+    with pytest.raises(BadInputError, match=field):
+        read_inside_answers(path)
+
+
+def test_a_table_with_other_columns_is_refused(tmp_path):
+    path = tmp_path / "answers.parquet"
+    table(row()).drop("category").write_parquet(path)
+    with pytest.raises(BadInputError, match="category"):
+        read_inside_answers(path)

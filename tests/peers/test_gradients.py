@@ -1,0 +1,99 @@
+"""Which gradients DEFault++ reads when it is called as its documentation says."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from failbench.errors import BadInputError
+from failbench.peers.default_plus_plus import PACKAGE
+from failbench.peers.gradients import (
+    BEFORE,
+    CALLBACK,
+    LOOP,
+    STEPS,
+    observe_gradients,
+    read_gradients,
+    write_gradients,
+)
+
+TABLE = Path(__file__).parents[2] / "data/peers/default_plus_plus_gradients.csv"
+READABLE = ("distilbert", "gpt2")
+
+
+@cache
+def observed() -> pl.DataFrame:
+    return read_gradients(TABLE)
+
+
+@pytest.mark.parametrize("way", [LOOP, CALLBACK])
+@pytest.mark.parametrize("model", READABLE)
+def test_as_documented_gradients_are_gone_when_they_are_read(model, way):
+    rows = observed().filter(model=model, way=way)
+    assert rows["step"].to_list() == list(range(STEPS))
+    assert set(rows["with_gradient"]) == {0}
+    assert set(rows["gradient_norm_read"]) == {0.0}
+    assert rows["vanishing_read"].all()
+    assert rows["gradient_norm"].min() > 0.1
+
+
+@pytest.mark.parametrize("model", READABLE)
+def test_right_after_the_backward_pass_they_are_read_as_they_are(model):
+    rows = observed().filter(model=model, way=BEFORE)
+    assert rows["with_gradient"].equals(rows["parameters"].rename("with_gradient"))
+    assert rows["gradient_norm_read"].to_list() == pytest.approx(rows["gradient_norm"].to_list())
+    assert not rows["vanishing_read"].any()
+
+
+def test_updates_are_read_as_none_on_a_processor_though_weights_move():
+    moving = observed().filter(pl.col("update") > 0, pl.col("error").is_null())
+    assert moving.height
+    assert set(moving["update_read"]) == {0.0}
+
+
+def test_the_callback_of_the_trainer_is_handed_no_loss():
+    rows = observed().filter(pl.col("error").is_null())
+    assert rows.filter(way=CALLBACK)["loss_read"].null_count() == STEPS * len(READABLE)
+    assert rows.filter(way=LOOP)["loss_read"].null_count() == 0
+
+
+def test_a_bert_ends_at_its_first_step_and_the_callback_goes_on_without_features():
+    rows = observed().filter(model="bert")
+    assert rows["error"].str.contains("size of tensor a").all()
+    assert rows.filter(way=LOOP).height == rows.filter(way=BEFORE).height == 1
+    assert rows.filter(way=CALLBACK).height == STEPS
+
+
+def test_the_model_for_encoders_reads_no_gradient_and_that_for_decoders_half_of_them():
+    shares = {
+        row["model"]: row["gradient_columns"] / row["model_columns"]
+        for row in observed().iter_rows(named=True)
+    }
+    assert shares["bert"] == shares["distilbert"] == 0
+    assert 0.45 < shares["gpt2"] < 0.55
+
+
+def test_a_step_that_is_there_twice_is_refused(tmp_path):
+    path = tmp_path / "gradients.csv"
+    write_gradients(pl.concat([observed(), observed().head(1)]), path)
+    with pytest.raises(BadInputError, match="step: is there twice"):
+        read_gradients(path)
+
+
+def test_a_file_that_is_no_table_of_observations_is_refused(tmp_path):
+    path = tmp_path / "gradients.csv"
+    path.write_text("model,way\nbert\n")
+    with pytest.raises(BadInputError, match="no table of observations"):
+        read_gradients(path)
+
+
+@pytest.mark.skipif(find_spec(PACKAGE) is None, reason="needs the peer")
+def test_the_installed_version_reads_what_was_observed(tmp_path):
+    path = tmp_path / "gradients.csv"
+    write_gradients(observe_gradients(), path)
+    same = ["model", "way", "step", "with_gradient", "vanishing_read", "update_read", "error"]
+    assert read_gradients(path).select(same).equals(observed().select(same))

@@ -1,0 +1,165 @@
+"""Pairs are trained once more with a tool in them, and what it says is kept."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import polars as pl
+import pytest
+
+from failbench.peers.default_plus_plus import Diagnosis
+from failbench.recording import inside
+from failbench.recording.inside import NOT_FINISHED, InsideRecording, units_of
+from failbench.recording.journal import JournalEntry
+from failbench.recording.nominal import NominalRanges
+from failbench.recording.order import RunOrder
+from failbench.recording.plan import SETTINGS, Pair, RecordParams, plan_pairs
+from failbench.recording.sandbox import RunReport
+from failbench.scenarios import read_scenarios
+
+SCENARIOS = Path(__file__).parents[2] / "data/scenarios"
+SETTING = SETTINGS["distilbert-adamw"]
+SAID = Diagnosis(10, 4, True, 0.9, "qkv", 0.8, "zero_query", 0.7, ("attention",), (1.0,))
+STEPS = [{"step": 0, "loss": 2.0, "memory_bytes": 100}]
+
+
+@pytest.fixture
+def campaign(ranges: NominalRanges) -> Any:
+    """A campaign of two pairs that are recorded; the failing run of the first one crashed."""
+    params = RecordParams(
+        settings={SETTING.name: {"seeds": 1, "successes": 10}},
+        hang_seconds=5,
+        wall_limit_seconds=10,
+        nominal=ranges,
+    )
+    pairs = plan_pairs(SETTING, read_scenarios(SCENARIOS), params, 4)[:2]
+    endings = dict(
+        zip([pair.failure.run_id for pair in pairs], ["exception", "completed"], strict=True)
+    )
+
+    def keep(planned: Any) -> JournalEntry:
+        run = {
+            "run_id": planned.run_id,
+            "scenario": planned.scenario.id,
+            "ending": endings.get(planned.run_id, "completed"),
+            "draw": 0,
+            "capacity_bytes": 1000,
+            "fingerprint": "0",
+        }
+        return JournalEntry(run, STEPS)
+
+    def drawn(planned: Any, _draw: int) -> Pair:
+        return next(pair for pair in pairs if pair.twin.run_id == planned.run_id)
+
+    return SimpleNamespace(
+        pairs=pairs,
+        keep=keep,
+        drawn=drawn,
+        setting=SETTING,
+        params=params,
+        corpus_cache=Path("corpus.json"),
+        stop=threading.Event(),
+        outside=SimpleNamespace(preloaded=()),
+    )
+
+
+@pytest.fixture
+def trained(monkeypatch: pytest.MonkeyPatch) -> list[RunOrder]:
+    """Orders that are trained, each with 30 bytes more than was recorded."""
+    orders: list[RunOrder] = []
+
+    def execute(
+        _context: Any, order: RunOrder, _hang: float, _limit: float, target: Any
+    ) -> RunReport:
+        orders.append(order)
+        Path(target.folder, f"{order.run_id}.json").write_text(json.dumps({"a": 1.0}))
+        return RunReport(steps=[{"step": 0, "loss": 2.1, "memory_bytes": 130}])
+
+    monkeypatch.setattr(inside, "execute", execute)
+    monkeypatch.setattr(inside, "fork_server", lambda _more: None)
+    monkeypatch.setattr(inside, "diagnose", lambda _features: SAID)
+    monkeypatch.setattr(inside.default_plus_plus, "installed_version", lambda: "0.4.1")
+    return orders
+
+
+@pytest.fixture
+def record(campaign: Any, tmp_path: Path) -> Callable[[], dict[str, dict[str, Any]]]:
+    def of(pairs: int | None = None) -> dict[str, dict[str, Any]]:
+        recording = InsideRecording(campaign, tmp_path / "answers.parquet")
+        table = recording.record(1, lambda _done, _all: None, pairs)
+        return {row["run_id"]: row for row in table.to_dicts()}
+
+    return of
+
+
+def test_pairs_whose_failing_run_came_to_its_end_are_first(campaign: Any) -> None:
+    crashed, ended = campaign.pairs
+    units = list(units_of(campaign))
+    assert [unit.failure.run_id for unit in units] == [ended.failure.run_id, crashed.failure.run_id]
+
+
+def test_a_run_that_crashed_is_not_trained_and_has_no_answer(
+    campaign: Any, trained: list[RunOrder], record: Callable[..., Any]
+) -> None:
+    rows, run_id = record(), campaign.pairs[0].failure.run_id
+    assert rows[run_id]["unreadable"] == f"{NOT_FINISHED}."
+    assert rows[run_id]["is_faulty"] is None
+    assert rows[run_id]["ending"] is None
+    assert run_id not in {order.run_id for order in trained}
+    assert len(trained) == 3
+
+
+def test_a_failing_run_may_take_as_much_memory_more_as_its_twin_took(
+    campaign: Any, trained: list[RunOrder], record: Callable[..., Any]
+) -> None:
+    record(1)
+    twin, failure = trained
+    assert (twin.capacity_bytes, failure.capacity_bytes) == (None, 1030)
+
+
+def test_an_answer_is_kept_with_how_far_the_training_is_from_the_recorded_one(
+    campaign: Any, trained: list[RunOrder], record: Callable[..., Any]
+) -> None:
+    row = record(1)[campaign.pairs[1].failure.run_id]
+    assert (row["category"], row["root_cause"], row["columns_measured"]) == ("qkv", "zero_query", 4)
+    assert row["loss_apart"] == pytest.approx(0.05)
+
+
+def test_what_is_recorded_is_not_trained_again_until_the_peer_has_another_version(
+    trained: list[RunOrder], record: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = record()
+    trained.clear()
+    assert record() == rows
+    assert trained == []
+    monkeypatch.setattr(inside.default_plus_plus, "installed_version", lambda: "0.5.0")
+    record()
+    assert len(trained) == 3
+
+
+def test_a_training_that_the_peer_ends_has_no_answer_but_its_error(
+    campaign: Any,
+    trained: list[RunOrder],
+    record: Callable[..., Any],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    error = {"error_type": "RuntimeError", "error_message": "The sizes differ\nat length"}
+    report = RunReport(ending="exception", error=error)
+    monkeypatch.setattr(inside, "execute", lambda *_: report)
+    row = record(1)[campaign.pairs[1].twin.run_id]
+    assert row["unreadable"] == f"{NOT_FINISHED}: RuntimeError: The sizes differ"
+    assert row["is_faulty"] is None
+
+
+def test_the_table_is_one_that_can_be_read_again(
+    trained: list[RunOrder], record: Callable[..., Any], tmp_path: Path
+) -> None:
+    record()
+    table = pl.read_parquet(tmp_path / "answers.parquet")
+    assert table["run_id"].is_sorted()
+    assert table.height == 4
