@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from failbench.crashes.answers import read_answers
-from failbench.statistics.settings import read_with_statistics
 from failbench.crashes.cases import read_cases
+from failbench.statistics.settings import read_with_statistics
 from failbench.studies.crash_prediction.collected import collect, collected_table
 from failbench.studies.crash_prediction.published import read_published
 from failbench.studies.crash_prediction.report import report
