@@ -19,6 +19,9 @@ Rebuild = Callable[[Entry], Any]
 CONTENTS: Final = frozenset({"categories_", "vocabulary_", "transformers_", "cv_results_"})
 """What some estimators learn that is the content of their data, of which nothing is told."""
 
+PARTS: Final = ("estimator",)
+"""Parameters that are estimators, and that a summary describes."""
+
 LABEL_CODERS: Final = ("LabelEncoder", "LabelBinarizer", "MultiLabelBinarizer")
 ROWS: Final = 60
 """Rows of made-up data, or as many times four as there are classes."""
@@ -41,7 +44,7 @@ def estimator(entry: Entry, cls: Any, rebuild: Rebuild, rng: np.random.Generator
         fitted = [(step, rebuild(items[step])) for step in steps]
         return cls(fitted, **_settings(entry, cls, {"steps"}))
     known = inspect.signature(cls).parameters
-    parts = {name: rebuild(items[name]) for name in ("estimator",) if name in items and name in known}
+    parts = {name: rebuild(items[name]) for name in PARTS if name in items and name in known}
     made = cls(**parts, **_settings(entry, cls, set(parts)))
     if entry["type"]["fitted"]:
         _fit(made, entry, rng)

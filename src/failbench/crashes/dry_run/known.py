@@ -100,7 +100,8 @@ def _read_import(node: ast.Import | ast.ImportFrom, known: dict[str, Meaning]) -
             known[alias.asname or alias.name] = Meaning("import", code, (node.module or "",))
             continue
         name = alias.asname or alias.name.partition(".")[0]
-        code, modules = ast.unparse(ast.Import([alias])), (alias.name,)
+        code = ast.unparse(ast.Import([alias]))
+        modules: tuple[str, ...] = (alias.name,)
         before = known.get(name)
         if before is not None and before.kind == "import" and "." in alias.name:
             code, modules = f"{before.code}\n{code}", (*before.modules, *modules)

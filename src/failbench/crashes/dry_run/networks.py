@@ -73,7 +73,7 @@ def _ways(
         yield lambda: cls(*call.arguments, **call.keywords)
     if name.startswith("__main__."):
         if not _required(cls):
-            yield lambda: cls()
+            yield cls
         return
     settings = _settings(entry, cls)
     if settings is not None:

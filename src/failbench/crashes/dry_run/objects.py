@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import importlib
 from collections.abc import Callable
 from typing import Any
@@ -63,7 +64,7 @@ def class_named(path: str, defined: Callable[[str], Any]) -> Any:
     if module == "__main__":
         value = defined(name)
     else:
-        value = member(module or "builtins", name) if module else getattr(__builtins__, name, None)
+        value = member(module or "builtins", name) if module else getattr(builtins, name, None)
     if not isinstance(value, type):
         raise NotRebuiltError(f"{path} is no class that is known")
     return value
@@ -88,7 +89,7 @@ def function(entry: Entry, defined: Callable[[str], Any]) -> Any:
 def random_generator(entry: Entry, seed: int) -> Any:
     """A generator of random numbers, with a seed of the dry run."""
     if entry["type"]["class"].endswith("RandomState"):
-        return np.random.RandomState(seed % 2**32)  # noqa: NPY002 - what the notebook has
+        return np.random.RandomState(seed % 2**32)
     return np.random.default_rng(seed)
 
 
@@ -127,4 +128,3 @@ def picture(path: str) -> Any:
         return figure
     module, _, name = path.rpartition(".")
     return figure.add_subplot(projection=member(module, name).name)
-

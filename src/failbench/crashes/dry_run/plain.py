@@ -109,7 +109,7 @@ def sequence(entry: Entry, rebuild: Rebuild, rng: np.random.Generator) -> Any:
 
 def _primitives(entry: Entry, length: int, rng: np.random.Generator) -> list[Any]:
     facts, types = entry["value"], entry["type"]["element_types"]
-    first = [
+    first: list[Any] = [
         float(each) if isinstance(each, str) and types == ["float"] else each
         for each in facts["first"]
     ]

@@ -55,7 +55,7 @@ def order_of(question: Question) -> dict[str, Any]:
 
 
 @cache
-def _sandbox(process: int) -> Sandbox:
+def _sandbox(process: int) -> Sandbox:  # noqa: ARG001 - the key of the cache
     """The sandbox of a process: one that was forked shares none with its parent."""
     started = open_sandbox(NOTEBOOK, LIBRARIES)
     atexit.register(started.close)

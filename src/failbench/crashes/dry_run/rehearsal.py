@@ -82,8 +82,8 @@ def prepare(
 ) -> Namespace:
     """The names that a target needs.
 
-    A name that the summary was asked for and does not hold is not bound, unless the summary was cut.
-    One that it was not asked for is what the code defines.
+    A name that the summary was asked for and does not hold is not bound, unless the summary was
+    cut. One that it was not asked for is what the code defines.
     """
     namespace = Namespace()
     known = meanings(executed)

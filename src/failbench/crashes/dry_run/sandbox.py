@@ -156,9 +156,7 @@ class Sandbox:
 
 
 @contextmanager
-def sandbox(
-    limits: Limits = NOTEBOOK, libraries: Sequence[str] = LIBRARIES
-) -> Iterator[Sandbox]:
+def sandbox(limits: Limits = NOTEBOOK, libraries: Sequence[str] = LIBRARIES) -> Iterator[Sandbox]:
     """A sandbox, which ends with the block.
 
     Yields

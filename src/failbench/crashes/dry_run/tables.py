@@ -138,13 +138,13 @@ def _flat_index(told: list[Any], dtype: str, size: int, *, unique: bool) -> Any:
     if size == 0:
         return pd.Index([], dtype=dtype)
     first, last = told[:-1][:size], told[-1]
-    if dtype.startswith("datetime64") or dtype.startswith("timedelta64"):
+    if dtype.startswith(("datetime64", "timedelta64")):
         return _moments(first, last, dtype, size, unique=unique)
     if all(isinstance(label, int) and not isinstance(label, bool) for label in told):
         step = first[1] - first[0] if len(first) > 1 else 1
-        if step and first == [first[0] + step * k for k in range(len(first))]:
-            if last == first[0] + step * (size - 1) and dtype == "int64":
-                return pd.RangeIndex(first[0], last + (1 if step > 0 else -1), step)
+        regular = range(first[0], first[0] + step * size, step) if step else range(0)
+        if size == len(regular) and dtype == "int64" and _begins(regular, first, last):
+            return pd.RangeIndex(regular)
         return pd.Index(_between(first, last, size, unique=unique), dtype=dtype)
     if all(isinstance(label, (int, float)) for label in told):
         made = _between([float(each) for each in first], float(last), size, unique=unique)
@@ -152,10 +152,14 @@ def _flat_index(told: list[Any], dtype: str, size: int, *, unique: bool) -> Any:
     if all(isinstance(label, str) for label in told):
         more = size - len(first) - 1
         others = values.more_texts(first, max(more, 0)) if unique else [first[0]] * max(more, 0)
-        return pd.Index((first + others + [last])[: size - 1] + [last], dtype=dtype)
+        return pd.Index([*(first + others + [last])[: size - 1], last], dtype=dtype)
     if size < len(told):
         return pd.Index(first, dtype=dtype)
     raise NotRebuiltError(f"no index of the type {dtype} is made of what is told")
+
+
+def _begins(regular: range, first: list[Any], last: Any) -> bool:
+    return list(regular[: len(first)]) == first and regular[-1] == last
 
 
 def _between(first: list[Any], last: Any, size: int, *, unique: bool) -> list[Any]:

@@ -107,7 +107,5 @@ def optimizer(entry: Entry, cls: Any, networks: list[Any]) -> Any:
     own = [torch.nn.Parameter(torch.zeros(1)) for _ in range(sizes[0])]
     parameters = next((each for each in fitting if len(each) == sizes[0]), own)
     known = inspect.signature(cls).parameters
-    settings = {
-        name: value for name, value in entry["value"]["settings"].items() if name in known
-    }
+    settings = {name: value for name, value in entry["value"]["settings"].items() if name in known}
     return cls(parameters, **settings)

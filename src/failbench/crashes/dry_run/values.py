@@ -75,11 +75,11 @@ def _pool(facts: Facts, ends: list[Any], *, whole: bool) -> list[Any]:
         return known
     step = (high - known[-1]) / more
     is_whole = whole or all(float(value).is_integer() for value in (*known, high))
-    others = [known[-1] + step * (place + 1) for place in range(more - 1)]
+    others: list[Any] = [known[-1] + step * (place + 1) for place in range(more - 1)]
     if is_whole and step >= 1:
         others = [round(value) if whole else float(round(value)) for value in others]
     elif whole:
-        others = list(range(known[-1] + 1, high))[: more - 1]
+        others = list(range(int(known[-1]) + 1, int(high)))[: more - 1]
     return [*known, *others, high]
 
 

@@ -36,9 +36,7 @@ APART: Final = (
 )
 """Namespaces of the process that the sandboxes are forked from."""
 
-APART_AGAIN: Final = (
-    linux.NEW_MOUNTS | linux.NEW_PROCESSES | linux.NEW_IPC | linux.NEW_HOST_NAME
-)
+APART_AGAIN: Final = linux.NEW_MOUNTS | linux.NEW_PROCESSES | linux.NEW_IPC | linux.NEW_HOST_NAME
 """Namespaces of each dry run."""
 
 CALM: Final = Mount.NO_SUID | Mount.NO_DEVICES
