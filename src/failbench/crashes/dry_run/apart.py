@@ -168,12 +168,15 @@ def _pages_of(number: str) -> int:
 
 
 def _share_of(number: str) -> int:
-    """Bytes of a process, where what several share is divided among them."""
+    """Bytes of a process, where what several share is divided among them.
+
+    A process that hides how much it shares is held to share nothing.
+    """
     with suppress(OSError, IndexError, ValueError):
         for line in (PROCESSES / number / "smaps_rollup").read_text().splitlines():
             if line.startswith("Pss:"):
                 return int(line.split()[1]) * 1024
-    return 0
+    return _pages_of(number) * PAGE
 
 
 def _reap() -> None:

@@ -137,6 +137,11 @@ def hide_memory() -> None:
     _process_control(DUMPABLE, 0)
 
 
+def show_memory() -> None:
+    """Let the memory of this process be measured, which a change of user forbids."""
+    _process_control(DUMPABLE, 1)
+
+
 def renounce() -> None:
     """Give up every capability, and the means to get one again."""
     for capability in range(CAPABILITIES):

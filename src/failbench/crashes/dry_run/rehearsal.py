@@ -163,7 +163,7 @@ def _raised(error: BaseException, namespace: Namespace) -> Answer:
         problem = f"{type(error).__name__}, as a file or the machine was asked for"
         return _abstention(f"The sandbox may have caused what it raised: {problem}.")
     try:
-        message = str(error)
+        message = str(error).encode("utf-8", "replace").decode()
     except Exception as another:
         message = f"a message that raises {type(another).__name__}"
     return _crash(type(error).__name__, message, _line(error.__traceback__))

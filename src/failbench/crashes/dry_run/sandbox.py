@@ -83,6 +83,11 @@ class Sandbox:
         self._process = process
         self._limits = limits
 
+    @property
+    def process_id(self) -> int:
+        """Of the process that everything in the sandbox descends from."""
+        return self._process.pid
+
     def start(self, libraries: Sequence[str]) -> None:
         """Give it its users, and wait until its libraries are imported.
 

@@ -125,6 +125,7 @@ def become_nobody(limits: Limits) -> None:
         os.setresgid(NOBODY, NOBODY, NOBODY)
         os.setresuid(NOBODY, NOBODY, NOBODY)
     linux.renounce()
+    linux.show_memory()
     _inspect()
 
 
