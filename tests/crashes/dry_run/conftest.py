@@ -24,7 +24,7 @@ def granted():
 
 @pytest.fixture(scope="session")
 def limits():
-    return replace(NOTEBOOK, seconds=1.5, memory=2**30, folder=16 * 2**20, processes=32)
+    return replace(NOTEBOOK, seconds=1.0, memory=2**30, folder=16 * 2**20, processes=32)
 
 
 @pytest.fixture(scope="session")

@@ -208,7 +208,13 @@ ENDLESS = {
 }
 
 
-@pytest.mark.parametrize("way", ENDLESS)
+@pytest.mark.parametrize(
+    "way",
+    [
+        pytest.param(way, marks=() if way in ("ignores signals", "sleeps") else pytest.mark.system)
+        for way in ENDLESS
+    ],
+)
 def test_a_cell_that_does_not_end_is_killed_at_its_limit(way, hostile, limits):
     started = time.monotonic()
     prediction = hostile(ENDLESS[way])
@@ -303,9 +309,10 @@ def test_a_cell_sees_no_secret_and_no_other_process(hostile, secret, tmp_path):
             except OSError:
                 pass
         attached = [libc.ptrace(16, number, 0, 0) for number in (1, os.getppid(), {os.getpid()})]
-        raise ValueError(seen, {secret!r} in os.environ, attached, os.getppid(), os.listdir("/proc"))
+        seen += os.listdir("/proc")
+        raise ValueError(seen, {secret!r} in os.environ, attached, os.getppid())
         """
-    assert hostile(code).reason == "([], False, [-1, -1, -1], 1, [])"
+    assert hostile(code).reason == "([], False, [-1, -1, -1], 1)"
 
 
 def test_a_cell_cannot_kill_its_parents(hostile, small):
@@ -331,16 +338,11 @@ FORGED = {
     "more than is read": ("x" * 100_000, None),
     "deep nesting": ("[" * 16_000, None),
     "a long number": ('{"crash": true, "exception": "E", "reason": "", "line": 1e999}', None),
-    "a name that is none": (
-        '{"crash": true, "exception": "E\\\\nF", "reason": "", "line": 1}',
-        None,
-    ),
-    "a crash that is none": ('{"crash": false, "exception": "E", "reason": "", "line": 1}', None),
-    "an unknown key": (
-        '{"crash": null, "exception": null, "reason": "", "line": null, "x": 1}',
-        None,
-    ),
+    "no name": ('{"crash": true, "exception": "E\\\\nF", "reason": "", "line": 1}', None),
+    "no crash": ('{"crash": false, "exception": "E", "reason": "", "line": 1}', None),
+    "a key": ('{"crash": null, "exception": null, "reason": "", "line": null, "x": 1}', None),
 }
+"""What a cell writes, and whether it is then said that it crashes."""
 
 
 @pytest.mark.parametrize("forged", FORGED)
@@ -407,7 +409,7 @@ def test_without_namespaces_nothing_is_run_and_the_error_says_what_is_missing(gr
         capture_output=True,
         text=True,
         cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": str(PACKAGE.parent)},
+        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(PACKAGE.parent), *sys.path])},
         check=True,
     )
     assert "lacks a wall (" in asked.stdout

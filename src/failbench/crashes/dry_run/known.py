@@ -191,6 +191,17 @@ def _is_place(value: ast.expr) -> bool:
     return isinstance(value, ast.Name)
 
 
+def names_of_self(code: str) -> frozenset[str]:
+    """Attributes that the methods of a class ask of themselves, by the name ``self``."""
+    return frozenset(
+        node.attr
+        for node in ast.walk(ast.parse(code))
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == "self"
+    )
+
+
 def imported(code: str) -> Iterator[str]:
     """Modules that code imports anywhere.
 

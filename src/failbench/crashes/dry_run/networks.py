@@ -14,35 +14,31 @@ from failbench.notebooks.summary.raw import primitive
 Entry = dict[str, Any]
 
 LISTS: Final = ("torch.nn.modules.container.Sequential", "torch.nn.modules.container.ModuleList")
+SET_LATER: Final = ("device", "dtype", "mode")
+"""Parameters that state sets, or that recurrent layers give to the class above them."""
+
+REGISTERS: Final = frozenset({"register_buffer", "register_module", "add_module"})
+"""Methods by which a network comes to store what no assignment shows."""
+
 MAPPING: Final = "torch.nn.modules.container.ModuleDict"
 
 
-def network(
-    entry: Entry,
-    cls: Any,
-    call: Call | None,
-    rebuild: Callable[[Entry], Any],
-    agrees: Callable[[Any], bool],
+def first_that(
+    ways: Iterator[Callable[[], Any]], entry: Entry, agrees: Callable[[Any], bool]
 ) -> Any:
-    """A network with the layers and the shapes of parameters that are told.
+    """A network, made in the first of some ways that gives what is told.
 
     Parameters
     ----------
-    cls
-        Its class.
-    call
-        How the code made what has its name, if that is told.
-    rebuild
-        Makes a layer.
     agrees
         Whether what was made is as told.
 
     Raises
     ------
     NotRebuiltError
-        If no way to make it gives what is told.
+        If none does.
     """
-    for make in _ways(entry, cls, call, rebuild):
+    for make in ways:
         try:
             made = make()
             _set_state(made, entry["type"])
@@ -55,13 +51,26 @@ def network(
     raise NotRebuiltError("how it was constructed is not told")
 
 
-def _ways(
-    entry: Entry, cls: Any, call: Call | None, rebuild: Callable[[Entry], Any]
+def ways(
+    entry: Entry,
+    cls: Any,
+    call: Call | None,
+    rebuild: Callable[[Entry], Any],
+    asked: frozenset[str],
 ) -> Iterator[Callable[[], Any]]:
-    """Ways to make it, the surest first."""
+    """Ways to make a network, the surest first.
+
+    Parameters
+    ----------
+    call
+        How the code made what has its name, if that is told.
+    rebuild
+        Makes a layer.
+    asked
+        Attributes that a class of the notebook asks of itself.
+    """
     name, items = entry["type"]["class"], entry.get("items", {})
     layers = entry["structural"]["layers"]
-    meta = {"device": "meta"} if entry["type"]["devices"] == ["meta"] else {}
     if name in (*LISTS, MAPPING) and all(layer in items for layer in layers):
         parts = [(layer, rebuild(items[layer])) for layer in layers]
         if name == LISTS[0]:
@@ -74,10 +83,34 @@ def _ways(
     if name.startswith("__main__."):
         if not _required(cls):
             yield cls
+        yield lambda: _of_parts(entry, cls, rebuild, asked)
         return
     settings = _settings(entry, cls)
     if settings is not None:
+        meta = {"device": "meta"} if entry["type"]["devices"] == ["meta"] else {}
         yield lambda: cls(**settings, **meta)
+
+
+def _of_parts(
+    entry: Entry, cls: Any, rebuild: Callable[[Entry], Any], asked: frozenset[str]
+) -> Any:
+    """An object of a class of the notebook without its constructor, with all that it asks for."""
+    import torch
+
+    structural, items = entry["structural"], entry.get("items", {})
+    parts = {layer: rebuild(items[layer]) for layer in structural["layers"]}
+    parts |= {
+        parameter: torch.nn.Parameter(torch.randn(shape))
+        for parameter, shape in structural["parameter_shapes"].items()
+    }
+    parts |= entry.get("value", {}).get("settings", {})
+    if any(name not in parts and not hasattr(cls, name) for name in asked) or asked & REGISTERS:
+        raise NotRebuiltError("of what it stores not all is told")
+    made = cls.__new__(cls)
+    torch.nn.Module.__init__(made)
+    for name, part in parts.items():
+        setattr(made, name, part)
+    return made
 
 
 def _required(cls: Any) -> list[str]:
@@ -98,8 +131,8 @@ def _settings(entry: Entry, cls: Any) -> dict[str, Any] | None:
     told = entry.get("value", {}).get("settings", {})
     shapes = entry["structural"]["parameter_shapes"]
     known: dict[str, Any] = {}
-    for name, parameter in inspect.signature(cls).parameters.items():
-        if name in ("device", "dtype") or parameter.kind in (
+    for name, parameter in _parameters(cls).items():
+        if name in SET_LATER or parameter.kind in (
             parameter.VAR_POSITIONAL,
             parameter.VAR_KEYWORD,
         ):
@@ -115,6 +148,18 @@ def _settings(entry: Entry, cls: Any) -> dict[str, Any] | None:
                 known[name] = shapes["weight"]
             elif parameter.default is parameter.empty or _stores(cls, name):
                 return None
+    return known
+
+
+def _parameters(cls: Any) -> dict[str, inspect.Parameter]:
+    """Parameters of the constructor; of one that passes all on, those of the classes above too."""
+    known: dict[str, inspect.Parameter] = {}
+    for base in cls.__mro__[:-1]:
+        if "__init__" in vars(base):
+            parameters = dict(inspect.signature(base.__init__).parameters)
+            known = {name: each for name, each in parameters.items() if name != "self"} | known
+            if not any(each.kind == each.VAR_POSITIONAL for each in parameters.values()):
+                break
     return known
 
 

@@ -94,14 +94,14 @@ def random_generator(entry: Entry, seed: int) -> Any:
 
 
 def notebook_object(
-    entry: Entry, cls: Any, rebuild: Callable[[Entry], Any], hidden: frozenset[str]
+    entry: Entry, cls: Any, rebuild: Callable[[Entry], Any], asked: frozenset[str]
 ) -> Any:
     """An object of a class of the notebook, with what it stores and without its constructor.
 
     Parameters
     ----------
-    hidden
-        Attributes that the class reads of itself and of which a summary never tells.
+    asked
+        Attributes that the class asks of itself; of those with an underscore no summary tells.
 
     Raises
     ------
@@ -110,11 +110,20 @@ def notebook_object(
     """
     items = entry.get("items", {})
     stored = entry.get("structural", {}).get("stored", ())
+    hidden = [name for name in asked if name.startswith("_") and not name.startswith("__")]
     if hidden or any(name not in items for name in stored):
         raise NotRebuiltError("of what it stores not all is told")
     made = object.__new__(cls)
     for name in stored:
         object.__setattr__(made, name, rebuild(items[name]))
+    return made
+
+
+def panels(path: str, shape: list[int]) -> Any:
+    """An array of axes of a class, as a figure of several panels gives it."""
+    made = np.empty(shape, object)
+    for place in np.ndindex(*shape):
+        made[place] = picture(path)
     return made
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -17,7 +16,7 @@ from failbench.crashes.dry_run import (
     tables,
     tensors,
 )
-from failbench.crashes.dry_run.known import Call, Meaning
+from failbench.crashes.dry_run.known import Call, Meaning, names_of_self
 from failbench.crashes.dry_run.needs import NotRebuiltError, check_told
 from failbench.notebooks.summary.raw import kind_of_attribute
 from failbench.notebooks.summary.state import DEPTH, describe
@@ -89,7 +88,7 @@ class Rebuilder:
             "number": lambda: plain.plain_number(entry),
             "text": lambda: plain.text(entry),
             "scalar": lambda: plain.scalar(entry),
-            "array": lambda: plain.array(entry, rng),
+            "array": lambda: self._array(entry),
             "sequence": lambda: plain.sequence(entry, self.rebuild, rng),
             "mapping": lambda: plain.mapping(entry, self.rebuild),
             "frame": lambda: tables.frame(entry, rng),
@@ -108,21 +107,27 @@ class Rebuilder:
             return simple[kind]()
         if kind == "object" and path in PICTURES:
             return objects.picture(path)
+        if kind == "object" and path == tensors.TABLE and "tensors" in entry.get("items", {}):
+            return self._class(path)(*self.rebuild(entry["items"]["tensors"]))
         if kind == "object" and not path.startswith("__main__."):
             raise NotRebuiltError(f"nothing of the class {path} is made")
         cls = self._class(path)
         if kind == "object":
-            hidden = self._hidden(path.rpartition(".")[2])
-            return objects.notebook_object(entry, cls, self.rebuild, hidden)
+            return objects.notebook_object(entry, cls, self.rebuild, self._names_of_self(path))
         if kind == "estimator":
             return estimators.estimator(entry, cls, self.rebuild, rng)
         if kind == "optimizer":
             return tensors.optimizer(entry, cls, self._networks)
-        made = networks.network(
-            entry, cls, self._call(name), self.rebuild, lambda each: agrees(entry, each)
-        )
+        ways = networks.ways(entry, cls, self._call(name), self.rebuild, self._names_of_self(path))
+        made = networks.first_that(ways, entry, lambda each: agrees(entry, each))
         self._networks.append(made)
         return made
+
+    def _array(self, entry: Entry) -> Any:
+        types = entry.get("value", {}).get("element_types", [])
+        if len(types) == 1 and types[0] in PICTURES:
+            return objects.panels(types[0], entry["structural"]["shape"])
+        return plain.array(entry, self._rng)
 
     def _class(self, path: str) -> Any:
         return objects.class_named(path, self._defined)
@@ -131,18 +136,9 @@ class Rebuilder:
         meaning = self._meanings.get(name)
         return None if meaning is None else meaning.call
 
-    def _hidden(self, name: str) -> frozenset[str]:
-        """Attributes with an underscore that a class of the notebook reads of itself."""
-        meaning = self._meanings.get(name, Meaning("other"))
-        return frozenset(
-            node.attr
-            for node in ast.walk(ast.parse(meaning.code))
-            if isinstance(node, ast.Attribute)
-            and node.attr.startswith("_")
-            and not node.attr.startswith("__")
-            and isinstance(node.value, ast.Name)
-            and node.value.id == "self"
-        )
+    def _names_of_self(self, path: str) -> frozenset[str]:
+        meaning = self._meanings.get(path.rpartition(".")[2], Meaning("other"))
+        return names_of_self(meaning.code)
 
 
 def agrees(entry: Entry, made: Any) -> bool:

@@ -190,7 +190,6 @@ def open_sandbox(limits: Limits, libraries: Sequence[str]) -> Sandbox:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        bufsize=0,
         env=_environment(),
         cwd="/",
         start_new_session=True,

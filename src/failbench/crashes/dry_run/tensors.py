@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -13,6 +13,8 @@ from failbench.crashes.dry_run.needs import NotRebuiltError
 from failbench.crashes.dry_run.plain import check_size
 
 Entry = dict[str, Any]
+
+TABLE: Final = "torch.utils.data.dataset.TensorDataset"
 
 
 def tensor(entry: Entry, rng: np.random.Generator) -> Any:
