@@ -104,6 +104,11 @@ def test_of_many_values_those_that_are_told_are_there_and_the_others_lie_between
     assert made.shape == values.shape
 
 
+@pytest.mark.parametrize("grid", [np.arange(2, 90), np.linspace(-1, 1, 31), np.arange(3.0)])
+def test_an_even_grid_is_made_in_rising_order(grid):
+    assert remade(grid)[1] == pytest.approx(grid, abs=1e-5)
+
+
 def test_the_same_seed_makes_the_same_values_and_another_makes_others():
     told = describe(np.random.default_rng(3).normal(size=100), DEPTH)
     first, again, other = (rebuilt(told, seed=seed) for seed in (1, 1, 2))

@@ -7,6 +7,7 @@ import select
 import signal
 import time
 from contextlib import suppress
+from fcntl import F_DUPFD, fcntl
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,6 +21,9 @@ PROCESSES: Final = Path("/proc")
 PAGE: Final = os.sysconf("SC_PAGE_SIZE")
 CHANNEL: Final = 3
 """The descriptor of a cell that its answer is written to."""
+
+HIGH: Final = 10
+"""From which number on descriptors lie while the low ones are set."""
 
 STANDING: Final = b"+"
 """What a run says when its walls stand and its cell has not begun; else it says what is wrong."""
@@ -115,7 +119,7 @@ def _be_cell(order: str, limits: Limits, answering: int, saying: int) -> None:
     try:
         os.setsid()
         nothing = os.open("/dev/null", os.O_RDWR)
-        said, answer = os.dup(saying), os.dup(answering)
+        said, answer = (fcntl(each, F_DUPFD, HIGH) for each in (saying, answering))
         for stream in (0, 1, 2):
             os.dup2(nothing, stream)
         os.dup2(answer, CHANNEL)

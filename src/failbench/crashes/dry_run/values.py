@@ -15,6 +15,9 @@ Facts = dict[str, Any]
 GAPS: Final = ("NoneType", "pandas.NAType", "pandas.NaTType", "float")
 PLAIN: Final = ("str", "int", "float", "bool")
 
+SEEN: Final = 3
+"""Values from which on a grid shows."""
+
 DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}$")
 
 
@@ -39,7 +42,8 @@ def numbers(facts: Facts, size: int, rng: np.random.Generator, *, whole: bool) -
     Returns
     -------
     list
-        Of int or float, in random order.
+        Of int or float, in random order; in rising order if each is there once and they are evenly
+        spaced, as positions and grids are.
     """
     gaps = round(size * float(facts.get("nan_share", 0.0)))
     if whole:
@@ -49,6 +53,8 @@ def numbers(facts: Facts, size: int, rng: np.random.Generator, *, whole: bool) -
     infinite = min(max(round(size * number(facts.get("inf_share", 0.0))), len(infinities)), size)
     infinite = infinite if infinities else 0
     pool = _pool(facts, ends, whole=whole)
+    if len(pool) == size and _is_even(facts, pool):
+        return pool
     count = max(size - gaps - infinite, 0)
     if pool:
         finite = _each_once(pool, count, rng)
@@ -81,6 +87,15 @@ def _pool(facts: Facts, ends: list[Any], *, whole: bool) -> list[Any]:
     elif whole:
         others = list(range(int(known[-1]) + 1, int(high)))[: more - 1]
     return [*known, *others, high]
+
+
+def _is_even(facts: Facts, pool: list[Any]) -> bool:
+    """Whether the first values that are told, and the highest, are those of an even grid."""
+    first = [number(value) for value in facts.get("uniques", ())]
+    if len(first) < SEEN or not all(np.isfinite(first)):
+        return False
+    grid = np.linspace(pool[0], pool[-1], len(pool))
+    return bool(np.allclose(grid[: len(first)], first, rtol=1e-5, atol=1e-5 * abs(pool[-1])))
 
 
 def _each_once(pool: list[Any], count: int, rng: np.random.Generator) -> list[Any]:
