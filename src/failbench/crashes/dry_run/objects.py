@@ -1,0 +1,139 @@
+"""Everything that code names: modules, functions, classes; and objects of other classes."""
+
+from __future__ import annotations
+
+import builtins
+import importlib
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from failbench.crashes.dry_run.needs import NotRebuiltError, check_module
+
+Entry = dict[str, Any]
+
+
+def library(entry: Entry) -> Any:
+    """A module of a library.
+
+    Raises
+    ------
+    NotRebuiltError
+        If it is not on the list of modules, or not installed.
+    """
+    name = entry["type"]["module"]
+    check_module(name)
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise NotRebuiltError(f"the module {name} is not installed") from error
+
+
+def member(module: str, name: str) -> Any:
+    """What a module of a library defines under a qualified name.
+
+    Raises
+    ------
+    NotRebuiltError
+        If it does not.
+    """
+    value = library({"type": {"module": module}})
+    try:
+        for part in name.split("."):
+            value = getattr(value, part)
+    except AttributeError as error:
+        raise NotRebuiltError(f"{module} has no {name}") from error
+    return value
+
+
+def class_named(path: str, defined: Callable[[str], Any]) -> Any:
+    """A class from its module and name.
+
+    Parameters
+    ----------
+    defined
+        Gives what the notebook defines under a name.
+
+    Raises
+    ------
+    NotRebuiltError
+        If it is neither of a library nor of the notebook.
+    """
+    module, _, name = path.rpartition(".")
+    if module == "__main__":
+        value = defined(name)
+    else:
+        value = member(module or "builtins", name) if module else getattr(builtins, name, None)
+    if not isinstance(value, type):
+        raise NotRebuiltError(f"{path} is no class that is known")
+    return value
+
+
+def function(entry: Entry, defined: Callable[[str], Any]) -> Any:
+    """A function of a library or of the notebook.
+
+    Raises
+    ------
+    NotRebuiltError
+        If it is a method of an object, or it is not known where it is from.
+    """
+    known = entry["type"]
+    if known["class"] != "function" or "module" not in known:
+        raise NotRebuiltError("the object that it belongs to is not told")
+    if known["module"] == "__main__":
+        return defined(known["name"])
+    return member(known["module"], known["name"])
+
+
+def random_generator(entry: Entry, seed: int) -> Any:
+    """A generator of random numbers, with a seed of the dry run."""
+    if entry["type"]["class"].endswith("RandomState"):
+        return np.random.RandomState(seed % 2**32)
+    return np.random.default_rng(seed)
+
+
+def notebook_object(
+    entry: Entry, cls: Any, rebuild: Callable[[Entry], Any], asked: frozenset[str]
+) -> Any:
+    """An object of a class of the notebook, with what it stores and without its constructor.
+
+    Parameters
+    ----------
+    asked
+        Attributes that the class asks of itself; of those with an underscore no summary tells.
+
+    Raises
+    ------
+    NotRebuiltError
+        If of what it stores not all is told.
+    """
+    items = entry.get("items", {})
+    stored = entry.get("structural", {}).get("stored", ())
+    hidden = [name for name in asked if name.startswith("_") and not name.startswith("__")]
+    if hidden or any(name not in items for name in stored):
+        raise NotRebuiltError("of what it stores not all is told")
+    made = object.__new__(cls)
+    for name in stored:
+        object.__setattr__(made, name, rebuild(items[name]))
+    return made
+
+
+def panels(path: str, shape: list[int]) -> Any:
+    """An array of axes of a class, as a figure of several panels gives it."""
+    made = np.empty(shape, object)
+    for place in np.ndindex(*shape):
+        made[place] = picture(path)
+    return made
+
+
+def picture(path: str) -> Any:
+    """A figure of matplotlib, or axes of a class in a figure, with default settings."""
+    import matplotlib.pyplot as plt
+
+    figure = plt.figure()
+    if path == "matplotlib.figure.Figure":
+        figure.add_subplot()
+        return figure
+    module, _, name = path.rpartition(".")
+    return figure.add_subplot(projection=member(module, name).name)

@@ -1,0 +1,62 @@
+"""Dry runs as a predictor: the target is executed on objects that the runtime summary tells of."""
+
+from __future__ import annotations
+
+import atexit
+import os
+from dataclasses import asdict
+from functools import cache
+from typing import Any
+
+from failbench.crashes.answers import asked
+from failbench.crashes.dry_run.answer import read_answer
+from failbench.crashes.dry_run.limits import NOTEBOOK
+from failbench.crashes.dry_run.sandbox import LIBRARIES, Sandbox, open_sandbox
+from failbench.crashes.prediction import CrashPrediction
+from failbench.crashes.question import Question
+from failbench.errors import BadInputError
+
+
+def predict(question: Question) -> CrashPrediction:
+    """Whether the target raises on objects that are rebuilt from the summary, in a sandbox.
+
+    Nothing of the notebook is executed in this process. The sandbox is started at the first
+    question and ends with this process.
+
+    Returns
+    -------
+    CrashPrediction
+        An abstention, with the reason, if the target asks for what cannot be rebuilt, or for files
+        or processes, or reaches a limit.
+
+    Raises
+    ------
+    BadInputError
+        If the system does not grant every wall of the sandbox: nothing is run without one.
+    """
+    started = _sandbox(os.getpid())
+    try:
+        outcome = started.run(order_of(question))
+    except BadInputError:
+        _sandbox.cache_clear()
+        started.close()
+        raise
+    return read_answer(outcome, NOTEBOOK)
+
+
+def order_of(question: Question) -> dict[str, Any]:
+    """A question as the sandbox is told; the seed of what it draws follows from the question."""
+    return {
+        "executed": question.executed,
+        "target": question.target,
+        "summary": None if question.summary is None else asdict(question.summary),
+        "seed": int(asked(question)[:12], 16),
+    }
+
+
+@cache
+def _sandbox(process: int) -> Sandbox:  # noqa: ARG001 - the key of the cache
+    """The sandbox of a process: one that was forked shares none with its parent."""
+    started = open_sandbox(NOTEBOOK, LIBRARIES)
+    atexit.register(started.close)
+    return started

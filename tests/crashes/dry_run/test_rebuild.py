@@ -1,0 +1,309 @@
+"""What is made from an entry of a summary has the type, structure and values that it tells of."""
+
+from __future__ import annotations
+
+import collections
+import math
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.cluster import KMeans
+from sklearn.datasets import load_iris
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import LabelEncoder, MinMaxScaler, OneHotEncoder, StandardScaler
+
+from failbench.crashes.dry_run.known import meanings
+from failbench.crashes.dry_run.namespace import Definitions, Namespace
+from failbench.crashes.dry_run.needs import NotRebuiltError, allowed_modules, needed_facts
+from failbench.crashes.dry_run.rebuild import Rebuilder, agrees
+from failbench.notebooks.summary.state import DEPTH, describe
+
+X, Y = load_iris(return_X_y=True)
+
+
+def rebuilt(entry, code="", name="value", seed=7):
+    known = meanings([code])
+    return Rebuilder(seed, known, Definitions(known, Namespace()).define).rebuild(entry, name)
+
+
+def remade(value):
+    """A value made from the summary of another, with both summaries."""
+    told = describe(value, DEPTH)
+    made = rebuilt(told)
+    return told, made, describe(made, DEPTH)
+
+
+WHOLE = {
+    "number": 41,
+    "negative": -2.5,
+    "truth": True,
+    "nan": math.nan,
+    "infinity": -math.inf,
+    "text": "north",
+    "nothing": None,
+    "numpy's number": np.float64(2.5),
+    "numpy's truth": np.bool_(True),
+    "date": pd.Timestamp("2024-02-29 12:00"),
+    "duration": pd.Timedelta("3h"),
+    "integers": np.array([[1, 2, 3], [3, 2, 2]]),
+    "permutation": np.random.default_rng(0).permutation(50),
+    "floats": np.array([0.5, np.nan, 2.25, 0.5]),
+    "infinite": np.array([-np.inf, 0.5, 2.0, -np.inf]),
+    "truths": np.array([True, False, True]),
+    "words": np.array(["a", "bb", "a"]),
+    "dates": np.array(["2024-01-01", "2024-01-05"], "datetime64[D]"),
+    "empty": np.zeros((0, 4)),
+    "no axes": np.array(3.5),
+    "list": [3, 1, 2],
+    "words in a list": ["x", "y"],
+    "tuple": (1.5, math.nan),
+    "set": {1, 2, 3},
+    "range": range(4, 20, 3),
+    "nothing in a list": [],
+    "lists": [[1, 2], [3], []],
+    "dict": {"a": 1, "b": [1.0, 2.0], "c": {"d": "e"}},
+    "ordered": collections.OrderedDict(a=1),
+    "frame": pd.DataFrame({"a": [1, 2, 3], "b": [0.5, None, 1.5], "c": ["x", "y", "x"]}),
+    "frame by name": pd.DataFrame({"n": [1, 2]}, index=pd.Index(["u", "v"], name="town")),
+    "frame by date": pd.DataFrame({"n": range(40)}, index=pd.date_range("2024-01-30", periods=40)),
+    "frame of two levels": pd.DataFrame({"g": [1, 1, 2], "h": [1, 2, 1], "v": [1.0, 2.0, 3.0]})
+    .set_index(["g", "h"]),
+    "columns of two levels": pd.DataFrame([[1, 2]], columns=[("a", "x"), ("a", "y")]),
+    "no rows": pd.DataFrame({"a": pd.Series([], dtype=float), "b": pd.Series([], dtype=str)}),
+    "twice the same label": pd.Series([1, 2, 3, 4, 5, 6, 7], index=[0, 0, 1, 1, 2, 2, 3]),
+    "filtered": pd.Series(np.arange(20.0)).loc[lambda values: values % 3 == 1],
+    "categories": pd.Series(["u", "v", "u"], dtype="category"),
+    "objects": pd.Series(["u", None, "w"], dtype=object),
+    "dates in a column": pd.Series(pd.to_datetime(["2024-01-01", "2024-03-01"])),
+    "dates of a zone": pd.Series(pd.date_range("2024-01-01", periods=3, tz="Europe/Rome")),
+    "whole numbers with gaps": pd.Series([1, None, 3], dtype="Int64"),
+    "truths with gaps": pd.Series([True, None], dtype="boolean"),
+    "dates as an index": pd.date_range("2024-01-01", periods=9, freq="h"),
+    "labels as an index": pd.Index(["a", "b", "c", "d", "e", "f", "g"]),
+}  # fmt: skip
+"""Of these everything is told, so all of it is there again."""
+
+
+@pytest.mark.parametrize("case", WHOLE)
+def test_everything_that_is_told_of_small_objects_holds_of_what_is_made(case):
+    told, _, made = remade(WHOLE[case])
+    assert made == told
+
+
+def test_of_many_values_those_that_are_told_are_there_and_the_others_lie_between():
+    values = np.random.default_rng(3).gamma(2.0, 5.0, (300, 7)).round(1)
+    values[::9, 2] = np.nan
+    told, made, again = remade(values)
+    assert again["value"]["uniques"] == told["value"]["uniques"]
+    assert again["value"]["range"] == told["value"]["range"]
+    assert again["value"]["nan_share"] == pytest.approx(told["value"]["nan_share"], abs=0.001)
+    assert made.shape == values.shape
+
+
+@pytest.mark.parametrize("grid", [np.arange(2, 90), np.linspace(-1, 1, 31), np.arange(3.0)])
+def test_an_even_grid_is_made_in_rising_order(grid):
+    assert remade(grid)[1] == pytest.approx(grid, abs=1e-5)
+
+
+def test_the_same_seed_makes_the_same_values_and_another_makes_others():
+    told = describe(np.random.default_rng(3).normal(size=100), DEPTH)
+    first, again, other = (rebuilt(told, seed=seed) for seed in (1, 1, 2))
+    assert (first == again).all()
+    assert not (first == other).all()
+
+
+ESTIMATORS = {
+    "not fitted": RandomForestClassifier(max_depth=None, n_estimators=3),
+    "classifier": LogisticRegression(C=0.5, max_iter=500).fit(X, Y),
+    "of text": RandomForestClassifier(n_estimators=3).fit(X, np.array(["u", "v", "w"])[Y]),
+    "regressor": LinearRegression().fit(X, X[:, :2]),
+    "with names": StandardScaler().fit(pd.DataFrame(X, columns=list("abcd"))),
+    "with other settings": MinMaxScaler(clip=True).fit(X),
+    "clusters": KMeans(n_clusters=4, n_init=1).fit(X),
+    "of labels": LabelEncoder().fit(["u", "v"]),
+    "pipeline": make_pipeline(StandardScaler(), LogisticRegression()).fit(X, Y),
+}
+
+
+@pytest.mark.parametrize("case", ESTIMATORS)
+def test_estimators_have_their_settings_features_and_classes(case):
+    told, made, again = remade(ESTIMATORS[case])
+    assert again == told
+    if case in ("classifier", "regressor", "with names", "pipeline"):
+        assert len(made.predict(X) if hasattr(made, "predict") else made.transform(X)) == len(X)
+
+
+def test_what_an_encoder_learnt_is_not_told_and_so_none_is_made():
+    told = describe(OneHotEncoder().fit([["u"], ["v"]]), DEPTH)
+    with pytest.raises(NotRebuiltError, match="content of what it learnt"):
+        rebuilt(told)
+
+
+def test_lightgbm_is_made_with_its_shapes():
+    lightgbm = pytest.importorskip("lightgbm")
+    quiet = {"verbose": -1, "num_threads": 1}
+    data = lightgbm.Dataset(X, label=Y, params=quiet)
+    assert remade(data)[2] == describe(data, DEPTH)
+    booster = lightgbm.train(quiet | {"objective": "regression"}, data, 3)
+    assert remade(booster)[2] == describe(booster, DEPTH)
+    told, made, again = remade(lightgbm.LGBMClassifier(n_estimators=2, verbose=-1).fit(X, Y))
+    assert again == told
+    assert made.predict_proba(X).shape == (150, 3)
+
+
+def test_tensors_and_networks_are_made_anew():
+    torch = pytest.importorskip("torch")
+    nn = torch.nn
+    for value in (
+        torch.arange(6).reshape(2, 3),
+        torch.randn(4, 5, requires_grad=True),
+        torch.randn(4, 5, requires_grad=True) * 2,
+        torch.randn(4, 5).T,
+        torch.zeros(3, dtype=torch.bool),
+        torch.empty(2, 2, device="meta"),
+        nn.Parameter(torch.ones(2)),
+        nn.Linear(3, 2, bias=False),
+        nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Dropout(0.2), nn.Linear(4, 1)).eval(),
+        nn.Embedding(10, 4),
+        nn.LSTM(4, 8, batch_first=True),
+        nn.LayerNorm(8).requires_grad_(requires_grad=False),
+        nn.ModuleList([nn.Linear(2, 2, dtype=torch.float64)]),
+        nn.CrossEntropyLoss(),
+        torch.utils.data.DataLoader([1, 2, 3, 4, 5], batch_size=2),
+        torch.utils.data.TensorDataset(torch.zeros(4, 2), torch.arange(4)),
+        torch.optim.Adam([nn.Parameter(torch.ones(2))], lr=0.5),
+    ):
+        told, _, made = remade(value)
+        assert agrees(told, rebuilt(told)), value
+        assert made["type"] == told["type"]
+    with pytest.raises(NotRebuiltError):  # its padding is a pair, of which nothing is told
+        remade(nn.Conv2d(1, 6, 3, padding=1))
+
+
+NET = """
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.conv = nn.Conv2d(1, width, 3, padding=1)
+
+    def forward(self, x):
+        return self.conv(x)
+
+size = 6
+net = Net(size)
+"""
+
+
+def test_a_network_of_the_notebook_is_made_as_the_code_made_it_if_that_agrees_with_the_summary():
+    pytest.importorskip("torch")
+    names = {"__name__": "__main__"}
+    exec(NET, names)
+    told = describe(names["net"], DEPTH)
+    assert rebuilt(told, NET, "net").conv.padding == (1, 1)
+    for unlike in ("size = 8", "size = len('sixsix')"):  # the second is no literal
+        with pytest.raises(NotRebuiltError):
+            rebuilt(told, NET.replace("size = 6", unlike), "net")
+
+
+HEAD = """
+import torch
+from torch import nn
+
+class Head(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.scale = 3
+        self.body = nn.Sequential(nn.Linear(width, 4), nn.ReLU())
+        self.bias = nn.Parameter(torch.zeros(4))
+
+    def forward(self, x):
+        return self.body(x) * self.scale + self.bias
+"""
+
+
+def test_a_network_of_the_notebook_is_put_together_if_all_that_it_asks_for_is_told():
+    torch = pytest.importorskip("torch")
+    names = {"__name__": "__main__"}
+    exec(HEAD, names)
+    told = describe(names["Head"](5), DEPTH)
+    assert rebuilt(told, HEAD)(torch.ones(2, 5)).shape == (2, 4)
+    for unlike in ("self.scale = [3]", "self.scale = 3; self.register_buffer('b', None)"):
+        names = {"__name__": "__main__"}
+        exec(HEAD.replace("self.scale = 3", unlike), names)
+        with pytest.raises(NotRebuiltError):
+            rebuilt(describe(names["Head"](5), DEPTH), HEAD.replace("self.scale = 3", unlike))
+
+
+PILE = """
+class Pile:
+    def __init__(self, rows):
+        self.rows = list(rows)
+
+    def top(self):
+        return self.rows[-1]
+"""
+
+
+def test_an_object_of_the_notebook_has_what_it_stores():
+    names = {"__name__": "__main__"}
+    exec(PILE, names)
+    told = describe(names["Pile"]([1, 2]), DEPTH)
+    assert rebuilt(told, PILE).top() == 2
+    with pytest.raises(NotRebuiltError, match="not all is told"):
+        rebuilt(told, PILE.replace("self.rows[-1]", "self._hidden"))
+
+
+def test_figures_and_axes_are_made_with_their_class_and_default_settings():
+    figure, axes = plt.subplots(2, 3, subplot_kw={"projection": "polar"})
+    told, made, again = remade(axes)
+    assert again == told
+    assert type(made[1, 2]) is type(axes[1, 2])
+    for value in (figure, plt.figure().add_subplot(projection="3d")):
+        assert type(remade(value)[1]) is type(value)
+    plt.close("all")
+
+
+def test_what_is_told_of_attributes_is_held_against_what_is_made():
+    entry = describe(np.random.default_rng(0), DEPTH)
+    entry["type"]["attributes"] = {"randint": "absent", "integers": "method"}
+    assert isinstance(rebuilt(entry), np.random.Generator)
+    entry["type"]["attributes"] = {"integers": "absent"}
+    with pytest.raises(NotRebuiltError, match="not as told"):
+        rebuilt(entry)
+
+
+@pytest.mark.parametrize("part", ["type", "structural", "value"])
+def test_nothing_is_made_of_less_than_a_kind_needs(part):
+    frame = pd.DataFrame({"a": [1]})
+    entry = {name: facts for name, facts in describe(frame, DEPTH).items() if name != part}
+    with pytest.raises(NotRebuiltError, match="not told"):
+        rebuilt(entry)
+
+
+def test_modules_that_are_not_on_the_list_are_not_imported():
+    for name in ("subprocess", "socket", "failbench.cli", "antigravity"):
+        entry = {"type": {"kind": "library", "class": "module", "module": name}}
+        with pytest.raises(NotRebuiltError, match="not imported"):
+            rebuilt(entry)
+    assert {"numpy", "torch", "math"} <= allowed_modules()
+    assert not {"ctypes", "subprocess", "socket", "multiprocessing"} & allowed_modules()
+
+
+def test_what_is_too_large_is_not_made():
+    entry = describe(np.zeros(3), DEPTH)
+    entry["structural"]["shape"] = [10**6, 10**6]
+    with pytest.raises(NotRebuiltError, match="too large"):
+        rebuilt(entry)
+
+
+def test_every_kind_with_needs_is_one_of_the_summary(repository):
+    documented = (repository / "docs/notebooks.md").read_text(encoding="utf-8")
+    for kind in needed_facts():
+        assert f"`{kind}`" in documented
