@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import atexit
+import hashlib
 import os
+import platform
 from dataclasses import asdict
 from functools import cache
-from typing import Any
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Final
 
 from failbench.crashes.answers import asked
 from failbench.crashes.dry_run.answer import read_answer
@@ -15,6 +19,10 @@ from failbench.crashes.dry_run.sandbox import LIBRARIES, Sandbox, open_sandbox
 from failbench.crashes.prediction import CrashPrediction
 from failbench.crashes.question import Question
 from failbench.errors import BadInputError
+
+FOLDER: Final = Path(__file__).parent
+
+DISTRIBUTIONS: Final = ("numpy", "pandas", "scikit-learn", "matplotlib", "lightgbm", "torch")
 
 
 def predict(question: Question) -> CrashPrediction:
@@ -42,6 +50,14 @@ def predict(question: Question) -> CrashPrediction:
         started.close()
         raise
     return read_answer(outcome, NOTEBOOK)
+
+
+def maker() -> str:
+    """What answers: a hash of this package's code and data, and the versions of what it runs."""
+    files = sorted(path for path in FOLDER.rglob("*") if path.suffix in (".py", ".csv", ".txt"))
+    code = hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()
+    versions = " ".join(f"{name} {version(name)}" for name in DISTRIBUTIONS)
+    return f"dry_run {code[:16]}, python {platform.python_version()}, {versions}"
 
 
 def order_of(question: Question) -> dict[str, Any]:
