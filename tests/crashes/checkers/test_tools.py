@@ -86,8 +86,8 @@ def test_libraries_are_those_of_this_interpreter(tool):
     assert tool.predict(Question((), "import no_such_library")).exception == "ModuleNotFoundError"
 
 
-def test_versions_name_the_tool_python_and_the_libraries(tool):
-    said = tool.versions()
+def test_the_maker_names_the_tool_python_and_the_libraries(tool):
+    said = tool.maker()
     assert said.startswith(f"{tool.TOOL} ")
     assert f"python {sys.version.split()[0]}, numpy " in said
 
@@ -104,7 +104,7 @@ def test_a_tool_that_is_not_installed_is_one_error_with_the_remedy(name, monkeyp
         TOOLS[name].predict(QUESTIONS[0])
     monkeypatch.setattr(process, "version", _absent)
     with pytest.raises(BadInputError, match=rf"{name}: is not installed\. .*\[crashes\]"):
-        TOOLS[name].versions()
+        TOOLS[name].maker()
 
 
 def _absent(name):

@@ -53,8 +53,8 @@ def predict_all(questions: Sequence[Question]) -> list[CrashPrediction]:
     ]
 
 
-def versions() -> str:
-    """Versions of what an answer depends on."""
+def maker() -> str:
+    """What an answer depends on: versions of the tool, of Python and of the libraries."""
     return versions_of(TOOL)
 
 

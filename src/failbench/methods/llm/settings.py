@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints, field_validator
@@ -97,6 +98,20 @@ class AskingSettings(Record):
         }
 
 
+def check_labels(labels: Iterable[str]) -> None:
+    """Refuse a label that could be taken for another method.
+
+    Raises
+    ------
+    ValueError
+        If there is one.
+    """
+    for label in labels:
+        if not is_language_model(label):
+            known = " or ".join(PAPER_MODELS)
+            raise ValueError(f"{label!r} must be {known}, or begin with {OTHER_MODELS_PREFIX}")
+
+
 class LlmAgentsSettings(AskingSettings):
     """Models, prompts and decoding; the section ``llm_agents`` of params.yaml."""
 
@@ -108,10 +123,7 @@ class LlmAgentsSettings(AskingSettings):
     @field_validator("models")
     @classmethod
     def _have_labels_of_language_models(cls, models: dict[str, LlmModel]) -> dict[str, LlmModel]:
-        invalid = [label for label in models if not is_language_model(label)]
-        if invalid:
-            known = " or ".join(PAPER_MODELS)
-            raise ValueError(f"{invalid[0]!r} must be {known}, or begin with {OTHER_MODELS_PREFIX}")
+        check_labels(models)
         for label, model in models.items():
             if reads_monitor(label) != (model.reads == "telemetry_and_monitor"):
                 raise ValueError(
