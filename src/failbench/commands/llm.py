@@ -134,9 +134,8 @@ def _about_runs(model: str | None, limit: int | None) -> Asked:
     from failbench.methods.llm.settings import LlmAgentsSettings
     from failbench.prediction.slices import ReferenceStudy
 
-    section = "llm_agents"
-    settings = read_section(section, LlmAgentsSettings, PARAMS)
-    models = _wanted(settings.models, model, section)
+    settings = read_section("llm_agents", LlmAgentsSettings, PARAMS)
+    models = _wanted(settings.models, model, "llm_agents")
     settings = settings.model_copy(update={"models": models})
     telemetry = read_telemetry(TELEMETRY)
     reference = read_section("nested_cv", ReferenceStudy, PARAMS)
@@ -145,7 +144,7 @@ def _about_runs(model: str | None, limit: int | None) -> Asked:
     records = _monitor_records(settings) if monitored else {}
     by_reads = prompts_by_reads(telemetry, run_ids, settings, records)
     prompts = {label: list(by_reads[each.reads].values()) for label, each in models.items()}
-    return Asked(section, settings, models, prompts, LLM_ANSWERS, DIAGNOSIS)
+    return Asked("llm_agents", settings, models, prompts, LLM_ANSWERS, DIAGNOSIS)
 
 
 def _about_crashes(model: str | None, limit: int | None) -> Asked:
@@ -153,18 +152,18 @@ def _about_crashes(model: str | None, limit: int | None) -> Asked:
     from failbench.crashes.cases import read_cases
     from failbench.crashes.language.answer import CRASH
     from failbench.crashes.language.prompt import prompt_of
-    from failbench.crashes.language.settings import SECTION, CrashAgentsSettings
+    from failbench.crashes.language.settings import CrashAgentsSettings
     from failbench.crashes.question import ARMS
     from failbench.statistics.settings import read_with_statistics
     from failbench.studies.crash_prediction.settings import CrashPredictionSettings
 
-    settings = read_section(SECTION, CrashAgentsSettings, PARAMS)
-    models = _wanted(settings.models, model, SECTION)
+    settings = read_section("crash_agents", CrashAgentsSettings, PARAMS)
+    models = _wanted(settings.models, model, "crash_agents")
     study = read_with_statistics("crash_prediction", CrashPredictionSettings, PARAMS)
     cases = read_cases(NOTEBOOKS, study.control_seed)[:limit]
     prompts = [prompt_of(case.ask(arm), settings) for case in cases for arm in ARMS]
     asked = dict.fromkeys(models, prompts)
-    return Asked(SECTION, settings, models, asked, LLM_CRASH_ANSWERS, CRASH)
+    return Asked("crash_agents", settings, models, asked, LLM_CRASH_ANSWERS, CRASH)
 
 
 def _wanted(models: Mapping[str, Model], label: str | None, section: str) -> dict[str, Model]:

@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from failbench.crashes.language.prompt import prompt_hash, prompt_of
-from failbench.crashes.language.settings import SECTION, CrashAgentsSettings
+from failbench.crashes.language.settings import CrashAgentsSettings
 from failbench.crashes.question import ARMS, Question
 from failbench.notebooks.summaries import Summary
 from failbench.params import PARAMS, read_section
@@ -86,5 +86,5 @@ def test_what_a_model_reads_is_the_arm_and_no_setting():
 
 
 def test_the_committed_settings_ask_the_models_that_diagnose_runs(repository):
-    committed = read_section(SECTION, CrashAgentsSettings, repository / PARAMS)
+    committed = read_section("crash_agents", CrashAgentsSettings, repository / PARAMS)
     assert {"mistral_7b", "llama_3_8b"} <= set(committed.models)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from pydantic import Field, field_validator
 
 from failbench.methods.llm.settings import (
@@ -12,9 +10,6 @@ from failbench.methods.llm.settings import (
     check_labels,
 )
 from failbench.scenarios import Identifier
-
-SECTION: Final = "crash_agents"
-"""Of params.yaml."""
 
 
 class CrashAgentsSettings(AskingSettings):
