@@ -90,6 +90,7 @@ def test_the_maker_names_the_tool_python_and_the_libraries(tool):
     said = tool.maker()
     assert said.startswith(f"{tool.TOOL} ")
     assert f"python {sys.version.split()[0]}, numpy " in said
+    assert "+" not in said
 
 
 def test_no_question_starts_no_process(monkeypatch):

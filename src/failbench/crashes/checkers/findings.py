@@ -33,7 +33,8 @@ class Finding:
 def prediction_of(tool: Tool, module: CodeModule, findings: Iterable[Finding]) -> CrashPrediction:
     """A crash if an error begins in the target; the first in the order of the code is named.
 
-    What is found before the target did not stop the kernel there, and is not what is asked.
+    What is found before the target did not stop the kernel there and is not what is asked, even
+    where it is in a function that the target calls.
 
     Parameters
     ----------

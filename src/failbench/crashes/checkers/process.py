@@ -67,6 +67,8 @@ def run_tool(
 def versions_of(tool: Tool) -> str:
     """Versions of a tool, of Python and of the libraries that are there.
 
+    Without what says how a library was built (``2.13.0+cpu``), on which no type depends.
+
     Raises
     ------
     BadInputError
@@ -75,7 +77,7 @@ def versions_of(tool: Tool) -> str:
     known = {}
     for name in (tool, *LIBRARIES):
         try:
-            known[name] = version(name)
+            known[name] = version(name).partition("+")[0]
         except PackageNotFoundError:
             if name == tool:
                 raise BadInputError(
