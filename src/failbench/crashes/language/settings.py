@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field, field_validator
 
-from failbench.methods.llm.settings import (
-    AskingSettings,
-    ServedModel,
-    check_labels,
-)
+from failbench.methods.llm.settings import AskingSettings, ServedModel, check_labels
 from failbench.scenarios import Identifier
 
 
