@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from failbench.crashes.checkers.module import module_of, write_modules
+from failbench.crashes.checkers.module import module_of
 from failbench.crashes.question import Question
 
 
@@ -24,9 +24,3 @@ def test_a_block_that_ends_a_cell_does_not_go_on_in_the_next():
     known: dict[str, object] = {}
     exec(module.text, known)
     assert known["y"] == 2
-
-
-def test_files_hold_the_text_byte_for_byte(tmp_path):
-    modules = [module_of(Question((), "s = '“é”'")), module_of(Question(("x = 1",), "x"))]
-    paths = write_modules(modules, tmp_path)
-    assert [path.read_bytes().decode() for path in paths] == [module.text for module in modules]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from importlib import import_module
@@ -93,9 +94,20 @@ def test_the_maker_names_the_tool_python_and_the_libraries(tool):
     assert "+" not in said
 
 
-def test_no_question_starts_no_process(monkeypatch):
-    monkeypatch.setattr(subprocess, "run", None)
-    assert [tool.predict_all([]) for tool in TOOLS.values()] == [[], []]
+def test_a_question_is_answered_whatever_else_is_asked(monkeypatch):
+    """Pyright infers otherwise in a process that has seen more: each gets one of its own."""
+    folders = []
+
+    def noted(command, **options):
+        folders.append(sorted(path.name for path in options["cwd"].glob("*.py")))
+        printed = json.dumps({"generalDiagnostics": [], "messages": []})
+        return subprocess.CompletedProcess(command, 0, stdout=printed, stderr="")
+
+    monkeypatch.setattr(process, "find_spec", lambda _: object())
+    monkeypatch.setattr(subprocess, "run", noted)
+    for each in TOOLS.values():
+        assert len(each.predict_all(QUESTIONS)) == len(QUESTIONS)
+    assert folders == [["failbench_question.py"]] * (2 * len(QUESTIONS))
 
 
 @pytest.mark.parametrize("name", TOOLS)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 from failbench.crashes.question import Question
@@ -45,11 +44,3 @@ def module_of(question: Question) -> CodeModule:
 
 def _with_newlines(code: str) -> str:
     return code.replace("\r\n", "\n").replace("\r", "\n")
-
-
-def write_modules(modules: list[CodeModule], folder: Path) -> list[Path]:
-    """Write modules as files of a folder, under names that no code imports."""
-    paths = [folder / f"failbench_question_{number}.py" for number in range(len(modules))]
-    for module, path in zip(modules, paths, strict=True):
-        path.write_text(module.text, encoding="utf-8", newline="")
-    return paths

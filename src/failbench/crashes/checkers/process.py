@@ -7,17 +7,23 @@ import os
 import platform
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
 from failbench.crashes.checkers.exceptions import Tool
+from failbench.crashes.prediction import CrashPrediction
+from failbench.crashes.question import Question
 from failbench.errors import BadInputError
 
 LIBRARIES: Final = ("numpy", "pandas", "scikit-learn", "matplotlib", "lightgbm", "torch")
 """Of which the notebooks are made, and whose types and code the tools read."""
+
+MODULE: Final = "failbench_question.py"
+"""The file that a tool is given; no code imports a module of this name."""
 
 INSTALL: Final = "Install the extra: pip install -e '.[crashes]'."
 
@@ -62,6 +68,14 @@ def run_tool(
         said = " ".join((done.stderr or done.stdout).split())[-300:] or "nothing"
         problem = f"printed no JSON (exit status {done.returncode}): {said}."
         raise BadInputError("failbench.crashes", tool, problem, INSTALL) from error
+
+
+def for_each(
+    predict: Callable[[Question], CrashPrediction], questions: Sequence[Question]
+) -> list[CrashPrediction]:
+    """Predict for each question, in as many processes at a time as there are processors."""
+    with ThreadPoolExecutor(os.cpu_count()) as threads:
+        return list(threads.map(predict, questions))
 
 
 def versions_of(tool: Tool) -> str:

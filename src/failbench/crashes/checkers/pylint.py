@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from failbench.crashes.checkers.exceptions import Tool
 from failbench.crashes.checkers.findings import Finding, prediction_of
-from failbench.crashes.checkers.module import module_of, write_modules
-from failbench.crashes.checkers.process import run_tool, versions_of
+from failbench.crashes.checkers.module import module_of
+from failbench.crashes.checkers.process import MODULE, for_each, run_tool, versions_of
 from failbench.crashes.prediction import CrashPrediction
 from failbench.crashes.question import Question
 
@@ -21,38 +21,28 @@ ERRORS: Final = ("error", "fatal")
 
 
 def predict(question: Question) -> CrashPrediction:
-    """Predict for one question; this starts pylint."""
-    return predict_all([question])[0]
-
-
-def predict_all(questions: Sequence[Question]) -> list[CrashPrediction]:
-    """Predict for many questions by one process, each from a module of its own.
+    """Predict for a question, by a process that is asked nothing else.
 
     Raises
     ------
     BadInputError
         If pylint is not installed, or fails.
     """
-    modules = [module_of(question) for question in questions]
+    module = module_of(question)
     with tempfile.TemporaryDirectory(prefix="failbench-") as name:
         folder = Path(name).resolve()
-        paths = write_modules(modules, folder)
+        (folder / MODULE).write_text(module.text, encoding="utf-8", newline="")
         settings = folder / "none.toml"  # else pylint would take those of the folders above
         settings.touch()
-        files = [path.name for path in paths]
-        arguments = ("--rcfile", str(settings), "--output-format", "json2", *files)
-        report = run_tool(TOOL, arguments, folder, {"PYLINTHOME": name}) if paths else _NOTHING
-    found: dict[str, list[Finding]] = {path.name: [] for path in paths}
-    for raw in report["messages"]:
-        if raw["type"] in ERRORS:
-            found[raw["path"]].append(_finding(raw))
-    return [
-        prediction_of(TOOL, module, found[path.name])
-        for module, path in zip(modules, paths, strict=True)
-    ]
+        arguments = ("--rcfile", str(settings), "--output-format", "json2", MODULE)
+        report = run_tool(TOOL, arguments, folder, {"PYLINTHOME": name})
+    errors = [raw for raw in report["messages"] if raw["type"] in ERRORS]
+    return prediction_of(TOOL, module, map(_finding, errors))
 
 
-_NOTHING: Final[dict[str, list[dict[str, Any]]]] = {"messages": []}
+def predict_all(questions: Sequence[Question]) -> list[CrashPrediction]:
+    """Predict for many questions, by a process for each as with pyright."""
+    return for_each(predict, questions)
 
 
 def maker() -> str:

@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from failbench.crashes.checkers.exceptions import Tool
 from failbench.crashes.checkers.findings import Finding, prediction_of
-from failbench.crashes.checkers.module import module_of, write_modules
-from failbench.crashes.checkers.process import run_tool, versions_of
+from failbench.crashes.checkers.module import module_of
+from failbench.crashes.checkers.process import MODULE, for_each, run_tool, versions_of
 from failbench.crashes.prediction import CrashPrediction
 from failbench.crashes.question import Question
 
@@ -22,35 +22,33 @@ SYNTAX: Final = "syntax"
 
 
 def predict(question: Question) -> CrashPrediction:
-    """Predict for one question; this starts pyright."""
-    return predict_all([question])[0]
-
-
-def predict_all(questions: Sequence[Question]) -> list[CrashPrediction]:
-    """Predict for many questions by one process, each from a module of its own.
+    """Predict for a question, by a process that is asked nothing else.
 
     Raises
     ------
     BadInputError
         If pyright is not installed, or fails.
     """
-    modules = [module_of(question) for question in questions]
+    module = module_of(question)
     with tempfile.TemporaryDirectory(prefix="failbench-") as name:
         folder = Path(name).resolve()
-        paths = write_modules(modules, folder)
+        (folder / MODULE).write_text(module.text, encoding="utf-8", newline="")
         # Without a file of settings pyright would look for one in the folders above.
         (folder / "pyrightconfig.json").write_text("{}", encoding="utf-8")
         arguments = ("--project", str(folder), "--outputjson", "--pythonpath", sys.executable)
         quiet = {"PYRIGHT_PYTHON_IGNORE_WARNINGS": "1"}  # does not ask for newer versions
-        report = run_tool(TOOL, arguments, folder, quiet) if paths else {"generalDiagnostics": []}
-    found: dict[str, list[Finding]] = {str(path): [] for path in paths}
-    for raw in report["generalDiagnostics"]:
-        if raw["severity"] == "error":
-            found[raw["file"]].append(_finding(raw))
-    return [
-        prediction_of(TOOL, module, found[str(path)])
-        for module, path in zip(modules, paths, strict=True)
-    ]
+        report = run_tool(TOOL, arguments, folder, quiet)
+    errors = [raw for raw in report["generalDiagnostics"] if raw["severity"] == "error"]
+    return prediction_of(TOOL, module, map(_finding, errors))
+
+
+def predict_all(questions: Sequence[Question]) -> list[CrashPrediction]:
+    """Predict for many questions.
+
+    A process for each: what pyright infers of a module depends on what else it was asked, and one
+    process for all answered 1 of the 148 development questions otherwise.
+    """
+    return for_each(predict, questions)
 
 
 def maker() -> str:
