@@ -114,6 +114,7 @@ record-preflight: $(RECORDER)  ## ask a preflight about the runs of the referenc
 
 llm: $(STUDY)  ## ask language models on an Ollama server, then regenerate what reads their answers
 	@$(IN_VENV) failbench llm
+	@$(IN_VENV) failbench llm --crashes
 	@$(IN_VENV) dvc repro
 
 paper: $(STUDY)  ## regenerate the paper's tables, and compile them into paper/tables.pdf

@@ -16,6 +16,7 @@ ROWS = list(csv.DictReader((REPOSITORY / "data/files.csv").open(encoding="utf-8"
 DESCRIBED = ("data", "figures", "paper/tables")
 WRITTEN_LATER = {
     "data/llm/<label>.jsonl",  # by `make llm`, once somebody asks models
+    "data/llm/crashes/<label>.jsonl",  # likewise
     "data/telemetry/carried.csv",  # by `failbench carry`, once fingerprints are carried over
 }
 """What may be committed and need not."""

@@ -4,35 +4,84 @@ from __future__ import annotations
 
 import difflib
 import sys
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
 
 import polars as pl
 
-from failbench.commands.paths import BROKEN, LLM_ANSWERS, MONITORED, TELEMETRY
+from failbench.commands.paths import (
+    BROKEN,
+    LLM_ANSWERS,
+    LLM_CRASH_ANSWERS,
+    MONITORED,
+    NOTEBOOKS,
+    TELEMETRY,
+)
 from failbench.commands.terminal import INTERRUPTED, Meter, progress_meter
 from failbench.errors import BadInputError
 from failbench.params import PARAMS, read_section
 from failbench.telemetry import read_table, read_telemetry
 
 if TYPE_CHECKING:
+    from failbench.methods.llm.answer import AnswerForm
+    from failbench.methods.llm.chat import Chat
     from failbench.methods.llm.record import MonitorRecord
-    from failbench.methods.llm.settings import LlmAgentsSettings, Reads
+    from failbench.methods.llm.settings import (
+        AskingSettings,
+        LlmAgentsSettings,
+        Reads,
+        ServedModel,
+    )
+
+Model = TypeVar("Model", bound="ServedModel")
 
 RESUME = "The answers so far are kept; the same command resumes where this stopped."
 
 
-def ask_models(*, model: str | None, host: str | None, limit: int | None) -> int:
+@dataclass(frozen=True)
+class Asked:
+    """What models are asked.
+
+    Parameters
+    ----------
+    section
+        The section of params.yaml that has the models.
+    settings
+        How they are asked.
+    models
+        By label.
+    prompts
+        By label of the model.
+    folder
+        Of their answers.
+    form
+        What they must answer.
+    """
+
+    section: str
+    settings: AskingSettings
+    models: Mapping[str, ServedModel]
+    prompts: Mapping[str, Sequence[Chat]]
+    folder: Path
+    form: AnswerForm
+
+
+def ask_models(*, model: str | None, host: str | None, limit: int | None, crashes: bool) -> int:
     """Send language models the prompts without a cached answer.
 
     Parameters
     ----------
     model
-        Label in the section ``llm_agents`` of params.yaml; None takes all.
+        Label in params.yaml, in the section ``llm_agents``, or ``crash_agents`` with ``crashes``;
+        None takes all.
     host
         Address of the server; None takes that of OLLAMA_HOST, or this machine.
     limit
-        Number of failing runs, the first by id; None takes all.
+        Number of failing runs, the first by id, or of notebooks; None takes all.
+    crashes
+        Ask about crashes of notebooks in all arms in place of runs.
 
     Returns
     -------
@@ -42,34 +91,25 @@ def ask_models(*, model: str | None, host: str | None, limit: int | None) -> int
     Raises
     ------
     BadInputError
-        If there is no such model, the server is not there or has another model, telemetry or
-        params.yaml cannot be read, or a model reads what the monitor recorded and a run was not
+        If there is no such model, the server is not there or has another model, telemetry, corpus
+        or params.yaml cannot be read, or a model reads what the monitor recorded and a run was not
         monitored.
     """
     from failbench.methods.llm.cache import cache_path
-    from failbench.methods.llm.prompt import prompts_by_reads
     from failbench.methods.llm.session import LlmServerError, Progress, Session, connect
-    from failbench.methods.llm.settings import LlmAgentsSettings
-    from failbench.prediction.slices import ReferenceStudy
 
-    settings = read_section("llm_agents", LlmAgentsSettings, PARAMS)
-    models = settings.models
-    if model is not None:
-        if model not in models:
-            raise BadInputError(
-                PARAMS, "llm_agents.models", f"has no {model!r}.", _similar_names(model, models)
-            )
-        models = {model: models[model]}
-        settings = settings.model_copy(update={"models": models})
-    telemetry = read_telemetry(TELEMETRY)
-    reference = read_section("nested_cv", ReferenceStudy, PARAMS)
-    run_ids = sorted(reference.failures(telemetry.runs)["run_id"])[:limit]
-    monitored = any(each.reads == "telemetry_and_monitor" for each in models.values())
-    records = _monitor_records(settings) if monitored else {}
-    prompts = prompts_by_reads(telemetry, run_ids, settings, records)
-    client = connect(host, settings.timeout_seconds)
-    for label, llm_model in models.items():
-        session = Session(client, label, llm_model, settings, cache_path(LLM_ANSWERS, label))
+    asked = (_about_crashes if crashes else _about_runs)(model, limit)
+    client = connect(host, asked.settings.timeout_seconds)
+    for label, served in asked.models.items():
+        session = Session(
+            client,
+            label,
+            served,
+            asked.settings,
+            cache_path(asked.folder, label),
+            form=asked.form,
+            section=asked.section,
+        )
         with progress_meter() as meter:
 
             def show(progress: Progress, label: str = label, meter: Meter = meter) -> None:
@@ -77,7 +117,7 @@ def ask_models(*, model: str | None, host: str | None, limit: int | None) -> int
                 meter.show(counts, progress.answered, progress.questions)
 
             try:
-                session.ask(list(prompts[llm_model.reads].values()), show)
+                session.ask(asked.prompts[label], show)
             except LlmServerError as error:
                 print(f"{error} {RESUME}", file=sys.stderr)
                 return 1
@@ -85,6 +125,55 @@ def ask_models(*, model: str | None, host: str | None, limit: int | None) -> int
                 print(f"Stopped. {RESUME}", file=sys.stderr)
                 return INTERRUPTED
     return 0
+
+
+def _about_runs(model: str | None, limit: int | None) -> Asked:
+    """Failing runs of the reference study, the first by id."""
+    from failbench.methods.llm.answer import DIAGNOSIS
+    from failbench.methods.llm.prompt import prompts_by_reads
+    from failbench.methods.llm.settings import LlmAgentsSettings
+    from failbench.prediction.slices import ReferenceStudy
+
+    settings = read_section("llm_agents", LlmAgentsSettings, PARAMS)
+    models = _wanted(settings.models, model, "llm_agents")
+    settings = settings.model_copy(update={"models": models})
+    telemetry = read_telemetry(TELEMETRY)
+    reference = read_section("nested_cv", ReferenceStudy, PARAMS)
+    run_ids = sorted(reference.failures(telemetry.runs)["run_id"])[:limit]
+    monitored = any(each.reads == "telemetry_and_monitor" for each in models.values())
+    records = _monitor_records(settings) if monitored else {}
+    by_reads = prompts_by_reads(telemetry, run_ids, settings, records)
+    prompts = {label: list(by_reads[each.reads].values()) for label, each in models.items()}
+    return Asked("llm_agents", settings, models, prompts, LLM_ANSWERS, DIAGNOSIS)
+
+
+def _about_crashes(model: str | None, limit: int | None) -> Asked:
+    """The first notebooks of the corpus, each in all arms."""
+    from failbench.crashes.cases import read_cases
+    from failbench.crashes.language.answer import CRASH
+    from failbench.crashes.language.prompt import prompt_of
+    from failbench.crashes.language.settings import CrashAgentsSettings
+    from failbench.crashes.question import ARMS
+    from failbench.statistics.settings import read_with_statistics
+    from failbench.studies.crash_prediction.settings import CrashPredictionSettings
+
+    settings = read_section("crash_agents", CrashAgentsSettings, PARAMS)
+    models = _wanted(settings.models, model, "crash_agents")
+    study = read_with_statistics("crash_prediction", CrashPredictionSettings, PARAMS)
+    cases = read_cases(NOTEBOOKS, study.control_seed)[:limit]
+    prompts = [prompt_of(case.ask(arm), settings) for case in cases for arm in ARMS]
+    asked = dict.fromkeys(models, prompts)
+    return Asked("crash_agents", settings, models, asked, LLM_CRASH_ANSWERS, CRASH)
+
+
+def _wanted(models: Mapping[str, Model], label: str | None, section: str) -> dict[str, Model]:
+    """The model of a label, or all."""
+    if label is None:
+        return dict(models)
+    if label not in models:
+        problem, remedy = f"has no {label!r}.", _similar_names(label, models)
+        raise BadInputError(PARAMS, f"{section}.models", problem, remedy)
+    return {label: models[label]}
 
 
 def print_prompt(*, run_id: str, reads: Reads) -> int:

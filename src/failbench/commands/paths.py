@@ -48,3 +48,6 @@ REASONING_WORK = RECORDING_WORK / "reasoning"
 
 LLM_ANSWERS = Path("data/llm")
 """Answers of language models, one file per model."""
+
+LLM_CRASH_ANSWERS = LLM_ANSWERS / "crashes"
+"""And of those that were asked about crashes of notebooks."""

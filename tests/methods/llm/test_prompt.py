@@ -7,8 +7,9 @@ import pytest
 
 from failbench.errors import BadInputError
 from failbench.features.observables import Observables
-from failbench.methods.llm import prompt as llm_prompt
-from failbench.methods.llm.prompt import fence_mark, prompt_hash, prompt_of, prompts_of
+from failbench.methods.llm import chat
+from failbench.methods.llm.chat import fence_mark
+from failbench.methods.llm.prompt import prompt_hash, prompt_of, prompts_of
 from failbench.methods.llm.record import abbreviated, number_text, visible
 from failbench.methods.llm.signals import CONFIGURATION_SIGNALS, STEP_SIGNALS
 from made_up_llm import one_run, settings
@@ -106,7 +107,7 @@ def test_control_characters_and_marks_of_chat_templates_are_written_out():
 
 
 def test_the_mark_is_one_that_the_text_does_not_hold(monkeypatch):
-    monkeypatch.setattr(llm_prompt, "MARK_LENGTH", 1)
+    monkeypatch.setattr(chat, "MARK_LENGTH", 1)
     assert fence_mark("0123456789abcde") == "f"
 
 

@@ -165,7 +165,10 @@ def add_recording_commands(commands: Commands) -> None:
     llm.add_argument("--model", metavar="LABEL", help="only this model of params.yaml")
     llm.add_argument("--host", help="address of the server (default: OLLAMA_HOST, or this machine)")
     llm.add_argument(
-        "--limit", type=positive, metavar="RUNS", help="only the first runs, this many"
+        "--limit", type=positive, metavar="N", help="only the first runs or notebooks, this many"
+    )
+    llm.add_argument(
+        "--crashes", action="store_true", help="ask about crashes of notebooks, in all arms"
     )
     llm.set_defaults(run=command("llm", "ask_models"))
 

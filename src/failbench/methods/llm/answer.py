@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from types import MappingProxyType
+from typing import Any, Final, Literal, TypeVar
 
 from pydantic import Field, ValidationError
 
@@ -49,15 +51,52 @@ class Unreadable:
     detail: str
 
 
+Answer = TypeVar("Answer", bound=Record)
+
+
+@dataclass(frozen=True)
+class AnswerForm:
+    """What a model must answer.
+
+    Attributes
+    ----------
+    schema
+        The JSON schema that the server enforces.
+    read
+        Parses an output, given why the server ended it.
+    """
+
+    schema: Mapping[str, Any]
+    read: Callable[[str, str | None], Record | Unreadable]
+
+
 def read_answer(text: str, done_reason: str | None = None) -> LlmAnswer | Unreadable:
+    """Parse an answer to a run; as :func:`read_as`."""
+    return read_as(LlmAnswer, text, done_reason, {"category": "wrong_category"})
+
+
+DIAGNOSIS: Final = AnswerForm(ANSWER_SCHEMA, read_answer)
+"""The answer to a run."""
+
+
+def read_as(
+    kind: type[Answer],
+    text: str,
+    done_reason: str | None,
+    misread: Mapping[str, Misreading] = MappingProxyType({}),
+) -> Answer | Unreadable:
     """Parse the single JSON object in a text, ignoring prose or fences around it.
 
     Parameters
     ----------
+    kind
+        The record that the object must be.
     text
         The model's output.
     done_reason
         Why the server ended the output; ``"length"`` is an answer that was cut off.
+    misread
+        What a wrong value is called, by field; elsewhere it is malformed.
     """
     if not text.strip():
         return Unreadable("empty", "the model wrote nothing")
@@ -72,12 +111,11 @@ def read_answer(text: str, done_reason: str | None = None) -> LlmAnswer | Unread
     if len(objects) > 1:
         return Unreadable("several_answers", f"there are {len(objects)} JSON objects")
     try:
-        return LlmAnswer.model_validate(objects[0])
+        return kind.model_validate(objects[0])
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"])
-        reason: Misreading = "wrong_category" if field == "category" else "malformed"
-        return Unreadable(reason, f"{field}: {first['msg']}")
+        return Unreadable(misread.get(field, "malformed"), f"{field}: {first['msg']}")
 
 
 def _objects(text: str) -> list[dict[str, Any]]:

@@ -17,7 +17,7 @@ from pydantic import Field, StringConstraints
 
 from failbench.errors import BadInputError
 from failbench.files import write_atomically
-from failbench.methods.llm.settings import LlmModel
+from failbench.methods.llm.settings import ServedModel
 from failbench.records import Record
 from failbench.validation import validated
 
@@ -32,7 +32,7 @@ class CachedAnswer(Record):
     Attributes
     ----------
     prompt
-        Hash of messages, schema and options; see :func:`failbench.methods.llm.prompt.prompt_hash`.
+        Hash of messages, schema and options; see :func:`failbench.methods.llm.chat.request_hash`.
     model, digest
         Name of the model, and the digest of its files as the server reports it.
     text
@@ -70,7 +70,7 @@ class LlmCache:
     answers: tuple[CachedAnswer, ...] = ()
     torn: bool = False
 
-    def of_model(self, model: LlmModel) -> Mapping[str, CachedAnswer]:
+    def of_model(self, model: ServedModel) -> Mapping[str, CachedAnswer]:
         """Answers of one model by prompt; of equal prompts the last.
 
         Without a digest in the settings, those of the digest of the last answer: answers of two

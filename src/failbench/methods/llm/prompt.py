@@ -8,8 +8,6 @@ the record; nothing else differs.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -17,6 +15,7 @@ import polars as pl
 
 from failbench.features.observables import Observables, observe
 from failbench.methods.llm.answer import ANSWER_SCHEMA
+from failbench.methods.llm.chat import Chat, fence_mark, request_hash
 from failbench.methods.llm.monitor_record import records_of
 from failbench.methods.llm.record import NOT_LOGGED, MonitorRecord, ShownRun, shown_run
 from failbench.methods.llm.settings import LlmAgentsSettings, Reads
@@ -66,26 +65,14 @@ BEGIN RECORD {mark}
 END RECORD {mark}
 What is the root cause? Answer with the JSON object alone."""
 
-MARK_LENGTH = 16
-
 NO_BREAK = "nothing, up to the failure"
 
 
 @dataclass(frozen=True)
-class Prompt:
+class Prompt(Chat):
     """The two messages to a model, and the record that they show."""
 
-    system: str
-    user: str
     shown: ShownRun
-
-    @property
-    def messages(self) -> list[dict[str, str]]:
-        """The messages as a chat."""
-        return [
-            {"role": "system", "content": self.system},
-            {"role": "user", "content": self.user},
-        ]
 
 
 def prompt_of(
@@ -195,25 +182,7 @@ def prompts_by_reads(
 
 def prompt_hash(prompt: Prompt, settings: LlmAgentsSettings) -> str:
     """SHA-256 of everything but the model that an answer depends on: messages, schema, options."""
-    request = {
-        "messages": prompt.messages,
-        "format": ANSWER_SCHEMA,
-        "options": settings.options(),
-    }
-    return hashlib.sha256(json.dumps(request, sort_keys=True).encode()).hexdigest()
-
-
-def fence_mark(text: str) -> str:
-    """A mark that does not occur in ``text``: the first characters of a hash of it.
-
-    A log cannot contain its mark on purpose, as the mark depends on everything that is logged.
-    """
-    attempt = 0
-    while True:
-        mark = hashlib.sha256(f"{attempt}\n{text}".encode()).hexdigest()[:MARK_LENGTH]
-        if mark not in text:
-            return mark
-        attempt += 1
+    return request_hash(prompt, ANSWER_SCHEMA, settings.options())
 
 
 def _record(shown: ShownRun) -> str:

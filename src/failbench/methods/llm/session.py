@@ -13,10 +13,10 @@ import httpx
 from ollama import ChatResponse, Client, ResponseError
 
 from failbench.errors import BadInputError
-from failbench.methods.llm.answer import ANSWER_SCHEMA, Unreadable, read_answer
+from failbench.methods.llm.answer import DIAGNOSIS, AnswerForm, Unreadable
 from failbench.methods.llm.cache import CachedAnswer, append_answer, read_cache, rewrite_cache
-from failbench.methods.llm.prompt import Prompt, prompt_hash
-from failbench.methods.llm.settings import LlmAgentsSettings, LlmModel, full_name
+from failbench.methods.llm.chat import Chat, request_hash
+from failbench.methods.llm.settings import AskingSettings, ServedModel, full_name
 
 NOT_FOUND = 404
 TOO_MANY_REQUESTS = 429
@@ -64,21 +64,27 @@ class Session:
     model
         Its name and digest.
     settings
-        Prompt and decoding settings.
+        Decoding settings.
     cache
         The file of its answers.
     sleep
         Waits a number of seconds between attempts.
+    form
+        What the model must answer.
+    section
+        The section of params.yaml that has the model, for messages.
     """
 
     client: Client
     label: str
-    model: LlmModel
-    settings: LlmAgentsSettings
+    model: ServedModel
+    settings: AskingSettings
     cache: Path
     sleep: Callable[[float], None] = time.sleep
+    form: AnswerForm = DIAGNOSIS
+    section: str = "llm_agents"
 
-    def ask(self, prompts: Sequence[Prompt], show: Callable[[Progress], None]) -> Progress:
+    def ask(self, prompts: Sequence[Chat], show: Callable[[Progress], None]) -> Progress:
         """Send all prompts without an answer of this model, one after the other.
 
         Each answer is on the disk before the next prompt is sent: an interruption costs at most one
@@ -95,8 +101,11 @@ class Session:
         known = read_cache(self.cache)
         if known.torn:
             rewrite_cache(self.cache, known)
-        answered = set(known.of_model(LlmModel(name=self.model.name, digest=digest)))
-        wanted = {prompt_hash(prompt, self.settings): prompt for prompt in prompts}
+        answered = set(known.of_model(ServedModel(name=self.model.name, digest=digest)))
+        wanted = {
+            request_hash(prompt, self.form.schema, self.settings.options()): prompt
+            for prompt in prompts
+        }
         progress = Progress(len(wanted), len(answered & set(wanted)))
         show(progress)
         for key, prompt in wanted.items():
@@ -114,7 +123,7 @@ class Session:
                 client=version("ollama"),
             )
             append_answer(self.cache, answer)
-            unreadable = isinstance(read_answer(text, reason), Unreadable)
+            unreadable = isinstance(self.form.read(text, reason), Unreadable)
             progress = Progress(
                 len(wanted), progress.answered + 1, progress.unreadable + int(unreadable)
             )
@@ -143,7 +152,7 @@ class Session:
         if not self.model.is_digest(digest):
             raise BadInputError(
                 "params.yaml",
-                f"llm_agents.models.{self.label}.digest",
+                f"{self.section}.models.{self.label}.digest",
                 f"is {self.model.digest}, and the server has {self.model.name} {digest[:12]}.",
                 "Put the digest that `ollama list` prints there, or null to take any.",
             )
@@ -157,7 +166,7 @@ class Session:
             f"Fetch it with `ollama pull {self.model.name}`.",
         )
 
-    def _answer(self, prompt: Prompt) -> tuple[ChatResponse, int]:
+    def _answer(self, prompt: Chat) -> tuple[ChatResponse, int]:
         """The first answer that can be parsed, or else the last one, and the attempts before it.
 
         At temperature 0 another seed hardly changes an answer; the repetition is for transient
@@ -172,13 +181,13 @@ class Session:
                 response = self.client.chat(
                     self.model.name,
                     prompt.messages,
-                    format=ANSWER_SCHEMA,
+                    format=dict(self.form.schema),
                     options=self.settings.options(attempt),
                 )
             except TRANSIENT_ERRORS as error:
                 fault = self._described(error)
                 continue
-            answer = read_answer(response.message.content or "", response.done_reason)
+            answer = self.form.read(response.message.content or "", response.done_reason)
             if not isinstance(answer, Unreadable):
                 return response, attempt
         if response is None:
@@ -198,7 +207,7 @@ class Session:
                     "Ollama",
                     self.model.name,
                     f"the server refuses the request: {error}.",
-                    "Correct the section llm_agents of params.yaml, or update the server.",
+                    f"Correct the section {self.section} of params.yaml, or update the server.",
                 ) from error
         return " ".join(str(error).split()).rstrip(".") or type(error).__name__
 

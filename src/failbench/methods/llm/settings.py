@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints, field_validator
@@ -45,8 +46,8 @@ def reads_monitor(method: str) -> bool:
     return is_language_model(method) and method.endswith(MONITORED_SUFFIX)
 
 
-class LlmModel(Record):
-    """One model: its name on the server, the digest that it must have, and what it is shown.
+class ServedModel(Record):
+    """One model: its name on the server, and the digest that it must have.
 
     Attributes
     ----------
@@ -54,26 +55,31 @@ class LlmModel(Record):
         Name for ``ollama pull``.
     digest
         First characters of the digest; None accepts any model of that name.
-    reads
-        What its prompts show.
     """
 
     name: str = Field(min_length=1)
     digest: Digest | None = None
-    reads: Reads = "telemetry"
 
     def is_digest(self, digest: str) -> bool:
         """Whether a full digest matches that of the model."""
         return digest.startswith(self.digest or "")
 
 
-class LlmAgentsSettings(Record):
-    """Models, prompts and decoding; the section ``llm_agents`` of params.yaml."""
+class LlmModel(ServedModel):
+    """One model that is asked about runs, and what it is shown.
 
-    models: dict[Identifier, LlmModel]
-    steps: int = Field(ge=1)
-    error_characters: int = Field(ge=200)
-    traceback_lines: int = Field(ge=1)
+    Attributes
+    ----------
+    reads
+        What its prompts show.
+    """
+
+    reads: Reads = "telemetry"
+
+
+class AskingSettings(Record):
+    """How models are asked, whatever they are asked: decoding, and what is done after faults."""
+
     temperature: float = Field(ge=0)
     seed: int = Field(ge=0)
     context_tokens: int = Field(ge=1024)
@@ -81,21 +87,6 @@ class LlmAgentsSettings(Record):
     timeout_seconds: float = Field(gt=0)
     attempts: int = Field(ge=1)
     pause_seconds: float = Field(ge=0)
-
-    @field_validator("models")
-    @classmethod
-    def _have_labels_of_language_models(cls, models: dict[str, LlmModel]) -> dict[str, LlmModel]:
-        invalid = [label for label in models if not is_language_model(label)]
-        if invalid:
-            known = " or ".join(PAPER_MODELS)
-            raise ValueError(f"{invalid[0]!r} must be {known}, or begin with {OTHER_MODELS_PREFIX}")
-        for label, model in models.items():
-            if reads_monitor(label) != (model.reads == "telemetry_and_monitor"):
-                raise ValueError(
-                    f"{label!r} must end with {MONITORED_SUFFIX} where it reads "
-                    "telemetry_and_monitor, and only there"
-                )
-        return models
 
     def options(self, attempt: int = 0) -> dict[str, float | int]:
         """Decoding options for the server; each attempt has its own seed."""
@@ -105,6 +96,41 @@ class LlmAgentsSettings(Record):
             "num_ctx": self.context_tokens,
             "num_predict": self.answer_tokens,
         }
+
+
+def check_labels(labels: Iterable[str]) -> None:
+    """Refuse a label that could be taken for another method.
+
+    Raises
+    ------
+    ValueError
+        If there is one.
+    """
+    for label in labels:
+        if not is_language_model(label):
+            known = " or ".join(PAPER_MODELS)
+            raise ValueError(f"{label!r} must be {known}, or begin with {OTHER_MODELS_PREFIX}")
+
+
+class LlmAgentsSettings(AskingSettings):
+    """Models, prompts and decoding; the section ``llm_agents`` of params.yaml."""
+
+    models: dict[Identifier, LlmModel]
+    steps: int = Field(ge=1)
+    error_characters: int = Field(ge=200)
+    traceback_lines: int = Field(ge=1)
+
+    @field_validator("models")
+    @classmethod
+    def _have_labels_of_language_models(cls, models: dict[str, LlmModel]) -> dict[str, LlmModel]:
+        check_labels(models)
+        for label, model in models.items():
+            if reads_monitor(label) != (model.reads == "telemetry_and_monitor"):
+                raise ValueError(
+                    f"{label!r} must end with {MONITORED_SUFFIX} where it reads "
+                    "telemetry_and_monitor, and only there"
+                )
+        return models
 
 
 def full_name(name: str) -> str:
