@@ -16,6 +16,7 @@ from failbench.studies.crash_prediction.comparisons import Contrast, contrasts
 from failbench.studies.crash_prediction.counted import count
 from failbench.studies.crash_prediction.figure import crash_prediction_picture
 from failbench.studies.crash_prediction.finding import finding
+from failbench.studies.crash_prediction.language import LanguageModels
 from failbench.studies.crash_prediction.published import Published
 from failbench.studies.crash_prediction.results import estimates
 from failbench.studies.crash_prediction.settings import (
@@ -43,7 +44,7 @@ def report(
     rows: pl.DataFrame,
     cases: Sequence[Case],
     published: Sequence[Published],
-    unavailable: Sequence[str],
+    models: LanguageModels,
     settings: CrashPredictionSettings,
 ) -> StudyReport:
     """Say how many crashes are foreseen, and what information about the kernel adds.
@@ -56,8 +57,8 @@ def report(
         The notebooks.
     published
         What CRANE-LLM prints.
-    unavailable
-        Labels of language models without answers.
+    models
+        Language models, whose answers are among the rows if they are available.
     settings
         Of the section ``crash_prediction`` of params.yaml, with what it takes of ``statistics``.
     """
@@ -68,7 +69,7 @@ def report(
     tested = rows.filter(pl.col("part") == "test")
     table = parts["test"]
     compared = contrasts(tested, count(tested), settings)
-    notes = _notes(cases, unavailable, settings)
+    notes = _notes(cases, models.unavailable, settings)
     common = (notes.corpus, notes.count)
     by = {
         column: {
@@ -87,7 +88,7 @@ def report(
             "development": _nested(parts["development"]),
             "library": {group: _nested(each) for group, each in by["library"].items()},
             "gains": _gains(compared),
-            "language_models": {label: {"available": False} for label in unavailable},
+            "language_models": models.metrics,
         },
         points={"crash_prediction": table},
         tables=(
