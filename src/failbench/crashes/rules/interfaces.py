@@ -80,9 +80,11 @@ def class_of(path: str) -> dict[str, Any] | None:
 
 @cache
 def members(path: str) -> frozenset[str] | None:
-    """Attributes that a class defines, with those that its documentation lists."""
+    """Attributes that a class defines, stores, or lists in its documentation."""
     known = class_of(path)
-    return None if known is None else frozenset(known["members"]) | {*known["documented"]}
+    if known is None:
+        return None
+    return frozenset([*known["members"], *known["documented"], *known["stored"]])
 
 
 def module_has(module: str, name: str) -> bool | None:

@@ -162,18 +162,33 @@ def _record_class(
                 calls[f"{path}.{name}"] = " ".join(words)
             plain[name] = True
     learnt = sorted(set(_documented(cls)))
+    stored = sorted(set(_stored(cls)) - members - set(learnt))
     classes[path] = {
         "class": f"{cls.__module__}.{cls.__qualname__}",
         "bases": [base.__name__ for base in cls.__mro__[1:-1]],
         "members": sorted(members),
         "methods": sorted(plain),
         "documented": learnt,
+        "stored": stored,
     }
 
 
 def _is_asked(path: str) -> bool:
     """Whether notebooks call methods of a class; of others the arguments are left out."""
     return path in CLASSES or path.startswith(("sklearn.", "lightgbm.", "pandas.", "torch.nn."))
+
+
+def _stored(cls: type) -> list[str]:
+    """Attributes that the methods of a class and its bases store in an instance."""
+    names: list[str] = []
+    for each in cls.__mro__[:-1]:
+        if _is_ours(each):
+            try:
+                source = inspect.getsource(each)
+            except (OSError, TypeError):
+                continue
+            names += re.findall(r"\bself\.([A-Za-z]\w*)(?:, self\.\w+)*(?::[^=\n]+)? = ", source)
+    return names
 
 
 def _documented(cls: type) -> list[str]:
