@@ -58,7 +58,11 @@ def reduced_array(call: Call, array: Array, place: int | None, name: str) -> Val
     if array.home == "torch" and len(call.args) > (place or 0) + 1:
         keeps = call.flag((place or 0) + 1)
     shape = reduced(array, axes, keeps)
-    if array.size == 0 and axes is None and name in ("min", "max", "argmax", "argmin", "amin", "amax"):
+    if (
+        array.size == 0
+        and axes is None
+        and name in ("min", "max", "argmax", "argmin", "amin", "amax")
+    ):
         if array.home in ("numpy", "series", "torch"):
             exception = {"torch": "RuntimeError" if name in ("min", "max") else "IndexError"}
             if array.home != "series" or name.startswith("arg"):
@@ -108,7 +112,12 @@ def _bounds(array: Array, made: Array, name: str, axes: Any) -> None:
             made.nan = True
     if nan is False and array.size and name in ("max", "min", "argmax", "argmin"):
         made.nan = False
-    if name in ("any", "all") and array.uniques is not None and len(array.uniques) == 1 and axes is None:
+    if (
+        name in ("any", "all")
+        and array.uniques is not None
+        and len(array.uniques) == 1
+        and axes is None
+    ):
         made.uniques = (bool(array.uniques[0]),)
 
 
@@ -135,10 +144,17 @@ def _check_reducible(array: Array, name: str) -> None:
         raise Violation("UFuncTypeError" if is_ufunc else "TypeError", f"{name} of text")
     if is_text and name in ("sum", "cumsum") and array.home == "numpy" and array.dtype == "str":
         raise Violation("UFuncTypeError", f"{name} of text")
-    if is_text and name in ("argmax", "argmin") and array.home == "series" and array.dtype == "object":
+    if (
+        is_text
+        and name in ("argmax", "argmin")
+        and array.home == "series"
+        and array.dtype == "object"
+    ):
         raise Violation("TypeError", f"{name} of text")
     if kind == "M" and name in ("sum", "prod", "cumsum"):
-        raise Violation("UFuncTypeError" if array.home == "numpy" else "TypeError", f"{name} of dates")
+        raise Violation(
+            "UFuncTypeError" if array.home == "numpy" else "TypeError", f"{name} of dates"
+        )
     if kind == "C" and name in ("mean", "sum", "std", "var", "median", "prod"):
         raise Violation("TypeError", f"{name} of categories")
     if array.home == "torch" and kind in ("i", "u", "b"):
@@ -255,19 +271,31 @@ def transposed(array: Array, axes: Shape | None, is_default: bool = False) -> Va
     known = [axis for axis in axes if axis is not None]
     exception = "RuntimeError" if array.home == "torch" else "ValueError"
     if len(known) != len(array.shape):
-        raise Violation(exception, f"{len(known)} axes are named where there are {len(array.shape)}")
+        raise Violation(
+            exception, f"{len(known)} axes are named where there are {len(array.shape)}"
+        )
     places = [axis_of(array, axis) or 0 for axis in known]
     if len(set(places)) < len(places):
         raise Violation(exception, "an axis is named twice")
     made = derived(array, tuple(array.shape[place] for place in places), keep=True)
-    made.is_attained, made.uniques, made.nan, made.inf = array.is_attained, array.uniques, array.nan, array.inf
+    made.is_attained, made.uniques, made.nan, made.inf = (
+        array.is_attained,
+        array.uniques,
+        array.nan,
+        array.inf,
+    )
     if array.data is not None:
         made.data = array.data.transpose(places)
     if array.home == "torch":
         is_same = places == sorted(places)
         sizes = [size for size in array.shape if size != 1]
         made.is_contiguous = array.is_contiguous if is_same or len(sizes) < 2 else None
-        if array.is_contiguous is not False and not is_same and None not in sizes and len(sizes) > 1:
+        if (
+            array.is_contiguous is not False
+            and not is_same
+            and None not in sizes
+            and len(sizes) > 1
+        ):
             kept = [place for place in places if array.shape[place] != 1]
             made.is_contiguous = kept == sorted(kept)
         of_graph(made, array)
@@ -307,7 +335,9 @@ def take(call: Call) -> Value:
     index = call.arg(place, "indices")
     if index is None or call.kwargs.get("axis") is not None or len(call.args) > place + 1:
         return Unknown()
-    from_shape = Array("numpy", (array.size,), array.dtype, array.data.ravel() if array.data is not None else None)  # noqa: E501
+    from_shape = Array(
+        "numpy", (array.size,), array.dtype, array.data.ravel() if array.data is not None else None
+    )
     from_shape.low, from_shape.high = array.low, array.high
     return grids.item(from_shape, index)
 
@@ -355,7 +385,11 @@ def sort(call: Call) -> Value:
             return of_data(np.argsort(array.data, kind="stable"))
         size = array.size
         made = derived(array, array.shape, "int64")
-        made.home, made.needs_grad, made.graph = "torch" if array.home == "torch" else "numpy", False, ()
+        made.home, made.needs_grad, made.graph = (
+            "torch" if array.home == "torch" else "numpy",
+            False,
+            (),
+        )
         made.low, made.high = 0, None if size is None else size - 1
         made.is_attained = array.rank == 1 and bool(size)
         return made
@@ -405,7 +439,10 @@ def _shape(value: Value, name: str, state: State) -> Value:
         return Sequence("tuple")
     return Sequence(
         "tuple",
-        [Array("python", (), "int64", low=0) if size is None else Known(size) for size in value.shape],
+        [
+            Array("python", (), "int64", low=0) if size is None else Known(size)
+            for size in value.shape
+        ],
     )
 
 
@@ -426,13 +463,21 @@ def _transposed(value: Value, name: str, state: State) -> Value:
 
 def _dtype_of(value: Value, name: str, state: State) -> Value:
     assert isinstance(value, Array)
-    return Thing("torch.dtype" if value.home == "torch" else "numpy.dtype", {"dtype": value.dtype})
+    paths = {"torch": "torch.dtype", "numpy": "numpy.dtype"}
+    return Thing(paths.get(value.home, "pandas.dtype"), {"dtype": value.dtype})
 
 
 def _flat(value: Value, name: str, state: State) -> Value:
     assert isinstance(value, Array)
-    return of_shape(value, (value.size,)) if value.member is None else Array(
-        value.home, (None if value.shape is None else product(value.shape),), "object", member=value.member
+    return (
+        of_shape(value, (value.size,))
+        if value.member is None
+        else Array(
+            value.home,
+            (None if value.shape is None else product(value.shape),),
+            "object",
+            member=value.member,
+        )
     )
 
 
@@ -467,7 +512,13 @@ FUNCTIONS: Final[dict[str, Handler]] = {
 
 PROPERTIES: Final[dict[str, Property]] = {
     f"{path}.{name}": rule
-    for path in ("numpy.ndarray", "pandas.Series", "pandas.Index", "pandas.DatetimeIndex", "torch.Tensor")
+    for path in (
+        "numpy.ndarray",
+        "pandas.Series",
+        "pandas.Index",
+        "pandas.DatetimeIndex",
+        "torch.Tensor",
+    )
     for name, rule in {
         "shape": _shape,
         "ndim": _ndim,
@@ -478,4 +529,3 @@ PROPERTIES: Final[dict[str, Property]] = {
     }.items()
     if not (path == "torch.Tensor" and name in ("size", "flat"))
 }
-

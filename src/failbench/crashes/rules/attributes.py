@@ -45,6 +45,8 @@ def class_path(value: Value) -> str | None:
     if isinstance(value, Array):
         if value.home == "index" and (value.dtype or "").startswith("datetime64"):
             return "pandas.DatetimeIndex"
+        if value.home == "index" and value.dtype == "category":
+            return "pandas.Categorical"
         return PATHS.get(value.home)
     if isinstance(value, Frame):
         return "pandas.DataFrame"
@@ -179,6 +181,8 @@ def _of_container(value: Sequence | Mapping, name: str) -> Value:
         if value.kind == "dict" and not hasattr(dict, name):
             raise Violation("AttributeError", f"a dict has no attribute {name}")
         return Bound(value, name)
+    if value.kind == "tuple" and name == "numel":  # the shape of a tensor has more than a tuple
+        return Unknown()
     known = PLAIN.get(value.kind)
     if known is not None and not hasattr(known, name):
         raise Violation("AttributeError", f"a {value.kind} has no attribute {name}")
@@ -227,7 +231,9 @@ def _of_instance(value: Instance, name: str, state: State) -> Value:
                 return Bound(value, name, member)
             if isinstance(member, Thing) and member.path == "property":
                 function = member.facts["function"]
-                return state.call(function, [value]) if isinstance(function, Function) else Unknown()
+                return (
+                    state.call(function, [value]) if isinstance(function, Function) else Unknown()
+                )
             if isinstance(member, Thing) and member.path in ("staticmethod", "classmethod"):
                 return Unknown()
             return member
@@ -310,7 +316,9 @@ def set_attribute(owner: Value, name: str, value: Value, state: State) -> None:
         elif isinstance(owner, Mapping) and owner.kind == "Bunch":
             owner.items[name] = value
         elif isinstance(owner, Known) and isinstance(owner.data, (int, float, str)):
-            raise Violation("AttributeError", f"nothing can be stored in a {type(owner.data).__name__}")
+            raise Violation(
+                "AttributeError", f"nothing can be stored in a {type(owner.data).__name__}"
+            )
 
 
 def marked(value: Value, path: str) -> Value:

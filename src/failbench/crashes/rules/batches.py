@@ -104,7 +104,12 @@ def collated(rows: list[Value], size: int, is_shuffled: bool) -> Value:
         elif first.shape is not None:
             shape = (many, *first.shape)
         made = Array("torch", shape, first.dtype)
-        made.needs_grad, made.low, made.high, made.nan = first.needs_grad, first.low, first.high, first.nan
+        made.needs_grad, made.low, made.high, made.nan = (
+            first.needs_grad,
+            first.low,
+            first.high,
+            first.nan,
+        )
         known = [each.data for each in arrays]
         if not is_shuffled and many and all(each is not None for each in known):
             made.data = np.stack([np.asarray(each) for each in known])
@@ -122,7 +127,8 @@ def collated(rows: list[Value], size: int, is_shuffled: bool) -> Value:
         columns = []
         for place in range(len(first.items)):
             column = [
-                row.items[place] if isinstance(row, Sequence) and row.items else Unknown() for row in rows
+                row.items[place] if isinstance(row, Sequence) and row.items else Unknown()
+                for row in rows
             ]
             columns.append(collated(column, size, is_shuffled))
         return Sequence("list", columns)
@@ -131,7 +137,13 @@ def collated(rows: list[Value], size: int, is_shuffled: bool) -> Value:
             raise Violation("TypeError", "a batch holds no None")
         if isinstance(first.data, str):
             return Sequence("list", list(rows) if many else None)
-        dtype = "bool" if isinstance(first.data, bool) else "int64" if isinstance(first.data, int) else "float64"
+        dtype = (
+            "bool"
+            if isinstance(first.data, bool)
+            else "int64"
+            if isinstance(first.data, int)
+            else "float64"
+        )
         return Array("torch", (many,), dtype)
     if isinstance(first, (Frame, Instance)) or (
         isinstance(first, Array) and first.home in ("series", "index")
@@ -140,4 +152,3 @@ def collated(rows: list[Value], size: int, is_shuffled: bool) -> Value:
     if isinstance(first, Array) and first.home == "python":
         return Array("torch", (many,), first.dtype)
     return Unknown()
-

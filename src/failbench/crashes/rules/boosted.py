@@ -13,7 +13,16 @@ from failbench.crashes.rules.samples import (
     width_of,
 )
 from failbench.crashes.rules.state import Call
-from failbench.crashes.rules.values import Array, Estimator, Frame, Known, Mapping, Thing, Unknown, Value
+from failbench.crashes.rules.values import (
+    Array,
+    Estimator,
+    Frame,
+    Known,
+    Mapping,
+    Thing,
+    Unknown,
+    Value,
+)
 from failbench.crashes.rules.violation import Violation
 
 ERROR: Final = "LightGBMError"
@@ -35,7 +44,7 @@ OBJECTIVES: Final = frozenset({
     "binary", "multiclass", "multiclassova", "cross_entropy", "cross_entropy_lambda", "lambdarank",
     "rank_xendcg", "l2", "l1", "mse", "mae", "rmse", "mean_squared_error", "mean_absolute_error", "l2_root",
     "root_mean_squared_error", "regression_l2", "softmax", "multiclass_ova", "ova", "ovr", "xentropy",
-    "xentlambda", "xendcg", "xe_ndcg", "xe_ndcg_mart", "xendcg_mart", "rank_xendcg", "custom", "none",
+    "xentlambda", "xendcg", "xe_ndcg", "xe_ndcg_mart", "xendcg_mart", "custom", "none",
     "null", "na", "mean_absolute_percentage_error",
 })  # fmt: skip
 
@@ -90,7 +99,9 @@ def check_columns(X: Value | None, what: str = "pandas dtypes") -> None:
     if isinstance(X, Frame):
         for label, column in (X.columns or {}).items():
             if column.dtype in ("object", "str") or facts.kind(column) in ("M", "m", "U"):
-                raise Violation("ValueError", f"{what} must be int, float or bool: {label!r} is {column.dtype}")
+                raise Violation(
+                    "ValueError", f"{what} must be int, float or bool: {label!r} is {column.dtype}"
+                )
         return
     grid = as_grid(X)
     if grid is not None and grid.home == "numpy" and facts.kind(grid) == "U":
@@ -111,10 +122,14 @@ def method(call: Call, estimator: Estimator) -> Value:
             check_same_rows(X, call.arg(1, "y"))
             return Array("python", (), "float64")
         if name == "predict_proba":
-            return Array("numpy", (rows_of(X), estimator.n_classes), "float64", nan=False, low=0.0, high=1.0)
+            return Array(
+                "numpy", (rows_of(X), estimator.n_classes), "float64", nan=False, low=0.0, high=1.0
+            )
         is_class = estimator.name == "LGBMClassifier"
         raw = settings.constant(call.arg(None, "raw_score") or Known(False))
-        return Array("numpy", (rows_of(X),) if not raw else None, None if is_class else "float64", nan=False)
+        return Array(
+            "numpy", (rows_of(X),) if not raw else None, None if is_class else "float64", nan=False
+        )
     return Unknown()
 
 
@@ -127,7 +142,12 @@ def check_input(owner: Estimator | Thing, X: Value | None) -> None:
         If there are other numbers of columns, other categories, or text.
     """
     grid = as_grid(X)
-    if grid is not None and grid.shape is not None and len(grid.shape) == 1 and not isinstance(X, Frame):
+    if (
+        grid is not None
+        and grid.shape is not None
+        and len(grid.shape) == 1
+        and not isinstance(X, Frame)
+    ):
         exception = "ValueError"
         raise Violation(exception, "a table is due")
     check_columns(X)
@@ -139,7 +159,9 @@ def check_input(owner: Estimator | Thing, X: Value | None) -> None:
         ours = [n for n, c in (seen.columns or {}).items() if c.dtype == "category"]
         theirs = [n for n, c in (X.columns or {}).items() if c.dtype == "category"]
         if len(ours) != len(theirs) and seen.is_complete and X.is_complete and width == features:
-            raise Violation("ValueError", "train and valid dataset categorical_feature do not match.")
+            raise Violation(
+                "ValueError", "train and valid dataset categorical_feature do not match."
+            )
     if isinstance(features, int) and width is not None and width != features:
         exception = "ValueError" if is_estimator else ERROR
         raise Violation(exception, f"{features} features were learnt and {width} are given")
@@ -164,7 +186,9 @@ def fit(call: Call, estimator: Estimator) -> Value:
             raise Violation("ValueError", "labels are a vector")
         if name == "LGBMClassifier" and kind_of_target(y) == "continuous":
             raise Violation("ValueError", "fractions are no classes")
-        if name in ("LGBMRegressor", "LGBMRanker") and (grid.dtype == "str" or grid.element_types == ("str",)):
+        if name in ("LGBMRegressor", "LGBMRanker") and (
+            grid.dtype == "str" or grid.element_types == ("str",)
+        ):
             raise Violation("ValueError", "labels are numbers")
         estimator.classes, estimator.n_classes = facts.values_of(grid), facts.distinct(grid)
     if name == "LGBMRanker":
@@ -179,8 +203,15 @@ def fit(call: Call, estimator: Estimator) -> Value:
             raise Violation(ERROR, "labels of ranks are whole")
     check_settings(given)
     callbacks = iteration.elements(call.kwargs["callbacks"]) if "callbacks" in call.kwargs else []
-    stops = any(isinstance(e, Thing) and e.path == "lightgbm.early_stopping" for e in callbacks or [])
-    if stops and call.arg(None, "eval_set") is None and call.arg(None, "eval_X") is None and call.is_complete:
+    stops = any(
+        isinstance(e, Thing) and e.path == "lightgbm.early_stopping" for e in callbacks or []
+    )
+    if (
+        stops
+        and call.arg(None, "eval_set") is None
+        and call.arg(None, "eval_X") is None
+        and call.is_complete
+    ):
         raise Violation("ValueError", "stopping early needs a set to evaluate")
     for pair in iteration.elements(call.kwargs.get("eval_set", Unknown())) or []:
         parts = iteration.elements(pair)
@@ -240,7 +271,16 @@ def learnt(value: Estimator, name: str, known: frozenset[str]) -> Value:
         features = value.features
         path = "lightgbm.Booster"
         single = value.name != "LGBMClassifier" or value.n_classes == 2
-        return Thing(path, {"features": features, "seen": value.facts.get("seen"), "single": single if value.n_classes is not None or value.name != "LGBMClassifier" else None})  # noqa: E501
+        return Thing(
+            path,
+            {
+                "features": features,
+                "seen": value.facts.get("seen"),
+                "single": single
+                if value.n_classes is not None or value.name != "LGBMClassifier"
+                else None,
+            },
+        )
     if name == "feature_importances_":
         return Array("numpy", (value.features,), "int64")
     if name in ("evals_result_", "best_score_"):

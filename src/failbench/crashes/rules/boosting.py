@@ -19,7 +19,16 @@ from failbench.crashes.rules.samples import as_grid, rows_of, width_of
 from failbench.crashes.rules.settings import constant
 from failbench.crashes.rules.state import Call
 from failbench.crashes.rules.tables_of_pandas import names_of
-from failbench.crashes.rules.values import Array, Frame, Known, Mapping, Sequence, Thing, Unknown, Value
+from failbench.crashes.rules.values import (
+    Array,
+    Frame,
+    Known,
+    Mapping,
+    Sequence,
+    Thing,
+    Unknown,
+    Value,
+)
 from failbench.crashes.rules.violation import Violation
 
 DATA: Final = "lightgbm.Dataset"
@@ -68,7 +77,9 @@ def construct(data: Thing) -> None:
     rows = data.facts.get("rows") or rows_of(value)
     label_rows = data.facts.get("label_rows") or rows_of(label)
     if rows is not None and label_rows is not None and rows != label_rows:
-        raise Violation(ERROR, f"Length of labels differs from the length of #data: {label_rows} and {rows}")
+        raise Violation(
+            ERROR, f"Length of labels differs from the length of #data: {label_rows} and {rows}"
+        )
     weights = rows_of(data.facts.get("weight"))
     if rows is not None and weights is not None and weights != rows:
         raise Violation(ERROR, f"{weights} weights of {rows} rows")
@@ -119,9 +130,13 @@ def train(call: Call) -> Value:
     """
     params, data = call.arg(0, "params"), call.arg(1, "train_set")
     given = constants(params.items) if isinstance(params, Mapping) else {}
-    complete = isinstance(params, Mapping) and params.is_complete and len(given) == len(params.items)
+    complete = (
+        isinstance(params, Mapping) and params.is_complete and len(given) == len(params.items)
+    )
     if isinstance(params, (Known, Sequence)):
-        raise Violation("TypeError" if call.name == "cv" else "AttributeError", "parameters are a dict")
+        raise Violation(
+            "TypeError" if call.name == "cv" else "AttributeError", "parameters are a dict"
+        )
     if data is not None and not isinstance(data, (Thing, Unknown)):
         raise Violation("TypeError", "a data set of LightGBM is due")
     rounds = call.integer(2, "num_boost_round", default=100)
@@ -130,8 +145,12 @@ def train(call: Call) -> Value:
     sets = call.arg(3, "valid_sets")
     callbacks = iteration.elements(call.kwargs["callbacks"]) if "callbacks" in call.kwargs else []
     found = [e for e in callbacks or [] if isinstance(e, Thing)]
-    stops = any(each.path == "lightgbm.early_stopping" for each in found) or given.get("early_stopping_round")
-    items = [sets] if isinstance(sets, Thing) else iteration.elements(sets) if sets is not None else []
+    stops = any(each.path == "lightgbm.early_stopping" for each in found) or given.get(
+        "early_stopping_round"
+    )
+    items = (
+        [sets] if isinstance(sets, Thing) else iteration.elements(sets) if sets is not None else []
+    )
     for each in items or []:
         if isinstance(each, (Array, Sequence)):
             raise Violation("TypeError", "a set to evaluate is a data set of LightGBM")
@@ -144,11 +163,19 @@ def train(call: Call) -> Value:
             each.facts.setdefault("reference", data)
             construct(each)
     if stops and call.name == "train":
-        is_none = sets is None or (items is not None and not items) or (isinstance(sets, Known) and sets.data is None)
+        is_none = (
+            sets is None
+            or (items is not None and not items)
+            or (isinstance(sets, Known) and sets.data is None)
+        )
         if is_none and call.is_complete:
-            raise Violation("ValueError", "For early stopping, at least one dataset and eval metric is required")
+            raise Violation(
+                "ValueError", "For early stopping, at least one dataset and eval metric is required"
+            )
         if given.get("metric") in ("None", "none", "null"):
-            raise Violation("ValueError", "For early stopping, at least one dataset and eval metric is required")
+            raise Violation(
+                "ValueError", "For early stopping, at least one dataset and eval metric is required"
+            )
     names = _names(call, items, data)
     metrics = _metrics(given, complete)
     for each in found:
@@ -156,14 +183,25 @@ def train(call: Call) -> Value:
             history = each.facts.get("history")
             if isinstance(history, Mapping) and names is not None:
                 for name in names:
-                    inner = {m: Sequence("list", None, rounds if not stops else None) for m in metrics or ()}
+                    inner = {
+                        m: Sequence("list", None, rounds if not stops else None)
+                        for m in metrics or ()
+                    }
                     history.items[name] = Mapping(dict(inner), metrics is not None)
             elif isinstance(history, Mapping):
                 history.is_complete = False
     features = _width(data) if isinstance(data, Thing) else None
     classes = given.get("num_class", 1)
     seen = data.facts.get("data") if isinstance(data, Thing) else None
-    return Thing("lightgbm.Booster", {"features": features, "single": classes == 1 if complete else None, "seen": seen, "rounds": rounds})  # noqa: E501
+    return Thing(
+        "lightgbm.Booster",
+        {
+            "features": features,
+            "single": classes == 1 if complete else None,
+            "seen": seen,
+            "rounds": rounds,
+        },
+    )
 
 
 def _names(call: Call, items: list[Value] | None, data: Value | None) -> list[Hashable] | None:
@@ -202,7 +240,12 @@ def _metrics(given: dict[str, Any], complete: bool) -> list[str] | None:
 def _check_labels(data: Thing, given: dict[str, Any], complete: bool) -> None:
     grid = as_grid(data.facts.get("label"))
     objective = given.get("objective")
-    if data.facts.get("label") is None and not data.facts.get("label_rows") and complete and "told" not in data.facts:  # noqa: E501
+    if (
+        data.facts.get("label") is None
+        and not data.facts.get("label_rows")
+        and complete
+        and "told" not in data.facts
+    ):
         raise Violation(ERROR, "labels should not be None" if objective else "labels are missing")
     if grid is None:
         return
@@ -217,7 +260,11 @@ def _check_labels(data: Thing, given: dict[str, Any], complete: bool) -> None:
     if objective in ("cross_entropy", "xentropy") and high is not None and low is not None:
         if high > 1 or low < 0:
             raise Violation(ERROR, "labels are between 0 and 1")
-    if objective in ("lambdarank", "rank_xendcg") and data.facts.get("group") is None and "told" not in data.facts:
+    if (
+        objective in ("lambdarank", "rank_xendcg")
+        and data.facts.get("group") is None
+        and "told" not in data.facts
+    ):
         raise Violation(ERROR, "ranks need the sizes of queries")
 
 
@@ -225,11 +272,18 @@ def cross_validate(call: Call) -> Value:
     """Results of cross-validation, by name."""
     params = call.arg(0, "params")
     given = constants(params.items) if isinstance(params, Mapping) else {}
-    complete = isinstance(params, Mapping) and params.is_complete and len(given) == len(params.items)
+    complete = (
+        isinstance(params, Mapping) and params.is_complete and len(given) == len(params.items)
+    )
     train(call)
     data = call.arg(1, "train_set")
     stratified = call.flag(None, "stratified", default=True)
-    if isinstance(data, Thing) and stratified and call.arg(None, "folds") is None and len(call.args) < 6:
+    if (
+        isinstance(data, Thing)
+        and stratified
+        and call.arg(None, "folds") is None
+        and len(call.args) < 6
+    ):
         grid = as_grid(data.facts.get("label"))
         if grid is not None and facts.are_whole(grid) is False and facts.kind(grid) == "f":
             raise Violation("ValueError", "fractions are no strata")
@@ -301,7 +355,12 @@ def get(call: Call) -> Value:
         return value if isinstance(value, Value) else Unknown()
     if call.name in ("num_data", "num_feature") and data.facts.get("constructed") is False:
         raise Violation(ERROR, f"Cannot get {call.name} before construct dataset")
-    if call.name in ("subset", "set_categorical_feature", "set_reference", "add_features_from") and data.facts.get("freed"):  # noqa: E501
+    if call.name in (
+        "subset",
+        "set_categorical_feature",
+        "set_reference",
+        "add_features_from",
+    ) and data.facts.get("freed"):
         raise Violation(ERROR, f"Cannot {call.name} after freed raw data")
     return Unknown()
 
@@ -336,7 +395,19 @@ FUNCTIONS: Final[dict[str, Handler]] = {
     "lightgbm.record_evaluation": recorder,
     "lightgbm.early_stopping": stopper,
     "lightgbm.Booster.predict": predict,
-    **{f"lightgbm.Dataset.{name}": get for name in ("get_data", "construct", "get_label", "num_data", "num_feature", "subset", "set_categorical_feature", "set_reference")},  # noqa: E501
+    **{
+        f"lightgbm.Dataset.{name}": get
+        for name in (
+            "get_data",
+            "construct",
+            "get_label",
+            "num_data",
+            "num_feature",
+            "subset",
+            "set_categorical_feature",
+            "set_reference",
+        )
+    },
     **{f"lightgbm.{name}": importance for name in ("plot_importance", "plot_tree", "plot_metric")},
     "lightgbm.Booster.feature_importance": booster_names,
     "lightgbm.Booster.feature_name": booster_names,

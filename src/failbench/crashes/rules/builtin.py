@@ -79,6 +79,8 @@ def _len_of_first(value: Thing) -> Value:
 def _number(call: Call, kind: type) -> Value:
     if not call.args:
         return Known(kind())
+    if call.kwargs:
+        return Unknown()
     value = call.first()
     if isinstance(value, Known):
         if len(call.args) > 1:
@@ -95,7 +97,9 @@ def _number(call: Call, kind: type) -> Value:
                 raise Violation("ValueError", "NaN is no whole number")
             if value.low is not None and value.low == value.high and math.isinf(value.low):
                 raise Violation("OverflowError", "infinity is no whole number")
-        made = Array("python", (), "int64" if kind is int else "float64", low=value.low, high=value.high)
+        made = Array(
+            "python", (), "int64" if kind is int else "float64", low=value.low, high=value.high
+        )
         made.nan = value.nan
         made.is_attained = value.is_attained and value.size == 1
         return made
@@ -142,7 +146,9 @@ def _container(call: Call) -> Value:
     items = iteration.elements(value)
     if items is None:
         element = iteration.element(value, call.state)
-        return Sequence(kind, None, iteration.length(value) if kind in ("list", "tuple") else None, element)
+        return Sequence(
+            kind, None, iteration.length(value) if kind in ("list", "tuple") else None, element
+        )
     if kind in ("set", "frozenset"):
         try:
             return lift({key_of(item) for item in items})
@@ -202,13 +208,17 @@ def _enumerate(call: Call) -> Value:
         pairs: list[Value] = [Sequence("tuple", [Known(start + n), e]) for n, e in enumerate(items)]
         return Sequence("iterator", pairs)
     element = iteration.element(value, call.state)
-    return Sequence("iterator", None, None, Sequence("tuple", [Array("python", (), "int64"), element]))
+    return Sequence(
+        "iterator", None, None, Sequence("tuple", [Array("python", (), "int64"), element])
+    )
 
 
 def _map(call: Call) -> Value:
     function = call.first()
     columns = [iteration.elements(each) for each in call.args[1:]]
-    if columns and all(column is not None and len(column) <= iteration.ROUNDS for column in columns):
+    if columns and all(
+        column is not None and len(column) <= iteration.ROUNDS for column in columns
+    ):
         rows = zip(*[column for column in columns if column is not None])
         return Sequence("iterator", [call.state.call(function, list(row)) for row in rows])
     return Sequence("iterator")
@@ -255,14 +265,22 @@ def _aggregate(call: Call) -> Value:
         if items is None:
             return Unknown()
         values = items
-    if not values and call.name in ("min", "max") and "default" not in call.kwargs and call.is_complete:
+    if (
+        not values
+        and call.name in ("min", "max")
+        and "default" not in call.kwargs
+        and call.is_complete
+    ):
         raise Violation("ValueError", f"{call.name} of nothing")
     if call.kwargs:
         return Unknown()
     functions: dict[str, Any] = {"sum": sum, "min": min, "max": max, "any": any, "all": all}
     try:
         known = [concrete(value) for value in values]
-        if all(is_plain(each) or isinstance(each, np.generic) for each in known) and len(call.args) != 2:
+        if (
+            all(is_plain(each) or isinstance(each, np.generic) for each in known)
+            and len(call.args) != 2
+        ):
             return operators.folded(functions[call.name], known)
     except NotConcrete:
         pass
@@ -281,14 +299,19 @@ def _fold(call: Call) -> Value:
     }  # fmt: skip
     value = call.first()
     if call.name in ("abs", "round") and isinstance(value, Array) and value.data is None:
-        return derived(value, value.shape)
+        made = derived(value, value.shape)
+        made.nan, made.inf = value.nan, value.inf
+        return made
     if call.name == "abs" and isinstance(value, (Sequence, Mapping)):
         raise Violation("TypeError", "abs is of numbers")
     try:
         known = [concrete(each) for each in call.args]
     except NotConcrete:
         return Unknown()
-    if not all(is_plain(each) or isinstance(each, np.generic) for each in known) or call.name == "pow":
+    if (
+        not all(is_plain(each) or isinstance(each, np.generic) for each in known)
+        or call.name == "pow"
+    ):
         return Unknown()
     return operators.folded(functions[call.name], *known)
 
@@ -342,7 +365,9 @@ def _type(call: Call) -> Value:
 
 def _math(call: Call) -> Value:
     value = call.first()
-    if isinstance(value, (Sequence, Mapping)) or (isinstance(value, Known) and isinstance(value.data, str)):
+    if isinstance(value, (Sequence, Mapping)) or (
+        isinstance(value, Known) and isinstance(value.data, str)
+    ):
         if call.name not in ("fsum", "prod", "dist"):
             raise Violation("TypeError", f"{call.name} is of numbers")
     if isinstance(value, Array) and value.size is not None and value.size > 1:

@@ -70,11 +70,15 @@ def call(
         return _called(state, function, args, kwargs, is_complete)
     if isinstance(function, Thing):
         rule = registry.functions().get(f"{function.path}.__call__")
-        return Unknown() if rule is None else rule(
-            Call(state, function.path, args, kwargs, is_complete, function)
+        return (
+            Unknown()
+            if rule is None
+            else rule(Call(state, function.path, args, kwargs, is_complete, function))
         )
     plain = isinstance(function, (Known, Sequence, Mapping, Array, Frame, Estimator))
-    if plain and not (isinstance(function, Array) and function.home == "python" and function.dtype is None):
+    if plain and not (
+        isinstance(function, Array) and function.home == "python" and function.dtype is None
+    ):
         kind = class_path(function) or type(getattr(function, "data", function)).__name__
         raise Violation("TypeError", f"a {kind} cannot be called")
     return Unknown()
@@ -179,7 +183,9 @@ def check_arguments(
     if len(args) > len(known.positional) and not known.takes_more:
         reason = f"{name} takes {len(known.positional)} arguments by position, not {len(args)}"
         raise Violation("TypeError", reason)
-    twice = [each for each in known.positional[: len(args)] if each in kwargs and each in known.named]
+    twice = [
+        each for each in known.positional[: len(args)] if each in kwargs and each in known.named
+    ]
     if twice and not known.takes_more:
         raise Violation("TypeError", f"{name} is given {twice[0]} twice")
     if is_complete:

@@ -19,7 +19,12 @@ def _list_method(call: Call) -> Value:
     if call.name in rules:
         return rules[call.name](call, owner)
     if call.name == "copy":
-        return Sequence(owner.kind, None if owner.items is None else list(owner.items), owner.length, owner.element)  # noqa: E501
+        return Sequence(
+            owner.kind,
+            None if owner.items is None else list(owner.items),
+            owner.length,
+            owner.element,
+        )
     if call.name == "clear":
         owner.items = []
         return Known(None)
@@ -154,8 +159,16 @@ def _text_method(call: Call) -> Value:
         args = [concrete(each) for each in call.args]
         kwargs = {key: concrete(each) for key, each in call.kwargs.items()}
     except NotConcrete:
-        return Array("python", (), "str") if call.name in ("format", "join", "replace") else Unknown()
-    if not operators.is_small(owner.data, *args) or call.name in ("zfill", "ljust", "rjust", "center", "expandtabs"):  # noqa: E501
+        return (
+            Array("python", (), "str") if call.name in ("format", "join", "replace") else Unknown()
+        )
+    if not operators.is_small(owner.data, *args) or call.name in (
+        "zfill",
+        "ljust",
+        "rjust",
+        "center",
+        "expandtabs",
+    ):
         return Array("python", (), "str")
     method: Any = getattr(owner.data, call.name)
     if call.name == "format" and any(not isinstance(each, (int, float, str)) for each in args):

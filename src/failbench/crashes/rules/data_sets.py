@@ -18,7 +18,9 @@ def load(call: Call) -> Value:
     rows, width = known["shape"]
     is_frame = call.flag(None, "as_frame")
     is_pair = call.flag(None, "return_X_y")
-    labels = Array("numpy", tuple(known["target_shape"]), known["target_dtype"], nan=False, inf=False)
+    labels = Array(
+        "numpy", tuple(known["target_shape"]), known["target_dtype"], nan=False, inf=False
+    )
     if known["classes"]:
         labels.low, labels.high, labels.is_attained = 0, known["classes"] - 1, True
         labels.uniques = tuple(range(known["classes"]))
@@ -41,7 +43,9 @@ def load(call: Call) -> Value:
         items["target_names"] = Array("numpy", (known["classes"],), "str")
     items["frame"] = Known(None)
     if is_frame and isinstance(target, Array) and isinstance(data, Frame):
-        items["frame"] = Frame({**(data.columns or {}), "target": target}, True, rows, rows_index(rows))
+        items["frame"] = Frame(
+            {**(data.columns or {}), "target": target}, True, rows, rows_index(rows)
+        )
     if call.name == "load_digits":
         items["images"] = Array("numpy", (rows, 8, 8), "float64", nan=False, inf=False)
     return Mapping(items, True, "Bunch")
@@ -65,11 +69,25 @@ def generated(call: Call) -> Value:
     if call.kwargs.get("coef") is not None:
         return Unknown()
     dtype = "float64" if call.name == "make_regression" else "int64"
-    target = Array("numpy", (rows,) if call.name != "make_regression" or call.arg(None, "n_targets") is None else None, dtype, nan=False, inf=False)  # noqa: E501
-    return Sequence("tuple", [Array("numpy", (rows, width), "float64", nan=False, inf=False), target])
+    target = Array(
+        "numpy",
+        (rows,) if call.name != "make_regression" or call.arg(None, "n_targets") is None else None,
+        dtype,
+        nan=False,
+        inf=False,
+    )
+    return Sequence(
+        "tuple", [Array("numpy", (rows, width), "float64", nan=False, inf=False), target]
+    )
+
+
+def bunch(call: Call) -> Value:
+    """A dictionary whose keys are attributes."""
+    return Mapping(dict(call.kwargs), call.is_complete, "Bunch")
 
 
 FUNCTIONS: Final[dict[str, Handler]] = {
+    "sklearn.utils.Bunch": bunch,
     **{
         f"sklearn.datasets.load_{name}": load
         for name in ("iris", "wine", "breast_cancer", "digits", "diabetes", "linnerud")

@@ -68,6 +68,10 @@ def check_same_device(left: Array, right: Array) -> None:
     """
     if left.home != "torch" or right.home != "torch" or left.device is None or right.device is None:
         return
-    if left.device.partition(":")[0] != right.device.partition(":")[0] and left.shape and right.shape:
+    if (
+        left.device.partition(":")[0] != right.device.partition(":")[0]
+        and left.shape
+        and right.shape
+    ):
         reason = f"tensors are on {left.device} and on {right.device}"
         raise Violation("RuntimeError", reason)

@@ -25,7 +25,10 @@ from failbench.crashes.rules.violation import Violation
 
 AXES: Final = "matplotlib.axes.Axes"
 FIGURE: Final = "matplotlib.figure.Figure"
-PROJECTED: Final = {"3d": "mpl_toolkits.mplot3d.Axes3D", "polar": "matplotlib.projections.polar.PolarAxes"}
+PROJECTED: Final = {
+    "3d": "mpl_toolkits.mplot3d.Axes3D",
+    "polar": "matplotlib.projections.polar.PolarAxes",
+}
 ARTISTS: Final = {"plot": "line", "semilogx": "line", "semilogy": "line", "loglog": "line", "axhline": "line",
     "axvline": "line", "scatter": "collection", "bar": "rectangle", "barh": "rectangle", "hist": "rectangle",
     "axvspan": "rectangle", "axhspan": "rectangle", "text": "text", "set_title": "text", "set_xlabel": "text",
@@ -40,7 +43,17 @@ OTHERS: Final = frozenset({"data", "scalex", "scaley", "markers", "edgecolors", 
 """Arguments that collections and bars take besides the names of their setters."""
 
 CHOICES: Final = {"marker": "marker", "cmap": "cmap", "linestyle": "linestyle", "ls": "linestyle"}
-COLOURS: Final = ("color", "c", "facecolor", "edgecolor", "fc", "ec", "markerfacecolor", "mfc", "ecolor")
+COLOURS: Final = (
+    "color",
+    "c",
+    "facecolor",
+    "edgecolor",
+    "fc",
+    "ec",
+    "markerfacecolor",
+    "mfc",
+    "ecolor",
+)
 
 
 def subplots(call: Call) -> Value:
@@ -130,14 +143,20 @@ def mosaic(call: Call) -> Value:
         known = concrete(layout)
     except NotConcrete:
         return Sequence("tuple", [_figure(call), Mapping({}, False)])
-    lines = [line.strip() for line in known.replace(";", "\n").split("\n") if line.strip()] if isinstance(known, str) else known  # noqa: E501
+    lines = (
+        [line.strip() for line in known.replace(";", "\n").split("\n") if line.strip()]
+        if isinstance(known, str)
+        else known
+    )
     if isinstance(lines, list):
         if len({len(line) for line in lines}) > 1:
             raise Violation("ValueError", "rows of a mosaic have other lengths")
         for line in lines:
             names |= {name: Thing(AXES, {}) for name in line if name != "."}
     panels = Mapping(names)
-    return panels if isinstance(call.receiver, Thing) else Sequence("tuple", [_figure(call), panels])
+    return (
+        panels if isinstance(call.receiver, Thing) else Sequence("tuple", [_figure(call), panels])
+    )
 
 
 def current(call: Call) -> Value:
@@ -166,7 +185,9 @@ def _size(value: Value | None) -> int | None:
 
 
 def _plot(call: Call) -> None:
-    data = [each for each in call.args if not (isinstance(each, Known) and isinstance(each.data, str))]
+    data = [
+        each for each in call.args if not (isinstance(each, Known) and isinstance(each.data, str))
+    ]
     for each in call.args:
         if isinstance(each, Known) and isinstance(each.data, str) and each is not call.args[0]:
             check_layout(each.data)
@@ -177,7 +198,9 @@ def _plot(call: Call) -> None:
     if len(data) >= 2:
         x, y = _size(data[0]), _size(data[1])
         if x is not None and y is not None and x != y:
-            raise Violation("ValueError", f"x and y must have same first dimension, but have {x} and {y}")
+            raise Violation(
+                "ValueError", f"x and y must have same first dimension, but have {x} and {y}"
+            )
         for each in data[:2]:
             taken = operators.as_array(each)
             if taken is not None and taken.rank is not None and taken.rank > 2:
@@ -258,11 +281,21 @@ def check_words(call: Call) -> None:
         if name == "c" and call.name not in ("plot", "scatter"):
             continue
         check_colour(value)
-        if isinstance(value, Sequence) and value.items and not all(isinstance(e, Known) and isinstance(e.data, (int, float)) for e in value.items):  # noqa: E501
+        if (
+            isinstance(value, Sequence)
+            and value.items
+            and not all(
+                isinstance(e, Known) and isinstance(e.data, (int, float)) for e in value.items
+            )
+        ):
             for each in value.items:
                 check_colour(each)
     alpha = call.kwargs.get("alpha")
-    if isinstance(alpha, Known) and isinstance(alpha.data, (int, float)) and not 0 <= alpha.data <= 1:
+    if (
+        isinstance(alpha, Known)
+        and isinstance(alpha.data, (int, float))
+        and not 0 <= alpha.data <= 1
+    ):
         raise Violation("ValueError", f"alpha is between 0 and 1, not {alpha.data}")
     if isinstance(alpha, Known) and isinstance(alpha.data, str):
         raise Violation("TypeError", "alpha is a number")
@@ -327,15 +360,23 @@ def save(call: Call) -> Value:
     """
     owner = call.receiver if isinstance(call.receiver, Thing) else Thing(FIGURE, {})
     name = call.text(0, "fname")
-    kind = call.text(None, "format", default=name.rpartition(".")[2] if name and "." in name else "png")
+    kind = call.text(
+        None, "format", default=name.rpartition(".")[2] if name and "." in name else "png"
+    )
     if kind is not None and kind.lower() not in words("format"):
         raise Violation("ValueError", f"{kind!r} is no format of pictures")
     dpi = call.number(None, "dpi", default=owner.facts.get("dpi"))
     size = owner.facts.get("size")
-    if dpi is not None and isinstance(size, (tuple, list)) and kind in ("png", "jpg", "jpeg", "tif", "tiff", "webp", "raw", "rgba"):  # noqa: E501
+    if (
+        dpi is not None
+        and isinstance(size, (tuple, list))
+        and kind in ("png", "jpg", "jpeg", "tif", "tiff", "webp", "raw", "rgba")
+    ):
         width, height = (float(each) * dpi for each in size)
         if width >= 2**23 or height >= 2**23:
-            raise Violation("ValueError", f"a picture of {width:g} x {height:g} points is too large")
+            raise Violation(
+                "ValueError", f"a picture of {width:g} x {height:g} points is too large"
+            )
         memory.check(int(width) * int(height) * 4, "bool")
     return Known(None)
 
@@ -362,7 +403,11 @@ def style(call: Call) -> Value:
 def pyplot(call: Call) -> Value:
     """A function of pyplot that draws in the panel of the moment."""
     rule = registry.functions().get(f"{AXES}.{call.name}", registry.functions()["axes method"])
-    return rule(Call(call.state, f"{AXES}.{call.name}", call.args, call.kwargs, call.is_complete, Thing(AXES)))
+    return rule(
+        Call(
+            call.state, f"{AXES}.{call.name}", call.args, call.kwargs, call.is_complete, Thing(AXES)
+        )
+    )
 
 
 def ticks(call: Call) -> Value:
@@ -405,9 +450,17 @@ def limits(call: Call) -> Value:
     """
     for value in (*call.args, *call.kwargs.values()):
         for each in value.items or [] if isinstance(value, Sequence) else [value]:
-            if isinstance(each, Known) and isinstance(each.data, float) and not np.isfinite(each.data):
+            if (
+                isinstance(each, Known)
+                and isinstance(each.data, float)
+                and not np.isfinite(each.data)
+            ):
                 raise Violation("ValueError", "Axis limits cannot be NaN or Inf")
-            if isinstance(each, Array) and each.shape == () and (facts.has_nan(each) or facts.has_inf(each)):
+            if (
+                isinstance(each, Array)
+                and each.shape == ()
+                and (facts.has_nan(each) or facts.has_inf(each))
+            ):
                 raise Violation("ValueError", "Axis limits cannot be NaN or Inf")
     return Known(None)
 

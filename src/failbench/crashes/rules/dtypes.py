@@ -57,7 +57,7 @@ def named(value: Value | None) -> str | None:
         if value.path == "pandas.StringDtype":
             return "str"
     if isinstance(value, Thing):
-        if value.path in ("numpy.dtype", "torch.dtype"):
+        if value.path in ("numpy.dtype", "torch.dtype", "pandas.dtype"):
             known: str | None = value.facts.get("dtype")
             return known
         if value.path == "pandas.CategoricalDtype":

@@ -33,7 +33,12 @@ from failbench.crashes.rules.values import (
 )
 from failbench.crashes.rules.violation import Violation
 
-SEARCHES: Final = ("GridSearchCV", "RandomizedSearchCV", "HalvingGridSearchCV", "HalvingRandomSearchCV")
+SEARCHES: Final = (
+    "GridSearchCV",
+    "RandomizedSearchCV",
+    "HalvingGridSearchCV",
+    "HalvingRandomSearchCV",
+)
 COMPOSED: Final = ("Pipeline", "ColumnTransformer", "FeatureUnion", "VotingClassifier", "VotingRegressor",
     "StackingClassifier", "StackingRegressor")  # fmt: skip
 STATELESS: Final = ("FunctionTransformer", "Normalizer", "Binarizer", "HashingVectorizer", "FeatureHasher",
@@ -56,7 +61,11 @@ def made(call: Call) -> Value:
     """A new estimator."""
     estimator = Estimator(call.path, settings.are_given(call))
     if estimator.name in COMPOSED:
-        place = {"FeatureUnion": "transformer_list", "Pipeline": "steps", "ColumnTransformer": "transformers"}
+        place = {
+            "FeatureUnion": "transformer_list",
+            "Pipeline": "steps",
+            "ColumnTransformer": "transformers",
+        }
         steps = estimator.settings.get(place.get(estimator.name, "estimators"))
         estimator.steps = _steps(estimator, steps)
     return estimator
@@ -107,7 +116,9 @@ def clone(call: Call) -> Value:
     value = call.first()
     if isinstance(value, Estimator):
         return unfitted(value)
-    if isinstance(value, Known) or (isinstance(value, Thing) and call.flag(None, "safe", default=True)):
+    if isinstance(value, Known) or (
+        isinstance(value, Thing) and call.flag(None, "safe", default=True)
+    ):
         raise Violation("TypeError", "only estimators are cloned")
     return Unknown()
 
@@ -153,11 +164,20 @@ def check_fitted(estimator: Estimator, name: str) -> None:
     Violation
         ``NotFittedError``.
     """
-    if estimator.name in STATELESS or (estimator.name in SEARCHES and estimator.fitted is None):
+    known = class_of(estimator.path) or {}
+    if (
+        estimator.name in STATELESS
+        or known.get("stateless")
+        or (estimator.name in SEARCHES and estimator.fitted is None)
+    ):
         return
     fitted = estimator.fitted
     if estimator.name == "Pipeline" and estimator.steps is not None:
-        known = [s.fitted for s in estimator.steps.values() if isinstance(s, Estimator) and s.name not in STATELESS]  # noqa: E501
+        known = [
+            s.fitted
+            for s in estimator.steps.values()
+            if isinstance(s, Estimator) and s.name not in STATELESS
+        ]
         fitted = False if False in known else fitted
     if fitted is False:
         raise Violation("NotFittedError", f"{estimator.name}.{name} is called before fit")
@@ -188,7 +208,10 @@ def fit(call: Call, estimator: Estimator) -> None:
         check_same_rows(X, y)
         check_target(estimator, y)
     elif needs_y and y is None and call.is_complete:
-        raise Violation("TypeError" if _requires_y(estimator) else "ValueError", f"{estimator.name} needs labels")
+        raise Violation(
+            "TypeError" if _requires_y(estimator) else "ValueError",
+            f"{estimator.name} needs labels",
+        )
     elif y is not None:
         check_same_rows(X, y)
     weight = call.arg(None, "sample_weight")
@@ -205,7 +228,9 @@ def fit(call: Call, estimator: Estimator) -> None:
     estimator.names = tuple(keys) if keys and all(isinstance(key, str) for key in keys) else None
     estimator.learnt = None
     grid = as_grid(y)
-    if grid is not None and is_a(estimator, "ClassifierMixin"):
+    if grid is not None and grid.rank is not None and grid.rank > 1:
+        estimator.facts["several"] = True
+    elif grid is not None and is_a(estimator, "ClassifierMixin"):
         estimator.classes, estimator.n_classes = facts.values_of(grid), facts.distinct(grid)
     estimator.facts["seen"] = X
 
@@ -219,7 +244,12 @@ def _fit_labels(estimator: Estimator, y: Value | None) -> None:
     grid = as_grid(y)
     estimator.fitted = True
     if grid is not None:
-        if grid.rank is not None and grid.rank > 1 and grid.shape and grid.shape[-1] != 1:
+        if (
+            estimator.name == "LabelEncoder"
+            and (grid.rank or 1) > 1
+            and grid.shape
+            and grid.shape[-1] != 1
+        ):
             raise Violation("ValueError", "labels are a vector")
         estimator.classes, estimator.n_classes = facts.values_of(grid), facts.distinct(grid)
         if estimator.classes is None:
@@ -249,9 +279,16 @@ def check_target(estimator: Estimator, y: Value) -> None:
             "AdaBoostClassifier_", "GaussianProcessClassifier")  # fmt: skip
         if facts.distinct(grid) == 1 and estimator.name in single:
             raise Violation("ValueError", f"{estimator.name} needs two classes or more")
-        if grid.dtype == "object" and grid.element_types is not None and len(grid.element_types) > 1:
+        if (
+            grid.dtype == "object"
+            and grid.element_types is not None
+            and len(grid.element_types) > 1
+        ):
             if "str" in grid.element_types:
-                raise Violation("TypeError" if "float" in grid.element_types else "ValueError", "labels are of several types")  # noqa: E501
+                raise Violation(
+                    "TypeError" if "float" in grid.element_types else "ValueError",
+                    "labels are of several types",
+                )
     elif grid.dtype == "str" and estimator.name != "DummyRegressor":
         texts = [each for each in facts.seen(grid) if isinstance(each, str)]
         if texts and not texts[0].replace(".", "").lstrip("-").isdigit():
@@ -287,15 +324,35 @@ def check_amounts(estimator: Estimator, X: Value | None, y: Value | None) -> Non
         if limit and parts > min(limit):
             raise Violation("ValueError", f"{parts} components where {min(limit)} are the most")
     neighbours = given.get("n_neighbors")
-    if type(neighbours) is int and rows is not None and neighbours > rows and name == "LocallyLinearEmbedding":
+    if (
+        type(neighbours) is int
+        and rows is not None
+        and neighbours > rows
+        and name == "LocallyLinearEmbedding"
+    ):
         raise Violation("ValueError", f"{neighbours} neighbours of {rows} rows")
     perplexity = given.get("perplexity", 30.0 if name == "TSNE" else None)
-    if name == "TSNE" and isinstance(perplexity, (int, float)) and rows is not None and perplexity >= rows:
+    if (
+        name == "TSNE"
+        and isinstance(perplexity, (int, float))
+        and rows is not None
+        and perplexity >= rows
+    ):
         raise Violation("ValueError", f"a perplexity of {perplexity} with {rows} rows")
     solver, penalty = given.get("solver", "lbfgs"), given.get("penalty")
-    if name == "LogisticRegression" and penalty in ("l1", "elasticnet") and solver in ("lbfgs", "newton-cg", "sag", "newton-cholesky"):  # noqa: E501
+    if (
+        name == "LogisticRegression"
+        and penalty in ("l1", "elasticnet")
+        and solver in ("lbfgs", "newton-cg", "sag", "newton-cholesky")
+    ):
         raise Violation("ValueError", f"the solver {solver} has no penalty {penalty}")
-    if name in ("MultinomialNB", "ComplementNB", "CategoricalNB", "NMF", "LatentDirichletAllocation"):
+    if name in (
+        "MultinomialNB",
+        "ComplementNB",
+        "CategoricalNB",
+        "NMF",
+        "LatentDirichletAllocation",
+    ):
         grid = as_grid(X)
         low = None if grid is None else facts.lowest(grid)
         if low is not None and low < 0:
@@ -330,14 +387,23 @@ def _check_composed(estimator: Estimator, X: Value | None) -> None:
         for name in names_of(value):
             if isinstance(X, Frame) and X.columns is not None and X.is_complete:
                 if isinstance(name, str) and name not in X.columns:
-                    raise Violation("ValueError", f"{name!r} is none of the columns {list(X.columns)[:8]}")
+                    raise Violation(
+                        "ValueError", f"{name!r} is none of the columns {list(X.columns)[:8]}"
+                    )
             elif isinstance(X, Array) and X.home == "numpy" and isinstance(name, str):
-                raise Violation("ValueError", "columns are named where the data are no table of pandas")
+                raise Violation(
+                    "ValueError", "columns are named where the data are no table of pandas"
+                )
 
 
 def _part(X: Value | None, columns: Value | None) -> Value | None:
     from_names = names_of(columns)
-    if isinstance(X, Frame) and X.columns is not None and from_names and all(n in X.columns for n in from_names):
+    if (
+        isinstance(X, Frame)
+        and X.columns is not None
+        and from_names
+        and all(n in X.columns for n in from_names)
+    ):
         if isinstance(columns, Known):
             return X.columns[from_names[0]]
         return Frame({name: X.columns[name] for name in from_names}, True, X.rows, X.labels)
@@ -372,7 +438,9 @@ def _fit_steps(call: Call, estimator: Estimator, X: Value | None, y: Value | Non
         step.fitted = True
         if not is_last:
             if "transform" not in (members(step.path) or {"transform"}):
-                raise Violation("TypeError", f"{step.name} is in the midst of a pipeline and transforms nothing")
+                raise Violation(
+                    "TypeError", f"{step.name} is in the midst of a pipeline and transforms nothing"
+                )
             current = transformed(replace(call, args=[current], kwargs={}, receiver=step), step)
 
 
@@ -382,7 +450,13 @@ def _fit_search(call: Call, estimator: Estimator, X: Value | None, y: Value | No
     settings.check_scoring(estimator.settings.get("scoring"))
     if not isinstance(inner, Estimator):
         return
-    grids = [grid] if isinstance(grid, Mapping) else grid.items or [] if isinstance(grid, Sequence) else []
+    grids = (
+        [grid]
+        if isinstance(grid, Mapping)
+        else grid.items or []
+        if isinstance(grid, Sequence)
+        else []
+    )
     for each in grids:
         for key in each.items if isinstance(each, Mapping) else ():
             check_parameter(inner, str(key))
@@ -423,7 +497,11 @@ def set_params(call: Call, estimator: Estimator) -> Value:
         first, _, rest = key.partition("__")
         owner: Value | None = estimator
         while rest:
-            owner = (owner.steps or {}).get(first) or owner.settings.get(first) if isinstance(owner, Estimator) else None  # noqa: E501
+            owner = (
+                (owner.steps or {}).get(first) or owner.settings.get(first)
+                if isinstance(owner, Estimator)
+                else None
+            )
             first, _, rest = rest.partition("__")
         if isinstance(owner, Estimator):
             if owner.steps is not None and first in owner.steps:
@@ -476,13 +554,19 @@ def check_neighbours(estimator: Estimator) -> None:
 
 def predicted(estimator: Estimator, X: Value, name: str) -> Value:
     """The shape of a prediction."""
+    if estimator.facts.get("several"):
+        return Unknown()
     rows = rows_of(X)
     if name == "predict":
         dtype = "float64" if is_a(estimator, "RegressorMixin") else None
         classes = estimator.classes
         if classes is not None:
             kinds = {type(each) for each in classes}
-            dtype = {frozenset({int}): "int64", frozenset({str}): "str", frozenset({float}): "float64"}.get(frozenset(kinds))  # noqa: E501
+            dtype = {
+                frozenset({int}): "int64",
+                frozenset({str}): "str",
+                frozenset({float}): "float64",
+            }.get(frozenset(kinds))
         return Array("numpy", (rows,), dtype, nan=False)
     if name in ("predict_proba", "predict_log_proba"):
         made = Array("numpy", (rows, estimator.n_classes), "float64", nan=False)
@@ -505,19 +589,37 @@ def check_input(estimator: Estimator, X: Value) -> None:
     check_features(X, estimator.name)
     _check_composed(estimator, X)
     width = width_of(X)
-    names = list(X.columns or {}) if isinstance(X, Frame) and X.columns is not None and X.is_complete else None
-    if estimator.names is not None and names is not None and estimator.name not in ("ColumnTransformer", *STATELESS):  # noqa: E501
+    names = (
+        list(X.columns or {})
+        if isinstance(X, Frame) and X.columns is not None and X.is_complete
+        else None
+    )
+    if (
+        estimator.names is not None
+        and names is not None
+        and estimator.name not in ("ColumnTransformer", *STATELESS)
+    ):
         if all(isinstance(each, str) for each in names) and tuple(names) != tuple(estimator.names):
-            raise Violation("ValueError", "features have other names, or another order, than was learnt")
+            raise Violation(
+                "ValueError", "features have other names, or another order, than was learnt"
+            )
     if estimator.features is not None and width is not None and width != estimator.features:
         if estimator.name not in ("ColumnTransformer", "Pipeline", *SEARCHES, *STATELESS):
-            raise Violation("ValueError", f"{estimator.name} learnt {estimator.features} features and is given {width}")  # noqa: E501
+            raise Violation(
+                "ValueError",
+                f"{estimator.name} learnt {estimator.features} features and is given {width}",
+            )
         if estimator.name == "Pipeline" and width < estimator.features:
-            raise Violation("ValueError", f"{estimator.features} features were learnt and {width} are given")
+            raise Violation(
+                "ValueError", f"{estimator.features} features were learnt and {width} are given"
+            )
         if estimator.name == "Pipeline" and not any(
-            isinstance(s, Estimator) and s.name == "ColumnTransformer" for s in (estimator.steps or {}).values()
+            isinstance(s, Estimator) and s.name == "ColumnTransformer"
+            for s in (estimator.steps or {}).values()
         ):
-            raise Violation("ValueError", f"{estimator.features} features were learnt and {width} are given")
+            raise Violation(
+                "ValueError", f"{estimator.features} features were learnt and {width} are given"
+            )
     if estimator.name in ("OneHotEncoder", "OrdinalEncoder"):
         check_vocabulary(estimator, X)
 
@@ -566,7 +668,10 @@ def _columns(value: Frame | Array) -> list[Array]:
     if isinstance(value, Frame):
         return list((value.columns or {}).values())
     if value.data is not None and value.data.ndim == 2:
-        return [Array("numpy", (len(value.data),), value.dtype, value.data[:, p]) for p in range(value.data.shape[1])]  # noqa: E501
+        return [
+            Array("numpy", (len(value.data),), value.dtype, value.data[:, p])
+            for p in range(value.data.shape[1])
+        ]
     if value.shape is not None and len(value.shape) == 2 and value.shape[1] == 1:
         return [value]
     return []
@@ -580,7 +685,9 @@ def _inverted(estimator: Estimator, X: Value | None) -> Value:
         if grid is not None and grid.shape is not None and len(grid.shape) == 1:
             raise Violation("ValueError", f"{estimator.name} needs a table")
         if width is not None and estimator.features is not None and width != estimator.features:
-            raise Violation("ValueError", f"{estimator.features} columns were learnt and {width} are given")
+            raise Violation(
+                "ValueError", f"{estimator.features} columns were learnt and {width} are given"
+            )
         return Array("numpy", (rows_of(X), width), "float64")
     return Unknown()
 
@@ -605,7 +712,9 @@ def transformed(call: Call, estimator: Estimator) -> Value:
         parts = given.get("n_components", 2 if name in ("TSNE", "TruncatedSVD") else None)
         least = None if rows is None or width is None else min(rows, width)
         default = least if parts is None and name == "PCA" else None
-        return Array("numpy", (rows, parts if type(parts) is int else default), "float64", nan=False)
+        return Array(
+            "numpy", (rows, parts if type(parts) is int else default), "float64", nan=False
+        )
     if name == "LabelEncoder":
         return Array("numpy", (rows,), "int64", low=0)
     if name == "SelectKBest":
@@ -633,7 +742,9 @@ def attribute(value: Value, name: str, state: State) -> Value:
         return stored  # type: ignore[no-any-return]
     known = members(value.path) or frozenset()
     methods = (class_of(value.path) or {"methods": []})["methods"]
-    is_learnt = name.endswith("_") and not name.startswith("_") or name in ("booster_", "best_estimator_")
+    is_learnt = (
+        (name.endswith("_") and not name.startswith("_")) or name in ("booster_", "best_estimator_")
+    )
     if is_learnt:
         return _learnt(value, name, known)
     if name in ("steps", "named_steps", "named_transformers_", "named_estimators"):
@@ -644,7 +755,13 @@ def attribute(value: Value, name: str, state: State) -> Value:
         _check_available(value, name)
         return Bound(value, name)
     parameters_of = parameters(value.path)
-    if name in known or name.startswith("_") or (parameters_of and name in parameters_of.named):
+    is_dynamic = (class_of(value.path) or {}).get("dynamic") or name.endswith("_request")
+    if (
+        is_dynamic
+        or name in known
+        or name.startswith("_")
+        or (parameters_of and name in parameters_of.named)
+    ):
         return Unknown() if name not in known else Bound(value, name)
     delegating = value.name in (*SEARCHES, "Pipeline", *COMPOSED) or name in recorded()["calls"]
     if delegating and name in known:
@@ -678,16 +795,27 @@ def _learnt(value: Estimator, name: str, known: frozenset[str]) -> Value:
         raise Violation(exception, f"{value.name}.{name} is there after fit")
     defined = (class_of(value.path) or {"members": known})["members"]
     if fitted and value.learnt is not None and name not in value.learnt and name not in defined:
-        raise Violation("AttributeError", f"{value.name} learnt {sorted(value.learnt)[:8]} and no {name}")
+        raise Violation(
+            "AttributeError", f"{value.name} learnt {sorted(value.learnt)[:8]} and no {name}"
+        )
     if fitted and not is_documented and known and value.learnt is None:
         raise Violation("AttributeError", f"{value.name} has no attribute {name}")
     if fitted and name == "coef_" and value.name in ("SVC", "SVR", "NuSVC", "NuSVR", "OneClassSVM"):
         kernel = settings.constant(value.settings.get("kernel", Known("rbf")))
         if isinstance(kernel, str) and kernel != "linear":
             raise Violation("AttributeError", "coef_ is there with a linear kernel alone")
-    if fitted and name == "feature_names_in_" and value.learnt is not None and name not in value.learnt:
+    if (
+        fitted
+        and name == "feature_names_in_"
+        and value.learnt is not None
+        and name not in value.learnt
+    ):
         raise Violation("AttributeError", "names of features were not learnt")
-    if fitted and name.startswith("best_") and settings.constant(value.settings.get("refit", Known(True))) is False:
+    if (
+        fitted
+        and name.startswith("best_")
+        and settings.constant(value.settings.get("refit", Known(True))) is False
+    ):
         if name == "best_estimator_":
             raise Violation("AttributeError", "the best estimator is there with refit alone")
     return _content(value, name)
@@ -712,15 +840,20 @@ def _content(value: Estimator, name: str) -> Value:
         return Array("numpy", (value.n_classes,))
     if name == "n_features_in_":
         return Unknown() if value.features is None else Known(value.features)
-    if name in ("named_steps_", "named_transformers_", "named_estimators_") and value.steps is not None:
-        return Mapping(dict(value.steps), False, "Bunch")
+    if (
+        name in ("named_steps_", "named_transformers_", "named_estimators_")
+        and value.steps is not None
+    ):
+        return Mapping({}, False, "Bunch")
     if name == "feature_importances_":
         return Array("numpy", (value.features,), "float64", nan=False)
     if name == "coef_":
         if value.name in ("LinearRegression", "Ridge", "Lasso", "ElasticNet", "RidgeCV", "LassoCV"):
             return Array("numpy", (value.features,), "float64")
         if value.name == "LogisticRegression" and value.n_classes is not None:
-            return Array("numpy", (1 if value.n_classes == 2 else value.n_classes, value.features), "float64")
+            return Array(
+                "numpy", (1 if value.n_classes == 2 else value.n_classes, value.features), "float64"
+            )
     if name in ("mean_", "scale_", "var_") and value.name == "StandardScaler":
         return Array("numpy", (value.features,), "float64")
     if name == "labels_":
@@ -729,7 +862,9 @@ def _content(value: Estimator, name: str) -> Value:
         return Array("numpy", (rows,), "int64")
     if name == "cluster_centers_":
         count = settings.constant(value.settings.get("n_clusters", Known(8)))
-        return Array("numpy", (count if isinstance(count, int) else None, value.features), "float64")
+        return Array(
+            "numpy", (count if isinstance(count, int) else None, value.features), "float64"
+        )
     return Unknown()
 
 
@@ -789,4 +924,3 @@ FUNCTIONS: Final[dict[str, Handler]] = {
 }
 
 PROPERTIES: Final[dict[str, Property]] = {"estimator": attribute}
-

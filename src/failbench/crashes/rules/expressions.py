@@ -290,7 +290,9 @@ def _lambda(node: ast.Lambda, state: State) -> Value:
     return function_of(node, state)
 
 
-def function_of(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, state: State) -> Function:
+def function_of(
+    node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, state: State
+) -> Function:
     """A function as it is defined, with its defaults and what it sees."""
     arguments = node.args
     positional = [*arguments.posonlyargs, *arguments.args]

@@ -61,7 +61,11 @@ def has_nan(array: Array) -> bool | None:
         if data.dtype.kind == "O":
             return any(each is None or each != each for each in data.ravel().tolist())
         return False
-    if array.nan is None and (kind(array) or "f") in "biu" and not (array.dtype or "I")[0].isupper():
+    if (
+        array.nan is None
+        and (kind(array) or "f") in "biu"
+        and not (array.dtype or "I")[0].isupper()
+    ):
         return False
     return array.nan
 
@@ -108,6 +112,10 @@ def values_of(array: Array) -> tuple[Any, ...] | None:
             return tuple(sorted(known))
         except TypeError:
             return None
+    if array.uniques is None and array.is_attained and (kind(array) or "?") in "iu":
+        low, high, count = array.low, array.high, array.distinct
+        if low is not None and high is not None and count == high - low + 1 and count <= 1_000:
+            return tuple(range(int(low), int(high) + 1))
     return array.uniques
 
 

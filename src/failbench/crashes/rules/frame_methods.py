@@ -23,7 +23,6 @@ from failbench.crashes.rules.tables_of_pandas import (
     names_of,
     part_of,
     rows_of,
-    select,
 )
 from failbench.crashes.rules.values import (
     Array,
@@ -61,7 +60,12 @@ def copied(frame: Frame) -> Frame:
     made = rows_of(frame, frame.rows, slice(None))
     for name, column in (made.columns or {}).items():
         old = (frame.columns or {})[name]
-        column.nan, column.inf, column.uniques, column.distinct = old.nan, old.inf, old.uniques, old.distinct
+        column.nan, column.inf, column.uniques, column.distinct = (
+            old.nan,
+            old.inf,
+            old.uniques,
+            old.distinct,
+        )
         column.is_attained, column.is_unique = old.is_attained, old.is_unique
     made.labels = frame.labels
     return made
@@ -131,7 +135,11 @@ def _mapped(frame: Frame, function: Value, state: State) -> Frame:
         label: Value = Unknown()
         path = getattr(getattr(function, "receiver", None), "path", "")
         name = getattr(function, "name", "")
-        if path == "builtins.str" and isinstance(key, str) and name in ("lower", "upper", "title", "strip", "capitalize"):  # noqa: E501
+        if (
+            path == "builtins.str"
+            and isinstance(key, str)
+            and name in ("lower", "upper", "title", "strip", "capitalize")
+        ):
             label = Known(getattr(key, name)())
         elif isinstance(function, Function):
             label = state.call(function, [lift(key)])
@@ -150,7 +158,11 @@ def assign(call: Call) -> Value:
         stored = call.state.call(value, [from_frame]) if isinstance(value, Function) else value
         size = iteration.length(stored)
         is_series = isinstance(stored, Array) and stored.home == "series"
-        if not is_series and isinstance(stored, (Sequence, Array)) and None not in (size, from_frame.rows):
+        if (
+            not is_series
+            and isinstance(stored, (Sequence, Array))
+            and None not in (size, from_frame.rows)
+        ):
             if size != from_frame.rows and not (isinstance(stored, Array) and stored.rank == 0):
                 raise Violation("ValueError", f"{size} values are stored in {from_frame.rows} rows")
         column = as_column(stored, from_frame.rows)
@@ -170,7 +182,11 @@ def set_index(call: Call) -> Value:
     if made.columns is None:
         return given(call, made)
     if len(names) == 1 and names[0] in made.columns and isinstance(call.first(), Known):
-        keys = made.columns.pop(names[0]) if call.flag(None, "drop", default=True) else made.columns[names[0]]
+        keys = (
+            made.columns.pop(names[0])
+            if call.flag(None, "drop", default=True)
+            else made.columns[names[0]]
+        )
         labels = part_of(keys, keys.length, slice(None))
         labels.home, labels.labels, labels.name = "index", None, lift(names[0])
         labels.is_unique = keys.is_unique
@@ -198,7 +214,11 @@ def reset_index(call: Call) -> Value:
             added = {name: Array("series", (frame.rows,)) for name in labels.name.data}
             made.columns = {**added, **made.columns}
         else:
-            name = labels.name.data if isinstance(labels.name, Known) and labels.name.data is not None else "index"  # noqa: E501
+            name = (
+                labels.name.data
+                if isinstance(labels.name, Known) and labels.name.data is not None
+                else "index"
+            )
             column = part_of(labels, labels.length, slice(None))
             column.home, column.name = "series", Known(name)
             if name in made.columns:
@@ -246,7 +266,9 @@ def part(call: Call) -> Value:
     check_columns(frame, names)
     made = rows_of(frame, None)
     if call.name == "dropna" and made.columns is not None:
-        gaps = [facts.has_nan(c) for k, c in (frame.columns or {}).items() if not names or k in names]
+        gaps = [
+            facts.has_nan(c) for k, c in (frame.columns or {}).items() if not names or k in names
+        ]
         if call.arg(0, "axis") is None:
             for name, column in made.columns.items():
                 if not names or name in names:
@@ -262,7 +284,12 @@ def _sample(call: Call, frame: Frame) -> Value:
     count = call.integer(0, "n")
     replaced = call.flag(2, "replace")
     share = call.number(1, "frac")
-    if call.arg(0, "n") is not None and call.arg(1, "frac") is not None and share is not None and count is not None:
+    if (
+        call.arg(0, "n") is not None
+        and call.arg(1, "frac") is not None
+        and share is not None
+        and count is not None
+    ):
         raise Violation("ValueError", "either a number or a share is sampled")
     is_larger = count is not None and frame.rows is not None and count > frame.rows
     if replaced is False and (is_larger or (share is not None and share > 1)):
@@ -287,11 +314,21 @@ def merge(call: Call) -> Value:
     if not isinstance(left, Frame) or not isinstance(right, Frame):
         return Frame(None, False, None)
     on = call.arg(2 if isinstance(call.receiver, Frame) else 3, "on")
-    left_on, right_on = names_of(call.arg(None, "left_on") or on), names_of(call.arg(None, "right_on") or on)
-    uses_index = call.arg(None, "left_index") is not None or call.arg(None, "right_index") is not None
+    left_on, right_on = (
+        names_of(call.arg(None, "left_on") or on),
+        names_of(call.arg(None, "right_on") or on),
+    )
+    uses_index = (
+        call.arg(None, "left_index") is not None or call.arg(None, "right_index") is not None
+    )
     check_columns(left, _without_index(left, left_on))
     check_columns(right, _without_index(right, right_on))
-    if left.columns is None or right.columns is None or not left.is_complete or not right.is_complete:
+    if (
+        left.columns is None
+        or right.columns is None
+        or not left.is_complete
+        or not right.is_complete
+    ):
         return Frame(None, False, None)
     if not left_on and not right_on and not uses_index and how != "cross":
         shared: list[Hashable] = [name for name in left.columns if name in right.columns]
@@ -303,7 +340,9 @@ def merge(call: Call) -> Value:
             _check_keys(left.columns[one], right.columns[other])
     if how == "cross":
         total = None if left.rows is None or right.rows is None else left.rows * right.rows
-        memory.check(None if total is None else total * (len(left.columns) + len(right.columns)), "int64")
+        memory.check(
+            None if total is None else total * (len(left.columns) + len(right.columns)), "int64"
+        )
     return _joined(call, left, right, left_on, right_on, how)
 
 
@@ -320,14 +359,24 @@ def _check_keys(left: Array, right: Array) -> None:
     if None in kinds or len(kinds) == 1:
         return
     is_text = [each.dtype == "str" or each.element_types == ("str",) for each in (left, right)]
-    if any(is_text) and not all(is_text) and (kinds - {"U", "O"}) <= set("iuf") and len(kinds - {"U", "O"}) == 1:
+    if (
+        any(is_text)
+        and not all(is_text)
+        and (kinds - {"U", "O"}) <= set("iuf")
+        and len(kinds - {"U", "O"}) == 1
+    ):
         raise Violation("ValueError", f"keys are of {left.dtype} and {right.dtype}")
     if "M" in kinds and kinds & set("iuf"):
         raise Violation("ValueError", f"keys are of {left.dtype} and {right.dtype}")
 
 
 def _joined(
-    call: Call, left: Frame, right: Frame, left_on: list[Hashable], right_on: list[Hashable], how: str | None
+    call: Call,
+    left: Frame,
+    right: Frame,
+    left_on: list[Hashable],
+    right_on: list[Hashable],
+    how: str | None,
 ) -> Frame:
     suffixes = ("_x", "_y")
     try:
@@ -339,9 +388,13 @@ def _joined(
     columns: dict[Hashable, Array] = {}
     for name, column in left.columns.items():
         is_twice = name in right.columns and name not in shared
-        columns[f"{name}{suffixes[0]}" if is_twice else name] = derived(column, (None,), keep=how == "left")
+        columns[f"{name}{suffixes[0]}" if is_twice else name] = derived(
+            column, (None,), keep=how == "left"
+        )
     one_key = len(left_on) == len(right_on) == 1
-    keys = (left.columns.get(left_on[0]), right.columns.get(right_on[0])) if one_key else (None, None)
+    keys = (
+        (left.columns.get(left_on[0]), right.columns.get(right_on[0])) if one_key else (None, None)
+    )
     missing, rows = _gaps(keys[0], keys[1]) if how == "left" else (None, None)
     for name, column in right.columns.items():
         if name in shared:
@@ -384,7 +437,11 @@ def pivot(call: Call) -> Value:
     frame = call.receiver if isinstance(call.receiver, Frame) else call.first()
     if not isinstance(frame, Frame):
         return Unknown()
-    order = ("values", "index", "columns") if call.name == "pivot_table" else ("columns", "index", "values")
+    order = (
+        ("values", "index", "columns")
+        if call.name == "pivot_table"
+        else ("columns", "index", "values")
+    )
     parts = {name: call.kwargs.get(name) for name in order}
     for name, value in zip(order, values):
         parts[name] = value
@@ -407,12 +464,21 @@ def _check_mean(call: Call, frame: Frame, values: list[Hashable]) -> None:
     function = call.text(None, "aggfunc", default="mean")
     for name in values:
         column = (frame.columns or {}).get(name)
-        if column is not None and column.dtype == "str" and function in ("mean", "std", "median", "var"):
+        if (
+            column is not None
+            and column.dtype == "str"
+            and function in ("mean", "std", "median", "var")
+        ):
             raise Violation("TypeError", f"{function} of text in {name!r}")
 
 
 def _wide(
-    call: Call, frame: Frame, index: list[Hashable], columns: list[Hashable], values: list[Hashable], is_one: bool
+    call: Call,
+    frame: Frame,
+    index: list[Hashable],
+    columns: list[Hashable],
+    values: list[Hashable],
+    is_one: bool,
 ) -> Frame:
     known = frame.columns or {}
     if len(index) != 1 or len(columns) != 1 or len(values) != 1 or not is_one:
@@ -438,7 +504,12 @@ def _wide(
         if pairs is not None and row_labels is not None:
             missing = np.array([(row, label) not in pairs for row in row_labels])
             column.nan = bool(missing.any()) and not filled
-            if value is not None and facts.kind(value) in ("i", "f") and missing.any() and not filled:
+            if (
+                value is not None
+                and facts.kind(value) in ("i", "f")
+                and missing.any()
+                and not filled
+            ):
                 column.dtype = "float64"
                 if facts.has_nan(value) is False:
                     column.data = np.where(missing, np.nan, 0.5)
@@ -454,7 +525,19 @@ def aggregate(call: Call) -> Value:
     frame = table(call)
     numeric = call.flag(None, "numeric_only")
     name = call.name
-    if numeric is False and name in ("mean", "median", "std", "var", "prod", "skew", "kurt", "sem", "corr", "cov", "quantile"):  # noqa: E501
+    if numeric is False and name in (
+        "mean",
+        "median",
+        "std",
+        "var",
+        "prod",
+        "skew",
+        "kurt",
+        "sem",
+        "corr",
+        "cov",
+        "quantile",
+    ):
         for label, column in (frame.columns or {}).items():
             if column.dtype in ("str", "category") or column.element_types == ("str",):
                 exception = "ValueError" if name in ("corr", "cov") else "TypeError"
@@ -462,17 +545,35 @@ def aggregate(call: Call) -> Value:
     if name in ("corr", "cov"):
         columns = frame.columns
         if columns is not None and frame.is_complete:
-            kept = {k: Array("series", (None,), "float64") for k, c in columns.items() if not numeric or facts.is_number(c)}  # noqa: E501
-            return Frame(kept, not numeric or all(facts.is_number(c) is not None for c in columns.values()), None)
+            kept = {
+                k: Array("series", (None,), "float64")
+                for k, c in columns.items()
+                if not numeric or facts.is_number(c)
+            }
+            return Frame(
+                kept,
+                not numeric or all(facts.is_number(c) is not None for c in columns.values()),
+                None,
+            )
         return Frame(None, False, None)
     axis = call.arg(0, "axis")
     by_row = isinstance(axis, Known) and axis.data in (1, "columns")
     if by_row:
         texts = [c.dtype == "str" for c in (frame.columns or {}).values()]
-        if name == "sum" and any(texts) and not all(texts) and numeric is False and frame.is_complete:
+        if (
+            name == "sum"
+            and any(texts)
+            and not all(texts)
+            and numeric is False
+            and frame.is_complete
+        ):
             raise Violation("TypeError", "text and numbers are summed")
         return Array("series", (frame.rows,), labels=frame.labels)
-    count = len(frame.columns) if frame.columns is not None and frame.is_complete and not numeric else None
+    count = (
+        len(frame.columns)
+        if frame.columns is not None and frame.is_complete and not numeric
+        else None
+    )
     made = Array("series", (count,))
     if count is not None and frame.columns and all(isinstance(key, str) for key in frame.columns):
         made.labels = of_data(np.array(list(frame.columns), dtype=object), "index", "str")
@@ -506,7 +607,9 @@ def fill(call: Call) -> Value:
             column.data = column.data if column.nan is False else None
         elif not isinstance(value, Mapping) or name in value.items:
             column.nan = False
-            column.data = column.data if facts.has_nan((table(call).columns or {})[name]) is False else None
+            column.data = (
+                column.data if facts.has_nan((table(call).columns or {})[name]) is False else None
+            )
     return given(call, made)
 
 
@@ -516,7 +619,12 @@ def apply(call: Call) -> Value:
     function = call.arg(0, "func")
     axis = call.arg(1, "axis")
     by_row = isinstance(axis, Known) and axis.data in (1, "columns")
-    if isinstance(function, Function) and frame.columns and frame.is_complete and call.name == "apply":
+    if (
+        isinstance(function, Function)
+        and frame.columns
+        and frame.is_complete
+        and call.name == "apply"
+    ):
         if by_row and frame.rows != 0:
             row = Mapping({k: _cell(c) for k, c in frame.columns.items()}, True, "row")
             call.state.call(function, [row])
@@ -530,7 +638,11 @@ def apply(call: Call) -> Value:
 
 def _cell(column: Array) -> Value:
     if column.dtype in ("str", "object", "category", None):
-        return Array("python", (), "str") if column.dtype == "str" and facts.has_nan(column) is False else Unknown()
+        return (
+            Array("python", (), "str")
+            if column.dtype == "str" and facts.has_nan(column) is False
+            else Unknown()
+        )
     made = derived(column, (), keep=True)
     made.home = "numpy"
     return made
@@ -598,7 +710,11 @@ def reindex(call: Call) -> Value:
     if columns is None:
         if frame.labels is not None and facts.repeats(frame.labels):
             raise Violation("ValueError", "an index with repeated labels cannot be reindexed")
-        return Frame(None if frame.columns is None else {k: Array("series", (None,)) for k in frame.columns}, frame.is_complete, None)  # noqa: E501
+        return Frame(
+            None if frame.columns is None else {k: Array("series", (None,)) for k in frame.columns},
+            frame.is_complete,
+            None,
+        )
     items = iteration.elements(columns)
     if items is None:
         return Frame(None, False, frame.rows, frame.labels)
@@ -609,7 +725,15 @@ def reindex(call: Call) -> Value:
     made = {}
     for name in names:
         old = (frame.columns or {}).get(name)
-        made[name] = old or Array("series", (frame.rows,), nan=True if call.arg(None, "fill_value") is None and frame.columns is not None and frame.is_complete else None)  # noqa: E501
+        made[name] = old or Array(
+            "series",
+            (frame.rows,),
+            nan=True
+            if call.arg(None, "fill_value") is None
+            and frame.columns is not None
+            and frame.is_complete
+            else None,
+        )
     return Frame(made, True, frame.rows, frame.labels)
 
 
@@ -621,7 +745,11 @@ def unchanged(call: Call) -> Value:
 def isna(call: Call) -> Value:
     """Where there are gaps."""
     frame = table(call)
-    columns = None if frame.columns is None else {k: Array("series", (frame.rows,), "bool") for k in frame.columns}
+    columns = (
+        None
+        if frame.columns is None
+        else {k: Array("series", (frame.rows,), "bool") for k in frame.columns}
+    )
     return Frame(columns, frame.is_complete, frame.rows, frame.labels)
 
 
@@ -634,7 +762,6 @@ def resample(call: Call) -> Value:
         If the index has no dates, or the frequency is none.
     """
     owner = call.receiver
-    check_frequency(call.text(0, "rule"))
     labels = owner.labels if isinstance(owner, (Frame, Array)) else None
     on = names_of(call.arg(None, "on"))
     if isinstance(owner, Frame):
@@ -642,7 +769,13 @@ def resample(call: Call) -> Value:
         if on and owner.columns is not None and on[0] in owner.columns:
             labels = owner.columns[on[0]]
     is_known = labels is not None and labels.dtype is not None
-    if is_known and not is_date_index(labels) and (labels is None or facts.kind(labels) in ("i", "f", "U")):
+    if is_date_index(labels):
+        check_frequency(call.text(0, "rule"))
+    if (
+        is_known
+        and not is_date_index(labels)
+        and (labels is None or facts.kind(labels) in ("i", "f", "U"))
+    ):
         raise Violation("TypeError", "only dates are resampled")
     return Thing("pandas.core.resample.DatetimeIndexResampler", {"of": owner})
 
@@ -656,7 +789,9 @@ def _columns(value: Value, name: str, state: State) -> Value:
     if value.columns is None or not value.is_complete:
         return Array("index", (None,))
     keys = list(value.columns)
-    made = of_data(np.array(keys, dtype=object if not all(type(k) is int for k in keys) else "int64"), "index")
+    made = of_data(
+        np.array(keys, dtype=object if not all(type(k) is int for k in keys) else "int64"), "index"
+    )
     if keys and all(isinstance(key, str) for key in keys):
         made.dtype = "str"
     return made
@@ -666,7 +801,9 @@ def _shape(value: Value, name: str, state: State) -> Value:
     assert isinstance(value, Frame)
     width = len(value.columns) if value.columns is not None and value.is_complete else None
     sizes = [value.rows, width]
-    items: list[Value] = [Array("python", (), "int64", low=0) if s is None else Known(s) for s in sizes]
+    items: list[Value] = [
+        Array("python", (), "int64", low=0) if s is None else Known(s) for s in sizes
+    ]
     if name == "shape":
         return Sequence("tuple", items)
     if name == "ndim":
@@ -698,7 +835,15 @@ def _set_columns(owner: Value, value: Value, state: State) -> None:
     assert isinstance(owner, Frame)
     items = iteration.elements(value)
     size = len(items) if items is not None else iteration.length(value)
-    if owner.columns is not None and owner.is_complete and size is not None and size != len(owner.columns):
+    if any(isinstance(item, Sequence) for item in items or []):
+        owner.columns, owner.is_complete = None, False
+        return
+    if (
+        owner.columns is not None
+        and owner.is_complete
+        and size is not None
+        and size != len(owner.columns)
+    ):
         raise Violation("ValueError", f"{size} names are given for {len(owner.columns)} columns")
     try:
         names = [concrete(item) for item in items or []]
@@ -746,14 +891,25 @@ FUNCTIONS: Final[dict[str, Handler]] = {
         "insert": insert,
         "pop": pop,
         "reindex": reindex,
-        **dict.fromkeys(("copy", "sort_index", "round", "abs", "infer_objects", "convert_dtypes"), unchanged),
+        **dict.fromkeys(
+            ("copy", "sort_index", "round", "abs", "infer_objects", "convert_dtypes"), unchanged
+        ),
         **dict.fromkeys(("isna", "isnull", "notna", "notnull", "isin"), isna),
         "resample": resample,
     }.items()
-} | {"pandas.merge": merge, "pandas.pivot_table": pivot, "pandas.pivot": pivot, "pandas.Series.resample": resample}
+} | {
+    "pandas.merge": merge,
+    "pandas.pivot_table": pivot,
+    "pandas.pivot": pivot,
+    "pandas.Series.resample": resample,
+}
 
 PROPERTIES: Final[dict[str, Property]] = {
-    **{f"{path}.{name}": _located for path in ("pandas.DataFrame", "pandas.Series") for name in ("loc", "iloc", "at", "iat")},  # noqa: E501
+    **{
+        f"{path}.{name}": _located
+        for path in ("pandas.DataFrame", "pandas.Series")
+        for name in ("loc", "iloc", "at", "iat")
+    },
     **{f"pandas.DataFrame.{name}": _shape for name in ("shape", "ndim", "size")},
     "pandas.DataFrame.columns": _columns,
     "pandas.DataFrame.index": _index,

@@ -78,7 +78,11 @@ def _field(owner: Array, part: Value) -> Value:
         return made
     if isinstance(part, Sequence) and part.items is not None:
         for each in part.items:
-            if isinstance(each, Known) and isinstance(each.data, str) and each.data not in owner.fields:
+            if (
+                isinstance(each, Known)
+                and isinstance(each.data, str)
+                and each.data not in owner.fields
+            ):
                 raise Violation("KeyError", f"{each.data!r} is none of the fields {owner.fields}")
     return Unknown()
 
@@ -86,6 +90,8 @@ def _field(owner: Array, part: Value) -> Value:
 def _folded(owner: Array, parts: list[Value]) -> Value | None:
     if owner.data is None:
         return None
+    for part in parts:
+        _check_kind(owner, part)
     try:
         known = tuple(_plain(part) for part in parts)
     except NotConcrete:
@@ -203,6 +209,11 @@ def _width(part: Value) -> int | None:
 
 
 def _check_kind(owner: Array, part: Value) -> None:
+    may_have_fields = (
+        owner.home == "numpy" and owner.fields is None and owner.dtype in (None, "void")
+    )
+    if isinstance(part, Known) and isinstance(part.data, str) and may_have_fields:
+        return
     if isinstance(part, Known) and isinstance(part.data, (str, float)):
         is_text_of_tensor = owner.home == "torch"
         exception = "TypeError" if is_text_of_tensor else "IndexError"
@@ -210,7 +221,9 @@ def _check_kind(owner: Array, part: Value) -> None:
     if isinstance(part, Array) and facts.kind(part) in ("f", "U", "M", "c"):
         raise Violation("IndexError", f"an array is not indexed by {part.dtype}")
     if isinstance(part, Sequence) and part.items and all(isinstance(e, Known) for e in part.items):
-        if any(isinstance(each, Known) and isinstance(each.data, (str, float)) for each in part.items):
+        if any(
+            isinstance(each, Known) and isinstance(each.data, (str, float)) for each in part.items
+        ):
             raise Violation("IndexError", "an array is indexed by whole numbers")
     if isinstance(part, Known) and isinstance(part.data, slice) and owner.home == "torch":
         if isinstance(part.data.step, int) and part.data.step < 1:
@@ -335,12 +348,22 @@ def _fits(shape: Shape, place: Shape) -> bool:
 
 def _check_stored(owner: Array, taken: Array) -> None:
     kinds = facts.kind(owner), facts.kind(taken)
-    if kinds[0] in ("i", "u", "f") and owner.home == "numpy" and taken.data is not None and kinds[1] == "U":
+    if (
+        kinds[0] in ("i", "u", "f")
+        and owner.home == "numpy"
+        and taken.data is not None
+        and kinds[1] == "U"
+    ):
         try:
             taken.data.astype(float)
         except ValueError as error:
             raise Violation("ValueError", str(error)) from error
-    if kinds[0] in ("i", "u") and owner.home == "numpy" and taken.shape == () and facts.has_nan(taken):
+    if (
+        kinds[0] in ("i", "u")
+        and owner.home == "numpy"
+        and taken.shape == ()
+        and facts.has_nan(taken)
+    ):
         raise Violation("ValueError", "NaN is no whole number")
     if owner.home == "torch" and kinds[1] == "U":
         raise Violation("TypeError", "a tensor holds no text")

@@ -13,7 +13,16 @@ from failbench.crashes.rules.registry import Handler
 from failbench.crashes.rules.shapes import derived
 from failbench.crashes.rules.state import Call
 from failbench.crashes.rules.tables_of_pandas import check_columns, names_of
-from failbench.crashes.rules.values import Array, Frame, Known, Mapping, Sequence, Thing, Unknown, Value
+from failbench.crashes.rules.values import (
+    Array,
+    Frame,
+    Known,
+    Mapping,
+    Sequence,
+    Thing,
+    Unknown,
+    Value,
+)
 from failbench.crashes.rules.violation import Violation
 
 TABLE: Final = "pandas.core.groupby.DataFrameGroupBy"
@@ -35,11 +44,24 @@ def group(call: Call) -> Value:
         index_name = owner.labels.name if owner.labels is not None else None
         known = index_name.data if isinstance(index_name, Known) else None
         if isinstance(index_name, (Known, type(None))) and owner.labels is not None:
-            check_columns(owner, [n for n in names if n != known and not (isinstance(known, tuple) and n in known)])
+            check_columns(
+                owner,
+                [n for n in names if n != known and not (isinstance(known, tuple) and n in known)],
+            )
         if by is None and call.arg(None, "level") is None and call.is_complete:
             raise Violation("TypeError", "groups need to be told by what")
         is_flat = isinstance(by, Known)
-        return Thing(TABLE, {"frame": owner, "keys": names, "flat": is_flat, "as_index": call.flag(None, "as_index", default=True)})  # noqa: E501
+        is_named = is_flat or (isinstance(by, Sequence) and len(names) == by.size)
+        return Thing(
+            TABLE,
+            {
+                "frame": owner,
+                "keys": names,
+                "flat": is_flat,
+                "named": is_named,
+                "as_index": call.flag(None, "as_index", default=True),
+            },
+        )
     return Thing(COLUMN, {"series": owner, "keys": []})
 
 
@@ -52,7 +74,9 @@ def labels_of(call: Call, frame: Frame, keys: list[Hashable]) -> Array | None:
     column = frame.columns[keys[0]]
     known = facts.values_of(column)
     if known is None:
-        return Array("index", (facts.distinct(column),), column.dtype, name=lift(keys[0]), is_unique=True)
+        return Array(
+            "index", (facts.distinct(column),), column.dtype, name=lift(keys[0]), is_unique=True
+        )
     data = np.array(known, dtype=object if column.dtype in ("str", "object", "category") else None)
     made = of_data(data, "index", column.dtype if column.dtype == "str" else None)
     made.name = lift(keys[0])
@@ -85,7 +109,13 @@ def aggregate(call: Call) -> Value:
         made = Array("series", (rows,), labels=labels, name=lift(groups.facts.get("column")))
         if column is not None:
             if name in ("mean", "std", "var", "median"):
-                made.dtype = column.dtype if facts.kind(column) == "f" else "float64" if facts.kind(column) == "i" else None  # noqa: E501
+                made.dtype = (
+                    column.dtype
+                    if facts.kind(column) == "f"
+                    else "float64"
+                    if facts.kind(column) == "i"
+                    else None
+                )
             elif name in ("count", "nunique"):
                 made.dtype = "int64"
             else:
@@ -97,7 +127,7 @@ def aggregate(call: Call) -> Value:
     if frame.columns is None or not frame.is_complete:
         return Frame(None, False, rows, labels)
     rest = {key: column for key, column in frame.columns.items() if key not in keys}
-    if not numeric:
+    if not numeric and groups.facts.get("named"):
         for label, column in rest.items():
             _check(name, column, label)
     kept = {k: derived(c, (rows,)) for k, c in rest.items() if not numeric or facts.is_number(c)}
@@ -105,7 +135,10 @@ def aggregate(call: Call) -> Value:
         column.dtype = None if name not in ("first", "last", "min", "max", "sum") else column.dtype
         column.labels = labels
     if not groups.facts.get("as_index", True):
-        kept = {**{key: derived(frame.columns[key], (rows,)) for key in keys if key in frame.columns}, **kept}
+        kept = {
+            **{key: derived(frame.columns[key], (rows,)) for key in keys if key in frame.columns},
+            **kept,
+        }
     return Frame(kept, True, rows, labels)
 
 
@@ -134,7 +167,9 @@ def chosen(call: Call) -> Value:
         labels = labels_of(call, frame, keys)
         rows = None if labels is None else labels.length
         made = {name: Array("series", (rows,), labels=labels) for name in call.kwargs}
-        return Frame({k: v for k, v in made.items()}, bool(groups.facts.get("as_index", True)), rows, labels)
+        return Frame(
+            {k: v for k, v in made.items()}, bool(groups.facts.get("as_index", True)), rows, labels
+        )
     if isinstance(functions, Known) and isinstance(functions.data, str):
         return aggregate(Call(call.state, f"{groups.path}.{functions.data}", [], {}, True, groups))
     return Frame(None, False, None) if groups.path == TABLE else Unknown()
@@ -178,8 +213,11 @@ FUNCTIONS: Final[dict[str, Handler]] = {
     "pandas.Series.groupby": group,
     **{f"{path}.{name}": aggregate for path in (TABLE, COLUMN) for name in AGGREGATES},
     **{f"{path}.{name}": chosen for path in (TABLE, COLUMN) for name in ("agg", "aggregate")},
-    **{f"{path}.{name}": spread for path in (TABLE, COLUMN) for name in ("transform", "cumsum", "rank", "shift", "cumcount", "diff")},  # noqa: E501
+    **{
+        f"{path}.{name}": spread
+        for path in (TABLE, COLUMN)
+        for name in ("transform", "cumsum", "rank", "shift", "cumcount", "diff")
+    },
     f"{TABLE}.get_group": taken,
     f"{COLUMN}.get_group": taken,
 }
-

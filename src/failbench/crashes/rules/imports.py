@@ -63,4 +63,3 @@ def constant(path: str) -> Value:
     if path in ("numpy.newaxis",):
         return Known(None)
     return Symbol(ALIASES.get(path, path))
-

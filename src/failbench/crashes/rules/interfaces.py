@@ -60,8 +60,14 @@ def removed() -> dict[tuple[str, str, str], Removed]:
 def _paths() -> dict[str, str]:
     """Paths of documentation by the path where a class is defined."""
     by_class: dict[str, str] = {}
-    for path in sorted(recorded()["classes"], key=lambda path: (path.count("."), path)):
-        by_class.setdefault(recorded()["classes"][path]["class"], path)
+    classes = recorded()["classes"]
+
+    def order(path: str) -> tuple[bool, int, str]:
+        is_foreign = not classes[path]["class"].startswith(path.rpartition(".")[0] + ".")
+        return is_foreign, path.count("."), path
+
+    for path in sorted(classes, key=order):
+        by_class.setdefault(classes[path]["class"], path)
     return by_class
 
 

@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from failbench.crashes.rules import batches
+from failbench.crashes.rules import batches, facts
 from failbench.crashes.rules.folding import lift
 from failbench.crashes.rules.shapes import derived
 from failbench.crashes.rules.state import State
@@ -66,7 +66,11 @@ def check_iterable(value: Value) -> None:
     elif isinstance(value, Thing) and value.path == "matplotlib.axes.Axes":
         name = "Axes"
     elif isinstance(value, Estimator) and value.path == value.path and value.steps is None:
-        name = value.name if not value.name.startswith(("Bagging", "Random", "Extra", "Voting", "Isol")) else ""  # noqa: E501
+        name = (
+            value.name
+            if not value.name.startswith(("Bagging", "Random", "Extra", "Voting", "Isol"))
+            else ""
+        )
     if name:
         raise Violation("TypeError", f"a {name} cannot be gone through")
     if isinstance(value, Array) and value.shape == ():
@@ -160,12 +164,42 @@ def element(value: Value, state: State) -> Value:
     return Unknown()
 
 
+def _met(array: Array) -> list[Value] | None:
+    """Elements that a loop over an array is certain to meet, in whatever order."""
+    values = facts.values_of(array)
+    low, high, is_attained = facts.bounds(array)
+    numbers: tuple[float, ...] | None = None
+    if (
+        (facts.kind(array) or "?") not in "iu"
+        or not array.size
+        or array.home not in ("numpy", "torch")
+    ):
+        return None
+    if values is not None and len(values) <= ROUNDS:
+        numbers = values
+    elif is_attained and low is not None and high is not None:
+        numbers = (low, high)
+    if numbers is None:
+        return None
+    scalar = derived(array, ())
+    made: list[Value] = []
+    for number in numbers:
+        each = derived(scalar, ())
+        each.data = np.asarray(int(number), dtype=array.dtype)
+        made.append(each)
+    return made
+
+
 def rounds(value: Value, state: State) -> Run:
     """The rounds of a loop over a value.
 
     Of what is not known one by one, a first round is followed: it is taken to hold something.
     """
     known = elements(value)
+    if isinstance(value, Array) and value.data is None and value.rank == 1:
+        met = _met(value)
+        if met is not None and (known is None or len(known) >= len(met)):
+            return Run(met, known is not None and len(known) == len(met))
     if known is not None:
         return Run(known[:ROUNDS], len(known) <= ROUNDS)
     if length(value) == 0:

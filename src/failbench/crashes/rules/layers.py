@@ -13,7 +13,16 @@ from failbench.crashes.rules.modules import all_parameters
 from failbench.crashes.rules.registry import Handler
 from failbench.crashes.rules.shapes import derived, matmul, of_graph, product, shown
 from failbench.crashes.rules.state import Call
-from failbench.crashes.rules.values import Array, Known, Mapping, Network, Sequence, Shape, Unknown, Value
+from failbench.crashes.rules.values import (
+    Array,
+    Known,
+    Mapping,
+    Network,
+    Sequence,
+    Shape,
+    Unknown,
+    Value,
+)
 from failbench.crashes.rules.violation import Violation
 
 CONTAINERS: Final = ("Sequential", "ModuleList", "ModuleDict")
@@ -46,7 +55,9 @@ def made(call: Call) -> Value:
         for key, shape in shapes.items():
             if device != "meta":
                 memory.check(product(shape), dtype, is_torch=True)
-            network.parameters[key] = Array("torch", shape, dtype, device=device or None, needs_grad=True)
+            network.parameters[key] = Array(
+                "torch", shape, dtype, device=device or None, needs_grad=True
+            )
     return network
 
 
@@ -83,8 +94,14 @@ def _container(call: Call, network: Network) -> Value:
 
 def _check(name: str, given: dict[str, Any]) -> None:
     share = given.get("p")
-    if name.startswith(("Dropout", "AlphaDropout")) and isinstance(share, (int, float)) and not 0 <= share <= 1:
-        raise Violation("ValueError", f"dropout probability has to be between 0 and 1, but got {share}")
+    if (
+        name.startswith(("Dropout", "AlphaDropout"))
+        and isinstance(share, (int, float))
+        and not 0 <= share <= 1
+    ):
+        raise Violation(
+            "ValueError", f"dropout probability has to be between 0 and 1, but got {share}"
+        )
     if name.startswith("Conv"):
         groups = given.get("groups", 1)
         for key in ("in_channels", "out_channels"):
@@ -98,7 +115,9 @@ def _check(name: str, given: dict[str, Any]) -> None:
         if isinstance(padding, str) and padding not in ("same", "valid"):
             raise Violation("ValueError", f"{padding!r} is no padding")
         if padding == "same" and given.get("stride", 1) not in (1, (1, 1)):
-            raise Violation("ValueError", "padding='same' is not supported for strided convolutions")
+            raise Violation(
+                "ValueError", "padding='same' is not supported for strided convolutions"
+            )
     heads = given.get("num_heads", given.get("nhead"))
     width = given.get("embed_dim", given.get("d_model"))
     if isinstance(heads, int) and isinstance(width, int) and heads > 0 and width % heads:
@@ -107,7 +126,14 @@ def _check(name: str, given: dict[str, Any]) -> None:
         groups, channels = given.get("num_groups"), given.get("num_channels")
         if isinstance(groups, int) and isinstance(channels, int) and channels % groups:
             raise Violation("ValueError", "num_channels must be divisible by num_groups")
-    for key in ("in_features", "out_features", "num_embeddings", "embedding_dim", "hidden_size", "in_channels"):
+    for key in (
+        "in_features",
+        "out_features",
+        "num_embeddings",
+        "embedding_dim",
+        "hidden_size",
+        "in_channels",
+    ):
         size = given.get(key)
         if isinstance(size, float):
             raise Violation("TypeError", f"{key} is a whole number, not {size}")
@@ -121,7 +147,11 @@ def _check(name: str, given: dict[str, Any]) -> None:
 def _pair(value: Any, count: int) -> tuple[int, ...] | None:
     if isinstance(value, int):
         return (value,) * count
-    if isinstance(value, (tuple, list)) and len(value) == count and all(isinstance(e, int) for e in value):
+    if (
+        isinstance(value, (tuple, list))
+        and len(value) == count
+        and all(isinstance(e, int) for e in value)
+    ):
         return tuple(value)
     return None
 
@@ -155,9 +185,20 @@ def _parameter_shapes(name: str, given: dict[str, Any]) -> dict[str, Shape] | No
         return {"weight": (size("num_features"),), "bias": (size("num_features"),)}
     if name == "LayerNorm":
         shape = given.get("normalized_shape")
-        known: Shape | None = (shape,) if isinstance(shape, int) else tuple(shape) if isinstance(shape, (tuple, list)) else None  # noqa: E501
+        known: Shape | None = (
+            (shape,)
+            if isinstance(shape, int)
+            else tuple(shape)
+            if isinstance(shape, (tuple, list))
+            else None
+        )
         return None if known is None else {"weight": known, "bias": known}
-    if name in PLAIN or name.endswith("Loss") or name in ("Flatten", "Identity", "Dropout", "Dropout2d") or name.startswith(("MaxPool", "AvgPool", "Adaptive")):  # noqa: E501
+    if (
+        name in PLAIN
+        or name.endswith("Loss")
+        or name in ("Flatten", "Identity", "Dropout", "Dropout2d")
+        or name.startswith(("MaxPool", "AvgPool", "Adaptive"))
+    ):
         return {}
     if name in ("LSTM", "GRU", "RNN"):
         gates = {"LSTM": 4, "GRU": 3, "RNN": 1}[name]
@@ -173,7 +214,9 @@ def forward(call: Call) -> Value:
     assert isinstance(network, Network)
     name = network.name
     if name in ("ModuleList", "ModuleDict"):
-        raise Violation("NotImplementedError", f'Module [{name}] is missing the required "forward" function')
+        raise Violation(
+            "NotImplementedError", f'Module [{name}] is missing the required "forward" function'
+        )
     for function, loss in losses.NAMES.items():
         if name == loss:
             target = call.arg(1, "target")
@@ -184,9 +227,14 @@ def forward(call: Call) -> Value:
             value = call.state.call(child, [value])
         return value
     value = call.first()
-    if isinstance(value, (Known, Sequence)) or (isinstance(value, Array) and value.home in ("numpy", "series", "index")):  # noqa: E501
+    if isinstance(value, (Known, Sequence)) or (
+        isinstance(value, Array) and value.home in ("numpy", "series", "index")
+    ):
         if name not in ("Identity", "Dropout"):
-            raise Violation("TypeError" if name not in ("Flatten", "BatchNorm1d") else "AttributeError", f"{name} is of tensors")  # noqa: E501
+            raise Violation(
+                "TypeError" if name not in ("Flatten", "BatchNorm1d") else "AttributeError",
+                f"{name} is of tensors",
+            )
     if not isinstance(value, Array):
         return _result(network, None, value)
     _check_device(network, value)
@@ -216,7 +264,9 @@ def _check_device(network: Network, value: Array) -> None:
         return
     for weight in weights[:1]:
         if (weight.device == "meta") != (value.device == "meta"):
-            raise Violation("RuntimeError", f"a tensor on {value.device} meets weights on {weight.device}")
+            raise Violation(
+                "RuntimeError", f"a tensor on {value.device} meets weights on {weight.device}"
+            )
 
 
 def _weights(network: Network) -> list[Array]:
@@ -264,13 +314,20 @@ def _convolution(network: Network, value: Array) -> Value:
     given = {key: settings.constant(each) for key, each in network.settings.items()}
     shape = value.shape
     if shape is not None and len(shape) not in (count + 1, count + 2):
-        raise Violation("RuntimeError", f"Expected {count + 1}D or {count + 2}D input, but got {shown(shape)}")
+        raise Violation(
+            "RuntimeError", f"Expected {count + 1}D or {count + 2}D input, but got {shown(shape)}"
+        )
     if shape is not None:
         channels = shape[-count - 1]
         weight = (network.parameters or {}).get("weight")
         wanted = given.get("in_channels")
         groups = given.get("groups", 1)
-        if not isinstance(wanted, int) and weight is not None and weight.shape and isinstance(groups, int):
+        if (
+            not isinstance(wanted, int)
+            and weight is not None
+            and weight.shape
+            and isinstance(groups, int)
+        ):
             wanted = None if weight.shape[1] is None else weight.shape[1] * groups
         if isinstance(wanted, int) and channels is not None and channels != wanted:
             raise Violation("RuntimeError", f"{wanted} channels are due, not {channels}")
@@ -290,7 +347,13 @@ def _windows(sizes: Shape, given: dict[str, Any], count: int, is_pool: bool = Fa
     if padding == "same":
         return sizes
     pads = _pair(0 if padding == "valid" else padding, count)
-    if kernel is None or stride is None or dilation is None or pads is None or given.get("ceil_mode"):
+    if (
+        kernel is None
+        or stride is None
+        or dilation is None
+        or pads is None
+        or given.get("ceil_mode")
+    ):
         return (None,) * count
     result: list[int | None] = []
     for size, k, s, d, p in zip(sizes, kernel, stride, dilation, pads):
@@ -308,6 +371,8 @@ def pool(network: Network, value: Array) -> Value:
     """Windows of which the largest or the mean is kept."""
     count = int(network.name[7])
     given = {key: settings.constant(each) for key, each in network.settings.items()}
+    if "return_indices" in network.settings:
+        return Unknown()
     return pooled(value, given, count)
 
 
@@ -316,7 +381,9 @@ def pooled(value: Array, given: dict[str, Any], count: int) -> Value:
     if value.shape is None:
         return of_graph(derived(value, None), value)
     if len(value.shape) not in (count + 1, count + 2):
-        raise Violation("RuntimeError", f"{count + 1} or {count + 2} axes are due, not {shown(value.shape)}")
+        raise Violation(
+            "RuntimeError", f"{count + 1} or {count + 2} axes are due, not {shown(value.shape)}"
+        )
     sizes = _windows(value.shape[-count:], given, count, is_pool=True)
     return of_graph(derived(value, (*value.shape[:-count], *sizes)), value)
 
@@ -355,7 +422,10 @@ def _batch_norm(network: Network, value: Array) -> Value:
         if len(value.shape) not in ranks:
             raise Violation("ValueError", f"{ranks} axes are due, not {shown(value.shape)}")
         if features is not None and value.shape[1] is not None and value.shape[1] != features:
-            raise Violation("RuntimeError", f"running_mean should contain {value.shape[1]} elements not {features}")
+            raise Violation(
+                "RuntimeError",
+                f"running_mean should contain {value.shape[1]} elements not {features}",
+            )
         rest = product((value.shape[0], *value.shape[2:]))
         training = settings.constant(network.settings.get("training", Known(True)))
         if rest == 1 and training is True:
@@ -367,11 +437,19 @@ def _batch_norm(network: Network, value: Array) -> Value:
 
 def _layer_norm(network: Network, value: Array) -> Value:
     shape = settings.constant(network.settings.get("normalized_shape"))
-    wanted = (shape,) if isinstance(shape, int) else tuple(shape) if isinstance(shape, (tuple, list)) else None
+    wanted = (
+        (shape,)
+        if isinstance(shape, int)
+        else tuple(shape)
+        if isinstance(shape, (tuple, list))
+        else None
+    )
     if wanted and value.shape is not None:
         ours = value.shape[-len(wanted) :]
         if len(ours) < len(wanted) or any(a is not None and a != b for a, b in zip(ours, wanted)):
-            raise Violation("RuntimeError", f"an input of [*, {wanted}] is due, not {shown(value.shape)}")
+            raise Violation(
+                "RuntimeError", f"an input of [*, {wanted}] is due, not {shown(value.shape)}"
+            )
     return _made(network, value, value.shape)
 
 
@@ -382,9 +460,14 @@ def _recurrent(network: Network, value: Array) -> Value:
         width = weight.shape[1]
     if value.shape is not None:
         if len(value.shape) not in (2, 3):
-            raise Violation("ValueError", f"Expected input to be 2D or 3D, got {len(value.shape)}D instead")
+            raise Violation(
+                "ValueError", f"Expected input to be 2D or 3D, got {len(value.shape)}D instead"
+            )
         if width is not None and value.shape[-1] is not None and value.shape[-1] != width:
-            raise Violation("RuntimeError", f"input.size(-1) must be equal to input_size. Expected {width}, got {value.shape[-1]}")  # noqa: E501
+            raise Violation(
+                "RuntimeError",
+                f"input.size(-1) must be equal to input_size. Expected {width}, got {value.shape[-1]}",
+            )
     _check_dtype(network, value, "ValueError")
     two = settings.constant(network.settings.get("bidirectional", Known(False)))
     outer = None if hidden is None or two is None else hidden * (2 if two else 1)
@@ -398,7 +481,7 @@ def _recurrent(network: Network, value: Array) -> Value:
 def functional(call: Call) -> Value:
     """Pools as functions."""
     value = call.first()
-    if not isinstance(value, Array):
+    if not isinstance(value, Array) or "return_indices" in call.kwargs:
         return Unknown()
     count = int(call.name[-2])
     given = {key: settings.constant(each) for key, each in call.kwargs.items()}
@@ -410,7 +493,12 @@ def functional(call: Call) -> Value:
 def linear(call: Call) -> Value:
     """A linear map as a function."""
     value, weight = call.first(), call.arg(1, "weight")
-    if isinstance(value, Array) and isinstance(weight, Array) and weight.shape and len(weight.shape) == 2:
+    if (
+        isinstance(value, Array)
+        and isinstance(weight, Array)
+        and weight.shape
+        and len(weight.shape) == 2
+    ):
         return _linear(Network("torch.nn.Linear", {}, {}, {"weight": weight}), value)
     return Unknown()
 
@@ -433,7 +521,10 @@ RULES: Final[dict[str, Callable[[Network, Array], Value]]] = {
 FUNCTIONS: Final[dict[str, Handler]] = {
     "layer": made,
     "forward": forward,
-    **{f"torch.nn.functional.{kind}_pool{count}d": functional for kind in ("max", "avg") for count in (1, 2, 3)},
+    **{
+        f"torch.nn.functional.{kind}_pool{count}d": functional
+        for kind in ("max", "avg")
+        for count in (1, 2, 3)
+    },
     "torch.nn.functional.linear": linear,
 }
-

@@ -51,7 +51,9 @@ def matrix_function(call: Call) -> Value:
         if right is not None and right.shape and array.shape is not None and len(array.shape) == 2:
             size = right.shape[0] if len(right.shape) == 1 or not is_torch else right.shape[-2]
             if None not in (size, array.shape[0]) and size != array.shape[0]:
-                raise Violation("RuntimeError" if is_torch else "ValueError", "sizes of a system differ")
+                raise Violation(
+                    "RuntimeError" if is_torch else "ValueError", "sizes of a system differ"
+                )
     return _folded(call, array, name)
 
 
@@ -70,7 +72,9 @@ def _folded(call: Call, array: Array, name: str) -> Value:
                 raise Violation("_LinAlgError", violation.reason) from violation
             raise
     if name in ("inv", "cholesky", "pinv", "matrix_power"):
-        shape = array.shape if name != "pinv" or array.shape is None else array.shape[::-1]
+        shape = array.shape
+        if name == "pinv" and shape is not None:
+            shape = (*shape[:-2], *shape[:-3:-1])
         made = derived(array, shape)
         return of_graph(made, array) if array.home == "torch" else made
     if name == "norm" and not call.kwargs and len(call.args) < 2:
@@ -102,9 +106,15 @@ def product(call: Call) -> Value:
             return operators.binary("Mult", values[0], values[1], call.state)
         if "series" in (left.home, right.home):
             return Unknown()
-    if left.data is not None and right.data is not None and left.data.size + right.data.size <= FOLDED:
+    if (
+        left.data is not None
+        and right.data is not None
+        and left.data.size + right.data.size <= FOLDED
+    ):
         if left.home == right.home == "numpy":
-            return operators.folded(np.dot if call.name == "dot" else np.matmul, left.data, right.data)
+            return operators.folded(
+                np.dot if call.name == "dot" else np.matmul, left.data, right.data
+            )
     if call.name == "dot" and (left.rank or 0) > 2:
         return Unknown()
     return derived(left, matmul(left.shape, right.shape, "ValueError"))

@@ -24,13 +24,19 @@ def loss_of(name: str, guess: Value, target: Value, given: dict[str, Value]) -> 
         If shapes, types, classes or probabilities do not go together.
     """
     for each in (guess, target):
-        if isinstance(each, (Known, Sequence, Frame)) or (isinstance(each, Array) and each.home not in ("torch",)):
+        if isinstance(each, (Known, Sequence, Frame)) or (
+            isinstance(each, Array) and each.home not in ("torch",)
+        ):
             raise Violation("TypeError", f"{name} is of tensors")
     if not isinstance(guess, Array) or not isinstance(target, Array):
         return Array("torch", (), None, device=None, needs_grad=None, is_leaf=None)
     check_same_device(guess, target)
     reduction = settings.constant(given.get("reduction", Known("mean")))
-    if isinstance(reduction, str) and reduction not in WORDS and not (name == "kl_div" and reduction == "batchmean"):
+    if (
+        isinstance(reduction, str)
+        and reduction not in WORDS
+        and not (name == "kl_div" and reduction == "batchmean")
+    ):
         raise Violation("ValueError", f"{reduction} is not a valid value for reduction")
     if name in ("cross_entropy", "nll_loss"):
         _classes(name, guess, target, given)
@@ -38,7 +44,11 @@ def loss_of(name: str, guess: Value, target: Value, given: dict[str, Value]) -> 
         _binary(name, guess, target)
     else:
         broadcast(guess, target)
-        if facts.kind(guess) in ("i", "u", "b") and facts.kind(target) in ("i", "u", "b") and name == "mse_loss":
+        if (
+            facts.kind(guess) in ("i", "u", "b")
+            and facts.kind(target) in ("i", "u", "b")
+            and name == "mse_loss"
+        ):
             raise Violation("NotImplementedError", "\"mse_cpu\" not implemented for 'Long'")
     made = derived(guess, () if reduction != "none" else None)
     return of_graph(made, guess, target)
@@ -55,10 +65,14 @@ def _classes(name: str, guess: Array, target: Array, given: dict[str, Value]) ->
         _check_shapes(guess, target)
     if same and name == "cross_entropy":
         if kind in ("i", "u", "b") and len(guess.shape or ()) > 1:
-            raise Violation("RuntimeError", "Expected floating point type for target with class probabilities")
+            raise Violation(
+                "RuntimeError", "Expected floating point type for target with class probabilities"
+            )
         return
     if kind in ("f", "b") or target.dtype in ("int32", "int16", "int8"):
-        raise Violation("RuntimeError", f"expected target dtype to be Long or Byte, but got {target.dtype}")
+        raise Violation(
+            "RuntimeError", f"expected target dtype to be Long or Byte, but got {target.dtype}"
+        )
     if kind is not None and facts.kind(guess) in ("i", "u", "b"):
         raise Violation("NotImplementedError", f"{name} is not there for {guess.dtype}")
     ignored = settings.constant(given.get("ignore_index", Known(-100)))
@@ -68,10 +82,20 @@ def _classes(name: str, guess: Array, target: Array, given: dict[str, Value]) ->
     if low is not None and low < 0 and low != ignored:
         raise Violation("IndexError", f"Target {low:g} is out of bounds.")
     weight = given.get("weight")
-    if isinstance(weight, Array) and weight.length is not None and count is not None and weight.length != count:
-        raise Violation("RuntimeError", f"weight tensor should be defined either for all {count} classes or no classes")  # noqa: E501
+    if (
+        isinstance(weight, Array)
+        and weight.length is not None
+        and count is not None
+        and weight.length != count
+    ):
+        raise Violation(
+            "RuntimeError",
+            f"weight tensor should be defined either for all {count} classes or no classes",
+        )
     if isinstance(weight, Array) and weight.dtype and guess.dtype and weight.dtype != guess.dtype:
-        raise Violation("RuntimeError", f"expected scalar type {guess.dtype} but found {weight.dtype}")
+        raise Violation(
+            "RuntimeError", f"expected scalar type {guess.dtype} but found {weight.dtype}"
+        )
 
 
 def _check_shapes(guess: Array, target: Array) -> None:
@@ -80,17 +104,28 @@ def _check_shapes(guess: Array, target: Array) -> None:
         return
     first, second = guess.shape[0], target.shape[0] if target.shape else None
     if not target.shape:
-        raise Violation("ValueError", f"Expected input batch_size ({first}) to match target batch_size (1).")
+        raise Violation(
+            "ValueError", f"Expected input batch_size ({first}) to match target batch_size (1)."
+        )
     if first is not None and second is not None and first != second:
-        raise Violation("ValueError", f"Expected input batch_size ({first}) to match target batch_size ({second}).")
+        raise Violation(
+            "ValueError",
+            f"Expected input batch_size ({first}) to match target batch_size ({second}).",
+        )
     if len(guess.shape) == 2 and len(target.shape) == 2:
-        raise Violation("RuntimeError", "0D or 1D target tensor expected, multi-target not supported")
+        raise Violation(
+            "RuntimeError", "0D or 1D target tensor expected, multi-target not supported"
+        )
     if len(guess.shape) > 2:
         wanted = (guess.shape[0], *guess.shape[2:])
         if len(wanted) != len(target.shape):
-            raise Violation("RuntimeError", f"a target of {shown(wanted)} is due, not {shown(target.shape)}")
+            raise Violation(
+                "RuntimeError", f"a target of {shown(wanted)} is due, not {shown(target.shape)}"
+            )
         if any(a is not None and b is not None and a != b for a, b in zip(wanted, target.shape)):
-            raise Violation("RuntimeError", f"a target of {shown(wanted)} is due, not {shown(target.shape)}")
+            raise Violation(
+                "RuntimeError", f"a target of {shown(wanted)} is due, not {shown(target.shape)}"
+            )
 
 
 def _binary(name: str, guess: Array, target: Array) -> None:
@@ -99,12 +134,16 @@ def _binary(name: str, guess: Array, target: Array) -> None:
             a is not None and b is not None and a != b for a, b in zip(guess.shape, target.shape)
         )
         if differ:
-            raise Violation("ValueError", f"a target of {shown(guess.shape)} is due, not {shown(target.shape)}")
+            raise Violation(
+                "ValueError", f"a target of {shown(guess.shape)} is due, not {shown(target.shape)}"
+            )
     if facts.kind(target) in ("i", "u", "b"):
         raise Violation("RuntimeError", f"the target is {target.dtype} and no float")
     if guess.dtype is not None and target.dtype is not None and guess.dtype != target.dtype:
         if name == "binary_cross_entropy":
-            raise Violation("RuntimeError", f"Found dtype {target.dtype} but expected {guess.dtype}")
+            raise Violation(
+                "RuntimeError", f"Found dtype {target.dtype} but expected {guess.dtype}"
+            )
     if name == "binary_cross_entropy":
         for each, what in ((guess, "input"), (target, "target")):
             low, high = facts.lowest(each), facts.highest(each)
@@ -131,7 +170,9 @@ def one_hot(call: Call) -> Value:
     if codes is None:
         return Unknown()
     if codes.dtype is not None and codes.dtype != "int64":
-        raise Violation("RuntimeError", "one_hot is only applicable to index tensor of type LongTensor.")
+        raise Violation(
+            "RuntimeError", "one_hot is only applicable to index tensor of type LongTensor."
+        )
     high, low = facts.highest(codes), facts.lowest(codes)
     if low is not None and low < 0:
         raise Violation("RuntimeError", "Class values must be non-negative.")

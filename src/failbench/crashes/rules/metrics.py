@@ -39,9 +39,16 @@ def of_classes(call: Call) -> Value:
     grids = as_grid(truth), as_grid(guess)
     types = {facts.kind(g) for g in grids if g is not None}
     if "U" in types and types & set("iu") and None not in types:
-        raise Violation("TypeError" if call.name != "accuracy_score" else "ValueError", "classes are text and numbers")  # noqa: E501
+        raise Violation(
+            "TypeError" if call.name != "accuracy_score" else "ValueError",
+            "classes are text and numbers",
+        )
     ranks = {g.rank for g in grids if g is not None}
-    wide = [g for g in grids if g is not None and g.shape is not None and len(g.shape) == 2 and (g.shape[1] or 0) > 1]  # noqa: E501
+    wide = [
+        g
+        for g in grids
+        if g is not None and g.shape is not None and len(g.shape) == 2 and (g.shape[1] or 0) > 1
+    ]
     if ranks == {1, 2} and wide:
         raise Violation("ValueError", "classes are a vector, scores of them a table")
     if call.name in AVERAGED and call.arg(None, "average") is None and call.is_complete:
@@ -84,16 +91,33 @@ def of_scores(call: Call) -> Value:
             raise Violation("ValueError", f"{call.name} is of two classes")
         if call.name == "roc_auc_score":
             chosen = call.arg(None, "multi_class")
-            if call.is_complete and (chosen is None or (isinstance(chosen, Known) and chosen.data == "raise")):
+            if call.is_complete and (
+                chosen is None or (isinstance(chosen, Known) and chosen.data == "raise")
+            ):
                 raise Violation("ValueError", "multi_class must be in ('ovo', 'ovr')")
             if scores is not None and scores.rank == 1:
                 raise Violation("AxisError", "scores of each class are due")
     if kind == "binary" and call.name in ("roc_auc_score", "roc_curve", "precision_recall_curve"):
-        if scores is not None and scores.shape is not None and len(scores.shape) == 2 and scores.shape[1] == 2:
+        if (
+            scores is not None
+            and scores.shape is not None
+            and len(scores.shape) == 2
+            and scores.shape[1] == 2
+        ):
             raise Violation("ValueError", "one score for each row is due")
-    if scores is not None and scores.shape is not None and len(scores.shape) == 2 and count is not None:
+    if (
+        scores is not None
+        and scores.shape is not None
+        and len(scores.shape) == 2
+        and count is not None
+    ):
         width = scores.shape[1]
-        if call.name in ("log_loss", "roc_auc_score") and width is not None and width > 2 and width != count:
+        if (
+            call.name in ("log_loss", "roc_auc_score")
+            and width is not None
+            and width > 2
+            and width != count
+        ):
             if call.arg(None, "labels") is None:
                 raise Violation("ValueError", f"{count} classes have scores of {width}")
     return Unknown()
@@ -126,4 +150,3 @@ FUNCTIONS: Final[dict[str, Handler]] = {
     **{f"sklearn.metrics.{name}": of_scores for name in SCORES},
     "sklearn.metrics.silhouette_score": silhouette,
 }
-

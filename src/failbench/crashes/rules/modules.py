@@ -28,7 +28,9 @@ def named_parameters(value: Value, prefix: str = "") -> dict[str, Array] | None:
         for key, each in value.attributes.items():
             if isinstance(each, Array) and each.home == "torch" and each.name is not None:
                 weights[f"{prefix}{key}"] = each
-            elif not isinstance(each, (Array, Network, Instance, Sequence, Mapping)) and _may_hold(each):
+            elif not isinstance(each, (Array, Network, Instance, Sequence, Mapping)) and _may_hold(
+                each
+            ):
                 return None
     for key, child in children(value).items():
         inner = named_parameters(child, f"{prefix}{key}.")

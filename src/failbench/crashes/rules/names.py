@@ -21,7 +21,9 @@ def parsed(source: str) -> ast.Module:
 def _parsed(source: str) -> ast.Module:
     lines = source.split("\n")
     plain = [
-        line[: len(line) - len(line.lstrip())] + "pass" if line.lstrip()[:1] in "%!" and line.strip() else line
+        line[: len(line) - len(line.lstrip())] + "pass"
+        if line.lstrip()[:1] in "%!" and line.strip()
+        else line
         for line in lines
     ]
     if lines and lines[0].startswith("%%"):
@@ -66,9 +68,7 @@ def bound_names(node: ast.AST) -> frozenset[str]:
             continue
         elif isinstance(each, (ast.Import, ast.ImportFrom)):
             names |= {alias.asname or alias.name.partition(".")[0] for alias in each.names}
-        elif isinstance(each, ast.ExceptHandler) and each.name:
-            names.add(each.name)
-        elif isinstance(each, (ast.MatchAs, ast.MatchStar)) and each.name:
+        elif (isinstance(each, ast.ExceptHandler) and each.name) or (isinstance(each, (ast.MatchAs, ast.MatchStar)) and each.name):
             names.add(each.name)
         elif isinstance(each, ast.MatchMapping) and each.rest:
             names.add(each.rest)

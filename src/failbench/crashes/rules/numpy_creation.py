@@ -67,7 +67,9 @@ def filled(call: Call) -> Value:
     """Zeros, ones, or another value, in a shape."""
     shape = shape_of(call.arg(0, "shape"))
     place = 2 if call.name == "full" else 1
-    dtype = named(call.arg(place, "dtype")) or ("float64" if call.arg(place, "dtype") is None else None)
+    dtype = named(call.arg(place, "dtype")) or (
+        "float64" if call.arg(place, "dtype") is None else None
+    )
     value: Any = {"zeros": 0, "ones": 1}.get(call.name)
     if call.name == "full":
         try:
@@ -127,6 +129,12 @@ def array(call: Call) -> Value:
         data = concrete(value)
     except NotConcrete:
         return _of_unknown_rows(value, dtype)
+    if (
+        asked is not None
+        and dtype is None
+        and not (isinstance(asked, Known) and asked.data is None)
+    ):
+        return Array("numpy", None, None)
     if isinstance(data, (list, tuple)) and sum(1 for _ in data) > 10_000:
         return Array("numpy", (len(data),), dtype)
     with warnings.catch_warnings():
@@ -172,7 +180,11 @@ def cast(value: Array, dtype: str | None) -> Array:
         made.low = made.high = made.nan = None
         return made
     target = facts.kind(Array("numpy", (), dtype))
-    if value.data is not None and target in ("b", "i", "u", "f", "U") and value.data.dtype.kind != "V":
+    if (
+        value.data is not None
+        and target in ("b", "i", "u", "f", "U")
+        and value.data.dtype.kind != "V"
+    ):
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             try:
@@ -214,7 +226,9 @@ def of_frame(frame: Frame) -> Array:
     made.inf = True if True in [facts.has_inf(each) for each in columns] else None
     if made.dtype in ("float64", "int64", "bool") and frame.rows and columns:
         if all(each.data is not None for each in columns) and frame.rows * len(columns) <= FOLDED:
-            made.data = np.column_stack([np.asarray(each.data) for each in columns]).astype(made.dtype)
+            made.data = np.column_stack([np.asarray(each.data) for each in columns]).astype(
+                made.dtype
+            )
     return made
 
 
@@ -232,7 +246,15 @@ def _of_unknown_rows(value: Value, dtype: str | None) -> Value:
         is_certain = is_ragged and not any(None in (shape or ()) for shape in shapes)
         if is_certain and dtype != "object":
             raise Violation("ValueError", "rows of other shapes are no array")
-        return Array("numpy", None if not arrays or is_ragged else (len(items), *(arrays[0].shape or ())) if arrays[0].shape is not None else None, dtype)  # noqa: E501
+        return Array(
+            "numpy",
+            None
+            if not arrays or is_ragged
+            else (len(items), *(arrays[0].shape or ()))
+            if arrays[0].shape is not None
+            else None,
+            dtype,
+        )
     return Array("numpy", None, dtype)
 
 
@@ -242,7 +264,7 @@ def _range(call: Call) -> Value:
         dtype = named(call.kwargs.get("dtype"))
     except NotConcrete:
         return Array("numpy", (None,), named(call.kwargs.get("dtype")))
-    for end in ends:
+    for end in ends if "dtype" not in call.kwargs else ():
         if isinstance(end, (str, list)) or end is None:
             raise Violation("TypeError", "ends of a range are numbers")
     if ends and all(isinstance(each, (int, float, np.number)) for each in ends):
@@ -268,7 +290,11 @@ def _space(call: Call) -> Value:
     memory.check(count, "float64")
     try:
         ends = [call.known(0, "start"), call.known(1, "stop")]
-        if count is not None and count <= FOLDED and call.name in ("linspace", "logspace", "geomspace"):
+        if (
+            count is not None
+            and count <= FOLDED
+            and call.name in ("linspace", "logspace", "geomspace")
+        ):
             function: Any = getattr(np, call.name)
             if call.name == "linspace" and not call.flag(None, "retstep"):
                 return operators.folded(lambda: function(*ends, count))
@@ -297,7 +323,15 @@ def _from_text(call: Call) -> Value:
         kwargs = {key: concrete(value) for key, value in call.kwargs.items()}
     except NotConcrete:
         return Unknown()
-    allowed = {"delimiter", "names", "skip_header", "skiprows", "case_sensitive", "dtype", "usecols"}
+    allowed = {
+        "delimiter",
+        "names",
+        "skip_header",
+        "skiprows",
+        "case_sensitive",
+        "dtype",
+        "usecols",
+    }
     if not set(kwargs) <= allowed or len(call.args) > 1:
         return Unknown()
     function: Any = getattr(np, call.name)

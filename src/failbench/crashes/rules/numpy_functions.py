@@ -75,7 +75,16 @@ def folded(call: Call) -> Value | None:
         return None
     if any(isinstance(each, np.ndarray) and each.size > FOLDED // LARGEST for each in given):
         return None
-    if call.name in ("tile", "repeat", "kron", "outer", "pad", "vander", "triu_indices", "tril_indices"):
+    if call.name in (
+        "tile",
+        "repeat",
+        "kron",
+        "outer",
+        "pad",
+        "vander",
+        "triu_indices",
+        "tril_indices",
+    ):
         total = math.prod(max(_extent(each), 1) for each in args)
         if total > FOLDED:
             return None
@@ -138,23 +147,41 @@ def unary(call: Call) -> Value:
         return Unknown()
     kind = facts.kind(array)
     if array.dtype == "str":
-        exception = "TypeError" if call.name in TESTS or array.home in ("series", "index") else "UFuncTypeError"
+        exception = (
+            "TypeError"
+            if call.name in TESTS or array.home in ("series", "index")
+            else "UFuncTypeError"
+        )
         raise Violation(exception, f"{call.name} is of numbers, not of text")
-    if kind == "O" and call.name in (*TESTS, *FLOATING) and (
-        array.element_types in (("str",),) or call.name in TESTS
+    if (
+        kind == "O"
+        and call.name in (*TESTS, *FLOATING)
+        and (array.element_types in (("str",),) or call.name in TESTS)
     ):
         raise Violation("TypeError", f"{call.name} is not there for objects")
     if kind == "b" and call.name in ("negative", "positive"):
-        raise Violation("UFuncTypeError" if array.home == "numpy" else "TypeError", "a minus of truth values")
+        raise Violation(
+            "UFuncTypeError" if array.home == "numpy" else "TypeError", "a minus of truth values"
+        )
     dtype = "bool" if call.name in TESTS else None
     if call.name in FLOATING:
         dtype = "float32" if array.dtype == "float32" else "float64"
     if isinstance(value, Frame):
         columns = {k: derived(c, c.shape, dtype) for k, c in (value.columns or {}).items()}
-        return Frame(columns if value.columns is not None else None, value.is_complete, value.rows, value.labels)
+        return Frame(
+            columns if value.columns is not None else None,
+            value.is_complete,
+            value.rows,
+            value.labels,
+        )
     made = derived(array, array.shape, dtype)
     made.labels = array.labels
-    if array.data is not None and array.data.dtype.kind in "biufc" and not call.kwargs and len(call.args) < 3:
+    if (
+        array.data is not None
+        and array.data.dtype.kind in "biufc"
+        and not call.kwargs
+        and len(call.args) < 3
+    ):
         try:
             rest = [concrete(each) for each in call.args[1:]]
             result = operators.folded(getattr(np, call.name), array.data, *rest)
@@ -175,7 +202,19 @@ def _bounded(name: str, array: Array, made: Array) -> None:
     if name == "nan_to_num":
         made.nan, made.inf = False, False
         return
-    monotone = {"sqrt", "log", "log2", "log10", "log1p", "exp", "floor", "ceil", "round", "rint", "around"}
+    monotone = {
+        "sqrt",
+        "log",
+        "log2",
+        "log10",
+        "log1p",
+        "exp",
+        "floor",
+        "ceil",
+        "round",
+        "rint",
+        "around",
+    }
     if low is None or high is None or name not in monotone:
         return
     function: Any = getattr(np, name)
@@ -183,7 +222,11 @@ def _bounded(name: str, array: Array, made: Array) -> None:
         ends = float(function(low)), float(function(high))
     if is_attained and any(math.isnan(end) for end in ends):
         made.nan = True
-    if is_attained and any(math.isinf(end) for end in ends) and all(math.isfinite(e) for e in (low, high)):
+    if (
+        is_attained
+        and any(math.isinf(end) for end in ends)
+        and all(math.isfinite(e) for e in (low, high))
+    ):
         made.inf = True
     if not any(math.isnan(end) for end in ends):
         made.low, made.high, made.is_attained = *ends, is_attained
@@ -194,7 +237,8 @@ def _bounded(name: str, array: Array, made: Array) -> None:
 def pair(call: Call) -> Value:
     """A function of elements of two arrays."""
     if len(call.args) >= 2 and call.name in OPERATORS:
-        return operators.binary(OPERATORS[call.name], call.args[0], call.args[1], call.state)
+        given = [operators.as_array(each) or each for each in call.args[:2]]
+        return operators.binary(OPERATORS[call.name], given[0], given[1], call.state)
     known = folded(call)
     if known is not None:
         return known
@@ -241,7 +285,12 @@ def reduce(call: Call) -> Value:
             return known
         q = operators.as_array(call.args[1]) if len(call.args) > 1 else None
         made = array_methods.reduced_array(call, array, 2, "median")
-        if isinstance(made, Array) and q is not None and made.shape is not None and q.shape is not None:
+        if (
+            isinstance(made, Array)
+            and q is not None
+            and made.shape is not None
+            and q.shape is not None
+        ):
             made.shape = (*q.shape, *made.shape)
         return made
     if call.name == "average":
@@ -351,7 +400,10 @@ def where(call: Call) -> Value:
         lows = facts.bounds(x)[0], facts.bounds(y)[0]
         highs = facts.bounds(x)[1], facts.bounds(y)[1]
         if None not in (*lows, *highs):
-            made.low, made.high = min(e for e in lows if e is not None), max(e for e in highs if e is not None)  # noqa: E501
+            made.low, made.high = (
+                min(e for e in lows if e is not None),
+                max(e for e in highs if e is not None),
+            )
     return made
 
 
@@ -398,7 +450,8 @@ def mesh(call: Call) -> Value:
     if call.text(None, "indexing", default="xy") == "ij":
         shape = tuple(sizes)
     items: list[Value] = [
-        derived(each, shape, keep=True) if each is not None else Array("numpy", shape) for each in arrays
+        derived(each, shape, keep=True) if each is not None else Array("numpy", shape)
+        for each in arrays
     ]
     return Sequence("tuple", items)
 
@@ -446,7 +499,9 @@ def general(call: Call) -> Value:
     if call.name == "outer" and len(call.args) > 1:
         other = operators.as_array(call.args[1])
         shape = (array.size, None if other is None else other.size)
-        memory.check(product(shape), "float64" if other is None else promoted(array.dtype, other.dtype))
+        memory.check(
+            product(shape), "float64" if other is None else promoted(array.dtype, other.dtype)
+        )
         return Array("numpy", shape)
     if call.name in ("corrcoef", "cov") and array.rank == 2 and array.shape:
         rowvar = call.flag(None, "rowvar", default=True)
@@ -477,10 +532,17 @@ def _check_general(call: Call, array: Array) -> None:
             if left is not None and right is not None and left.rank == right.rank == 1:
                 if None not in (left.length, right.length) and left.length != right.length:
                     exception = "TypeError" if name == "polyfit" else "ValueError"
-                    raise Violation(exception, f"x and y have lengths {left.length} and {right.length}")
+                    raise Violation(
+                        exception, f"x and y have lengths {left.length} and {right.length}"
+                    )
     if name in ("split", "hsplit", "vsplit") and len(call.args) > 1:
         parts = call.integer(1)
-        if parts is not None and array.length is not None and name == "split" and "axis" not in call.kwargs:
+        if (
+            parts is not None
+            and array.length is not None
+            and name == "split"
+            and "axis" not in call.kwargs
+        ):
             if parts == 0 or array.length % parts:
                 raise Violation("ValueError", "an array is split in parts of other sizes")
 
@@ -494,7 +556,10 @@ FUNCTIONS: Final[dict[str, Handler]] = {
     **{f"numpy.{name}": unary for name in (*FLOATING, *SAME, *TESTS)},
     **{f"numpy.{name}": pair for name in PAIRS},
     **{f"numpy.{name}": reduce for name in REDUCING},
-    **{f"numpy.{name}": join for name in ("concatenate", "stack", "vstack", "hstack", "column_stack", "dstack")},  # noqa: E501
+    **{
+        f"numpy.{name}": join
+        for name in ("concatenate", "stack", "vstack", "hstack", "column_stack", "dstack")
+    },
     "numpy.where": where,
     "numpy.tile": repeat,
     "numpy.repeat": repeat,

@@ -148,7 +148,18 @@ def _of_containers(name: str, left: Value, right: Value) -> Value:
         assert isinstance(left, Mapping) and isinstance(right, Mapping)
         complete = left.is_complete and right.is_complete
         return Mapping(left.items | right.items, complete)
-    simple = {"list", "tuple", "dict", "function", "NoneType", "int", "float", "str", "range", "set"}
+    simple = {
+        "list",
+        "tuple",
+        "dict",
+        "function",
+        "NoneType",
+        "int",
+        "float",
+        "str",
+        "range",
+        "set",
+    }
     if a in simple and b in simple:
         raise Violation("TypeError", f"{name} is not there between {a} and {b}")
     return Unknown()
@@ -179,9 +190,11 @@ def as_array(value: Value) -> Array | None:
 def _of_rows(value: Sequence) -> Array | None:
     items = value.items
     if not items or not all(isinstance(each, (Array, Known)) for each in items):
-        return Array("numpy", None if value.size is None else (value.size,), None) if items and all(
-            isinstance(e, Known) for e in items
-        ) else None
+        return (
+            Array("numpy", None if value.size is None else (value.size,), None)
+            if items and all(isinstance(e, Known) for e in items)
+            else None
+        )
     arrays = [as_array(each) for each in items]
     shapes = {None if each is None else each.shape for each in arrays}
     first = arrays[0]
@@ -233,7 +246,12 @@ def _of_arrays(name: str, left: Array, right: Array) -> Value:
         exception = "RuntimeError" if main.home == "torch" else "ValueError"
         if main.home == "torch":
             _check_same_dtype(left, right)
-            if left.rank == right.rank == 1 and left.shape != right.shape and left.size and right.size:
+            if (
+                left.rank == right.rank == 1
+                and left.shape != right.shape
+                and left.size
+                and right.size
+            ):
                 raise Violation("RuntimeError", "vectors of a product differ in length")
         shape = matmul(left.shape, right.shape, exception)
     elif "series" in (left.home, right.home):
@@ -248,11 +266,21 @@ def _of_arrays(name: str, left: Array, right: Array) -> Value:
         return folded(BINARY[name], a, b)
     made = derived(main, shape)
     made.dtype = _dtype(name, left, right)
-    if can_fold and main.home in ("torch", "series", "index") and left.dtype and right.dtype and _can_compute(name, b):  # noqa: E501
+    if (
+        can_fold
+        and main.home in ("torch", "series", "index")
+        and left.dtype
+        and right.dtype
+        and _can_compute(name, b)
+    ):
         value = folded(BINARY[name], a, b)
         if isinstance(value, Array) and value.shape == shape:
             made.data = value.data
-            if made.home == "torch" and made.data is not None and made.dtype in ("float32", "int64"):
+            if (
+                made.home == "torch"
+                and made.data is not None
+                and made.dtype in ("float32", "int64")
+            ):
                 made.data = made.data.astype(made.dtype)
     else:
         made.nan = _gaps(name, left, right)
@@ -265,11 +293,17 @@ def _of_arrays(name: str, left: Array, right: Array) -> Value:
 
 
 def _can_compute(name: str, b: Any) -> bool:
-    return name not in ("Pow", "LShift") or np.max(np.abs(np.asarray(b, dtype=float)), initial=0) < 64
+    return (
+        name not in ("Pow", "LShift") or np.max(np.abs(np.asarray(b, dtype=float)), initial=0) < 64
+    )
 
 
 def _plain(array: Array) -> Array:
-    return array if array.home in ("numpy", "python") else Array("numpy", array.shape, array.dtype, array.data)
+    return (
+        array
+        if array.home in ("numpy", "python")
+        else Array("numpy", array.shape, array.dtype, array.data)
+    )
 
 
 def _main(left: Array, right: Array) -> Array:
@@ -313,7 +347,9 @@ def _dtype(name: str, left: Array, right: Array) -> str | None:
     if "torch" in (left.home, right.home):
         tensor, other = (left, right) if left.home == "torch" else (right, left)
         if other.home == "python" or other.shape == ():
-            return tensor.dtype if facts.kind(tensor) == "f" or facts.kind(other) != "f" else "float32"
+            return (
+                tensor.dtype if facts.kind(tensor) == "f" or facts.kind(other) != "f" else "float32"
+            )
         if tensor.shape == ():
             return other.dtype
     return promoted(left.dtype, right.dtype)
@@ -332,16 +368,19 @@ def _aligned(left: Array, right: Array) -> Any:
     series, other = (left, right) if left.home == "series" else (right, left)
     if other.shape in ((), None):
         return series.shape
-    if other.rank == 1 and series.shape is not None and other.length not in (series.length, None, 1) and series.length is not None:  # noqa: E501
+    if (
+        other.rank == 1
+        and series.shape is not None
+        and other.length not in (series.length, None, 1)
+        and series.length is not None
+    ):
         reason = f"lengths {series.length} and {other.length} differ"
         raise Violation("ValueError", reason)
     return series.shape
 
 
 def _texts(array: Array) -> bool:
-    return array.dtype == "str" or (
-        array.dtype == "object" and array.element_types == ("str",)
-    )
+    return array.dtype == "str" or (array.dtype == "object" and array.element_types == ("str",))
 
 
 def _check_types(name: str, left: Array, right: Array, main: Array) -> None:
@@ -359,7 +398,12 @@ def _check_types(name: str, left: Array, right: Array, main: Array) -> None:
         raise Violation("TypeError", words)
     if name == "Sub" and pair == "bb" and main.home == "torch":
         raise Violation("RuntimeError", words)
-    if name == "Sub" and pair == "bb" and main.home == "numpy" and "python" not in (left.home, right.home):
+    if (
+        name == "Sub"
+        and pair == "bb"
+        and main.home == "numpy"
+        and "python" not in (left.home, right.home)
+    ):
         raise Violation("TypeError", words)
     if _texts(left) != _texts(right):
         other = right if _texts(left) else left
@@ -367,7 +411,7 @@ def _check_types(name: str, left: Array, right: Array, main: Array) -> None:
             return
         if name == "Mult" and (facts.kind(other) or "") in "iub":
             return
-        if "numpy" == main.home and "str" in (left.dtype, right.dtype):
+        if main.home == "numpy" and "str" in (left.dtype, right.dtype):
             raise Violation("UFuncTypeError", words)
         raise Violation("TypeError", words)
     if _texts(left) and _texts(right) and name != "Add":
@@ -400,7 +444,9 @@ def _of_frames(name: str, left: Value, right: Value) -> Value:
             made = derived(column, column.shape)
             made.dtype = "float64" if name == "Div" else None
             columns[label] = made
-    if isinstance(other, Frame) and (other.columns is None or set(other.columns) != set(frame.columns)):
+    if isinstance(other, Frame) and (
+        other.columns is None or set(other.columns) != set(frame.columns)
+    ):
         return Frame(None, False, None)
     return Frame(columns, frame.is_complete, frame.rows, frame.labels)
 
@@ -432,8 +478,10 @@ def in_place(name: str, left: Value, right: Value, state: State) -> Value:
     before, after = facts.kind(left), facts.kind(result)
     order = "biufc"
     if before and after and before in order and after in order:
-        is_loss = order.index(after) > order.index(before) and after in "fc" or (
-            before == "b" and after != "b"
+        is_loss = (
+            (order.index(after) > order.index(before)
+            and after in "fc")
+            or (before == "b" and after != "b")
         )
         if is_loss:
             words = f"{result.dtype} cannot be stored in {left.dtype} in place"
@@ -501,7 +549,11 @@ def compare(name: str, left: Value, right: Value, state: State) -> Value:
         array = left if isinstance(left, Array) else right
         assert isinstance(array, Array)
         if a is None or b is None:
-            if name in ORDERING and isinstance((right if array is left else left), Known) and array.home != "python":  # noqa: E501
+            if (
+                name in ORDERING
+                and isinstance((right if array is left else left), Known)
+                and array.home != "python"
+            ):
                 raise Violation("TypeError", "an array is compared by order with None")
             return derived(array, array.shape, "bool") if array.home != "python" else Unknown()
         if not isinstance(left, Array):
@@ -571,6 +623,9 @@ def _decided(name: str, left: Array, right: Array, made: Array) -> None:
         "NotEq": (other < low or other > high, low == high == other),
     }  # fmt: skip
     always, never = outcomes[name]
+    values = facts.values_of(left)
+    if name == "Eq" and values is not None and other not in values:
+        never = True
     if facts.has_nan(left) is not False:
         always = always and name == "NotEq"
     if always or never:
@@ -618,7 +673,9 @@ def _compared_frame(name: str, left: Value, right: Value) -> Value:
 def _identity(name: str, left: Value, right: Value) -> Value:
     if isinstance(left, Known) and isinstance(right, Known):
         constants = (None, True, False)
-        if any(left.data is each for each in constants) or any(right.data is each for each in constants):
+        if any(left.data is each for each in constants) or any(
+            right.data is each for each in constants
+        ):
             return Known((left.data is right.data) is (name == "Is"))
     none = [each for each in (left, right) if isinstance(each, Known) and each.data is None]
     other = right if none and none[0] is left else left

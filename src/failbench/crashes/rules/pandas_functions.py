@@ -29,7 +29,7 @@ from failbench.crashes.rules.values import (
 )
 from failbench.crashes.rules.violation import Violation
 
-MONTHS: Final = "jan feb mar apr may jun jul aug sep oct nov dec".split()
+MONTHS: Final = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 
 
 def rows_index(rows: int | None) -> Array:
@@ -46,6 +46,11 @@ def index_of(value: Value | None) -> Array | None:
     if value is None or (isinstance(value, Known) and value.data is None):
         return None
     taken = operators.as_array(value)
+    is_nested = isinstance(value, Sequence) and any(
+        isinstance(e, Sequence) for e in value.items or []
+    )
+    if is_nested or (taken is not None and taken.rank != 1):
+        return Array("index", (None,))
     if taken is None:
         return Array("index", (iteration.length(value),))
     made = as_column(taken, None)
@@ -67,14 +72,20 @@ def frame(call: Call) -> Value:
     names = _labels(given)
     if value is None or (isinstance(value, Known) and value.data is None):
         rows = 0 if labels is None else labels.length
-        columns = None if names is None else {name: Array("series", (rows,), "object") for name in names}
+        columns = (
+            None if names is None else {name: Array("series", (rows,), "object") for name in names}
+        )
         return Frame(columns if given is not None else {}, True, rows, labels or rows_index(rows))
     if isinstance(value, Mapping):
         return _of_columns(value, labels, names if given is not None else None, given is not None)
     if isinstance(value, Frame):
         made = rows_of(value, value.rows, slice(None))
         return made if given is None and labels is None else Frame(None, False, value.rows)
-    if isinstance(value, Sequence) and value.items and all(isinstance(e, Mapping) for e in value.items):
+    if (
+        isinstance(value, Sequence)
+        and value.items
+        and all(isinstance(e, Mapping) for e in value.items)
+    ):
         return _of_records(value, labels)
     if isinstance(value, Sequence) and value.items is not None:
         return _of_rows(value.items, labels, names, given is not None)
@@ -91,7 +102,9 @@ def _labels(value: Value | None) -> list[Hashable] | None:
     return None if taken is None or taken.data is None else list(taken.data.tolist())
 
 
-def _of_columns(value: Mapping, labels: Array | None, names: list[Hashable] | None, is_given: bool) -> Frame:
+def _of_columns(
+    value: Mapping, labels: Array | None, names: list[Hashable] | None, is_given: bool
+) -> Frame:
     sizes: dict[Hashable, int] = {}
     rows = None
     for key, each in value.items.items():
@@ -145,10 +158,17 @@ def _of_records(value: Sequence, labels: Array | None) -> Frame:
         cells = [record.items.get(key, Known(None)) for record in records]
         columns[key] = as_column(Sequence("list", cells), len(records))
         columns[key].shape = (len(records),)
-    return Frame(columns, all(r.is_complete for r in records), len(records), labels or rows_index(len(records)))
+    return Frame(
+        columns,
+        all(r.is_complete for r in records),
+        len(records),
+        labels or rows_index(len(records)),
+    )
 
 
-def _of_rows(items: list[Value], labels: Array | None, names: list[Hashable] | None, is_given: bool) -> Frame:
+def _of_rows(
+    items: list[Value], labels: Array | None, names: list[Hashable] | None, is_given: bool
+) -> Frame:
     lengths = {iteration.length(each) for each in items}
     if names is not None and is_given and len(lengths) == 1 and None not in lengths:
         width = next(iter(lengths))
@@ -157,7 +177,12 @@ def _of_rows(items: list[Value], labels: Array | None, names: list[Hashable] | N
     if names is not None and is_given:
         columns = {}
         for place, name in enumerate(names):
-            cells = [e.items[place] if isinstance(e, Sequence) and e.items and place < len(e.items) else Unknown() for e in items]  # noqa: E501
+            cells = [
+                e.items[place]
+                if isinstance(e, Sequence) and e.items and place < len(e.items)
+                else Unknown()
+                for e in items
+            ]
             columns[name] = as_column(Sequence("list", cells), len(items))
             columns[name].shape = (len(items),)
         return Frame(columns, True, len(items), labels or rows_index(len(items)))
@@ -167,15 +192,24 @@ def _of_rows(items: list[Value], labels: Array | None, names: list[Hashable] | N
     return Frame(None, False, len(items), labels)
 
 
-def _of_grid(array: Array, labels: Array | None, names: list[Hashable] | None, is_given: bool) -> Frame:
+def _of_grid(
+    array: Array, labels: Array | None, names: list[Hashable] | None, is_given: bool
+) -> Frame:
     if array.shape is None:
-        return Frame(None if names is None else {n: Array("series", (None,)) for n in names}, names is not None)
+        return Frame(
+            None if names is None else {n: Array("series", (None,)) for n in names},
+            names is not None,
+        )
     if len(array.shape) > 2:
         raise Violation("ValueError", f"a table has two axes, not {len(array.shape)}")
     rows = array.shape[0] if array.shape else None
+    if array.fields is not None or array.dtype in (None, "void"):
+        return Frame(None, False, rows)
     width = array.shape[1] if len(array.shape) == 2 else 1
     if names is not None and width is not None and len(names) != width:
         raise Violation("ValueError", f"{len(names)} names are given for {width} columns")
+    if array.home == "series" and labels is not None:
+        return Frame(None, False, labels.length, labels)
     if labels is not None and None not in (labels.length, rows) and labels.length != rows:
         raise Violation("ValueError", f"an index of {labels.length} is given for {rows} rows")
     known = names if is_given else None if width is None else list(range(width))
@@ -202,7 +236,11 @@ def series(call: Call) -> Value:
     if isinstance(value, Mapping):
         if labels is not None:
             return Array("series", (labels.length,), labels=labels)
-        keys = of_data(np.array(list(value.items), dtype=object), "index") if value.is_complete else None
+        keys = (
+            of_data(np.array(list(value.items), dtype=object), "index")
+            if value.is_complete
+            else None
+        )
         column = as_column(Sequence("list", list(value.items.values())), len(value.items))
         if keys is not None and keys.data is not None:
             types = {type(key) for key in value.items}
@@ -215,13 +253,22 @@ def series(call: Call) -> Value:
             column.shape, column.data = (None,), None
         return column
     taken = operators.as_array(value)
-    if taken is not None and taken.rank is not None and taken.rank > 1:
+    is_array = isinstance(value, Array)
+    if is_array and taken is not None and taken.rank is not None and taken.rank > 1:
         raise Violation("ValueError", f"a series has one axis, not {taken.rank}")
     size = iteration.length(value)
     is_one = isinstance(value, Known)
-    if labels is not None and not is_one and not (isinstance(value, Array) and value.home == "series"):
+    if (
+        labels is not None
+        and not is_one
+        and not (isinstance(value, Array) and value.home == "series")
+    ):
         if None not in (size, labels.length) and size != labels.length:
-            raise Violation("ValueError", f"{size} values are given for an index of {labels.length}")
+            raise Violation(
+                "ValueError", f"{size} values are given for an index of {labels.length}"
+            )
+    if taken is not None and taken.rank is not None and taken.rank > 1:
+        return Array("series", (size,), "object", labels=labels)
     column = as_column(value, labels.length if labels is not None else 1)
     column.labels = labels or rows_index(column.length)
     column.name = call.arg(3, "name")
@@ -242,16 +289,28 @@ def to_type(column: Array, dtype: str | None, original: Value | None = None) -> 
         If gaps or text are made whole numbers.
     """
     target = facts.kind(Array("series", (), dtype)) if dtype is not None else None
-    if target in ("i", "u") and dtype is not None and dtype[0].islower() and facts.kind(column) in ("f", None, "O"):
+    if (
+        target in ("i", "u")
+        and dtype is not None
+        and dtype[0].islower()
+        and facts.kind(column) in ("f", None, "O")
+    ):
         if facts.has_nan(column) or facts.has_inf(column):
             is_number = facts.kind(column) == "f"
-            raise Violation("IntCastingNaNError" if is_number else "TypeError", "gaps are no whole numbers")
+            raise Violation(
+                "IntCastingNaNError" if is_number else "TypeError", "gaps are no whole numbers"
+            )
     if target == "f" and facts.kind(column) == "M":
         raise Violation("TypeError", "dates are no numbers")
     if dtype == "category":
         made = derived(column, column.shape, "category", keep=True)
         made.categories = facts.values_of(column)
-        made.nan, made.data, made.labels, made.distinct = facts.has_nan(column), column.data, column.labels, column.distinct  # noqa: E501
+        made.nan, made.data, made.labels, made.distinct = (
+            facts.has_nan(column),
+            column.data,
+            column.labels,
+            column.distinct,
+        )
         return made
     if dtype in ("Int64", "Float64", "boolean") or dtype is None or target in ("M", "O"):
         made = derived(column, column.shape, dtype, keep=True)
@@ -297,7 +356,9 @@ def date_range(call: Call) -> Value:
     return made
 
 
-OLD_FREQUENCIES: Final = frozenset({"M", "Q", "Y", "A", "H", "T", "S", "L", "U", "N", "BM", "BQ", "BY", "BA", "CBM"})
+OLD_FREQUENCIES: Final = frozenset(
+    {"M", "Q", "Y", "A", "H", "T", "S", "L", "U", "N", "BM", "BQ", "BY", "BA", "CBM"}
+)
 """Names of frequencies that version 3.0 took away."""
 
 
@@ -325,7 +386,9 @@ def concat(call: Call) -> Value:
     if not kept:
         raise Violation("ValueError", "there is nothing to put together")
     for each in kept:
-        if isinstance(each, (Sequence, Mapping, Known)) or (isinstance(each, Array) and each.home not in ("series", "python")):  # noqa: E501
+        if isinstance(each, (Sequence, Mapping, Known)) or (
+            isinstance(each, Array) and each.home not in ("series", "python")
+        ):
             raise Violation("TypeError", "only tables and series are put together")
     axis = call.known(1, "axis", default=0)
     frames = [each for each in kept if isinstance(each, Frame)]
@@ -377,14 +440,28 @@ def read_csv(call: Call) -> Value:
     text = source.facts.get("text") if isinstance(source, Thing) else None
     if not isinstance(text, str):
         return Frame(None, False, None)
-    allowed = {"parse_dates", "sep", "delimiter", "index_col", "dtype", "skipinitialspace", "names", "header", "usecols"}  # noqa: E501
+    allowed = {
+        "parse_dates",
+        "sep",
+        "delimiter",
+        "index_col",
+        "dtype",
+        "skipinitialspace",
+        "names",
+        "header",
+        "usecols",
+    }
     if not set(call.kwargs) <= allowed or len(call.args) > 1:
         return Frame(None, False, None)
     separator = call.text(None, "sep", "delimiter", default=",")
     if separator is None or len(separator) != 1 or call.arg(None, "header") is not None:
         return Frame(None, False, None)
     skips = call.flag(None, "skipinitialspace")
-    lines = [row for row in csv.reader(io.StringIO(text), delimiter=separator, skipinitialspace=bool(skips)) if row]
+    lines = [
+        row
+        for row in csv.reader(io.StringIO(text), delimiter=separator, skipinitialspace=bool(skips))
+        if row
+    ]
     if call.arg(None, "names") is not None:
         header: list[Any] = names_of(call.arg(None, "names"))
     else:
@@ -394,7 +471,9 @@ def read_csv(call: Call) -> Value:
     for argument in ("usecols", "parse_dates", "index_col"):
         for name in names_of(call.arg(None, argument)):
             if isinstance(name, str) and name not in header:
-                raise Violation("ValueError", f"{argument} names {name!r}, which is none of {header}")
+                raise Violation(
+                    "ValueError", f"{argument} names {name!r}, which is none of {header}"
+                )
     labels = rows_index(len(lines))
     columns: dict[Hashable, Array] = {}
     dates = names_of(call.arg(None, "parse_dates"))
@@ -438,7 +517,9 @@ def _cells(cells: list[str]) -> Array:
             continue
     if {cell.lower() for cell in filled} <= {"true", "false"} and filled == cells:
         return of_data(np.array([cell.lower() == "true" for cell in cells]), "series")
-    made = of_data(np.array([None if c in missing else c for c in cells], dtype=object), "series", "str")
+    made = of_data(
+        np.array([None if c in missing else c for c in cells], dtype=object), "series", "str"
+    )
     return made
 
 
@@ -487,7 +568,11 @@ def categories(call: Call) -> Value:
     allowed = call.arg(1, "categories")
     made = Array("index", None if column is None else column.shape, "category")
     try:
-        made.categories = facts.values_of(column) if allowed is None and column is not None else tuple(concrete(allowed))  # noqa: E501
+        made.categories = (
+            facts.values_of(column)
+            if allowed is None and column is not None
+            else tuple(concrete(allowed))
+        )
     except (NotConcrete, TypeError):
         made.categories = None
     return made
@@ -506,19 +591,34 @@ def cut(call: Call) -> Value:
         bins = call.known(1, "bins", "q")
     except NotConcrete:
         bins = None
-    labels = call.arg(None, "labels") or (call.args[3] if call.name == "cut" and len(call.args) > 3 else None)
+    labels = call.arg(None, "labels") or (
+        call.args[3] if call.name == "cut" and len(call.args) > 3 else None
+    )
     edges = None
-    if isinstance(bins, (list, tuple, np.ndarray)) and len(bins) and all(isinstance(e, (int, float, np.number)) for e in bins):  # noqa: E501
+    if (
+        isinstance(bins, (list, tuple, np.ndarray))
+        and len(bins)
+        and all(isinstance(e, (int, float, np.number)) for e in bins)
+    ):
         edges = np.asarray(bins, dtype=float)
         if call.name == "cut" and bool((np.diff(edges) < 0).any()):
             raise Violation("ValueError", "bins must increase")
-        if call.name == "cut" and bool((np.diff(edges) == 0).any()) and call.text(None, "duplicates") != "drop":
+        if (
+            call.name == "cut"
+            and bool((np.diff(edges) == 0).any())
+            and call.text(None, "duplicates") != "drop"
+        ):
             raise Violation("ValueError", "edges of bins must be unique")
         if call.name == "qcut" and (edges.min() < 0 or edges.max() > 1):
             raise Violation("ValueError", "quantiles are between 0 and 1")
     count = len(edges) - 1 if edges is not None else bins if isinstance(bins, int) else None
     size = iteration.length(labels) if labels is not None else None
-    if count is not None and size is not None and size != count and call.text(None, "duplicates") != "drop":
+    if (
+        count is not None
+        and size is not None
+        and size != count
+        and call.text(None, "duplicates") != "drop"
+    ):
         raise Violation("ValueError", f"{size} names are given for {count} bins")
     if column is not None and column.dtype == "str":
         raise Violation("TypeError", "text has no bins")
@@ -531,13 +631,17 @@ def cut(call: Call) -> Value:
         closed = call.flag(None, "right", default=True)
         lowest = call.flag(None, "include_lowest")
         if low is not None and high is not None and closed is not None:
-            outside = (low <= edges[0] and closed and not lowest) or high > edges[-1] or low < edges[0]
+            outside = (
+                (low <= edges[0] and closed and not lowest) or high > edges[-1] or low < edges[0]
+            )
             if is_attained and outside:
                 made.nan = True
             elif not outside and facts.has_nan(column) is False:
                 made.nan = False
     if is_code:
-        made.dtype = {True: "float64", False: "int64"}.get(made.nan) if made.nan is not None else None
+        made.dtype = (
+            {True: "float64", False: "int64"}.get(made.nan) if made.nan is not None else None
+        )
     return made
 
 
@@ -562,12 +666,21 @@ def dummies(call: Call) -> Value:
     if values is None and column.categories is None:
         width = None if count is None else count
         if width is not None and width == column.length and width > 1000:
-            wide = {place: Array("series", (column.length,), dtype) for place in range(width)} if width <= 60_000 else None  # noqa: E501
+            wide = (
+                {place: Array("series", (column.length,), dtype) for place in range(width)}
+                if width <= 60_000
+                else None
+            )
             return Frame(wide, wide is not None, column.length, column.labels)
         return Frame(None, False, column.length, column.labels)
     names = column.categories or values or ()
     prefix = call.text(None, "prefix", default="")
-    made = {f"{prefix}_{n}" if prefix else n: Array("series", (column.length,), dtype, nan=False, inf=False) for n in names}  # noqa: E501
+    made = {
+        f"{prefix}_{n}" if prefix else n: Array(
+            "series", (column.length,), dtype, nan=False, inf=False
+        )
+        for n in names
+    }
     return Frame(made, prefix is not None, column.length, column.labels)
 
 

@@ -50,7 +50,9 @@ def scatter(call: Call) -> Value:
     sizes = call.arg(2, "s") if is_flat else None
     size_grid = grid_of(sizes)
     if size_grid is not None and count is not None and size_grid.size not in (1, count, None):
-        raise Violation("ValueError", "s must be a scalar, or float array-like with the same size as x and y")
+        raise Violation(
+            "ValueError", "s must be a scalar, or float array-like with the same size as x and y"
+        )
     if size_grid is not None and size_grid.dtype == "str":
         raise Violation("ValueError", "sizes are numbers")
     colours = call.arg(3, "c") if is_flat else call.kwargs.get("c")
@@ -60,13 +62,19 @@ def scatter(call: Call) -> Value:
     if grid is not None and grid.rank and count is not None:
         is_number = (facts.kind(grid) or "?") in "iufb"
         if is_number and grid.rank == 1 and grid.size not in (count, None, 3, 4):
-            raise Violation("ValueError", f"'c' has {grid.size} elements where there are {count} points")
+            raise Violation(
+                "ValueError", f"'c' has {grid.size} elements where there are {count} points"
+            )
         if is_number and grid.rank == 2 and grid.shape and grid.shape[0] not in (count, 1, None):
             if grid.size != count:
-                raise Violation("ValueError", f"'c' has {grid.shape[0]} colours where there are {count} points")
+                raise Violation(
+                    "ValueError", f"'c' has {grid.shape[0]} colours where there are {count} points"
+                )
         if grid.dtype == "str" and grid.rank == 1:
             if grid.length not in (count, 1, None):
-                raise Violation("ValueError", f"'c' has {grid.length} colours where there are {count} points")
+                raise Violation(
+                    "ValueError", f"'c' has {grid.length} colours where there are {count} points"
+                )
             for each in facts.seen(grid):
                 drawing.check_colour(Known(each))
     return Unknown()
@@ -109,7 +117,9 @@ def _check_errors(value: Value | None, count: int | None) -> None:
     if grid.shape is not None and count is not None:
         is_right = grid.shape in ((), (count,), (1,), (2, count), (2, 1)) or None in grid.shape
         if not is_right:
-            raise Violation("ValueError", f"errors of {shown(grid.shape)} are given for {count} points")
+            raise Violation(
+                "ValueError", f"errors of {shown(grid.shape)} are given for {count} points"
+            )
 
 
 def errors(call: Call) -> Value:
@@ -155,7 +165,11 @@ def histogram(call: Call) -> Value:
             raise Violation("ValueError", f"{weights.size} weights of {grid.size} values")
     bins = grid_of(call.arg(1, "bins"))
     if bins is not None and bins.data is not None:
-        if bins.data.ndim == 1 and bins.data.dtype.kind in "if" and (bins.data[1:] < bins.data[:-1]).any():
+        if (
+            bins.data.ndim == 1
+            and bins.data.dtype.kind in "if"
+            and (bins.data[1:] < bins.data[:-1]).any()
+        ):
             raise Violation("ValueError", "bins must increase")
         if bins.data.ndim == 0 and bins.data.dtype.kind in "if" and bins.data <= 0:
             raise Violation("ValueError", "a number of bins is positive")
@@ -178,7 +192,11 @@ def picture(call: Call) -> Value:
     grid = grid_of(call.arg(0, "X", "Z", "A"))
     if isinstance(call.arg(0, "X"), Array):
         drawing_check = call.arg(0, "X")
-        if isinstance(drawing_check, Array) and drawing_check.home == "torch" and drawing_check.needs_grad:
+        if (
+            isinstance(drawing_check, Array)
+            and drawing_check.home == "torch"
+            and drawing_check.needs_grad
+        ):
             raise Violation("RuntimeError", "a tensor that requires a gradient is no array")
     if grid is None:
         return Unknown()
@@ -263,7 +281,10 @@ def surface(call: Call) -> Value:
         if length is not None and length not in (size, size + more):
             raise Violation("TypeError", f"{name} has {length} places where heights have {size}")
         if len(grid.shape) == 2 and not more and None not in grid.shape and grid.shape != z.shape:
-            raise Violation("TypeError", f"{name} is of {shown(grid.shape)} where heights are of {shown(z.shape)}")
+            raise Violation(
+                "TypeError",
+                f"{name} is of {shown(grid.shape)} where heights are of {shown(z.shape)}",
+            )
     return Unknown()
 
 
@@ -340,7 +361,9 @@ RULES: Final[dict[str, Handler]] = {
     "hist": histogram,
     **dict.fromkeys(("imshow", "matshow"), picture),
     "pie": pie,
-    **dict.fromkeys(("contour", "contourf", "pcolormesh", "pcolor", "plot_surface", "plot_wireframe"), surface),
+    **dict.fromkeys(
+        ("contour", "contourf", "pcolormesh", "pcolor", "plot_surface", "plot_wireframe"), surface
+    ),
     **dict.fromkeys(("boxplot", "violinplot"), boxes),
     **dict.fromkeys(("axvspan", "axhspan", "axvline", "axhline"), span),
     "legend": legend,

@@ -41,7 +41,9 @@ def predict(question: Question) -> CrashPrediction:
     try:
         target = parsed(question.target)
     except SyntaxError as error:
-        return CrashPrediction(True, type(error).__name__, "The cell is no Python.", error.lineno or 1)
+        return CrashPrediction(
+            True, type(error).__name__, "The cell is no Python.", error.lineno or 1
+        )
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         state = before(question)
@@ -92,4 +94,3 @@ def follow(source: str, state: State) -> None:
 def _bound(statement: ast.stmt) -> frozenset[str]:
     holder = ast.FunctionDef("cell", ast.arguments([], [], None, [], [], None, []), [statement], [])
     return bound_names(holder)
-

@@ -175,7 +175,9 @@ def _multivariate(call: Call) -> Value:
             raise Violation("ValueError", "a covariance is a square")
         if size is not None and other.shape[0] is not None and other.shape[0] != size:
             raise Violation("ValueError", "mean and covariance differ in size")
-    return Array("numpy", None if shape is None else (*shape, size), "float64", nan=False, inf=False)
+    return Array(
+        "numpy", None if shape is None else (*shape, size), "float64", nan=False, inf=False
+    )
 
 
 OWNERS: Final = ("numpy.random.Generator", "numpy.random.RandomState", "numpy.random")

@@ -170,12 +170,27 @@ def _record_class(
         "methods": sorted(plain),
         "documented": learnt,
         "stored": stored,
+        **_habits(cls),
     }
 
 
 def _is_asked(path: str) -> bool:
     """Whether notebooks call methods of a class; of others the arguments are left out."""
     return path in CLASSES or path.startswith(("sklearn.", "lightgbm.", "pandas.", "torch.nn."))
+
+
+def _habits(cls: type) -> dict[str, bool]:
+    """Whether a class answers for any name, and whether an estimator has nothing to learn."""
+    habits = {}
+    if any("__getattr__" in vars(each) for each in cls.__mro__[:-1]):
+        habits["dynamic"] = True
+    if hasattr(cls, "__sklearn_tags__"):
+        try:
+            if not cls().__sklearn_tags__().requires_fit:
+                habits["stateless"] = True
+        except Exception:
+            return habits
+    return habits
 
 
 def _stored(cls: type) -> list[str]:
@@ -210,9 +225,11 @@ def _constraints(modules: dict[str, list[str]]) -> dict[str, dict[str, list[Any]
         loaded = importlib.import_module(module)
         for name in modules[module]:
             value = getattr(loaded, name, None)
-            declared = getattr(value, "_parameter_constraints", None) if isinstance(
-                value, type
-            ) else getattr(value, "_skl_parameter_constraints", None)
+            declared = (
+                getattr(value, "_parameter_constraints", None)
+                if isinstance(value, type)
+                else getattr(value, "_skl_parameter_constraints", None)
+            )
             if isinstance(declared, dict):
                 known = {key: _allowed(each) for key, each in declared.items()}
                 constraints[f"{module}.{name}"] = {k: v for k, v in known.items() if v}

@@ -144,7 +144,9 @@ def _check_numbers(value: Value | None, grid: Array, name: str) -> None:
             if column.dtype == "category" and column.categories:
                 if all(isinstance(each, str) for each in column.categories):
                     raise Violation("ValueError", f"{name} is given text in {label!r}")
-            if facts.kind(column) == "M" and any(facts.kind(c) in ("i", "f") for c in (value.columns or {}).values()):  # noqa: E501
+            if facts.kind(column) == "M" and any(
+                facts.kind(c) in ("i", "f") for c in (value.columns or {}).values()
+            ):
                 raise Violation("DTypePromotionError", f"{name} is given dates in {label!r}")
         return
     if grid.dtype == "str" and not _may_be_numbers(grid):
@@ -171,7 +173,11 @@ def _is_number(text: str) -> bool:
 def kind_of_target(value: Value | None) -> str | None:
     """``continuous``, ``binary``, ``multiclass`` or ``text``, as far as it is certain."""
     grid = as_grid(value)
-    if grid is None or (grid.rank is not None and grid.rank != 1 and not (grid.rank == 2 and grid.shape and grid.shape[1] == 1)):  # noqa: E501
+    if grid is None or (
+        grid.rank is not None
+        and grid.rank != 1
+        and not (grid.rank == 2 and grid.shape and grid.shape[1] == 1)
+    ):
         return None
     if facts.are_whole(grid) is False:
         return "continuous"

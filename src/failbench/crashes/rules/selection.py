@@ -136,7 +136,12 @@ def crossed(call: Call) -> Value:
         raise Violation("ValueError", f"{folds} folds of {rows} rows")
     grid = as_grid(y)
     if isinstance(estimator, Estimator):
-        if grid is not None and grid.data is not None and isinstance(folds, int) and folds is not True:
+        if (
+            grid is not None
+            and grid.data is not None
+            and isinstance(folds, int)
+            and folds is not True
+        ):
             from_classes = "ClassifierMixin" in _bases(estimator)
             values = grid.data.ravel().tolist()
             if from_classes and values and max(values.count(each) for each in set(values)) < folds:
@@ -174,7 +179,9 @@ def splitter(call: Call) -> Value:
         is_seeded = isinstance(seed, Known) and seed.data is not None
         if call.name != "TimeSeriesSplit" and is_seeded and call.flag(1, "shuffle") is False:
             raise Violation("ValueError", "a seed without shuffling has no effect")
-    return Thing(call.path, {"n_splits": count if count is not None or call.arg(0, "n_splits") else 5})
+    return Thing(
+        call.path, {"n_splits": count if count is not None or call.arg(0, "n_splits") else 5}
+    )
 
 
 def parts(call: Call) -> Value:
@@ -199,7 +206,10 @@ SPLITTERS: Final = ("KFold", "StratifiedKFold", "GroupKFold", "TimeSeriesSplit",
 
 FUNCTIONS: Final[dict[str, Handler]] = {
     "sklearn.model_selection.train_test_split": split,
-    **{f"sklearn.model_selection.{name}": crossed for name in ("cross_val_score", "cross_validate", "cross_val_predict")},  # noqa: E501
+    **{
+        f"sklearn.model_selection.{name}": crossed
+        for name in ("cross_val_score", "cross_validate", "cross_val_predict")
+    },
     **{f"sklearn.model_selection.{name}": splitter for name in SPLITTERS},
     **{f"sklearn.model_selection.{name}.split": parts for name in SPLITTERS},
 }

@@ -39,7 +39,12 @@ def given(call: Call, made: Array) -> Value:
     """The result, or None where the series itself is changed."""
     if call.flag(None, "inplace"):
         owner = column(call)
-        owner.data, owner.nan, owner.shape, owner.dtype = made.data, made.nan, made.shape, made.dtype
+        owner.data, owner.nan, owner.shape, owner.dtype = (
+            made.data,
+            made.nan,
+            made.shape,
+            made.dtype,
+        )
         return Known(None)
     return made
 
@@ -59,7 +64,12 @@ def values(call: Call) -> Value:
     array = column(call)
     made = cast(array, None)
     made.home, made.dtype = "numpy", "object" if array.dtype in ("str", "category") else array.dtype
-    made.data, made.uniques, made.distinct, made.labels = array.data, array.uniques, array.distinct, None
+    made.data, made.uniques, made.distinct, made.labels = (
+        array.data,
+        array.uniques,
+        array.distinct,
+        None,
+    )
     made.low, made.high, made.is_attained = array.low, array.high, array.is_attained
     made.nan, made.inf, made.categories = facts.has_nan(array), array.inf, None
     dtype = named(call.arg(0, "dtype"))
@@ -106,7 +116,12 @@ def rows(call: Call) -> Value:
         return part_of(array, size, place)
     if call.name == "sample":
         n = call.integer(0, "n", default=1)
-        if n is not None and array.length is not None and n > array.length and not call.flag(None, "replace"):
+        if (
+            n is not None
+            and array.length is not None
+            and n > array.length
+            and not call.flag(None, "replace")
+        ):
             raise Violation("ValueError", "more are sampled than there are")
         return part_of(array, n)
     made = part_of(array, None)
@@ -123,7 +138,12 @@ def unchanged(call: Call) -> Value:
     """The same values in the same or another order."""
     array = column(call)
     made = part_of(array, array.length, slice(None) if call.name != "sort_values" else None)
-    made.nan, made.inf, made.uniques, made.distinct = array.nan, array.inf, array.uniques, array.distinct
+    made.nan, made.inf, made.uniques, made.distinct = (
+        array.nan,
+        array.inf,
+        array.uniques,
+        array.distinct,
+    )
     made.is_attained = array.is_attained
     made.labels = array.labels if call.name != "sort_values" else made.labels
     return given(call, made)
@@ -143,9 +163,17 @@ def filled(call: Call) -> Value:
     value = call.arg(0, "value")
     if call.name == "fillna":
         made.nan = False
-        if array.categories is not None and isinstance(value, Known) and value.data not in array.categories:
+        if (
+            array.categories is not None
+            and isinstance(value, Known)
+            and value.data not in array.categories
+        ):
             raise Violation("TypeError", f"{value.data!r} is none of the categories")
-        if facts.kind(array) in ("i", "f") and isinstance(value, Known) and isinstance(value.data, str):
+        if (
+            facts.kind(array) in ("i", "f")
+            and isinstance(value, Known)
+            and isinstance(value.data, str)
+        ):
             raise Violation("TypeError", f"{value.data!r} is no value of {array.dtype}")
         made.low = made.high = None
     if facts.has_nan(array) is False:
@@ -183,11 +211,16 @@ def mapped(call: Call) -> Value:
             elif kinds <= {int, float} and kinds and missing:
                 made.dtype = "float64"
         return made
-    if isinstance(function, Function) and array.length != 0:
+    is_plain = len(call.args) < 2 and not set(call.kwargs) - {"arg", "func"}
+    if isinstance(function, Function) and array.length != 0 and is_plain:
         element = iteration.elements(array) or [iteration.element_of(array)]
         first = element[0]
         if array.dtype in ("str", "object") and array.data is not None and array.length:
-            first = Known(array.data.tolist()[0]) if isinstance(array.data.tolist()[0], (str, int, float)) else first  # noqa: E501
+            first = (
+                Known(array.data.tolist()[0])
+                if isinstance(array.data.tolist()[0], (str, int, float))
+                else first
+            )
         call.state.call(function, [first])
     return made
 
@@ -216,10 +249,18 @@ def _with_index(call: Call, array: Array, labels: Array) -> Value:
         return Frame(None, False, array.length)
     keys = part_of(labels, labels.length, slice(None))
     keys.home = "series"
-    first = index_name.data if isinstance(index_name, Known) and index_name.data is not None else "index"
+    first = (
+        index_name.data
+        if isinstance(index_name, Known) and index_name.data is not None
+        else "index"
+    )
     last = name.data if isinstance(name, Known) and name.data is not None else 0
     if isinstance(first, tuple):
-        return Frame({**{n: Array("series", (array.length,)) for n in first}, last: array}, True, array.length)
+        return Frame(
+            {**{n: Array("series", (array.length,)) for n in first}, last: array},
+            True,
+            array.length,
+        )
     return Frame({first: keys, last: array}, True, array.length, rows_index(array.length))
 
 
@@ -227,7 +268,12 @@ def rename(call: Call) -> Value:
     """With another name."""
     array = column(call)
     made = part_of(array, array.length, slice(None))
-    made.uniques, made.distinct, made.nan, made.is_attained = array.uniques, array.distinct, array.nan, array.is_attained  # noqa: E501
+    made.uniques, made.distinct, made.nan, made.is_attained = (
+        array.uniques,
+        array.distinct,
+        array.nan,
+        array.is_attained,
+    )
     made.labels = array.labels
     if isinstance(call.first(), Known) or not call.args:
         made.name = call.arg(0, "index")
@@ -241,9 +287,15 @@ def unique(call: Call) -> Value:
     if call.name == "nunique":
         count = facts.distinct(array)
         return Array("python", (), "int64") if count is None else Known(count)
-    made = derived(array, (facts.distinct(array) if facts.has_nan(array) is False else None,), keep=True)
+    made = derived(
+        array, (facts.distinct(array) if facts.has_nan(array) is False else None,), keep=True
+    )
     made.home = "numpy"
-    if known is not None and facts.has_nan(array) is False and array.dtype not in ("str", "category"):
+    if (
+        known is not None
+        and facts.has_nan(array) is False
+        and array.dtype not in ("str", "category")
+    ):
         made.uniques = known
     if array.dtype in ("str", "category"):
         made.dtype = "object"
@@ -276,6 +328,8 @@ def _accessor(value: Value, name: str, state: State) -> Value:
         raise Violation("AttributeError", f"{value.dtype} has no accessor {name}")
     paths = {"str": "pandas.core.strings.accessor.StringMethods",
              "dt": "pandas.core.indexes.accessors.DatetimeProperties", "cat": "pandas.cat"}  # fmt: skip
+    if name == "dt" and kind != "M":
+        return Unknown()
     return Thing(paths[name], {"of": value})
 
 
@@ -284,7 +338,16 @@ def text(call: Call) -> Value:
     owner = call.receiver.facts.get("of") if isinstance(call.receiver, Thing) else None
     if not isinstance(owner, Array):
         return Unknown()
-    is_test = call.name in ("contains", "startswith", "endswith", "isdigit", "isalpha", "match", "fullmatch", "isnumeric")  # noqa: E501
+    is_test = call.name in (
+        "contains",
+        "startswith",
+        "endswith",
+        "isdigit",
+        "isalpha",
+        "match",
+        "fullmatch",
+        "isnumeric",
+    )
     whole = call.name in ("len", "count", "find")
     made = derived(owner, owner.shape, "bool" if is_test else "int64" if whole else "str")
     made.labels, made.nan = owner.labels, facts.has_nan(owner)
@@ -295,8 +358,16 @@ def text(call: Call) -> Value:
         return Frame(None, False, owner.length, owner.labels)
     if call.name in ("split", "extract", "get_dummies", "findall", "partition"):
         return Unknown()
-    if owner.data is not None and call.name in ("lower", "upper", "strip", "title", "len") and not made.nan:
-        cells = [getattr(e, call.name)() if call.name != "len" else len(e) for e in owner.data.tolist() if isinstance(e, str)]  # noqa: E501
+    if (
+        owner.data is not None
+        and call.name in ("lower", "upper", "strip", "title", "len")
+        and not made.nan
+    ):
+        cells = [
+            getattr(e, call.name)() if call.name != "len" else len(e)
+            for e in owner.data.tolist()
+            if isinstance(e, str)
+        ]
         if len(cells) == owner.data.size:
             data = np.array(cells, dtype=object if call.name != "len" else "int64")
             made.data = data
@@ -306,7 +377,14 @@ def text(call: Call) -> Value:
 
 
 def windows(call: Call) -> Value:
-    """Windows that roll over the values.
+    """Windows that roll over the values."""
+    if call.arg(None, "win_type") is not None:
+        return Unknown()
+    return _windows(call)
+
+
+def _windows(call: Call) -> Value:
+    """Windows of equal weights.
 
     Raises
     ------
@@ -316,7 +394,10 @@ def windows(call: Call) -> Value:
     size = call.integer(0, "window")
     if call.name == "rolling" and size is not None and size < 0:
         raise Violation("ValueError", "a window is not negative")
-    return Thing("pandas.core.window.rolling.Rolling", {"of": call.receiver, "window": size, "min": call.integer(1, "min_periods", default=size)})  # noqa: E501
+    return Thing(
+        "pandas.core.window.rolling.Rolling",
+        {"of": call.receiver, "window": size, "min": call.integer(1, "min_periods", default=size)},
+    )
 
 
 def rolled(call: Call) -> Value:
@@ -327,14 +408,24 @@ def rolled(call: Call) -> Value:
         if owner.dtype == "str":
             raise Violation("DataError", "windows are of numbers")
         made = Array("series", owner.shape, "float64", labels=owner.labels)
-        if isinstance(size, int) and size > 1 and isinstance(least, int) and least > 1 and owner.length:
+        if (
+            isinstance(size, int)
+            and size > 1
+            and isinstance(least, int)
+            and least > 1
+            and owner.length
+        ):
             made.nan = True
         return made
     if isinstance(owner, Frame):
         for label, each in (owner.columns or {}).items():
             if each.dtype == "str":
                 raise Violation("DataError", f"windows are of numbers, not of text in {label!r}")
-        columns = None if owner.columns is None else {k: Array("series", (owner.rows,), "float64") for k in owner.columns}  # noqa: E501
+        columns = (
+            None
+            if owner.columns is None
+            else {k: Array("series", (owner.rows,), "float64") for k in owner.columns}
+        )
         return Frame(columns, owner.is_complete, owner.rows, owner.labels)
     return Unknown()
 
@@ -346,7 +437,11 @@ def shifted(call: Call) -> Value:
         raise Violation("TypeError", f"{call.name} of text")
     made = Array("series", array.shape, labels=array.labels)
     if call.name != "cumsum" and array.length:
-        made.nan = True if call.integer(0, "periods", default=1) != 0 and call.arg(None, "fill_value") is None else None  # noqa: E501
+        made.nan = (
+            True
+            if call.integer(0, "periods", default=1) != 0 and call.arg(None, "fill_value") is None
+            else None
+        )
         made.dtype = "float64" if facts.kind(array) in ("i", "f") else None
     return made
 
@@ -439,7 +534,10 @@ def _categories(value: Value, name: str, state: State) -> Value:
     if name == "codes":
         made = Array("series", owner.shape, "int8", labels=owner.labels)
         if owner.categories is not None:
-            made.low, made.high = -1 if facts.has_nan(owner) is not False else 0, len(owner.categories) - 1
+            made.low, made.high = (
+                -1 if facts.has_nan(owner) is not False else 0,
+                len(owner.categories) - 1,
+            )
         return made
     if owner.categories is None:
         return Array("index", (None,))
@@ -459,7 +557,17 @@ PROPERTIES: Final[dict[str, Property]] = {
     "pandas.Series.name": _name,
     **{
         f"pandas.core.indexes.accessors.DatetimeProperties.{name}": _date_part
-        for name in ("year", "month", "day", "hour", "minute", "second", "dayofweek", "weekday", "quarter")
+        for name in (
+            "year",
+            "month",
+            "day",
+            "hour",
+            "minute",
+            "second",
+            "dayofweek",
+            "weekday",
+            "quarter",
+        )
     },
     "pandas.cat.codes": _categories,
     "pandas.cat.categories": _categories,

@@ -12,7 +12,9 @@ from failbench.crashes.rules.state import Call
 from failbench.crashes.rules.values import Array, Frame, Function, Known, Mapping, Sequence, Value
 from failbench.crashes.rules.violation import Violation
 
-OPEN: Final = frozenset({"scoring", "random_state", "verbose", "cv_object", "missing_values", "nan"})
+OPEN: Final = frozenset(
+    {"scoring", "random_state", "verbose", "cv_object", "missing_values", "nan"}
+)
 """Words for which what is allowed is not told by a type."""
 
 
@@ -41,7 +43,9 @@ def is_refused(value: Value, allowed: list[dict[str, Any]]) -> bool:
         return False
     data = value.data
     for each in allowed:
-        if "options" in each and (data in each["options"] if isinstance(data, (str, int, float)) else False):
+        if "options" in each and (
+            data in each["options"] if isinstance(data, (str, int, float)) else False
+        ):
             return False
         if each.get("none") and data is None:
             return False
@@ -67,11 +71,20 @@ def _is_inside(data: Any, allowed: dict[str, Any]) -> bool:
         return False
     if low is not None and (data < low or (data == low and closed not in ("left", "both"))):
         return False
-    return not (high is not None and (data > high or (data == high and closed not in ("right", "both"))))
+    return not (
+        high is not None and (data > high or (data == high and closed not in ("right", "both")))
+    )
 
 
 def _is_of_no_type(data: Any, name: str) -> bool:
-    known = {"str": str, "int": int, "float": float, "bool": bool, "Integral": int, "Real": (int, float)}
+    known = {
+        "str": str,
+        "int": int,
+        "float": float,
+        "bool": bool,
+        "Integral": int,
+        "Real": (int, float),
+    }
     if name in known:
         return not isinstance(data, known[name])
     # any other type is of no number, text or None
@@ -111,7 +124,11 @@ def check_scoring(value: Value | None) -> None:
     """
     items = value.items or [] if isinstance(value, Sequence) else [value]
     for each in items:
-        if isinstance(each, Known) and isinstance(each.data, str) and each.data not in words("scoring"):
+        if (
+            isinstance(each, Known)
+            and isinstance(each.data, str)
+            and each.data not in words("scoring")
+        ):
             raise Violation("InvalidParameterError", f"{each.data!r} is no score")
 
 

@@ -89,7 +89,9 @@ def broadcast_shapes(
 
 def shown(shape: Shape | None) -> str:
     """A shape as text."""
-    return "?" if shape is None else "(" + ", ".join("?" if n is None else str(n) for n in shape) + ")"
+    return (
+        "?" if shape is None else "(" + ", ".join("?" if n is None else str(n) for n in shape) + ")"
+    )
 
 
 def product(shape: Shape) -> int | None:
@@ -166,8 +168,10 @@ def axis_of(array: Array, axis: int, rank: int | None = None) -> int | None:
     rank = array.rank if rank is None else rank
     if rank is None:
         return None
-    if not -max(rank, 1 if array.home == "torch" else rank) <= axis < max(
-        rank, 1 if array.home == "torch" else rank
+    if (
+        not -max(rank, 1 if array.home == "torch" else rank)
+        <= axis
+        < max(rank, 1 if array.home == "torch" else rank)
     ):
         exception = {"torch": "IndexError", "numpy": "AxisError"}.get(array.home, "ValueError")
         raise Violation(exception, f"there is no axis {axis} where there are {rank}")

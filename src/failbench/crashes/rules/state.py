@@ -66,7 +66,9 @@ class State:
         if self.left < 0:
             raise Exhausted
 
-    def call(self, function: Value, args: list[Value], kwargs: dict[str, Value] | None = None) -> Value:
+    def call(
+        self, function: Value, args: list[Value], kwargs: dict[str, Value] | None = None
+    ) -> Value:
         """Call a value."""
         if self.caller is None:
             return Unknown()
@@ -233,8 +235,10 @@ def digest(value: Any, depth: int = 6) -> Any:
     if depth == 0:
         return id(value)
     if isinstance(value, np.ndarray):
-        return value.dtype.str, value.shape, value.tobytes() if value.dtype.kind != "O" else repr(
-            value.tolist()
+        return (
+            value.dtype.str,
+            value.shape,
+            value.tobytes() if value.dtype.kind != "O" else repr(value.tolist()),
         )
     if isinstance(value, Value):
         if isinstance(value, (Function, Class)):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence as Statements
+from collections.abc import Callable
+from collections.abc import Sequence as Statements
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -285,7 +286,9 @@ def _for(node: ast.For, state: State) -> Outcome:
 
 def targets(node: ast.expr) -> list[str]:
     """Names that a target binds."""
-    return [e.id for e in ast.walk(node) if isinstance(e, ast.Name) and isinstance(e.ctx, ast.Store)]
+    return [
+        e.id for e in ast.walk(node) if isinstance(e, ast.Name) and isinstance(e.ctx, ast.Store)
+    ]
 
 
 def _while(node: ast.While, state: State) -> Outcome:
@@ -316,7 +319,12 @@ def _while(node: ast.While, state: State) -> Outcome:
 
 def _weaken(body: list[ast.stmt], state: State) -> None:
     """Forget what further rounds of a loop may change."""
-    stored = {n.id for s in body for n in ast.walk(s) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}  # noqa: E501
+    stored = {
+        n.id
+        for s in body
+        for n in ast.walk(s)
+        if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+    }
     for name in touched_names(body):
         for scope in (state.names, *state.scopes):
             if name not in scope:
@@ -457,4 +465,3 @@ HANDLERS: Final[dict[type[ast.stmt], Callable[[Any, State], Outcome | None]]] = 
     ast.Break: _break,
     ast.Continue: _continue,
 }
-

@@ -190,7 +190,13 @@ def _of_network(owner: Network, index: Value) -> Value:
         if place not in owner.children:
             raise Violation("KeyError", f"{place!r} is no layer")
         return owner.children[place]
-    if owner.name not in ("Sequential", "ModuleList", "ModuleDict", "ParameterList", "ParameterDict"):
+    if owner.name not in (
+        "Sequential",
+        "ModuleList",
+        "ModuleDict",
+        "ParameterList",
+        "ParameterDict",
+    ):
         raise Violation("TypeError", f"a {owner.name} has no items")
     if isinstance(place, slice):
         kept = {str(number): child for number, child in enumerate(children[place])}
@@ -243,13 +249,18 @@ def set_item(owner: Value, index: Value, value: Value, state: State) -> None:
     elif isinstance(owner, Frame):
         tables_of_pandas.store_column(owner, index, value)
     elif isinstance(owner, Array):
-        if owner.home == "series":
+        if owner.home == "series" or (owner.home == "index" and owner.dtype == "category"):
             tables_of_pandas.store_in_series(owner, index, value)
         elif owner.home == "index":
             raise Violation("TypeError", "an index cannot be changed")
         elif owner.home != "python":
             grids.store(owner, index, value, state)
-    elif isinstance(owner, Thing) and owner.path in ("pandas.loc", "pandas.iloc", "pandas.at", "pandas.iat"):
+    elif isinstance(owner, Thing) and owner.path in (
+        "pandas.loc",
+        "pandas.iloc",
+        "pandas.at",
+        "pandas.iat",
+    ):
         tables_of_pandas.store_located(owner, index, value)
     elif isinstance(owner, Thing) and owner.path == "matplotlib.RcParams":
         registry_key(index)

@@ -12,7 +12,16 @@ from failbench.crashes.rules.folding import NotConcrete, concrete, key_of, lift,
 from failbench.crashes.rules.operators import as_array
 from failbench.crashes.rules.shapes import derived
 from failbench.crashes.rules.state import State
-from failbench.crashes.rules.values import Array, Frame, Function, Known, Sequence, Thing, Unknown, Value
+from failbench.crashes.rules.values import (
+    Array,
+    Frame,
+    Function,
+    Known,
+    Sequence,
+    Thing,
+    Unknown,
+    Value,
+)
 from failbench.crashes.rules.violation import Violation
 
 MISSING_SHOWN = 8
@@ -55,7 +64,11 @@ def names_of(value: Value | None) -> list[Hashable]:
         items = value.items or []
     names: list[Hashable] = []
     for item in items:
-        if isinstance(item, Known) and isinstance(item.data, (str, int)) and not isinstance(item.data, bool):
+        if (
+            isinstance(item, Known)
+            and isinstance(item.data, (str, int))
+            and not isinstance(item.data, bool)
+        ):
             names.append(item.data)
     return names
 
@@ -114,7 +127,9 @@ def item_of_frame(frame: Frame, index: Value) -> Value:
     if isinstance(index, Frame):
         return rows_of(frame, frame.rows)
     if isinstance(index, Sequence) and index.kind in ("list", "view"):
-        if index.items and all(isinstance(e, Known) and isinstance(e.data, bool) for e in index.items):
+        if index.items and all(
+            isinstance(e, Known) and isinstance(e.data, bool) for e in index.items
+        ):
             _check_mask(frame.rows, len(index.items), "ValueError")
             return rows_of(frame, None)
         try:
@@ -177,7 +192,11 @@ def item_of_series(series: Array, index: Value) -> Value:
     except NotConcrete:
         return Unknown()
     if isinstance(key, slice):
-        return part_of(series, None, key if all(type(e) in (int, type(None)) for e in (key.start, key.stop)) else None)  # noqa: E501
+        return part_of(
+            series,
+            None,
+            key if all(type(e) in (int, type(None)) for e in (key.start, key.stop)) else None,
+        )
     keys = key if isinstance(key, list) else [key]
     for each in keys:
         check_label(series.labels, series.length, each)
@@ -194,7 +213,9 @@ def _element(series: Array) -> Value:
     return made
 
 
-def check_label(labels: Array | None, rows: int | None, key: Any, exception: str = "KeyError") -> None:
+def check_label(
+    labels: Array | None, rows: int | None, key: Any, exception: str = "KeyError"
+) -> None:
     """Refuse a label that an index does not have.
 
     Raises
@@ -285,6 +306,8 @@ def located(owner: Thing, index: Value, state: State) -> Value:
         raise Violation("IndexingError", f"{len(parts)} indices are given where {limit} are due")
     if len(parts) > limit:
         return Unknown()
+    if len(parts) > 1 and not is_place and not labels_are_flat(table):
+        return Unknown()
     selected = (_by_place if is_place else _by_label)(table, parts[0])
     if len(parts) == 1 or not isinstance(table, Frame):
         return selected
@@ -293,16 +316,24 @@ def located(owner: Thing, index: Value, state: State) -> Value:
 
 def labels_are_flat(table: Frame | Array) -> bool:
     """Whether the index of a table is known to have one level."""
-    return table.labels is not None and table.labels.dtype is not None and table.labels.rank == 1
+    labels = table.labels
+    return labels is not None and (labels.dtype is not None or labels.data is not None)
 
 
 def _by_place(table: Frame | Array, part: Value) -> Value:
     rows = table.rows if isinstance(table, Frame) else table.length
     if isinstance(part, Known) and isinstance(part.data, (str, float)):
-        raise Violation("TypeError" if isinstance(part.data, float) else "TypeError", "places are whole numbers")  # noqa: E501
+        raise Violation(
+            "TypeError" if isinstance(part.data, float) else "TypeError", "places are whole numbers"
+        )
     if isinstance(part, Array) and facts.kind(part) == "b" and part.rank:
         if part.home == "series":
-            raise Violation("NotImplementedError" if facts.kind(table.labels or Array("index")) == "i" else "ValueError", "a mask with an index is no place")  # noqa: E501
+            raise Violation(
+                "NotImplementedError"
+                if facts.kind(table.labels or Array("index")) == "i"
+                else "ValueError",
+                "a mask with an index is no place",
+            )
         return _masked(table, part, by_loc=True)
     try:
         place = concrete(part)
@@ -310,21 +341,37 @@ def _by_place(table: Frame | Array, part: Value) -> Value:
         if isinstance(part, Array) and rows is not None:
             _check_places(part, rows)
         if isinstance(part, Array) and part.rank == 1:
-            return rows_of(table, part.length) if isinstance(table, Frame) else part_of(table, part.length)
+            return (
+                rows_of(table, part.length)
+                if isinstance(table, Frame)
+                else part_of(table, part.length)
+            )
         return Unknown()
     if isinstance(place, slice):
         count = None
-        if rows is not None and all(isinstance(e, (int, type(None))) for e in (place.start, place.stop, place.step)):  # noqa: E501
+        if rows is not None and all(
+            isinstance(e, (int, type(None))) for e in (place.start, place.stop, place.step)
+        ):
             count = len(range(*place.indices(rows)))
-        return rows_of(table, count, place) if isinstance(table, Frame) else part_of(table, count, place)
+        return (
+            rows_of(table, count, place)
+            if isinstance(table, Frame)
+            else part_of(table, count, place)
+        )
     places = place if isinstance(place, (list, np.ndarray)) else [place]
     for each in places:
         if isinstance(each, (int, np.integer)) and not isinstance(each, bool) and rows is not None:
             if not -rows <= each < rows:
-                raise Violation("IndexError", f"there is no place {each} where there are {rows} rows")
+                raise Violation(
+                    "IndexError", f"there is no place {each} where there are {rows} rows"
+                )
     if isinstance(place, (list, np.ndarray)):
         data = np.asarray(place) if len(place) else None
-        return rows_of(table, len(place), data) if isinstance(table, Frame) else part_of(table, len(place), data)  # noqa: E501
+        return (
+            rows_of(table, len(place), data)
+            if isinstance(table, Frame)
+            else part_of(table, len(place), data)
+        )
     return Unknown() if isinstance(table, Frame) else _element(table)
 
 
@@ -373,7 +420,11 @@ def _row(frame: Frame, key: Any) -> Value:
         place = known.index(key)
         columns = list(frame.columns.values())
         if all(column.data is not None for column in columns):
-            cells = [column.data[place].item() for column in columns if column.data is not None and hasattr(column.data[place], "item")]  # noqa: E501
+            cells = [
+                column.data[place].item()
+                for column in columns
+                if column.data is not None and hasattr(column.data[place], "item")
+            ]
             if len(cells) == len(columns) and all(isinstance(each, (int, float)) for each in cells):
                 row.data, row.dtype = np.array(cells), "float64"
         return row
@@ -388,7 +439,9 @@ def _column(frame: Frame, selected: Value, part: Value, is_place: bool) -> Value
     if is_place:
         count = len(frame.columns) if frame.columns is not None and frame.is_complete else None
         if isinstance(key, (int, np.integer)) and count is not None and not -count <= key < count:
-            raise Violation("IndexError", f"there is no place {key} where there are {count} columns")
+            raise Violation(
+                "IndexError", f"there is no place {key} where there are {count} columns"
+            )
         if isinstance(selected, Frame) and selected.columns is not None and count is not None:
             names = list(selected.columns)
             if isinstance(key, (int, np.integer)):
@@ -433,10 +486,19 @@ def store_column(frame: Frame, index: Value, value: Value) -> None:
     if frame.columns is None:
         frame.columns, frame.is_complete = {}, False
     column = as_column(value, frame.rows)
-    size = column.length if not (isinstance(value, Known) or (isinstance(value, Array) and value.rank == 0)) else None  # noqa: E501
+    size = (
+        column.length
+        if not (isinstance(value, Known) or (isinstance(value, Array) and value.rank == 0))
+        else None
+    )
     is_aligned = isinstance(value, Array) and value.home == "series"
     is_empty = not frame.columns and frame.is_complete
-    if size is not None and frame.rows is not None and not is_aligned and not isinstance(value, Frame):
+    if (
+        size is not None
+        and frame.rows is not None
+        and not is_aligned
+        and not isinstance(value, Frame)
+    ):
         if size != frame.rows and not is_empty:
             raise Violation("ValueError", f"{size} values are stored in {frame.rows} rows")
     if is_aligned and size is not None and frame.rows is not None and size != frame.rows:
@@ -463,7 +525,11 @@ def as_column(value: Value, rows: int | None) -> Array:
     made.nan, made.inf, made.data = facts.has_nan(taken), taken.inf, taken.data
     made.categories, made.labels = taken.categories, taken.labels
     if taken.dtype == "object" and taken.data is not None and taken.data.dtype.kind == "O":
-        types = {type(each).__name__ for each in taken.data.ravel().tolist() if each is not None and each == each}  # noqa: E501
+        types = {
+            type(each).__name__
+            for each in taken.data.ravel().tolist()
+            if each is not None and each == each
+        }
         made.element_types = tuple(sorted(types))
         if types == {"str"} and taken.home not in ("series", "numpy"):
             made.dtype = "str"
@@ -495,12 +561,23 @@ def store_in_series(series: Array, index: Value, value: Value) -> None:
 def _check_fit(column: Array, value: Value) -> None:
     if not isinstance(value, Known) or value.data is None:
         return
-    if column.categories is not None and value.data == value.data and value.data not in column.categories:
-        raise Violation("TypeError", f"{value.data!r} is none of the categories {column.categories[:5]}")
+    if (
+        column.categories is not None
+        and value.data == value.data
+        and value.data not in column.categories
+    ):
+        raise Violation(
+            "TypeError", f"{value.data!r} is none of the categories {column.categories[:5]}"
+        )
     kind = facts.kind(column)
     if kind in ("i", "u", "f", "b") and isinstance(value.data, str):
         raise Violation("TypeError", f"{value.data!r} is no value of {column.dtype}")
-    if kind in ("i", "u") and isinstance(value.data, float) and value.data == value.data and value.data % 1:
+    if (
+        kind in ("i", "u")
+        and isinstance(value.data, float)
+        and value.data == value.data
+        and value.data % 1
+    ):
         raise Violation("TypeError", f"{value.data!r} is no value of {column.dtype}")
     if column.dtype == "str" and isinstance(value.data, (int, float)) and value.data == value.data:
         raise Violation("TypeError", f"{value.data!r} is no text")
@@ -529,7 +606,9 @@ def store_located(owner: Thing, index: Value, value: Value) -> None:
         _by_place(table, parts[0])
         if len(parts) > 1:
             _column(table, Unknown(), parts[1], True)
-    names = names_of(parts[1]) if len(parts) > 1 and owner.path in ("pandas.loc", "pandas.at") else []
+    names = (
+        names_of(parts[1]) if len(parts) > 1 and owner.path in ("pandas.loc", "pandas.at") else []
+    )
     if len(parts) == 1:
         table.rows, table.labels = None, None
         for column in (table.columns or {}).values():
@@ -541,12 +620,19 @@ def store_located(owner: Thing, index: Value, value: Value) -> None:
             column = table.columns[name]
             _check_fit(column, value)
             gap = isinstance(value, (Known, Array)) and is_gap(value)
-            column.data, column.uniques, column.distinct, column.is_attained = None, None, None, False
+            column.data, column.uniques, column.distinct, column.is_attained = (
+                None,
+                None,
+                None,
+                False,
+            )
             column.nan = True if gap and not isinstance(parts[0], Unknown) else None
             column.low = column.high = None
         elif table.columns is not None:
             table.columns[name] = Array("series", (table.rows,))
-    if not isinstance(parts[0], Array) and not (isinstance(parts[0], Known) and isinstance(parts[0].data, slice)):  # noqa: E501
+    if not isinstance(parts[0], Array) and not (
+        isinstance(parts[0], Known) and isinstance(parts[0].data, slice)
+    ):
         key_is_new = owner.path in ("pandas.loc", "pandas.at")
         if key_is_new:
             table.rows, table.labels = None, None

@@ -24,7 +24,11 @@ def as_method(call: Call) -> Call | None:
         return call
     first = call.args[0] if call.args else call.kwargs.get("input")
     if not isinstance(first, Array) or first.home != "torch":
-        if isinstance(first, Array) and first.home in ("numpy", "series") or isinstance(first, Sequence):
+        if (
+            (isinstance(first, Array)
+            and first.home in ("numpy", "series"))
+            or isinstance(first, Sequence)
+        ):
             raise Violation("TypeError", f"{call.name}(): argument 'input' must be Tensor")
         return None
     rest = call.args[1:] if call.args else []
@@ -48,8 +52,17 @@ def both(rule: Callable[[Call, Array], Value]) -> Handler:
 def to(call: Call, tensor: Array) -> Value:
     """On another device, or in another type."""
     made = derived(tensor, tensor.shape, keep=True)
-    made.is_attained, made.uniques, made.distinct = tensor.is_attained, tensor.uniques, tensor.distinct
-    made.nan, made.inf, made.data, made.is_contiguous = tensor.nan, tensor.inf, tensor.data, tensor.is_contiguous
+    made.is_attained, made.uniques, made.distinct = (
+        tensor.is_attained,
+        tensor.uniques,
+        tensor.distinct,
+    )
+    made.nan, made.inf, made.data, made.is_contiguous = (
+        tensor.nan,
+        tensor.inf,
+        tensor.data,
+        tensor.is_contiguous,
+    )
     values = [*call.args, *call.kwargs.values()]
     if call.name in ("cuda", "cpu", "xpu"):
         values = [Known(call.name)]
@@ -89,8 +102,17 @@ def _cast(made: Array, dtype: str) -> None:
 def cast(call: Call, tensor: Array) -> Value:
     """In the type that the name of the method says."""
     made = derived(tensor, tensor.shape, keep=True)
-    made.is_attained, made.uniques, made.distinct = tensor.is_attained, tensor.uniques, tensor.distinct
-    made.nan, made.inf, made.data, made.is_contiguous = tensor.nan, tensor.inf, tensor.data, tensor.is_contiguous
+    made.is_attained, made.uniques, made.distinct = (
+        tensor.is_attained,
+        tensor.uniques,
+        tensor.distinct,
+    )
+    made.nan, made.inf, made.data, made.is_contiguous = (
+        tensor.nan,
+        tensor.inf,
+        tensor.data,
+        tensor.is_contiguous,
+    )
     dtype = TORCH.get(call.name) if call.name != "type" else named(call.first())
     if dtype is not None:
         _cast(made, dtype)
@@ -118,11 +140,18 @@ def view(call: Call, tensor: Array) -> Value:
     shape = reshaped(tensor, shape_of(target))
     made = array_methods.of_shape(tensor, shape)
     made.is_contiguous = True
-    if call.name == "view" and tensor.is_contiguous is False and tensor.shape is not None and shape is not None:
+    if (
+        call.name == "view"
+        and tensor.is_contiguous is False
+        and tensor.shape is not None
+        and shape is not None
+    ):
         kept = [size for size in tensor.shape if size != 1]
         wanted = [size for size in shape if size != 1]
         if kept != wanted and len(wanted) < len(kept):
-            raise Violation("RuntimeError", "view size is not compatible with input tensor's size and stride")
+            raise Violation(
+                "RuntimeError", "view size is not compatible with input tensor's size and stride"
+            )
     return made
 
 
@@ -133,7 +162,9 @@ def flatten(call: Call, tensor: Array) -> Value:
         return derived(tensor, None)
     first, last = axis_of(tensor, start) or 0, axis_of(tensor, end) or 0
     if first > last:
-        raise Violation("RuntimeError", "flatten() has invalid args: start_dim cannot come after end_dim")
+        raise Violation(
+            "RuntimeError", "flatten() has invalid args: start_dim cannot come after end_dim"
+        )
     part = tensor.shape[first : last + 1]
     total: int | None = 1
     for size in part:
@@ -148,7 +179,11 @@ def reduce(call: Call, tensor: Array) -> Value:
         return Unknown()
     made = array_methods.reduced_array(call, tensor, 0, name)
     has_dim = bool(call.args) or "dim" in call.kwargs or "axis" in call.kwargs
-    if name in ("max", "min", "median", "sort", "topk", "mode") and has_dim and isinstance(made, Array):
+    if (
+        name in ("max", "min", "median", "sort", "topk", "mode")
+        and has_dim
+        and isinstance(made, Array)
+    ):
         if call.args and isinstance(call.args[0], Array):
             return operators.binary("Add", tensor, call.args[0], call.state)
         places = derived(made, made.shape, "int64")
@@ -166,7 +201,9 @@ def same(call: Call, tensor: Array) -> Value:
         axis = call.integer(0, "dim")
         if axis is not None:
             axis_of(tensor, axis)
-        elif call.is_complete and call.arg(0, "dim") is None and call.path.startswith("torch.Tensor"):
+        elif (
+            call.is_complete and call.arg(0, "dim") is None and call.path.startswith("torch.Tensor")
+        ):
             raise Violation("TypeError", "softmax() is called without dim")
     made = derived(tensor, tensor.shape)
     if call.name in ("sigmoid", "softmax"):
@@ -174,9 +211,7 @@ def same(call: Call, tensor: Array) -> Value:
     if call.name in FLOATING and (facts.kind(tensor) or "f") in "iub":
         made.dtype = "float32"
     low, high, attained = facts.bounds(tensor)
-    if call.name in ("log", "sqrt") and attained and low is not None and low < 0:
-        made.nan = True
-    elif facts.has_nan(tensor) and tensor.size:
+    if (call.name in ("log", "sqrt") and attained and low is not None and low < 0) or (facts.has_nan(tensor) and tensor.size):
         made.nan = True
     made.is_contiguous = True
     return of_graph(made, tensor)
@@ -191,23 +226,47 @@ def tests(call: Call, tensor: Array) -> Value:
 
 def changed(call: Call, tensor: Array) -> Value:
     """A method that changes the tensor in place."""
-    if tensor.needs_grad and tensor.is_leaf and not call.state.without_grad and call.name != "requires_grad_":
-        raise Violation("RuntimeError", "a leaf Variable that requires grad is being used in an in-place operation.")
+    if (
+        tensor.needs_grad
+        and tensor.is_leaf
+        and not call.state.without_grad
+        and call.name != "requires_grad_"
+    ):
+        raise Violation(
+            "RuntimeError",
+            "a leaf Variable that requires grad is being used in an in-place operation.",
+        )
     if call.name == "requires_grad_":
         wants = call.flag(0, "requires_grad", default=True)
         if wants and (facts.kind(tensor) or "f") in "iub":
-            raise Violation("RuntimeError", "only Tensors of floating point dtype can require gradients")
+            raise Violation(
+                "RuntimeError", "only Tensors of floating point dtype can require gradients"
+            )
         if wants is False and tensor.is_leaf is False:
-            raise Violation("RuntimeError", "you can only change requires_grad flags of leaf variables.")
+            raise Violation(
+                "RuntimeError", "you can only change requires_grad flags of leaf variables."
+            )
         tensor.needs_grad = wants
         return tensor
-    if call.name in ("copy_", "add_", "sub_", "mul_", "div_") and call.args and isinstance(call.args[0], Array):
+    if (
+        call.name in ("copy_", "add_", "sub_", "mul_", "div_")
+        and call.args
+        and isinstance(call.args[0], Array)
+    ):
         other = call.args[0]
         result = operators.broadcast(tensor, other)
         if result is not None and tensor.shape is not None and result != tensor.shape:
-            raise Violation("RuntimeError", f"{shown(result)} does not fit into {shown(tensor.shape)}")
-        if call.name != "copy_" and (facts.kind(tensor) or "f") in "iub" and facts.kind(other) == "f":
-            raise Violation("RuntimeError", "result type Float can't be cast to the desired output type Long")
+            raise Violation(
+                "RuntimeError", f"{shown(result)} does not fit into {shown(tensor.shape)}"
+            )
+        if (
+            call.name != "copy_"
+            and (facts.kind(tensor) or "f") in "iub"
+            and facts.kind(other) == "f"
+        ):
+            raise Violation(
+                "RuntimeError", "result type Float can't be cast to the desired output type Long"
+            )
     tensor.data, tensor.uniques, tensor.is_attained = None, None, False
     tensor.low = tensor.high = tensor.nan = None
     return tensor
@@ -252,7 +311,9 @@ def backward(call: Call, tensor: Array) -> Value:
         If there is no gradient, the tensor is no scalar, or its graph was freed.
     """
     if tensor.needs_grad is False:
-        raise Violation("RuntimeError", "element 0 of tensors does not require grad and does not have a grad_fn")
+        raise Violation(
+            "RuntimeError", "element 0 of tensors does not require grad and does not have a grad_fn"
+        )
     given = call.arg(0, "gradient")
     if tensor.size is not None and tensor.size != 1 and given is None:
         raise Violation("RuntimeError", "grad can be implicitly created only for scalar outputs")
@@ -270,7 +331,9 @@ def expand(call: Call, tensor: Array) -> Value:
     if shape is None or tensor.shape is None:
         return derived(tensor, None)
     if len(shape) < len(tensor.shape):
-        raise Violation("RuntimeError", f"{shown(tensor.shape)} cannot be expanded to {shown(shape)}")
+        raise Violation(
+            "RuntimeError", f"{shown(tensor.shape)} cannot be expanded to {shown(shape)}"
+        )
     padded = (1,) * (len(shape) - len(tensor.shape)) + tensor.shape
     sizes = []
     for size, wanted in zip(padded, shape):
@@ -279,7 +342,9 @@ def expand(call: Call, tensor: Array) -> Value:
         elif size in (1, wanted, None) or wanted is None:
             sizes.append(wanted)
         else:
-            raise Violation("RuntimeError", f"{shown(tensor.shape)} cannot be expanded to {shown(shape)}")
+            raise Violation(
+                "RuntimeError", f"{shown(tensor.shape)} cannot be expanded to {shown(shape)}"
+            )
     return of_graph(derived(tensor, tuple(sizes), keep=True), tensor)
 
 
@@ -291,19 +356,34 @@ def parts(call: Call, tensor: Array) -> Value:
         return Sequence("tuple")
     place = axis_of(tensor, axis) or 0
     size = tensor.shape[place] if tensor.shape else None
+
     def piece(length: int | None) -> Array:
-        rest = (*tensor.shape[:place], *(() if name == "unbind" else (length,)), *tensor.shape[place + 1 :])  # type: ignore[misc]
+        rest = (
+            *tensor.shape[:place],
+            *(() if name == "unbind" else (length,)),
+            *tensor.shape[place + 1 :],
+        )  # type: ignore[misc]
         made = derived(tensor, rest, keep=True)
         made.is_contiguous = tensor.is_contiguous if place == 0 else None
         return of_graph(made, tensor)
 
     if name == "unbind":
-        return Sequence("tuple", None if size is None or size > 200 else [piece(None) for _ in range(size)])
+        return Sequence(
+            "tuple", None if size is None or size > 200 else [piece(None) for _ in range(size)]
+        )
     given = call.arg(0, "split_size_or_sections", "split_size", "chunks")
     sizes = shape_of(given) if given is not None else None
-    if name == "split" and isinstance(given, Sequence) and sizes is not None and size is not None and None not in sizes:  # noqa: E501
+    if (
+        name == "split"
+        and isinstance(given, Sequence)
+        and sizes is not None
+        and size is not None
+        and None not in sizes
+    ):
         if sum(each or 0 for each in sizes) != size:
-            raise Violation("RuntimeError", f"split_with_sizes expects split_sizes to sum exactly to {size}")
+            raise Violation(
+                "RuntimeError", f"split_with_sizes expects split_sizes to sum exactly to {size}"
+            )
         return Sequence("tuple", [piece(each) for each in sizes])
     count = sizes[0] if sizes else None
     if count is not None and count <= 0:
@@ -330,13 +410,21 @@ def gather(call: Call, tensor: Array) -> Value:
     if facts.kind(index) in ("f", "b"):
         raise Violation("RuntimeError", f"places are whole numbers, not {index.dtype}")
     if call.name == "gather" and index.rank is not None and index.rank != tensor.rank:
-        raise Violation("RuntimeError", "Index tensor must have the same number of dimensions as input tensor")
+        raise Violation(
+            "RuntimeError", "Index tensor must have the same number of dimensions as input tensor"
+        )
     size = tensor.shape[place] if tensor.shape else None
     high, low = facts.highest(index), facts.lowest(index)
     if size is not None and ((high is not None and high >= size) or (low is not None and low < 0)):
         wrong = "RuntimeError" if call.name != "index_select" else "IndexError"
-        raise Violation(wrong, f"index {high} is out of bounds for dimension {place} with size {size}")
-    shape = index.shape if call.name == "gather" else (*tensor.shape[:place], index.length, *tensor.shape[place + 1 :])  # noqa: E501
+        raise Violation(
+            wrong, f"index {high} is out of bounds for dimension {place} with size {size}"
+        )
+    shape = (
+        index.shape
+        if call.name == "gather"
+        else (*tensor.shape[:place], index.length, *tensor.shape[place + 1 :])
+    )
     return of_graph(derived(tensor, shape, keep=True), tensor)
 
 
@@ -354,11 +442,21 @@ def drawn(call: Call, tensor: Array) -> Value:
     """Places drawn by shares."""
     count = call.integer(0, "num_samples")
     size = tensor.shape[-1] if tensor.shape else None
-    if count is not None and size is not None and count > size and call.flag(1, "replacement") is False:
-        raise Violation("RuntimeError", "cannot sample n_sample > prob_dist.size(-1) samples without replacement")
+    if (
+        count is not None
+        and size is not None
+        and count > size
+        and call.flag(1, "replacement") is False
+    ):
+        raise Violation(
+            "RuntimeError",
+            "cannot sample n_sample > prob_dist.size(-1) samples without replacement",
+        )
     low = facts.lowest(tensor)
     if (low is not None and low < 0) or facts.has_nan(tensor):
-        raise Violation("RuntimeError", "probability tensor contains either `inf`, `nan` or element < 0")
+        raise Violation(
+            "RuntimeError", "probability tensor contains either `inf`, `nan` or element < 0"
+        )
     if facts.kind(tensor) in ("i", "u", "b"):
         raise Violation("RuntimeError", "multinomial only supports floating-point dtypes for input")
     return Array("torch", None, "int64", low=0, high=None if size is None else size - 1)
@@ -433,7 +531,9 @@ def _set_grad(owner: Value, value: Value, state: State) -> None:
     assert isinstance(owner, Array)
     if isinstance(value, Known) and isinstance(value.data, bool):
         if value.data and (facts.kind(owner) or "f") in "iub":
-            raise Violation("RuntimeError", "only Tensors of floating point dtype can require gradients")
+            raise Violation(
+                "RuntimeError", "only Tensors of floating point dtype can require gradients"
+            )
         owner.needs_grad = value.data
 
 
@@ -454,7 +554,25 @@ SAME: Final = (*FLOATING, "relu", "abs", "neg", "square", "round", "floor", "cei
 METHODS: Final[dict[str, Callable[[Call, Array], Value]]] = {
     **dict.fromkeys(("view", "reshape"), view),
     "flatten": flatten,
-    **dict.fromkeys(("sum", "mean", "std", "var", "min", "max", "prod", "argmax", "argmin", "any", "all", "median", "amax", "amin"), reduce),  # noqa: E501
+    **dict.fromkeys(
+        (
+            "sum",
+            "mean",
+            "std",
+            "var",
+            "min",
+            "max",
+            "prod",
+            "argmax",
+            "argmin",
+            "any",
+            "all",
+            "median",
+            "amax",
+            "amin",
+        ),
+        reduce,
+    ),
     **dict.fromkeys(SAME, same),
     **dict.fromkeys(("isnan", "isfinite", "isinf"), tests),
     **dict.fromkeys(("detach", "clone", "contiguous"), detached),
@@ -477,24 +595,52 @@ METHODS: Final[dict[str, Callable[[Call, Array], Value]]] = {
 
 ALONE: Final[dict[str, Callable[[Call, Array], Value]]] = {
     **dict.fromkeys(("to", "cuda", "cpu", "xpu"), to),
-    **dict.fromkeys(("float", "double", "long", "int", "half", "bool", "short", "type", "bfloat16", "byte"), cast),
+    **dict.fromkeys(
+        ("float", "double", "long", "int", "half", "bool", "short", "type", "bfloat16", "byte"),
+        cast,
+    ),
     "numpy": numpy,
     "backward": backward,
     **dict.fromkeys(("size", "dim", "numel", "nelement", "ndimension"), lengths),
     "item": _wrapped(array_methods.item),
     "tolist": _wrapped(array_methods.tolist),
-    **dict.fromkeys(("requires_grad_", "add_", "sub_", "mul_", "div_", "zero_", "fill_", "copy_", "clamp_", "normal_", "uniform_", "exp_", "sqrt_", "relu_"), changed),  # noqa: E501
+    **dict.fromkeys(
+        (
+            "requires_grad_",
+            "add_",
+            "sub_",
+            "mul_",
+            "div_",
+            "zero_",
+            "fill_",
+            "copy_",
+            "clamp_",
+            "normal_",
+            "uniform_",
+            "exp_",
+            "sqrt_",
+            "relu_",
+        ),
+        changed,
+    ),
 }
 
 FUNCTIONS: Final[dict[str, Handler]] = {
     **{f"torch.Tensor.{name}": both(rule) for name, rule in (METHODS | ALONE).items()},
-    **{f"torch.{name}": both(rule) for name, rule in METHODS.items() if name not in ("view", "t", "expand", "contiguous")},  # noqa: E501
+    **{
+        f"torch.{name}": both(rule)
+        for name, rule in METHODS.items()
+        if name not in ("view", "t", "expand", "contiguous")
+    },
     **{f"torch.nn.functional.{name}": both(same) for name in SAME},
 }
 
 PROPERTIES: Final[dict[str, Property]] = {
     **{f"torch.return_types.{name}": _of_result for name in ("values", "indices")},
-    **{f"torch.Tensor.{name}": _grad for name in ("requires_grad", "is_leaf", "device", "data", "grad")},
+    **{
+        f"torch.Tensor.{name}": _grad
+        for name in ("requires_grad", "is_leaf", "device", "data", "grad")
+    },
 }
 
 WRITERS: Final[dict[str, Writer]] = {"torch.Tensor.requires_grad": _set_grad}

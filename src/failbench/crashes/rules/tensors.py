@@ -15,7 +15,17 @@ from failbench.crashes.rules.numpy_creation import shape_of
 from failbench.crashes.rules.registry import Handler
 from failbench.crashes.rules.shapes import concatenated, derived, of_graph, product, stacked
 from failbench.crashes.rules.state import Call
-from failbench.crashes.rules.values import Array, Frame, Known, Mapping, Sequence, Shape, Thing, Unknown, Value
+from failbench.crashes.rules.values import (
+    Array,
+    Frame,
+    Known,
+    Mapping,
+    Sequence,
+    Shape,
+    Thing,
+    Unknown,
+    Value,
+)
 from failbench.crashes.rules.violation import Violation
 
 
@@ -39,7 +49,9 @@ def placed(call: Call, shape: Shape | None, dtype: str | None) -> Array:
     made = Array("torch", shape, dtype, device=device, is_contiguous=True)
     made.needs_grad = call.flag(None, "requires_grad")
     if made.needs_grad and dtype is not None and dtype.startswith(("int", "uint", "bool")):
-        raise Violation("RuntimeError", "Only Tensors of floating point and complex dtype can require gradients")
+        raise Violation(
+            "RuntimeError", "Only Tensors of floating point and complex dtype can require gradients"
+        )
     return made
 
 
@@ -69,7 +81,11 @@ def filled(call: Call) -> Value:
         made.low = made.high = value
         size = product(shape) if shape is not None else None
         if size is not None and size <= FOLDED and made.dtype and made.device == "cpu":
-            made.data = np.full([each or 0 for each in shape or ()], value, made.dtype if made.dtype != "bfloat16" else "float32")  # noqa: E501
+            made.data = np.full(
+                [each or 0 for each in shape or ()],
+                value,
+                made.dtype if made.dtype != "bfloat16" else "float32",
+            )
     else:
         made.nan, made.inf = (False, False) if call.name != "empty" else (None, None)
         if call.name == "rand":
@@ -102,7 +118,13 @@ def tensor(call: Call) -> Value:
         return _of_array(call, value)
     if isinstance(value, Mapping):
         raise Violation("RuntimeError", "Could not infer dtype of dict")
-    if isinstance(value, Sequence) and value.items and any(isinstance(e, Array) and e.home == "torch" and (e.size or 1) > 1 for e in value.items):  # noqa: E501
+    if (
+        isinstance(value, Sequence)
+        and value.items
+        and any(
+            isinstance(e, Array) and e.home == "torch" and (e.size or 1) > 1 for e in value.items
+        )
+    ):
         raise Violation("ValueError", "only one element tensors can be converted to Python scalars")
     try:
         data = concrete(value)
@@ -119,21 +141,34 @@ def tensor(call: Call) -> Value:
     except (ValueError, OverflowError) as error:
         raise Violation("ValueError", str(error)) from error
     if array.dtype.kind in "US":
-        raise Violation("TypeError" if isinstance(data, str) else "ValueError", "too many dimensions 'str'")
+        raise Violation(
+            "TypeError" if isinstance(data, str) else "ValueError", "too many dimensions 'str'"
+        )
     if array.dtype == object:
         raise Violation("RuntimeError", "Could not infer dtype of object")
-    dtype = {"f": "float32", "i": "int64", "u": "int64", "b": "bool", "c": "complex64"}.get(array.dtype.kind)
-    if isinstance(data, np.ndarray) or (isinstance(data, list) and data and isinstance(data[0], np.ndarray)):
+    dtype = {"f": "float32", "i": "int64", "u": "int64", "b": "bool", "c": "complex64"}.get(
+        array.dtype.kind
+    )
+    if isinstance(data, np.ndarray) or (
+        isinstance(data, list) and data and isinstance(data[0], np.ndarray)
+    ):
         dtype = str(array.dtype)
     made = placed(call, array.shape, dtype)
-    if made.device == "cpu" and made.dtype is not None and array.size <= FOLDED and made.dtype != "bfloat16":
+    if (
+        made.device == "cpu"
+        and made.dtype is not None
+        and array.size <= FOLDED
+        and made.dtype != "bfloat16"
+    ):
         made.data = array.astype(made.dtype)
     return made
 
 
 def _of_array(call: Call, value: Array) -> Value:
     if value.home in ("series", "index") and value.dtype in ("str", "object", "category"):
-        raise Violation("ValueError" if value.dtype == "str" else "TypeError", "too many dimensions 'str'")
+        raise Violation(
+            "ValueError" if value.dtype == "str" else "TypeError", "too many dimensions 'str'"
+        )
     if value.home == "series" and value.labels is not None and value.labels.data is not None:
         known = value.labels.data.tolist()
         if known and 0 not in known and facts.kind(value.labels) in ("i", "u"):
@@ -148,7 +183,12 @@ def _of_array(call: Call, value: Array) -> Value:
 def _carry(value: Array, made: Array) -> None:
     low, high, attained = facts.bounds(value)
     made.low, made.high, made.is_attained = low, high, attained
-    made.nan, made.inf, made.uniques, made.distinct = facts.has_nan(value), facts.has_inf(value), value.uniques, value.distinct  # noqa: E501
+    made.nan, made.inf, made.uniques, made.distinct = (
+        facts.has_nan(value),
+        facts.has_inf(value),
+        value.uniques,
+        value.distinct,
+    )
     same = value.data is not None and made.dtype is not None and value.data.dtype.kind in "biuf"
     if same and made.device == "cpu" and made.dtype != "bfloat16" and value.data is not None:
         with np.errstate(all="ignore"):
@@ -158,7 +198,9 @@ def _carry(value: Array, made: Array) -> None:
 def from_numpy(call: Call) -> Value:
     """A tensor that shares memory with an array."""
     value = call.first()
-    if isinstance(value, (Frame, Sequence, Known, Mapping)) or (isinstance(value, Array) and value.home != "numpy"):
+    if isinstance(value, (Frame, Sequence, Known, Mapping)) or (
+        isinstance(value, Array) and value.home != "numpy"
+    ):
         raise Violation("TypeError", "expected np.ndarray")
     if not isinstance(value, Array):
         return Unknown()
@@ -204,12 +246,26 @@ def whole(call: Call) -> Value:
     low, high = call.number(None, "low", default=0.0), call.number(None, "high")
     try:
         known = [float(concrete(each)) for each in numbers]
-        low, high = (0.0, known[0]) if len(known) == 1 else (known[0], known[1]) if len(known) > 1 else (low, high)
+        low, high = (
+            (0.0, known[0])
+            if len(known) == 1
+            else (known[0], known[1])
+            if len(known) > 1
+            else (low, high)
+        )
     except (NotConcrete, TypeError):
         low = high = None
     if low is not None and high is not None and low >= high:
-        raise Violation("RuntimeError", f"random_ expects 'from' to be less than 'to', but got {low} >= {high}")
-    shape = shape_of(sizes[0]) if sizes else shape_of(call.kwargs["size"]) if "size" in call.kwargs else None
+        raise Violation(
+            "RuntimeError", f"random_ expects 'from' to be less than 'to', but got {low} >= {high}"
+        )
+    shape = (
+        shape_of(sizes[0])
+        if sizes
+        else shape_of(call.kwargs["size"])
+        if "size" in call.kwargs
+        else None
+    )
     made = placed(call, shape, "int64")
     made.low, made.high = low, None if high is None else high - 1
     return made
@@ -255,7 +311,9 @@ def join(call: Call) -> Value:
         wrong = "ValueError" if call.name == "cat" else "RuntimeError"
         raise Violation(wrong, "a list of tensors is empty")
     for each in items:
-        if isinstance(each, (Known, Sequence, Frame)) or (isinstance(each, Array) and each.home != "torch"):
+        if isinstance(each, (Known, Sequence, Frame)) or (
+            isinstance(each, Array) and each.home != "torch"
+        ):
             raise Violation("TypeError", "only tensors are put together")
     arrays = [each for each in items if isinstance(each, Array)]
     if len(arrays) < len(items):
@@ -297,7 +355,17 @@ def availability(call: Call) -> Value:
 
 FUNCTIONS: Final[dict[str, Handler]] = {
     **{f"torch.{name}": filled for name in ("zeros", "ones", "empty", "full", "rand", "randn")},
-    **{f"torch.{name}": like for name in ("zeros_like", "ones_like", "rand_like", "randn_like", "empty_like", "full_like")},  # noqa: E501
+    **{
+        f"torch.{name}": like
+        for name in (
+            "zeros_like",
+            "ones_like",
+            "rand_like",
+            "randn_like",
+            "empty_like",
+            "full_like",
+        )
+    },
     "torch.tensor": tensor,
     "torch.as_tensor": as_tensor,
     "torch.asarray": as_tensor,
@@ -312,5 +380,15 @@ FUNCTIONS: Final[dict[str, Handler]] = {
     "torch.device": device,
     **{f"torch.cuda.{name}": availability for name in ("is_available", "device_count")},
     "torch.backends.mps.is_available": availability,
-    **{f"torch.cuda.{name}": unavailable for name in ("current_device", "get_device_name", "synchronize", "set_device", "get_device_properties", "get_device_capability")},  # noqa: E501
+    **{
+        f"torch.cuda.{name}": unavailable
+        for name in (
+            "current_device",
+            "get_device_name",
+            "synchronize",
+            "set_device",
+            "get_device_properties",
+            "get_device_capability",
+        )
+    },
 }

@@ -66,13 +66,17 @@ def _guessed(value: Value, entry: Entry) -> str | None:
     """The kind of an entry that is told without its type."""
     structural, values = _part(entry, "structural"), _part(entry, "value")
     if isinstance(value, Array):
-        return {"numpy": "array", "series": "series", "index": "index", "torch": "tensor"}.get(value.home)
+        return {"numpy": "array", "series": "series", "index": "index", "torch": "tensor"}.get(
+            value.home
+        )
     kinds: dict[type, str] = {Frame: "frame", Estimator: "estimator", Network: "network", Mapping: "mapping",
         Sequence: "sequence", Known: "number"}  # fmt: skip
     if type(value) in kinds:
         return kinds[type(value)]
     if isinstance(value, (Thing, Instance, Function, Class, Symbol)):
-        return {"lightgbm.Dataset": "dataset", "lightgbm.Booster": "booster"}.get(getattr(value, "path", ""))
+        return {"lightgbm.Dataset": "dataset", "lightgbm.Booster": "booster"}.get(
+            getattr(value, "path", "")
+        )
     if "columns" in structural or "by_column" in values:
         return "frame"
     if "keys" in structural:
@@ -136,8 +140,18 @@ def _array(known: Value, entry: Entry) -> Value:
     home = HOMES.get(kind or "") or (known.home if isinstance(known, Array) else "numpy")
     base = known if isinstance(known, Array) and known.home == home else Array(home)
     made = Array(home, base.shape, base.dtype, base.data, base.low, base.high, base.is_attained)
-    made.nan, made.inf, made.uniques, made.distinct = base.nan, base.inf, base.uniques, base.distinct
-    made.labels, made.name, made.categories, made.fields = base.labels, base.name, base.categories, base.fields
+    made.nan, made.inf, made.uniques, made.distinct = (
+        base.nan,
+        base.inf,
+        base.uniques,
+        base.distinct,
+    )
+    made.labels, made.name, made.categories, made.fields = (
+        base.labels,
+        base.name,
+        base.categories,
+        base.fields,
+    )
     made.device, made.needs_grad, made.is_leaf = base.device, base.needs_grad, base.is_leaf
     made.is_contiguous, made.graph, made.is_unique = base.is_contiguous, base.graph, base.is_unique
     made.element_types, made.member = base.element_types, base.member
@@ -166,7 +180,11 @@ def _structure(made: Array, entry: Entry) -> None:
         if "index_unique" in structural:
             made.is_unique = structural["index_unique"]
         _labels_of_index(made, structural)
-    elif "index_labels" in structural or "index_unique" in structural or "index" in _part(entry, "type"):
+    elif (
+        "index_labels" in structural
+        or "index_unique" in structural
+        or "index" in _part(entry, "type")
+    ):
         made.labels = _index(made.labels, entry, made.length)
 
 
@@ -198,8 +216,14 @@ def _labels_of_index(made: Array, structural: dict[str, Any]) -> None:
     first = labels[: min(rows, ALL_SHOWN)]
     complete = [*first, *labels[len(first) :]][: rows if rows <= ALL_SHOWN else None]
     is_complete = rows <= ALL_SHOWN or (rows == ALL_SHOWN + 1 and len(labels) == rows)
-    plain = all(isinstance(each, (int, float, str)) and not isinstance(each, bool) for each in labels)
-    if not labels or not plain or any(isinstance(each, str) and each.endswith("…") for each in labels):
+    plain = all(
+        isinstance(each, (int, float, str)) and not isinstance(each, bool) for each in labels
+    )
+    if (
+        not labels
+        or not plain
+        or any(isinstance(each, str) and each.endswith("…") for each in labels)
+    ):
         return
     if (made.dtype or "").startswith("datetime64"):
         _dates(made, first if is_complete and rows <= ALL_SHOWN else labels, rows, is_complete)
@@ -281,7 +305,9 @@ def _values(made: Array, told: dict[str, Any]) -> None:
         low, high = (WORDS.get(each, each) if isinstance(each, str) else each for each in ends)
         if isinstance(low, (int, float)) and isinstance(high, (int, float)):
             made.low, made.high, made.is_attained = float(low), float(high), True
-            made.inf = made.inf or abs(float(low)) == float("inf") or abs(float(high)) == float("inf")
+            made.inf = (
+                made.inf or abs(float(low)) == float("inf") or abs(float(high)) == float("inf")
+            )
     elif "range" not in told and made.low is not None and not keeps:
         made.low, made.high, made.is_attained = None, None, False
     if "distinct" in told:
@@ -289,8 +315,13 @@ def _values(made: Array, told: dict[str, Any]) -> None:
     uniques = told.get("uniques")
     made.uniques = None
     if isinstance(uniques, list):
-        plain = [WORDS.get(each, each) if isinstance(each, str) and facts.kind(made) == "f" else each for each in uniques]  # noqa: E501
-        is_whole = told.get("distinct") == len(plain) and not any(isinstance(e, str) and e.endswith("…") for e in plain)  # noqa: E501
+        plain = [
+            WORDS.get(each, each) if isinstance(each, str) and facts.kind(made) == "f" else each
+            for each in uniques
+        ]
+        is_whole = told.get("distinct") == len(plain) and not any(
+            isinstance(e, str) and e.endswith("…") for e in plain
+        )
         if is_whole and len(plain) <= ALL_SHOWN:
             made.uniques = tuple(plain)
         made.member = made.member
@@ -302,7 +333,12 @@ def _agrees(made: Array, told: dict[str, Any]) -> bool:
     """Whether values that the code gives are those of which the summary tells."""
     low, high, _ = facts.bounds(made)
     ends = told.get("range")
-    if ends and low is not None and high is not None and all(isinstance(e, (int, float)) for e in ends):
+    if (
+        ends
+        and low is not None
+        and high is not None
+        and all(isinstance(e, (int, float)) for e in ends)
+    ):
         near = all(abs(a - b) <= 1e-4 * max(abs(b), 1e-9) for a, b in zip((low, high), ends))
         if not near:
             return False
@@ -346,17 +382,31 @@ def _frame(known: Value, entry: Entry) -> Value:
 def _sequence(known: Value, entry: Entry) -> Value:
     structural, types, told = (_part(entry, part) for part in ("structural", "type", "value"))
     base = known if isinstance(known, Sequence) else Sequence("list" if not types else "list")
-    kind = {"list": "list", "tuple": "tuple", "set": "set", "range": "range", "frozenset": "frozenset"}.get(
-        types.get("class", base.kind), base.kind
-    )
+    kind = {
+        "list": "list",
+        "tuple": "tuple",
+        "set": "set",
+        "range": "range",
+        "frozenset": "frozenset",
+    }.get(types.get("class", base.kind), base.kind)
     size = structural.get("length", base.size)
     items = base.items if base.items is not None and len(base.items) == size else None
     first = told.get("first")
-    if first is not None and size == len(first) and not any(isinstance(e, str) and e.endswith("…") for e in first):
+    if (
+        first is not None
+        and size == len(first)
+        and not any(isinstance(e, str) and e.endswith("…") for e in first)
+    ):
         items = [lift(each) for each in first]
     children = entry.get("items")
     if isinstance(children, dict) and children:
-        described = {key: refined(items[int(key)] if items is not None and int(key) < len(items) else None, each) for key, each in children.items() if key.isdigit()}  # noqa: E501
+        described = {
+            key: refined(
+                items[int(key)] if items is not None and int(key) < len(items) else None, each
+            )
+            for key, each in children.items()
+            if key.isdigit()
+        }
         if size == len(described):
             items = [described[str(place)] for place in range(size)]
         elif items is not None:
@@ -442,7 +492,9 @@ def _estimator(known: Value, entry: Entry) -> Value:
     steps = structural.get("steps")
     if steps is not None:
         old = made.steps or {}
-        made.steps = {name: refined(old.get(name), (children or {}).get(name, {})) for name in steps}
+        made.steps = {
+            name: refined(old.get(name), (children or {}).get(name, {})) for name in steps
+        }
     elif made.steps is not None:
         for name, value in made.steps.items():
             if children and name in children:
@@ -542,7 +594,11 @@ def _random(known: Value, entry: Entry) -> Value:
 
 def _loader(known: Value, entry: Entry) -> Value:
     structural = _part(entry, "structural")
-    made = known if isinstance(known, Thing) else Thing("torch.utils.data.DataLoader", {"collate_fn": Unknown()})
+    made = (
+        known
+        if isinstance(known, Thing)
+        else Thing("torch.utils.data.DataLoader", {"collate_fn": Unknown()})
+    )
     if "batch_size" in structural:
         made.facts["batch_size"] = structural["batch_size"]
     if structural.get("collate") in ("default_collate", "default_convert") and known is not made:
@@ -555,17 +611,25 @@ def _loader(known: Value, entry: Entry) -> Value:
 
 def _data_set(known: Value, entry: Entry) -> Value:
     types, structural = _part(entry, "type"), _part(entry, "structural")
-    made = known if isinstance(known, Thing) else Thing("lightgbm.Dataset", {"told": True, "constructed": None})
+    made = (
+        known
+        if isinstance(known, Thing)
+        else Thing("lightgbm.Dataset", {"told": True, "constructed": None})
+    )
     if "constructed" in types:
         made.facts["constructed"] = types["constructed"]
         free = types.get("free_raw_data", made.facts.get("free"))
         made.facts["free"] = free
-        made.facts["freed"] = bool(types["constructed"]) and bool(free) and types.get("data_class") == "NoneType"
+        made.facts["freed"] = (
+            bool(types["constructed"]) and bool(free) and types.get("data_class") == "NoneType"
+        )
     if "data_shape" in structural:
         shape = structural["data_shape"]
         made.facts["rows"], made.facts["width"] = shape[0], shape[1] if len(shape) > 1 else None
     if "label_shape" in structural:
-        made.facts["label_rows"] = structural["label_shape"][0] if structural["label_shape"] else None
+        made.facts["label_rows"] = (
+            structural["label_shape"][0] if structural["label_shape"] else None
+        )
     return made
 
 
@@ -596,7 +660,11 @@ def _class(known: Value, entry: Entry) -> Value:
 def _library(known: Value, entry: Entry) -> Value:
     name = _part(entry, "type").get("module")
     if isinstance(known, Symbol) or name is None:
-        return known if isinstance(known, Symbol) and name in (None, known.path) else Symbol(name or "")
+        return (
+            known
+            if isinstance(known, Symbol) and name in (None, known.path)
+            else Symbol(name or "")
+        )
     return Symbol(name)
 
 
@@ -621,4 +689,3 @@ READERS: Final[dict[str, Callable[[Value, Entry], Value]]] = {
     "class": _class,
     "library": _library,
 }
-

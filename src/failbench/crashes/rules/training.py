@@ -37,7 +37,9 @@ def weights(call: Call) -> Value:
         return Sequence("iterator", None, None, element)
     if call.name == "parameters":
         return Sequence("iterator", list(known.values()))
-    return Sequence("iterator", [Sequence("tuple", [Known(key), each]) for key, each in known.items()])
+    return Sequence(
+        "iterator", [Sequence("tuple", [Known(key), each]) for key, each in known.items()]
+    )
 
 
 def moved(call: Call) -> Value:
@@ -96,7 +98,9 @@ def layers(call: Call) -> Value:
     if call.name == "children":
         return Sequence("iterator", list(known.values()))
     if call.name == "named_children":
-        return Sequence("iterator", [Sequence("tuple", [Known(key), each]) for key, each in known.items()])
+        return Sequence(
+            "iterator", [Sequence("tuple", [Known(key), each]) for key, each in known.items()]
+        )
     return Sequence("iterator")
 
 
@@ -110,7 +114,9 @@ def stored(call: Call) -> Value:
 def _has_buffers(value: Value) -> bool:
     if isinstance(value, Network) and value.name.startswith(("BatchNorm", "InstanceNorm")):
         return True
-    return isinstance(value, Instance) or any(_has_buffers(each) for each in children(value).values())
+    return isinstance(value, Instance) or any(
+        _has_buffers(each) for each in children(value).values()
+    )
 
 
 def load(call: Call) -> Value:
@@ -135,10 +141,14 @@ def load(call: Call) -> Value:
             raise Violation("RuntimeError", f"Missing key in state_dict: {name!r}")
         if isinstance(other, Array) and other.shape is not None and weight.shape is not None:
             differ = len(other.shape) != len(weight.shape) or any(
-                a is not None and b is not None and a != b for a, b in zip(other.shape, weight.shape)
+                a is not None and b is not None and a != b
+                for a, b in zip(other.shape, weight.shape)
             )
             if differ:
-                raise Violation("RuntimeError", f"size mismatch for {name}: {shown(other.shape)} and {shown(weight.shape)}")  # noqa: E501
+                raise Violation(
+                    "RuntimeError",
+                    f"size mismatch for {name}: {shown(other.shape)} and {shown(weight.shape)}",
+                )
     if strict and not has_buffers:
         for key in given.items:
             if key not in known:
@@ -153,10 +163,14 @@ def parameter(call: Call) -> Value:
         raise Violation("AttributeError", "a parameter is made of a tensor")
     if not isinstance(value, Array):
         return Unknown()
-    made = Array("torch", value.shape, value.dtype, device=value.device, is_contiguous=value.is_contiguous)
+    made = Array(
+        "torch", value.shape, value.dtype, device=value.device, is_contiguous=value.is_contiguous
+    )
     made.needs_grad = call.flag(1, "requires_grad", default=True)
     if made.needs_grad and (value.dtype or "f").startswith(("int", "uint", "bool")):
-        raise Violation("RuntimeError", "Only Tensors of floating point and complex dtype can require gradients")
+        raise Violation(
+            "RuntimeError", "Only Tensors of floating point and complex dtype can require gradients"
+        )
     made.name = Known("parameter")
     return made
 
@@ -173,7 +187,10 @@ def optimizer(call: Call) -> Value:
     if isinstance(given, (Network, Instance)):
         raise Violation("TypeError", f"{type(given).__name__} object is not iterable")
     if isinstance(given, Array):
-        raise Violation("TypeError", "params argument given to the optimizer should be an iterable of Tensors or dicts")  # noqa: E501
+        raise Violation(
+            "TypeError",
+            "params argument given to the optimizer should be an iterable of Tensors or dicts",
+        )
     items = iteration.elements(given) if given is not None else None
     if items is not None and not items:
         raise Violation("ValueError", "optimizer got an empty parameter list")
@@ -202,7 +219,9 @@ def optimizer(call: Call) -> Value:
         betas = call.known(None, "betas", default=None)
     except NotConcrete:
         betas = None
-    if isinstance(betas, (tuple, list)) and any(isinstance(b, (int, float)) and not 0 <= b < 1 for b in betas):
+    if isinstance(betas, (tuple, list)) and any(
+        isinstance(b, (int, float)) and not 0 <= b < 1 for b in betas
+    ):
         raise Violation("ValueError", f"Invalid beta parameter: {betas}")
     if call.flag(None, "nesterov") and not call.number(None, "momentum", default=0.0):
         raise Violation("ValueError", "Nesterov momentum requires a momentum and zero dampening")
@@ -225,24 +244,42 @@ def loader(call: Call) -> Value:
     Violation
         If a batch has no rows, or settings exclude one another.
     """
-    names = ("dataset", "batch_size", "shuffle", "sampler", "batch_sampler", "num_workers", "collate_fn")
+    names = (
+        "dataset",
+        "batch_size",
+        "shuffle",
+        "sampler",
+        "batch_sampler",
+        "num_workers",
+        "collate_fn",
+    )
     given = {name: call.arg(place, name) for place, name in enumerate(names)}
     size = given["batch_size"]
     known = settings.constant(size)
-    if isinstance(size, Known) and (isinstance(known, bool) or (isinstance(known, int) and known <= 0) or isinstance(known, float)):  # noqa: E501
-        raise Violation("ValueError", f"batch_size should be a positive integer value, but got {known}")
+    if isinstance(size, Known) and (
+        isinstance(known, bool)
+        or (isinstance(known, int) and known <= 0)
+        or isinstance(known, float)
+    ):
+        raise Violation(
+            "ValueError", f"batch_size should be a positive integer value, but got {known}"
+        )
     shuffle = call.flag(2, "shuffle")
     sampler = given["sampler"]
     has_sampler = sampler is not None and not (isinstance(sampler, Known) and sampler.data is None)
     if has_sampler and shuffle:
         raise Violation("ValueError", "sampler option is mutually exclusive with shuffle")
     if given["batch_sampler"] is not None and (size is not None or shuffle or has_sampler):
-        raise Violation("ValueError", "batch_sampler option is mutually exclusive with batch_size and shuffle")
+        raise Violation(
+            "ValueError", "batch_sampler option is mutually exclusive with batch_size and shuffle"
+        )
     dataset = given["dataset"] or Unknown()
     if shuffle and batches.length(dataset, call.state) == 0:
         raise Violation("ValueError", "num_samples should be a positive integer value")
     is_none = isinstance(size, Known) and size.data is None
-    count: int | None = 1 if size is None else known if isinstance(known, int) else None if is_none else 0
+    count: int | None = (
+        1 if size is None else known if isinstance(known, int) else None if is_none else 0
+    )
     return Thing("torch.utils.data.DataLoader", {
         "dataset": dataset, "batch_size": count if count != 0 or is_none else 1,
         "shuffle": bool(shuffle) or has_sampler, "collate_fn": given["collate_fn"],
@@ -261,8 +298,13 @@ def tensors(call: Call) -> Value:
     for each in call.args:
         if isinstance(each, Array) and each.home == "numpy":
             raise Violation("TypeError", "'int' object is not callable")
-        if isinstance(each, (Frame, Sequence)) or (isinstance(each, Array) and each.home == "series"):
-            raise Violation("TypeError" if not isinstance(each, Sequence) else "AttributeError", "a data set of tensors")  # noqa: E501
+        if isinstance(each, (Frame, Sequence)) or (
+            isinstance(each, Array) and each.home == "series"
+        ):
+            raise Violation(
+                "TypeError" if not isinstance(each, Sequence) else "AttributeError",
+                "a data set of tensors",
+            )
         if isinstance(each, Array) and each.shape == ():
             raise Violation("IndexError", "a tensor without axes has no rows")
     sizes = {each.length for each in arrays if each.length is not None}
@@ -279,11 +321,19 @@ def divided(call: Call) -> Value:
         sizes = call.known(1, "lengths")
     except NotConcrete:
         return Sequence("list")
-    if isinstance(sizes, (list, tuple)) and total is not None and all(isinstance(each, int) for each in sizes):
+    if (
+        isinstance(sizes, (list, tuple))
+        and total is not None
+        and all(isinstance(each, int) for each in sizes)
+    ):
         if sum(sizes) != total:
-            raise Violation("ValueError", "Sum of input lengths does not equal the length of the input dataset!")
+            raise Violation(
+                "ValueError", "Sum of input lengths does not equal the length of the input dataset!"
+            )
     count = len(sizes) if isinstance(sizes, (list, tuple)) else 0
-    parts: list[Value] = [Thing("torch.utils.data.Subset", {"dataset": dataset}) for _ in range(count)]
+    parts: list[Value] = [
+        Thing("torch.utils.data.Subset", {"dataset": dataset}) for _ in range(count)
+    ]
     return Sequence("list", parts)
 
 
@@ -292,7 +342,9 @@ def padded(call: Call) -> Value:
     items = iteration.elements(call.first())
     for each in items or []:
         if isinstance(each, (Known, Sequence)):
-            raise Violation("RuntimeError" if isinstance(each, Known) else "TypeError", "sequences are tensors")
+            raise Violation(
+                "RuntimeError" if isinstance(each, Known) else "TypeError", "sequences are tensors"
+            )
     if items and isinstance(items[0], Array) and items[0].shape is not None:
         return Array("torch", (None, None, *items[0].shape[1:]), items[0].dtype)
     return Array("torch", None, None)
@@ -323,13 +375,17 @@ def registered(call: Call) -> Value:
 
 METHODS: Final[dict[str, Handler]] = {
     **dict.fromkeys(("parameters", "named_parameters"), weights),
-    **dict.fromkeys(("to", "cuda", "cpu", "xpu", "double", "float", "half", "bfloat16", "to_empty"), moved),
+    **dict.fromkeys(
+        ("to", "cuda", "cpu", "xpu", "double", "float", "half", "bfloat16", "to_empty"), moved
+    ),
     **dict.fromkeys(("train", "eval"), mode),
     "requires_grad_": with_gradients,
     **dict.fromkeys(("children", "named_children", "modules", "named_modules"), layers),
     "state_dict": stored,
     "load_state_dict": load,
-    **dict.fromkeys(("add_module", "register_buffer", "register_parameter", "register_module"), registered),
+    **dict.fromkeys(
+        ("add_module", "register_buffer", "register_parameter", "register_module"), registered
+    ),
 }
 
 SCHEDULES: Final = ("StepLR", "MultiStepLR", "ExponentialLR", "CosineAnnealingLR", "ReduceLROnPlateau",

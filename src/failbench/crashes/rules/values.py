@@ -7,7 +7,6 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-import numpy as np
 import numpy.typing as npt
 
 Data = npt.NDArray[Any]
@@ -325,5 +324,3 @@ class Network(Value):
     def name(self) -> str:
         """Name of its class."""
         return self.path.rpartition(".")[2]
-
-
