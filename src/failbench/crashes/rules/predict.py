@@ -9,13 +9,13 @@ import numpy as np
 
 from failbench.crashes.prediction import CrashPrediction
 from failbench.crashes.question import Question
-from failbench.crashes.rules import calls
-from failbench.crashes.rules.names import bound_names, parsed
-from failbench.crashes.rules.state import STEPS, State
-from failbench.crashes.rules.statements import execute
+from failbench.crashes.rules.evaluation import calls
+from failbench.crashes.rules.evaluation.statements import execute
+from failbench.crashes.rules.knowledge.state import STEPS, State
+from failbench.crashes.rules.knowledge.syntax import bound_names, parsed
+from failbench.crashes.rules.knowledge.values import Unknown
+from failbench.crashes.rules.knowledge.violation import Exhausted, Violation
 from failbench.crashes.rules.told import refined
-from failbench.crashes.rules.values import Unknown
-from failbench.crashes.rules.violation import Exhausted, Violation
 
 NOTHING = CrashPrediction(False, None, "No rule finds a violation.")
 

@@ -7,11 +7,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from failbench.crashes.rules import facts
-from failbench.crashes.rules.folding import lift
-from failbench.crashes.rules.interfaces import class_of, documented_path
-from failbench.crashes.rules.pandas_functions import rows_index
-from failbench.crashes.rules.values import (
+from failbench.crashes.rules.frames.making import rows_index
+from failbench.crashes.rules.knowledge import facts
+from failbench.crashes.rules.knowledge.folding import lift
+from failbench.crashes.rules.knowledge.interfaces import class_of, documented_path
+from failbench.crashes.rules.knowledge.values import (
     Array,
     Bound,
     Class,
