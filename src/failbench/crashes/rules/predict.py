@@ -1,4 +1,4 @@
-"""Prediction by rules: the code is evaluated over what is known of its values, and never executed."""
+"""Prediction by rules: code is evaluated over what is known of its values, never executed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from failbench.crashes.rules.evaluation.statements import execute
 from failbench.crashes.rules.knowledge.state import STEPS, State
 from failbench.crashes.rules.knowledge.syntax import bound_names, parsed
 from failbench.crashes.rules.knowledge.values import Unknown
-from failbench.crashes.rules.knowledge.violation import Exhausted, Violation
+from failbench.crashes.rules.knowledge.violation import ExhaustedError, ViolationError
 from failbench.crashes.rules.told import refined
 
 NOTHING = CrashPrediction(False, None, "No rule finds a violation.")
@@ -49,10 +49,10 @@ def predict(question: Question) -> CrashPrediction:
         state = before(question)
         try:
             execute(target.body, state)
-        except Violation as violation:
+        except ViolationError as violation:
             reason = violation.reason[:500]
             return CrashPrediction(True, violation.exception, reason, state.line)
-        except (Exhausted, *FAILURES):
+        except (ExhaustedError, *FAILURES):
             return NOTHING
     return NOTHING
 
@@ -85,7 +85,7 @@ def follow(source: str, state: State) -> None:
         state.left = STEPS // 4
         try:
             execute([statement], state)
-        except (Violation, Exhausted, *FAILURES):
+        except (ViolationError, ExhaustedError, *FAILURES):
             state.scopes, state.depth, state.without_grad = [], 0, 0
             for name in _bound(statement):
                 state.names[name] = Unknown()

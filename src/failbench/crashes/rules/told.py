@@ -69,8 +69,14 @@ def _guessed(value: Value, entry: Entry) -> str | None:
         return {"numpy": "array", "series": "series", "index": "index", "torch": "tensor"}.get(
             value.home
         )
-    kinds: dict[type, str] = {Frame: "frame", Estimator: "estimator", Network: "network", Mapping: "mapping",
-        Sequence: "sequence", Known: "number"}  # fmt: skip
+    kinds: dict[type, str] = {
+        Frame: "frame",
+        Estimator: "estimator",
+        Network: "network",
+        Mapping: "mapping",
+        Sequence: "sequence",
+        Known: "number",
+    }
     if type(value) in kinds:
         return kinds[type(value)]
     if isinstance(value, (Thing, Instance, Function, Class, Symbol)):
@@ -101,9 +107,13 @@ def _number(known: Value, entry: Entry) -> Value:
         is_word = _part(entry, "type").get("class") == "float" or not _part(entry, "type")
         if isinstance(data, str) and data in WORDS and is_word and not _is_text(known):
             data = WORDS[data]
-        if isinstance(known, Known) and isinstance(known.data, float) and isinstance(data, float):
-            if abs(known.data - data) <= 1e-5 * abs(data):
-                return known
+        if (
+            isinstance(known, Known)
+            and isinstance(known.data, float)
+            and isinstance(data, float)
+            and abs(known.data - data) <= 1e-5 * abs(data)
+        ):
+            return known
         return Known(data)
     kind = _part(entry, "type").get("class")
     if isinstance(known, Known) and (kind is None or type(known.data).__name__ == kind):
@@ -116,7 +126,7 @@ def _is_text(value: Value) -> bool:
     return isinstance(value, Known) and isinstance(value.data, str)
 
 
-def _none(known: Value, entry: Entry) -> Value:
+def _none(_known: Value, _entry: Entry) -> Value:
     return Known(None)
 
 
@@ -250,17 +260,21 @@ def _dates(made: Array, labels: list[Any], rows: int, is_complete: bool) -> None
     days = known.astype("datetime64[D]")
     if is_complete and len(known) == rows:
         made.data = known
-    elif len(known) > ALL_SHOWN and (np.diff(days[:ALL_SHOWN]).astype(int) == 1).all():
+    elif (
+        len(known) > ALL_SHOWN
+        and (np.diff(days[:ALL_SHOWN]).astype(int) == 1).all()
+        and int((days[-1] - days[0]).astype(int)) == rows - 1
+        and (known == days).all()
+    ):
         # a run of days without a gap from the first to the last, one for each row
-        if int((days[-1] - days[0]).astype(int)) == rows - 1 and (known == days).all():
-            made.data = days[0] + np.arange(rows)
+        made.data = days[0] + np.arange(rows)
 
 
 def _dtype(name: str) -> str | None:
     name = name.removeprefix("torch.")
     if name.startswith("<U") or name in ("str", "string"):
         return "str"
-    if name.startswith("datetime64") or name.startswith("<M8"):
+    if name.startswith(("datetime64", "<M8")):
         return "datetime64"
     if name.startswith("timedelta64"):
         return "timedelta64"
@@ -290,8 +304,10 @@ def _type(made: Array, entry: Entry) -> None:
 def _values(made: Array, told: dict[str, Any]) -> None:
     if not told:
         return
-    if "value" in told and isinstance(told["value"], (int, float)):
-        made.data = np.asarray(told["value"])
+    single = told.get("value")
+    single = WORDS.get(single, single) if isinstance(single, str) else single
+    if isinstance(single, (int, float)):
+        made.data = np.asarray(single)
         made.shape = ()
         return
     keeps = made.data is not None and _agrees(made, told)
@@ -339,7 +355,9 @@ def _agrees(made: Array, told: dict[str, Any]) -> bool:
         and high is not None
         and all(isinstance(e, (int, float)) for e in ends)
     ):
-        near = all(abs(a - b) <= 1e-4 * max(abs(b), 1e-9) for a, b in zip((low, high), ends))
+        near = all(
+            abs(a - b) <= 1e-4 * max(abs(b), 1e-9) for a, b in zip((low, high), ends, strict=False)
+        )
         if not near:
             return False
     count = facts.distinct(made)
@@ -381,7 +399,7 @@ def _frame(known: Value, entry: Entry) -> Value:
 
 def _sequence(known: Value, entry: Entry) -> Value:
     structural, types, told = (_part(entry, part) for part in ("structural", "type", "value"))
-    base = known if isinstance(known, Sequence) else Sequence("list" if not types else "list")
+    base = known if isinstance(known, Sequence) else Sequence("list")
     kind = {
         "list": "list",
         "tuple": "tuple",
@@ -429,8 +447,13 @@ def _mapping(known: Value, entry: Entry) -> Value:
     base = known if isinstance(known, Mapping) else None
     kind = base.kind if base is not None else "dict"
     name = _part(entry, "type").get("class", "")
-    kind = {"collections.defaultdict": "defaultdict", "collections.Counter": "Counter",
-            "sklearn.utils._bunch.Bunch": "Bunch", "dict": "dict", "collections.OrderedDict": "dict"}.get(name, kind)  # fmt: skip  # noqa: E501
+    kind = {
+        "collections.defaultdict": "defaultdict",
+        "collections.Counter": "Counter",
+        "sklearn.utils._bunch.Bunch": "Bunch",
+        "dict": "dict",
+        "collections.OrderedDict": "dict",
+    }.get(name, kind)
     old = dict(base.items) if base is not None else {}
     keys = structural.get("keys")
     children = entry.get("items") if isinstance(entry.get("items"), dict) else {}
@@ -448,7 +471,7 @@ def _mapping(known: Value, entry: Entry) -> Value:
     return Mapping(items, is_complete, kind)
 
 
-def _archive(known: Value, entry: Entry) -> Value:
+def _archive(_known: Value, entry: Entry) -> Value:
     keys = _part(entry, "structural").get("keys")
     return Mapping({key: Unknown() for key in keys or []}, keys is not None, "archive")
 

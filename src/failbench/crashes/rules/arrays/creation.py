@@ -12,7 +12,7 @@ from failbench.crashes.rules.evaluation import iteration, operators
 from failbench.crashes.rules.evaluation.registry import Handler
 from failbench.crashes.rules.knowledge import facts, memory
 from failbench.crashes.rules.knowledge.dtypes import named
-from failbench.crashes.rules.knowledge.folding import NotConcrete, concrete, of_data
+from failbench.crashes.rules.knowledge.folding import NotConcreteError, concrete, of_data
 from failbench.crashes.rules.knowledge.shapes import derived, product
 from failbench.crashes.rules.knowledge.state import Call
 from failbench.crashes.rules.knowledge.values import (
@@ -28,7 +28,7 @@ from failbench.crashes.rules.knowledge.values import (
     Unknown,
     Value,
 )
-from failbench.crashes.rules.knowledge.violation import Violation
+from failbench.crashes.rules.knowledge.violation import ViolationError
 
 
 def shape_of(value: Value | None) -> Shape | None:
@@ -36,7 +36,7 @@ def shape_of(value: Value | None) -> Shape | None:
 
     Raises
     ------
-    Violation
+    ViolationError
         If it has a fraction or a negative size.
     """
     if value is None:
@@ -51,14 +51,14 @@ def shape_of(value: Value | None) -> Shape | None:
     sizes: list[int | None] = []
     for item in items:
         if isinstance(item, Array) and facts.kind(item) == "f" and item.shape == ():
-            raise Violation("TypeError", "a size is a whole number")
+            raise ViolationError("TypeError", "a size is a whole number")
         try:
             size = concrete(item)
-        except NotConcrete:
+        except NotConcreteError:
             sizes.append(None)
             continue
         if isinstance(size, (float, str, np.floating)) or size is None:
-            raise Violation("TypeError", f"a size is a whole number, not {size!r}")
+            raise ViolationError("TypeError", f"a size is a whole number, not {size!r}")
         if not isinstance(size, (int, np.integer)):
             return None
         sizes.append(int(size))
@@ -76,14 +76,14 @@ def filled(call: Call) -> Value:
     if call.name == "full":
         try:
             value = call.known(1, "fill_value")
-        except NotConcrete:
+        except NotConcreteError:
             value = None
         if call.arg(2, "dtype") is None:
             dtype = None if value is None else str(np.asarray(value).dtype)
     if shape is None:
         return Array("numpy", None, dtype)
     if any(size is not None and size < 0 for size in shape):
-        raise Violation("ValueError", "negative dimensions are not allowed")
+        raise ViolationError("ValueError", "negative dimensions are not allowed")
     size = product(shape)
     memory.check(size, dtype)
     if size is not None and size <= FOLDED and value is not None and dtype is not None:
@@ -113,7 +113,7 @@ def array(call: Call) -> Value:
 
     Raises
     ------
-    Violation
+    ViolationError
         If rows have other lengths, or text is no number.
     """
     value = call.first()
@@ -129,7 +129,7 @@ def array(call: Call) -> Value:
         return Array("numpy", (), "object")
     try:
         data = concrete(value)
-    except NotConcrete:
+    except NotConcreteError:
         return _of_unknown_rows(value, dtype)
     if (
         asked is not None
@@ -144,16 +144,16 @@ def array(call: Call) -> Value:
         try:
             made = np.array(data, dtype=None if dtype in (None, "category") else dtype)
         except (ValueError, TypeError, OverflowError) as error:
-            raise Violation(type(error).__name__, " ".join(str(error).split())) from error
+            raise ViolationError(type(error).__name__, " ".join(str(error).split())) from error
     return of_data(made)
 
 
 def _converted(value: Array, dtype: str | None, is_asked: bool) -> Value:
     if value.home == "torch":
         if value.needs_grad:
-            raise Violation("RuntimeError", "a tensor that requires a gradient is no array")
+            raise ViolationError("RuntimeError", "a tensor that requires a gradient is no array")
         if value.device == "meta":
-            raise Violation("TypeError", "a tensor without data is no array")
+            raise ViolationError("TypeError", "a tensor without data is no array")
     made = derived(value, value.shape, None, keep=True)
     made.home, made.needs_grad, made.graph = "numpy", False, ()
     made.uniques, made.distinct, made.is_attained = value.uniques, value.distinct, value.is_attained
@@ -172,7 +172,7 @@ def cast(value: Array, dtype: str | None) -> Array:
 
     Raises
     ------
-    Violation
+    ViolationError
         If text is no number, or NaN no whole number of numpy's objects.
     """
     made = derived(value, value.shape, dtype, keep=True)
@@ -192,14 +192,14 @@ def cast(value: Array, dtype: str | None) -> Array:
             try:
                 made.data = value.data.astype(dtype)
             except (ValueError, TypeError) as error:
-                raise Violation(type(error).__name__, str(error)) from error
+                raise ViolationError(type(error).__name__, str(error)) from error
     elif target in ("i", "u", "f") and facts.kind(value) in ("U", "O"):
         for each in facts.seen(value):
             if isinstance(each, str) and not each.endswith("…"):
                 try:
                     float(each) if target == "f" else int(each)
                 except ValueError as error:
-                    raise Violation("ValueError", str(error)) from error
+                    raise ViolationError("ValueError", str(error)) from error
     if target in ("i", "u") and made.low is not None and made.high is not None:
         made.low, made.high = float(int(made.low)), float(int(made.high))
         made.is_attained = value.is_attained
@@ -226,11 +226,14 @@ def of_frame(frame: Frame) -> Array:
     known = [facts.has_nan(column) for column in columns]
     made.nan = True if True in known else False if set(known) == {False} else None
     made.inf = True if True in [facts.has_inf(each) for each in columns] else None
-    if made.dtype in ("float64", "int64", "bool") and frame.rows and columns:
-        if all(each.data is not None for each in columns) and frame.rows * len(columns) <= FOLDED:
-            made.data = np.column_stack([np.asarray(each.data) for each in columns]).astype(
-                made.dtype
-            )
+    if (
+        made.dtype in ("float64", "int64", "bool")
+        and frame.rows
+        and columns
+        and all(each.data is not None for each in columns)
+        and frame.rows * len(columns) <= FOLDED
+    ):
+        made.data = np.column_stack([np.asarray(each.data) for each in columns]).astype(made.dtype)
     return made
 
 
@@ -247,7 +250,7 @@ def _of_unknown_rows(value: Value, dtype: str | None) -> Value:
         is_ragged = len(arrays) == len(items) > 1 and None not in shapes and len(shapes) > 1
         is_certain = is_ragged and not any(None in (shape or ()) for shape in shapes)
         if is_certain and dtype != "object":
-            raise Violation("ValueError", "rows of other shapes are no array")
+            raise ViolationError("ValueError", "rows of other shapes are no array")
         return Array(
             "numpy",
             None
@@ -264,11 +267,11 @@ def _range(call: Call) -> Value:
     try:
         ends = [concrete(each) for each in call.args]
         dtype = named(call.kwargs.get("dtype"))
-    except NotConcrete:
+    except NotConcreteError:
         return Array("numpy", (None,), named(call.kwargs.get("dtype")))
     for end in ends if "dtype" not in call.kwargs else ():
         if isinstance(end, (str, list)) or end is None:
-            raise Violation("TypeError", "ends of a range are numbers")
+            raise ViolationError("TypeError", "ends of a range are numbers")
     if ends and all(isinstance(each, (int, float, np.number)) for each in ends):
         start, stop, step = 0, ends[0], 1
         if len(ends) > 1:
@@ -276,7 +279,7 @@ def _range(call: Call) -> Value:
         if len(ends) > 2:
             step = ends[2]
         if step == 0:
-            raise Violation("ZeroDivisionError", "a range has a step of zero")
+            raise ViolationError("ZeroDivisionError", "a range has a step of zero")
         count = max(0, int(np.ceil((stop - start) / step)))
         memory.check(count, "int64")
         if count <= FOLDED:
@@ -288,7 +291,7 @@ def _range(call: Call) -> Value:
 def _space(call: Call) -> Value:
     count = call.integer(2, "num", default=50)
     if count is not None and count < 0:
-        raise Violation("ValueError", "a number of samples is not negative")
+        raise ViolationError("ValueError", "a number of samples is not negative")
     memory.check(count, "float64")
     try:
         ends = [call.known(0, "start"), call.known(1, "stop")]
@@ -302,7 +305,7 @@ def _space(call: Call) -> Value:
                 return operators.folded(lambda: function(*ends, count))
             if call.name != "linspace":
                 return operators.folded(lambda: function(*ends, count))
-    except NotConcrete:
+    except NotConcreteError:
         pass
     return Array("numpy", (count,), "float64")
 
@@ -323,7 +326,7 @@ def _from_text(call: Call) -> Value:
         return Array("numpy", None, None)
     try:
         kwargs = {key: concrete(value) for key, value in call.kwargs.items()}
-    except NotConcrete:
+    except NotConcreteError:
         return Unknown()
     allowed = {
         "delimiter",

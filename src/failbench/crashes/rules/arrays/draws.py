@@ -11,7 +11,7 @@ from failbench.crashes.rules.evaluation import operators
 from failbench.crashes.rules.evaluation.registry import Handler
 from failbench.crashes.rules.knowledge import facts, memory
 from failbench.crashes.rules.knowledge.dtypes import named
-from failbench.crashes.rules.knowledge.folding import NotConcrete
+from failbench.crashes.rules.knowledge.folding import NotConcreteError
 from failbench.crashes.rules.knowledge.shapes import broadcast, derived, product
 from failbench.crashes.rules.knowledge.state import Call
 from failbench.crashes.rules.knowledge.values import (
@@ -23,14 +23,14 @@ from failbench.crashes.rules.knowledge.values import (
     Unknown,
     Value,
 )
-from failbench.crashes.rules.knowledge.violation import Violation
+from failbench.crashes.rules.knowledge.violation import ViolationError
 
 SIZE_AT: Final = {
     "normal": 2, "uniform": 2, "gamma": 2, "beta": 2, "binomial": 2, "lognormal": 2, "laplace": 2,
-    "exponential": 1, "poisson": 1, "geometric": 1, "standard_normal": 0, "random": 0, "chisquare": 1,
-    "random_sample": 0, "standard_exponential": 0, "logistic": 2, "gumbel": 2, "weibull": 1,
-    "pareto": 1, "triangular": 3, "standard_t": 1, "standard_gamma": 1, "negative_binomial": 2,
-    "vonmises": 2, "wald": 2, "f": 2, "rayleigh": 1,
+    "exponential": 1, "poisson": 1, "geometric": 1, "standard_normal": 0, "random": 0,
+    "chisquare": 1, "random_sample": 0, "standard_exponential": 0, "logistic": 2, "gumbel": 2,
+    "weibull": 1, "pareto": 1, "triangular": 3, "standard_t": 1, "standard_gamma": 1,
+    "negative_binomial": 2, "vonmises": 2, "wald": 2, "f": 2, "rayleigh": 1,
 }  # fmt: skip
 """Position of the argument ``size``."""
 
@@ -53,11 +53,11 @@ def _drawn(call: Call) -> Value:
     if name in NOT_NEGATIVE:
         number = call.number(*NOT_NEGATIVE[name])
         if number is not None and number < 0:
-            raise Violation("ValueError", f"{NOT_NEGATIVE[name][1]} is not negative")
+            raise ViolationError("ValueError", f"{NOT_NEGATIVE[name][1]} is not negative")
     if name == "binomial":
         share = call.number(1, "p")
         if share is not None and not 0 <= share <= 1:
-            raise Violation("ValueError", "a probability is between 0 and 1")
+            raise ViolationError("ValueError", "a probability is between 0 and 1")
     shape: Shape | None
     if size is None or (isinstance(size, Known) and size.data is None):
         shape = _of_parameters(call.args[:place])
@@ -96,7 +96,7 @@ def _whole(call: Call) -> Value:
     if low is not None and high is not None:
         is_closed = call.flag(None, "endpoint") is True
         if low > high or (low == high and not is_closed):
-            raise Violation("ValueError", "low >= high")
+            raise ViolationError("ValueError", "low >= high")
         high = high if is_closed else high - 1
     memory.check(None if shape is None else product(shape), "int64")
     return Array("numpy", shape, "int64", low=low, high=high)
@@ -122,9 +122,9 @@ def _choice(call: Call) -> Value:
     wanted = None if shape is None else product(shape)
     is_replaced = call.flag(2, "replace", default=True)
     if count == 0 and wanted != 0:
-        raise Violation("ValueError", "nothing can be drawn from nothing")
+        raise ViolationError("ValueError", "nothing can be drawn from nothing")
     if is_replaced is False and count is not None and wanted is not None and wanted > count:
-        raise Violation("ValueError", f"{wanted} are drawn from {count} without putting back")
+        raise ViolationError("ValueError", f"{wanted} are drawn from {count} without putting back")
     _check_shares(call, count)
     if array is None or array.shape is None:
         return Array("numpy", shape)
@@ -137,15 +137,17 @@ def _choice(call: Call) -> Value:
 def _check_shares(call: Call, count: int | None) -> None:
     try:
         shares: Any = call.known(3, "p", default=None)
-    except NotConcrete:
+    except NotConcreteError:
         return
     if shares is None:
         return
     shares = np.asarray(shares, dtype=float)
     if count is not None and shares.size != count:
-        raise Violation("ValueError", f"{shares.size} probabilities are given for {count} elements")
+        raise ViolationError(
+            "ValueError", f"{shares.size} probabilities are given for {count} elements"
+        )
     if shares.size and (shares.min() < 0 or abs(shares.sum() - 1) > 1e-6):
-        raise Violation("ValueError", "probabilities are not negative and sum to 1")
+        raise ViolationError("ValueError", "probabilities are not negative and sum to 1")
 
 
 def _permuted(call: Call) -> Value:
@@ -170,7 +172,7 @@ def _shuffled(call: Call) -> Value:
     if isinstance(value, Sequence) and value.items is not None:
         value.length, value.items = len(value.items), None
     if isinstance(value, Sequence) and value.kind == "tuple":
-        raise Violation("TypeError", "a tuple cannot be shuffled in place")
+        raise ViolationError("TypeError", "a tuple cannot be shuffled in place")
     return Known(None)
 
 
@@ -181,9 +183,9 @@ def _multivariate(call: Call) -> Value:
     size = None if mean is None else mean.length
     if other is not None and other.shape is not None:
         if len(other.shape) != 2 or (None not in other.shape and other.shape[0] != other.shape[1]):
-            raise Violation("ValueError", "a covariance is a square")
+            raise ViolationError("ValueError", "a covariance is a square")
         if size is not None and other.shape[0] is not None and other.shape[0] != size:
-            raise Violation("ValueError", "mean and covariance differ in size")
+            raise ViolationError("ValueError", "mean and covariance differ in size")
     return Array(
         "numpy", None if shape is None else (*shape, size), "float64", nan=False, inf=False
     )

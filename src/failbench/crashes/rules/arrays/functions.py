@@ -13,7 +13,7 @@ from failbench.crashes.rules.evaluation import iteration, operators
 from failbench.crashes.rules.evaluation.registry import Handler
 from failbench.crashes.rules.knowledge import facts, memory
 from failbench.crashes.rules.knowledge.dtypes import promoted
-from failbench.crashes.rules.knowledge.folding import NotConcrete, concrete, of_data
+from failbench.crashes.rules.knowledge.folding import NotConcreteError, concrete, of_data
 from failbench.crashes.rules.knowledge.shapes import (
     axis_of,
     broadcast,
@@ -34,7 +34,7 @@ from failbench.crashes.rules.knowledge.values import (
     Unknown,
     Value,
 )
-from failbench.crashes.rules.knowledge.violation import Violation
+from failbench.crashes.rules.knowledge.violation import ViolationError
 
 FLOATING: Final = (
     "sqrt", "log", "log2", "log10", "log1p", "exp", "expm1", "exp2", "sin", "cos", "tan", "arcsin",
@@ -43,11 +43,15 @@ FLOATING: Final = (
 SAME: Final = ("abs", "absolute", "fabs", "negative", "sign", "floor", "ceil", "rint", "square",
     "nan_to_num", "round", "around", "trunc", "conj", "real", "positive")  # fmt: skip
 TESTS: Final = ("isnan", "isfinite", "isinf", "signbit", "logical_not")
-PAIRS: Final = ("add", "subtract", "multiply", "divide", "maximum", "minimum", "power", "hypot", "arctan2",
+PAIRS: Final = (
+    "add", "subtract", "multiply", "divide", "maximum", "minimum", "power", "hypot", "arctan2",
     "mod", "fmod", "floor_divide", "true_divide", "fmax", "fmin", "logaddexp", "logical_and",
-    "logical_or", "greater", "less", "equal", "not_equal", "bitwise_and", "bitwise_or")  # fmt: skip
-OPERATORS: Final = {"add": "Add", "subtract": "Sub", "multiply": "Mult", "divide": "Div", "power": "Pow",
-    "true_divide": "Div", "bitwise_and": "BitAnd", "bitwise_or": "BitOr", "mod": "Mod"}  # fmt: skip
+    "logical_or", "greater", "less", "equal", "not_equal", "bitwise_and", "bitwise_or",
+)  # fmt: skip
+OPERATORS: Final = {
+    "add": "Add", "subtract": "Sub", "multiply": "Mult", "divide": "Div", "power": "Pow",
+    "true_divide": "Div", "bitwise_and": "BitAnd", "bitwise_or": "BitOr", "mod": "Mod",
+}  # fmt: skip
 
 FOLDABLE: Final = (
     "unique", "bincount", "flatnonzero", "nonzero", "argwhere", "diff", "gradient", "histogram",
@@ -59,16 +63,18 @@ FOLDABLE: Final = (
     "put_along_axis", "take_along_axis", "lexsort", "partition", "argpartition", "unravel_index",
     "ravel_multi_index", "pad", "moveaxis", "rollaxis", "can_cast", "result_type", "triu_indices",
     "tril_indices", "diag", "diagonal", "ptp", "nanmean", "nanstd", "nansum", "nanmax", "nanmin",
-    "nanmedian", "nanpercentile", "nanargmax", "nanargmin", "apply_along_axis", "compress", "trapezoid",
-    "datetime64", "timedelta64", "vander", "broadcast_shapes", "stack", "concatenate", "vstack",
-    "hstack", "column_stack", "dstack", "where", "tile", "repeat", "clip",
+    "nanmedian", "nanpercentile", "nanargmax", "nanargmin", "apply_along_axis", "compress",
+    "trapezoid", "datetime64", "timedelta64", "vander", "broadcast_shapes", "stack",
+    "concatenate", "vstack", "hstack", "column_stack", "dstack", "where", "tile", "repeat", "clip",
 )  # fmt: skip
 """Functions that are computed if all that they are given is known and small."""
 
-REDUCING: Final = ("sum", "mean", "std", "var", "min", "max", "amin", "amax", "prod", "median", "argmax",
+REDUCING: Final = (
+    "sum", "mean", "std", "var", "min", "max", "amin", "amax", "prod", "median", "argmax",
     "argmin", "any", "all", "ptp", "nanmean", "nanstd", "nanvar", "nansum", "nanmax", "nanmin",
     "nanmedian", "nanargmax", "nanargmin", "average", "percentile", "quantile", "nanpercentile",
-    "count_nonzero", "cumsum", "cumprod")  # fmt: skip
+    "count_nonzero", "cumsum", "cumprod",
+)  # fmt: skip
 
 LARGEST: Final = 4
 """How many times larger than its arguments a computed result may be."""
@@ -79,7 +85,7 @@ def folded(call: Call) -> Value | None:
     try:
         args = [_data(each) for each in call.args]
         kwargs = {key: _data(value) for key, value in call.kwargs.items()}
-    except NotConcrete:
+    except NotConcreteError:
         return None
     given = [*args, *kwargs.values()]
     if not call.is_complete or not operators.is_small(*given):
@@ -113,7 +119,7 @@ def folded(call: Call) -> Value | None:
 def _data(value: Value) -> Any:
     data = concrete(value)
     if isinstance(data, (set, dict)):
-        raise NotConcrete
+        raise NotConcreteError
     return data
 
 
@@ -141,11 +147,11 @@ def check_numbers(array: Array, what: str, exception: str = "TypeError") -> None
 
     Raises
     ------
-    Violation
+    ViolationError
         If the array holds text.
     """
     if array.dtype == "str" or array.element_types == ("str",):
-        raise Violation(exception, f"{what} is of numbers, not of {array.dtype}")
+        raise ViolationError(exception, f"{what} is of numbers, not of {array.dtype}")
 
 
 def unary(call: Call) -> Value:
@@ -154,7 +160,7 @@ def unary(call: Call) -> Value:
     array = first_array(call)
     if array is None:
         if isinstance(value, Known) and value.data is None:
-            raise Violation("TypeError", f"{call.name} is of numbers")
+            raise ViolationError("TypeError", f"{call.name} is of numbers")
         return Unknown()
     kind = facts.kind(array)
     if array.dtype == "str":
@@ -163,15 +169,15 @@ def unary(call: Call) -> Value:
             if call.name in TESTS or array.home in ("series", "index")
             else "UFuncTypeError"
         )
-        raise Violation(exception, f"{call.name} is of numbers, not of text")
+        raise ViolationError(exception, f"{call.name} is of numbers, not of text")
     if (
         kind == "O"
         and call.name in (*TESTS, *FLOATING)
         and (array.element_types in (("str",),) or call.name in TESTS)
     ):
-        raise Violation("TypeError", f"{call.name} is not there for objects")
+        raise ViolationError("TypeError", f"{call.name} is not there for objects")
     if kind == "b" and call.name in ("negative", "positive"):
-        raise Violation(
+        raise ViolationError(
             "UFuncTypeError" if array.home == "numpy" else "TypeError", "a minus of truth values"
         )
     dtype = "bool" if call.name in TESTS else None
@@ -196,7 +202,7 @@ def unary(call: Call) -> Value:
         try:
             rest = [concrete(each) for each in call.args[1:]]
             result = operators.folded(getattr(np, call.name), array.data, *rest)
-        except (NotConcrete, Violation):
+        except (NotConcreteError, ViolationError):
             return made
         if isinstance(result, Array):
             made.data, made.dtype = result.data, result.dtype
@@ -287,7 +293,7 @@ def reduce(call: Call) -> Value:
     if array is None:
         items = iteration.elements(value)
         if items is not None and not items and call.name in ("min", "max", "argmax", "argmin"):
-            raise Violation("ValueError", f"{call.name} of nothing")
+            raise ViolationError("ValueError", f"{call.name} of nothing")
         return Unknown()
     if call.name in ("percentile", "quantile", "nanpercentile"):
         _check_share(call)
@@ -312,11 +318,11 @@ def reduce(call: Call) -> Value:
 def _check_share(call: Call) -> None:
     try:
         shares = np.asarray(call.known(1, "q"), dtype=float)
-    except (NotConcrete, ValueError, TypeError):
+    except (NotConcreteError, ValueError, TypeError):
         return
     limit = 1 if call.name == "quantile" else 100
     if shares.size and (shares.min() < 0 or shares.max() > limit):
-        raise Violation("ValueError", f"shares are between 0 and {limit}")
+        raise ViolationError("ValueError", f"shares are between 0 and {limit}")
 
 
 def _check_weights(call: Call, array: Array) -> None:
@@ -327,7 +333,9 @@ def _check_weights(call: Call, array: Array) -> None:
     axis = call.integer(1, "axis")
     if call.arg(1, "axis") is None:
         if taken.rank != array.rank:
-            raise Violation("TypeError", "an axis must be named where shapes of weights differ")
+            raise ViolationError(
+                "TypeError", "an axis must be named where shapes of weights differ"
+            )
         _differ(taken.shape, array.shape, "weights")
     elif axis is not None and taken.rank == 1:
         place = axis_of(array, axis)
@@ -335,9 +343,9 @@ def _check_weights(call: Call, array: Array) -> None:
 
 
 def _differ(left: Shape, right: Shape, what: str) -> None:
-    known = zip(left, right)
+    known = zip(left, right, strict=False)
     if any(a is not None and b is not None and a != b for a, b in known):
-        raise Violation("ValueError", f"{what} have the shape {left} where {right} is due")
+        raise ViolationError("ValueError", f"{what} have the shape {left} where {right} is due")
 
 
 def join(call: Call) -> Value:
@@ -401,7 +409,7 @@ def where(call: Call) -> Value:
         places: list[Value] = [Array("numpy", (None,), "int64") for _ in range(rank)]
         return Sequence("tuple", places)
     if len(arrays) == 2:
-        raise Violation("ValueError", "either both or neither of x and y should be given")
+        raise ViolationError("ValueError", "either both or neither of x and y should be given")
     shape: Shape | None = ()
     for array in arrays:
         shape = None if array is None else broadcast_shapes(shape, array.shape, "ValueError")
@@ -426,7 +434,7 @@ def repeat(call: Call) -> Value:
     if array is not None and times is not None and array.size is not None:
         try:
             counts = concrete(times)
-        except NotConcrete:
+        except NotConcreteError:
             counts = None
     if array is None:
         return Unknown()
@@ -444,7 +452,7 @@ def repeat(call: Call) -> Value:
             return known
     if isinstance(counts, (list, np.ndarray)) and call.name == "repeat" and array.rank == 1:
         if np.size(counts) not in (1, array.length) and array.length is not None:
-            raise Violation("ValueError", "a count of repeats is due for each element")
+            raise ViolationError("ValueError", "a count of repeats is due for each element")
         known = folded(call)
         if known is not None:
             return known
@@ -503,7 +511,7 @@ def general(call: Call) -> Value:
         places = Array("numpy", (None,), "int64", low=0, high=None if size is None else size - 1)
         return places if call.name == "flatnonzero" else Sequence("tuple")
     if call.name == "bincount":
-        low, high, is_attained = facts.bounds(array)
+        _low, high, is_attained = facts.bounds(array)
         length = call.integer(None, "minlength", default=0)
         exact = is_attained and high is not None and length is not None
         return Array("numpy", (max(int(high or 0) + 1, length or 0) if exact else None,), "int64")
@@ -525,27 +533,36 @@ def _check_general(call: Call, array: Array) -> None:
     name = call.name
     if name == "bincount":
         if array.rank is not None and array.rank != 1:
-            raise Violation("ValueError", "counts are of a vector")
+            raise ViolationError("ValueError", "counts are of a vector")
         if facts.kind(array) in ("f", "U", "O"):
-            raise Violation("TypeError", f"counts are of whole numbers, not of {array.dtype}")
+            raise ViolationError("TypeError", f"counts are of whole numbers, not of {array.dtype}")
         low = facts.lowest(array)
         if low is not None and low < 0:
-            raise Violation("ValueError", "counts are of numbers that are not negative")
+            raise ViolationError("ValueError", "counts are of numbers that are not negative")
         high = facts.highest(array)
         memory.check(None if high is None else int(high) + 1, "int64")
-    if name == "histogram" and call.arg(None, "range") is None and array.rank is not None:
-        if facts.has_nan(array) or facts.has_inf(array):
-            raise Violation("ValueError", "a range of values that are not finite")
+    if (
+        name == "histogram"
+        and call.arg(None, "range") is None
+        and array.rank is not None
+        and (facts.has_nan(array) or facts.has_inf(array))
+    ):
+        raise ViolationError("ValueError", "a range of values that are not finite")
     if name in ("interp", "polyfit", "histogram", "trapezoid") and len(call.args) > 1:
         pairs = {"interp": (1, 2), "polyfit": (0, 1)}
         if name in pairs and len(call.args) > pairs[name][1]:
             left, right = (operators.as_array(call.args[place]) for place in pairs[name])
-            if left is not None and right is not None and left.rank == right.rank == 1:
-                if None not in (left.length, right.length) and left.length != right.length:
-                    exception = "TypeError" if name == "polyfit" else "ValueError"
-                    raise Violation(
-                        exception, f"x and y have lengths {left.length} and {right.length}"
-                    )
+            if (
+                left is not None
+                and right is not None
+                and left.rank == right.rank == 1
+                and None not in (left.length, right.length)
+                and left.length != right.length
+            ):
+                exception = "TypeError" if name == "polyfit" else "ValueError"
+                raise ViolationError(
+                    exception, f"x and y have lengths {left.length} and {right.length}"
+                )
     if name in ("split", "hsplit", "vsplit") and len(call.args) > 1:
         parts = call.integer(1)
         if (
@@ -553,9 +570,8 @@ def _check_general(call: Call, array: Array) -> None:
             and array.length is not None
             and name == "split"
             and "axis" not in call.kwargs
-        ):
-            if parts == 0 or array.length % parts:
-                raise Violation("ValueError", "an array is split in parts of other sizes")
+        ) and (parts == 0 or array.length % parts):
+            raise ViolationError("ValueError", "an array is split in parts of other sizes")
 
 
 def _take(call: Call) -> Value:

@@ -8,7 +8,7 @@ import numpy as np
 
 from failbench.crashes.rules.evaluation.operators import as_array
 from failbench.crashes.rules.knowledge import facts, interfaces
-from failbench.crashes.rules.knowledge.folding import NotConcrete, concrete, lift, of_data
+from failbench.crashes.rules.knowledge.folding import NotConcreteError, concrete, lift, of_data
 from failbench.crashes.rules.knowledge.shapes import (
     broadcast_shapes,
     derived,
@@ -26,7 +26,7 @@ from failbench.crashes.rules.knowledge.values import (
     Unknown,
     Value,
 )
-from failbench.crashes.rules.knowledge.violation import Violation
+from failbench.crashes.rules.knowledge.violation import ViolationError
 
 
 def check_setting(index: Value) -> None:
@@ -34,12 +34,15 @@ def check_setting(index: Value) -> None:
 
     Raises
     ------
-    Violation
+    ViolationError
         ``KeyError``.
     """
-    if isinstance(index, Known) and isinstance(index.data, str):
-        if index.data not in interfaces.words("rcparams"):
-            raise Violation("KeyError", f"{index.data} is no setting of matplotlib")
+    if (
+        isinstance(index, Known)
+        and isinstance(index.data, str)
+        and index.data not in interfaces.words("rcparams")
+    ):
+        raise ViolationError("KeyError", f"{index.data} is no setting of matplotlib")
 
 
 def item(owner: Array, index: Value) -> Value:
@@ -47,7 +50,7 @@ def item(owner: Array, index: Value) -> Value:
 
     Raises
     ------
-    Violation
+    ViolationError
         If there are more indices than axes, a position is beyond the end, a mask has another shape
         than what it masks, or an index is of a kind that is none.
     """
@@ -85,7 +88,9 @@ def _field(owner: Array, part: Value) -> Value:
     assert owner.fields is not None
     if isinstance(part, Known) and isinstance(part.data, str):
         if part.data not in owner.fields:
-            raise Violation("ValueError", f"{part.data!r} is none of the fields {owner.fields}")
+            raise ViolationError(
+                "ValueError", f"{part.data!r} is none of the fields {owner.fields}"
+            )
         made = Array("numpy", owner.shape)
         if owner.data is not None and owner.data.dtype.fields:
             return of_data(owner.data[part.data])
@@ -97,7 +102,9 @@ def _field(owner: Array, part: Value) -> Value:
                 and isinstance(each.data, str)
                 and each.data not in owner.fields
             ):
-                raise Violation("KeyError", f"{each.data!r} is none of the fields {owner.fields}")
+                raise ViolationError(
+                    "KeyError", f"{each.data!r} is none of the fields {owner.fields}"
+                )
     return Unknown()
 
 
@@ -108,14 +115,14 @@ def _folded(owner: Array, parts: list[Value]) -> Value | None:
         _check_kind(owner, part)
     try:
         known = tuple(_plain(part) for part in parts)
-    except NotConcrete:
+    except NotConcreteError:
         return None
     if owner.home == "torch" and any(isinstance(e, slice) and (e.step or 1) < 1 for e in known):
-        raise Violation("ValueError", "a step of a tensor is greater than zero")
+        raise ViolationError("ValueError", "a step of a tensor is greater than zero")
     try:
         data = np.asarray(owner.data[known])
     except IndexError as error:
-        raise Violation("IndexError", str(error)) from error
+        raise ViolationError("IndexError", str(error)) from error
     except (TypeError, ValueError, OverflowError):
         return None
     if data.ndim == 0 and owner.member is not None:
@@ -140,7 +147,7 @@ def shape_of_item(owner: Array, parts: list[Value]) -> Shape | None:
 
     Raises
     ------
-    Violation
+    ViolationError
         As :func:`item`.
     """
     used = 0
@@ -152,7 +159,7 @@ def shape_of_item(owner: Array, parts: list[Value]) -> Shape | None:
     rank = owner.rank
     if rank is not None and used > rank:
         reason = f"{used} indices are given where there are {rank} axes"
-        raise Violation("IndexError", reason)
+        raise ViolationError("IndexError", reason)
     if rank is None or owner.shape is None:
         for part in parts:
             _check_kind(owner, part)
@@ -231,23 +238,35 @@ def _check_kind(owner: Array, part: Value) -> None:
     if isinstance(part, Known) and isinstance(part.data, (str, float)):
         is_text_of_tensor = owner.home == "torch"
         exception = "TypeError" if is_text_of_tensor else "IndexError"
-        raise Violation(exception, f"{part.data!r} is no index of an array")
+        raise ViolationError(exception, f"{part.data!r} is no index of an array")
     if isinstance(part, Array) and facts.kind(part) in ("f", "U", "M", "c"):
-        raise Violation("IndexError", f"an array is not indexed by {part.dtype}")
-    if isinstance(part, Sequence) and part.items and all(isinstance(e, Known) for e in part.items):
-        if any(
-            isinstance(each, Known) and isinstance(each.data, (str, float)) for each in part.items
-        ):
-            raise Violation("IndexError", "an array is indexed by whole numbers")
-    if isinstance(part, Known) and isinstance(part.data, slice) and owner.home == "torch":
-        if isinstance(part.data.step, int) and part.data.step < 1:
-            raise Violation("ValueError", "a step of a tensor is greater than zero")
+        raise ViolationError("IndexError", f"an array is not indexed by {part.dtype}")
+    if (
+        isinstance(part, Sequence)
+        and part.items
+        and all(isinstance(e, Known) for e in part.items)
+        and (
+            any(
+                isinstance(each, Known) and isinstance(each.data, (str, float))
+                for each in part.items
+            )
+        )
+    ):
+        raise ViolationError("IndexError", "an array is indexed by whole numbers")
+    if (
+        isinstance(part, Known)
+        and isinstance(part.data, slice)
+        and owner.home == "torch"
+        and isinstance(part.data.step, int)
+        and part.data.step < 1
+    ):
+        raise ViolationError("ValueError", "a step of a tensor is greater than zero")
 
 
-def _sliced(size: int | None, part: slice, owner: Array) -> int | None:
+def _sliced(size: int | None, part: slice, _owner: Array) -> int | None:
     ends = (part.start, part.stop, part.step)
     if any(isinstance(each, float) for each in ends):
-        raise Violation("TypeError", "ends of a slice are whole numbers")
+        raise ViolationError("TypeError", "ends of a slice are whole numbers")
     if size is None:
         return None
     try:
@@ -259,7 +278,7 @@ def _sliced(size: int | None, part: slice, owner: Array) -> int | None:
 def _check_place(size: int | None, place: int, axis: int) -> None:
     if size is not None and not -size <= place < size:
         reason = f"there is no place {place} on axis {axis} of size {size}"
-        raise Violation("IndexError", reason)
+        raise ViolationError("IndexError", reason)
 
 
 def _check_places(size: int | None, index: Array, axis: int) -> None:
@@ -270,7 +289,9 @@ def _check_places(size: int | None, index: Array, axis: int) -> None:
         return
     if (is_attained and (high >= size or low < -size)) or low >= size or high < -size:
         place = high if high >= size else low
-        raise Violation("IndexError", f"there is no place {place:g} on axis {axis} of size {size}")
+        raise ViolationError(
+            "IndexError", f"there is no place {place:g} on axis {axis} of size {size}"
+        )
 
 
 def _masked(owner: Array, mask: Array, axis: int) -> int:
@@ -278,12 +299,12 @@ def _masked(owner: Array, mask: Array, axis: int) -> int:
     assert owner.shape is not None
     for offset in range(rank):
         if axis + offset >= len(owner.shape):
-            raise Violation("IndexError", "a mask has more axes than what it masks")
+            raise ViolationError("IndexError", "a mask has more axes than what it masks")
         size = owner.shape[axis + offset]
         other = None if mask.shape is None or not mask.shape else mask.shape[offset]
         if size is not None and other is not None and size != other:
             reason = f"a mask of {shown(mask.shape)} does not fit {shown(owner.shape)}"
-            raise Violation("IndexError", reason)
+            raise ViolationError("IndexError", reason)
     return axis + rank
 
 
@@ -301,7 +322,7 @@ def store(owner: Array, index: Value, value: Value, state: State) -> None:
 
     Raises
     ------
-    Violation
+    ViolationError
         If there is no such place, or the value has a shape or type that does not fit.
     """
     parts = _parts(index)
@@ -317,14 +338,14 @@ def store(owner: Array, index: Value, value: Value, state: State) -> None:
         _field(owner, parts[0])
         return
     if owner.home == "torch" and owner.needs_grad and owner.is_leaf and not state.without_grad:
-        raise Violation("RuntimeError", "a leaf that requires a gradient is changed in place")
+        raise ViolationError("RuntimeError", "a leaf that requires a gradient is changed in place")
     shape = shape_of_item(owner, parts)
     if isinstance(value, (Mapping,)) and (facts.kind(owner) or "O") in "iuf":
-        raise Violation("TypeError", "a mapping is no number")
+        raise ViolationError("TypeError", "a mapping is no number")
     taken = as_array(value)
     if isinstance(value, Known) and value.data is None and facts.kind(owner) in ("i", "f", "u"):
         if facts.kind(owner) != "f" or owner.home == "torch":
-            raise Violation("TypeError", "None is no number")
+            raise ViolationError("TypeError", "None is no number")
         return
     if taken is None:
         return
@@ -335,10 +356,10 @@ def store(owner: Array, index: Value, value: Value, state: State) -> None:
             fitted = fitted[1:]
         if not _fits(fitted, shape):
             reason = f"a value of {shown(taken.shape)} is stored in a place of {shown(shape)}"
-            raise Violation(error_of(owner), reason)
+            raise ViolationError(error_of(owner), reason)
     _fold_store(owner, before, parts, taken)
     if owner.data is None:
-        value_low, value_high, attained = facts.bounds(taken)
+        value_low, value_high, _attained = facts.bounds(taken)
         if taken.shape == () and value_low is not None and low is not None and high is not None:
             owner.low, owner.high = min(low, value_low), max(high, value_high or value_low)
         if facts.has_nan(taken) and taken.shape == ():
@@ -354,7 +375,7 @@ def _kept_any(shape: Shape | None) -> bool:
 def _fits(shape: Shape, place: Shape) -> bool:
     if len(shape) > len(place):
         return False
-    for size, room in zip(shape[::-1], place[::-1]):
+    for size, room in zip(shape[::-1], place[::-1], strict=False):
         if size is not None and room is not None and size not in (1, room):
             return False
     return True
@@ -371,16 +392,16 @@ def _check_stored(owner: Array, taken: Array) -> None:
         try:
             taken.data.astype(float)
         except ValueError as error:
-            raise Violation("ValueError", str(error)) from error
+            raise ViolationError("ValueError", str(error)) from error
     if (
         kinds[0] in ("i", "u")
         and owner.home == "numpy"
         and taken.shape == ()
         and facts.has_nan(taken)
     ):
-        raise Violation("ValueError", "NaN is no whole number")
+        raise ViolationError("ValueError", "NaN is no whole number")
     if owner.home == "torch" and kinds[1] == "U":
-        raise Violation("TypeError", "a tensor holds no text")
+        raise ViolationError("TypeError", "a tensor holds no text")
 
 
 def _fold_store(owner: Array, before: Array, parts: list[Value], taken: Array) -> None:
@@ -391,5 +412,5 @@ def _fold_store(owner: Array, before: Array, parts: list[Value], taken: Array) -
         data = before.data.copy()
         data[known] = taken.data
         owner.data = data
-    except (NotConcrete, IndexError, ValueError, TypeError, OverflowError):
+    except (NotConcreteError, IndexError, ValueError, TypeError, OverflowError):
         return

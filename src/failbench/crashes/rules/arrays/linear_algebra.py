@@ -9,11 +9,11 @@ import numpy as np
 from failbench.crashes.rules.evaluation import operators
 from failbench.crashes.rules.evaluation.registry import Handler
 from failbench.crashes.rules.knowledge import facts
-from failbench.crashes.rules.knowledge.folding import NotConcrete, concrete
+from failbench.crashes.rules.knowledge.folding import NotConcreteError, concrete
 from failbench.crashes.rules.knowledge.shapes import derived, matmul, of_graph, shown
 from failbench.crashes.rules.knowledge.state import Call
 from failbench.crashes.rules.knowledge.values import FOLDED, Array, Unknown, Value
-from failbench.crashes.rules.knowledge.violation import Violation
+from failbench.crashes.rules.knowledge.violation import ViolationError
 
 SQUARE: Final = ("inv", "det", "cholesky", "eig", "eigh", "eigvals", "eigvalsh", "solve", "slogdet",
     "matrix_power")  # fmt: skip
@@ -25,7 +25,7 @@ def matrix_function(call: Call) -> Value:
 
     Raises
     ------
-    Violation
+    ViolationError
         If it is no matrix, not square where it must be, singular, or not finite.
     """
     array = operators.as_array(call.first() if call.args else call.receiver)
@@ -36,23 +36,27 @@ def matrix_function(call: Call) -> Value:
     wrong = "RuntimeError" if is_torch else "LinAlgError"
     if array.shape is not None and name != "norm":
         if len(array.shape) < 2 and name not in ("lstsq", "matrix_rank", "cond"):
-            raise Violation(wrong, f"{name} is of matrices, not of {shown(array.shape)}")
+            raise ViolationError(wrong, f"{name} is of matrices, not of {shown(array.shape)}")
         sizes = array.shape[-2:]
         if name in SQUARE and None not in sizes and len(sizes) == 2 and sizes[0] != sizes[1]:
-            raise Violation(wrong, f"{name} is of squares, not of {shown(array.shape)}")
+            raise ViolationError(wrong, f"{name} is of squares, not of {shown(array.shape)}")
     if facts.kind(array) in ("U", "O") and not is_torch:
-        raise Violation("UFuncTypeError", f"{name} is not there for {array.dtype}")
+        raise ViolationError("UFuncTypeError", f"{name} is not there for {array.dtype}")
     if is_torch and facts.kind(array) in ("i", "u", "b"):
-        raise Violation("RuntimeError", f"{name} is not there for {array.dtype}")
-    if name in FINITE and not is_torch and name in ("eig", "eigvals", "svd", "pinv"):
-        if facts.has_nan(array) or facts.has_inf(array):
-            raise Violation("LinAlgError", f"{name} is of finite numbers")
+        raise ViolationError("RuntimeError", f"{name} is not there for {array.dtype}")
+    if (
+        name in FINITE
+        and not is_torch
+        and name in ("eig", "eigvals", "svd", "pinv")
+        and (facts.has_nan(array) or facts.has_inf(array))
+    ):
+        raise ViolationError("LinAlgError", f"{name} is of finite numbers")
     if name == "solve" and len(call.args) > 1:
         right = operators.as_array(call.args[1])
         if right is not None and right.shape and array.shape is not None and len(array.shape) == 2:
             size = right.shape[0] if len(right.shape) == 1 or not is_torch else right.shape[-2]
             if None not in (size, array.shape[0]) and size != array.shape[0]:
-                raise Violation(
+                raise ViolationError(
                     "RuntimeError" if is_torch else "ValueError", "sizes of a system differ"
                 )
     return _folded(call, array, name)
@@ -66,11 +70,11 @@ def _folded(call: Call, array: Array, name: str) -> Value:
             if function is not None and not call.kwargs:
                 result = operators.folded(function, *args)
                 return result if array.home == "numpy" else derived(array, None)
-        except NotConcrete:
+        except NotConcreteError:
             pass
-        except Violation as violation:
+        except ViolationError as violation:
             if array.home == "torch":
-                raise Violation("_LinAlgError", violation.reason) from violation
+                raise ViolationError("_LinAlgError", violation.reason) from violation
             raise
     if name in ("inv", "cholesky", "pinv", "matrix_power"):
         shape = array.shape
@@ -100,7 +104,7 @@ def product(call: Call) -> Value:
     if left.home == "torch" or right.home == "torch":
         rank = {"mm": 2, "bmm": 3, "mv": 2}.get(call.name)
         if rank is not None and left.rank is not None and left.rank != rank:
-            raise Violation("RuntimeError", f"{call.name} is of tensors with {rank} axes")
+            raise ViolationError("RuntimeError", f"{call.name} is of tensors with {rank} axes")
         return operators.binary("MatMult", values[0], values[1], call.state)
     if call.name == "dot":
         if () in (left.shape, right.shape):
@@ -111,11 +115,8 @@ def product(call: Call) -> Value:
         left.data is not None
         and right.data is not None
         and left.data.size + right.data.size <= FOLDED
-    ):
-        if left.home == right.home == "numpy":
-            return operators.folded(
-                np.dot if call.name == "dot" else np.matmul, left.data, right.data
-            )
+    ) and left.home == right.home == "numpy":
+        return operators.folded(np.dot if call.name == "dot" else np.matmul, left.data, right.data)
     if call.name == "dot" and (left.rank or 0) > 2:
         return Unknown()
     return derived(left, matmul(left.shape, right.shape, "ValueError"))
@@ -126,7 +127,7 @@ def einsum(call: Call) -> Value:
 
     Raises
     ------
-    Violation
+    ViolationError
         If the axes do not fit to the letters.
     """
     text = call.text(0)
@@ -138,32 +139,34 @@ def einsum(call: Call) -> Value:
     is_torch = any(array is not None and array.home == "torch" for array in arrays)
     wrong = "RuntimeError" if is_torch else "ValueError"
     if len(terms) != len(arrays):
-        raise Violation(wrong, "there are other numbers of terms and operands")
+        raise ViolationError(wrong, "there are other numbers of terms and operands")
     sizes: dict[str, int] = {}
-    for term, array in zip(terms, arrays):
+    for term, array in zip(terms, arrays, strict=False):
         if array is None or array.shape is None:
             return Unknown()
         if len(term) != len(array.shape):
-            raise Violation(wrong, f"{term} has other axes than {shown(array.shape)}")
-        for letter, size in zip(term, array.shape):
+            raise ViolationError(wrong, f"{term} has other axes than {shown(array.shape)}")
+        for letter, size in zip(term, array.shape, strict=False):
             if size is None:
                 continue
             before = sizes.setdefault(letter, size)
             if before != size and 1 not in (before, size):
-                raise Violation(wrong, f"the axis {letter} has sizes {before} and {size}")
+                raise ViolationError(wrong, f"the axis {letter} has sizes {before} and {size}")
             sizes[letter] = max(before, size)
     if "->" in text:
         for letter in output:
             if letter not in inputs:
-                raise Violation(wrong, f"the axis {letter} is in no operand")
+                raise ViolationError(wrong, f"the axis {letter} is in no operand")
         main = next((array for array in arrays if array is not None), None)
         if main is not None:
             return derived(main, tuple(sizes.get(letter) for letter in output))
     return Unknown()
 
 
-NAMES: Final = ("inv", "det", "cholesky", "eig", "eigh", "eigvals", "eigvalsh", "solve", "slogdet", "svd",
-    "pinv", "lstsq", "cond", "matrix_rank", "norm", "matrix_power", "qr")  # fmt: skip
+NAMES: Final = (
+    "inv", "det", "cholesky", "eig", "eigh", "eigvals", "eigvalsh", "solve", "slogdet", "svd",
+    "pinv", "lstsq", "cond", "matrix_rank", "norm", "matrix_power", "qr",
+)  # fmt: skip
 
 FUNCTIONS: Final[dict[str, Handler]] = {
     **{f"numpy.linalg.{name}": matrix_function for name in NAMES},

@@ -12,7 +12,7 @@ from failbench.crashes.rules.evaluation import operators
 from failbench.crashes.rules.evaluation.registry import Handler, Property
 from failbench.crashes.rules.knowledge import facts
 from failbench.crashes.rules.knowledge.dtypes import named
-from failbench.crashes.rules.knowledge.folding import NotConcrete, lift, of_data
+from failbench.crashes.rules.knowledge.folding import NotConcreteError, lift, of_data
 from failbench.crashes.rules.knowledge.shapes import (
     axis_of,
     derived,
@@ -32,7 +32,7 @@ from failbench.crashes.rules.knowledge.values import (
     Unknown,
     Value,
 )
-from failbench.crashes.rules.knowledge.violation import Violation
+from failbench.crashes.rules.knowledge.violation import ViolationError
 
 WHOLE: Final = ("argmax", "argmin", "count_nonzero")
 
@@ -42,7 +42,7 @@ def axes_argument(call: Call, place: int | None) -> Any:
 
     Raises
     ------
-    NotConcrete
+    NotConcreteError
         If they are not known.
     """
     axis = call.known(place, "axis", "dim", default=None)
@@ -54,13 +54,13 @@ def reduced_array(call: Call, array: Array, place: int | None, name: str) -> Val
 
     Raises
     ------
-    Violation
+    ViolationError
         If there is no such axis, the array holds what has no sum, or is empty where it may not be.
     """
     _check_reducible(array, name)
     try:
         axes = axes_argument(call, place)
-    except NotConcrete:
+    except NotConcreteError:
         return Unknown()
     if isinstance(axes, (str, float)):
         return Unknown()
@@ -72,11 +72,10 @@ def reduced_array(call: Call, array: Array, place: int | None, name: str) -> Val
         array.size == 0
         and axes is None
         and name in ("min", "max", "argmax", "argmin", "amin", "amax")
-    ):
-        if array.home in ("numpy", "series", "torch"):
-            exception = {"torch": "RuntimeError" if name in ("min", "max") else "IndexError"}
-            if array.home != "series" or name.startswith("arg"):
-                raise Violation(exception.get(array.home, "ValueError"), f"{name} of nothing")
+    ) and array.home in ("numpy", "series", "torch"):
+        exception = {"torch": "RuntimeError" if name in ("min", "max") else "IndexError"}
+        if array.home != "series" or name.startswith("arg"):
+            raise ViolationError(exception.get(array.home, "ValueError"), f"{name} of nothing")
     if name in ("cumsum", "cumprod"):
         shape = array.shape if axes is not None else (array.size,)
     made = derived(array, shape)
@@ -151,25 +150,24 @@ def _check_reducible(array: Array, name: str) -> None:
     is_text = array.dtype == "str" or array.element_types == ("str",)
     if is_text and name in ("mean", "std", "var", "median", "prod", "average", "cumprod"):
         is_ufunc = array.home == "numpy" and array.dtype == "str"
-        raise Violation("UFuncTypeError" if is_ufunc else "TypeError", f"{name} of text")
+        raise ViolationError("UFuncTypeError" if is_ufunc else "TypeError", f"{name} of text")
     if is_text and name in ("sum", "cumsum") and array.home == "numpy" and array.dtype == "str":
-        raise Violation("UFuncTypeError", f"{name} of text")
+        raise ViolationError("UFuncTypeError", f"{name} of text")
     if (
         is_text
         and name in ("argmax", "argmin")
         and array.home == "series"
         and array.dtype == "object"
     ):
-        raise Violation("TypeError", f"{name} of text")
+        raise ViolationError("TypeError", f"{name} of text")
     if kind == "M" and name in ("sum", "prod", "cumsum"):
-        raise Violation(
+        raise ViolationError(
             "UFuncTypeError" if array.home == "numpy" else "TypeError", f"{name} of dates"
         )
     if kind == "C" and name in ("mean", "sum", "std", "var", "median", "prod"):
-        raise Violation("TypeError", f"{name} of categories")
-    if array.home == "torch" and kind in ("i", "u", "b"):
-        if name in ("mean", "std", "var"):
-            raise Violation("RuntimeError", f"{name} of {array.dtype}")
+        raise ViolationError("TypeError", f"{name} of categories")
+    if array.home == "torch" and kind in ("i", "u", "b") and name in ("mean", "std", "var"):
+        raise ViolationError("RuntimeError", f"{name} of {array.dtype}")
 
 
 def reduce(call: Call) -> Value:
@@ -231,7 +229,7 @@ def squeeze(call: Call) -> Value:
         return Unknown()
     try:
         axis = call.known(0 if isinstance(call.receiver, Array) else 1, "axis", "dim", default=None)
-    except NotConcrete:
+    except NotConcreteError:
         return Unknown()
     if isinstance(axis, tuple):
         return Unknown()
@@ -269,7 +267,7 @@ def transposed(array: Array, axes: Shape | None, is_default: bool = False) -> Va
 
     Raises
     ------
-    Violation
+    ViolationError
         If not each axis is named once.
     """
     if array.shape is None:
@@ -281,12 +279,12 @@ def transposed(array: Array, axes: Shape | None, is_default: bool = False) -> Va
     known = [axis for axis in axes if axis is not None]
     exception = "RuntimeError" if array.home == "torch" else "ValueError"
     if len(known) != len(array.shape):
-        raise Violation(
+        raise ViolationError(
             exception, f"{len(known)} axes are named where there are {len(array.shape)}"
         )
     places = [axis_of(array, axis) or 0 for axis in known]
     if len(set(places)) < len(places):
-        raise Violation(exception, "an axis is named twice")
+        raise ViolationError(exception, "an axis is named twice")
     made = derived(array, tuple(array.shape[place] for place in places), keep=True)
     made.is_attained, made.uniques, made.nan, made.inf = (
         array.is_attained,
@@ -357,10 +355,10 @@ def item(call: Call) -> Value:
     array = call.receiver
     assert isinstance(array, Array)
     if array.home == "torch" and array.device == "meta":
-        raise Violation("RuntimeError", "a tensor without data has no element")
+        raise ViolationError("RuntimeError", "a tensor without data has no element")
     if not call.args and array.size is not None and array.size != 1:
         exception = "RuntimeError" if array.home == "torch" else "ValueError"
-        raise Violation(exception, f"one of {array.size} elements is asked for")
+        raise ViolationError(exception, f"one of {array.size} elements is asked for")
     if array.data is not None and array.data.size == 1:
         return lift(array.data.ravel()[0].item())
     return Array("python", (), array.dtype, low=array.low, high=array.high, nan=array.nan)
@@ -371,7 +369,7 @@ def tolist(call: Call) -> Value:
     array = call.receiver
     assert isinstance(array, Array)
     if array.device == "meta":
-        raise Violation("NotImplementedError", "a tensor without data is no list")
+        raise ViolationError("NotImplementedError", "a tensor without data is no list")
     if array.data is not None and array.data.size <= 2000 and array.data.dtype.kind in "biufUO":
         return lift(array.data.tolist())
     return Sequence("list", None, array.length)
@@ -443,7 +441,7 @@ def fill(call: Call) -> Value:
     return Known(None)
 
 
-def _shape(value: Value, name: str, state: State) -> Value:
+def _shape(value: Value, _name: str, _state: State) -> Value:
     assert isinstance(value, Array)
     if value.shape is None:
         return Sequence("tuple")
@@ -456,28 +454,28 @@ def _shape(value: Value, name: str, state: State) -> Value:
     )
 
 
-def _ndim(value: Value, name: str, state: State) -> Value:
+def _ndim(value: Value, _name: str, _state: State) -> Value:
     assert isinstance(value, Array)
     return Array("python", (), "int64") if value.rank is None else Known(value.rank)
 
 
-def _size(value: Value, name: str, state: State) -> Value:
+def _size(value: Value, _name: str, _state: State) -> Value:
     assert isinstance(value, Array)
     return Array("python", (), "int64", low=0) if value.size is None else Known(value.size)
 
 
-def _transposed(value: Value, name: str, state: State) -> Value:
+def _transposed(value: Value, _name: str, _state: State) -> Value:
     assert isinstance(value, Array)
     return value if value.home in ("series", "index") else transposed(value, None, is_default=True)
 
 
-def _dtype_of(value: Value, name: str, state: State) -> Value:
+def _dtype_of(value: Value, _name: str, _state: State) -> Value:
     assert isinstance(value, Array)
     paths = {"torch": "torch.dtype", "numpy": "numpy.dtype"}
     return Thing(paths.get(value.home, "pandas.dtype"), {"dtype": value.dtype})
 
 
-def _flat(value: Value, name: str, state: State) -> Value:
+def _flat(value: Value, _name: str, _state: State) -> Value:
     assert isinstance(value, Array)
     return (
         of_shape(value, (value.size,))
@@ -491,8 +489,10 @@ def _flat(value: Value, name: str, state: State) -> Value:
     )
 
 
-REDUCING: Final = ("sum", "mean", "std", "var", "min", "max", "prod", "argmax", "argmin", "any", "all",
-    "cumsum", "cumprod", "median")  # fmt: skip
+REDUCING: Final = (
+    "sum", "mean", "std", "var", "min", "max", "prod", "argmax", "argmin", "any", "all", "cumsum",
+    "cumprod", "median",
+)  # fmt: skip
 
 FUNCTIONS: Final[dict[str, Handler]] = {
     **{f"numpy.ndarray.{name}": reduce for name in REDUCING if name != "median"},

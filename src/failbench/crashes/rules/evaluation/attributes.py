@@ -34,7 +34,7 @@ from failbench.crashes.rules.knowledge.values import (
     Unknown,
     Value,
 )
-from failbench.crashes.rules.knowledge.violation import Violation
+from failbench.crashes.rules.knowledge.violation import ViolationError
 
 PATHS: Final = {
     "numpy": "numpy.ndarray",
@@ -62,13 +62,15 @@ def class_path(value: Value) -> str | None:
     return None
 
 
-def missing(value: Value, name: str, owner: str = "") -> Violation:
+def missing(value: Value, name: str, owner: str = "") -> ViolationError:
     """The violation of asking for what is not there."""
     owner = owner or class_path(value) or type(value).__name__
     row = removed().get((owner, name, "attribute"))
     if row is not None:
-        return Violation(row.exception, f"{owner} has no {name} since {row.version}: {row.remedy}")
-    return Violation("AttributeError", f"{owner} has no attribute {name}")
+        return ViolationError(
+            row.exception, f"{owner} has no {name} since {row.version}: {row.remedy}"
+        )
+    return ViolationError("AttributeError", f"{owner} has no attribute {name}")
 
 
 def attribute(value: Value, name: str, state: State) -> Value:
@@ -76,7 +78,7 @@ def attribute(value: Value, name: str, state: State) -> Value:
 
     Raises
     ------
-    Violation
+    ViolationError
         If it is not there.
     """
     if name in value.absent:
@@ -95,9 +97,13 @@ def attribute(value: Value, name: str, state: State) -> Value:
         return Unknown()
     if isinstance(value, Thing) and value.path == "super":
         return _of_parent(value, name)
-    if isinstance(value, Frame) and value.columns is not None and name in value.columns:
-        if name not in (members("pandas.DataFrame") or ()):
-            return value.columns[name]
+    if (
+        isinstance(value, Frame)
+        and value.columns is not None
+        and name in value.columns
+        and name not in (members("pandas.DataFrame") or ())
+    ):
+        return value.columns[name]
     path = class_path(value)
     if path is None:
         return Unknown()
@@ -148,18 +154,18 @@ def _of_symbol(value: Symbol, name: str) -> Value:
     path = f"{value.path}.{name}"
     row = removed().get((value.path, name, "attribute"))
     if row is not None:
-        raise Violation(row.exception, f"{path} was removed in {row.version}: {row.remedy}")
+        raise ViolationError(row.exception, f"{path} was removed in {row.version}: {row.remedy}")
     if path in CONSTANTS or path in ("numpy.newaxis",):
         return constant(path)
     if module_has(value.path, name) is False and is_closed(value.path):
-        raise Violation("AttributeError", f"{value.path} has no {name}")
+        raise ViolationError("AttributeError", f"{value.path} has no {name}")
     known = class_of(value.path)
     if known is not None and not name.startswith("_"):
         names = members(value.path) or frozenset()
         is_network = "Module" in known["bases"]
         inherited = (members("torch.nn.Module") or frozenset()) if is_network else frozenset()
         if name not in names | inherited:
-            raise Violation("AttributeError", f"{value.path} has no {name}")
+            raise ViolationError("AttributeError", f"{value.path} has no {name}")
     if value.path.startswith("builtins."):
         return Bound(value, name)
     shorter = aliases.RENAMED.get(path)
@@ -169,7 +175,7 @@ def _of_symbol(value: Symbol, name: str) -> Value:
 def _of_plain(value: Known, name: str) -> Value:
     if not hasattr(value.data, name):
         kind = type(value.data).__name__
-        raise Violation("AttributeError", f"a {kind} has no attribute {name}")
+        raise ViolationError("AttributeError", f"a {kind} has no attribute {name}")
     if name in ("real", "imag", "numerator", "denominator") and is_plain(value.data):
         return lift(getattr(value.data, name))
     return Bound(value, name)
@@ -181,18 +187,18 @@ def _of_container(value: Sequence | Mapping, name: str) -> Value:
             return value.items[name]
         if value.kind == "Bunch" and not hasattr(dict, name):
             if value.is_complete:
-                raise Violation("AttributeError", name)
+                raise ViolationError("AttributeError", name)
             return Unknown()
         if value.kind == "archive":
             return Unknown()
         if value.kind == "dict" and not hasattr(dict, name):
-            raise Violation("AttributeError", f"a dict has no attribute {name}")
+            raise ViolationError("AttributeError", f"a dict has no attribute {name}")
         return Bound(value, name)
     if value.kind == "tuple" and name == "numel":  # the shape of a tensor has more than a tuple
         return Unknown()
     known = PLAIN.get(value.kind)
     if known is not None and not hasattr(known, name):
-        raise Violation("AttributeError", f"a {value.kind} has no attribute {name}")
+        raise ViolationError("AttributeError", f"a {value.kind} has no attribute {name}")
     return Bound(value, name)
 
 
@@ -259,7 +265,7 @@ def _of_instance(value: Instance, name: str, state: State) -> Value:
         known |= names
     if name in known or name in ("__class__", "__dict__"):
         return Bound(value, name)
-    raise Violation("AttributeError", f"a {value.cls.name} has no attribute {name}")
+    raise ViolationError("AttributeError", f"a {value.cls.name} has no attribute {name}")
 
 
 def _of_parent(value: Thing, name: str) -> Value:
@@ -293,7 +299,7 @@ def set_attribute(owner: Value, name: str, value: Value, state: State) -> None:
 
     Raises
     ------
-    Violation
+    ViolationError
         If the library refuses it.
     """
     owner.absent -= {name}
@@ -302,7 +308,7 @@ def set_attribute(owner: Value, name: str, value: Value, state: State) -> None:
             started = owner.attributes.get("<started>")
             if started is None and owner.is_complete:
                 reason = "a layer is stored before super().__init__() was called"
-                raise Violation("AttributeError", reason)
+                raise ViolationError("AttributeError", reason)
         owner.attributes[name] = value
     elif isinstance(owner, Class):
         owner.members[name] = value
@@ -323,7 +329,7 @@ def set_attribute(owner: Value, name: str, value: Value, state: State) -> None:
         elif isinstance(owner, Mapping) and owner.kind == "Bunch":
             owner.items[name] = value
         elif isinstance(owner, Known) and isinstance(owner.data, (int, float, str)):
-            raise Violation(
+            raise ViolationError(
                 "AttributeError", f"nothing can be stored in a {type(owner.data).__name__}"
             )
 

@@ -10,7 +10,13 @@ import numpy as np
 from failbench.crashes.rules.evaluation import attributes, iteration, operators
 from failbench.crashes.rules.evaluation.registry import Handler
 from failbench.crashes.rules.knowledge import facts
-from failbench.crashes.rules.knowledge.folding import NotConcrete, concrete, is_plain, key_of, lift
+from failbench.crashes.rules.knowledge.folding import (
+    NotConcreteError,
+    concrete,
+    is_plain,
+    key_of,
+    lift,
+)
 from failbench.crashes.rules.knowledge.shapes import derived
 from failbench.crashes.rules.knowledge.state import Call, joined
 from failbench.crashes.rules.knowledge.values import (
@@ -27,24 +33,24 @@ from failbench.crashes.rules.knowledge.values import (
     Unknown,
     Value,
 )
-from failbench.crashes.rules.knowledge.violation import Violation
+from failbench.crashes.rules.knowledge.violation import ViolationError
 
 
 def _range(call: Call) -> Value:
     for each in call.args:
         if isinstance(each, Known) and not isinstance(each.data, int):
-            raise Violation("TypeError", f"a range has whole ends, not {each.data!r}")
+            raise ViolationError("TypeError", f"a range has whole ends, not {each.data!r}")
         if isinstance(each, Array) and facts.kind(each) in ("f", "U") and each.rank == 0:
-            raise Violation("TypeError", f"a range has whole ends, not {each.dtype}")
+            raise ViolationError("TypeError", f"a range has whole ends, not {each.dtype}")
         if isinstance(each, (Sequence, Mapping, Frame)) or (isinstance(each, Array) and each.rank):
-            raise Violation("TypeError", "a range has whole ends")
+            raise ViolationError("TypeError", "a range has whole ends")
     try:
         ends = [int(concrete(each)) for each in call.args]
         return lift(range(*ends))
-    except NotConcrete:
+    except NotConcreteError:
         return Sequence("range", None, None, Array("python", (), "int64"))
     except (TypeError, ValueError) as error:
-        raise Violation(type(error).__name__, str(error)) from error
+        raise ViolationError(type(error).__name__, str(error)) from error
 
 
 def _len(call: Call) -> Value:
@@ -52,12 +58,15 @@ def _len(call: Call) -> Value:
     if isinstance(value, Frame):
         return Unknown() if value.rows is None else Known(value.rows)
     if isinstance(value, Known) and not isinstance(value.data, (str, bytes)):
-        raise Violation("TypeError", f"a {type(value.data).__name__} has no length")
-    if isinstance(value, Array) and value.shape == ():
-        if value.home != "python" or value.dtype not in ("str", None):
-            raise Violation("TypeError", "a number has no length")
+        raise ViolationError("TypeError", f"a {type(value.data).__name__} has no length")
+    if (
+        isinstance(value, Array)
+        and value.shape == ()
+        and (value.home != "python" or value.dtype not in ("str", None))
+    ):
+        raise ViolationError("TypeError", "a number has no length")
     if isinstance(value, Sequence) and value.kind == "iterator":
-        raise Violation("TypeError", "an iterator has no length")
+        raise ViolationError("TypeError", "an iterator has no length")
     if isinstance(value, Instance):
         method = value.cls.members.get("__len__")
         if isinstance(method, Function):
@@ -88,16 +97,16 @@ def _number(call: Call, kind: type) -> Value:
             return Unknown()
         return operators.folded(kind, value.data)
     if isinstance(value, (Sequence, Mapping, Frame, Function)):
-        raise Violation("TypeError", f"a {type(value).__name__.lower()} is no number")
+        raise ViolationError("TypeError", f"a {type(value).__name__.lower()} is no number")
     if isinstance(value, Array):
         _check_scalar(value)
         if value.data is not None and value.data.size == 1:
             return operators.folded(kind, value.data.ravel()[0])
         if kind is int and value.home != "series" and value.size == 1:
             if facts.has_nan(value) and (value.data is not None or value.size == 1):
-                raise Violation("ValueError", "NaN is no whole number")
+                raise ViolationError("ValueError", "NaN is no whole number")
             if value.low is not None and value.low == value.high and math.isinf(value.low):
-                raise Violation("OverflowError", "infinity is no whole number")
+                raise ViolationError("OverflowError", "infinity is no whole number")
         made = Array(
             "python", (), "int64" if kind is int else "float64", low=value.low, high=value.high
         )
@@ -109,13 +118,13 @@ def _number(call: Call, kind: type) -> Value:
 
 def _check_scalar(value: Array) -> None:
     if value.home == "torch" and value.device == "meta":
-        raise Violation("RuntimeError", "a tensor without data has no number")
+        raise ViolationError("RuntimeError", "a tensor without data has no number")
     if value.home == "series" and value.length not in (None, 1):
-        raise Violation("TypeError", "a series is no number")
+        raise ViolationError("TypeError", "a series is no number")
     if value.size is not None and value.size != 1 and value.home != "series":
         if value.home == "torch":
-            raise Violation("ValueError", f"{value.size} elements are no number")
-        raise Violation("TypeError", f"{value.size} elements are no number")
+            raise ViolationError("ValueError", f"{value.size} elements are no number")
+        raise ViolationError("TypeError", f"{value.size} elements are no number")
 
 
 def _int(call: Call) -> Value:
@@ -153,7 +162,7 @@ def _container(call: Call) -> Value:
     if kind in ("set", "frozenset"):
         try:
             return lift({key_of(item) for item in items})
-        except NotConcrete:
+        except NotConcreteError:
             return Sequence(kind)
     return Sequence(kind, list(items))
 
@@ -173,12 +182,12 @@ def _dict(call: Call) -> Value:
         for pair in pairs:
             parts = iteration.elements(pair)
             if parts is not None and len(parts) != 2:
-                raise Violation("ValueError", "a dict is made of pairs")
+                raise ViolationError("ValueError", "a dict is made of pairs")
             try:
                 if parts is None:
-                    raise NotConcrete
+                    raise NotConcreteError
                 mapping.items[key_of(parts[0])] = parts[1]
-            except NotConcrete:
+            except NotConcreteError:
                 mapping.is_complete = False
     return mapping
 
@@ -191,8 +200,10 @@ def _zip(call: Call) -> Value:
         known = [column for column in columns if column is not None]
         strict = call.flag(None, "strict", default=False)
         if strict and len({len(column) for column in known}) > 1:
-            raise Violation("ValueError", "zip of other lengths")
-        return Sequence("iterator", [Sequence("tuple", list(row)) for row in zip(*known)])
+            raise ViolationError("ValueError", "zip of other lengths")
+        return Sequence(
+            "iterator", [Sequence("tuple", list(row)) for row in zip(*known, strict=False)]
+        )
     sizes = [iteration.length(each) for each in call.args]
     if 0 in sizes:
         return Sequence("iterator", [])
@@ -220,12 +231,12 @@ def _map(call: Call) -> Value:
     if columns and all(
         column is not None and len(column) <= iteration.ROUNDS for column in columns
     ):
-        rows = zip(*[column for column in columns if column is not None])
+        rows = zip(*[column for column in columns if column is not None], strict=False)
         return Sequence("iterator", [call.state.call(function, list(row)) for row in rows])
     return Sequence("iterator")
 
 
-def _filter(call: Call) -> Value:
+def _filter(_call: Call) -> Value:
     return Sequence("iterator")
 
 
@@ -244,10 +255,10 @@ def _sorted(call: Call) -> Value:
         known = [concrete(item) for item in items]
         ordered = sorted(known, reverse=bool(call.flag(None, "reverse")))
         return Sequence("list", [lift(each) for each in ordered])
-    except NotConcrete:
+    except NotConcreteError:
         return Sequence("list", None, len(items))
     except TypeError as error:
-        raise Violation("TypeError", str(error)) from error
+        raise ViolationError("TypeError", str(error)) from error
     except ValueError:
         return Sequence("list", None, len(items))
 
@@ -272,7 +283,7 @@ def _aggregate(call: Call) -> Value:
         and "default" not in call.kwargs
         and call.is_complete
     ):
-        raise Violation("ValueError", f"{call.name} of nothing")
+        raise ViolationError("ValueError", f"{call.name} of nothing")
     if call.kwargs:
         return Unknown()
     functions: dict[str, Any] = {"sum": sum, "min": min, "max": max, "any": any, "all": all}
@@ -283,7 +294,7 @@ def _aggregate(call: Call) -> Value:
             and len(call.args) != 2
         ):
             return operators.folded(functions[call.name], known)
-    except NotConcrete:
+    except NotConcreteError:
         pass
     if call.name == "sum" and len(call.args) == 1:
         total: Value = Known(0)
@@ -295,19 +306,26 @@ def _aggregate(call: Call) -> Value:
 
 def _fold(call: Call) -> Value:
     functions: dict[str, Any] = {
-        "abs": abs, "round": round, "divmod": divmod, "pow": pow, "chr": chr, "ord": ord, "repr": repr,
-        "hex": hex, "bin": bin,
-    }  # fmt: skip
+        "abs": abs,
+        "round": round,
+        "divmod": divmod,
+        "pow": pow,
+        "chr": chr,
+        "ord": ord,
+        "repr": repr,
+        "hex": hex,
+        "bin": bin,
+    }
     value = call.first()
     if call.name in ("abs", "round") and isinstance(value, Array) and value.data is None:
         made = derived(value, value.shape)
         made.nan, made.inf = value.nan, value.inf
         return made
     if call.name == "abs" and isinstance(value, (Sequence, Mapping)):
-        raise Violation("TypeError", "abs is of numbers")
+        raise ViolationError("TypeError", "abs is of numbers")
     try:
         known = [concrete(each) for each in call.args]
-    except NotConcrete:
+    except NotConcreteError:
         return Unknown()
     if (
         not all(is_plain(each) or isinstance(each, np.generic) for each in known)
@@ -320,12 +338,12 @@ def _fold(call: Call) -> Value:
 def _next(call: Call) -> Value:
     value = call.first()
     if isinstance(value, Sequence) and value.kind != "iterator":
-        raise Violation("TypeError", f"a {value.kind} is no iterator")
+        raise ViolationError("TypeError", f"a {value.kind} is no iterator")
     if isinstance(value, Sequence) and value.items is not None:
         if not value.items:
             if len(call.args) > 1:
                 return call.args[1]
-            raise Violation("StopIteration", "an iterator is at its end")
+            raise ViolationError("StopIteration", "an iterator is at its end")
         return value.items.pop(0)
     return iteration.element(value, call.state)
 
@@ -346,12 +364,12 @@ def _getattr(call: Call) -> Value:
     if len(call.args) > 2:
         try:
             return attributes.attribute(call.first(), name, call.state)
-        except Violation:
+        except ViolationError:
             return call.args[2]
     return attributes.attribute(call.first(), name, call.state)
 
 
-def _print(call: Call) -> Value:
+def _print(_call: Call) -> Value:
     return Known(None)
 
 
@@ -366,19 +384,23 @@ def _type(call: Call) -> Value:
 
 def _math(call: Call) -> Value:
     value = call.first()
-    if isinstance(value, (Sequence, Mapping)) or (
-        isinstance(value, Known) and isinstance(value.data, str)
+    if (
+        isinstance(value, (Sequence, Mapping))
+        or (isinstance(value, Known) and isinstance(value.data, str))
+    ) and call.name not in ("fsum", "prod", "dist"):
+        raise ViolationError("TypeError", f"{call.name} is of numbers")
+    if (
+        isinstance(value, Array)
+        and value.size is not None
+        and value.size > 1
+        and call.name not in ("fsum", "prod", "dist")
     ):
-        if call.name not in ("fsum", "prod", "dist"):
-            raise Violation("TypeError", f"{call.name} is of numbers")
-    if isinstance(value, Array) and value.size is not None and value.size > 1:
-        if call.name not in ("fsum", "prod", "dist"):
-            exception = "ValueError" if value.home == "torch" else "TypeError"
-            raise Violation(exception, f"{call.name} is of one number")
+        exception = "ValueError" if value.home == "torch" else "TypeError"
+        raise ViolationError(exception, f"{call.name} is of one number")
     function = getattr(math, call.name, None)
     try:
         known = [concrete(each) for each in call.args]
-    except NotConcrete:
+    except NotConcreteError:
         return Unknown()
     is_number = all(
         isinstance(each, (int, float, np.number)) and abs(float(each)) < 1e6 for each in known
@@ -412,12 +434,33 @@ FUNCTIONS: Final[dict[str, Handler]] = {
     "builtins.getattr": _getattr,
     "builtins.type": _type,
     **{f"builtins.{name}": _aggregate for name in ("sum", "min", "max", "any", "all")},
-    **{f"builtins.{name}": _fold for name in ("abs", "round", "divmod", "pow", "chr", "ord", "repr", "hex", "bin")},  # noqa: E501
+    **{
+        f"builtins.{name}": _fold
+        for name in ("abs", "round", "divmod", "pow", "chr", "ord", "repr", "hex", "bin")
+    },
     **{
         f"math.{name}": _math
         for name in (
-            "sqrt", "log", "log2", "log10", "exp", "floor", "ceil", "sin", "cos", "tan", "isnan", "isinf",
-            "factorial", "gcd", "comb", "prod", "fabs", "pow", "hypot", "atan2",
+            "sqrt",
+            "log",
+            "log2",
+            "log10",
+            "exp",
+            "floor",
+            "ceil",
+            "sin",
+            "cos",
+            "tan",
+            "isnan",
+            "isinf",
+            "factorial",
+            "gcd",
+            "comb",
+            "prod",
+            "fabs",
+            "pow",
+            "hypot",
+            "atan2",
         )
     },
-}  # fmt: skip
+}

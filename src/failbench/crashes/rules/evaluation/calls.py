@@ -37,7 +37,7 @@ from failbench.crashes.rules.knowledge.values import (
     Unknown,
     Value,
 )
-from failbench.crashes.rules.knowledge.violation import Violation
+from failbench.crashes.rules.knowledge.violation import ViolationError
 from failbench.crashes.rules.learning import settings
 
 ALIASES: Final = {
@@ -57,7 +57,7 @@ def call(
 
     Raises
     ------
-    Violation
+    ViolationError
         If the arguments do not fit, or the function refuses what it is given.
     """
     state.step()
@@ -81,7 +81,7 @@ def call(
         isinstance(function, Array) and function.home == "python" and function.dtype is None
     ):
         kind = class_path(function) or type(getattr(function, "data", function)).__name__
-        raise Violation("TypeError", f"a {kind} cannot be called")
+        raise ViolationError("TypeError", f"a {kind} cannot be called")
     return Unknown()
 
 
@@ -166,34 +166,34 @@ def check_arguments(
 
     Raises
     ------
-    Violation
+    ViolationError
         ``TypeError``, or what a table says of an argument that was removed.
     """
     for name in kwargs:
         row = removed().get((path, name, "argument"))
         if row is not None:
             reason = f"{path} has no argument {name} since {row.version}: {row.remedy}"
-            raise Violation(row.exception, reason)
+            raise ViolationError(row.exception, reason)
     known = parameters(path)
     if known is None:
         return
     name = path.rpartition(".")[2]
     for given in kwargs:
         if given not in known.named and not known.takes_any:
-            raise Violation("TypeError", f"{name} has no argument {given}")
+            raise ViolationError("TypeError", f"{name} has no argument {given}")
     if len(args) > len(known.positional) and not known.takes_more:
         reason = f"{name} takes {len(known.positional)} arguments by position, not {len(args)}"
-        raise Violation("TypeError", reason)
+        raise ViolationError("TypeError", reason)
     twice = [
         each for each in known.positional[: len(args)] if each in kwargs and each in known.named
     ]
     if twice and not known.takes_more:
-        raise Violation("TypeError", f"{name} is given {twice[0]} twice")
+        raise ViolationError("TypeError", f"{name} is given {twice[0]} twice")
     if is_complete:
         given_by_place = set(known.positional[: len(args)])
         for each in known.required:
             if each not in given_by_place and each not in kwargs:
-                raise Violation("TypeError", f"{name} is called without {each}")
+                raise ViolationError("TypeError", f"{name} is called without {each}")
 
 
 def run(
@@ -238,8 +238,8 @@ def _bind_arguments(
     named = [each.arg for each in (*arguments.args, *arguments.kwonlyargs)]
     if len(args) > len(positional) and arguments.vararg is None:
         reason = f"{function.name} takes {len(positional)} arguments by position, not {len(args)}"
-        raise Violation("TypeError", reason)
-    scope |= dict(zip(positional, args))
+        raise ViolationError("TypeError", reason)
+    scope |= dict(zip(positional, args, strict=False))
     if arguments.vararg is not None:
         rest = list(args[len(positional) :])
         scope[arguments.vararg.arg] = Sequence("tuple", rest if is_complete else None)
@@ -247,10 +247,10 @@ def _bind_arguments(
     for name, value in kwargs.items():
         if name in named:
             if name in positional[: len(args)]:
-                raise Violation("TypeError", f"{function.name} is given {name} twice")
+                raise ViolationError("TypeError", f"{function.name} is given {name} twice")
             scope[name] = value
         elif arguments.kwarg is None:
-            raise Violation("TypeError", f"{function.name} has no argument {name}")
+            raise ViolationError("TypeError", f"{function.name} has no argument {name}")
         else:
             others[name] = value
     if arguments.kwarg is not None:
@@ -263,7 +263,7 @@ def _bind_arguments(
         elif name in function.defaults:
             scope[name] = function.defaults[name]
         else:
-            raise Violation("TypeError", f"{function.name} is called without {name}")
+            raise ViolationError("TypeError", f"{function.name} is called without {name}")
 
 
 def _instance(
@@ -278,13 +278,13 @@ def _instance(
             return made
         fields = each.members.get("<fields>")
         if isinstance(fields, Known):
-            made.attributes |= dict(zip(fields.data, args)) | kwargs
+            made.attributes |= dict(zip(fields.data, args, strict=False)) | kwargs
             made.is_complete = False
             return made
     if is_network(made):
         made.attributes["<started>"] = Known(True)
     elif not bases and bases is not None and (args or kwargs):
-        raise Violation("TypeError", f"{cls.name} takes no arguments")
+        raise ViolationError("TypeError", f"{cls.name} takes no arguments")
     elif bases and any(not path.startswith("torch.utils.data") for path in bases):
         made.is_complete = False
     return made
@@ -301,9 +301,9 @@ def _called(
                 return run(state, method, [value, *args], kwargs, is_complete)
     bases = library_bases(value.cls)
     if is_network(value) and bases == ["torch.nn.Module"]:
-        raise Violation("NotImplementedError", f"{value.cls.name} has no forward")
+        raise ViolationError("NotImplementedError", f"{value.cls.name} has no forward")
     if bases == [] and value.cls.is_complete:
-        raise Violation("TypeError", f"a {value.cls.name} cannot be called")
+        raise ViolationError("TypeError", f"a {value.cls.name} cannot be called")
     return Unknown()
 
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from failbench.crashes.rules.evaluation import iteration, operators
 from failbench.crashes.rules.evaluation.registry import Handler
-from failbench.crashes.rules.knowledge.folding import NotConcrete, concrete, key_of, lift
+from failbench.crashes.rules.knowledge.folding import NotConcreteError, concrete, key_of, lift
 from failbench.crashes.rules.knowledge.state import Call
 from failbench.crashes.rules.knowledge.values import (
     Array,
@@ -17,7 +17,7 @@ from failbench.crashes.rules.knowledge.values import (
     Unknown,
     Value,
 )
-from failbench.crashes.rules.knowledge.violation import Violation
+from failbench.crashes.rules.knowledge.violation import ViolationError
 
 
 def _list_method(call: Call) -> Value:
@@ -43,8 +43,8 @@ def _list_method(call: Call) -> Value:
             if call.name == "remove" and owner.items is not None:
                 del owner.items[list(data).index(concrete(call.first()))]
             return result
-    except (NotConcrete, Violation) as error:
-        if isinstance(error, Violation):
+    except (NotConcreteError, ViolationError) as error:
+        if isinstance(error, ViolationError):
             if error.exception == "ValueError" and "ambiguous" not in error.reason:
                 raise
             return Unknown()
@@ -79,12 +79,12 @@ def _pop(call: Call, owner: Sequence) -> Value:
     place = call.integer(0, default=-1)
     size = owner.size
     if size == 0:
-        raise Violation("IndexError", "pop from an empty list")
+        raise ViolationError("IndexError", "pop from an empty list")
     if place is None or owner.items is None:
         owner.items, owner.length = None, None if size is None else size - 1
         return owner.element
     if not -len(owner.items) <= place < len(owner.items):
-        raise Violation("IndexError", "pop index out of range")
+        raise ViolationError("IndexError", "pop index out of range")
     return owner.items.pop(place)
 
 
@@ -107,7 +107,9 @@ def _dict_method(call: Call) -> Value:
         keys: list[Value] = [lift(key) for key in owner.items]
         values = list(owner.items.values())
         if name == "items":
-            return Sequence("view", [Sequence("tuple", list(p)) for p in zip(keys, values)])
+            return Sequence(
+                "view", [Sequence("tuple", list(p)) for p in zip(keys, values, strict=False)]
+            )
         return Sequence("view", keys if name == "keys" else values)
     if name in ("get", "pop", "setdefault"):
         return _looked_up(call, owner)
@@ -128,7 +130,7 @@ def _dict_method(call: Call) -> Value:
         return Known(None)
     if name == "popitem":
         if owner.is_complete and not owner.items:
-            raise Violation("KeyError", "popitem of an empty dict")
+            raise ViolationError("KeyError", "popitem of an empty dict")
         owner.items.clear()
         owner.is_complete = False
     return Unknown()
@@ -137,7 +139,7 @@ def _dict_method(call: Call) -> Value:
 def _looked_up(call: Call, owner: Mapping) -> Value:
     try:
         key = key_of(call.first())
-    except NotConcrete:
+    except NotConcreteError:
         if call.name != "get":
             owner.is_complete = False
         return Unknown()
@@ -147,7 +149,7 @@ def _looked_up(call: Call, owner: Mapping) -> Value:
         return Unknown()
     default = call.args[1] if len(call.args) > 1 else None
     if call.name == "pop" and default is None:
-        raise Violation("KeyError", f"{key!r} is none of the keys {list(owner.items)[:8]}")
+        raise ViolationError("KeyError", f"{key!r} is none of the keys {list(owner.items)[:8]}")
     value = default or Known(None)
     if call.name == "setdefault":
         owner.items[key] = value
@@ -162,11 +164,11 @@ def _text_method(call: Call) -> Value:
         for item in items or []:
             is_text = isinstance(item, Known) and isinstance(item.data, (str, bytes))
             if isinstance(item, Known) and not is_text:
-                raise Violation("TypeError", "what is joined must be text")
+                raise ViolationError("TypeError", "what is joined must be text")
     try:
         args = [concrete(each) for each in call.args]
         kwargs = {key: concrete(each) for key, each in call.kwargs.items()}
-    except NotConcrete:
+    except NotConcreteError:
         return (
             Array("python", (), "str") if call.name in ("format", "join", "replace") else Unknown()
         )
@@ -193,7 +195,7 @@ def _set_method(call: Call) -> Value:
         result = operators.folded(lambda: getattr(data, call.name)(*args))
         owner.items = [lift(each) for each in sorted(data, key=repr)]
         return result
-    except (NotConcrete, TypeError):
+    except (NotConcreteError, TypeError):
         owner.items = None
         return Unknown()
 

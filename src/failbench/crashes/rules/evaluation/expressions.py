@@ -8,7 +8,13 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from failbench.crashes.rules.evaluation import attributes, calls, iteration, operators, subscripts
-from failbench.crashes.rules.knowledge.folding import NotConcrete, concrete, is_plain, key_of, lift
+from failbench.crashes.rules.knowledge.folding import (
+    NotConcreteError,
+    concrete,
+    is_plain,
+    key_of,
+    lift,
+)
 from failbench.crashes.rules.knowledge.state import State, joined, truth
 from failbench.crashes.rules.knowledge.syntax import bound_names, global_names
 from failbench.crashes.rules.knowledge.values import (
@@ -21,7 +27,7 @@ from failbench.crashes.rules.knowledge.values import (
     Unknown,
     Value,
 )
-from failbench.crashes.rules.knowledge.violation import Violation
+from failbench.crashes.rules.knowledge.violation import ViolationError
 
 GIVEN: Final = frozenset({"display", "get_ipython", "In", "Out", "exit", "quit", "__name__",
     "__file__", "__doc__", "__builtins__", "__builtin__", "__spec__", "__loader__",
@@ -34,9 +40,9 @@ def evaluate(node: ast.expr, state: State) -> Value:
 
     Raises
     ------
-    Violation
+    ViolationError
         If it is certain to raise.
-    Exhausted
+    ExhaustedError
         If there is too much to follow.
     """
     state.step()
@@ -52,7 +58,7 @@ def at(node: ast.expr, state: State) -> None:
         state.line = node.lineno
 
 
-def _constant(node: ast.Constant, state: State) -> Value:
+def _constant(node: ast.Constant, _state: State) -> Value:
     return Known(node.value)
 
 
@@ -69,7 +75,7 @@ def look_up(name: str, state: State) -> Value:
         local = scope.get("<local>")
         if isinstance(local, Known) and name in local.data:
             reason = f"the local variable '{name}' is read before it is bound"
-            raise Violation("UnboundLocalError", reason)
+            raise ViolationError("UnboundLocalError", reason)
         outer = scope.get("<outer>")
         for closure in reversed(outer.data if isinstance(outer, Known) else []):
             if name in closure:
@@ -82,7 +88,7 @@ def look_up(name: str, state: State) -> Value:
         return Known(constant) if is_plain(constant) else Symbol(f"builtins.{name}")
     if name in GIVEN or name.strip("_i0123456789") == "" or not state.is_complete:
         return Unknown()
-    raise Violation("NameError", f"name '{name}' is not defined")
+    raise ViolationError("NameError", f"name '{name}' is not defined")
 
 
 def _tuple(node: ast.Tuple, state: State) -> Value:
@@ -110,7 +116,7 @@ def _sequence(kind: str, nodes: list[ast.expr], state: State) -> Value:
     if kind == "set" and items is not None:
         try:
             return lift({key_of(item) for item in items})
-        except NotConcrete:
+        except NotConcreteError:
             return Sequence("set")
     return Sequence(kind, items)
 
@@ -131,11 +137,11 @@ def _dict(node: ast.Dict, state: State) -> Value:
             isinstance(known, Sequence) and known.kind in ("list", "set")
         ):
             name = known.kind
-            raise Violation("TypeError", f"a key must be hashable, and a {name} is not")
+            raise ViolationError("TypeError", f"a key must be hashable, and a {name} is not")
         stored = evaluate(value, state)
         try:
             mapping.items[key_of(known)] = stored
-        except NotConcrete:
+        except NotConcreteError:
             mapping.is_complete = False
     return mapping
 
@@ -156,7 +162,7 @@ def _joined_text(node: ast.JoinedStr, state: State) -> Value:
             try:
                 parts.append(format(data, layout))
             except (TypeError, ValueError) as error:
-                raise Violation(type(error).__name__, str(error)) from error
+                raise ViolationError(type(error).__name__, str(error)) from error
         else:
             parts = None
     if parts is None or sum(map(len, parts)) > 10_000:
@@ -181,7 +187,7 @@ def _slice(node: ast.Slice, state: State) -> Value:
     ends = [None if e is None else evaluate(e, state) for e in (node.lower, node.upper, node.step)]
     try:
         known = [None if end is None else concrete(end) for end in ends]
-    except NotConcrete:
+    except NotConcreteError:
         return subscripts.UncertainSlice()
     return Known(slice(*known))
 
@@ -275,7 +281,7 @@ def attempt(node: ast.expr, state: State) -> Value:
     """Evaluate what may not be evaluated at all: a violation is not certain."""
     try:
         return evaluate(node, state)
-    except Violation:
+    except ViolationError:
         return Unknown()
 
 
@@ -371,7 +377,7 @@ def _comprehension(node: Any, state: State) -> Value:
                 produce(level + 1, evaluate(node.generators[level + 1].iter, state))
             else:
                 items.append(_produced(node, state))
-        except Violation:
+        except ViolationError:
             return
 
     line = state.line
@@ -397,7 +403,7 @@ def _collected(node: Any, items: list[tuple[Value, Value]], is_complete: bool) -
         for key, value in items if is_complete else []:
             try:
                 mapping.items[key_of(key)] = value
-            except NotConcrete:
+            except NotConcreteError:
                 mapping.is_complete = False
         return mapping
     kinds = {ast.ListComp: "list", ast.SetComp: "set", ast.GeneratorExp: "iterator"}
@@ -411,7 +417,7 @@ def _collected(node: Any, items: list[tuple[Value, Value]], is_complete: bool) -
     if kind == "set":
         try:
             return lift({key_of(value) for value in values})
-        except NotConcrete:
+        except NotConcreteError:
             return Sequence("set")
     return Sequence(kind, values)
 
@@ -486,10 +492,10 @@ def _unpack(targets: list[ast.expr], value: Value, state: State) -> None:
         fewest = len(targets) - len(starred)
         if size < fewest:
             reason = f"{size} values are unpacked into {fewest} names"
-            raise Violation("ValueError", f"not enough values to unpack: {reason}")
+            raise ViolationError("ValueError", f"not enough values to unpack: {reason}")
         if size > fewest and not starred:
             reason = f"{size} values are unpacked into {fewest} names"
-            raise Violation("ValueError", f"too many values to unpack: {reason}")
+            raise ViolationError("ValueError", f"too many values to unpack: {reason}")
     if items is None:
         element = iteration.element(value, state)
         for each in targets:
@@ -500,7 +506,7 @@ def _unpack(targets: list[ast.expr], value: Value, state: State) -> None:
         after = len(targets) - place - 1
         middle = items[place : len(items) - after]
         items = [*items[:place], Sequence("list", list(middle)), *items[len(items) - after :]]
-    for each, item in zip(targets, items):
+    for each, item in zip(targets, items, strict=False):
         assign(each, item, state)
 
 

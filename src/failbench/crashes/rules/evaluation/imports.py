@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from failbench.crashes.rules.knowledge.interfaces import LIBRARIES, module_has, recorded, removed
 from failbench.crashes.rules.knowledge.values import Known, Symbol, Value
-from failbench.crashes.rules.knowledge.violation import Violation
+from failbench.crashes.rules.knowledge.violation import ViolationError
 
 ALIASES = {
     "matplotlib.pylab": "matplotlib.pyplot",
@@ -17,7 +17,7 @@ def check_module(name: str) -> None:
 
     Raises
     ------
-    Violation
+    ViolationError
         If it is certain not to be there.
     """
     root, _, rest = name.partition(".")
@@ -27,7 +27,7 @@ def check_module(name: str) -> None:
         row = removed().get((parent, last, "attribute"))
         if row is not None or (root == "sklearn" and module_has(parent, last) is False):
             reason = f"there is no module {name}" + (f" since {row.version}" if row else "")
-            raise Violation("ModuleNotFoundError", reason)
+            raise ViolationError("ModuleNotFoundError", reason)
 
 
 def module(name: str, is_renamed: bool) -> Value:
@@ -41,7 +41,7 @@ def member(name: str, attribute: str) -> Value:
 
     Raises
     ------
-    Violation
+    ViolationError
         If the module has no such name.
     """
     check_module(name)
@@ -49,7 +49,7 @@ def member(name: str, attribute: str) -> Value:
     row = removed().get((name, attribute, "attribute"))
     if row is not None or (module_has(name, attribute) is False and is_closed(name)):
         reason = f"{name} has no {attribute}"
-        raise Violation("ImportError", reason + (f" since {row.version}" if row else ""))
+        raise ViolationError("ImportError", reason + (f" since {row.version}" if row else ""))
     return constant(path)
 
 

@@ -17,7 +17,6 @@ from failbench.crashes.rules.knowledge.values import (
     Estimator,
     Frame,
     Function,
-    Instance,
     Known,
     Mapping,
     Network,
@@ -26,7 +25,7 @@ from failbench.crashes.rules.knowledge.values import (
     Unknown,
     Value,
 )
-from failbench.crashes.rules.knowledge.violation import Violation
+from failbench.crashes.rules.knowledge.violation import ViolationError
 from failbench.crashes.rules.networks import batches
 
 ROUNDS: Final = 120
@@ -54,7 +53,7 @@ def check_iterable(value: Value) -> None:
 
     Raises
     ------
-    Violation
+    ViolationError
         If it is a number, None, an array without axes, a function or an estimator.
     """
     name = ""
@@ -73,9 +72,9 @@ def check_iterable(value: Value) -> None:
             else ""
         )
     if name:
-        raise Violation("TypeError", f"a {name} cannot be gone through")
+        raise ViolationError("TypeError", f"a {name} cannot be gone through")
     if isinstance(value, Array) and value.shape == ():
-        raise Violation("TypeError", "an array without axes cannot be gone through")
+        raise ViolationError("TypeError", "an array without axes cannot be gone through")
 
 
 def length(value: Value) -> int | None:
@@ -153,9 +152,6 @@ def element(value: Value, state: State) -> Value:
         return element_of(value)
     if isinstance(value, Thing) and value.path == "torch.utils.data.DataLoader":
         return batches.batch(value, state)
-    if isinstance(value, Instance):
-        method = value.cls.members.get("__iter__")
-        return Unknown() if method else Unknown()
     if isinstance(value, Thing) and value.path.endswith("GroupBy"):
         group = value.facts.get("frame")
         if isinstance(group, Frame):

@@ -12,7 +12,13 @@ import numpy as np
 from failbench.crashes.rules.knowledge import facts, memory
 from failbench.crashes.rules.knowledge.devices import check_same_device
 from failbench.crashes.rules.knowledge.dtypes import promoted
-from failbench.crashes.rules.knowledge.folding import NotConcrete, concrete, is_plain, lift, of_data
+from failbench.crashes.rules.knowledge.folding import (
+    NotConcreteError,
+    concrete,
+    is_plain,
+    lift,
+    of_data,
+)
 from failbench.crashes.rules.knowledge.shapes import broadcast, derived, matmul, of_graph, product
 from failbench.crashes.rules.knowledge.state import State, joined, truth
 from failbench.crashes.rules.knowledge.values import (
@@ -27,7 +33,7 @@ from failbench.crashes.rules.knowledge.values import (
     Unknown,
     Value,
 )
-from failbench.crashes.rules.knowledge.violation import Violation
+from failbench.crashes.rules.knowledge.violation import ViolationError
 
 BINARY: Final[dict[str, Callable[[Any, Any], Any]]] = {
     "Add": operator.add,
@@ -72,7 +78,7 @@ def folded(function: Callable[..., Any], *args: Any, home: str = "numpy") -> Val
             result = function(*args)
     except (TypeError, ValueError, ArithmeticError, LookupError, AttributeError) as error:
         reason = " ".join(str(error).split())
-        raise Violation(type(error).__name__, reason) from error
+        raise ViolationError(type(error).__name__, reason) from error
     return lift(result, home)
 
 
@@ -86,12 +92,12 @@ def is_small(*args: Any) -> bool:
     return True
 
 
-def binary(name: str, left: Value, right: Value, state: State) -> Value:
+def binary(name: str, left: Value, right: Value, _state: State) -> Value:
     """The value of ``left <operator> right``.
 
     Raises
     ------
-    Violation
+    ViolationError
         If types, shapes or devices do not go together.
     """
     if isinstance(left, Frame) or isinstance(right, Frame):
@@ -104,7 +110,7 @@ def binary(name: str, left: Value, right: Value, state: State) -> Value:
         return Array("python", (), "str")
     try:
         a, b = concrete(left), concrete(right)
-    except NotConcrete:
+    except NotConcreteError:
         return _of_containers(name, left, right)
     if not is_plain(a) or not is_plain(b):
         return _of_containers(name, left, right)
@@ -142,7 +148,7 @@ def _of_containers(name: str, left: Value, right: Value) -> Value:
         if a == "set" and name in ("Sub", "BitAnd", "BitOr", "BitXor"):
             try:
                 return folded(BINARY[name], concrete(left), concrete(right))
-            except NotConcrete:
+            except NotConcreteError:
                 return Sequence("set")
     if name == "Mult" and {a, b} & {"int", "bool"}:
         sequence, number = (left, right) if isinstance(left, Sequence) else (right, left)
@@ -152,7 +158,8 @@ def _of_containers(name: str, left: Value, right: Value) -> Value:
             size = sequence.size
             return Sequence(sequence.kind, None, None if size is None else size * number.data)
     if name == "BitOr" and a == b == "dict":
-        assert isinstance(left, Mapping) and isinstance(right, Mapping)
+        assert isinstance(left, Mapping)
+        assert isinstance(right, Mapping)
         complete = left.is_complete and right.is_complete
         return Mapping(left.items | right.items, complete)
     simple = {
@@ -168,7 +175,7 @@ def _of_containers(name: str, left: Value, right: Value) -> Value:
         "set",
     }
     if a in simple and b in simple:
-        raise Violation("TypeError", f"{name} is not there between {a} and {b}")
+        raise ViolationError("TypeError", f"{name} is not there between {a} and {b}")
     return Unknown()
 
 
@@ -178,7 +185,7 @@ def as_array(value: Value) -> Array | None:
         return value
     try:
         data = concrete(value)
-    except NotConcrete:
+    except NotConcreteError:
         if isinstance(value, Sequence) and value.kind in ("list", "tuple"):
             return _of_rows(value)
         return None
@@ -220,13 +227,15 @@ def _of_array_and_other(name: str, left: Value, right: Value) -> Value:
     if isinstance(other, Known) and other.data is None:
         if array.home == "numpy" and array.dtype == "object":
             return Unknown()
-        raise Violation("TypeError", f"{name} is not there between an array and None")
+        raise ViolationError("TypeError", f"{name} is not there between an array and None")
     if isinstance(other, (Mapping, Function)) and array.home != "python":
-        raise Violation("TypeError", f"{name} is not there between an array and a {_kind(other)}")
+        raise ViolationError(
+            "TypeError", f"{name} is not there between an array and a {_kind(other)}"
+        )
     if array.home == "torch" and not isinstance(other, (Unknown, Thing, Known)):
         return Unknown()
     if array.home == "torch" and isinstance(other, Known) and isinstance(other.data, str):
-        raise Violation("TypeError", f"{name} is not there between a tensor and text")
+        raise ViolationError("TypeError", f"{name} is not there between a tensor and text")
     taken = as_array(other)
     if taken is None:
         return Unknown() if array.home == "python" else _result(name, array, None)
@@ -235,7 +244,7 @@ def _of_array_and_other(name: str, left: Value, right: Value) -> Value:
     return _of_arrays(name, *pair)
 
 
-def _result(name: str, array: Array, shape: Any) -> Array:
+def _result(_name: str, array: Array, shape: Any) -> Array:
     made = derived(array, shape)
     made.dtype = None
     return made
@@ -247,7 +256,7 @@ def _of_arrays(name: str, left: Array, right: Array) -> Value:
     _check_types(name, left, right, main)
     try:
         a, b = concrete(_plain(left)), concrete(_plain(right))
-    except NotConcrete:
+    except NotConcreteError:
         a = b = None
     if name == "MatMult":
         exception = "RuntimeError" if main.home == "torch" else "ValueError"
@@ -259,7 +268,7 @@ def _of_arrays(name: str, left: Array, right: Array) -> Value:
                 and left.size
                 and right.size
             ):
-                raise Violation("RuntimeError", "vectors of a product differ in length")
+                raise ViolationError("RuntimeError", "vectors of a product differ in length")
         shape = matmul(left.shape, right.shape, exception)
     elif "series" in (left.home, right.home):
         shape = _aligned(left, right)
@@ -365,7 +374,7 @@ def _dtype(name: str, left: Array, right: Array) -> str | None:
 def _check_same_dtype(left: Array, right: Array) -> None:
     if left.dtype and right.dtype and left.dtype != right.dtype:
         reason = f"a product of {left.dtype} and {right.dtype}"
-        raise Violation("RuntimeError", f"tensors must have the same dtype: {reason}")
+        raise ViolationError("RuntimeError", f"tensors must have the same dtype: {reason}")
 
 
 def _aligned(left: Array, right: Array) -> Any:
@@ -382,7 +391,7 @@ def _aligned(left: Array, right: Array) -> Any:
         and series.length is not None
     ):
         reason = f"lengths {series.length} and {other.length} differ"
-        raise Violation("ValueError", reason)
+        raise ViolationError("ValueError", reason)
     return series.shape
 
 
@@ -398,19 +407,19 @@ def _check_types(name: str, left: Array, right: Array, main: Array) -> None:
     words = f"{name} between {left.dtype} and {right.dtype}"
     if name in BITWISE and "f" in pair and set(pair) <= set("biuf"):
         if main.home == "torch" and name in ("BitAnd", "BitOr", "BitXor"):
-            raise Violation("NotImplementedError", words)
-        raise Violation("TypeError", words)
+            raise ViolationError("NotImplementedError", words)
+        raise ViolationError("TypeError", words)
     if name in BITWISE and (_texts(left) or _texts(right)) and main.home != "torch":
-        raise Violation("TypeError", words)
+        raise ViolationError("TypeError", words)
     if name == "Sub" and pair == "bb" and main.home == "torch":
-        raise Violation("RuntimeError", words)
+        raise ViolationError("RuntimeError", words)
     if (
         name == "Sub"
         and pair == "bb"
         and main.home == "numpy"
         and "python" not in (left.home, right.home)
     ):
-        raise Violation("TypeError", words)
+        raise ViolationError("TypeError", words)
     if _texts(left) != _texts(right):
         other = right if _texts(left) else left
         if facts.kind(other) in ("O", "C", None):
@@ -418,26 +427,26 @@ def _check_types(name: str, left: Array, right: Array, main: Array) -> None:
         if name == "Mult" and (facts.kind(other) or "") in "iub":
             return
         if main.home == "numpy" and "str" in (left.dtype, right.dtype):
-            raise Violation("UFuncTypeError", words)
-        raise Violation("TypeError", words)
+            raise ViolationError("UFuncTypeError", words)
+        raise ViolationError("TypeError", words)
     if _texts(left) and _texts(right) and name != "Add":
         if name == "Mod" and left.home == "python":
             return
         is_array = main.home == "numpy" and main.dtype == "str"
-        raise Violation("UFuncTypeError" if is_array else "TypeError", words)
+        raise ViolationError("UFuncTypeError" if is_array else "TypeError", words)
     if kinds[0] == "M" and kinds[1] == "M" and name != "Sub":
-        raise Violation("UFuncTypeError" if main.home == "numpy" else "TypeError", words)
+        raise ViolationError("UFuncTypeError" if main.home == "numpy" else "TypeError", words)
     if "M" in pair and set(pair) & set("fiub") and main.home in ("series", "index"):
-        raise Violation("TypeError", words)
+        raise ViolationError("TypeError", words)
     if "C" in pair and name in BINARY:
-        raise Violation("TypeError", f"categories have no {name}")
+        raise ViolationError("TypeError", f"categories have no {name}")
 
 
 def _of_frames(name: str, left: Value, right: Value) -> Value:
     frame, other = (left, right) if isinstance(left, Frame) else (right, left)
     assert isinstance(frame, Frame)
     if isinstance(other, Known) and other.data is None:
-        raise Violation("TypeError", f"{name} is not there between a table and None")
+        raise ViolationError("TypeError", f"{name} is not there between a table and None")
     if frame.columns is None:
         return Frame(None, False, frame.rows, frame.labels)
     taken = as_array(other) if not isinstance(other, Frame) else None
@@ -462,12 +471,12 @@ def in_place(name: str, left: Value, right: Value, state: State) -> Value:
 
     Raises
     ------
-    Violation
+    ViolationError
         As :func:`binary`, and if the result does not fit into what is changed.
     """
     if isinstance(left, Sequence) and left.kind == "list" and name == "Add":
         if isinstance(right, Known) and not isinstance(right.data, str):
-            raise Violation("TypeError", "a list is extended by what is no sequence")
+            raise ViolationError("TypeError", "a list is extended by what is no sequence")
         if isinstance(right, Sequence) and left.items is not None and right.items is not None:
             left.items.extend(right.items)
         else:
@@ -477,7 +486,7 @@ def in_place(name: str, left: Value, right: Value, state: State) -> Value:
         return binary(name, left, right, state)
     is_leaf = left.needs_grad and left.is_leaf
     if left.home == "torch" and is_leaf and not state.without_grad:
-        raise Violation("RuntimeError", "a leaf that requires a gradient is changed in place")
+        raise ViolationError("RuntimeError", "a leaf that requires a gradient is changed in place")
     result = binary(name, left, right, state)
     if not isinstance(result, Array):
         return result
@@ -489,17 +498,19 @@ def in_place(name: str, left: Value, right: Value, state: State) -> Value:
         )
         if is_loss:
             words = f"{result.dtype} cannot be stored in {left.dtype} in place"
-            raise Violation("RuntimeError" if left.home == "torch" else "UFuncTypeError", words)
+            raise ViolationError(
+                "RuntimeError" if left.home == "torch" else "UFuncTypeError", words
+            )
     if left.shape is not None and result.shape is not None and left.rank != result.rank:
         exception = "RuntimeError" if left.home == "torch" else "ValueError"
-        raise Violation(exception, "the result in place has another shape")
+        raise ViolationError(exception, "the result in place has another shape")
     if left.dtype and result.dtype != left.dtype:
         result.dtype = left.dtype
         result.data = None
     return result
 
 
-def unary(name: str, value: Value, state: State) -> Value:
+def unary(name: str, value: Value, _state: State) -> Value:
     """The value of ``<operator> value``."""
     if name == "Not":
         is_true = certain_truth(value)
@@ -510,18 +521,18 @@ def unary(name: str, value: Value, state: State) -> Value:
         if isinstance(value, (Sequence, Mapping)) or (
             isinstance(value, Known) and (value.data is None or isinstance(value.data, str))
         ):
-            raise Violation("TypeError", f"{name} is not there for a {_kind(value)}")
+            raise ViolationError("TypeError", f"{name} is not there for a {_kind(value)}")
         if isinstance(value, Known) and is_plain(value.data):
             return folded(UNARY[name], value.data)
         return Unknown()
     kind = facts.kind(value)
     if name == "Invert" and kind in ("f", "U", "M"):
-        raise Violation("TypeError", f"~ is not there for {value.dtype}")
+        raise ViolationError("TypeError", f"~ is not there for {value.dtype}")
     if name == "USub" and (kind == "b" or value.dtype == "str") and value.home != "python":
         exception = "RuntimeError" if value.home == "torch" else "TypeError"
         if value.dtype == "str" and value.home == "numpy":
             exception = "UFuncTypeError"
-        raise Violation(exception, f"a minus is not there for {value.dtype}")
+        raise ViolationError(exception, f"a minus is not there for {value.dtype}")
     made = derived(value, value.shape)
     made.labels = value.labels
     if value.data is not None and value.data.dtype.kind in "biuf":
@@ -532,12 +543,12 @@ def unary(name: str, value: Value, state: State) -> Value:
     return of_graph(made, value) if value.home == "torch" else made
 
 
-def compare(name: str, left: Value, right: Value, state: State) -> Value:
+def compare(name: str, left: Value, right: Value, _state: State) -> Value:
     """The value of a comparison.
 
     Raises
     ------
-    Violation
+    ViolationError
         If shapes or types do not go together, or labels of series differ.
     """
     if name in ("Is", "IsNot"):
@@ -556,7 +567,7 @@ def compare(name: str, left: Value, right: Value, state: State) -> Value:
                 and isinstance((right if array is left else left), Known)
                 and array.home != "python"
             ):
-                raise Violation("TypeError", "an array is compared by order with None")
+                raise ViolationError("TypeError", "an array is compared by order with None")
             return derived(array, array.shape, "bool") if array.home != "python" else Unknown()
         if not isinstance(left, Array):
             a.home = "python" if isinstance(left, Known) else "numpy"
@@ -565,11 +576,15 @@ def compare(name: str, left: Value, right: Value, state: State) -> Value:
         return _compared(name, a, b)
     try:
         a_data, b_data = concrete(left), concrete(right)
-    except NotConcrete:
+    except NotConcreteError:
         kinds = _kind(left), _kind(right)
-        if name in ORDERING and None not in kinds and kinds[0] != kinds[1]:
-            if not set(kinds) <= {"int", "float", "bool"}:
-                raise Violation("TypeError", f"{kinds[0]} and {kinds[1]} have no order") from None
+        if (
+            name in ORDERING
+            and None not in kinds
+            and kinds[0] != kinds[1]
+            and not set(kinds) <= {"int", "float", "bool"}
+        ):
+            raise ViolationError("TypeError", f"{kinds[0]} and {kinds[1]} have no order") from None
         return Unknown()
     if isinstance(a_data, np.generic | np.ndarray) or isinstance(b_data, np.generic | np.ndarray):
         return Unknown()
@@ -586,7 +601,7 @@ def _compared(name: str, left: Array, right: Array) -> Value:
         _check_order(name, left, right, main)
     if left.home == right.home == "series":
         if left.length is not None and right.length is not None and left.length != right.length:
-            raise Violation("ValueError", "series with other labels are compared")
+            raise ViolationError("ValueError", "series with other labels are compared")
         shape = left.shape
     elif "series" in (left.home, right.home):
         shape = _aligned(left, right)
@@ -614,7 +629,7 @@ def _compared(name: str, left: Array, right: Array) -> Value:
 
 def _decided(name: str, left: Array, right: Array, made: Array) -> None:
     """What bounds say of the outcome of a comparison with one number."""
-    low, high, is_attained = facts.bounds(left)
+    low, high, _is_attained = facts.bounds(left)
     other, other_high, _ = facts.bounds(right)
     if low is None or high is None or other is None or other != other_high or not left.size:
         return
@@ -636,7 +651,7 @@ def _decided(name: str, left: Array, right: Array, made: Array) -> None:
         made.is_attained = True
 
 
-def _check_order(name: str, left: Array, right: Array, main: Array) -> None:
+def _check_order(_name: str, left: Array, right: Array, main: Array) -> None:
     kinds = facts.kind(left), facts.kind(right)
     words = f"{left.dtype} and {right.dtype} have no order"
     if main.home == "torch" or None in kinds:
@@ -647,9 +662,9 @@ def _check_order(name: str, left: Array, right: Array, main: Array) -> None:
         if other in ("M", "m", "C", "O"):
             return
         is_array = main.home == "numpy" and main.dtype == "str"
-        raise Violation("UFuncTypeError" if is_array else "TypeError", words)
+        raise ViolationError("UFuncTypeError" if is_array else "TypeError", words)
     if "M" in kinds and set(kinds) & set("fiub") and main.home in ("series", "index"):
-        raise Violation("TypeError", words)
+        raise ViolationError("TypeError", words)
 
 
 def _compared_frame(name: str, left: Value, right: Value) -> Value:
@@ -661,7 +676,7 @@ def _compared_frame(name: str, left: Value, right: Value) -> Value:
             frame.rows is not None and other.rows is not None and frame.rows != other.rows
         )
         if differ and frame.is_complete and other.is_complete:
-            raise Violation("ValueError", "tables with other labels are compared")
+            raise ViolationError("ValueError", "tables with other labels are compared")
     columns = None
     if frame.columns is not None:
         taken = as_array(other)
@@ -688,14 +703,14 @@ def _identity(name: str, left: Value, right: Value) -> Value:
 
 def _membership(name: str, left: Value, right: Value) -> Value:
     if isinstance(right, Known) and not isinstance(right.data, (str, bytes)):
-        raise Violation("TypeError", f"a {type(right.data).__name__} holds nothing")
+        raise ViolationError("TypeError", f"a {type(right.data).__name__} holds nothing")
     if isinstance(right, Known) and isinstance(right.data, str) and isinstance(left, Known):
         if not isinstance(left.data, str):
-            raise Violation("TypeError", "what is looked for in a text must be text")
+            raise ViolationError("TypeError", "what is looked for in a text must be text")
         return Known((left.data in right.data) is (name == "In"))
     try:
         key = concrete(left)
-    except NotConcrete:
+    except NotConcreteError:
         return Unknown()
     if isinstance(right, Mapping):
         try:
@@ -713,7 +728,7 @@ def _membership(name: str, left: Value, right: Value) -> Value:
         held = concrete(right)
         if isinstance(held, (list, tuple, set, str)):
             return Known((key in held) is (name == "In"))
-    except (NotConcrete, TypeError, ValueError):
+    except (NotConcreteError, TypeError, ValueError):
         return Unknown()
     return Unknown()
 
@@ -723,19 +738,19 @@ def certain_truth(value: Value) -> bool | None:
 
     Raises
     ------
-    Violation
+    ViolationError
         If it is an array with more than one element, a series or a table.
     """
     if isinstance(value, Frame):
-        raise Violation("ValueError", "a table has no truth value")
+        raise ViolationError("ValueError", "a table has no truth value")
     if isinstance(value, Array):
         if value.home in ("series", "index") and not (value.home == "series" and value.rank == 0):
-            raise Violation("ValueError", "a series has no truth value")
+            raise ViolationError("ValueError", "a series has no truth value")
         if value.home == "torch" and value.device == "meta":
-            raise Violation("RuntimeError", "a tensor without data has no truth value")
+            raise ViolationError("RuntimeError", "a tensor without data has no truth value")
         if value.size is not None and value.size > 1:
             exception = "RuntimeError" if value.home == "torch" else "ValueError"
-            raise Violation(exception, "more than one element has no truth value")
+            raise ViolationError(exception, "more than one element has no truth value")
         if value.uniques is not None and len(value.uniques) == 1 and value.size == 1:
             return bool(value.uniques[0])
     if isinstance(value, Mapping):
@@ -748,7 +763,7 @@ def check_format(value: Value, layout: str) -> None:
 
     Raises
     ------
-    Violation
+    ViolationError
         If a layout for numbers is asked of an array, a list, None or text.
     """
     if layout in ("", "?"):
@@ -756,7 +771,13 @@ def check_format(value: Value, layout: str) -> None:
     if isinstance(value, (Sequence, Mapping, Frame, Function)) or (
         isinstance(value, Known) and value.data is None
     ):
-        raise Violation("TypeError", f"the layout {layout!r} is not there for a {_kind(value)}")
-    if isinstance(value, Array) and value.home in ("numpy", "series", "index", "torch"):
-        if value.shape is not None and (value.shape != () or value.home == "series"):
-            raise Violation("TypeError", f"the layout {layout!r} is not there for an array")
+        raise ViolationError(
+            "TypeError", f"the layout {layout!r} is not there for a {_kind(value)}"
+        )
+    if (
+        isinstance(value, Array)
+        and value.home in ("numpy", "series", "index", "torch")
+        and value.shape is not None
+        and (value.shape != () or value.home == "series")
+    ):
+        raise ViolationError("TypeError", f"the layout {layout!r} is not there for an array")

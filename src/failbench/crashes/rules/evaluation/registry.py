@@ -15,14 +15,12 @@ Property = Callable[[Value, str, State], Value]
 Writer = Callable[[Value, Value, State], None]
 
 MODULES: Final = (
-    "evaluation.builtin", "evaluation.containers",
-    "arrays.creation", "arrays.functions", "arrays.methods", "arrays.draws", "arrays.linear_algebra",
-    "frames.series_methods", "frames.frame_methods", "frames.making", "frames.grouped",
-    "learning.estimators", "learning.metrics", "learning.selection", "learning.data_sets",
-    "learning.boosting",
-    "figures.drawing", "figures.pictures",
-    "networks.tensors", "networks.tensor_methods", "networks.losses", "networks.layers",
-    "networks.training",
+    "evaluation.builtin", "evaluation.containers", "arrays.creation", "arrays.functions",
+    "arrays.methods", "arrays.draws", "arrays.linear_algebra", "frames.series_methods",
+    "frames.frame_methods", "frames.making", "frames.grouped", "learning.estimators",
+    "learning.metrics", "learning.selection", "learning.data_sets", "learning.boosting",
+    "figures.drawing", "figures.pictures", "networks.tensors", "networks.tensor_methods",
+    "networks.losses", "networks.layers", "networks.training",
 )  # fmt: skip
 """Modules of rules; each may have FUNCTIONS, PROPERTIES and WRITERS."""
 

@@ -29,7 +29,7 @@ from failbench.crashes.rules.knowledge.values import (
     Unknown,
     Value,
 )
-from failbench.crashes.rules.knowledge.violation import Violation, is_caught
+from failbench.crashes.rules.knowledge.violation import ViolationError, is_caught
 
 
 @dataclass
@@ -65,7 +65,7 @@ def execute(body: Statements[ast.stmt], state: State) -> Outcome:
             continue
         try:
             outcome = handler(node, state)
-        except Violation:
+        except ViolationError:
             if maybe or is_doubtful:
                 return Outcome("return", Unknown(), maybe, True)
             raise
@@ -187,14 +187,14 @@ def fork(body: list[ast.stmt], other: list[ast.stmt], state: State) -> Outcome:
     state.restore(stored)
     second = _attempted(other, state)
     alternative = {"names": state.names, "scopes": state.scopes}
-    if isinstance(first, Violation) and isinstance(second, Violation):
+    if isinstance(first, ViolationError) and isinstance(second, ViolationError):
         state.restore(after)
         raise first
-    if isinstance(first, Violation):
+    if isinstance(first, ViolationError):
         assert isinstance(second, Outcome)
         _replace(after, alternative, state)
         return second
-    if isinstance(second, Violation):
+    if isinstance(second, ViolationError):
         state.restore(after)
         return first
     ended = [each for each in (first, second) if each.end != "next"]
@@ -218,10 +218,10 @@ def fork(body: list[ast.stmt], other: list[ast.stmt], state: State) -> Outcome:
     return Outcome("next", Known(None), maybe, True)
 
 
-def _attempted(body: list[ast.stmt], state: State) -> Outcome | Violation:
+def _attempted(body: list[ast.stmt], state: State) -> Outcome | ViolationError:
     try:
         return execute(body, state)
-    except Violation as violation:
+    except ViolationError as violation:
         return violation
 
 
@@ -249,7 +249,7 @@ def _scopes(
     after: dict[str, Any], alternative: dict[str, Any]
 ) -> list[tuple[dict[str, Value], dict[str, Value]]]:
     pairs = [(after["names"], alternative["names"])]
-    return [*pairs, *zip(after["scopes"], alternative["scopes"])]
+    return [*pairs, *zip(after["scopes"], alternative["scopes"], strict=False)]
 
 
 def _for(node: ast.For, state: State) -> Outcome:
@@ -301,7 +301,7 @@ def _while(node: ast.While, state: State) -> Outcome:
             try:
                 outcome = execute(node.body, state)
                 maybe += [*outcome.maybe, *([outcome.value] if outcome.end == "return" else [])]
-            except Violation:
+            except ViolationError:
                 pass
             _weaken(node.body, state)
             return Outcome("next", Known(None), maybe, bool(maybe))
@@ -358,7 +358,7 @@ def _with(node: ast.With, state: State) -> Outcome:
     state.without_grad += without
     try:
         return execute(node.body, state)
-    except Violation as violation:
+    except ViolationError as violation:
         if any(name == "?" or is_caught(violation.exception, name) for name in suppressed):
             return Outcome("next")
         raise
@@ -371,7 +371,7 @@ def _try(node: ast.Try, state: State) -> Outcome:
         outcome = execute(node.body, state)
         if outcome.end == "next" and node.orelse:
             outcome = execute(node.orelse, state)
-    except Violation as violation:
+    except ViolationError as violation:
         outcome = _handled(node, violation, state)
     if node.finalbody:
         ended = execute(node.finalbody, state)
@@ -380,7 +380,7 @@ def _try(node: ast.Try, state: State) -> Outcome:
     return outcome
 
 
-def _handled(node: ast.Try, violation: Violation, state: State) -> Outcome:
+def _handled(node: ast.Try, violation: ViolationError, state: State) -> Outcome:
     for handler in node.handlers:
         kinds: list[ast.expr] = []
         if isinstance(handler.type, ast.Tuple):
@@ -397,15 +397,15 @@ def _handled(node: ast.Try, violation: Violation, state: State) -> Outcome:
 
 def _raise(node: ast.Raise, state: State) -> None:
     if node.exc is None:
-        raise Violation("RuntimeError", "an exception is raised again")
+        raise ViolationError("RuntimeError", "an exception is raised again")
     evaluate(node.exc, state)
     called = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
-    raise Violation(ast.unparse(called).rpartition(".")[2], "the code raises it itself")
+    raise ViolationError(ast.unparse(called).rpartition(".")[2], "the code raises it itself")
 
 
 def _assert(node: ast.Assert, state: State) -> None:
     if operators.certain_truth(evaluate(node.test, state)) is False:
-        raise Violation("AssertionError", "what is asserted is not so")
+        raise ViolationError("AssertionError", "what is asserted is not so")
 
 
 def _import(node: ast.Import, state: State) -> None:
@@ -432,11 +432,11 @@ def _match(node: ast.Match, state: State) -> Outcome:
     return Outcome("next", Known(None), result.maybe, True)
 
 
-def _break(node: ast.Break, state: State) -> Outcome:
+def _break(_node: ast.Break, _state: State) -> Outcome:
     return Outcome("break")
 
 
-def _continue(node: ast.Continue, state: State) -> Outcome:
+def _continue(_node: ast.Continue, _state: State) -> Outcome:
     return Outcome("continue")
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from failbench.crashes.rules.arrays import grids
 from failbench.crashes.rules.frames import items as tables_of_pandas
 from failbench.crashes.rules.knowledge import facts
-from failbench.crashes.rules.knowledge.folding import NotConcrete, concrete, key_of, lift
+from failbench.crashes.rules.knowledge.folding import NotConcreteError, concrete, key_of, lift
 from failbench.crashes.rules.knowledge.shapes import check_index
 from failbench.crashes.rules.knowledge.state import State
 from failbench.crashes.rules.knowledge.values import (
@@ -28,7 +28,7 @@ from failbench.crashes.rules.knowledge.values import (
     Unknown,
     Value,
 )
-from failbench.crashes.rules.knowledge.violation import Violation
+from failbench.crashes.rules.knowledge.violation import ViolationError
 
 
 class UncertainSlice(Unknown):
@@ -40,7 +40,7 @@ def item(owner: Value, index: Value, state: State) -> Value:
 
     Raises
     ------
-    Violation
+    ViolationError
         If there is no such key or position, or the owner has no items.
     """
     if isinstance(owner, Known):
@@ -56,7 +56,7 @@ def item(owner: Value, index: Value, state: State) -> Value:
             if owner.dtype == "str":
                 return Array("python", (), "str")
             if owner.dtype is not None:
-                raise Violation("TypeError", "a number has no items")
+                raise ViolationError("TypeError", "a number has no items")
             return Unknown()
         return grids.item(owner, index)
     if isinstance(owner, Frame):
@@ -71,7 +71,7 @@ def item(owner: Value, index: Value, state: State) -> Value:
     if isinstance(owner, Estimator):
         return _of_estimator(owner, index)
     if isinstance(owner, (Function,)):
-        raise Violation("TypeError", f"the function {owner.name} has no items")
+        raise ViolationError("TypeError", f"the function {owner.name} has no items")
     if isinstance(owner, Class | Symbol):
         return Unknown()
     return Unknown()
@@ -79,37 +79,39 @@ def item(owner: Value, index: Value, state: State) -> Value:
 
 def _of_text(owner: Known, index: Value) -> Value:
     if not isinstance(owner.data, (str, bytes)):
-        raise Violation("TypeError", f"a {type(owner.data).__name__} has no items")
+        raise ViolationError("TypeError", f"a {type(owner.data).__name__} has no items")
     try:
         place = concrete(index)
-    except NotConcrete:
+    except NotConcreteError:
         return Unknown()
     if isinstance(place, np.integer):
         place = int(place)
     if not isinstance(place, (int, slice)):
-        raise Violation("TypeError", "a text is indexed by whole numbers")
+        raise ViolationError("TypeError", "a text is indexed by whole numbers")
     try:
         return lift(owner.data[place])
     except IndexError as error:
-        raise Violation("IndexError", str(error)) from error
+        raise ViolationError("IndexError", str(error)) from error
     except (TypeError, ValueError):
         return Unknown()
 
 
 def _of_sequence(owner: Sequence, index: Value) -> Value:
     if owner.kind in ("set", "frozenset", "iterator"):
-        raise Violation("TypeError", f"a {owner.kind} has no items by position")
+        raise ViolationError("TypeError", f"a {owner.kind} has no items by position")
     try:
         place = concrete(index)
-    except NotConcrete:
+    except NotConcreteError:
         if isinstance(index, Array) and index.home in ("numpy", "python", "torch"):
             if index.shape == () and facts.kind(index) == "f" and index.dtype is not None:
-                raise Violation("TypeError", "a list is indexed by whole numbers") from None
+                raise ViolationError("TypeError", "a list is indexed by whole numbers") from None
             _check_bounds(owner, index)
         if isinstance(index, (Sequence, Frame)) or (
             isinstance(index, Array) and index.rank and index.home != "torch"
         ):
-            raise Violation("TypeError", f"a {owner.kind} is indexed by whole numbers") from None
+            raise ViolationError(
+                "TypeError", f"a {owner.kind} is indexed by whole numbers"
+            ) from None
         return Sequence(owner.kind) if isinstance(index, UncertainSlice) else owner.element
     if isinstance(place, np.ndarray) and place.ndim == 0:
         place = place[()]
@@ -124,10 +126,10 @@ def _of_sequence(owner: Sequence, index: Value) -> Value:
         return Sequence(owner.kind, None, None, owner.element)
     if not isinstance(place, (int, bool)):
         kind = type(place).__name__
-        raise Violation("TypeError", f"a {owner.kind} is indexed by whole numbers, not {kind}")
+        raise ViolationError("TypeError", f"a {owner.kind} is indexed by whole numbers, not {kind}")
     size = owner.size
     if size is not None and not -size <= place < size:
-        raise Violation("IndexError", f"there is no place {place} in a {owner.kind} of {size}")
+        raise ViolationError("IndexError", f"there is no place {place} in a {owner.kind} of {size}")
     return owner.element if owner.items is None else owner.items[place]
 
 
@@ -137,36 +139,38 @@ def _check_bounds(owner: Sequence, index: Array) -> None:
     if size is None or low is None or high is None or index.shape != ():
         return
     if low >= size or high < -size or (is_attained and low == high and low >= size):
-        raise Violation("IndexError", f"a place from {low} on is beyond a {owner.kind} of {size}")
+        raise ViolationError(
+            "IndexError", f"a place from {low} on is beyond a {owner.kind} of {size}"
+        )
 
 
 def _of_mapping(owner: Mapping, index: Value) -> Value:
     if isinstance(index, (Mapping,)) or (
         isinstance(index, Sequence) and index.kind in ("list", "set")
     ):
-        raise Violation("TypeError", f"a {index.kind} is no key")
+        raise ViolationError("TypeError", f"a {index.kind} is no key")
     try:
         key = key_of(index)
-    except NotConcrete:
+    except NotConcreteError:
         return Unknown()
     if key in owner.items:
         return owner.items[key]
     if isinstance(key, slice):
-        raise Violation("KeyError", "a dict has no slices")
+        raise ViolationError("KeyError", "a dict has no slices")
     if owner.kind in ("defaultdict", "Counter"):
         return Unknown()
     if owner.is_complete:
-        raise Violation("KeyError", f"{key!r} is none of the keys {list(owner.items)[:8]}")
+        raise ViolationError("KeyError", f"{key!r} is none of the keys {list(owner.items)[:8]}")
     return Unknown()
 
 
 def _of_thing(owner: Thing, index: Value, state: State) -> Value:
     if owner.path == "matplotlib.axes.Axes":
-        raise Violation("TypeError", "a single panel is no array of panels")
+        raise ViolationError("TypeError", "a single panel is no array of panels")
     if owner.path in ("pandas.loc", "pandas.iloc", "pandas.at", "pandas.iat"):
         return tables_of_pandas.located(owner, index, state)
     if owner.path == "torch.utils.data.DataLoader":
-        raise Violation("TypeError", "a loader has no items by position")
+        raise ViolationError("TypeError", "a loader has no items by position")
     if owner.path.endswith("GroupBy"):
         return tables_of_pandas.item_of_group(owner, index)
     if owner.path == "torch.utils.data.TensorDataset":
@@ -175,14 +179,14 @@ def _of_thing(owner: Thing, index: Value, state: State) -> Value:
     if owner.path == "torch.utils.data.Subset":
         return item(owner.facts["dataset"], Unknown(), state)
     if owner.path in ("lightgbm.Dataset", "lightgbm.Booster", "matplotlib.figure.Figure"):
-        raise Violation("TypeError", f"a {owner.path} has no items")
+        raise ViolationError("TypeError", f"a {owner.path} has no items")
     return Unknown()
 
 
 def _of_network(owner: Network, index: Value) -> Value:
     try:
         place: Any = concrete(index)
-    except NotConcrete:
+    except NotConcreteError:
         return Unknown()
     children = list(owner.children.values())
     if owner.name in ("Sequential", "ModuleList") and isinstance(place, int):
@@ -190,7 +194,7 @@ def _of_network(owner: Network, index: Value) -> Value:
         return children[place]
     if owner.name == "ModuleDict" and isinstance(place, str):
         if place not in owner.children:
-            raise Violation("KeyError", f"{place!r} is no layer")
+            raise ViolationError("KeyError", f"{place!r} is no layer")
         return owner.children[place]
     if owner.name not in (
         "Sequential",
@@ -199,7 +203,7 @@ def _of_network(owner: Network, index: Value) -> Value:
         "ParameterList",
         "ParameterDict",
     ):
-        raise Violation("TypeError", f"a {owner.name} has no items")
+        raise ViolationError("TypeError", f"a {owner.name} has no items")
     if isinstance(place, slice):
         kept = {str(number): child for number, child in enumerate(children[place])}
         return Network(owner.path, {}, kept, {})
@@ -210,16 +214,16 @@ def _of_estimator(owner: Estimator, index: Value) -> Value:
     if owner.steps is None:
         if owner.name.startswith(("Random", "Extra", "Bagging", "Isolation")):
             return Unknown()
-        raise Violation("TypeError", f"a {owner.name} has no items")
+        raise ViolationError("TypeError", f"a {owner.name} has no items")
     if owner.name != "Pipeline":
         return Unknown()
     try:
         place = concrete(index)
-    except NotConcrete:
+    except NotConcreteError:
         return Unknown()
     if isinstance(place, str):
         if place not in owner.steps:
-            raise Violation("KeyError", f"{place!r} is none of the steps {list(owner.steps)}")
+            raise ViolationError("KeyError", f"{place!r} is none of the steps {list(owner.steps)}")
         return owner.steps[place]
     steps = list(owner.steps.values())
     if isinstance(place, int):
@@ -236,17 +240,17 @@ def set_item(owner: Value, index: Value, value: Value, state: State) -> None:
 
     Raises
     ------
-    Violation
+    ViolationError
         If there is no such place, or what is stored does not fit.
     """
     if isinstance(owner, Mapping):
         try:
             owner.items[key_of(index)] = value
-        except NotConcrete:
+        except NotConcreteError:
             owner.is_complete = False
     elif isinstance(owner, Sequence):
         if owner.kind in ("tuple", "range", "set", "frozenset"):
-            raise Violation("TypeError", f"nothing can be stored in a {owner.kind}")
+            raise ViolationError("TypeError", f"nothing can be stored in a {owner.kind}")
         _store(owner, index, value)
     elif isinstance(owner, Frame):
         tables_of_pandas.store_column(owner, index, value)
@@ -254,7 +258,7 @@ def set_item(owner: Value, index: Value, value: Value, state: State) -> None:
         if owner.home == "series" or (owner.home == "index" and owner.dtype == "category"):
             tables_of_pandas.store_in_series(owner, index, value)
         elif owner.home == "index":
-            raise Violation("TypeError", "an index cannot be changed")
+            raise ViolationError("TypeError", "an index cannot be changed")
         elif owner.home != "python":
             grids.store(owner, index, value, state)
     elif isinstance(owner, Thing) and owner.path in (
@@ -267,7 +271,7 @@ def set_item(owner: Value, index: Value, value: Value, state: State) -> None:
     elif isinstance(owner, Thing) and owner.path == "matplotlib.RcParams":
         registry_key(index)
     elif isinstance(owner, Known):
-        raise Violation("TypeError", f"nothing can be stored in a {type(owner.data).__name__}")
+        raise ViolationError("TypeError", f"nothing can be stored in a {type(owner.data).__name__}")
     elif isinstance(owner, Network):
         owner.children.clear()
         owner.parameters = None
@@ -281,7 +285,7 @@ def registry_key(index: Value) -> None:
 def _store(owner: Sequence, index: Value, value: Value) -> None:
     try:
         place = concrete(index)
-    except NotConcrete:
+    except NotConcreteError:
         owner.items = None
         return
     if isinstance(place, int) and owner.items is not None:
@@ -296,14 +300,14 @@ def delete_item(owner: Value, index: Value, state: State) -> None:
 
     Raises
     ------
-    Violation
+    ViolationError
         If it is not there.
     """
     if isinstance(owner, (Mapping, Frame)):
         item(owner, index, state)
     try:
         key = concrete(index)
-    except NotConcrete:
+    except NotConcreteError:
         if isinstance(owner, Mapping):
             owner.is_complete = False
         if isinstance(owner, Sequence):
@@ -317,4 +321,4 @@ def delete_item(owner: Value, index: Value, state: State) -> None:
         try:
             del owner.items[key]
         except (IndexError, TypeError) as error:
-            raise Violation(type(error).__name__, str(error)) from error
+            raise ViolationError(type(error).__name__, str(error)) from error

@@ -9,7 +9,7 @@ import numpy as np
 from failbench.crashes.rules.evaluation import iteration, operators, registry
 from failbench.crashes.rules.evaluation.registry import Handler, Property
 from failbench.crashes.rules.knowledge import facts, memory
-from failbench.crashes.rules.knowledge.folding import NotConcrete, concrete
+from failbench.crashes.rules.knowledge.folding import NotConcreteError, concrete
 from failbench.crashes.rules.knowledge.interfaces import parameters, words
 from failbench.crashes.rules.knowledge.state import Call, State
 from failbench.crashes.rules.knowledge.values import (
@@ -22,7 +22,7 @@ from failbench.crashes.rules.knowledge.values import (
     Unknown,
     Value,
 )
-from failbench.crashes.rules.knowledge.violation import Violation
+from failbench.crashes.rules.knowledge.violation import ViolationError
 
 AXES: Final = "matplotlib.axes.Axes"
 FIGURE: Final = "matplotlib.figure.Figure"
@@ -30,17 +30,23 @@ PROJECTED: Final = {
     "3d": "mpl_toolkits.mplot3d.Axes3D",
     "polar": "matplotlib.projections.polar.PolarAxes",
 }
-ARTISTS: Final = {"plot": "line", "semilogx": "line", "semilogy": "line", "loglog": "line", "axhline": "line",
-    "axvline": "line", "scatter": "collection", "bar": "rectangle", "barh": "rectangle", "hist": "rectangle",
-    "axvspan": "rectangle", "axhspan": "rectangle", "text": "text", "set_title": "text", "set_xlabel": "text",
-    "set_ylabel": "text", "imshow": "image", "fill_between": "collection"}  # fmt: skip
+ARTISTS: Final = {
+    "plot": "line", "semilogx": "line", "semilogy": "line", "loglog": "line", "axhline": "line",
+    "axvline": "line", "scatter": "collection", "bar": "rectangle", "barh": "rectangle", "hist":
+    "rectangle", "axvspan": "rectangle", "axhspan": "rectangle", "text": "text", "set_title":
+    "text", "set_xlabel": "text", "set_ylabel": "text", "imshow": "image", "fill_between":
+    "collection",
+}  # fmt: skip
 """Artists to which a method hands the arguments that it does not know."""
 
-OTHERS: Final = frozenset({"data", "scalex", "scaley", "markers", "edgecolors", "facecolors", "linewidths",
-    "linestyles", "hatches", "loc", "pad", "y", "labelpad", "fontdict", "norm", "cmap", "vmin", "vmax", "s",
-    "c", "marker", "plotnonfinite", "colorizer", "colorbar", "antialiaseds", "capstyle", "joinstyle",
-    "width", "height", "bottom", "left", "align", "color", "edgecolor", "linewidth", "tick_label", "xerr",
-    "yerr", "ecolor", "capsize", "error_kw", "log", "orientation", "where", "interpolate", "step"})  # fmt: skip
+OTHERS: Final = frozenset({
+    "data", "scalex", "scaley", "markers", "edgecolors", "facecolors", "linewidths", "linestyles",
+    "hatches", "loc", "pad", "y", "labelpad", "fontdict", "norm", "cmap", "vmin", "vmax", "s",
+    "c", "marker", "plotnonfinite", "colorizer", "colorbar", "antialiaseds", "capstyle",
+    "joinstyle", "width", "height", "bottom", "left", "align", "color", "edgecolor", "linewidth",
+    "tick_label", "xerr", "yerr", "ecolor", "capsize", "error_kw", "log", "orientation", "where",
+    "interpolate", "step",
+})  # fmt: skip
 """Arguments that collections and bars take besides the names of their setters."""
 
 CHOICES: Final = {"marker": "marker", "cmap": "cmap", "linestyle": "linestyle", "ls": "linestyle"}
@@ -67,7 +73,7 @@ def subplots(call: Call) -> Value:
     rows, columns = call.integer(0, "nrows", default=1), call.integer(1, "ncols", default=1)
     for each in (rows, columns):
         if each is not None and each < 1:
-            raise Violation("ValueError", f"{each} rows or columns of panels")
+            raise ViolationError("ValueError", f"{each} rows or columns of panels")
     figure.facts["axes"] = panel
     if isinstance(call.receiver, Thing) and call.name == "subplots":
         return _panels(call, rows, columns, panel)
@@ -91,7 +97,7 @@ def _panel(projection: Value | None, is_known: bool) -> Value:
         return Thing(AXES, {}) if is_known else Unknown()
     if isinstance(projection, Known) and isinstance(projection.data, str):
         if projection.data not in words("projection"):
-            raise Violation("ValueError", f"{projection.data!r} is no projection")
+            raise ViolationError("ValueError", f"{projection.data!r} is no projection")
         return Thing(PROJECTED.get(projection.data, AXES), {})
     return Unknown()
 
@@ -101,13 +107,13 @@ def _figure(call: Call) -> Thing:
         return call.receiver
     try:
         size = call.known(None, "figsize", default=(6.4, 4.8))
-    except NotConcrete:
+    except NotConcreteError:
         size = None
     if isinstance(size, (tuple, list)):
         if len(size) != 2:
-            raise Violation("ValueError", "a figure has a width and a height")
+            raise ViolationError("ValueError", "a figure has a width and a height")
         if any(isinstance(each, (int, float)) and each <= 0 for each in size):
-            raise Violation("ValueError", f"a figure cannot be of {size} inches")
+            raise ViolationError("ValueError", f"a figure cannot be of {size} inches")
     return Thing(FIGURE, {"size": size, "dpi": call.number(None, "dpi", default=100.0)})
 
 
@@ -123,7 +129,7 @@ def add_panel(call: Call) -> Value:
 
     Raises
     ------
-    Violation
+    ViolationError
         If there is no such place.
     """
     numbers = [e.data for e in call.args if isinstance(e, Known) and type(e.data) is int]
@@ -132,7 +138,9 @@ def add_panel(call: Call) -> Value:
     if len(numbers) == 3:
         rows, columns, place = numbers
         if rows < 1 or columns < 1 or not 1 <= place <= rows * columns:
-            raise Violation("ValueError", f"there is no place {place} in {rows} x {columns} panels")
+            raise ViolationError(
+                "ValueError", f"there is no place {place} in {rows} x {columns} panels"
+            )
     return _panel(call.kwargs.get("projection"), call.is_complete)
 
 
@@ -142,7 +150,7 @@ def mosaic(call: Call) -> Value:
     names: dict[Any, Value] = {}
     try:
         known = concrete(layout)
-    except NotConcrete:
+    except NotConcreteError:
         return Sequence("tuple", [_figure(call), Mapping({}, False)])
     lines = (
         [line.strip() for line in known.replace(";", "\n").split("\n") if line.strip()]
@@ -151,7 +159,7 @@ def mosaic(call: Call) -> Value:
     )
     if isinstance(lines, list):
         if len({len(line) for line in lines}) > 1:
-            raise Violation("ValueError", "rows of a mosaic have other lengths")
+            raise ViolationError("ValueError", "rows of a mosaic have other lengths")
         for line in lines:
             names |= {name: Thing(AXES, {}) for name in line if name != "."}
     panels = Mapping(names)
@@ -166,7 +174,7 @@ def current(call: Call) -> Value:
 
 
 def method(call: Call) -> Value:
-    """A method of axes that has no rule of its own: what it is given must be names that are there."""
+    """A method of axes that has no rule of its own: words that it is given must be there."""
     check_words(call)
     if call.name in ("plot", "semilogx", "semilogy", "loglog"):
         _plot(call)
@@ -199,17 +207,17 @@ def _plot(call: Call) -> None:
     if len(data) >= 2:
         x, y = _size(data[0]), _size(data[1])
         if x is not None and y is not None and x != y:
-            raise Violation(
+            raise ViolationError(
                 "ValueError", f"x and y must have same first dimension, but have {x} and {y}"
             )
         for each in data[:2]:
             taken = operators.as_array(each)
             if taken is not None and taken.rank is not None and taken.rank > 2:
-                raise Violation("ValueError", "x and y can be no greater than 2D")
+                raise ViolationError("ValueError", "x and y can be no greater than 2D")
     elif len(data) == 1:
         taken = operators.as_array(data[0])
         if taken is not None and taken.rank is not None and taken.rank > 2:
-            raise Violation("ValueError", "x and y can be no greater than 2D")
+            raise ViolationError("ValueError", "x and y can be no greater than 2D")
 
 
 def stepped(call: Call) -> Value:
@@ -225,20 +233,20 @@ def stepped(call: Call) -> Value:
             if taken is not None and taken.rank == 2 and taken.shape:
                 y = taken.shape[1]
             if x is not None and y is not None and x != y:
-                raise Violation("ValueError", f"{x} places have {y} values")
+                raise ViolationError("ValueError", f"{x} places have {y} values")
     return Unknown()
 
 
 def _check_drawn(value: Value, name: str) -> None:
     if isinstance(value, Array) and value.home == "torch":
         if value.needs_grad:
-            raise Violation("RuntimeError", "a tensor that requires a gradient is no array")
+            raise ViolationError("RuntimeError", "a tensor that requires a gradient is no array")
         if value.device == "meta":
-            raise Violation("TypeError", "a tensor without data is no array")
+            raise ViolationError("TypeError", "a tensor without data is no array")
     if isinstance(value, Sequence) and value.items and name != "boxplot":
         sizes = {iteration.length(item) for item in value.items if isinstance(item, Sequence)}
         if len(sizes) > 1 and None not in sizes:
-            raise Violation("ValueError", "rows of other lengths are no array")
+            raise ViolationError("ValueError", "rows of other lengths are no array")
 
 
 def check_layout(text: str) -> None:
@@ -246,7 +254,7 @@ def check_layout(text: str) -> None:
 
     Raises
     ------
-    Violation
+    ViolationError
         ``ValueError``.
     """
     if text in words("color"):
@@ -260,7 +268,7 @@ def check_layout(text: str) -> None:
         rest = rest[2:]
     known = {*"bgrcmykw"} | {each for each in words("marker") if len(each) == 1}
     if any(letter not in known for letter in rest):
-        raise Violation("ValueError", f"{text!r} is no layout of a line")
+        raise ViolationError("ValueError", f"{text!r} is no layout of a line")
 
 
 def check_words(call: Call) -> None:
@@ -268,7 +276,7 @@ def check_words(call: Call) -> None:
 
     Raises
     ------
-    Violation
+    ViolationError
         ``ValueError``, or ``AttributeError`` and ``TypeError`` of arguments.
     """
     for name, kind in CHOICES.items():
@@ -276,7 +284,7 @@ def check_words(call: Call) -> None:
         if isinstance(value, Known) and isinstance(value.data, str):
             is_latex = value.data.startswith("$") or value.data in ("", " ", "None", "none")
             if value.data not in words(kind) and not is_latex:
-                raise Violation("ValueError", f"{value.data!r} is no {name}")
+                raise ViolationError("ValueError", f"{value.data!r} is no {name}")
     for name in COLOURS:
         value = call.kwargs.get(name)
         if name == "c" and call.name not in ("plot", "scatter"):
@@ -297,16 +305,16 @@ def check_words(call: Call) -> None:
         and isinstance(alpha.data, (int, float))
         and not 0 <= alpha.data <= 1
     ):
-        raise Violation("ValueError", f"alpha is between 0 and 1, not {alpha.data}")
+        raise ViolationError("ValueError", f"alpha is between 0 and 1, not {alpha.data}")
     if isinstance(alpha, Known) and isinstance(alpha.data, str):
-        raise Violation("TypeError", "alpha is a number")
+        raise ViolationError("TypeError", "alpha is a number")
     for name in ("linewidth", "lw", "markersize", "ms"):
         width = call.kwargs.get(name)
         if isinstance(width, Known) and isinstance(width.data, str):
             try:
                 float(width.data)
             except ValueError as error:
-                raise Violation("ValueError", f"{name} is a number") from error
+                raise ViolationError("ValueError", f"{name} is a number") from error
     artist = ARTISTS.get(call.name)
     if artist is None:
         return
@@ -314,7 +322,7 @@ def check_words(call: Call) -> None:
     from_signature = operators_parameters(call)
     for name in call.kwargs:
         if name not in allowed and name not in from_signature:
-            raise Violation("AttributeError", f"{call.name} has no argument {name}")
+            raise ViolationError("AttributeError", f"{call.name} has no argument {name}")
 
 
 def operators_parameters(call: Call) -> frozenset[str]:
@@ -328,7 +336,7 @@ def check_colour(value: Value | None) -> None:
 
     Raises
     ------
-    Violation
+    ViolationError
         ``ValueError``.
     """
     if not isinstance(value, Known) or not isinstance(value.data, str):
@@ -336,9 +344,12 @@ def check_colour(value: Value | None) -> None:
     text = value.data
     if text in words("color") or text.lower() in ("none", "auto", "face", "inherit", ""):
         return
-    if text.startswith("#") and len(text) in (4, 5, 7, 9):
-        if all(letter in "0123456789abcdefABCDEF" for letter in text[1:]):
-            return
+    if (
+        text.startswith("#")
+        and len(text) in (4, 5, 7, 9)
+        and all(letter in "0123456789abcdefABCDEF" for letter in text[1:])
+    ):
+        return
     if text.startswith("C") and text[1:].isdigit():
         return
     if text.lower() in words("color"):
@@ -348,7 +359,7 @@ def check_colour(value: Value | None) -> None:
             return
     except ValueError:
         pass
-    raise Violation("ValueError", f"{text!r} is no colour")
+    raise ViolationError("ValueError", f"{text!r} is no colour")
 
 
 def save(call: Call) -> Value:
@@ -356,7 +367,7 @@ def save(call: Call) -> Value:
 
     Raises
     ------
-    Violation
+    ViolationError
         If the format is none, or the bitmap does not fit into memory.
     """
     owner = call.receiver if isinstance(call.receiver, Thing) else Thing(FIGURE, {})
@@ -365,7 +376,7 @@ def save(call: Call) -> Value:
         None, "format", default=name.rpartition(".")[2] if name and "." in name else "png"
     )
     if kind is not None and kind.lower() not in words("format"):
-        raise Violation("ValueError", f"{kind!r} is no format of pictures")
+        raise ViolationError("ValueError", f"{kind!r} is no format of pictures")
     dpi = call.number(None, "dpi", default=owner.facts.get("dpi"))
     size = owner.facts.get("size")
     if (
@@ -375,7 +386,7 @@ def save(call: Call) -> Value:
     ):
         width, height = (float(each) * dpi for each in size)
         if width >= 2**23 or height >= 2**23:
-            raise Violation(
+            raise ViolationError(
                 "ValueError", f"a picture of {width:g} x {height:g} points is too large"
             )
         memory.check(int(width) * int(height) * 4, "bool")
@@ -386,7 +397,7 @@ def get_map(call: Call) -> Value:
     """A colour map by name."""
     name = call.text(0, "name")
     if name is not None and name not in words("cmap"):
-        raise Violation("ValueError", f"{name!r} is no colour map")
+        raise ViolationError("ValueError", f"{name!r} is no colour map")
     return Thing("matplotlib.colors.Colormap", {})
 
 
@@ -395,9 +406,14 @@ def style(call: Call) -> Value:
     value = call.first()
     names = value.items or [] if isinstance(value, Sequence) else [value]
     for each in names:
-        if isinstance(each, Known) and isinstance(each.data, str):
-            if each.data not in words("style") and "." not in each.data and "/" not in each.data:
-                raise Violation("OSError", f"{each.data!r} is no style")
+        if (
+            isinstance(each, Known)
+            and isinstance(each.data, str)
+            and each.data not in words("style")
+            and "." not in each.data
+            and "/" not in each.data
+        ):
+            raise ViolationError("OSError", f"{each.data!r} is no style")
     return Known(None)
 
 
@@ -416,7 +432,7 @@ def ticks(call: Call) -> Value:
 
     Raises
     ------
-    Violation
+    ViolationError
         If there are other numbers of names than of places.
     """
     from_pyplot = call.name in ("xticks", "yticks")
@@ -425,7 +441,7 @@ def ticks(call: Call) -> Value:
     if isinstance(labels, Known) and labels.data is None:
         right = None
     if left is not None and right is not None and left != right:
-        raise Violation("ValueError", f"{right} names are given for {left} ticks")
+        raise ViolationError("ValueError", f"{right} names are given for {left} ticks")
     if isinstance(call.receiver, Thing) and not from_pyplot and left is not None:
         call.receiver.facts[f"{call.name[4]} ticks"] = left
     return Known(None)
@@ -437,7 +453,7 @@ def tick_names(call: Call) -> Value:
     count = _size(call.arg(0, "labels"))
     known = owner.facts.get(f"{call.name[4]} ticks") if isinstance(owner, Thing) else None
     if known is not None and count is not None and count != known:
-        raise Violation("ValueError", f"{count} names are given for {known} ticks")
+        raise ViolationError("ValueError", f"{count} names are given for {known} ticks")
     return Known(None)
 
 
@@ -446,7 +462,7 @@ def limits(call: Call) -> Value:
 
     Raises
     ------
-    Violation
+    ViolationError
         If they are not finite, or no numbers.
     """
     for value in (*call.args, *call.kwargs.values()):
@@ -456,13 +472,13 @@ def limits(call: Call) -> Value:
                 and isinstance(each.data, float)
                 and not np.isfinite(each.data)
             ):
-                raise Violation("ValueError", "Axis limits cannot be NaN or Inf")
+                raise ViolationError("ValueError", "Axis limits cannot be NaN or Inf")
             if (
                 isinstance(each, Array)
                 and each.shape == ()
                 and (facts.has_nan(each) or facts.has_inf(each))
             ):
-                raise Violation("ValueError", "Axis limits cannot be NaN or Inf")
+                raise ViolationError("ValueError", "Axis limits cannot be NaN or Inf")
     return Known(None)
 
 
@@ -470,16 +486,18 @@ def scale(call: Call) -> Value:
     """The scale of an axis."""
     name = call.text(0, "value")
     if name is not None and name not in words("scale"):
-        raise Violation("ValueError", f"{name!r} is no scale")
+        raise ViolationError("ValueError", f"{name!r} is no scale")
     return Known(None)
 
 
-def _axes_of(value: Value, name: str, state: State) -> Value:
+def _axes_of(_value: Value, name: str, _state: State) -> Value:
     return Sequence("list", None) if name == "axes" else Unknown()
 
 
-METHODS: Final = ("plot", "semilogx", "semilogy", "loglog", "axhline", "axvline", "text", "set_title",
-    "set_xlabel", "set_ylabel")  # fmt: skip
+METHODS: Final = (
+    "plot", "semilogx", "semilogy", "loglog", "axhline", "axvline", "text", "set_title",
+    "set_xlabel", "set_ylabel",
+)  # fmt: skip
 
 FUNCTIONS: Final[dict[str, Handler]] = {
     "axes method": method,

@@ -21,7 +21,7 @@ from failbench.crashes.rules.knowledge.values import (
     Unknown,
     Value,
 )
-from failbench.crashes.rules.knowledge.violation import Violation
+from failbench.crashes.rules.knowledge.violation import ViolationError
 
 
 def grid_of(value: Value | None) -> Array | None:
@@ -46,7 +46,7 @@ def scatter(call: Call) -> Value:
 
     Raises
     ------
-    Violation
+    ViolationError
         If there are other numbers of places, colours or sizes.
     """
     check_words(call)
@@ -55,34 +55,41 @@ def scatter(call: Call) -> Value:
         return Unknown()
     count, other = size_of(x), size_of(y)
     if count is not None and other is not None and count != other:
-        raise Violation("ValueError", f"x and y must be the same size, not {count} and {other}")
+        raise ViolationError(
+            "ValueError", f"x and y must be the same size, not {count} and {other}"
+        )
     is_flat = isinstance(call.receiver, Thing) and call.receiver.path == AXES
     sizes = call.arg(2, "s") if is_flat else None
     size_grid = grid_of(sizes)
     if size_grid is not None and count is not None and size_grid.size not in (1, count, None):
-        raise Violation(
+        raise ViolationError(
             "ValueError", "s must be a scalar, or float array-like with the same size as x and y"
         )
     if size_grid is not None and size_grid.dtype == "str":
-        raise Violation("ValueError", "sizes are numbers")
+        raise ViolationError("ValueError", "sizes are numbers")
     colours = call.arg(3, "c") if is_flat else call.kwargs.get("c")
     grid = grid_of(colours)
     if colours is not None and call.kwargs.get("color") is not None and isinstance(colours, Array):
-        raise Violation("ValueError", "Supply a 'c' argument or a 'color' kwarg but not both")
+        raise ViolationError("ValueError", "Supply a 'c' argument or a 'color' kwarg but not both")
     if grid is not None and grid.rank and count is not None:
         is_number = (facts.kind(grid) or "?") in "iufb"
         if is_number and grid.rank == 1 and grid.size not in (count, None, 3, 4):
-            raise Violation(
+            raise ViolationError(
                 "ValueError", f"'c' has {grid.size} elements where there are {count} points"
             )
-        if is_number and grid.rank == 2 and grid.shape and grid.shape[0] not in (count, 1, None):
-            if grid.size != count:
-                raise Violation(
-                    "ValueError", f"'c' has {grid.shape[0]} colours where there are {count} points"
-                )
+        if (
+            is_number
+            and grid.rank == 2
+            and grid.shape
+            and grid.shape[0] not in (count, 1, None)
+            and grid.size != count
+        ):
+            raise ViolationError(
+                "ValueError", f"'c' has {grid.shape[0]} colours where there are {count} points"
+            )
         if grid.dtype == "str" and grid.rank == 1:
             if grid.length not in (count, 1, None):
-                raise Violation(
+                raise ViolationError(
                     "ValueError", f"'c' has {grid.length} colours where there are {count} points"
                 )
             for each in facts.seen(grid):
@@ -95,23 +102,23 @@ def bars(call: Call) -> Value:
 
     Raises
     ------
-    Violation
+    ViolationError
         If there are other numbers of places and heights, or heights are text.
     """
     check_words(call)
     x, height = call.arg(0, "x", "y"), call.arg(1, "height", "width")
     left, right = size_of(x), size_of(height)
     if left is not None and right is not None and left != right and 1 not in (left, right):
-        raise Violation("ValueError", f"{left} places and {right} heights do not broadcast")
+        raise ViolationError("ValueError", f"{left} places and {right} heights do not broadcast")
     grid = grid_of(height)
     if grid is not None and grid.dtype == "str":
-        raise Violation("TypeError", "heights are numbers")
+        raise ViolationError("TypeError", "heights are numbers")
     labels = call.kwargs.get("tick_label")
     if isinstance(labels, Sequence) and left is not None and labels.size not in (left, None):
-        raise Violation("ValueError", f"{labels.size} names are given for {left} bars")
+        raise ViolationError("ValueError", f"{labels.size} names are given for {left} bars")
     names = call.kwargs.get("label")
     if isinstance(names, Sequence) and left is not None and names.size not in (left, None):
-        raise Violation("ValueError", f"{names.size} labels are given for {left} bars")
+        raise ViolationError("ValueError", f"{names.size} labels are given for {left} bars")
     for name in ("yerr", "xerr"):
         _check_errors(call.kwargs.get(name), left)
     return Unknown()
@@ -123,11 +130,11 @@ def _check_errors(value: Value | None, count: int | None) -> None:
         return
     low = facts.lowest(grid)
     if low is not None and low < 0:
-        raise Violation("ValueError", "errors are not negative")
+        raise ViolationError("ValueError", "errors are not negative")
     if grid.shape is not None and count is not None:
         is_right = grid.shape in ((), (count,), (1,), (2, count), (2, 1)) or None in grid.shape
         if not is_right:
-            raise Violation(
+            raise ViolationError(
                 "ValueError", f"errors of {shown(grid.shape)} are given for {count} points"
             )
 
@@ -137,7 +144,7 @@ def errors(call: Call) -> Value:
     check_words(call)
     x, y = size_of(call.arg(0, "x")), size_of(call.arg(1, "y"))
     if x is not None and y is not None and x != y:
-        raise Violation("ValueError", f"'x' and 'y' must have the same size, not {x} and {y}")
+        raise ViolationError("ValueError", f"'x' and 'y' must have the same size, not {x} and {y}")
     _check_errors(call.arg(2, "yerr"), y)
     _check_errors(call.arg(3, "xerr"), x)
     return Unknown()
@@ -149,14 +156,14 @@ def fill(call: Call) -> Value:
     sizes = [size_of(each) for each in call.args[:3]]
     known = [size for size in sizes if size not in (None, 1)]
     if len(set(known)) > 1:
-        raise Violation("ValueError", f"lines of {known} points do not broadcast")
+        raise ViolationError("ValueError", f"lines of {known} points do not broadcast")
     mask = size_of(call.arg(3, "where"))
     if mask is not None and known and mask != known[0]:
-        raise Violation("ValueError", f"a mask of {mask} is used for {known[0]} points")
+        raise ViolationError("ValueError", f"a mask of {mask} is used for {known[0]} points")
     for each in call.args[:3]:
         grid = grid_of(each)
         if grid is not None and grid.rank is not None and grid.rank > 1:
-            raise Violation("ValueError", "lines are vectors")
+            raise ViolationError("ValueError", "lines are vectors")
     return Unknown()
 
 
@@ -165,14 +172,18 @@ def histogram(call: Call) -> Value:
 
     Raises
     ------
-    Violation
+    ViolationError
         If weights have another shape, bins do not rise, or values are not finite.
     """
     check_words(call)
     grid, weights = grid_of(call.arg(0, "x")), grid_of(call.kwargs.get("weights"))
-    if grid is not None and weights is not None and None not in (grid.size, weights.size):
-        if grid.size != weights.size:
-            raise Violation("ValueError", f"{weights.size} weights of {grid.size} values")
+    if (
+        grid is not None
+        and weights is not None
+        and None not in (grid.size, weights.size)
+        and grid.size != weights.size
+    ):
+        raise ViolationError("ValueError", f"{weights.size} weights of {grid.size} values")
     bins = grid_of(call.arg(1, "bins"))
     if bins is not None and bins.data is not None:
         if (
@@ -180,13 +191,13 @@ def histogram(call: Call) -> Value:
             and bins.data.dtype.kind in "if"
             and (bins.data[1:] < bins.data[:-1]).any()
         ):
-            raise Violation("ValueError", "bins must increase")
+            raise ViolationError("ValueError", "bins must increase")
         if bins.data.ndim == 0 and bins.data.dtype.kind in "if" and bins.data <= 0:
-            raise Violation("ValueError", "a number of bins is positive")
+            raise ViolationError("ValueError", "a number of bins is positive")
         if bins.data.ndim == 0 and bins.data.dtype.kind == "f":
-            raise Violation("TypeError", "a number of bins is whole")
+            raise ViolationError("TypeError", "a number of bins is whole")
     if grid is not None and facts.has_inf(grid) and call.arg(2, "range") is None:
-        raise Violation("ValueError", "a range of values that are not finite")
+        raise ViolationError("ValueError", "a range of values that are not finite")
     return Sequence("tuple", [Unknown(), Unknown(), Unknown()])
 
 
@@ -195,7 +206,7 @@ def picture(call: Call) -> Value:
 
     Raises
     ------
-    Violation
+    ViolationError
         If it has other axes than rows, columns and 3 or 4 colours, or holds no numbers.
     """
     check_words(call)
@@ -207,11 +218,11 @@ def picture(call: Call) -> Value:
             and drawing_check.home == "torch"
             and drawing_check.needs_grad
         ):
-            raise Violation("RuntimeError", "a tensor that requires a gradient is no array")
+            raise ViolationError("RuntimeError", "a tensor that requires a gradient is no array")
     if grid is None:
         return Unknown()
     if grid.dtype in ("str", "object") and (grid.dtype == "str" or grid.element_types == ("str",)):
-        raise Violation("TypeError", f"a picture is of numbers, not of {grid.dtype}")
+        raise ViolationError("TypeError", f"a picture is of numbers, not of {grid.dtype}")
     shape = grid.shape
     if shape is not None:
         fitted = shape[:-1] if len(shape) == 3 and shape[-1] == 1 else shape
@@ -219,7 +230,7 @@ def picture(call: Call) -> Value:
         if call.name == "matshow":
             is_right = len(fitted) == 2
         if not is_right:
-            raise Violation("TypeError", f"Invalid shape {shown(shape)} for image data")
+            raise ViolationError("TypeError", f"Invalid shape {shown(shape)} for image data")
     return Unknown()
 
 
@@ -228,7 +239,7 @@ def pie(call: Call) -> Value:
 
     Raises
     ------
-    Violation
+    ViolationError
         If shares are negative, not finite or text, or there are other numbers of names.
     """
     check_words(call)
@@ -238,18 +249,18 @@ def pie(call: Call) -> Value:
         other = call.arg({"labels": 2, "explode": 1}[name], name)
         count = size_of(other)
         if grid is not None and count is not None and grid.size is not None and count != grid.size:
-            raise Violation("ValueError", f"{count} {name} are given for {grid.size} shares")
+            raise ViolationError("ValueError", f"{count} {name} are given for {grid.size} shares")
     if grid is None:
         return Unknown()
     low = facts.lowest(grid)
     if low is not None and low < 0:
-        raise Violation("ValueError", "shares are not negative")
+        raise ViolationError("ValueError", "shares are not negative")
     if facts.has_nan(grid) or facts.has_inf(grid):
-        raise Violation("ValueError", "shares are finite")
+        raise ViolationError("ValueError", "shares are finite")
     if grid.dtype == "str":
-        raise Violation("ValueError", "shares are numbers")
+        raise ViolationError("ValueError", "shares are numbers")
     if grid.rank is not None and grid.rank > 1 and not (grid.shape and 1 in grid.shape):
-        raise Violation("ValueError", "shares are a vector")
+        raise ViolationError("ValueError", "shares are a vector")
     return Unknown()
 
 
@@ -258,7 +269,7 @@ def surface(call: Call) -> Value:
 
     Raises
     ------
-    Violation
+    ViolationError
         If heights are no table, or coordinates do not fit to it.
     """
     check_words(call)
@@ -267,21 +278,21 @@ def surface(call: Call) -> Value:
     if call.name == "plot_surface" and len(data) > 2:
         z = grid_of(call.arg(2, "Z"))
         if z is not None and z.rank is not None and z.rank != 2:
-            raise Violation("ValueError", "Argument Z must be 2-dimensional.")
+            raise ViolationError("ValueError", "Argument Z must be 2-dimensional.")
         return Unknown()
     if is_3d or not data:
         return Unknown()
     if len(data) in (1, 2):
         z = grid_of(data[0])
         if z is not None and z.rank is not None and z.rank != 2:
-            raise Violation("TypeError", f"heights are a table, not of {z.rank} axes")
+            raise ViolationError("TypeError", f"heights are a table, not of {z.rank} axes")
         return Unknown()
     x, y, z = (grid_of(each) for each in data[:3])
     if z is None or z.shape is None:
         return Unknown()
     if len(z.shape) != 2:
         wrong = "TypeError" if call.name.startswith("contour") else "ValueError"
-        raise Violation(wrong, f"heights are a table, not of {len(z.shape)} axes")
+        raise ViolationError(wrong, f"heights are a table, not of {len(z.shape)} axes")
     rows, columns = z.shape
     more = 1 if call.name == "pcolormesh" else 0
     for grid, size, name in ((x, columns, "x"), (y, rows, "y")):
@@ -289,9 +300,11 @@ def surface(call: Call) -> Value:
             continue
         length = grid.shape[0] if len(grid.shape) == 1 else None
         if length is not None and length not in (size, size + more):
-            raise Violation("TypeError", f"{name} has {length} places where heights have {size}")
+            raise ViolationError(
+                "TypeError", f"{name} has {length} places where heights have {size}"
+            )
         if len(grid.shape) == 2 and not more and None not in grid.shape and grid.shape != z.shape:
-            raise Violation(
+            raise ViolationError(
                 "TypeError",
                 f"{name} is of {shown(grid.shape)} where heights are of {shown(z.shape)}",
             )
@@ -303,7 +316,7 @@ def boxes(call: Call) -> Value:
 
     Raises
     ------
-    Violation
+    ViolationError
         If there are other numbers of names or positions than of boxes.
     """
     check_words(call)
@@ -321,7 +334,7 @@ def boxes(call: Call) -> Value:
         other = call.kwargs.get(name)
         size = size_of(other)
         if size is not None and count is not None and size != count:
-            raise Violation("ValueError", f"{size} {name} are given for {count} boxes")
+            raise ViolationError("ValueError", f"{size} {name} are given for {count} boxes")
     return Unknown()
 
 
@@ -332,9 +345,13 @@ def span(call: Call) -> Value:
     drawn = owner.facts.get("x kind" if is_x else "y kind") if isinstance(owner, Thing) else None
     ends = call.args[: 2 if "span" in call.name else 1]
     for each in ends:
-        if isinstance(each, Known) and isinstance(each.data, str) and drawn == "M":
-            if not any(letter.isdigit() for letter in each.data) or " " in each.data:
-                raise Violation("ConversionError", f"{each.data!r} is no date")
+        if (
+            isinstance(each, Known)
+            and isinstance(each.data, str)
+            and drawn == "M"
+            and (not any(letter.isdigit() for letter in each.data) or " " in each.data)
+        ):
+            raise ViolationError("ConversionError", f"{each.data!r} is no date")
     check_words(call)
     return Unknown()
 
@@ -347,7 +364,7 @@ def plot(call: Call) -> Value:
     if isinstance(owner, Thing) and data:
         grids = [grid_of(each) for each in data[:2]]
         if len(grids) == 2:
-            for key, grid in zip(("x kind", "y kind"), grids):
+            for key, grid in zip(("x kind", "y kind"), grids, strict=False):
                 if grid is not None and facts.kind(grid):
                     owner.facts.setdefault(key, facts.kind(grid))
     return made
@@ -356,10 +373,12 @@ def plot(call: Call) -> Value:
 def legend(call: Call) -> Value:
     """A legend."""
     place = call.text(None, "loc")
-    known = {"best", "upper right", "upper left", "lower left", "lower right", "right", "center left",
-             "center right", "lower center", "upper center", "center"}  # fmt: skip
+    known = {
+        "best", "upper right", "upper left", "lower left", "lower right", "right", "center left",
+        "center right", "lower center", "upper center", "center",
+    }  # fmt: skip
     if place is not None and place not in known and not place.startswith("outside"):
-        raise Violation("ValueError", f"{place!r} is no place of a legend")
+        raise ViolationError("ValueError", f"{place!r} is no place of a legend")
     return Unknown()
 
 

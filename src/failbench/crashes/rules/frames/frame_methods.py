@@ -22,7 +22,7 @@ from failbench.crashes.rules.frames.items import (
 from failbench.crashes.rules.frames.making import check_frequency, rows_index, to_type
 from failbench.crashes.rules.knowledge import facts, memory
 from failbench.crashes.rules.knowledge.dtypes import named
-from failbench.crashes.rules.knowledge.folding import NotConcrete, concrete, lift, of_data
+from failbench.crashes.rules.knowledge.folding import NotConcreteError, concrete, lift, of_data
 from failbench.crashes.rules.knowledge.shapes import derived
 from failbench.crashes.rules.knowledge.state import Call, State
 from failbench.crashes.rules.knowledge.values import (
@@ -36,7 +36,7 @@ from failbench.crashes.rules.knowledge.values import (
     Unknown,
     Value,
 )
-from failbench.crashes.rules.knowledge.violation import Violation
+from failbench.crashes.rules.knowledge.violation import ViolationError
 
 
 def table(call: Call) -> Frame:
@@ -77,7 +77,7 @@ def drop(call: Call) -> Value:
 
     Raises
     ------
-    Violation
+    ViolationError
         If a column or label is not there.
     """
     frame = table(call)
@@ -96,7 +96,7 @@ def drop(call: Call) -> Value:
         known = labels_known(frame.labels)
         for label in names_of(rows):
             if known is not None and label not in known:
-                raise Violation("KeyError", f"{label!r} is none of the labels")
+                raise ViolationError("KeyError", f"{label!r} is none of the labels")
     made = copied(frame)
     if made.columns is not None:
         certain = names if not (by_column and not names) else []
@@ -121,7 +121,7 @@ def rename(call: Call) -> Value:
     if isinstance(mapping, Mapping) and mapping.is_complete:
         try:
             pairs = {key: concrete(value) for key, value in mapping.items.items()}
-        except NotConcrete:
+        except NotConcreteError:
             return given(call, Frame(None, False, frame.rows, frame.labels))
         if call.text(None, "errors") == "raise":
             check_columns(frame, list(pairs))
@@ -160,12 +160,17 @@ def assign(call: Call) -> Value:
         size = iteration.length(stored)
         is_series = isinstance(stored, Array) and stored.home == "series"
         if (
-            not is_series
-            and isinstance(stored, (Sequence, Array))
-            and None not in (size, from_frame.rows)
+            (
+                not is_series
+                and isinstance(stored, (Sequence, Array))
+                and None not in (size, from_frame.rows)
+            )
+            and size != from_frame.rows
+            and not (isinstance(stored, Array) and stored.rank == 0)
         ):
-            if size != from_frame.rows and not (isinstance(stored, Array) and stored.rank == 0):
-                raise Violation("ValueError", f"{size} values are stored in {from_frame.rows} rows")
+            raise ViolationError(
+                "ValueError", f"{size} values are stored in {from_frame.rows} rows"
+            )
         column = as_column(stored, from_frame.rows)
         column.shape, column.labels = (from_frame.rows,), from_frame.labels
         if column.data is not None and column.data.shape != column.shape:
@@ -223,7 +228,7 @@ def reset_index(call: Call) -> Value:
             column = part_of(labels, labels.length, slice(None))
             column.home, column.name = "series", Known(name)
             if name in made.columns:
-                raise Violation("ValueError", f"cannot insert {name}, already exists")
+                raise ViolationError("ValueError", f"cannot insert {name}, already exists")
             made.columns = {name: column, **made.columns}
     return given(call, made)
 
@@ -234,14 +239,15 @@ def by_column(call: Call) -> Value:
     place = 1 if call.name in ("nlargest", "nsmallest") else 0
     names = names_of(call.arg(place, "by", "columns", "subset", "column"))
     index_name = frame.labels.name if frame.labels is not None else None
-    if not (isinstance(index_name, Known) and names and names[0] == index_name.data):
-        if isinstance(index_name, (Known, type(None))):
-            check_columns(frame, names)
+    if not (isinstance(index_name, Known) and names and names[0] == index_name.data) and isinstance(
+        index_name, (Known, type(None))
+    ):
+        check_columns(frame, names)
     if call.name in ("nlargest", "nsmallest"):
         for name in names:
             column = (frame.columns or {}).get(name)
             if column is not None and column.dtype in ("str", "object"):
-                raise Violation("TypeError", f"{name!r} is of text, which has no largest")
+                raise ViolationError("TypeError", f"{name!r} is of text, which has no largest")
         count = call.integer(0, "n")
         known = None if count is None or frame.rows is None else min(count, frame.rows)
         return rows_of(frame, known)
@@ -291,10 +297,10 @@ def _sample(call: Call, frame: Frame) -> Value:
         and share is not None
         and count is not None
     ):
-        raise Violation("ValueError", "either a number or a share is sampled")
+        raise ViolationError("ValueError", "either a number or a share is sampled")
     is_larger = count is not None and frame.rows is not None and count > frame.rows
     if replaced is False and (is_larger or (share is not None and share > 1)):
-        raise Violation("ValueError", "more rows are sampled than there are")
+        raise ViolationError("ValueError", "more rows are sampled than there are")
     if call.arg(0, "n") is None and call.arg(1, "frac") is None:
         count = 1
     return rows_of(frame, count)
@@ -305,7 +311,7 @@ def merge(call: Call) -> Value:
 
     Raises
     ------
-    Violation
+    ViolationError
         If a key is in one of them not, or has another type in each.
     """
     values = [call.receiver, *call.args] if isinstance(call.receiver, Frame) else call.args
@@ -334,9 +340,9 @@ def merge(call: Call) -> Value:
     if not left_on and not right_on and not uses_index and how != "cross":
         shared: list[Hashable] = [name for name in left.columns if name in right.columns]
         if not shared and on is None and call.is_complete and call.arg(None, "left_on") is None:
-            raise Violation("MergeError", "tables have no column in common")
+            raise ViolationError("MergeError", "tables have no column in common")
         left_on = right_on = shared
-    for one, other in zip(left_on, right_on):
+    for one, other in zip(left_on, right_on, strict=False):
         if one in left.columns and other in right.columns:
             _check_keys(left.columns[one], right.columns[other])
     if how == "cross":
@@ -366,9 +372,9 @@ def _check_keys(left: Array, right: Array) -> None:
         and (kinds - {"U", "O"}) <= set("iuf")
         and len(kinds - {"U", "O"}) == 1
     ):
-        raise Violation("ValueError", f"keys are of {left.dtype} and {right.dtype}")
+        raise ViolationError("ValueError", f"keys are of {left.dtype} and {right.dtype}")
     if "M" in kinds and kinds & set("iuf"):
-        raise Violation("ValueError", f"keys are of {left.dtype} and {right.dtype}")
+        raise ViolationError("ValueError", f"keys are of {left.dtype} and {right.dtype}")
 
 
 def _joined(
@@ -382,9 +388,10 @@ def _joined(
     suffixes = ("_x", "_y")
     try:
         suffixes = tuple(call.known(None, "suffixes", default=suffixes))
-    except NotConcrete:
+    except NotConcreteError:
         return Frame(None, False, None)
-    assert left.columns is not None and right.columns is not None
+    assert left.columns is not None
+    assert right.columns is not None
     shared = [name for name in left_on if name in right_on]
     columns: dict[Hashable, Array] = {}
     for name, column in left.columns.items():
@@ -431,7 +438,7 @@ def pivot(call: Call) -> Value:
 
     Raises
     ------
-    Violation
+    ViolationError
         If a column is not there, or a cell would have two values.
     """
     values = call.args if isinstance(call.receiver, Frame) else call.args[1:]
@@ -444,7 +451,7 @@ def pivot(call: Call) -> Value:
         else ("columns", "index", "values")
     )
     parts = {name: call.kwargs.get(name) for name in order}
-    for name, value in zip(order, values):
+    for name, value in zip(order, values, strict=False):
         parts[name] = value
     names = {name: names_of(value) for name, value in parts.items()}
     for each in names.values():
@@ -453,9 +460,11 @@ def pivot(call: Call) -> Value:
     known = frame.columns or {}
     rows = [known[name] for name in (*index, *columns) if name in known]
     if call.name == "pivot" and len(rows) == 2 and all(row.data is not None for row in rows):
-        pairs = list(zip(*[row.data.tolist() for row in rows if row.data is not None]))
+        pairs = list(
+            zip(*[row.data.tolist() for row in rows if row.data is not None], strict=False)
+        )
         if len(set(pairs)) < len(pairs):
-            raise Violation("ValueError", "a cell would have two values")
+            raise ViolationError("ValueError", "a cell would have two values")
     if call.name == "pivot_table":
         _check_mean(call, frame, names["values"])
     return _wide(call, frame, index, columns, names["values"], isinstance(parts["values"], Known))
@@ -470,7 +479,7 @@ def _check_mean(call: Call, frame: Frame, values: list[Hashable]) -> None:
             and column.dtype == "str"
             and function in ("mean", "std", "median", "var")
         ):
-            raise Violation("TypeError", f"{function} of text in {name!r}")
+            raise ViolationError("TypeError", f"{function} of text in {name!r}")
 
 
 def _wide(
@@ -497,7 +506,7 @@ def _wide(
     made: dict[Hashable, Array] = {}
     pairs = None
     if rows.data is not None and names.data is not None:
-        pairs = set(zip(rows.data.tolist(), names.data.tolist()))
+        pairs = set(zip(rows.data.tolist(), names.data.tolist(), strict=False))
     filled = call.arg(None, "fill_value") is not None
     for label in labels:
         column = Array("series", (size,), None, labels=index_array, name=lift(label))
@@ -542,7 +551,7 @@ def aggregate(call: Call) -> Value:
         for label, column in (frame.columns or {}).items():
             if column.dtype in ("str", "category") or column.element_types == ("str",):
                 exception = "ValueError" if name in ("corr", "cov") else "TypeError"
-                raise Violation(exception, f"{name} of {column.dtype} in {label!r}")
+                raise ViolationError(exception, f"{name} of {column.dtype} in {label!r}")
     if name in ("corr", "cov"):
         columns = frame.columns
         if columns is not None and frame.is_complete:
@@ -568,7 +577,7 @@ def aggregate(call: Call) -> Value:
             and numeric is False
             and frame.is_complete
         ):
-            raise Violation("TypeError", "text and numbers are summed")
+            raise ViolationError("TypeError", "text and numbers are summed")
         return Array("series", (frame.rows,), labels=frame.labels)
     count = (
         len(frame.columns)
@@ -675,7 +684,7 @@ def join(call: Call) -> Value:
     shared = set(frame.columns) & set(other.columns)
     named_apart = call.arg(None, "lsuffix") is not None or call.arg(None, "rsuffix") is not None
     if shared and not named_apart and call.is_complete:
-        raise Violation("ValueError", f"columns overlap: {sorted(map(str, shared))}")
+        raise ViolationError("ValueError", f"columns overlap: {sorted(map(str, shared))}")
     check_columns(frame, names_of(call.arg(1, "on")))
     columns = {k: derived(c, (None,)) for k, c in {**frame.columns, **other.columns}.items()}
     return Frame(columns, not shared and frame.is_complete and other.is_complete, None)
@@ -687,7 +696,7 @@ def insert(call: Call) -> Value:
     name = names_of(call.arg(1, "column"))
     if frame.columns is not None and name and not call.flag(None, "allow_duplicates"):
         if name[0] in frame.columns:
-            raise Violation("ValueError", f"cannot insert {name[0]!r}, already exists")
+            raise ViolationError("ValueError", f"cannot insert {name[0]!r}, already exists")
         frame.columns[name[0]] = as_column(call.arg(2, "value") or Unknown(), frame.rows)
     else:
         frame.is_complete = False
@@ -710,7 +719,7 @@ def reindex(call: Call) -> Value:
     columns = call.arg(None, "columns")
     if columns is None:
         if frame.labels is not None and facts.repeats(frame.labels):
-            raise Violation("ValueError", "an index with repeated labels cannot be reindexed")
+            raise ViolationError("ValueError", "an index with repeated labels cannot be reindexed")
         return Frame(
             None if frame.columns is None else {k: Array("series", (None,)) for k in frame.columns},
             frame.is_complete,
@@ -721,7 +730,7 @@ def reindex(call: Call) -> Value:
         return Frame(None, False, frame.rows, frame.labels)
     try:
         names = [concrete(item) for item in items]
-    except NotConcrete:
+    except NotConcreteError:
         return Frame(None, False, frame.rows, frame.labels)
     made = {}
     for name in names:
@@ -759,7 +768,7 @@ def resample(call: Call) -> Value:
 
     Raises
     ------
-    Violation
+    ViolationError
         If the index has no dates, or the frequency is none.
     """
     owner = call.receiver
@@ -777,15 +786,15 @@ def resample(call: Call) -> Value:
         and not is_date_index(labels)
         and (labels is None or facts.kind(labels) in ("i", "f", "U"))
     ):
-        raise Violation("TypeError", "only dates are resampled")
+        raise ViolationError("TypeError", "only dates are resampled")
     return Thing("pandas.core.resample.DatetimeIndexResampler", {"of": owner})
 
 
-def _located(value: Value, name: str, state: State) -> Value:
+def _located(value: Value, name: str, _state: State) -> Value:
     return Thing(f"pandas.{name}", {"of": value})
 
 
-def _columns(value: Value, name: str, state: State) -> Value:
+def _columns(value: Value, _name: str, _state: State) -> Value:
     assert isinstance(value, Frame)
     if value.columns is None or not value.is_complete:
         return Array("index", (None,))
@@ -798,7 +807,7 @@ def _columns(value: Value, name: str, state: State) -> Value:
     return made
 
 
-def _shape(value: Value, name: str, state: State) -> Value:
+def _shape(value: Value, name: str, _state: State) -> Value:
     assert isinstance(value, Frame)
     width = len(value.columns) if value.columns is not None and value.is_complete else None
     sizes = [value.rows, width]
@@ -812,7 +821,7 @@ def _shape(value: Value, name: str, state: State) -> Value:
     return Unknown() if None in sizes else Known((value.rows or 0) * (width or 0))
 
 
-def _index(value: Value, name: str, state: State) -> Value:
+def _index(value: Value, _name: str, _state: State) -> Value:
     assert isinstance(value, (Frame, Array))
     rows = value.rows if isinstance(value, Frame) else value.length
     labels = value.labels
@@ -821,18 +830,18 @@ def _index(value: Value, name: str, state: State) -> Value:
     return labels
 
 
-def _values(value: Value, name: str, state: State) -> Value:
+def _values(value: Value, _name: str, _state: State) -> Value:
     assert isinstance(value, Frame)
     return of_frame(value)
 
 
-def _turned(value: Value, name: str, state: State) -> Value:
+def _turned(value: Value, _name: str, _state: State) -> Value:
     assert isinstance(value, Frame)
     rows = len(value.columns) if value.columns is not None and value.is_complete else None
     return Frame(None, False, rows)
 
 
-def _set_columns(owner: Value, value: Value, state: State) -> None:
+def _set_columns(owner: Value, value: Value, _state: State) -> None:
     assert isinstance(owner, Frame)
     items = iteration.elements(value)
     size = len(items) if items is not None else iteration.length(value)
@@ -845,60 +854,64 @@ def _set_columns(owner: Value, value: Value, state: State) -> None:
         and size is not None
         and size != len(owner.columns)
     ):
-        raise Violation("ValueError", f"{size} names are given for {len(owner.columns)} columns")
+        raise ViolationError(
+            "ValueError", f"{size} names are given for {len(owner.columns)} columns"
+        )
     try:
         names = [concrete(item) for item in items or []]
-    except NotConcrete:
+    except NotConcreteError:
         names = []
     if items is None or owner.columns is None or len(names) != len(owner.columns):
         owner.columns, owner.is_complete = None, False
         return
-    owner.columns = dict(zip(names, owner.columns.values()))
+    owner.columns = dict(zip(names, owner.columns.values(), strict=False))
 
 
-def _set_index(owner: Value, value: Value, state: State) -> None:
+def _set_index(owner: Value, value: Value, _state: State) -> None:
     assert isinstance(owner, (Frame, Array))
     rows = owner.rows if isinstance(owner, Frame) else owner.length
     size = iteration.length(value)
     if rows is not None and size is not None and size != rows:
-        raise Violation("ValueError", f"{size} labels are given for {rows} rows")
+        raise ViolationError("ValueError", f"{size} labels are given for {rows} rows")
     column = as_column(value, rows)
     column.home = "index"
     owner.labels = column
 
 
-AGGREGATES: Final = ("mean", "sum", "median", "std", "var", "min", "max", "prod", "skew", "kurt", "sem",
-    "count", "nunique", "any", "all", "corr", "cov", "quantile", "idxmax", "idxmin")  # fmt: skip
+AGGREGATES: Final = (
+    "mean", "sum", "median", "std", "var", "min", "max", "prod", "skew", "kurt", "sem", "count",
+    "nunique", "any", "all", "corr", "cov", "quantile", "idxmax", "idxmin",
+)  # fmt: skip
+
+METHODS: Final[dict[str, Handler]] = {
+    "drop": drop,
+    "rename": rename,
+    "assign": assign,
+    "set_index": set_index,
+    "reset_index": reset_index,
+    **dict.fromkeys(("sort_values", "nlargest", "nsmallest", "explode"), by_column),
+    **dict.fromkeys(("head", "tail", "sample", "dropna", "drop_duplicates"), part),
+    "merge": merge,
+    **dict.fromkeys(("pivot", "pivot_table"), pivot),
+    **dict.fromkeys(AGGREGATES, aggregate),
+    "astype": astype,
+    **dict.fromkeys(("fillna", "ffill", "bfill", "interpolate"), fill),
+    **dict.fromkeys(("apply", "map", "transform", "agg"), apply),
+    "melt": melt,
+    "to_numpy": to_numpy,
+    "join": join,
+    "insert": insert,
+    "pop": pop,
+    "reindex": reindex,
+    **dict.fromkeys(
+        ("copy", "sort_index", "round", "abs", "infer_objects", "convert_dtypes"), unchanged
+    ),
+    **dict.fromkeys(("isna", "isnull", "notna", "notnull", "isin"), isna),
+    "resample": resample,
+}
 
 FUNCTIONS: Final[dict[str, Handler]] = {
-    f"pandas.DataFrame.{name}": rule
-    for name, rule in {
-        "drop": drop,
-        "rename": rename,
-        "assign": assign,
-        "set_index": set_index,
-        "reset_index": reset_index,
-        **dict.fromkeys(("sort_values", "nlargest", "nsmallest", "explode"), by_column),
-        **dict.fromkeys(("head", "tail", "sample", "dropna", "drop_duplicates"), part),
-        "merge": merge,
-        **dict.fromkeys(("pivot", "pivot_table"), pivot),
-        **dict.fromkeys(AGGREGATES, aggregate),
-        "astype": astype,
-        **dict.fromkeys(("fillna", "ffill", "bfill", "interpolate"), fill),
-        **dict.fromkeys(("apply", "map", "transform", "agg"), apply),
-        "melt": melt,
-        "to_numpy": to_numpy,
-        "join": join,
-        "insert": insert,
-        "pop": pop,
-        "reindex": reindex,
-        **dict.fromkeys(
-            ("copy", "sort_index", "round", "abs", "infer_objects", "convert_dtypes"), unchanged
-        ),
-        **dict.fromkeys(("isna", "isnull", "notna", "notnull", "isin"), isna),
-        "resample": resample,
-    }.items()
-} | {
+    **{f"pandas.DataFrame.{name}": rule for name, rule in METHODS.items()},
     "pandas.merge": merge,
     "pandas.pivot_table": pivot,
     "pandas.pivot": pivot,

@@ -23,7 +23,7 @@ from failbench.crashes.rules.knowledge.values import (
     Unknown,
     Value,
 )
-from failbench.crashes.rules.knowledge.violation import Violation
+from failbench.crashes.rules.knowledge.violation import ViolationError
 
 TABLE: Final = "pandas.core.groupby.DataFrameGroupBy"
 COLUMN: Final = "pandas.core.groupby.SeriesGroupBy"
@@ -34,7 +34,7 @@ def group(call: Call) -> Value:
 
     Raises
     ------
-    Violation
+    ViolationError
         If a column is not there.
     """
     owner = call.receiver
@@ -49,7 +49,7 @@ def group(call: Call) -> Value:
                 [n for n in names if n != known and not (isinstance(known, tuple) and n in known)],
             )
         if by is None and call.arg(None, "level") is None and call.is_complete:
-            raise Violation("TypeError", "groups need to be told by what")
+            raise ViolationError("TypeError", "groups need to be told by what")
         is_flat = isinstance(by, Known)
         is_named = is_flat or (isinstance(by, Sequence) and len(names) == by.size)
         return Thing(
@@ -65,7 +65,7 @@ def group(call: Call) -> Value:
     return Thing(COLUMN, {"series": owner, "keys": []})
 
 
-def labels_of(call: Call, frame: Frame, keys: list[Hashable]) -> Array | None:
+def labels_of(_call: Call, frame: Frame, keys: list[Hashable]) -> Array | None:
     """The index that groups have: the values of their one key."""
     if len(keys) != 1 or frame.columns is None or keys[0] not in frame.columns:
         if len(keys) > 1:
@@ -88,7 +88,7 @@ def aggregate(call: Call) -> Value:
 
     Raises
     ------
-    Violation
+    ViolationError
         If a column has no such number.
     """
     groups = call.receiver
@@ -146,7 +146,7 @@ def _check(name: str, column: Array | None, label: Hashable) -> None:
     if column is None or name not in ("mean", "std", "var", "median", "sem", "prod", "quantile"):
         return
     if column.dtype in ("str", "category") or column.element_types == ("str",):
-        raise Violation("TypeError", f"{name} of {column.dtype} in {label!r}")
+        raise ViolationError("TypeError", f"{name} of {column.dtype} in {label!r}")
 
 
 def chosen(call: Call) -> Value:
@@ -167,9 +167,7 @@ def chosen(call: Call) -> Value:
         labels = labels_of(call, frame, keys)
         rows = None if labels is None else labels.length
         made = {name: Array("series", (rows,), labels=labels) for name in call.kwargs}
-        return Frame(
-            {k: v for k, v in made.items()}, bool(groups.facts.get("as_index", True)), rows, labels
-        )
+        return Frame(dict(made.items()), bool(groups.facts.get("as_index", True)), rows, labels)
     if isinstance(functions, Known) and isinstance(functions.data, str):
         return aggregate(Call(call.state, f"{groups.path}.{functions.data}", [], {}, True, groups))
     return Frame(None, False, None) if groups.path == TABLE else Unknown()
@@ -180,7 +178,7 @@ def taken(call: Call) -> Value:
 
     Raises
     ------
-    Violation
+    ViolationError
         If there is no group of that name.
     """
     groups = call.receiver
@@ -191,7 +189,7 @@ def taken(call: Call) -> Value:
         known = None if column is None else facts.values_of(column)
         name = call.first()
         if known is not None and isinstance(name, Known) and name.data not in known:
-            raise Violation("KeyError", f"{name.data!r} is none of the groups {known[:8]}")
+            raise ViolationError("KeyError", f"{name.data!r} is none of the groups {known[:8]}")
     return Unknown()
 
 
@@ -205,8 +203,10 @@ def spread(call: Call) -> Value:
     return Unknown()
 
 
-AGGREGATES: Final = ("mean", "sum", "median", "std", "var", "min", "max", "count", "size", "first", "last",
-    "nunique", "prod", "sem", "quantile")  # fmt: skip
+AGGREGATES: Final = (
+    "mean", "sum", "median", "std", "var", "min", "max", "count", "size", "first", "last",
+    "nunique", "prod", "sem", "quantile",
+)  # fmt: skip
 
 FUNCTIONS: Final[dict[str, Handler]] = {
     "pandas.DataFrame.groupby": group,

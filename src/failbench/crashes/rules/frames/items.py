@@ -9,7 +9,13 @@ import numpy as np
 
 from failbench.crashes.rules.evaluation.operators import as_array
 from failbench.crashes.rules.knowledge import facts
-from failbench.crashes.rules.knowledge.folding import NotConcrete, concrete, key_of, lift, of_data
+from failbench.crashes.rules.knowledge.folding import (
+    NotConcreteError,
+    concrete,
+    key_of,
+    lift,
+    of_data,
+)
 from failbench.crashes.rules.knowledge.shapes import derived
 from failbench.crashes.rules.knowledge.state import State
 from failbench.crashes.rules.knowledge.values import (
@@ -22,7 +28,7 @@ from failbench.crashes.rules.knowledge.values import (
     Unknown,
     Value,
 )
-from failbench.crashes.rules.knowledge.violation import Violation
+from failbench.crashes.rules.knowledge.violation import ViolationError
 
 MISSING_SHOWN = 8
 
@@ -44,7 +50,7 @@ def check_columns(frame: Frame, names: list[Hashable], exception: str = "KeyErro
 
     Raises
     ------
-    Violation
+    ViolationError
         If one is certain not to be there.
     """
     if frame.columns is None or not frame.is_complete:
@@ -52,7 +58,7 @@ def check_columns(frame: Frame, names: list[Hashable], exception: str = "KeyErro
     for name in names:
         if name not in frame.columns:
             known = list(frame.columns)[:MISSING_SHOWN]
-            raise Violation(exception, f"{name!r} is none of the columns {known}")
+            raise ViolationError(exception, f"{name!r} is none of the columns {known}")
 
 
 def names_of(value: Value | None) -> list[Hashable]:
@@ -113,7 +119,7 @@ def item_of_frame(frame: Frame, index: Value) -> Value:
 
     Raises
     ------
-    Violation
+    ViolationError
         If a column is not there, or a mask has another length.
     """
     if isinstance(index, Array) and index.home != "python":
@@ -134,13 +140,13 @@ def item_of_frame(frame: Frame, index: Value) -> Value:
             return rows_of(frame, None)
         try:
             names = list(concrete(index))
-        except NotConcrete:
+        except NotConcreteError:
             return Frame(None, False, frame.rows, frame.labels)
         check_columns(frame, names)
         return select(frame, names)
     try:
         key = key_of(index)
-    except NotConcrete:
+    except NotConcreteError:
         if isinstance(index, Known) and isinstance(index.data, slice):
             return rows_of(frame, None)
         return Unknown()
@@ -156,18 +162,25 @@ def item_of_frame(frame: Frame, index: Value) -> Value:
 
 def _check_mask(rows: int | None, size: int | None, exception: str) -> None:
     if rows is not None and size is not None and rows != size:
-        raise Violation(exception, f"a mask of {size} is used for {rows} rows")
+        raise ViolationError(exception, f"a mask of {size} is used for {rows} rows")
 
 
 def _masked(owner: Frame | Array, mask: Array, by_loc: bool = False) -> Value:
     rows = owner.rows if isinstance(owner, Frame) else owner.length
     if mask.home == "series":
         if facts.has_nan(mask) and mask.dtype == "object":
-            raise Violation("ValueError", "a mask has gaps")
+            raise ViolationError("ValueError", "a mask has gaps")
         size = mask.length
-        if rows is not None and size is not None and size < rows and (mask.is_unique or True):
-            if mask.labels is not None and mask.labels.is_unique is not False:
-                raise Violation("IndexingError", f"a mask of {size} labels is used for {rows} rows")
+        if (
+            rows is not None
+            and size is not None
+            and size < rows
+            and mask.labels is not None
+            and mask.labels.is_unique is not False
+        ):
+            raise ViolationError(
+                "IndexingError", f"a mask of {size} labels is used for {rows} rows"
+            )
     else:
         _check_mask(rows, mask.length, "IndexError" if by_loc else "ValueError")
     count = int(mask.data.sum()) if mask.data is not None and mask.data.dtype == bool else None
@@ -180,7 +193,7 @@ def item_of_series(series: Array, index: Value) -> Value:
 
     Raises
     ------
-    Violation
+    ViolationError
         If a label is not there, or a mask has another length.
     """
     if isinstance(index, Array) and index.home != "python":
@@ -189,7 +202,7 @@ def item_of_series(series: Array, index: Value) -> Value:
         return part_of(series, index.length)
     try:
         key = concrete(index)
-    except NotConcrete:
+    except NotConcreteError:
         return Unknown()
     if isinstance(key, slice):
         return part_of(
@@ -214,13 +227,13 @@ def _element(series: Array) -> Value:
 
 
 def check_label(
-    labels: Array | None, rows: int | None, key: Any, exception: str = "KeyError"
+    labels: Array | None, _rows: int | None, key: Any, exception: str = "KeyError"
 ) -> None:
     """Refuse a label that an index does not have.
 
     Raises
     ------
-    Violation
+    ViolationError
         If it is certain not to be there.
     """
     if labels is None:
@@ -235,18 +248,22 @@ def check_label(
     if known is not None and labels.rank == 1:
         try:
             if key not in known:
-                raise Violation(exception, f"{key!r} is none of the labels {known[:MISSING_SHOWN]}")
+                raise ViolationError(
+                    exception, f"{key!r} is none of the labels {known[:MISSING_SHOWN]}"
+                )
         except (TypeError, ValueError):
             return
         return
     if kind in ("i", "u") and isinstance(key, str):
-        raise Violation(exception, f"{key!r} is no label where labels are whole numbers")
+        raise ViolationError(exception, f"{key!r} is no label where labels are whole numbers")
     if kind in ("i", "u") and isinstance(key, (int, np.integer)):
-        low, high, is_attained = facts.bounds(labels)
+        low, high, _is_attained = facts.bounds(labels)
         if low is not None and high is not None and not low <= key <= high:
-            raise Violation(exception, f"{key!r} is beyond the labels from {low:g} to {high:g}")
+            raise ViolationError(
+                exception, f"{key!r} is beyond the labels from {low:g} to {high:g}"
+            )
     if labels.dtype == "str" and isinstance(key, (int, np.integer)) and not isinstance(key, bool):
-        raise Violation(exception, f"{key!r} is no label where labels are text")
+        raise ViolationError(exception, f"{key!r} is no label where labels are text")
 
 
 def _check_date(labels: Array, key: Any, exception: str) -> None:
@@ -259,7 +276,7 @@ def _check_date(labels: Array, key: Any, exception: str) -> None:
     except (ValueError, TypeError):
         return
     if not bool((rounded == day).any()):
-        raise Violation(exception, f"{key!r} is none of the dates")
+        raise ViolationError(exception, f"{key!r} is none of the dates")
 
 
 def item_of_group(group: Thing, index: Value) -> Value:
@@ -267,7 +284,7 @@ def item_of_group(group: Thing, index: Value) -> Value:
 
     Raises
     ------
-    Violation
+    ViolationError
         If a column is not there.
     """
     frame = group.facts.get("frame")
@@ -289,7 +306,7 @@ def located(owner: Thing, index: Value, state: State) -> Value:
 
     Raises
     ------
-    Violation
+    ViolationError
         If a label or position is not there.
     """
     table = owner.facts["of"]
@@ -303,7 +320,9 @@ def located(owner: Thing, index: Value, state: State) -> Value:
     is_place = owner.path in ("pandas.iloc", "pandas.iat")
     limit = 2 if isinstance(table, Frame) else 1
     if len(parts) > limit and (is_place or labels_are_flat(table)):
-        raise Violation("IndexingError", f"{len(parts)} indices are given where {limit} are due")
+        raise ViolationError(
+            "IndexingError", f"{len(parts)} indices are given where {limit} are due"
+        )
     if len(parts) > limit:
         return Unknown()
     if len(parts) > 1 and not is_place and not labels_are_flat(table):
@@ -323,12 +342,10 @@ def labels_are_flat(table: Frame | Array) -> bool:
 def _by_place(table: Frame | Array, part: Value) -> Value:
     rows = table.rows if isinstance(table, Frame) else table.length
     if isinstance(part, Known) and isinstance(part.data, (str, float)):
-        raise Violation(
-            "TypeError" if isinstance(part.data, float) else "TypeError", "places are whole numbers"
-        )
+        raise ViolationError("TypeError", "places are whole numbers")
     if isinstance(part, Array) and facts.kind(part) == "b" and part.rank:
         if part.home == "series":
-            raise Violation(
+            raise ViolationError(
                 "NotImplementedError"
                 if facts.kind(table.labels or Array("index")) == "i"
                 else "ValueError",
@@ -337,7 +354,7 @@ def _by_place(table: Frame | Array, part: Value) -> Value:
         return _masked(table, part, by_loc=True)
     try:
         place = concrete(part)
-    except NotConcrete:
+    except NotConcreteError:
         if isinstance(part, Array) and rows is not None:
             _check_places(part, rows)
         if isinstance(part, Array) and part.rank == 1:
@@ -360,11 +377,15 @@ def _by_place(table: Frame | Array, part: Value) -> Value:
         )
     places = place if isinstance(place, (list, np.ndarray)) else [place]
     for each in places:
-        if isinstance(each, (int, np.integer)) and not isinstance(each, bool) and rows is not None:
-            if not -rows <= each < rows:
-                raise Violation(
-                    "IndexError", f"there is no place {each} where there are {rows} rows"
-                )
+        if (
+            isinstance(each, (int, np.integer))
+            and not isinstance(each, bool)
+            and rows is not None
+            and not -rows <= each < rows
+        ):
+            raise ViolationError(
+                "IndexError", f"there is no place {each} where there are {rows} rows"
+            )
     if isinstance(place, (list, np.ndarray)):
         data = np.asarray(place) if len(place) else None
         return (
@@ -380,7 +401,9 @@ def _check_places(index: Array, rows: int) -> None:
     if low is None or high is None or index.size == 0:
         return
     if (is_attained and (high >= rows or low < -rows)) or low >= rows:
-        raise Violation("IndexError", f"there is no place {high:g} where there are {rows} rows")
+        raise ViolationError(
+            "IndexError", f"there is no place {high:g} where there are {rows} rows"
+        )
 
 
 def _by_label(table: Frame | Array, part: Value) -> Value:
@@ -390,7 +413,7 @@ def _by_label(table: Frame | Array, part: Value) -> Value:
         return _masked(table, part, by_loc=True)
     try:
         key = concrete(part)
-    except NotConcrete:
+    except NotConcreteError:
         if isinstance(part, Array) and part.rank:
             return rows_of(table, None) if isinstance(table, Frame) else part_of(table, None)
         return Unknown()
@@ -434,12 +457,12 @@ def _row(frame: Frame, key: Any) -> Value:
 def _column(frame: Frame, selected: Value, part: Value, is_place: bool) -> Value:
     try:
         key = concrete(part)
-    except NotConcrete:
+    except NotConcreteError:
         return Unknown()
     if is_place:
         count = len(frame.columns) if frame.columns is not None and frame.is_complete else None
         if isinstance(key, (int, np.integer)) and count is not None and not -count <= key < count:
-            raise Violation(
+            raise ViolationError(
                 "IndexError", f"there is no place {key} where there are {count} columns"
             )
         if isinstance(selected, Frame) and selected.columns is not None and count is not None:
@@ -470,7 +493,7 @@ def store_column(frame: Frame, index: Value, value: Value) -> None:
 
     Raises
     ------
-    Violation
+    ViolationError
         If the value has another length than the table.
     """
     if isinstance(index, Array):
@@ -480,7 +503,7 @@ def store_column(frame: Frame, index: Value, value: Value) -> None:
         return
     try:
         key = key_of(index)
-    except NotConcrete:
+    except NotConcreteError:
         frame.is_complete = False
         return
     if frame.columns is None:
@@ -494,13 +517,16 @@ def store_column(frame: Frame, index: Value, value: Value) -> None:
     is_aligned = isinstance(value, Array) and value.home == "series"
     is_empty = not frame.columns and frame.is_complete
     if (
-        size is not None
-        and frame.rows is not None
-        and not is_aligned
-        and not isinstance(value, Frame)
+        (
+            size is not None
+            and frame.rows is not None
+            and not is_aligned
+            and not isinstance(value, Frame)
+        )
+        and size != frame.rows
+        and not is_empty
     ):
-        if size != frame.rows and not is_empty:
-            raise Violation("ValueError", f"{size} values are stored in {frame.rows} rows")
+        raise ViolationError("ValueError", f"{size} values are stored in {frame.rows} rows")
     if is_aligned and size is not None and frame.rows is not None and size != frame.rows:
         column = Array("series", (frame.rows,))
     if is_empty and frame.rows in (0, None) and size is not None:
@@ -544,12 +570,12 @@ def as_column(value: Value, rows: int | None) -> Array:
     return made
 
 
-def store_in_series(series: Array, index: Value, value: Value) -> None:
+def store_in_series(series: Array, _index: Value, value: Value) -> None:
     """Store ``series[index] = value``.
 
     Raises
     ------
-    Violation
+    ViolationError
         If the value is none of the categories.
     """
     _check_fit(series, value)
@@ -566,21 +592,21 @@ def _check_fit(column: Array, value: Value) -> None:
         and value.data == value.data
         and value.data not in column.categories
     ):
-        raise Violation(
+        raise ViolationError(
             "TypeError", f"{value.data!r} is none of the categories {column.categories[:5]}"
         )
     kind = facts.kind(column)
     if kind in ("i", "u", "f", "b") and isinstance(value.data, str):
-        raise Violation("TypeError", f"{value.data!r} is no value of {column.dtype}")
+        raise ViolationError("TypeError", f"{value.data!r} is no value of {column.dtype}")
     if (
         kind in ("i", "u")
         and isinstance(value.data, float)
         and value.data == value.data
         and value.data % 1
     ):
-        raise Violation("TypeError", f"{value.data!r} is no value of {column.dtype}")
+        raise ViolationError("TypeError", f"{value.data!r} is no value of {column.dtype}")
     if column.dtype == "str" and isinstance(value.data, (int, float)) and value.data == value.data:
-        raise Violation("TypeError", f"{value.data!r} is no text")
+        raise ViolationError("TypeError", f"{value.data!r} is no text")
 
 
 def store_located(owner: Thing, index: Value, value: Value) -> None:
@@ -588,7 +614,7 @@ def store_located(owner: Thing, index: Value, value: Value) -> None:
 
     Raises
     ------
-    Violation
+    ViolationError
         If a position is not there, or the value is none of a column's type.
     """
     table = owner.facts["of"]
@@ -642,6 +668,6 @@ def is_gap(value: Value) -> bool:
     """Whether a value stands for what is missing."""
     try:
         data = concrete(value)
-    except NotConcrete:
+    except NotConcreteError:
         return False
     return data is None or (isinstance(data, float) and data != data)

@@ -15,7 +15,7 @@ from failbench.crashes.rules.evaluation.registry import Handler
 from failbench.crashes.rules.frames.items import as_column, names_of, rows_of
 from failbench.crashes.rules.knowledge import facts, memory
 from failbench.crashes.rules.knowledge.dtypes import named
-from failbench.crashes.rules.knowledge.folding import NotConcrete, concrete, lift, of_data
+from failbench.crashes.rules.knowledge.folding import NotConcreteError, concrete, lift, of_data
 from failbench.crashes.rules.knowledge.shapes import derived
 from failbench.crashes.rules.knowledge.state import Call
 from failbench.crashes.rules.knowledge.values import (
@@ -28,7 +28,7 @@ from failbench.crashes.rules.knowledge.values import (
     Unknown,
     Value,
 )
-from failbench.crashes.rules.knowledge.violation import Violation
+from failbench.crashes.rules.knowledge.violation import ViolationError
 
 MONTHS: Final = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 
@@ -64,7 +64,7 @@ def frame(call: Call) -> Value:
 
     Raises
     ------
-    Violation
+    ViolationError
         If columns have other lengths, or names are other than there are columns.
     """
     value = call.arg(0, "data")
@@ -112,7 +112,7 @@ def _of_columns(
         is_one = isinstance(each, Known) or (isinstance(each, Array) and each.rank == 0)
         size = None if is_one or isinstance(each, Mapping) else iteration.length(each)
         if isinstance(each, Array) and each.rank is not None and each.rank > 1:
-            raise Violation("ValueError", "a column has one axis")
+            raise ViolationError("ValueError", "a column has one axis")
         if size is not None and not (isinstance(each, Array) and each.home == "series"):
             sizes[key] = size
         elif size is not None:
@@ -120,14 +120,18 @@ def _of_columns(
             if rows != size:
                 rows = -1
     if len(set(sizes.values())) > 1:
-        raise Violation("ValueError", f"columns have the lengths {sorted(set(sizes.values()))}")
+        raise ViolationError(
+            "ValueError", f"columns have the lengths {sorted(set(sizes.values()))}"
+        )
     all_plain = all(isinstance(e, Known) for e in value.items.values())
     if all_plain and value.items and labels is None and value.is_complete:
-        raise Violation("ValueError", "columns that are all scalars need an index")
+        raise ViolationError("ValueError", "columns that are all scalars need an index")
     if sizes:
         rows = next(iter(sizes.values()))
         if labels is not None and labels.length is not None and labels.length != rows:
-            raise Violation("ValueError", f"an index of {labels.length} is given for {rows} rows")
+            raise ViolationError(
+                "ValueError", f"an index of {labels.length} is given for {rows} rows"
+            )
     elif labels is not None:
         rows = labels.length
     is_unaligned = rows == -1
@@ -174,7 +178,7 @@ def _of_rows(
     if names is not None and is_given and len(lengths) == 1 and None not in lengths:
         width = next(iter(lengths))
         if width != len(names) and all(isinstance(each, Sequence) for each in items):
-            raise Violation("ValueError", f"{len(names)} names are given for {width} columns")
+            raise ViolationError("ValueError", f"{len(names)} names are given for {width} columns")
     if names is not None and is_given:
         columns = {}
         for place, name in enumerate(names):
@@ -202,17 +206,17 @@ def _of_grid(
             names is not None,
         )
     if len(array.shape) > 2:
-        raise Violation("ValueError", f"a table has two axes, not {len(array.shape)}")
+        raise ViolationError("ValueError", f"a table has two axes, not {len(array.shape)}")
     rows = array.shape[0] if array.shape else None
     if array.fields is not None or array.dtype in (None, "void"):
         return Frame(None, False, rows)
     width = array.shape[1] if len(array.shape) == 2 else 1
     if names is not None and width is not None and len(names) != width:
-        raise Violation("ValueError", f"{len(names)} names are given for {width} columns")
+        raise ViolationError("ValueError", f"{len(names)} names are given for {width} columns")
     if array.home == "series" and labels is not None:
         return Frame(None, False, labels.length, labels)
     if labels is not None and None not in (labels.length, rows) and labels.length != rows:
-        raise Violation("ValueError", f"an index of {labels.length} is given for {rows} rows")
+        raise ViolationError("ValueError", f"an index of {labels.length} is given for {rows} rows")
     known = names if is_given else None if width is None else list(range(width))
     if known is None:
         return Frame(None, False, rows, labels or rows_index(rows))
@@ -256,18 +260,21 @@ def series(call: Call) -> Value:
     taken = operators.as_array(value)
     is_array = isinstance(value, Array)
     if is_array and taken is not None and taken.rank is not None and taken.rank > 1:
-        raise Violation("ValueError", f"a series has one axis, not {taken.rank}")
+        raise ViolationError("ValueError", f"a series has one axis, not {taken.rank}")
     size = iteration.length(value)
     is_one = isinstance(value, Known)
     if (
-        labels is not None
-        and not is_one
-        and not (isinstance(value, Array) and value.home == "series")
+        (
+            labels is not None
+            and not is_one
+            and not (isinstance(value, Array) and value.home == "series")
+        )
+        and None not in (size, labels.length)
+        and size != labels.length
     ):
-        if None not in (size, labels.length) and size != labels.length:
-            raise Violation(
-                "ValueError", f"{size} values are given for an index of {labels.length}"
-            )
+        raise ViolationError(
+            "ValueError", f"{size} values are given for an index of {labels.length}"
+        )
     if taken is not None and taken.rank is not None and taken.rank > 1:
         return Array("series", (size,), "object", labels=labels)
     column = as_column(value, labels.length if labels is not None else 1)
@@ -281,12 +288,12 @@ def series(call: Call) -> Value:
     return column
 
 
-def to_type(column: Array, dtype: str | None, original: Value | None = None) -> Array:
+def to_type(column: Array, dtype: str | None, _original: Value | None = None) -> Array:
     """A series in another type.
 
     Raises
     ------
-    Violation
+    ViolationError
         If gaps or text are made whole numbers.
     """
     target = facts.kind(Array("series", (), dtype)) if dtype is not None else None
@@ -295,14 +302,13 @@ def to_type(column: Array, dtype: str | None, original: Value | None = None) -> 
         and dtype is not None
         and dtype[0].islower()
         and facts.kind(column) in ("f", None, "O")
-    ):
-        if facts.has_nan(column) or facts.has_inf(column):
-            is_number = facts.kind(column) == "f"
-            raise Violation(
-                "IntCastingNaNError" if is_number else "TypeError", "gaps are no whole numbers"
-            )
+    ) and (facts.has_nan(column) or facts.has_inf(column)):
+        is_number = facts.kind(column) == "f"
+        raise ViolationError(
+            "IntCastingNaNError" if is_number else "TypeError", "gaps are no whole numbers"
+        )
     if target == "f" and facts.kind(column) == "M":
-        raise Violation("TypeError", "dates are no numbers")
+        raise ViolationError("TypeError", "dates are no numbers")
     if dtype == "category":
         made = derived(column, column.shape, "category", keep=True)
         made.categories = facts.values_of(column)
@@ -344,11 +350,11 @@ def date_range(call: Call) -> Value:
     try:
         if start is not None and step in units and units[step]:
             unit = units[step]
-            first = np.datetime64(start)
+            first: Any = np.datetime64(start)
             if count is not None and count <= 20_000:
                 made.data = np.datetime64(first, unit) + np.arange(count)
             elif end is not None:
-                last = np.datetime64(end)
+                last: Any = np.datetime64(end)
                 data = np.arange(np.datetime64(first, unit), np.datetime64(last, unit) + 1)
                 if data.size <= 20_000:
                     made.data, made.shape = data, data.shape
@@ -368,29 +374,29 @@ def check_frequency(text: str | None) -> None:
 
     Raises
     ------
-    Violation
+    ViolationError
         ``ValueError``.
     """
     if text is not None and text.lstrip("-0123456789").partition("-")[0] in OLD_FREQUENCIES:
-        raise Violation("ValueError", f"{text!r} is no frequency since version 3.0")
+        raise ViolationError("ValueError", f"{text!r} is no frequency since version 3.0")
 
 
 def concat(call: Call) -> Value:
     """Tables one after another, or beside one another."""
     value = call.arg(0, "objs")
     if isinstance(value, (Frame, Array)) and value is not None:
-        raise Violation("TypeError", "a list of tables is put together, not a table")
+        raise ViolationError("TypeError", "a list of tables is put together, not a table")
     items = iteration.elements(value or Unknown())
     if items is None:
         return Unknown()
     kept = [e for e in items if not (isinstance(e, Known) and e.data is None)]
     if not kept:
-        raise Violation("ValueError", "there is nothing to put together")
+        raise ViolationError("ValueError", "there is nothing to put together")
     for each in kept:
         if isinstance(each, (Sequence, Mapping, Known)) or (
             isinstance(each, Array) and each.home not in ("series", "python")
         ):
-            raise Violation("TypeError", "only tables and series are put together")
+            raise ViolationError("TypeError", "only tables and series are put together")
     axis = call.known(1, "axis", default=0)
     frames = [each for each in kept if isinstance(each, Frame)]
     if len(frames) < len(kept):
@@ -421,7 +427,7 @@ def concat(call: Call) -> Value:
             made.dtype = known[0].dtype if len({part.dtype for part in known}) == 1 else None
             gaps = [facts.has_nan(part) for part in known]
             made.nan = True if True in gaps else False if set(gaps) == {False} else None
-        elif any(e.rows for e, part in zip(frames, parts) if part is None):
+        elif any(e.rows for e, part in zip(frames, parts, strict=False) if part is None):
             made.nan = True
             made.dtype = "float64" if facts.kind(known[0]) in ("i", "f") else known[0].dtype
         columns[name] = made
@@ -434,7 +440,7 @@ def read_csv(call: Call) -> Value:
 
     Raises
     ------
-    Violation
+    ViolationError
         If a column that an argument names is not in the header.
     """
     source = call.first()
@@ -472,7 +478,7 @@ def read_csv(call: Call) -> Value:
     for argument in ("usecols", "parse_dates", "index_col"):
         for name in names_of(call.arg(None, argument)):
             if isinstance(name, str) and name not in header:
-                raise Violation(
+                raise ViolationError(
                     "ValueError", f"{argument} names {name!r}, which is none of {header}"
                 )
     labels = rows_index(len(lines))
@@ -518,10 +524,9 @@ def _cells(cells: list[str]) -> Array:
             continue
     if {cell.lower() for cell in filled} <= {"true", "false"} and filled == cells:
         return of_data(np.array([cell.lower() == "true" for cell in cells]), "series")
-    made = of_data(
+    return of_data(
         np.array([None if c in missing else c for c in cells], dtype=object), "series", "str"
     )
-    return made
 
 
 def to_numbers(call: Call) -> Value:
@@ -540,7 +545,7 @@ def to_numbers(call: Call) -> Value:
             try:
                 float(each)
             except ValueError as error:
-                raise Violation("ValueError", f"{each!r} is no number") from error
+                raise ViolationError("ValueError", f"{each!r} is no number") from error
     return made
 
 
@@ -552,9 +557,13 @@ def to_dates(call: Call) -> Value:
         return Unknown()
     errors = call.text(None, "errors", default="raise")
     for each in facts.seen(column) if errors == "raise" else ():
-        if isinstance(each, str) and not any(letter.isdigit() for letter in each) and each.strip():
-            if each.lower()[:3] not in (*MONTHS, "now", "tod", "nat", "nan", "non", "n/a"):
-                raise Violation("DateParseError", f"{each!r} is no date")
+        if (
+            isinstance(each, str)
+            and not any(letter.isdigit() for letter in each)
+            and each.strip()
+            and each.lower()[:3] not in (*MONTHS, "now", "tod", "nat", "nan", "non", "n/a")
+        ):
+            raise ViolationError("DateParseError", f"{each!r} is no date")
     home = "series" if column.home == "series" else "index"
     if column.rank == 0:
         return Unknown()
@@ -574,7 +583,7 @@ def categories(call: Call) -> Value:
             if allowed is None and column is not None
             else tuple(concrete(allowed))
         )
-    except (NotConcrete, TypeError):
+    except (NotConcreteError, TypeError):
         made.categories = None
     return made
 
@@ -584,13 +593,13 @@ def cut(call: Call) -> Value:
 
     Raises
     ------
-    Violation
+    ViolationError
         If bins do not rise, or there are other numbers of names than of bins.
     """
     column = operators.as_array(call.first()) if call.args else None
     try:
         bins = call.known(1, "bins", "q")
-    except NotConcrete:
+    except NotConcreteError:
         bins = None
     labels = call.arg(None, "labels") or (
         call.args[3] if call.name == "cut" and len(call.args) > 3 else None
@@ -603,15 +612,15 @@ def cut(call: Call) -> Value:
     ):
         edges = np.asarray(bins, dtype=float)
         if call.name == "cut" and bool((np.diff(edges) < 0).any()):
-            raise Violation("ValueError", "bins must increase")
+            raise ViolationError("ValueError", "bins must increase")
         if (
             call.name == "cut"
             and bool((np.diff(edges) == 0).any())
             and call.text(None, "duplicates") != "drop"
         ):
-            raise Violation("ValueError", "edges of bins must be unique")
+            raise ViolationError("ValueError", "edges of bins must be unique")
         if call.name == "qcut" and (edges.min() < 0 or edges.max() > 1):
-            raise Violation("ValueError", "quantiles are between 0 and 1")
+            raise ViolationError("ValueError", "quantiles are between 0 and 1")
     count = len(edges) - 1 if edges is not None else bins if isinstance(bins, int) else None
     size = iteration.length(labels) if labels is not None else None
     if (
@@ -620,9 +629,9 @@ def cut(call: Call) -> Value:
         and size != count
         and call.text(None, "duplicates") != "drop"
     ):
-        raise Violation("ValueError", f"{size} names are given for {count} bins")
+        raise ViolationError("ValueError", f"{size} names are given for {count} bins")
     if column is not None and column.dtype == "str":
-        raise Violation("TypeError", "text has no bins")
+        raise ViolationError("TypeError", "text has no bins")
     is_code = isinstance(labels, Known) and labels.data is False
     home = "series" if column is not None and column.home == "series" else "numpy"
     made = Array(home, None if column is None else column.shape, None if is_code else "category")
@@ -654,7 +663,7 @@ def dummies(call: Call) -> Value:
         if value.columns is not None and value.is_complete:
             for name in names_of(from_columns):
                 if name not in value.columns:
-                    raise Violation("KeyError", f"{name!r} is none of the columns")
+                    raise ViolationError("KeyError", f"{name!r} is none of the columns")
         return Frame(None, False, value.rows, value.labels)
     column = operators.as_array(value)
     if column is None:

@@ -14,7 +14,7 @@ from failbench.crashes.rules.frames.items import part_of
 from failbench.crashes.rules.frames.making import rows_index, to_type
 from failbench.crashes.rules.knowledge import facts, memory
 from failbench.crashes.rules.knowledge.dtypes import named
-from failbench.crashes.rules.knowledge.folding import NotConcrete, concrete, of_data
+from failbench.crashes.rules.knowledge.folding import NotConcreteError, concrete, of_data
 from failbench.crashes.rules.knowledge.shapes import derived
 from failbench.crashes.rules.knowledge.state import Call, State
 from failbench.crashes.rules.knowledge.values import (
@@ -28,7 +28,7 @@ from failbench.crashes.rules.knowledge.values import (
     Unknown,
     Value,
 )
-from failbench.crashes.rules.knowledge.violation import Violation
+from failbench.crashes.rules.knowledge.violation import ViolationError
 
 
 def column(call: Call) -> Array:
@@ -78,7 +78,7 @@ def values(call: Call) -> Value:
     return made if dtype is None else cast(made, dtype)
 
 
-def _values(value: Value, name: str, state: State) -> Value:
+def _values(value: Value, _name: str, state: State) -> Value:
     return values(Call(state, "pandas.Series.to_numpy", [], {}, True, value))
 
 
@@ -87,7 +87,7 @@ def reduced(call: Call) -> Value:
     array = column(call)
     if call.name in ("idxmax", "idxmin"):
         if array.size == 0:
-            raise Violation("ValueError", f"{call.name} of nothing")
+            raise ViolationError("ValueError", f"{call.name} of nothing")
         return Unknown()
     if array.dtype in ("object", None) and array.element_types is None:
         return Unknown()
@@ -112,7 +112,7 @@ def rows(call: Call) -> Value:
     count = call.integer(0, "n", default=5)
     if call.name in ("head", "tail", "nlargest", "nsmallest"):
         if call.name in ("nlargest", "nsmallest") and array.dtype in ("str", "category"):
-            raise Violation("TypeError", f"{array.dtype} has no largest")
+            raise ViolationError("TypeError", f"{array.dtype} has no largest")
         size = None if count is None or array.length is None else min(count, array.length)
         place = {"head": slice(None, size)}.get(call.name) if size is not None else None
         return part_of(array, size, place)
@@ -124,7 +124,7 @@ def rows(call: Call) -> Value:
             and n > array.length
             and not call.flag(None, "replace")
         ):
-            raise Violation("ValueError", "more are sampled than there are")
+            raise ViolationError("ValueError", "more are sampled than there are")
         return part_of(array, n)
     made = part_of(array, None)
     if call.name == "dropna":
@@ -156,7 +156,7 @@ def filled(call: Call) -> Value:
 
     Raises
     ------
-    Violation
+    ViolationError
         If what fills them is none of the categories.
     """
     array = column(call)
@@ -170,13 +170,13 @@ def filled(call: Call) -> Value:
             and isinstance(value, Known)
             and value.data not in array.categories
         ):
-            raise Violation("TypeError", f"{value.data!r} is none of the categories")
+            raise ViolationError("TypeError", f"{value.data!r} is none of the categories")
         if (
             facts.kind(array) in ("i", "f")
             and isinstance(value, Known)
             and isinstance(value.data, str)
         ):
-            raise Violation("TypeError", f"{value.data!r} is no value of {array.dtype}")
+            raise ViolationError("TypeError", f"{value.data!r} is no value of {array.dtype}")
         made.low = made.high = None
     if facts.has_nan(array) is False:
         made.nan, made.data = False, array.data
@@ -313,11 +313,11 @@ def unstack(call: Call) -> Value:
         if len(counts) == 2:
             memory.check(counts[0] * counts[1], array.dtype or "float64")
     if labels is not None and facts.repeats(labels):
-        raise Violation("ValueError", "an index with repeated labels cannot be unstacked")
+        raise ViolationError("ValueError", "an index with repeated labels cannot be unstacked")
     return Frame(None, False, None)
 
 
-def _accessor(value: Value, name: str, state: State) -> Value:
+def _accessor(value: Value, name: str, _state: State) -> Value:
     assert isinstance(value, Array)
     kind = facts.kind(value)
     wrong = {
@@ -327,9 +327,12 @@ def _accessor(value: Value, name: str, state: State) -> Value:
     }[name]
     is_text_object = name == "dt" and kind == "O" and value.element_types == ("str",)
     if kind in wrong or is_text_object:
-        raise Violation("AttributeError", f"{value.dtype} has no accessor {name}")
-    paths = {"str": "pandas.core.strings.accessor.StringMethods",
-             "dt": "pandas.core.indexes.accessors.DatetimeProperties", "cat": "pandas.cat"}  # fmt: skip
+        raise ViolationError("AttributeError", f"{value.dtype} has no accessor {name}")
+    paths = {
+        "str": "pandas.core.strings.accessor.StringMethods",
+        "dt": "pandas.core.indexes.accessors.DatetimeProperties",
+        "cat": "pandas.cat",
+    }
     if name == "dt" and kind != "M":
         return Unknown()
     return Thing(paths[name], {"of": value})
@@ -390,12 +393,12 @@ def _windows(call: Call) -> Value:
 
     Raises
     ------
-    Violation
+    ViolationError
         If the size of a window is negative.
     """
     size = call.integer(0, "window")
     if call.name == "rolling" and size is not None and size < 0:
-        raise Violation("ValueError", "a window is not negative")
+        raise ViolationError("ValueError", "a window is not negative")
     return Thing(
         "pandas.core.window.rolling.Rolling",
         {"of": call.receiver, "window": size, "min": call.integer(1, "min_periods", default=size)},
@@ -408,7 +411,7 @@ def rolled(call: Call) -> Value:
     owner, size, least = facts_of.get("of"), facts_of.get("window"), facts_of.get("min")
     if isinstance(owner, Array):
         if owner.dtype == "str":
-            raise Violation("DataError", "windows are of numbers")
+            raise ViolationError("DataError", "windows are of numbers")
         made = Array("series", owner.shape, "float64", labels=owner.labels)
         if (
             isinstance(size, int)
@@ -422,7 +425,9 @@ def rolled(call: Call) -> Value:
     if isinstance(owner, Frame):
         for label, each in (owner.columns or {}).items():
             if each.dtype == "str":
-                raise Violation("DataError", f"windows are of numbers, not of text in {label!r}")
+                raise ViolationError(
+                    "DataError", f"windows are of numbers, not of text in {label!r}"
+                )
         columns = (
             None
             if owner.columns is None
@@ -436,7 +441,7 @@ def shifted(call: Call) -> Value:
     """Differences, and values of other rows."""
     array = column(call)
     if call.name in ("diff", "pct_change") and array.dtype == "str":
-        raise Violation("TypeError", f"{call.name} of text")
+        raise ViolationError("TypeError", f"{call.name} of text")
     made = Array("series", array.shape, labels=array.labels)
     if call.name != "cumsum" and array.length:
         made.nan = (
@@ -457,8 +462,8 @@ def drop(call: Call) -> Value:
             label = concrete(call.arg(0, "labels", "index"))
             for each in label if isinstance(label, list) else [label]:
                 if known is not None and each not in known.tolist():
-                    raise Violation("KeyError", f"{each!r} is none of the labels")
-        except NotConcrete:
+                    raise ViolationError("KeyError", f"{each!r} is none of the labels")
+        except NotConcreteError:
             pass
     return part_of(array, None)
 
@@ -470,22 +475,27 @@ def index_of_texts(call: Call) -> Value:
         known = array.data
         try:
             key = concrete(call.first())
-        except NotConcrete:
+        except NotConcreteError:
             return Unknown()
         if known is not None and key not in known.tolist():
-            raise Violation("KeyError", f"{key!r} is none of the labels")
+            raise ViolationError("KeyError", f"{key!r} is none of the labels")
     return Unknown()
 
 
-REDUCING: Final = ("sum", "mean", "std", "var", "min", "max", "median", "prod", "any", "all", "idxmax",
-    "idxmin", "argmax", "argmin")  # fmt: skip
+REDUCING: Final = (
+    "sum", "mean", "std", "var", "min", "max", "median", "prod", "any", "all", "idxmax", "idxmin",
+    "argmax", "argmin",
+)  # fmt: skip
 SAME: Final = ("copy", "round", "abs", "sort_index", "sort_values", "clip", "infer_objects", "rank")
 
 FUNCTIONS: Final[dict[str, Handler]] = {
     **{f"pandas.Series.{name}": reduced for name in REDUCING},
     **{f"pandas.Index.{name}": reduced for name in ("min", "max", "argmax", "argmin")},
     **{f"pandas.Series.{name}": unchanged for name in SAME},
-    **{f"pandas.Series.{name}": rows for name in ("head", "tail", "nlargest", "nsmallest", "sample", "dropna", "drop_duplicates")},  # noqa: E501
+    **{
+        f"pandas.Series.{name}": rows
+        for name in ("head", "tail", "nlargest", "nsmallest", "sample", "dropna", "drop_duplicates")
+    },
     **{f"pandas.Series.{name}": filled for name in ("fillna", "ffill", "bfill", "interpolate")},
     **{f"pandas.Series.{name}": gaps for name in ("isna", "notna", "isnull", "notnull")},
     **{f"pandas.Series.{name}": mapped for name in ("map", "apply")},
@@ -494,13 +504,39 @@ FUNCTIONS: Final[dict[str, Handler]] = {
     **{f"pandas.Series.{name}": shifted for name in ("diff", "shift", "pct_change")},
     **{f"pandas.Series.{name}": windows for name in ("rolling", "expanding")},
     **{f"pandas.DataFrame.{name}": windows for name in ("rolling", "expanding")},
-    **{f"pandas.core.window.rolling.Rolling.{name}": rolled for name in ("mean", "sum", "std", "var", "min", "max", "median")},  # noqa: E501
+    **{
+        f"pandas.core.window.rolling.Rolling.{name}": rolled
+        for name in ("mean", "sum", "std", "var", "min", "max", "median")
+    },
     **{
         f"pandas.core.strings.accessor.StringMethods.{name}": text
         for name in (
-            "contains", "startswith", "endswith", "isdigit", "isalpha", "match", "fullmatch", "len", "count",
-            "lower", "upper", "strip", "lstrip", "rstrip", "title", "replace", "split", "extract", "zfill",
-            "slice", "get_dummies", "findall", "partition", "capitalize", "find", "isnumeric",
+            "contains",
+            "startswith",
+            "endswith",
+            "isdigit",
+            "isalpha",
+            "match",
+            "fullmatch",
+            "len",
+            "count",
+            "lower",
+            "upper",
+            "strip",
+            "lstrip",
+            "rstrip",
+            "title",
+            "replace",
+            "split",
+            "extract",
+            "zfill",
+            "slice",
+            "get_dummies",
+            "findall",
+            "partition",
+            "capitalize",
+            "find",
+            "isnumeric",
         )
     },
     "pandas.Series.astype": astype,
@@ -519,17 +555,17 @@ FUNCTIONS: Final[dict[str, Handler]] = {
     "pandas.Series.drop": drop,
     "pandas.Index.get_loc": index_of_texts,
     "pandas.Series.argsort": array_methods.sort,
-}  # fmt: skip
+}
 
 
-def _date_part(value: Value, name: str, state: State) -> Value:
+def _date_part(value: Value, _name: str, _state: State) -> Value:
     owner = value.facts.get("of") if isinstance(value, Thing) else value
     shape = owner.shape if isinstance(owner, Array) else None
     labels = owner.labels if isinstance(owner, Array) else None
     return Array("series", shape, "int64", labels=labels)
 
 
-def _categories(value: Value, name: str, state: State) -> Value:
+def _categories(value: Value, name: str, _state: State) -> Value:
     owner = value.facts.get("of") if isinstance(value, Thing) else None
     if not isinstance(owner, Array):
         return Unknown()
@@ -546,7 +582,7 @@ def _categories(value: Value, name: str, state: State) -> Value:
     return of_data(np.array(owner.categories), "index")
 
 
-def _name(value: Value, name: str, state: State) -> Value:
+def _name(value: Value, name: str, _state: State) -> Value:
     assert isinstance(value, Array)
     return value.name or (Sequence("list") if name == "names" else Unknown())
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from failbench.crashes.rules.knowledge.values import Array, Known, Thing, Value
-from failbench.crashes.rules.knowledge.violation import Violation
+from failbench.crashes.rules.knowledge.violation import ViolationError
 
 KINDS: Final = frozenset(
     {
@@ -29,7 +29,7 @@ def device_of(value: Value | None) -> str | None:
 
     Raises
     ------
-    Violation
+    ViolationError
         If there is no device of that kind.
     """
     if isinstance(value, Thing) and value.path == "torch.device":
@@ -38,7 +38,7 @@ def device_of(value: Value | None) -> str | None:
     if isinstance(value, Known) and isinstance(value.data, str):
         kind = value.data.partition(":")[0]
         if kind not in KINDS:
-            raise Violation("RuntimeError", f"{value.data!r} is no device")
+            raise ViolationError("RuntimeError", f"{value.data!r} is no device")
         return value.data
     if isinstance(value, Known) and type(value.data) is int:
         return "cuda"
@@ -50,12 +50,12 @@ def check_there(device: str | None) -> None:
 
     Raises
     ------
-    Violation
+    ViolationError
         If it is an accelerator: notebooks are executed without one.
     """
     kind = (device or "").partition(":")[0]
     if kind in MISSING:
-        raise Violation(MISSING[kind], f"there is no device {device}")
+        raise ViolationError(MISSING[kind], f"there is no device {device}")
 
 
 def check_same_device(left: Array, right: Array) -> None:
@@ -63,7 +63,7 @@ def check_same_device(left: Array, right: Array) -> None:
 
     Raises
     ------
-    Violation
+    ViolationError
         If both have axes and they are on different devices.
     """
     if left.home != "torch" or right.home != "torch" or left.device is None or right.device is None:
@@ -74,4 +74,4 @@ def check_same_device(left: Array, right: Array) -> None:
         and right.shape
     ):
         reason = f"tensors are on {left.device} and on {right.device}"
-        raise Violation("RuntimeError", reason)
+        raise ViolationError("RuntimeError", reason)

@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from failbench.crashes.rules.knowledge.folding import NotConcrete, concrete, dtype_name
+from failbench.crashes.rules.knowledge.folding import NotConcreteError, concrete, dtype_name
 from failbench.crashes.rules.knowledge.values import Known, Symbol, Thing, Value
 
 TORCH: Final = {
@@ -66,6 +66,6 @@ def named(value: Value | None) -> str | None:
         return WORDS[value.data]
     try:
         data = concrete(value)
-    except NotConcrete:
+    except NotConcreteError:
         return None
     return None if data is None or isinstance(data, (list, tuple, dict)) else dtype_name(data)

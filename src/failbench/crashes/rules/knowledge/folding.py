@@ -24,7 +24,7 @@ LONGEST: Final = 2_000
 """Elements of a sequence that are kept one by one."""
 
 
-class NotConcrete(Exception):
+class NotConcreteError(Exception):
     """A value is not known as a whole."""
 
 
@@ -38,7 +38,7 @@ def concrete(value: Value | None, series: bool = False) -> Any:
 
     Raises
     ------
-    NotConcrete
+    NotConcreteError
         If it is not known as a whole, or is not made of numbers, texts and containers of them.
     """
     if isinstance(value, Known):
@@ -46,7 +46,7 @@ def concrete(value: Value | None, series: bool = False) -> Any:
     if isinstance(value, Array) and value.data is not None:
         if value.home in ("numpy", "python") or series:
             return value.data[()] if value.data.ndim == 0 else value.data
-        raise NotConcrete
+        raise NotConcreteError
     if isinstance(value, Sequence) and value.items is not None:
         items = [concrete(item, series) for item in value.items]
         if value.kind == "tuple":
@@ -60,7 +60,7 @@ def concrete(value: Value | None, series: bool = False) -> Any:
         constant = CONSTANTS.get(value.path)
         if constant is not None:
             return constant
-    raise NotConcrete
+    raise NotConcreteError
 
 
 CONSTANTS: Final[dict[str, Any]] = {
@@ -160,7 +160,7 @@ def key_of(value: Value) -> Hashable:
 
     Raises
     ------
-    NotConcrete
+    NotConcreteError
         If it is not known, or cannot be a key.
     """
     key = concrete(value)
@@ -169,5 +169,5 @@ def key_of(value: Value) -> Hashable:
     try:
         hash(key)
     except TypeError as error:
-        raise NotConcrete from error
+        raise NotConcreteError from error
     return key  # type: ignore[no-any-return]

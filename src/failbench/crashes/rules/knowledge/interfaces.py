@@ -37,7 +37,7 @@ class Removed:
 
 @cache
 def recorded() -> dict[str, Any]:
-    """The content of ``data/interfaces.json``, which :mod:`~failbench.crashes.rules.knowledge.record` made."""
+    """The content of ``data/interfaces.json``, which :mod:`.record` made."""
     content: dict[str, Any] = json.loads((DATA / "interfaces.json").read_text(encoding="utf-8"))
     return content
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from failbench.crashes.rules.knowledge.violation import Violation
+from failbench.crashes.rules.knowledge.violation import ViolationError
 
 LIMIT: Final = 8 * 2**30
 """Bytes of address space of a kernel, as ``docs/notebooks.md`` says."""
@@ -27,10 +27,10 @@ def check(elements: int | None, dtype: str | None, is_torch: bool = False) -> No
 
     Raises
     ------
-    Violation
+    ViolationError
         ``MemoryError``, or ``RuntimeError`` of torch.
     """
     if elements is None or elements * SIZES.get(dtype or "", 1) <= LIMIT:
         return
     reason = f"{elements} elements take more than the {LIMIT // 2**30} GiB of the kernel"
-    raise Violation("RuntimeError" if is_torch else "MemoryError", reason)
+    raise ViolationError("RuntimeError" if is_torch else "MemoryError", reason)

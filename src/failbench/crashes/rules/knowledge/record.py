@@ -291,7 +291,12 @@ def _words() -> dict[str, list[str]]:
         inspector = importlib.import_module("matplotlib.artist").ArtistInspector(cls)
         aliases = [alias for names in inspector.aliasd.values() for alias in names]
         names = [n[4:] for n in dir(cls) if n.startswith("set_")]
-        words[f"set {artist}"] = [*names, *aliases, *inspector.aliasd, *(_parameters(cls) or "").replace("!", "").replace(":", "").split()]  # fmt: skip  # noqa: E501
+        words[f"set {artist}"] = [
+            *names,
+            *aliases,
+            *inspector.aliasd,
+            *(_parameters(cls) or "").replace("!", "").replace(":", "").split(),
+        ]
     return {key: sorted({word for word in known if word}) for key, known in words.items()}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from failbench.crashes.rules.knowledge.values import Array, Graph, Shape
-from failbench.crashes.rules.knowledge.violation import Violation
+from failbench.crashes.rules.knowledge.violation import ViolationError
 
 ERRORS = {"torch": "RuntimeError"}
 """What a library raises where shapes do not fit; numpy and pandas raise ValueError."""
@@ -58,7 +58,7 @@ def broadcast(left: Array, right: Array, what: str = "operands") -> Shape | None
 
     Raises
     ------
-    Violation
+    ViolationError
         If the shapes do not fit.
     """
     home = left if left.home == "torch" else right
@@ -83,7 +83,7 @@ def broadcast_shapes(
             sizes.append(a if b is None else b)
         else:
             reason = f"{what} of shapes {shown(first)} and {shown(second)} do not broadcast"
-            raise Violation(exception, reason)
+            raise ViolationError(exception, reason)
     return tuple(sizes)
 
 
@@ -111,17 +111,17 @@ def matmul(left: Shape | None, right: Shape | None, exception: str) -> Shape | N
 
     Raises
     ------
-    Violation
+    ViolationError
         If inner sizes differ, or a factor has no axis.
     """
     if left is None or right is None:
         return None
     if not left or not right:
-        raise Violation(exception, "a matrix product needs factors with axes")
+        raise ViolationError(exception, "a matrix product needs factors with axes")
     inner = right[-2] if len(right) > 1 else right[0]
     if left[-1] is not None and inner is not None and left[-1] != inner:
         reason = f"shapes {shown(left)} and {shown(right)} cannot be multiplied"
-        raise Violation(exception, f"{reason}: {left[-1]} is not {inner}")
+        raise ViolationError(exception, f"{reason}: {left[-1]} is not {inner}")
     stack: Shape | None = ()
     if len(left) > 2 or len(right) > 2:
         stack = broadcast_shapes(left[:-2], right[:-2], exception)
@@ -137,23 +137,23 @@ def reshaped(array: Array, sizes: Shape | None) -> Shape | None:
 
     Raises
     ------
-    Violation
+    ViolationError
         If the number of elements does not fit.
     """
     if sizes is None:
         return None
     if list(sizes).count(-1) > 1:
-        raise Violation(error_of(array), "only one size can be left to be inferred")
+        raise ViolationError(error_of(array), "only one size can be left to be inferred")
     if any(size is None for size in sizes) or array.size is None:
         return tuple(None if size == -1 else size for size in sizes)
     known = product(tuple(size for size in sizes if size != -1)) or 0
     reason = f"{array.size} elements cannot be put into the shape {shown(sizes)}"
     if -1 in sizes:
         if known == 0 or array.size % known:
-            raise Violation(error_of(array), reason)
+            raise ViolationError(error_of(array), reason)
         return tuple(array.size // known if size == -1 else size for size in sizes)
     if known != array.size:
-        raise Violation(error_of(array), reason)
+        raise ViolationError(error_of(array), reason)
     return sizes
 
 
@@ -162,7 +162,7 @@ def axis_of(array: Array, axis: int, rank: int | None = None) -> int | None:
 
     Raises
     ------
-    Violation
+    ViolationError
         If there is no such axis.
     """
     rank = array.rank if rank is None else rank
@@ -174,7 +174,7 @@ def axis_of(array: Array, axis: int, rank: int | None = None) -> int | None:
         < max(rank, 1 if array.home == "torch" else rank)
     ):
         exception = {"torch": "IndexError", "numpy": "AxisError"}.get(array.home, "ValueError")
-        raise Violation(exception, f"there is no axis {axis} where there are {rank}")
+        raise ViolationError(exception, f"there is no axis {axis} where there are {rank}")
     return axis % rank if rank else 0
 
 
@@ -200,11 +200,11 @@ def concatenated(arrays: list[Array], axis: int | None, exception: str) -> Shape
 
     Raises
     ------
-    Violation
+    ViolationError
         If they have other numbers of axes, or other sizes beside the axis.
     """
     if not arrays:
-        raise Violation(exception, "there is nothing to put together")
+        raise ViolationError(exception, "there is nothing to put together")
     known = [array.shape for array in arrays if array.shape is not None]
     if axis is None or len(known) < len(arrays):
         return None
@@ -214,9 +214,9 @@ def concatenated(arrays: list[Array], axis: int | None, exception: str) -> Shape
         return (0,)
     ranks = {len(shape) for shape in known}
     if 0 in ranks:
-        raise Violation(exception, "arrays without axes cannot be put together")
+        raise ViolationError(exception, "arrays without axes cannot be put together")
     if len(ranks) > 1:
-        raise Violation(exception, f"arrays with {sorted(ranks)} axes are put together")
+        raise ViolationError(exception, f"arrays with {sorted(ranks)} axes are put together")
     place = axis_of(replace(arrays[0]), axis, len(known[0])) or 0
     sizes: list[int | None] = list(known[0])
     for shape in known[1:]:
@@ -226,7 +226,7 @@ def concatenated(arrays: list[Array], axis: int | None, exception: str) -> Shape
                 sizes[other] = None if before is None or size is None else before + size
             elif before is not None and size is not None and before != size:
                 reason = f"shapes {shown(known[0])} and {shown(shape)} differ beside axis {place}"
-                raise Violation(exception, reason)
+                raise ViolationError(exception, reason)
             elif before is None:
                 sizes[other] = size
     return tuple(sizes)
@@ -237,22 +237,22 @@ def stacked(arrays: list[Array], axis: int | None, exception: str) -> Shape | No
 
     Raises
     ------
-    Violation
+    ViolationError
         If their shapes differ.
     """
     if not arrays:
-        raise Violation(exception, "there is nothing to stack")
+        raise ViolationError(exception, "there is nothing to stack")
     shapes = [array.shape for array in arrays]
     first = next((shape for shape in shapes if shape is not None), None)
     for shape in shapes:
         if shape is None or first is None:
             continue
         differ = len(shape) != len(first) or any(
-            a is not None and b is not None and a != b for a, b in zip(shape, first)
+            a is not None and b is not None and a != b for a, b in zip(shape, first, strict=False)
         )
         if differ:
             reason = f"arrays of shapes {shown(first)} and {shown(shape)} are stacked"
-            raise Violation(exception, reason)
+            raise ViolationError(exception, reason)
     if axis is None or first is None or any(shape is None for shape in shapes):
         return None
     place = axis % (len(first) + 1)
@@ -274,7 +274,7 @@ def squeezed(array: Array, axis: int | None) -> Shape | None:
     if size not in (1, None):
         if array.home == "torch":
             return array.shape
-        raise Violation("ValueError", f"an axis of size {size} cannot be squeezed")
+        raise ViolationError("ValueError", f"an axis of size {size} cannot be squeezed")
     if size is None:
         return None
     return array.shape[:place] + array.shape[place + 1 :]
@@ -285,8 +285,10 @@ def check_index(place: int, size: int, reason: str = "") -> None:
 
     Raises
     ------
-    Violation
+    ViolationError
         ``IndexError``.
     """
     if not -size <= place < size:
-        raise Violation("IndexError", reason or f"there is no place {place} where there are {size}")
+        raise ViolationError(
+            "IndexError", reason or f"there is no place {place} where there are {size}"
+        )

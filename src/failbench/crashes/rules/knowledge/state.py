@@ -10,9 +10,9 @@ from typing import Any, Final
 import numpy as np
 
 from failbench.crashes.rules.knowledge import folding
-from failbench.crashes.rules.knowledge.folding import NotConcrete, concrete
+from failbench.crashes.rules.knowledge.folding import NotConcreteError, concrete
 from failbench.crashes.rules.knowledge.values import Array, Class, Function, Known, Unknown, Value
-from failbench.crashes.rules.knowledge.violation import Exhausted
+from failbench.crashes.rules.knowledge.violation import ExhaustedError
 
 STEPS: Final = 30_000
 """Nodes of syntax trees that are evaluated for one question."""
@@ -59,12 +59,12 @@ class State:
 
         Raises
         ------
-        Exhausted
+        ExhaustedError
             If there were too many.
         """
         self.left -= 1
         if self.left < 0:
-            raise Exhausted
+            raise ExhaustedError
 
     def call(
         self, function: Value, args: list[Value], kwargs: dict[str, Value] | None = None
@@ -153,7 +153,7 @@ class Call:
 
         Raises
         ------
-        NotConcrete
+        NotConcreteError
             If it was given and is not known.
         """
         value = self.arg(position, *names)
@@ -163,7 +163,7 @@ class Call:
         """An argument that is a whole number, or None."""
         try:
             known = self.known(position, *names, default=default)
-        except NotConcrete:
+        except NotConcreteError:
             return None
         return int(known) if isinstance(known, (int, np.integer)) else None
 
@@ -173,7 +173,7 @@ class Call:
         """An argument that is a number, or None."""
         try:
             known = self.known(position, *names, default=default)
-        except NotConcrete:
+        except NotConcreteError:
             return None
         is_number = isinstance(known, (int, float, np.number)) and not isinstance(known, complex)
         return float(known) if is_number else None
@@ -182,7 +182,7 @@ class Call:
         """An argument that is a text, or None."""
         try:
             known = self.known(position, *names, default=default)
-        except NotConcrete:
+        except NotConcreteError:
             return None
         return str(known) if isinstance(known, str) else None
 
@@ -196,7 +196,7 @@ def truth(value: Value) -> bool | None:
     """Whether a value is true, or None if that is not known."""
     try:
         known = concrete(value)
-    except NotConcrete:
+    except NotConcreteError:
         if isinstance(value, (Function, Class)):
             return True
         size = getattr(value, "size", None)
@@ -221,7 +221,10 @@ def joined(left: Value, right: Value) -> Value:
         if shape != right.shape:
             same_rank = shape is not None and right.shape is not None and left.rank == right.rank
             shape = (
-                tuple(a if a == b else None for a, b in zip(shape or (), right.shape or ()))
+                tuple(
+                    a if a == b else None
+                    for a, b in zip(shape or (), right.shape or (), strict=False)
+                )
                 if same_rank
                 else None
             )

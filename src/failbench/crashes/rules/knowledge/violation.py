@@ -1,11 +1,11 @@
-"""What evaluation is ended by: a violation that is certain, or an end of what is worth looking at."""
+"""What ends an evaluation: a violation that is certain, or too much to follow."""
 
 from __future__ import annotations
 
 import builtins
 
 
-class Violation(Exception):
+class ViolationError(Exception):
     """A use that a library, or Python, refuses.
 
     Parameters
@@ -22,7 +22,7 @@ class Violation(Exception):
         self.reason = reason
 
 
-class Exhausted(Exception):
+class ExhaustedError(Exception):
     """The code is longer than a rule is meant to follow."""
 
 

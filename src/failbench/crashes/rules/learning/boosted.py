@@ -17,7 +17,7 @@ from failbench.crashes.rules.knowledge.values import (
     Unknown,
     Value,
 )
-from failbench.crashes.rules.knowledge.violation import Violation
+from failbench.crashes.rules.knowledge.violation import ViolationError
 from failbench.crashes.rules.learning import settings
 from failbench.crashes.rules.learning.samples import (
     as_grid,
@@ -30,24 +30,41 @@ from failbench.crashes.rules.learning.samples import (
 ERROR: Final = "LightGBMError"
 
 LIMITS: Final = {
-    "num_leaves": (2, 131072), "max_bin": (2, None), "bagging_fraction": (0, 1), "feature_fraction": (0, 1),
-    "learning_rate": (0, None), "min_data_in_leaf": (0, None), "lambda_l1": (0, None), "lambda_l2": (0, None),
-    "num_class": (1, None), "min_gain_to_split": (0, None), "subsample": (0, 1), "colsample_bytree": (0, 1),
-    "reg_alpha": (0, None), "reg_lambda": (0, None), "max_bins": (2, None), "min_child_samples": (0, None),
-    "top_rate": (0, 1), "alpha": (0, None), "tweedie_variance_power": (1, 2),
-}  # fmt: skip
+    "num_leaves": (2, 131072),
+    "max_bin": (2, None),
+    "bagging_fraction": (0, 1),
+    "feature_fraction": (0, 1),
+    "learning_rate": (0, None),
+    "min_data_in_leaf": (0, None),
+    "lambda_l1": (0, None),
+    "lambda_l2": (0, None),
+    "num_class": (1, None),
+    "min_gain_to_split": (0, None),
+    "subsample": (0, 1),
+    "colsample_bytree": (0, 1),
+    "reg_alpha": (0, None),
+    "reg_lambda": (0, None),
+    "max_bins": (2, None),
+    "min_child_samples": (0, None),
+    "top_rate": (0, 1),
+    "alpha": (0, None),
+    "tweedie_variance_power": (1, 2),
+}
 """Lowest and highest value of parameters, from the documentation of the library's parameters."""
 
-OPEN_AT_ZERO: Final = frozenset({"learning_rate", "bagging_fraction", "feature_fraction", "subsample",
-    "colsample_bytree", "num_class"})  # fmt: skip
+OPEN_AT_ZERO: Final = frozenset({
+    "learning_rate", "bagging_fraction", "feature_fraction", "subsample", "colsample_bytree",
+    "num_class",
+})  # fmt: skip
 
 OBJECTIVES: Final = frozenset({
-    "regression", "regression_l1", "huber", "fair", "poisson", "quantile", "mape", "gamma", "tweedie",
-    "binary", "multiclass", "multiclassova", "cross_entropy", "cross_entropy_lambda", "lambdarank",
-    "rank_xendcg", "l2", "l1", "mse", "mae", "rmse", "mean_squared_error", "mean_absolute_error", "l2_root",
-    "root_mean_squared_error", "regression_l2", "softmax", "multiclass_ova", "ova", "ovr", "xentropy",
-    "xentlambda", "xendcg", "xe_ndcg", "xe_ndcg_mart", "xendcg_mart", "custom", "none",
-    "null", "na", "mean_absolute_percentage_error",
+    "regression", "regression_l1", "huber", "fair", "poisson", "quantile", "mape", "gamma",
+    "tweedie", "binary", "multiclass", "multiclassova", "cross_entropy",
+    "cross_entropy_lambda", "lambdarank", "rank_xendcg", "l2", "l1", "mse", "mae", "rmse",
+    "mean_squared_error", "mean_absolute_error", "l2_root", "root_mean_squared_error",
+    "regression_l2", "softmax", "multiclass_ova", "ova", "ovr", "xentropy", "xentlambda",
+    "xendcg", "xe_ndcg", "xe_ndcg_mart", "xendcg_mart", "custom", "none", "null", "na",
+    "mean_absolute_percentage_error",
 })  # fmt: skip
 
 
@@ -56,7 +73,7 @@ def check_settings(given: dict[str, Any]) -> None:
 
     Raises
     ------
-    Violation
+    ViolationError
         ``LightGBMError``.
     """
     for name, (low, high) in LIMITS.items():
@@ -65,23 +82,26 @@ def check_settings(given: dict[str, Any]) -> None:
             continue
         too_low = value < low or (value == low and name in OPEN_AT_ZERO and low == 0)
         if too_low or (high is not None and value > high):
-            raise Violation(ERROR, f"{name} cannot be {value}")
+            raise ViolationError(ERROR, f"{name} cannot be {value}")
     objective = given.get("objective") or given.get("application")
     if isinstance(objective, str) and objective not in OBJECTIVES:
-        raise Violation(ERROR, f"{objective!r} is no objective")
+        raise ViolationError(ERROR, f"{objective!r} is no objective")
     classes = given.get("num_class")
-    if objective in ("multiclass", "softmax", "multiclassova") and given.get("complete"):
-        if classes is None or (isinstance(classes, int) and classes <= 1):
-            raise Violation(ERROR, "several classes need num_class")
+    if (
+        objective in ("multiclass", "softmax", "multiclassova")
+        and given.get("complete")
+        and (classes is None or (isinstance(classes, int) and classes <= 1))
+    ):
+        raise ViolationError(ERROR, "several classes need num_class")
     if objective in ("binary", "regression") and isinstance(classes, int) and classes > 1:
-        raise Violation(ERROR, f"{objective} has no {classes} classes")
+        raise ViolationError(ERROR, f"{objective} has no {classes} classes")
     if given.get("boosting") == "rf" or given.get("boosting_type") == "rf":
         share = given.get("bagging_fraction", given.get("subsample", 1.0))
         frequency = given.get("bagging_freq", given.get("subsample_freq", 0))
         features = given.get("feature_fraction", given.get("colsample_bytree", 1.0))
         numbers = all(isinstance(each, (int, float)) for each in (share, frequency, features))
         if numbers and not (frequency > 0 and 0 < share < 1) and not 0 < features < 1:
-            raise Violation(ERROR, "a forest needs a share of rows or features")
+            raise ViolationError(ERROR, "a forest needs a share of rows or features")
 
 
 def constants(values: dict[str, Value]) -> dict[str, Any]:
@@ -95,19 +115,19 @@ def check_columns(X: Value | None, what: str = "pandas dtypes") -> None:
 
     Raises
     ------
-    Violation
+    ViolationError
         ``ValueError``.
     """
     if isinstance(X, Frame):
         for label, column in (X.columns or {}).items():
             if column.dtype in ("object", "str") or facts.kind(column) in ("M", "m", "U"):
-                raise Violation(
+                raise ViolationError(
                     "ValueError", f"{what} must be int, float or bool: {label!r} is {column.dtype}"
                 )
         return
     grid = as_grid(X)
     if grid is not None and grid.home == "numpy" and facts.kind(grid) == "U":
-        raise Violation("ValueError", "text is no feature")
+        raise ViolationError("ValueError", "text is no feature")
 
 
 def method(call: Call, estimator: Estimator) -> Value:
@@ -117,7 +137,7 @@ def method(call: Call, estimator: Estimator) -> Value:
         return fit(call, estimator)
     if name in ("predict", "predict_proba", "score"):
         if estimator.fitted is False:
-            raise Violation("NotFittedError", f"{estimator.name}.{name} is called before fit")
+            raise ViolationError("NotFittedError", f"{estimator.name}.{name} is called before fit")
         X = call.arg(0, "X")
         check_input(estimator, X)
         if name == "score":
@@ -140,7 +160,7 @@ def check_input(owner: Estimator | Thing, X: Value | None) -> None:
 
     Raises
     ------
-    Violation
+    ViolationError
         If there are other numbers of columns, other categories, or text.
     """
     grid = as_grid(X)
@@ -151,7 +171,7 @@ def check_input(owner: Estimator | Thing, X: Value | None) -> None:
         and not isinstance(X, Frame)
     ):
         exception = "ValueError"
-        raise Violation(exception, "a table is due")
+        raise ViolationError(exception, "a table is due")
     check_columns(X)
     features = owner.features if isinstance(owner, Estimator) else owner.facts.get("features")
     seen = owner.facts.get("seen")
@@ -161,12 +181,12 @@ def check_input(owner: Estimator | Thing, X: Value | None) -> None:
         ours = [n for n, c in (seen.columns or {}).items() if c.dtype == "category"]
         theirs = [n for n, c in (X.columns or {}).items() if c.dtype == "category"]
         if len(ours) != len(theirs) and seen.is_complete and X.is_complete and width == features:
-            raise Violation(
+            raise ViolationError(
                 "ValueError", "train and valid dataset categorical_feature do not match."
             )
     if isinstance(features, int) and width is not None and width != features:
         exception = "ValueError" if is_estimator else ERROR
-        raise Violation(exception, f"{features} features were learnt and {width} are given")
+        raise ViolationError(exception, f"{features} features were learnt and {width} are given")
 
 
 def fit(call: Call, estimator: Estimator) -> Value:
@@ -176,33 +196,33 @@ def fit(call: Call, estimator: Estimator) -> Value:
     name = estimator.name
     grid_X = as_grid(X)
     if grid_X is not None and grid_X.shape is not None and len(grid_X.shape) != 2:
-        raise Violation("ValueError", "a table is due")
+        raise ViolationError("ValueError", "a table is due")
     check_columns(X)
     check_same_rows(X, y)
     check_same_rows(X, call.arg(2, "sample_weight"), "rows and weights")
     grid = as_grid(y)
     if grid is not None:
         if facts.has_nan(grid) or facts.has_inf(grid):
-            raise Violation("ValueError", "labels have gaps or are infinite")
+            raise ViolationError("ValueError", "labels have gaps or are infinite")
         if grid.shape is not None and len(grid.shape) == 2 and (grid.shape[1] or 0) > 1:
-            raise Violation("ValueError", "labels are a vector")
+            raise ViolationError("ValueError", "labels are a vector")
         if name == "LGBMClassifier" and kind_of_target(y) == "continuous":
-            raise Violation("ValueError", "fractions are no classes")
+            raise ViolationError("ValueError", "fractions are no classes")
         if name in ("LGBMRegressor", "LGBMRanker") and (
             grid.dtype == "str" or grid.element_types == ("str",)
         ):
-            raise Violation("ValueError", "labels are numbers")
+            raise ViolationError("ValueError", "labels are numbers")
         estimator.classes, estimator.n_classes = facts.values_of(grid), facts.distinct(grid)
     if name == "LGBMRanker":
         check_groups(call.arg(None, "group"), rows_of(X), call.is_complete)
         low = None if grid is None else facts.lowest(grid)
         if low is not None and low < 0:
-            raise Violation(ERROR, "labels of ranks are not negative")
+            raise ViolationError(ERROR, "labels of ranks are not negative")
         high = None if grid is None else facts.highest(grid)
         if high is not None and high > 30 and "label_gain" not in given:
-            raise Violation(ERROR, f"the label {high:g} of a rank is too large")
+            raise ViolationError(ERROR, f"the label {high:g} of a rank is too large")
         if grid is not None and facts.are_whole(grid) is False:
-            raise Violation(ERROR, "labels of ranks are whole")
+            raise ViolationError(ERROR, "labels of ranks are whole")
     check_settings(given)
     callbacks = iteration.elements(call.kwargs["callbacks"]) if "callbacks" in call.kwargs else []
     stops = any(
@@ -214,14 +234,14 @@ def fit(call: Call, estimator: Estimator) -> Value:
         and call.arg(None, "eval_X") is None
         and call.is_complete
     ):
-        raise Violation("ValueError", "stopping early needs a set to evaluate")
+        raise ViolationError("ValueError", "stopping early needs a set to evaluate")
     for pair in iteration.elements(call.kwargs.get("eval_set", Unknown())) or []:
         parts = iteration.elements(pair)
         if parts is not None and len(parts) == 2:
             check_same_rows(parts[0], parts[1])
             width = width_of(parts[0])
             if width is not None and width_of(X) is not None and width != width_of(X):
-                raise Violation(ERROR, "the set to evaluate has other features")
+                raise ViolationError(ERROR, "the set to evaluate has other features")
     estimator.fitted, estimator.features = True, width_of(X)
     estimator.facts["seen"] = X
     is_named = isinstance(X, Frame) and X.columns is not None and X.is_complete
@@ -235,26 +255,26 @@ def check_groups(value: Value | None, rows: int | None, is_complete: bool = True
 
     Raises
     ------
-    Violation
+    ViolationError
         ``LightGBMError``; ``ValueError`` if there are none.
     """
     if value is None or (isinstance(value, Known) and value.data is None):
         if is_complete:
-            raise Violation("ValueError", "a ranker needs the sizes of queries")
+            raise ViolationError("ValueError", "a ranker needs the sizes of queries")
         return
     grid = as_grid(value)
     if grid is None or rows is None:
         return
     if grid.data is not None and grid.data.dtype.kind in "iu":
         if int(grid.data.sum()) != rows:
-            raise Violation(ERROR, f"queries have {int(grid.data.sum())} rows of {rows}")
+            raise ViolationError(ERROR, f"queries have {int(grid.data.sum())} rows of {rows}")
         return
     low, high, is_attained = facts.bounds(grid)
     if grid.length is not None and low is not None and high is not None and is_attained:
         least = low * (grid.length - 1) + high
         most = high * (grid.length - 1) + low
         if least > rows or most < rows:
-            raise Violation(ERROR, f"queries cannot have {rows} rows in all")
+            raise ViolationError(ERROR, f"queries cannot have {rows} rows in all")
 
 
 def learnt(value: Estimator, name: str, known: frozenset[str]) -> Value:
@@ -262,13 +282,13 @@ def learnt(value: Estimator, name: str, known: frozenset[str]) -> Value:
 
     Raises
     ------
-    Violation
+    ViolationError
         If it did not learn, or there is no such attribute.
     """
     if name not in known and name not in ("classes_", "n_classes_", "feature_names_in_"):
-        raise Violation("AttributeError", f"{value.name} has no attribute {name}")
+        raise ViolationError("AttributeError", f"{value.name} has no attribute {name}")
     if value.fitted is False:
-        raise Violation("NotFittedError", f"{value.name}.{name} is there after fit")
+        raise ViolationError("NotFittedError", f"{value.name}.{name} is there after fit")
     if name == "booster_":
         features = value.features
         path = "lightgbm.Booster"

@@ -20,7 +20,7 @@ from failbench.crashes.rules.knowledge.values import (
     Unknown,
     Value,
 )
-from failbench.crashes.rules.knowledge.violation import Violation
+from failbench.crashes.rules.knowledge.violation import ViolationError
 from failbench.crashes.rules.learning.boosted import (
     ERROR,
     check_columns,
@@ -38,9 +38,21 @@ ALIASES: Final = {"l2": ("mse", "mean_squared_error", "regression", "regression_
     "binary_logloss": ("binary",), "multi_logloss": ("multiclass", "softmax")}  # fmt: skip
 """Names of metrics, and others by which they may be asked for."""
 
-DEFAULT_METRIC: Final = {"regression": "l2", "l2": "l2", "mse": "l2", "regression_l1": "l1", "l1": "l1",
-    "mae": "l1", "binary": "binary_logloss", "multiclass": "multi_logloss", "lambdarank": "ndcg",
-    "rmse": "rmse", "poisson": "poisson", "quantile": "quantile", "huber": "huber"}  # fmt: skip
+DEFAULT_METRIC: Final = {
+    "regression": "l2",
+    "l2": "l2",
+    "mse": "l2",
+    "regression_l1": "l1",
+    "l1": "l1",
+    "mae": "l1",
+    "binary": "binary_logloss",
+    "multiclass": "multi_logloss",
+    "lambdarank": "ndcg",
+    "rmse": "rmse",
+    "poisson": "poisson",
+    "quantile": "quantile",
+    "huber": "huber",
+}
 
 
 def data_set(call: Call) -> Value:
@@ -68,7 +80,7 @@ def construct(data: Thing) -> None:
 
     Raises
     ------
-    Violation
+    ViolationError
         If rows and labels, weights or queries differ, or data are no numbers.
     """
     if data.facts.get("constructed") is not False:
@@ -78,25 +90,27 @@ def construct(data: Thing) -> None:
     rows = data.facts.get("rows") or rows_of(value)
     label_rows = data.facts.get("label_rows") or rows_of(label)
     if rows is not None and label_rows is not None and rows != label_rows:
-        raise Violation(
+        raise ViolationError(
             ERROR, f"Length of labels differs from the length of #data: {label_rows} and {rows}"
         )
     weights = rows_of(data.facts.get("weight"))
     if rows is not None and weights is not None and weights != rows:
-        raise Violation(ERROR, f"{weights} weights of {rows} rows")
+        raise ViolationError(ERROR, f"{weights} weights of {rows} rows")
     grid = as_grid(label)
     if grid is not None:
         if grid.dtype == "str" or grid.element_types == ("str",):
-            raise Violation("ValueError", "labels are numbers")
+            raise ViolationError("ValueError", "labels are numbers")
         if facts.has_nan(grid) or facts.has_inf(grid):
-            raise Violation(ERROR, "labels have gaps or are infinite")
+            raise ViolationError(ERROR, "labels have gaps or are infinite")
     if data.facts.get("group") is not None:
         check_groups(data.facts["group"], rows)
     reference = data.facts.get("reference")
     if isinstance(reference, Thing):
         ours, theirs = _width(data), _width(reference)
         if ours is not None and theirs is not None and ours != theirs:
-            raise Violation(ERROR, f"{ours} features are given where the reference has {theirs}")
+            raise ViolationError(
+                ERROR, f"{ours} features are given where the reference has {theirs}"
+            )
         construct(reference)
     _check_named(data, value)
     data.facts["constructed"] = True
@@ -109,11 +123,11 @@ def _check_named(data: Thing, value: Value | None) -> None:
     if isinstance(value, Frame) and value.columns is not None and value.is_complete:
         for name in chosen:
             if isinstance(name, str) and name != "auto" and name not in value.columns:
-                raise Violation("ValueError", f"{name!r} is none of the columns")
+                raise ViolationError("ValueError", f"{name!r} is none of the columns")
     names = data.facts.get("feature_name")
     count, width = iteration.length(names) if isinstance(names, Sequence) else None, _width(data)
     if count is not None and width is not None and count != width:
-        raise Violation(ERROR, f"{count} names are given for {width} features")
+        raise ViolationError(ERROR, f"{count} names are given for {width} features")
 
 
 def _width(data: Thing) -> int | None:
@@ -126,7 +140,7 @@ def train(call: Call) -> Value:
 
     Raises
     ------
-    Violation
+    ViolationError
         If the data, parameters or labels do not go together, or there is nothing to stop early by.
     """
     params, data = call.arg(0, "params"), call.arg(1, "train_set")
@@ -135,26 +149,26 @@ def train(call: Call) -> Value:
         isinstance(params, Mapping) and params.is_complete and len(given) == len(params.items)
     )
     if isinstance(params, (Known, Sequence)):
-        raise Violation(
+        raise ViolationError(
             "TypeError" if call.name == "cv" else "AttributeError", "parameters are a dict"
         )
     if data is not None and not isinstance(data, (Thing, Unknown)):
-        raise Violation("TypeError", "a data set of LightGBM is due")
+        raise ViolationError("TypeError", "a data set of LightGBM is due")
     rounds = call.integer(2, "num_boost_round", default=100)
     if rounds is not None and rounds <= 0:
-        raise Violation("ValueError", f"{rounds} rounds are too few")
+        raise ViolationError("ValueError", f"{rounds} rounds are too few")
     sets = call.arg(3, "valid_sets")
     callbacks = iteration.elements(call.kwargs["callbacks"]) if "callbacks" in call.kwargs else []
     found = [e for e in callbacks or [] if isinstance(e, Thing)]
     stops = any(each.path == "lightgbm.early_stopping" for each in found) or given.get(
         "early_stopping_round"
     )
-    items = (
-        [sets] if isinstance(sets, Thing) else iteration.elements(sets) if sets is not None else []
-    )
+    items: list[Value] | None = [] if sets is None else iteration.elements(sets)
+    if isinstance(sets, Thing):
+        items = [sets]
     for each in items or []:
         if isinstance(each, (Array, Sequence)):
-            raise Violation("TypeError", "a set to evaluate is a data set of LightGBM")
+            raise ViolationError("TypeError", "a set to evaluate is a data set of LightGBM")
     check_settings({**given, "complete": complete})
     if isinstance(data, Thing) and data.path == DATA:
         construct(data)
@@ -170,11 +184,11 @@ def train(call: Call) -> Value:
             or (isinstance(sets, Known) and sets.data is None)
         )
         if is_none and call.is_complete:
-            raise Violation(
+            raise ViolationError(
                 "ValueError", "For early stopping, at least one dataset and eval metric is required"
             )
         if given.get("metric") in ("None", "none", "null"):
-            raise Violation(
+            raise ViolationError(
                 "ValueError", "For early stopping, at least one dataset and eval metric is required"
             )
     names = _names(call, items, data)
@@ -247,26 +261,38 @@ def _check_labels(data: Thing, given: dict[str, Any], complete: bool) -> None:
         and complete
         and "told" not in data.facts
     ):
-        raise Violation(ERROR, "labels should not be None" if objective else "labels are missing")
+        raise ViolationError(
+            ERROR, "labels should not be None" if objective else "labels are missing"
+        )
     if grid is None:
         return
     low, high = facts.lowest(grid), facts.highest(grid)
     classes = given.get("num_class")
-    if objective in ("multiclass", "softmax", "multiclassova") and isinstance(classes, int):
-        if (high is not None and high >= classes) or (low is not None and low < 0):
-            raise Violation(ERROR, f"labels are from 0 to {classes - 1}")
-    if objective in ("poisson", "gamma", "tweedie") and low is not None:
-        if low < 0 or (objective == "gamma" and low <= 0):
-            raise Violation(ERROR, f"{objective} is of labels that are not negative")
-    if objective in ("cross_entropy", "xentropy") and high is not None and low is not None:
-        if high > 1 or low < 0:
-            raise Violation(ERROR, "labels are between 0 and 1")
+    if (
+        objective in ("multiclass", "softmax", "multiclassova")
+        and isinstance(classes, int)
+        and ((high is not None and high >= classes) or (low is not None and low < 0))
+    ):
+        raise ViolationError(ERROR, f"labels are from 0 to {classes - 1}")
+    if (
+        objective in ("poisson", "gamma", "tweedie")
+        and low is not None
+        and (low < 0 or (objective == "gamma" and low <= 0))
+    ):
+        raise ViolationError(ERROR, f"{objective} is of labels that are not negative")
+    if (
+        objective in ("cross_entropy", "xentropy")
+        and high is not None
+        and low is not None
+        and (high > 1 or low < 0)
+    ):
+        raise ViolationError(ERROR, "labels are between 0 and 1")
     if (
         objective in ("lambdarank", "rank_xendcg")
         and data.facts.get("group") is None
         and "told" not in data.facts
     ):
-        raise Violation(ERROR, "ranks need the sizes of queries")
+        raise ViolationError(ERROR, "ranks need the sizes of queries")
 
 
 def cross_validate(call: Call) -> Value:
@@ -287,7 +313,7 @@ def cross_validate(call: Call) -> Value:
     ):
         grid = as_grid(data.facts.get("label"))
         if grid is not None and facts.are_whole(grid) is False and facts.kind(grid) == "f":
-            raise Violation("ValueError", "fractions are no strata")
+            raise ViolationError("ValueError", "fractions are no strata")
     override = call.arg(None, "metrics")
     if override is not None:
         given["metric"] = constant(override)
@@ -309,7 +335,7 @@ def recorder(call: Call) -> Value:
     """What stores evaluations in a dict."""
     history = call.arg(0, "eval_result")
     if isinstance(history, (Known, Sequence)):
-        raise Violation("TypeError", "evaluations are stored in a dict")
+        raise ViolationError("TypeError", "evaluations are stored in a dict")
     return Thing("lightgbm.record_evaluation", {"history": history})
 
 
@@ -317,7 +343,7 @@ def stopper(call: Call) -> Value:
     """What stops early."""
     rounds = call.integer(0, "stopping_rounds")
     if rounds is not None and rounds <= 0:
-        raise Violation("ValueError", "stopping_rounds should be greater than zero.")
+        raise ViolationError("ValueError", "stopping_rounds should be greater than zero.")
     return Thing("lightgbm.early_stopping", {})
 
 
@@ -327,7 +353,7 @@ def predict(call: Call) -> Value:
     assert isinstance(booster, Thing)
     X = call.arg(0, "data")
     if isinstance(X, Thing) and X.path == DATA:
-        raise Violation("TypeError", "a data set cannot be predicted, only its data")
+        raise ViolationError("TypeError", "a data set cannot be predicted, only its data")
     check_input(booster, X)
     kinds = ("pred_leaf", "pred_contrib")
     if any(call.arg(None, kind) is not None for kind in kinds):
@@ -343,9 +369,9 @@ def get(call: Call) -> Value:
     assert isinstance(data, Thing)
     if call.name == "get_data":
         if data.facts.get("constructed") is False:
-            raise Violation(ERROR, "a data set is not built yet")
+            raise ViolationError(ERROR, "a data set is not built yet")
         if data.facts.get("freed"):
-            raise Violation(ERROR, "Cannot call `get_data` after freed raw data")
+            raise ViolationError(ERROR, "Cannot call `get_data` after freed raw data")
         value = data.facts.get("data")
         return value if isinstance(value, Value) else Unknown()
     if call.name == "construct":
@@ -355,14 +381,14 @@ def get(call: Call) -> Value:
         value = data.facts.get("label")
         return value if isinstance(value, Value) else Unknown()
     if call.name in ("num_data", "num_feature") and data.facts.get("constructed") is False:
-        raise Violation(ERROR, f"Cannot get {call.name} before construct dataset")
+        raise ViolationError(ERROR, f"Cannot get {call.name} before construct dataset")
     if call.name in (
         "subset",
         "set_categorical_feature",
         "set_reference",
         "add_features_from",
     ) and data.facts.get("freed"):
-        raise Violation(ERROR, f"Cannot {call.name} after freed raw data")
+        raise ViolationError(ERROR, f"Cannot {call.name} after freed raw data")
     return Unknown()
 
 
@@ -371,11 +397,11 @@ def importance(call: Call) -> Value:
     value = call.first()
     fitted = getattr(value, "fitted", None)
     if fitted is False:
-        raise Violation("NotFittedError", f"{call.name} of what did not learn")
+        raise ViolationError("NotFittedError", f"{call.name} of what did not learn")
     if isinstance(value, (Known, Array, Mapping)) and call.name == "plot_importance":
-        raise Violation("TypeError", "booster must be Booster or LGBMModel.")
+        raise ViolationError("TypeError", "booster must be Booster or LGBMModel.")
     if isinstance(value, Thing) and value.path == "lightgbm.Booster" and call.name == "plot_metric":
-        raise Violation("TypeError", "a booster does not keep its metrics")
+        raise ViolationError("TypeError", "a booster does not keep its metrics")
     return Unknown()
 
 

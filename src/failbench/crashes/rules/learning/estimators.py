@@ -30,7 +30,7 @@ from failbench.crashes.rules.knowledge.values import (
     Unknown,
     Value,
 )
-from failbench.crashes.rules.knowledge.violation import Violation
+from failbench.crashes.rules.knowledge.violation import ViolationError
 from failbench.crashes.rules.learning import boosted, settings
 from failbench.crashes.rules.learning.samples import (
     as_grid,
@@ -47,16 +47,26 @@ SEARCHES: Final = (
     "HalvingGridSearchCV",
     "HalvingRandomSearchCV",
 )
-COMPOSED: Final = ("Pipeline", "ColumnTransformer", "FeatureUnion", "VotingClassifier", "VotingRegressor",
-    "StackingClassifier", "StackingRegressor")  # fmt: skip
-STATELESS: Final = ("FunctionTransformer", "Normalizer", "Binarizer", "HashingVectorizer", "FeatureHasher",
-    "AdditiveChi2Sampler")  # fmt: skip
-NEEDS_FIT: Final = frozenset({"predict", "transform", "predict_proba", "decision_function", "score",
-    "predict_log_proba", "inverse_transform", "kneighbors", "score_samples", "get_feature_names_out",
-    "staged_predict", "apply", "get_support", "sample", "radius_neighbors", "kneighbors_graph",
-    "decision_path", "get_n_leaves", "get_depth", "partial_dependence"})  # fmt: skip
-GROUPED: Final = {"make_pipeline": "sklearn.pipeline.Pipeline", "make_union": "sklearn.pipeline.FeatureUnion",
-    "make_column_transformer": "sklearn.compose.ColumnTransformer"}  # fmt: skip
+COMPOSED: Final = (
+    "Pipeline", "ColumnTransformer", "FeatureUnion", "VotingClassifier", "VotingRegressor",
+    "StackingClassifier", "StackingRegressor",
+)  # fmt: skip
+STATELESS: Final = (
+    "FunctionTransformer", "Normalizer", "Binarizer", "HashingVectorizer", "FeatureHasher",
+    "AdditiveChi2Sampler",
+)  # fmt: skip
+NEEDS_FIT: Final = frozenset({
+    "predict", "transform", "predict_proba", "decision_function", "score",
+    "predict_log_proba", "inverse_transform", "kneighbors", "score_samples",
+    "get_feature_names_out", "staged_predict", "apply", "get_support", "sample",
+    "radius_neighbors", "kneighbors_graph", "decision_path", "get_n_leaves", "get_depth",
+    "partial_dependence",
+})  # fmt: skip
+GROUPED: Final = {
+    "make_pipeline": "sklearn.pipeline.Pipeline",
+    "make_union": "sklearn.pipeline.FeatureUnion",
+    "make_column_transformer": "sklearn.compose.ColumnTransformer",
+}
 
 
 def is_a(estimator: Estimator, base: str) -> bool:
@@ -127,7 +137,7 @@ def clone(call: Call) -> Value:
     if isinstance(value, Known) or (
         isinstance(value, Thing) and call.flag(None, "safe", default=True)
     ):
-        raise Violation("TypeError", "only estimators are cloned")
+        raise ViolationError("TypeError", "only estimators are cloned")
     return Unknown()
 
 
@@ -169,7 +179,7 @@ def check_fitted(estimator: Estimator, name: str) -> None:
 
     Raises
     ------
-    Violation
+    ViolationError
         ``NotFittedError``.
     """
     known = class_of(estimator.path) or {}
@@ -185,7 +195,7 @@ def check_fitted(estimator: Estimator, name: str) -> None:
         learners = [step for step in steps if step.name not in STATELESS]
         fitted = False if any(step.fitted is False for step in learners) else fitted
     if fitted is False:
-        raise Violation("NotFittedError", f"{estimator.name}.{name} is called before fit")
+        raise ViolationError("NotFittedError", f"{estimator.name}.{name} is called before fit")
 
 
 def fit(call: Call, estimator: Estimator) -> None:
@@ -193,7 +203,7 @@ def fit(call: Call, estimator: Estimator) -> None:
 
     Raises
     ------
-    Violation
+    ViolationError
         If settings are none that are allowed, or the data do not fit.
     """
     settings.check(estimator.path, estimator.settings)
@@ -209,11 +219,11 @@ def fit(call: Call, estimator: Estimator) -> None:
         needs_y = False
     if y is not None and needs_y:
         if isinstance(y, Known) and y.data is None:
-            raise Violation("ValueError", f"{estimator.name} needs labels")
+            raise ViolationError("ValueError", f"{estimator.name} needs labels")
         check_same_rows(X, y)
         check_target(estimator, y)
     elif needs_y and y is None and call.is_complete:
-        raise Violation(
+        raise ViolationError(
             "TypeError" if _requires_y(estimator) else "ValueError",
             f"{estimator.name} needs labels",
         )
@@ -255,7 +265,7 @@ def _fit_labels(estimator: Estimator, y: Value | None) -> None:
             and grid.shape
             and grid.shape[-1] != 1
         ):
-            raise Violation("ValueError", "labels are a vector")
+            raise ViolationError("ValueError", "labels are a vector")
         estimator.classes, estimator.n_classes = facts.values_of(grid), facts.distinct(grid)
         if estimator.classes is None:
             estimator.facts["bounds"] = facts.bounds(grid)
@@ -266,38 +276,39 @@ def check_target(estimator: Estimator, y: Value) -> None:
 
     Raises
     ------
-    Violation
+    ViolationError
         If they have gaps, are fractions where classes are due, or text where numbers are due.
     """
     grid = as_grid(y)
     if grid is None:
         return
     if facts.has_nan(grid):
-        raise Violation("ValueError", f"labels of {estimator.name} have gaps")
+        raise ViolationError("ValueError", f"labels of {estimator.name} have gaps")
     if facts.has_inf(grid):
-        raise Violation("ValueError", f"labels of {estimator.name} are infinite")
+        raise ViolationError("ValueError", f"labels of {estimator.name} are infinite")
     if is_a(estimator, "ClassifierMixin"):
         if kind_of_target(y) == "continuous":
-            raise Violation("ValueError", f"{estimator.name} is given fractions as classes")
-        single = ("LogisticRegression", "SVC", "LinearSVC", "GradientBoostingClassifier", "SGDClassifier",
+            raise ViolationError("ValueError", f"{estimator.name} is given fractions as classes")
+        single = (
+            "LogisticRegression", "SVC", "LinearSVC", "GradientBoostingClassifier", "SGDClassifier",
             "LinearDiscriminantAnalysis", "Perceptron", "NuSVC", "PassiveAggressiveClassifier",
-            "AdaBoostClassifier_", "GaussianProcessClassifier")  # fmt: skip
+            "AdaBoostClassifier_", "GaussianProcessClassifier",
+        )  # fmt: skip
         if facts.distinct(grid) == 1 and estimator.name in single:
-            raise Violation("ValueError", f"{estimator.name} needs two classes or more")
+            raise ViolationError("ValueError", f"{estimator.name} needs two classes or more")
         if (
             grid.dtype == "object"
             and grid.element_types is not None
             and len(grid.element_types) > 1
-        ):
-            if "str" in grid.element_types:
-                raise Violation(
-                    "TypeError" if "float" in grid.element_types else "ValueError",
-                    "labels are of several types",
-                )
+        ) and "str" in grid.element_types:
+            raise ViolationError(
+                "TypeError" if "float" in grid.element_types else "ValueError",
+                "labels are of several types",
+            )
     elif grid.dtype == "str" and estimator.name != "DummyRegressor":
         texts = [each for each in facts.seen(grid) if isinstance(each, str)]
         if texts and not texts[0].replace(".", "").lstrip("-").isdigit():
-            raise Violation("ValueError", f"{estimator.name} is given text as labels")
+            raise ViolationError("ValueError", f"{estimator.name} is given text as labels")
 
 
 def check_amounts(estimator: Estimator, X: Value | None, y: Value | None) -> None:
@@ -305,7 +316,7 @@ def check_amounts(estimator: Estimator, X: Value | None, y: Value | None) -> Non
 
     Raises
     ------
-    Violation
+    ViolationError
         If there are more clusters, components, or features to choose than the data have.
     """
     rows, width = rows_of(X), width_of(X)
@@ -313,21 +324,25 @@ def check_amounts(estimator: Estimator, X: Value | None, y: Value | None) -> Non
     name = estimator.name
     clusters = given.get("n_clusters", 8 if name in ("KMeans", "MiniBatchKMeans") else None)
     if isinstance(clusters, int) and rows is not None and rows < clusters:
-        raise Violation("ValueError", f"{clusters} clusters of {rows} rows")
+        raise ViolationError("ValueError", f"{clusters} clusters of {rows} rows")
     parts = given.get("n_components")
     if type(parts) is int and rows is not None and width is not None:
         if name in ("PCA", "IncrementalPCA") and parts > min(rows, width):
-            raise Violation("ValueError", f"{parts} components of {rows} rows and {width} columns")
+            raise ViolationError(
+                "ValueError", f"{parts} components of {rows} rows and {width} columns"
+            )
         if name == "TruncatedSVD" and parts > width:
-            raise Violation("ValueError", f"{parts} components of {width} columns")
+            raise ViolationError("ValueError", f"{parts} components of {width} columns")
         if name == "GaussianMixture" and rows < parts:
-            raise Violation("ValueError", f"{parts} components of {rows} rows")
+            raise ViolationError("ValueError", f"{parts} components of {rows} rows")
     if type(parts) is int and name == "LinearDiscriminantAnalysis":
         grid = as_grid(y)
         count = None if grid is None else facts.distinct(grid)
         limit = [each for each in (None if count is None else count - 1, width) if each is not None]
         if limit and parts > min(limit):
-            raise Violation("ValueError", f"{parts} components where {min(limit)} are the most")
+            raise ViolationError(
+                "ValueError", f"{parts} components where {min(limit)} are the most"
+            )
     neighbours = given.get("n_neighbors")
     if (
         type(neighbours) is int
@@ -335,7 +350,7 @@ def check_amounts(estimator: Estimator, X: Value | None, y: Value | None) -> Non
         and neighbours > rows
         and name == "LocallyLinearEmbedding"
     ):
-        raise Violation("ValueError", f"{neighbours} neighbours of {rows} rows")
+        raise ViolationError("ValueError", f"{neighbours} neighbours of {rows} rows")
     perplexity = given.get("perplexity", 30.0 if name == "TSNE" else None)
     if (
         name == "TSNE"
@@ -343,14 +358,14 @@ def check_amounts(estimator: Estimator, X: Value | None, y: Value | None) -> Non
         and rows is not None
         and perplexity >= rows
     ):
-        raise Violation("ValueError", f"a perplexity of {perplexity} with {rows} rows")
+        raise ViolationError("ValueError", f"a perplexity of {perplexity} with {rows} rows")
     solver, penalty = given.get("solver", "lbfgs"), given.get("penalty")
     if (
         name == "LogisticRegression"
         and penalty in ("l1", "elasticnet")
         and solver in ("lbfgs", "newton-cg", "sag", "newton-cholesky")
     ):
-        raise Violation("ValueError", f"the solver {solver} has no penalty {penalty}")
+        raise ViolationError("ValueError", f"the solver {solver} has no penalty {penalty}")
     if name in (
         "MultinomialNB",
         "ComplementNB",
@@ -361,7 +376,7 @@ def check_amounts(estimator: Estimator, X: Value | None, y: Value | None) -> Non
         grid = as_grid(X)
         low = None if grid is None else facts.lowest(grid)
         if low is not None and low < 0:
-            raise Violation("ValueError", f"{name} is given negative values")
+            raise ViolationError("ValueError", f"{name} is given negative values")
     if name == "PolynomialFeatures":
         degree = given.get("degree", 2)
         if rows is not None and width is not None and isinstance(degree, int) and degree < 10:
@@ -371,10 +386,10 @@ def check_amounts(estimator: Estimator, X: Value | None, y: Value | None) -> Non
         grid = as_grid(X)
         low = None if grid is None else facts.lowest(grid)
         if low is not None and low <= 0:
-            raise Violation("ValueError", "box-cox is of positive values")
+            raise ViolationError("ValueError", "box-cox is of positive values")
     cv = given.get("cv")
     if name in SEARCHES and isinstance(cv, int) and rows is not None and cv > rows:
-        raise Violation("ValueError", f"{cv} folds of {rows} rows")
+        raise ViolationError("ValueError", f"{cv} folds of {rows} rows")
 
 
 def _combinations(total: int, chosen: int) -> int:
@@ -392,11 +407,11 @@ def _check_composed(estimator: Estimator, X: Value | None) -> None:
         for name in names_of(value):
             if isinstance(X, Frame) and X.columns is not None and X.is_complete:
                 if isinstance(name, str) and name not in X.columns:
-                    raise Violation(
+                    raise ViolationError(
                         "ValueError", f"{name!r} is none of the columns {list(X.columns)[:8]}"
                     )
             elif isinstance(X, Array) and X.home == "numpy" and isinstance(name, str):
-                raise Violation(
+                raise ViolationError(
                     "ValueError", "columns are named where the data are no table of pandas"
                 )
 
@@ -426,7 +441,7 @@ def _fit_steps(call: Call, estimator: Estimator, X: Value | None, y: Value | Non
                 step.fitted = True
         return
     current: Value = X or Unknown()
-    steps = [step for step in (estimator.steps or {}).values()]
+    steps = list((estimator.steps or {}).values())
     if estimator.name != "Pipeline":
         for step in steps:
             if isinstance(step, Estimator):
@@ -443,7 +458,7 @@ def _fit_steps(call: Call, estimator: Estimator, X: Value | None, y: Value | Non
         step.fitted = True
         if not is_last:
             if "transform" not in (members(step.path) or {"transform"}):
-                raise Violation(
+                raise ViolationError(
                     "TypeError", f"{step.name} is in the midst of a pipeline and transforms nothing"
                 )
             current = transformed(replace(call, args=[current], kwargs={}, receiver=step), step)
@@ -476,7 +491,7 @@ def check_parameter(estimator: Estimator, key: str) -> None:
 
     Raises
     ------
-    Violation
+    ViolationError
         ``ValueError``.
     """
     first, _, rest = key.partition("__")
@@ -489,7 +504,7 @@ def check_parameter(estimator: Estimator, key: str) -> None:
     if known is None or known.takes_any:
         return
     if first not in known.named and (estimator.name not in COMPOSED or estimator.steps is not None):
-        raise Violation("ValueError", f"{first!r} is no setting of {estimator.name}")
+        raise ViolationError("ValueError", f"{first!r} is no setting of {estimator.name}")
     inner = estimator.settings.get(first)
     if rest and isinstance(inner, Estimator):
         check_parameter(inner, rest)
@@ -541,7 +556,7 @@ def asked(call: Call, estimator: Estimator) -> Value:
         count = call.integer(1, "n_neighbors")
         rows = rows_of(seen) if isinstance(seen, (Frame, Array)) else None
         if count is not None and rows is not None and count > rows:
-            raise Violation("ValueError", f"{count} neighbours of {rows} rows")
+            raise ViolationError("ValueError", f"{count} neighbours of {rows} rows")
         return Unknown()
     if name == "predict" and estimator.name in ("KNeighborsClassifier", "KNeighborsRegressor"):
         check_neighbours(estimator)
@@ -554,7 +569,7 @@ def check_neighbours(estimator: Estimator) -> None:
     count = settings.constant(estimator.settings.get("n_neighbors", Known(5)))
     rows = rows_of(seen) if isinstance(seen, (Frame, Array)) else None
     if isinstance(count, int) and rows is not None and count > rows:
-        raise Violation("ValueError", f"{count} neighbours of {rows} rows")
+        raise ViolationError("ValueError", f"{count} neighbours of {rows} rows")
 
 
 def predicted(estimator: Estimator, X: Value, name: str) -> Value:
@@ -588,7 +603,7 @@ def check_input(estimator: Estimator, X: Value) -> None:
 
     Raises
     ------
-    Violation
+    ViolationError
         If they have other columns, or are no features.
     """
     check_features(X, estimator.name)
@@ -600,29 +615,32 @@ def check_input(estimator: Estimator, X: Value) -> None:
         else None
     )
     if (
-        estimator.names is not None
-        and names is not None
-        and estimator.name not in ("ColumnTransformer", *STATELESS)
+        (
+            estimator.names is not None
+            and names is not None
+            and estimator.name not in ("ColumnTransformer", *STATELESS)
+        )
+        and all(isinstance(each, str) for each in names)
+        and tuple(names) != tuple(estimator.names)
     ):
-        if all(isinstance(each, str) for each in names) and tuple(names) != tuple(estimator.names):
-            raise Violation(
-                "ValueError", "features have other names, or another order, than was learnt"
-            )
+        raise ViolationError(
+            "ValueError", "features have other names, or another order, than was learnt"
+        )
     if estimator.features is not None and width is not None and width != estimator.features:
         if estimator.name not in ("ColumnTransformer", "Pipeline", *SEARCHES, *STATELESS):
-            raise Violation(
+            raise ViolationError(
                 "ValueError",
                 f"{estimator.name} learnt {estimator.features} features and is given {width}",
             )
         if estimator.name == "Pipeline" and width < estimator.features:
-            raise Violation(
+            raise ViolationError(
                 "ValueError", f"{estimator.features} features were learnt and {width} are given"
             )
         if estimator.name == "Pipeline" and not any(
             isinstance(s, Estimator) and s.name == "ColumnTransformer"
             for s in (estimator.steps or {}).values()
         ):
-            raise Violation(
+            raise ViolationError(
                 "ValueError", f"{estimator.features} features were learnt and {width} are given"
             )
     if estimator.name in ("OneHotEncoder", "OrdinalEncoder"):
@@ -634,7 +652,7 @@ def check_vocabulary(estimator: Estimator, X: Value | None) -> None:
 
     Raises
     ------
-    Violation
+    ViolationError
         If one is certain to occur.
     """
     if estimator.name == "LabelEncoder":
@@ -644,11 +662,11 @@ def check_vocabulary(estimator: Estimator, X: Value | None) -> None:
             if grid is not None and bounds is not None and bounds[2]:
                 high = facts.highest(grid)
                 if high is not None and high > bounds[1]:
-                    raise Violation("ValueError", f"the label {high:g} was not learnt")
+                    raise ViolationError("ValueError", f"the label {high:g} was not learnt")
             return
         for each in facts.seen(grid):
             if each not in estimator.classes:
-                raise Violation("ValueError", f"the label {each!r} was not learnt")
+                raise ViolationError("ValueError", f"the label {each!r} was not learnt")
         return
     handling = settings.constant(estimator.settings.get("handle_unknown", Known("error")))
     seen = estimator.facts.get("seen")
@@ -666,7 +684,7 @@ def check_vocabulary(estimator: Estimator, X: Value | None) -> None:
             continue
         for each in facts.seen(column):
             if each not in learnt:
-                raise Violation("ValueError", f"the category {each!r} was not learnt")
+                raise ViolationError("ValueError", f"the category {each!r} was not learnt")
 
 
 def _columns(value: Frame | Array) -> list[Array]:
@@ -688,9 +706,9 @@ def _inverted(estimator: Estimator, X: Value | None) -> Value:
     if estimator.name in scalers:
         grid = as_grid(X)
         if grid is not None and grid.shape is not None and len(grid.shape) == 1:
-            raise Violation("ValueError", f"{estimator.name} needs a table")
+            raise ViolationError("ValueError", f"{estimator.name} needs a table")
         if width is not None and estimator.features is not None and width != estimator.features:
-            raise Violation(
+            raise ViolationError(
                 "ValueError", f"{estimator.features} columns were learnt and {width} are given"
             )
         return Array("numpy", (rows_of(X), width), "float64")
@@ -703,8 +721,10 @@ def transformed(call: Call, estimator: Estimator) -> Value:
     rows, width = rows_of(X), width_of(X)
     name = estimator.name
     given = {key: settings.constant(value) for key, value in estimator.settings.items()}
-    same = ("StandardScaler", "MinMaxScaler", "RobustScaler", "MaxAbsScaler", "Normalizer", "OrdinalEncoder",
-        "PowerTransformer", "QuantileTransformer", "Binarizer")  # fmt: skip
+    same = (
+        "StandardScaler", "MinMaxScaler", "RobustScaler", "MaxAbsScaler", "Normalizer",
+        "OrdinalEncoder", "PowerTransformer", "QuantileTransformer", "Binarizer",
+    )  # fmt: skip
     if estimator.facts.get("stored output"):
         return Unknown()
     if name in same:
@@ -730,18 +750,18 @@ def transformed(call: Call, estimator: Estimator) -> Value:
     return Unknown()
 
 
-def attribute(value: Value, name: str, state: State) -> Value:
+def attribute(value: Value, name: str, _state: State) -> Value:
     """An attribute of an estimator.
 
     Raises
     ------
-    Violation
+    ViolationError
         If it is not there, or only after it learnt.
     """
     assert isinstance(value, Estimator)
     row = removed().get((value.path, name, "attribute"))
     if row is not None:
-        raise Violation(row.exception, f"{value.name} has no {name} since {row.version}")
+        raise ViolationError(row.exception, f"{value.name} has no {name} since {row.version}")
     stored = value.facts.get(f"stored {name}")
     if stored is not None:
         return stored  # type: ignore[no-any-return]
@@ -772,7 +792,7 @@ def attribute(value: Value, name: str, state: State) -> Value:
     delegating = value.name in (*SEARCHES, "Pipeline", *COMPOSED) or name in recorded()["calls"]
     if delegating and name in known:
         return Unknown()
-    raise Violation("AttributeError", f"{value.name} has no attribute {name}")
+    raise ViolationError("AttributeError", f"{value.name} has no attribute {name}")
 
 
 def _named_steps(value: Estimator, name: str) -> Value:
@@ -784,7 +804,7 @@ def _named_steps(value: Estimator, name: str) -> Value:
 
 
 def _refused(value: Estimator, name: str) -> Value:
-    raise Violation("AttributeError", f"{value.name} has no attribute {name}")
+    raise ViolationError("AttributeError", f"{value.name} has no attribute {name}")
 
 
 def _learnt(value: Estimator, name: str, known: frozenset[str]) -> Value:
@@ -798,32 +818,31 @@ def _learnt(value: Estimator, name: str, known: frozenset[str]) -> Value:
         exception = "NotFittedError" if name in raises and name in known else "AttributeError"
         if value.name in ("TfidfVectorizer",) and name == "idf_":
             exception = "NotFittedError"
-        raise Violation(exception, f"{value.name}.{name} is there after fit")
+        raise ViolationError(exception, f"{value.name}.{name} is there after fit")
     defined = (class_of(value.path) or {"members": known})["members"]
     if fitted and value.learnt is not None and name not in value.learnt and name not in defined:
-        raise Violation(
+        raise ViolationError(
             "AttributeError", f"{value.name} learnt {sorted(value.learnt)[:8]} and no {name}"
         )
     if fitted and not is_documented and known and value.learnt is None:
-        raise Violation("AttributeError", f"{value.name} has no attribute {name}")
+        raise ViolationError("AttributeError", f"{value.name} has no attribute {name}")
     if fitted and name == "coef_" and value.name in ("SVC", "SVR", "NuSVC", "NuSVR", "OneClassSVM"):
         kernel = settings.constant(value.settings.get("kernel", Known("rbf")))
         if isinstance(kernel, str) and kernel != "linear":
-            raise Violation("AttributeError", "coef_ is there with a linear kernel alone")
+            raise ViolationError("AttributeError", "coef_ is there with a linear kernel alone")
     if (
         fitted
         and name == "feature_names_in_"
         and value.learnt is not None
         and name not in value.learnt
     ):
-        raise Violation("AttributeError", "names of features were not learnt")
+        raise ViolationError("AttributeError", "names of features were not learnt")
     if (
         fitted
         and name.startswith("best_")
         and settings.constant(value.settings.get("refit", Known(True))) is False
-    ):
-        if name == "best_estimator_":
-            raise Violation("AttributeError", "the best estimator is there with refit alone")
+    ) and name == "best_estimator_":
+        raise ViolationError("AttributeError", "the best estimator is there with refit alone")
     return _content(value, name)
 
 
@@ -908,7 +927,7 @@ def _check_available(value: Estimator, name: str) -> None:
     elif name == "fit_predict" and value.name == "LocalOutlierFactor":
         wrong = given.get("novelty", False) is True
     if wrong:
-        raise Violation("AttributeError", f"{value.name} has no {name} with these settings")
+        raise ViolationError("AttributeError", f"{value.name} has no {name} with these settings")
 
 
 def check_is_fitted(call: Call) -> Value:

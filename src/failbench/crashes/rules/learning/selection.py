@@ -23,7 +23,7 @@ from failbench.crashes.rules.knowledge.values import (
     Unknown,
     Value,
 )
-from failbench.crashes.rules.knowledge.violation import Violation
+from failbench.crashes.rules.knowledge.violation import ViolationError
 from failbench.crashes.rules.learning import settings
 from failbench.crashes.rules.learning.estimators import unfitted
 from failbench.crashes.rules.learning.samples import as_grid, check_same_rows, rows_of
@@ -34,11 +34,11 @@ def split(call: Call) -> Value:
 
     Raises
     ------
-    Violation
+    ViolationError
         If lengths differ, a part would be empty, or a class is too small to be in both.
     """
     if not call.args and call.is_complete:
-        raise Violation("ValueError", "there is nothing to split")
+        raise ViolationError("ValueError", "there is nothing to split")
     for each in call.args[1:]:
         check_same_rows(call.args[0], each, "data to split")
     rows = rows_of(call.args[0]) if call.args else None
@@ -49,7 +49,7 @@ def split(call: Call) -> Value:
         if call.args:
             check_same_rows(call.args[0], stratify, "data and strata")
         if settings.constant(call.arg(None, "shuffle") or Known(True)) is False:
-            raise Violation("ValueError", "strata need rows to be shuffled")
+            raise ViolationError("ValueError", "strata need rows to be shuffled")
     parts: list[Value] = []
     for each in call.args:
         parts += [_part(each, sizes[0]), _part(each, sizes[1])]
@@ -59,9 +59,9 @@ def split(call: Call) -> Value:
 def _sizes(call: Call, rows: int | None) -> tuple[int | None, int | None]:
     test, train = call.number(None, "test_size"), call.number(None, "train_size")
     if test is not None and train is not None and test < 1 and train < 1 and test + train > 1:
-        raise Violation("ValueError", "the parts are more than there is")
+        raise ViolationError("ValueError", "the parts are more than there is")
     if test is not None and test > 1 and rows is not None and test >= rows:
-        raise Violation("ValueError", f"a part of {test:g} is taken of {rows} rows")
+        raise ViolationError("ValueError", f"a part of {test:g} is taken of {rows} rows")
     if rows is None or call.arg(None, "train_size") is not None:
         return None, None
     if call.arg(None, "test_size") is None:
@@ -70,7 +70,7 @@ def _sizes(call: Call, rows: int | None) -> tuple[int | None, int | None]:
         return None, None
     size = math.ceil(test * rows) if test < 1 else int(test)
     if rows - size <= 0:
-        raise Violation("ValueError", f"nothing is left of {rows} rows")
+        raise ViolationError("ValueError", f"nothing is left of {rows} rows")
     return rows - size, size
 
 
@@ -79,7 +79,7 @@ def check_strata(value: Value, sizes: tuple[int | None, int | None] = (None, Non
 
     Raises
     ------
-    Violation
+    ViolationError
         ``ValueError``.
     """
     grid = as_grid(value)
@@ -88,14 +88,14 @@ def check_strata(value: Value, sizes: tuple[int | None, int | None] = (None, Non
     if grid.data is not None and grid.data.ndim == 1:
         values = grid.data.tolist()
         if values and min(values.count(each) for each in set(values)) < 2:
-            raise Violation("ValueError", "a stratum has a single member")
+            raise ViolationError("ValueError", "a stratum has a single member")
     count = facts.distinct(grid)
     if count is not None and any(size is not None and size < count for size in sizes):
-        raise Violation("ValueError", f"a part has fewer rows than there are {count} strata")
+        raise ViolationError("ValueError", f"a part has fewer rows than there are {count} strata")
     if count is not None and grid.size is not None and grid.size < 2 * count:
-        raise Violation("ValueError", "a stratum has a single member")
+        raise ViolationError("ValueError", "a stratum has a single member")
     if facts.has_nan(grid):
-        raise Violation("ValueError", "strata have gaps")
+        raise ViolationError("ValueError", "strata have gaps")
 
 
 def _part(value: Value, rows: int | None) -> Value:
@@ -125,7 +125,7 @@ def crossed(call: Call) -> Value:
 
     Raises
     ------
-    Violation
+    ViolationError
         If it would not learn from the whole, or there are more folds than rows.
     """
     given = settings.are_given(call)
@@ -134,7 +134,7 @@ def crossed(call: Call) -> Value:
     folds = settings.constant(given.get("cv", Known(5)))
     rows = rows_of(X)
     if isinstance(folds, int) and rows is not None and folds > rows:
-        raise Violation("ValueError", f"{folds} folds of {rows} rows")
+        raise ViolationError("ValueError", f"{folds} folds of {rows} rows")
     grid = as_grid(y)
     if isinstance(estimator, Estimator):
         if (
@@ -146,12 +146,12 @@ def crossed(call: Call) -> Value:
             from_classes = "ClassifierMixin" in _bases(estimator)
             values = grid.data.ravel().tolist()
             if from_classes and values and max(values.count(each) for each in set(values)) < folds:
-                raise Violation("ValueError", f"no class has {folds} members")
+                raise ViolationError("ValueError", f"no class has {folds} members")
         data = [each for each in (X, y) if each is not None]
         try:
             call.state.call(Bound(unfitted(estimator), "fit"), data)
-        except Violation as violation:
-            raise Violation("ValueError", violation.reason) from violation
+        except ViolationError as violation:
+            raise ViolationError("ValueError", violation.reason) from violation
     if call.name == "cross_val_score":
         return Array("numpy", (folds if isinstance(folds, int) else None,), "float64")
     if call.name == "cross_val_predict":
@@ -169,17 +169,17 @@ def splitter(call: Call) -> Value:
 
     Raises
     ------
-    Violation
+    ViolationError
         If there are fewer than two parts, or a seed without shuffling.
     """
     count = call.integer(0, "n_splits")
     if call.name in ("KFold", "StratifiedKFold", "GroupKFold", "TimeSeriesSplit"):
         if count is not None and count < 2:
-            raise Violation("ValueError", f"{count} folds are too few")
+            raise ViolationError("ValueError", f"{count} folds are too few")
         seed = call.arg(None, "random_state")
         is_seeded = isinstance(seed, Known) and seed.data is not None
         if call.name != "TimeSeriesSplit" and is_seeded and call.flag(1, "shuffle") is False:
-            raise Violation("ValueError", "a seed without shuffling has no effect")
+            raise ViolationError("ValueError", "a seed without shuffling has no effect")
     return Thing(
         call.path, {"n_splits": count if count is not None or call.arg(0, "n_splits") else 5}
     )
@@ -195,9 +195,9 @@ def parts(call: Call) -> Value:
     needs = {"GroupKFold": (2, "groups"), "LeaveOneGroupOut": (2, "groups")}
     name = call.path.split(".")[-2]
     if name in needs and call.arg(*needs[name]) is None:
-        raise Violation("ValueError", "groups are due")
+        raise ViolationError("ValueError", "groups are due")
     if isinstance(count, int) and rows is not None and "Fold" in name and count > rows:
-        raise Violation("ValueError", f"{count} folds of {rows} rows")
+        raise ViolationError("ValueError", f"{count} folds of {rows} rows")
     places = Array("numpy", (None,), "int64", low=0, high=None if rows is None else rows - 1)
     return Sequence("iterator", None, None, Sequence("tuple", [places, places]))
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from failbench.crashes.rules.knowledge.folding import NotConcrete, concrete
+from failbench.crashes.rules.knowledge.folding import NotConcreteError, concrete
 from failbench.crashes.rules.knowledge.interfaces import parameters, recorded, words
 from failbench.crashes.rules.knowledge.state import Call
 from failbench.crashes.rules.knowledge.values import (
@@ -18,7 +18,7 @@ from failbench.crashes.rules.knowledge.values import (
     Sequence,
     Value,
 )
-from failbench.crashes.rules.knowledge.violation import Violation
+from failbench.crashes.rules.knowledge.violation import ViolationError
 
 OPEN: Final = frozenset(
     {"scoring", "random_state", "verbose", "cv_object", "missing_values", "nan"}
@@ -31,7 +31,7 @@ def check(path: str, given: dict[str, Value]) -> None:
 
     Raises
     ------
-    Violation
+    ViolationError
         ``InvalidParameterError``.
     """
     declared = recorded()["constraints"].get(path)
@@ -42,7 +42,7 @@ def check(path: str, given: dict[str, Value]) -> None:
         if allowed and is_refused(value, allowed):
             shown = concrete(value) if isinstance(value, Known) else "what is given"
             reason = f"{name} of {path.rpartition('.')[2]} cannot be {shown!r}"
-            raise Violation("InvalidParameterError", reason)
+            raise ViolationError("InvalidParameterError", reason)
 
 
 def is_refused(value: Value, allowed: list[dict[str, Any]]) -> bool:
@@ -104,9 +104,7 @@ def _is_no_word(data: Any, word: str) -> bool:
         return not isinstance(data, (bool, np.bool_))
     if word == "random_state":
         return isinstance(data, str)
-    if word in ("callable", "array-like", "sparse matrix"):
-        return True
-    return False
+    return word in ("callable", "array-like", "sparse matrix")
 
 
 def check_call(call: Call) -> None:
@@ -116,7 +114,7 @@ def check_call(call: Call) -> None:
     known = parameters(call.path)
     given = dict(call.kwargs)
     if known is not None:
-        given |= dict(zip(known.positional, call.args))
+        given |= dict(zip(known.positional, call.args, strict=False))
     check(call.path, given)
     scoring = given.get("scoring")
     check_scoring(scoring)
@@ -127,7 +125,7 @@ def check_scoring(value: Value | None) -> None:
 
     Raises
     ------
-    Violation
+    ViolationError
         ``InvalidParameterError``.
     """
     items = value.items or [] if isinstance(value, Sequence) else [value]
@@ -137,7 +135,7 @@ def check_scoring(value: Value | None) -> None:
             and isinstance(each.data, str)
             and each.data not in words("scoring")
         ):
-            raise Violation("InvalidParameterError", f"{each.data!r} is no score")
+            raise ViolationError("InvalidParameterError", f"{each.data!r} is no score")
 
 
 def are_given(call: Call) -> dict[str, Value]:
@@ -145,7 +143,7 @@ def are_given(call: Call) -> dict[str, Value]:
     known = parameters(call.path)
     given = dict(call.kwargs)
     if known is not None:
-        given |= dict(zip(known.positional, call.args))
+        given |= dict(zip(known.positional, call.args, strict=False))
     return given
 
 
@@ -158,5 +156,5 @@ def constant(value: Value | None) -> Any:
     """A setting as a constant, or None."""
     try:
         return concrete(value)
-    except NotConcrete:
+    except NotConcreteError:
         return None

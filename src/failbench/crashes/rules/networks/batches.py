@@ -21,7 +21,7 @@ from failbench.crashes.rules.knowledge.values import (
     Unknown,
     Value,
 )
-from failbench.crashes.rules.knowledge.violation import Violation
+from failbench.crashes.rules.knowledge.violation import ViolationError
 
 
 def batch(loader: Thing, state: State) -> Value:
@@ -29,7 +29,7 @@ def batch(loader: Thing, state: State) -> Value:
 
     Raises
     ------
-    Violation
+    ViolationError
         If rows have other shapes, or are of a class of which no batch can be made.
     """
     collate = loader.facts.get("collate_fn")
@@ -60,7 +60,7 @@ def _rows(loader: Thing, state: State) -> list[Value]:
     if total == 0:
         return []
     if isinstance(dataset, Frame):
-        raise Violation("KeyError", "a table is asked for its rows as if they were columns")
+        raise ViolationError("KeyError", "a table is asked for its rows as if they were columns")
     rows: list[Value] = []
     for place in range(min(count, total) if total is not None else 1):
         rows.append(subscripts.item(dataset, Known(place), state))
@@ -89,7 +89,7 @@ def collated(rows: list[Value], size: int, is_shuffled: bool) -> Value:
 
     Raises
     ------
-    Violation
+    ViolationError
         As :func:`batch`.
     """
     first = rows[0]
@@ -98,7 +98,7 @@ def collated(rows: list[Value], size: int, is_shuffled: bool) -> Value:
         arrays = [row for row in rows if isinstance(row, Array)]
         shape = stacked(arrays, 0, "RuntimeError")
         if any(a.dtype in ("str", "object") for a in arrays if a.home == "numpy"):
-            raise Violation("TypeError", "a batch holds no arrays of text or objects")
+            raise ViolationError("TypeError", "a batch holds no arrays of text or objects")
         if shape is not None:
             shape = (many, *shape[1:])
         elif first.shape is not None:
@@ -123,7 +123,9 @@ def collated(rows: list[Value], size: int, is_shuffled: bool) -> Value:
     if isinstance(first, Sequence) and first.items is not None:
         lengths = {row.size for row in rows if isinstance(row, Sequence)}
         if len(lengths) > 1 and None not in lengths:
-            raise Violation("RuntimeError", "each element in list of batch should be of equal size")
+            raise ViolationError(
+                "RuntimeError", "each element in list of batch should be of equal size"
+            )
         columns = []
         for place in range(len(first.items)):
             column = [
@@ -134,7 +136,7 @@ def collated(rows: list[Value], size: int, is_shuffled: bool) -> Value:
         return Sequence("list", columns)
     if isinstance(first, Known):
         if first.data is None:
-            raise Violation("TypeError", "a batch holds no None")
+            raise ViolationError("TypeError", "a batch holds no None")
         if isinstance(first.data, str):
             return Sequence("list", list(rows) if many else None)
         dtype = (
@@ -148,7 +150,9 @@ def collated(rows: list[Value], size: int, is_shuffled: bool) -> Value:
     if isinstance(first, (Frame, Instance)) or (
         isinstance(first, Array) and first.home in ("series", "index")
     ):
-        raise Violation("TypeError", "a batch holds tensors, arrays, numbers, mappings or lists")
+        raise ViolationError(
+            "TypeError", "a batch holds tensors, arrays, numbers, mappings or lists"
+        )
     if isinstance(first, Array) and first.home == "python":
         return Array("torch", (many,), first.dtype)
     return Unknown()

@@ -22,7 +22,7 @@ from failbench.crashes.rules.knowledge.values import (
     Unknown,
     Value,
 )
-from failbench.crashes.rules.knowledge.violation import Violation
+from failbench.crashes.rules.knowledge.violation import ViolationError
 from failbench.crashes.rules.learning import settings
 from failbench.crashes.rules.networks import losses
 from failbench.crashes.rules.networks.modules import all_parameters
@@ -35,7 +35,7 @@ def made(call: Call) -> Value:
 
     Raises
     ------
-    Violation
+    ViolationError
         If settings do not go together, or the device is not there.
     """
     network = Network(call.path, _given(call))
@@ -67,7 +67,7 @@ def _given(call: Call) -> dict[str, Value]:
     known = parameters(call.path)
     given = dict(call.kwargs)
     if known is not None:
-        given |= dict(zip(known.positional, call.args))
+        given |= dict(zip(known.positional, call.args, strict=False))
     return given
 
 
@@ -86,7 +86,7 @@ def _container(call: Call, network: Network) -> Value:
         return Unknown()
     for place, value in enumerate(values):
         if isinstance(value, (Known, Sequence, Array)):
-            raise Violation("TypeError", f"{type(value).__name__} is not a Module subclass")
+            raise ViolationError("TypeError", f"{type(value).__name__} is not a Module subclass")
         if items is not None:
             items[str(place)] = value
     network.children = items or {}
@@ -101,7 +101,7 @@ def _check(name: str, given: dict[str, Any]) -> None:
         and isinstance(share, (int, float))
         and not 0 <= share <= 1
     ):
-        raise Violation(
+        raise ViolationError(
             "ValueError", f"dropout probability has to be between 0 and 1, but got {share}"
         )
     if name.startswith("Conv"):
@@ -109,25 +109,25 @@ def _check(name: str, given: dict[str, Any]) -> None:
         for key in ("in_channels", "out_channels"):
             size = given.get(key)
             if isinstance(size, int) and isinstance(groups, int) and groups > 0 and size % groups:
-                raise Violation("ValueError", f"{key} must be divisible by groups")
+                raise ViolationError("ValueError", f"{key} must be divisible by groups")
         mode = given.get("padding_mode", "zeros")
         if mode not in ("zeros", "reflect", "replicate", "circular", None):
-            raise Violation("ValueError", f"{mode!r} is no way of padding")
+            raise ViolationError("ValueError", f"{mode!r} is no way of padding")
         padding = given.get("padding")
         if isinstance(padding, str) and padding not in ("same", "valid"):
-            raise Violation("ValueError", f"{padding!r} is no padding")
+            raise ViolationError("ValueError", f"{padding!r} is no padding")
         if padding == "same" and given.get("stride", 1) not in (1, (1, 1)):
-            raise Violation(
+            raise ViolationError(
                 "ValueError", "padding='same' is not supported for strided convolutions"
             )
     heads = given.get("num_heads", given.get("nhead"))
     width = given.get("embed_dim", given.get("d_model"))
     if isinstance(heads, int) and isinstance(width, int) and heads > 0 and width % heads:
-        raise Violation("AssertionError", "embed_dim must be divisible by num_heads")
+        raise ViolationError("AssertionError", "embed_dim must be divisible by num_heads")
     if name == "GroupNorm":
         groups, channels = given.get("num_groups"), given.get("num_channels")
         if isinstance(groups, int) and isinstance(channels, int) and channels % groups:
-            raise Violation("ValueError", "num_channels must be divisible by num_groups")
+            raise ViolationError("ValueError", "num_channels must be divisible by num_groups")
     for key in (
         "in_features",
         "out_features",
@@ -138,12 +138,12 @@ def _check(name: str, given: dict[str, Any]) -> None:
     ):
         size = given.get(key)
         if isinstance(size, float):
-            raise Violation("TypeError", f"{key} is a whole number, not {size}")
+            raise ViolationError("TypeError", f"{key} is a whole number, not {size}")
         if type(size) is int and size < 0:
-            raise Violation("RuntimeError", f"{key} is not negative")
+            raise ViolationError("RuntimeError", f"{key} is not negative")
     place, count = given.get("padding_idx"), given.get("num_embeddings")
     if isinstance(place, int) and isinstance(count, int) and not -count <= place < count:
-        raise Violation("AssertionError", "Padding_idx must be within num_embeddings")
+        raise ViolationError("AssertionError", "Padding_idx must be within num_embeddings")
 
 
 def _pair(value: Any, count: int) -> tuple[int, ...] | None:
@@ -216,7 +216,7 @@ def forward(call: Call) -> Value:
     assert isinstance(network, Network)
     name = network.name
     if name in ("ModuleList", "ModuleDict"):
-        raise Violation(
+        raise ViolationError(
             "NotImplementedError", f'Module [{name}] is missing the required "forward" function'
         )
     for function, loss in losses.NAMES.items():
@@ -229,14 +229,14 @@ def forward(call: Call) -> Value:
             value = call.state.call(child, [value])
         return value
     value = call.first()
-    if isinstance(value, (Known, Sequence)) or (
-        isinstance(value, Array) and value.home in ("numpy", "series", "index")
-    ):
-        if name not in ("Identity", "Dropout"):
-            raise Violation(
-                "TypeError" if name not in ("Flatten", "BatchNorm1d") else "AttributeError",
-                f"{name} is of tensors",
-            )
+    if (
+        isinstance(value, (Known, Sequence))
+        or (isinstance(value, Array) and value.home in ("numpy", "series", "index"))
+    ) and name not in ("Identity", "Dropout"):
+        raise ViolationError(
+            "TypeError" if name not in ("Flatten", "BatchNorm1d") else "AttributeError",
+            f"{name} is of tensors",
+        )
     if not isinstance(value, Array):
         return _result(network, None, value)
     _check_device(network, value)
@@ -266,7 +266,7 @@ def _check_device(network: Network, value: Array) -> None:
         return
     for weight in weights[:1]:
         if (weight.device == "meta") != (value.device == "meta"):
-            raise Violation(
+            raise ViolationError(
                 "RuntimeError", f"a tensor on {value.device} meets weights on {weight.device}"
             )
 
@@ -299,13 +299,15 @@ def _made(network: Network, value: Array, shape: Shape | None) -> Array:
 def _check_dtype(network: Network, value: Array, exception: str = "RuntimeError") -> None:
     dtype = _dtype_of(network)
     if dtype is not None and value.dtype is not None and dtype != value.dtype:
-        raise Violation(exception, f"must have the same dtype, but got {value.dtype} and {dtype}")
+        raise ViolationError(
+            exception, f"must have the same dtype, but got {value.dtype} and {dtype}"
+        )
 
 
 def _linear(network: Network, value: Array) -> Value:
     inner, outer = _size(network, "in_features", 1), _size(network, "out_features", 0)
     if value.shape == ():
-        raise Violation("RuntimeError", "a matrix product needs factors with axes")
+        raise ViolationError("RuntimeError", "a matrix product needs factors with axes")
     _check_dtype(network, value)
     shape = matmul(value.shape, (inner, outer), "RuntimeError")
     return _made(network, value, shape)
@@ -316,7 +318,7 @@ def _convolution(network: Network, value: Array) -> Value:
     given = {key: settings.constant(each) for key, each in network.settings.items()}
     shape = value.shape
     if shape is not None and len(shape) not in (count + 1, count + 2):
-        raise Violation(
+        raise ViolationError(
             "RuntimeError", f"Expected {count + 1}D or {count + 2}D input, but got {shown(shape)}"
         )
     if shape is not None:
@@ -332,7 +334,7 @@ def _convolution(network: Network, value: Array) -> Value:
         ):
             wanted = None if weight.shape[1] is None else weight.shape[1] * groups
         if isinstance(wanted, int) and channels is not None and channels != wanted:
-            raise Violation("RuntimeError", f"{wanted} channels are due, not {channels}")
+            raise ViolationError("RuntimeError", f"{wanted} channels are due, not {channels}")
     _check_dtype(network, value)
     if shape is None:
         return _made(network, value, None)
@@ -358,13 +360,15 @@ def _windows(sizes: Shape, given: dict[str, Any], count: int, is_pool: bool = Fa
     ):
         return (None,) * count
     result: list[int | None] = []
-    for size, k, s, d, p in zip(sizes, kernel, stride, dilation, pads):
+    for size, k, s, d, p in zip(sizes, kernel, stride, dilation, pads, strict=False):
         if size is None:
             result.append(None)
             continue
         room = size + 2 * p - d * (k - 1) - 1
         if room < 0:
-            raise Violation("RuntimeError", f"a kernel of {k} is larger than {size + 2 * p} places")
+            raise ViolationError(
+                "RuntimeError", f"a kernel of {k} is larger than {size + 2 * p} places"
+            )
         result.append(room // s + 1)
     return tuple(result)
 
@@ -383,7 +387,7 @@ def pooled(value: Array, given: dict[str, Any], count: int) -> Value:
     if value.shape is None:
         return of_graph(derived(value, None), value)
     if len(value.shape) not in (count + 1, count + 2):
-        raise Violation(
+        raise ViolationError(
             "RuntimeError", f"{count + 1} or {count + 2} axes are due, not {shown(value.shape)}"
         )
     sizes = _windows(value.shape[-count:], given, count, is_pool=True)
@@ -402,17 +406,17 @@ def _flatten(network: Network, value: Array) -> Value:
     if value.shape is None or start != 1 or "end_dim" in network.settings:
         return of_graph(derived(value, None), value)
     if len(value.shape) < 2:
-        raise Violation("IndexError", "Dimension out of range")
+        raise ViolationError("IndexError", "Dimension out of range")
     return of_graph(derived(value, (value.shape[0], product(value.shape[1:]))), value)
 
 
 def _embedding(network: Network, value: Array) -> Value:
     if facts.kind(value) in ("f", "b"):
-        raise Violation("RuntimeError", f"codes are Long or Int, not {value.dtype}")
+        raise ViolationError("RuntimeError", f"codes are Long or Int, not {value.dtype}")
     count = _size(network, "num_embeddings", 0)
     high, low = facts.highest(value), facts.lowest(value)
     if (high is not None and count is not None and high >= count) or (low is not None and low < 0):
-        raise Violation("IndexError", "index out of range in self")
+        raise ViolationError("IndexError", "index out of range in self")
     width = _size(network, "embedding_dim", 1)
     return _made(network, value, None if value.shape is None else (*value.shape, width))
 
@@ -422,18 +426,20 @@ def _batch_norm(network: Network, value: Array) -> Value:
     features = _size(network, "num_features", 0)
     if value.shape is not None:
         if len(value.shape) not in ranks:
-            raise Violation("ValueError", f"{ranks} axes are due, not {shown(value.shape)}")
+            raise ViolationError("ValueError", f"{ranks} axes are due, not {shown(value.shape)}")
         if features is not None and value.shape[1] is not None and value.shape[1] != features:
-            raise Violation(
+            raise ViolationError(
                 "RuntimeError",
                 f"running_mean should contain {value.shape[1]} elements not {features}",
             )
         rest = product((value.shape[0], *value.shape[2:]))
         training = settings.constant(network.settings.get("training", Known(True)))
         if rest == 1 and training is True:
-            raise Violation("ValueError", "Expected more than 1 value per channel when training")
+            raise ViolationError(
+                "ValueError", "Expected more than 1 value per channel when training"
+            )
     if facts.kind(value) in ("i", "u", "b"):
-        raise Violation("NotImplementedError", "\"batch_norm\" not implemented for 'Long'")
+        raise ViolationError("NotImplementedError", "\"batch_norm\" not implemented for 'Long'")
     return _made(network, value, value.shape)
 
 
@@ -448,8 +454,10 @@ def _layer_norm(network: Network, value: Array) -> Value:
     )
     if wanted and value.shape is not None:
         ours = value.shape[-len(wanted) :]
-        if len(ours) < len(wanted) or any(a is not None and a != b for a, b in zip(ours, wanted)):
-            raise Violation(
+        if len(ours) < len(wanted) or any(
+            a is not None and a != b for a, b in zip(ours, wanted, strict=False)
+        ):
+            raise ViolationError(
                 "RuntimeError", f"an input of [*, {wanted}] is due, not {shown(value.shape)}"
             )
     return _made(network, value, value.shape)
@@ -462,13 +470,13 @@ def _recurrent(network: Network, value: Array) -> Value:
         width = weight.shape[1]
     if value.shape is not None:
         if len(value.shape) not in (2, 3):
-            raise Violation(
+            raise ViolationError(
                 "ValueError", f"Expected input to be 2D or 3D, got {len(value.shape)}D instead"
             )
         if width is not None and value.shape[-1] is not None and value.shape[-1] != width:
-            raise Violation(
+            raise ViolationError(
                 "RuntimeError",
-                f"input.size(-1) must be equal to input_size. Expected {width}, got {value.shape[-1]}",
+                f"input.size(-1) is {value.shape[-1]} where {width} is expected",
             )
     _check_dtype(network, value, "ValueError")
     two = settings.constant(network.settings.get("bidirectional", Known(False)))
@@ -488,7 +496,9 @@ def functional(call: Call) -> Value:
     count = int(call.name[-2])
     given = {key: settings.constant(each) for key, each in call.kwargs.items()}
     names = ("kernel_size", "stride", "padding")
-    given |= {name: settings.constant(each) for name, each in zip(names, call.args[1:])}
+    given |= {
+        name: settings.constant(each) for name, each in zip(names, call.args[1:], strict=False)
+    }
     return pooled(value, given, count)
 
 
@@ -505,8 +515,10 @@ def linear(call: Call) -> Value:
     return Unknown()
 
 
-PLAIN: Final = ("ReLU", "Tanh", "Sigmoid", "GELU", "LeakyReLU", "ELU", "SiLU", "Softmax", "LogSoftmax",
-    "Identity", "ReLU6", "Softplus", "Mish", "SELU", "Hardtanh", "LogSigmoid")  # fmt: skip
+PLAIN: Final = (
+    "ReLU", "Tanh", "Sigmoid", "GELU", "LeakyReLU", "ELU", "SiLU", "Softmax", "LogSoftmax",
+    "Identity", "ReLU6", "Softplus", "Mish", "SELU", "Hardtanh", "LogSigmoid",
+)  # fmt: skip
 
 RULES: Final[dict[str, Callable[[Network, Array], Value]]] = {
     "Linear": _linear,

@@ -25,7 +25,7 @@ from failbench.crashes.rules.knowledge.shapes import (
 )
 from failbench.crashes.rules.knowledge.state import Call, State
 from failbench.crashes.rules.knowledge.values import Array, Known, Sequence, Thing, Unknown, Value
-from failbench.crashes.rules.knowledge.violation import Violation
+from failbench.crashes.rules.knowledge.violation import ViolationError
 
 
 def as_method(call: Call) -> Call | None:
@@ -37,7 +37,7 @@ def as_method(call: Call) -> Call | None:
         if (isinstance(first, Array) and first.home in ("numpy", "series")) or isinstance(
             first, Sequence
         ):
-            raise Violation("TypeError", f"{call.name}(): argument 'input' must be Tensor")
+            raise ViolationError("TypeError", f"{call.name}(): argument 'input' must be Tensor")
         return None
     rest = call.args[1:] if call.args else []
     kwargs = {key: value for key, value in call.kwargs.items() if key != "input"}
@@ -89,7 +89,7 @@ def to(call: Call, tensor: Array) -> Value:
         if device is None:
             made.device = None
         elif tensor.device == "meta" and device != "meta":
-            raise Violation("NotImplementedError", "Cannot copy out of meta tensor; no data!")
+            raise ViolationError("NotImplementedError", "Cannot copy out of meta tensor; no data!")
         else:
             made.device = device
     return of_graph(made, tensor)
@@ -134,7 +134,7 @@ def view(call: Call, tensor: Array) -> Value:
 
     Raises
     ------
-    Violation
+    ViolationError
         If the number of elements does not fit, or a view would need a copy.
     """
     args = call.args
@@ -157,7 +157,7 @@ def view(call: Call, tensor: Array) -> Value:
         kept = [size for size in tensor.shape if size != 1]
         wanted = [size for size in shape if size != 1]
         if kept != wanted and len(wanted) < len(kept):
-            raise Violation(
+            raise ViolationError(
                 "RuntimeError", "view size is not compatible with input tensor's size and stride"
             )
     return made
@@ -170,7 +170,7 @@ def flatten(call: Call, tensor: Array) -> Value:
         return derived(tensor, None)
     first, last = axis_of(tensor, start) or 0, axis_of(tensor, end) or 0
     if first > last:
-        raise Violation(
+        raise ViolationError(
             "RuntimeError", "flatten() has invalid args: start_dim cannot come after end_dim"
         )
     part = tensor.shape[first : last + 1]
@@ -202,9 +202,12 @@ def reduce(call: Call, tensor: Array) -> Value:
 
 def same(call: Call, tensor: Array) -> Value:
     """A function of each element."""
-    if call.name in FLOATING and (facts.kind(tensor) or "f") in "iub":
-        if call.name in ("softmax", "log_softmax", "dropout", "norm", "std", "var"):
-            raise Violation("NotImplementedError", f"{call.name} is not there for {tensor.dtype}")
+    if (
+        call.name in FLOATING
+        and (facts.kind(tensor) or "f") in "iub"
+        and call.name in ("softmax", "log_softmax", "dropout", "norm", "std", "var")
+    ):
+        raise ViolationError("NotImplementedError", f"{call.name} is not there for {tensor.dtype}")
     if call.name in ("softmax", "log_softmax"):
         axis = call.integer(0, "dim")
         if axis is not None:
@@ -212,13 +215,13 @@ def same(call: Call, tensor: Array) -> Value:
         elif (
             call.is_complete and call.arg(0, "dim") is None and call.path.startswith("torch.Tensor")
         ):
-            raise Violation("TypeError", "softmax() is called without dim")
+            raise ViolationError("TypeError", "softmax() is called without dim")
     made = derived(tensor, tensor.shape)
     if call.name in ("sigmoid", "softmax"):
         made.low, made.high = 0.0, 1.0
     if call.name in FLOATING and (facts.kind(tensor) or "f") in "iub":
         made.dtype = "float32"
-    low, high, attained = facts.bounds(tensor)
+    low, _high, attained = facts.bounds(tensor)
     if (call.name in ("log", "sqrt") and attained and low is not None and low < 0) or (
         facts.has_nan(tensor) and tensor.size
     ):
@@ -227,7 +230,7 @@ def same(call: Call, tensor: Array) -> Value:
     return of_graph(made, tensor)
 
 
-def tests(call: Call, tensor: Array) -> Value:
+def tests(_call: Call, tensor: Array) -> Value:
     """A test of each element."""
     made = derived(tensor, tensor.shape, "bool")
     made.needs_grad, made.graph, made.is_leaf = False, (), True
@@ -242,18 +245,18 @@ def changed(call: Call, tensor: Array) -> Value:
         and not call.state.without_grad
         and call.name != "requires_grad_"
     ):
-        raise Violation(
+        raise ViolationError(
             "RuntimeError",
             "a leaf Variable that requires grad is being used in an in-place operation.",
         )
     if call.name == "requires_grad_":
         wants = call.flag(0, "requires_grad", default=True)
         if wants and (facts.kind(tensor) or "f") in "iub":
-            raise Violation(
+            raise ViolationError(
                 "RuntimeError", "only Tensors of floating point dtype can require gradients"
             )
         if wants is False and tensor.is_leaf is False:
-            raise Violation(
+            raise ViolationError(
                 "RuntimeError", "you can only change requires_grad flags of leaf variables."
             )
         tensor.needs_grad = wants
@@ -266,7 +269,7 @@ def changed(call: Call, tensor: Array) -> Value:
         other = call.args[0]
         result = broadcast(tensor, other)
         if result is not None and tensor.shape is not None and result != tensor.shape:
-            raise Violation(
+            raise ViolationError(
                 "RuntimeError", f"{shown(result)} does not fit into {shown(tensor.shape)}"
             )
         if (
@@ -274,7 +277,7 @@ def changed(call: Call, tensor: Array) -> Value:
             and (facts.kind(tensor) or "f") in "iub"
             and facts.kind(other) == "f"
         ):
-            raise Violation(
+            raise ViolationError(
                 "RuntimeError", "result type Float can't be cast to the desired output type Long"
             )
     tensor.data, tensor.uniques, tensor.is_attained = None, None, False
@@ -298,15 +301,15 @@ def numpy(call: Call, tensor: Array) -> Value:
 
     Raises
     ------
-    Violation
+    ViolationError
         If it requires a gradient, has no data, or a type that numpy has not.
     """
     if tensor.needs_grad and not call.flag(None, "force"):
-        raise Violation("RuntimeError", "Can't call numpy() on Tensor that requires grad.")
+        raise ViolationError("RuntimeError", "Can't call numpy() on Tensor that requires grad.")
     if tensor.device == "meta":
-        raise Violation("TypeError", "can't convert meta device type tensor to numpy.")
+        raise ViolationError("TypeError", "can't convert meta device type tensor to numpy.")
     if tensor.dtype == "bfloat16":
-        raise Violation("TypeError", "Got unsupported ScalarType BFloat16")
+        raise ViolationError("TypeError", "Got unsupported ScalarType BFloat16")
     made = array_methods.of_shape(tensor, tensor.shape)
     made.home, made.needs_grad, made.graph, made.device = "numpy", False, (), "cpu"
     return made
@@ -317,18 +320,20 @@ def backward(call: Call, tensor: Array) -> Value:
 
     Raises
     ------
-    Violation
+    ViolationError
         If there is no gradient, the tensor is no scalar, or its graph was freed.
     """
     if tensor.needs_grad is False:
-        raise Violation(
+        raise ViolationError(
             "RuntimeError", "element 0 of tensors does not require grad and does not have a grad_fn"
         )
     given = call.arg(0, "gradient")
     if tensor.size is not None and tensor.size != 1 and given is None:
-        raise Violation("RuntimeError", "grad can be implicitly created only for scalar outputs")
+        raise ViolationError(
+            "RuntimeError", "grad can be implicitly created only for scalar outputs"
+        )
     if any(part.is_freed for part in tensor.graph):
-        raise Violation("RuntimeError", "Trying to backward through the graph a second time")
+        raise ViolationError("RuntimeError", "Trying to backward through the graph a second time")
     if not call.flag(1, "retain_graph") and not call.flag(None, "create_graph"):
         for part in tensor.graph:
             part.is_freed = True
@@ -341,18 +346,18 @@ def expand(call: Call, tensor: Array) -> Value:
     if shape is None or tensor.shape is None:
         return derived(tensor, None)
     if len(shape) < len(tensor.shape):
-        raise Violation(
+        raise ViolationError(
             "RuntimeError", f"{shown(tensor.shape)} cannot be expanded to {shown(shape)}"
         )
     padded = (1,) * (len(shape) - len(tensor.shape)) + tensor.shape
     sizes = []
-    for size, wanted in zip(padded, shape):
+    for size, wanted in zip(padded, shape, strict=False):
         if wanted == -1:
             sizes.append(size)
         elif size in (1, wanted, None) or wanted is None:
             sizes.append(wanted)
         else:
-            raise Violation(
+            raise ViolationError(
                 "RuntimeError", f"{shown(tensor.shape)} cannot be expanded to {shown(shape)}"
             )
     return of_graph(derived(tensor, tuple(sizes), keep=True), tensor)
@@ -389,13 +394,13 @@ def parts(call: Call, tensor: Array) -> Value:
         and None not in sizes
     ):
         if sum(each or 0 for each in sizes) != size:
-            raise Violation(
+            raise ViolationError(
                 "RuntimeError", f"split_with_sizes expects split_sizes to sum exactly to {size}"
             )
         return Sequence("tuple", [piece(each) for each in sizes])
     count = sizes[0] if sizes else None
     if count is not None and count <= 0:
-        raise Violation("RuntimeError", f"{name} of {count}")
+        raise ViolationError("RuntimeError", f"{name} of {count}")
     if size is None or count is None:
         return Sequence("tuple")
     step = count if name == "split" else -(-size // count)
@@ -408,7 +413,7 @@ def gather(call: Call, tensor: Array) -> Value:
 
     Raises
     ------
-    Violation
+    ViolationError
         If a place is not there, or places are no whole numbers.
     """
     axis, index = call.integer(0, "dim"), call.arg(1, "index")
@@ -416,16 +421,16 @@ def gather(call: Call, tensor: Array) -> Value:
         return derived(tensor, None)
     place = axis_of(tensor, axis) or 0
     if facts.kind(index) in ("f", "b"):
-        raise Violation("RuntimeError", f"places are whole numbers, not {index.dtype}")
+        raise ViolationError("RuntimeError", f"places are whole numbers, not {index.dtype}")
     if call.name == "gather" and index.rank is not None and index.rank != tensor.rank:
-        raise Violation(
+        raise ViolationError(
             "RuntimeError", "Index tensor must have the same number of dimensions as input tensor"
         )
     size = tensor.shape[place] if tensor.shape else None
     high, low = facts.highest(index), facts.lowest(index)
     if size is not None and ((high is not None and high >= size) or (low is not None and low < 0)):
         wrong = "RuntimeError" if call.name != "index_select" else "IndexError"
-        raise Violation(
+        raise ViolationError(
             wrong, f"index {high} is out of bounds for dimension {place} with size {size}"
         )
     shape = (
@@ -436,13 +441,15 @@ def gather(call: Call, tensor: Array) -> Value:
     return of_graph(derived(tensor, shape, keep=True), tensor)
 
 
-def counts(call: Call, tensor: Array) -> Value:
+def counts(_call: Call, tensor: Array) -> Value:
     """How often each whole number occurs."""
     if facts.kind(tensor) == "f":
-        raise Violation("NotImplementedError", "\"bincount_cpu\" not implemented for 'Float'")
+        raise ViolationError("NotImplementedError", "\"bincount_cpu\" not implemented for 'Float'")
     low = facts.lowest(tensor)
     if (low is not None and low < 0) or (tensor.rank is not None and tensor.rank != 1):
-        raise Violation("RuntimeError", "bincount only supports 1-d non-negative integral inputs.")
+        raise ViolationError(
+            "RuntimeError", "bincount only supports 1-d non-negative integral inputs."
+        )
     return Array("torch", (None,), "int64")
 
 
@@ -456,17 +463,19 @@ def drawn(call: Call, tensor: Array) -> Value:
         and count > size
         and call.flag(1, "replacement") is False
     ):
-        raise Violation(
+        raise ViolationError(
             "RuntimeError",
             "cannot sample n_sample > prob_dist.size(-1) samples without replacement",
         )
     low = facts.lowest(tensor)
     if (low is not None and low < 0) or facts.has_nan(tensor):
-        raise Violation(
+        raise ViolationError(
             "RuntimeError", "probability tensor contains either `inf`, `nan` or element < 0"
         )
     if facts.kind(tensor) in ("i", "u", "b"):
-        raise Violation("RuntimeError", "multinomial only supports floating-point dtypes for input")
+        raise ViolationError(
+            "RuntimeError", "multinomial only supports floating-point dtypes for input"
+        )
     return Array("torch", None, "int64", low=0, high=None if size is None else size - 1)
 
 
@@ -491,7 +500,7 @@ def lengths(call: Call, tensor: Array) -> Value:
 def normed(call: Call, tensor: Array) -> Value:
     """The norm."""
     if (facts.kind(tensor) or "f") in "iub":
-        raise Violation("RuntimeError", f"norm is not there for {tensor.dtype}")
+        raise ViolationError("RuntimeError", f"norm is not there for {tensor.dtype}")
     axis = call.integer(1, "dim")
     if call.arg(1, "dim") is None:
         return of_graph(derived(tensor, ()), tensor)
@@ -508,20 +517,20 @@ def sorted_(call: Call, tensor: Array) -> Value:
         if count is not None and tensor.shape and axis is not None:
             size = tensor.shape[axis_of(tensor, axis) or 0]
             if size is not None and count > size:
-                raise Violation("RuntimeError", "selected index k out of range")
+                raise ViolationError("RuntimeError", "selected index k out of range")
     made = derived(tensor, tensor.shape if call.name != "topk" else None, keep=True)
     places = derived(made, made.shape, "int64")
     places.needs_grad, places.graph = False, ()
     return Thing("torch.return_types", {"values": of_graph(made, tensor), "indices": places})
 
 
-def _of_result(value: Value, name: str, state: State) -> Value:
+def _of_result(value: Value, name: str, _state: State) -> Value:
     assert isinstance(value, Thing)
     known = value.facts[name]
     return known if isinstance(known, Value) else Unknown()
 
 
-def _grad(value: Value, name: str, state: State) -> Value:
+def _grad(value: Value, name: str, _state: State) -> Value:
     assert isinstance(value, Array)
     known = {"requires_grad": value.needs_grad, "is_leaf": value.is_leaf}
     if name == "device":
@@ -535,29 +544,33 @@ def _grad(value: Value, name: str, state: State) -> Value:
     return Unknown()
 
 
-def _set_grad(owner: Value, value: Value, state: State) -> None:
+def _set_grad(owner: Value, value: Value, _state: State) -> None:
     assert isinstance(owner, Array)
     if isinstance(value, Known) and isinstance(value.data, bool):
         if value.data and (facts.kind(owner) or "f") in "iub":
-            raise Violation(
+            raise ViolationError(
                 "RuntimeError", "only Tensors of floating point dtype can require gradients"
             )
         owner.needs_grad = value.data
 
 
 def _wrapped(handler: Handler) -> Callable[[Call, Array], Value]:
-    def rule(call: Call, tensor: Array) -> Value:
+    def rule(call: Call, _tensor: Array) -> Value:
         return handler(call)
 
     return rule
 
 
-FLOATING: Final = ("softmax", "log_softmax", "sigmoid", "tanh", "exp", "log", "sqrt", "sin", "cos", "log1p",
-    "reciprocal", "rsqrt", "erf", "log2", "log10", "expm1")  # fmt: skip
-SAME: Final = (*FLOATING, "relu", "abs", "neg", "square", "round", "floor", "ceil", "sign", "pow", "cumsum",
-    "nan_to_num", "flip", "roll", "gelu", "leaky_relu", "elu", "silu", "dropout", "normalize", "triu",
-    "tril", "masked_fill", "index_fill", "softplus", "relu6", "hardtanh", "logsigmoid", "mish",
-    "selu", "threshold")  # fmt: skip
+FLOATING: Final = (
+    "softmax", "log_softmax", "sigmoid", "tanh", "exp", "log", "sqrt", "sin", "cos", "log1p",
+    "reciprocal", "rsqrt", "erf", "log2", "log10", "expm1",
+)  # fmt: skip
+SAME: Final = (
+    *FLOATING, "relu", "abs", "neg", "square", "round", "floor", "ceil", "sign", "pow", "cumsum",
+    "nan_to_num", "flip", "roll", "gelu", "leaky_relu", "elu", "silu", "dropout", "normalize",
+    "triu", "tril", "masked_fill", "index_fill", "softplus", "relu6", "hardtanh", "logsigmoid",
+    "mish", "selu", "threshold",
+)  # fmt: skip
 
 METHODS: Final[dict[str, Callable[[Call, Array], Value]]] = {
     **dict.fromkeys(("view", "reshape"), view),
@@ -595,7 +608,7 @@ METHODS: Final[dict[str, Callable[[Call, Array], Value]]] = {
     "unsqueeze": _wrapped(array_methods.expand),
     "permute": _wrapped(array_methods.transpose),
     **dict.fromkeys(("transpose", "swapaxes", "swapdims"), _wrapped(array_methods.swap)),
-    "t": lambda call, tensor: array_methods.transposed(tensor, None, is_default=True),
+    "t": lambda _call, tensor: array_methods.transposed(tensor, None, is_default=True),
     "argsort": _wrapped(array_methods.sort),
     "clamp": _wrapped(array_methods.clip),
     "clip": _wrapped(array_methods.clip),

@@ -13,7 +13,7 @@ from failbench.crashes.rules.evaluation.registry import Handler
 from failbench.crashes.rules.knowledge import facts, memory
 from failbench.crashes.rules.knowledge.devices import check_there, device_of
 from failbench.crashes.rules.knowledge.dtypes import named, promoted
-from failbench.crashes.rules.knowledge.folding import NotConcrete, concrete
+from failbench.crashes.rules.knowledge.folding import NotConcreteError, concrete
 from failbench.crashes.rules.knowledge.shapes import (
     concatenated,
     derived,
@@ -34,7 +34,7 @@ from failbench.crashes.rules.knowledge.values import (
     Unknown,
     Value,
 )
-from failbench.crashes.rules.knowledge.violation import Violation
+from failbench.crashes.rules.knowledge.violation import ViolationError
 
 
 def placed(call: Call, shape: Shape | None, dtype: str | None) -> Array:
@@ -42,7 +42,7 @@ def placed(call: Call, shape: Shape | None, dtype: str | None) -> Array:
 
     Raises
     ------
-    Violation
+    ViolationError
         If the device is not there, the tensor too large, or a type has no gradient.
     """
     asked = call.kwargs.get("dtype")
@@ -57,7 +57,7 @@ def placed(call: Call, shape: Shape | None, dtype: str | None) -> Array:
     made = Array("torch", shape, dtype, device=device, is_contiguous=True)
     made.needs_grad = call.flag(None, "requires_grad")
     if made.needs_grad and dtype is not None and dtype.startswith(("int", "uint", "bool")):
-        raise Violation(
+        raise ViolationError(
             "RuntimeError", "Only Tensors of floating point and complex dtype can require gradients"
         )
     return made
@@ -77,7 +77,7 @@ def filled(call: Call) -> Value:
     """Zeros, ones, random numbers and others in a shape."""
     shape = sizes_of(call) if call.name != "full" else shape_of(call.arg(0, "size"))
     if shape is not None and any(size is not None and size < 0 for size in shape):
-        raise Violation("RuntimeError", "sizes are not negative")
+        raise ViolationError("RuntimeError", "sizes are not negative")
     dtype: str | None = "float32"
     value: float | None = {"zeros": 0.0, "ones": 1.0}.get(call.name)
     if call.name == "full":
@@ -116,16 +116,18 @@ def tensor(call: Call) -> Value:
 
     Raises
     ------
-    Violation
+    ViolationError
         If it is text, objects, None, or rows of other lengths.
     """
     value = call.arg(0, "data")
     if isinstance(value, Frame):
-        raise Violation("ValueError", "could not determine the shape of object type 'DataFrame'")
+        raise ViolationError(
+            "ValueError", "could not determine the shape of object type 'DataFrame'"
+        )
     if isinstance(value, Array):
         return _of_array(call, value)
     if isinstance(value, Mapping):
-        raise Violation("RuntimeError", "Could not infer dtype of dict")
+        raise ViolationError("RuntimeError", "Could not infer dtype of dict")
     if (
         isinstance(value, Sequence)
         and value.items
@@ -133,27 +135,28 @@ def tensor(call: Call) -> Value:
             isinstance(e, Array) and e.home == "torch" and (e.size or 1) > 1 for e in value.items
         )
     ):
-        raise Violation("ValueError", "only one element tensors can be converted to Python scalars")
+        raise ViolationError(
+            "ValueError", "only one element tensors can be converted to Python scalars"
+        )
     try:
         data = concrete(value)
-    except NotConcrete:
+    except NotConcreteError:
         taken = operators.as_array(value) if value is not None else None
-        made = placed(call, None if taken is None else taken.shape, None)
-        return made
+        return placed(call, None if taken is None else taken.shape, None)
     if data is None or (isinstance(data, list) and None in data):
-        raise Violation("RuntimeError", "Could not infer dtype of NoneType")
+        raise ViolationError("RuntimeError", "Could not infer dtype of NoneType")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             array = np.asarray(data)
     except (ValueError, OverflowError) as error:
-        raise Violation("ValueError", str(error)) from error
+        raise ViolationError("ValueError", str(error)) from error
     if array.dtype.kind in "US":
-        raise Violation(
+        raise ViolationError(
             "TypeError" if isinstance(data, str) else "ValueError", "too many dimensions 'str'"
         )
     if array.dtype == object:
-        raise Violation("RuntimeError", "Could not infer dtype of object")
+        raise ViolationError("RuntimeError", "Could not infer dtype of object")
     dtype = {"f": "float32", "i": "int64", "u": "int64", "b": "bool", "c": "complex64"}.get(
         array.dtype.kind
     )
@@ -174,15 +177,17 @@ def tensor(call: Call) -> Value:
 
 def _of_array(call: Call, value: Array) -> Value:
     if value.home in ("series", "index") and value.dtype in ("str", "object", "category"):
-        raise Violation(
+        raise ViolationError(
             "ValueError" if value.dtype == "str" else "TypeError", "too many dimensions 'str'"
         )
     if value.home == "series" and value.labels is not None and value.labels.data is not None:
         known = value.labels.data.tolist()
         if known and 0 not in known and facts.kind(value.labels) in ("i", "u"):
-            raise Violation("ValueError", "could not determine the shape of object type 'Series'")
+            raise ViolationError(
+                "ValueError", "could not determine the shape of object type 'Series'"
+            )
     if value.home == "numpy" and value.dtype in ("str", "object", "datetime64"):
-        raise Violation("TypeError", f"can't convert np.ndarray of type {value.dtype}")
+        raise ViolationError("TypeError", f"can't convert np.ndarray of type {value.dtype}")
     made = placed(call, value.shape, value.dtype)
     _carry(value, made)
     return made
@@ -209,11 +214,11 @@ def from_numpy(call: Call) -> Value:
     if isinstance(value, (Frame, Sequence, Known, Mapping)) or (
         isinstance(value, Array) and value.home != "numpy"
     ):
-        raise Violation("TypeError", "expected np.ndarray")
+        raise ViolationError("TypeError", "expected np.ndarray")
     if not isinstance(value, Array):
         return Unknown()
     if value.dtype in ("str", "object", "datetime64", "timedelta64"):
-        raise Violation("TypeError", f"can't convert np.ndarray of type {value.dtype}")
+        raise ViolationError("TypeError", f"can't convert np.ndarray of type {value.dtype}")
     made = Array("torch", value.shape, value.dtype, is_contiguous=True)
     _carry(value, made)
     return made
@@ -232,12 +237,12 @@ def ranged(call: Call) -> Value:
     if call.name == "linspace":
         steps = call.integer(2, "steps")
         if steps is not None and steps < 0:
-            raise Violation("RuntimeError", "number of steps must be non-negative")
+            raise ViolationError("RuntimeError", "number of steps must be non-negative")
         return placed(call, (steps,), "float32")
     try:
         ends = [concrete(each) for each in call.args]
         data = np.arange(*ends) if ends and all(abs(each) < 1e6 for each in ends) else None
-    except (NotConcrete, TypeError, ZeroDivisionError):
+    except (NotConcreteError, TypeError, ZeroDivisionError):
         data = None
     if data is None:
         return placed(call, (None,), None)
@@ -261,10 +266,10 @@ def whole(call: Call) -> Value:
             if len(known) > 1
             else (low, high)
         )
-    except (NotConcrete, TypeError):
+    except (NotConcreteError, TypeError):
         low = high = None
     if low is not None and high is not None and low >= high:
-        raise Violation(
+        raise ViolationError(
             "RuntimeError", f"random_ expects 'from' to be less than 'to', but got {low} >= {high}"
         )
     shape = (
@@ -308,7 +313,7 @@ def join(call: Call) -> Value:
 
     Raises
     ------
-    Violation
+    ViolationError
         If they do not fit, or are no tensors.
     """
     value = call.arg(0, "tensors")
@@ -317,24 +322,21 @@ def join(call: Call) -> Value:
         return Unknown()
     if not items:
         wrong = "ValueError" if call.name == "cat" else "RuntimeError"
-        raise Violation(wrong, "a list of tensors is empty")
+        raise ViolationError(wrong, "a list of tensors is empty")
     for each in items:
         if isinstance(each, (Known, Sequence, Frame)) or (
             isinstance(each, Array) and each.home != "torch"
         ):
-            raise Violation("TypeError", "only tensors are put together")
+            raise ViolationError("TypeError", "only tensors are put together")
     arrays = [each for each in items if isinstance(each, Array)]
     if len(arrays) < len(items):
         return Array("torch", device=None, needs_grad=None)
     axis = call.integer(1, "dim", "axis", default=0)
     devices = {array.device for array in arrays}
     if len(devices) > 1 and None not in devices:
-        raise Violation("RuntimeError", "tensors are on other devices")
+        raise ViolationError("RuntimeError", "tensors are on other devices")
     put = stacked if call.name == "stack" else concatenated
-    if call.name in ("vstack", "hstack"):
-        shape = None
-    else:
-        shape = put(arrays, axis, "RuntimeError")
+    shape = None if call.name in ("vstack", "hstack") else put(arrays, axis, "RuntimeError")
     dtype = arrays[0].dtype
     for array in arrays[1:]:
         dtype = promoted(dtype, array.dtype)
@@ -351,9 +353,9 @@ def device(call: Call) -> Value:
     return Thing("torch.device", {"device": known})
 
 
-def unavailable(call: Call) -> Value:
+def unavailable(_call: Call) -> Value:
     """What asks an accelerator that is not there."""
-    raise Violation("AssertionError", "there is no accelerator")
+    raise ViolationError("AssertionError", "there is no accelerator")
 
 
 def availability(call: Call) -> Value:

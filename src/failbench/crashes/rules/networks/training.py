@@ -8,7 +8,7 @@ from failbench.crashes.rules.evaluation import iteration
 from failbench.crashes.rules.evaluation.registry import Handler
 from failbench.crashes.rules.knowledge.devices import check_there, device_of
 from failbench.crashes.rules.knowledge.dtypes import named
-from failbench.crashes.rules.knowledge.folding import NotConcrete, concrete
+from failbench.crashes.rules.knowledge.folding import NotConcreteError, concrete
 from failbench.crashes.rules.knowledge.shapes import shown
 from failbench.crashes.rules.knowledge.state import Call
 from failbench.crashes.rules.knowledge.values import (
@@ -23,7 +23,7 @@ from failbench.crashes.rules.knowledge.values import (
     Unknown,
     Value,
 )
-from failbench.crashes.rules.knowledge.violation import Violation
+from failbench.crashes.rules.knowledge.violation import ViolationError
 from failbench.crashes.rules.learning import settings
 from failbench.crashes.rules.networks import batches
 from failbench.crashes.rules.networks.modules import all_parameters, children, named_parameters
@@ -65,7 +65,9 @@ def moved(call: Call) -> Value:
             check_there(device)
         for weight in known or []:
             if weight.device == "meta" and device not in ("meta", None) and call.name != "to_empty":
-                raise Violation("NotImplementedError", "Cannot copy out of meta tensor; no data!")
+                raise ViolationError(
+                    "NotImplementedError", "Cannot copy out of meta tensor; no data!"
+                )
         for weight in known or []:
             weight.device = device
     for weight in known or []:
@@ -126,13 +128,13 @@ def load(call: Call) -> Value:
 
     Raises
     ------
-    Violation
+    ViolationError
         If names or shapes differ.
     """
     given = call.arg(0, "state_dict")
     known = named_parameters(call.receiver)
     if isinstance(given, (Known, Network)):
-        raise Violation("TypeError", "Expected state_dict to be dict-like")
+        raise ViolationError("TypeError", "Expected state_dict to be dict-like")
     if not isinstance(given, Mapping) or known is None:
         return Unknown()
     strict = call.flag(1, "strict", default=True)
@@ -140,21 +142,21 @@ def load(call: Call) -> Value:
     for name, weight in known.items():
         other = given.items.get(name)
         if other is None and given.is_complete and strict:
-            raise Violation("RuntimeError", f"Missing key in state_dict: {name!r}")
+            raise ViolationError("RuntimeError", f"Missing key in state_dict: {name!r}")
         if isinstance(other, Array) and other.shape is not None and weight.shape is not None:
             differ = len(other.shape) != len(weight.shape) or any(
                 a is not None and b is not None and a != b
-                for a, b in zip(other.shape, weight.shape)
+                for a, b in zip(other.shape, weight.shape, strict=False)
             )
             if differ:
-                raise Violation(
+                raise ViolationError(
                     "RuntimeError",
                     f"size mismatch for {name}: {shown(other.shape)} and {shown(weight.shape)}",
                 )
     if strict and not has_buffers:
         for key in given.items:
             if key not in known:
-                raise Violation("RuntimeError", f"Unexpected key in state_dict: {key!r}")
+                raise ViolationError("RuntimeError", f"Unexpected key in state_dict: {key!r}")
     return Unknown()
 
 
@@ -162,7 +164,7 @@ def parameter(call: Call) -> Value:
     """A weight that a notebook makes itself."""
     value = call.arg(0, "data")
     if isinstance(value, Array) and value.home != "torch":
-        raise Violation("AttributeError", "a parameter is made of a tensor")
+        raise ViolationError("AttributeError", "a parameter is made of a tensor")
     if not isinstance(value, Array):
         return Unknown()
     made = Array(
@@ -170,7 +172,7 @@ def parameter(call: Call) -> Value:
     )
     made.needs_grad = call.flag(1, "requires_grad", default=True)
     if made.needs_grad and (value.dtype or "f").startswith(("int", "uint", "bool")):
-        raise Violation(
+        raise ViolationError(
             "RuntimeError", "Only Tensors of floating point and complex dtype can require gradients"
         )
     made.name = Known("parameter")
@@ -182,51 +184,53 @@ def optimizer(call: Call) -> Value:
 
     Raises
     ------
-    Violation
+    ViolationError
         If there is nothing to learn, or a rate is not allowed.
     """
     given = call.arg(0, "params")
     if isinstance(given, (Network, Instance)):
-        raise Violation("TypeError", f"{type(given).__name__} object is not iterable")
+        raise ViolationError("TypeError", f"{type(given).__name__} object is not iterable")
     if isinstance(given, Array):
-        raise Violation(
+        raise ViolationError(
             "TypeError",
             "params argument given to the optimizer should be an iterable of Tensors or dicts",
         )
     items = iteration.elements(given) if given is not None else None
     if items is not None and not items:
-        raise Violation("ValueError", "optimizer got an empty parameter list")
+        raise ViolationError("ValueError", "optimizer got an empty parameter list")
     for each in items or []:
         if isinstance(each, Known):
-            raise Violation("TypeError", "optimizer can only optimize Tensors")
+            raise ViolationError("TypeError", "optimizer can only optimize Tensors")
         if isinstance(each, Sequence) and each.kind != "tuple":
-            raise Violation("TypeError", "optimizer can only optimize Tensors")
+            raise ViolationError("TypeError", "optimizer can only optimize Tensors")
         if isinstance(each, Array) and each.home != "torch":
-            raise Violation("TypeError", "optimizer can only optimize Tensors")
+            raise ViolationError("TypeError", "optimizer can only optimize Tensors")
         if isinstance(each, Array) and each.is_leaf is False:
-            raise Violation("ValueError", "can't optimize a non-leaf Tensor")
+            raise ViolationError("ValueError", "can't optimize a non-leaf Tensor")
         if isinstance(each, Mapping) and each.is_complete and "params" not in each.items:
-            raise Violation("KeyError", "'params'")
+            raise ViolationError("KeyError", "'params'")
     rate = call.arg(1, "lr")
     if isinstance(rate, Known) and isinstance(rate.data, str):
-        raise Violation("TypeError", "a rate is a number")
+        raise ViolationError("TypeError", "a rate is a number")
     number = call.number(1, "lr")
     if number is not None and number < 0:
-        raise Violation("ValueError", f"Invalid learning rate: {number}")
+        raise ViolationError("ValueError", f"Invalid learning rate: {number}")
     for name in ("momentum", "weight_decay", "eps"):
         value = call.number(None, name)
         if value is not None and value < 0:
-            raise Violation("ValueError", f"Invalid {name} value: {value}")
+            raise ViolationError("ValueError", f"Invalid {name} value: {value}")
     try:
         betas = call.known(None, "betas", default=None)
-    except NotConcrete:
+    except NotConcreteError:
         betas = None
     if isinstance(betas, (tuple, list)) and any(
         isinstance(b, (int, float)) and not 0 <= b < 1 for b in betas
     ):
-        raise Violation("ValueError", f"Invalid beta parameter: {betas}")
+        raise ViolationError("ValueError", f"Invalid beta parameter: {betas}")
     if call.flag(None, "nesterov") and not call.number(None, "momentum", default=0.0):
-        raise Violation("ValueError", "Nesterov momentum requires a momentum and zero dampening")
+        raise ViolationError(
+            "ValueError", "Nesterov momentum requires a momentum and zero dampening"
+        )
     return Thing(call.path, {"groups": items})
 
 
@@ -234,7 +238,7 @@ def scheduler(call: Call) -> Value:
     """A new schedule of rates."""
     owner = call.first() if call.args else call.kwargs.get("optimizer", Unknown())
     if isinstance(owner, (Network, Instance, Known, Sequence)):
-        raise Violation("TypeError", "a schedule is of an optimizer")
+        raise ViolationError("TypeError", "a schedule is of an optimizer")
     return Thing(call.path, {})
 
 
@@ -243,7 +247,7 @@ def loader(call: Call) -> Value:
 
     Raises
     ------
-    Violation
+    ViolationError
         If a batch has no rows, or settings exclude one another.
     """
     names = (
@@ -263,21 +267,21 @@ def loader(call: Call) -> Value:
         or (isinstance(known, int) and known <= 0)
         or isinstance(known, float)
     ):
-        raise Violation(
+        raise ViolationError(
             "ValueError", f"batch_size should be a positive integer value, but got {known}"
         )
     shuffle = call.flag(2, "shuffle")
     sampler = given["sampler"]
     has_sampler = sampler is not None and not (isinstance(sampler, Known) and sampler.data is None)
     if has_sampler and shuffle:
-        raise Violation("ValueError", "sampler option is mutually exclusive with shuffle")
+        raise ViolationError("ValueError", "sampler option is mutually exclusive with shuffle")
     if given["batch_sampler"] is not None and (size is not None or shuffle or has_sampler):
-        raise Violation(
+        raise ViolationError(
             "ValueError", "batch_sampler option is mutually exclusive with batch_size and shuffle"
         )
     dataset = given["dataset"] or Unknown()
     if shuffle and batches.length(dataset, call.state) == 0:
-        raise Violation("ValueError", "num_samples should be a positive integer value")
+        raise ViolationError("ValueError", "num_samples should be a positive integer value")
     is_none = isinstance(size, Known) and size.data is None
     count: int | None = (
         1 if size is None else known if isinstance(known, int) else None if is_none else 0
@@ -293,25 +297,25 @@ def tensors(call: Call) -> Value:
 
     Raises
     ------
-    Violation
+    ViolationError
         If they have other lengths, or are no tensors.
     """
     arrays = [each for each in call.args if isinstance(each, Array)]
     for each in call.args:
         if isinstance(each, Array) and each.home == "numpy":
-            raise Violation("TypeError", "'int' object is not callable")
+            raise ViolationError("TypeError", "'int' object is not callable")
         if isinstance(each, (Frame, Sequence)) or (
             isinstance(each, Array) and each.home == "series"
         ):
-            raise Violation(
+            raise ViolationError(
                 "TypeError" if not isinstance(each, Sequence) else "AttributeError",
                 "a data set of tensors",
             )
         if isinstance(each, Array) and each.shape == ():
-            raise Violation("IndexError", "a tensor without axes has no rows")
+            raise ViolationError("IndexError", "a tensor without axes has no rows")
     sizes = {each.length for each in arrays if each.length is not None}
     if len(sizes) > 1:
-        raise Violation("AssertionError", "Size mismatch between tensors")
+        raise ViolationError("AssertionError", "Size mismatch between tensors")
     return Thing("torch.utils.data.TensorDataset", {"arguments": list(call.args)})
 
 
@@ -321,17 +325,16 @@ def divided(call: Call) -> Value:
     total = batches.length(dataset, call.state)
     try:
         sizes = call.known(1, "lengths")
-    except NotConcrete:
+    except NotConcreteError:
         return Sequence("list")
     if (
         isinstance(sizes, (list, tuple))
         and total is not None
         and all(isinstance(each, int) for each in sizes)
-    ):
-        if sum(sizes) != total:
-            raise Violation(
-                "ValueError", "Sum of input lengths does not equal the length of the input dataset!"
-            )
+    ) and sum(sizes) != total:
+        raise ViolationError(
+            "ValueError", "Sum of input lengths does not equal the length of the input dataset!"
+        )
     count = len(sizes) if isinstance(sizes, (list, tuple)) else 0
     parts: list[Value] = [
         Thing("torch.utils.data.Subset", {"dataset": dataset}) for _ in range(count)
@@ -344,7 +347,7 @@ def padded(call: Call) -> Value:
     items = iteration.elements(call.first())
     for each in items or []:
         if isinstance(each, (Known, Sequence)):
-            raise Violation(
+            raise ViolationError(
                 "RuntimeError" if isinstance(each, Known) else "TypeError", "sequences are tensors"
             )
     if items and isinstance(items[0], Array) and items[0].shape is not None:
@@ -356,13 +359,13 @@ def packed(call: Call) -> Value:
     """Sequences without what pads them."""
     try:
         lengths = concrete(call.arg(1, "lengths"))
-    except NotConcrete:
+    except NotConcreteError:
         return Unknown()
     sorted_first = call.flag(3, "enforce_sorted", default=True)
     if isinstance(lengths, list) and sorted_first and lengths != sorted(lengths, reverse=True):
-        raise Violation("RuntimeError", "`lengths` array must be sorted in decreasing order")
+        raise ViolationError("RuntimeError", "`lengths` array must be sorted in decreasing order")
     if isinstance(lengths, list) and 0 in lengths:
-        raise Violation("RuntimeError", "Length of all samples has to be greater than 0")
+        raise ViolationError("RuntimeError", "Length of all samples has to be greater than 0")
     return Unknown()
 
 
@@ -390,8 +393,10 @@ METHODS: Final[dict[str, Handler]] = {
     ),
 }
 
-SCHEDULES: Final = ("StepLR", "MultiStepLR", "ExponentialLR", "CosineAnnealingLR", "ReduceLROnPlateau",
-    "LambdaLR", "LinearLR", "OneCycleLR")  # fmt: skip
+SCHEDULES: Final = (
+    "StepLR", "MultiStepLR", "ExponentialLR", "CosineAnnealingLR", "ReduceLROnPlateau",
+    "LambdaLR", "LinearLR", "OneCycleLR",
+)  # fmt: skip
 
 FUNCTIONS: Final[dict[str, Handler]] = {
     **{f"{MODULE}.{name}": rule for name, rule in METHODS.items()},
