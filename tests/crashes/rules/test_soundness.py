@@ -15,24 +15,70 @@ from failbench.crashes.rules.predict import predict
 
 EXPRESSIONS = st.recursive(
     st.sampled_from(
-        ["1", "0", "-2.5", "'ab'", "None", "True", "[]", "{}", "x", "df", "t", "np", "X", "model", "f", "ax"]
+        [
+            "1",
+            "0",
+            "-2.5",
+            "'ab'",
+            "None",
+            "True",
+            "[]",
+            "{}",
+            "x",
+            "df",
+            "t",
+            "np",
+            "X",
+            "model",
+            "f",
+            "ax",
+        ]
     ),
     lambda inner: st.one_of(
-        st.tuples(inner, st.sampled_from(["+", "-", "*", "@", "&", "<", "in", "%", "//"]), inner).map(
-            lambda parts: f"({parts[0]} {parts[1]} {parts[2]})"
-        ),
+        st.tuples(
+            inner, st.sampled_from(["+", "-", "*", "@", "&", "<", "in", "%", "//"]), inner
+        ).map(lambda parts: f"({parts[0]} {parts[1]} {parts[2]})"),
         st.tuples(inner, inner).map(lambda parts: f"{parts[0]}[{parts[1]}]"),
         st.tuples(
             inner,
             st.sampled_from(
-                ["shape", "sum", "reshape", "T", "loc", "fit", "predict", "mean", "append", "items", "view"]
+                [
+                    "shape",
+                    "sum",
+                    "reshape",
+                    "T",
+                    "loc",
+                    "fit",
+                    "predict",
+                    "mean",
+                    "append",
+                    "items",
+                    "view",
+                ]
             ),
         ).map(lambda parts: f"({parts[0]}).{parts[1]}"),
         st.tuples(inner, inner).map(lambda parts: f"({parts[0]})({parts[1]})"),
         st.tuples(
             st.sampled_from(
-                ["np.array", "len", "pd.DataFrame", "torch.tensor", "list", "np.zeros", "sum", "ax.plot", "nn.Linear",
-                 "pd.concat", "np.where", "torch.cat", "zip", "df.groupby", "df.merge", "int", "plt.subplots"]
+                [
+                    "np.array",
+                    "len",
+                    "pd.DataFrame",
+                    "torch.tensor",
+                    "list",
+                    "np.zeros",
+                    "sum",
+                    "ax.plot",
+                    "nn.Linear",
+                    "pd.concat",
+                    "np.where",
+                    "torch.cat",
+                    "zip",
+                    "df.groupby",
+                    "df.merge",
+                    "int",
+                    "plt.subplots",
+                ]
             ),
             inner,
             inner,
@@ -42,7 +88,7 @@ EXPRESSIONS = st.recursive(
         inner.map(lambda part: f"(lambda x: {part})"),
     ),
     max_leaves=8,
-)  # fmt: skip
+)
 
 STATEMENTS = st.one_of(
     EXPRESSIONS,
@@ -55,8 +101,12 @@ STATEMENTS = st.one_of(
     EXPRESSIONS.map(lambda part: f"while {part}:\n    x = 1"),
     EXPRESSIONS.map(lambda part: f"if {part}:\n    x = {part}\nelse:\n    del x"),
     EXPRESSIONS.map(lambda part: f"def f(x, *a, **k):\n    return {part}"),
-    EXPRESSIONS.map(lambda part: f"class C:\n    y = {part}\n    def __init__(self): self.z = {part}"),
-    EXPRESSIONS.map(lambda part: f"try:\n    {part}\nexcept (KeyError, x):\n    pass\nfinally:\n    y = 1"),
+    EXPRESSIONS.map(
+        lambda part: f"class C:\n    y = {part}\n    def __init__(self): self.z = {part}"
+    ),
+    EXPRESSIONS.map(
+        lambda part: f"try:\n    {part}\nexcept (KeyError, x):\n    pass\nfinally:\n    y = 1"
+    ),
     EXPRESSIONS.map(lambda part: f"with {part} as x:\n    pass"),
     st.just("match x:\n    case 1:\n        pass\n    case _:\n        y = 2"),
     st.just("import os, a.b.c as d"),
@@ -71,7 +121,9 @@ WORLD = (
 )
 
 
-@settings(max_examples=250, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(
+    max_examples=250, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
+)
 @given(st.lists(STATEMENTS, min_size=1, max_size=4))
 def test_odd_code_never_raises_and_is_answered_alike_twice(statements):
     target = "\n".join(statements)
@@ -120,7 +172,9 @@ def test_no_code_of_the_notebook_is_executed(code, tmp_path):
 
 def test_long_loops_and_deep_recursion_end():
     assert predict(Question((), "while True:\n    pass")).crash is False
-    assert predict(Question((), "n = 0\nfor a in range(10**9):\n    n += a\nprint(n)")).crash is False
+    assert (
+        predict(Question((), "n = 0\nfor a in range(10**9):\n    n += a\nprint(n)")).crash is False
+    )
     predict(Question(("def f(n):\n    return f(n + 1)",), "f(0)"))
 
 
@@ -144,7 +198,9 @@ def test_what_was_removed_is_not_in_the_recorded_interface():
             names = content["modules"][row["owner"]]
             assert row["name"] not in names or row["exception"] != "AttributeError", row
         if row["kind"] == "argument" and row["owner"] in content["calls"]:
-            words = {word.rstrip("!").rstrip(":/") for word in content["calls"][row["owner"]].split()}
+            words = {
+                word.rstrip("!").rstrip(":/") for word in content["calls"][row["owner"]].split()
+            }
             assert row["name"] not in words, row
 
 

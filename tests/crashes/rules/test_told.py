@@ -23,7 +23,11 @@ def told(name, entry, *, absent=()):
 
 def array(shape=None, dtype=None, **values):
     entry = {"type": {"kind": "array", "class": "numpy.ndarray", "dtype": dtype}}
-    return entry | ({"structural": {"shape": shape}} if shape else {}) | ({"value": values} if values else {})
+    return (
+        entry
+        | ({"structural": {"shape": shape}} if shape else {})
+        | ({"value": values} if values else {})
+    )
 
 
 @pytest.mark.parametrize(

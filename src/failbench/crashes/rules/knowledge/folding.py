@@ -117,7 +117,9 @@ def lift(data: Any, home: str = "numpy") -> Value:
         if len(data) > LONGEST:
             sample = lift(data[0]) if isinstance(data, (list, tuple)) else Unknown()
             if isinstance(data, range):
-                sample = Array("python", (), "int64", low=min(data), high=max(data))
+                sample = Array(
+                    "python", (), "int64", low=min(data[0], data[-1]), high=max(data[0], data[-1])
+                )
                 sample.is_attained = False
             return Sequence(type(data).__name__, None, len(data), sample)
         ordered = sorted(data, key=repr) if isinstance(data, (set, frozenset)) else data
