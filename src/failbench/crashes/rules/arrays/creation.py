@@ -214,7 +214,7 @@ def of_frame(frame: Frame) -> Array:
     """The values of a table."""
     columns = list((frame.columns or {}).values())
     is_known = frame.columns is not None and frame.is_complete
-    made = Array("numpy", (frame.rows, len(columns) if is_known else None), None)
+    made = Array("numpy", (frame.rows, len(columns) if is_known else frame.width), None)
     if not is_known:
         return made
     dtype = columns[0].dtype if columns else "object"

@@ -275,7 +275,9 @@ def _of_arrays(name: str, left: Array, right: Array) -> Value:
     else:
         shape = broadcast(left, right)
     if shape is not None:
-        memory.check(product(shape), promoted(left.dtype, right.dtype), main.home == "torch")
+        # a result is at least as wide as each operand
+        dtype = promoted(left.dtype, right.dtype) or left.dtype or right.dtype
+        memory.check(product(shape), dtype, main.home == "torch")
     size = None if shape is None else product(shape)
     can_fold = a is not None and b is not None and size is not None and size <= FOLDED
     if can_fold and is_small(a, b) and main.home in ("numpy", "python") and _can_compute(name, b):

@@ -674,15 +674,7 @@ def dummies(call: Call) -> Value:
         memory.check(column.length * count, dtype)
     values = facts.values_of(column)
     if values is None and column.categories is None:
-        width = None if count is None else count
-        if width is not None and width == column.length and width > 1000:
-            wide = (
-                {place: Array("series", (column.length,), dtype) for place in range(width)}
-                if width <= 60_000
-                else None
-            )
-            return Frame(wide, wide is not None, column.length, column.labels)
-        return Frame(None, False, column.length, column.labels)
+        return Frame(None, False, column.length, column.labels, count)
     names = column.categories or values or ()
     prefix = call.text(None, "prefix", default="")
     made = {

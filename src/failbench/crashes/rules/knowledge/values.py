@@ -247,12 +247,15 @@ class Frame(Value):
         How many.
     labels
         The index.
+    width
+        How many columns there are, where their labels are not known.
     """
 
     columns: dict[Any, Array] | None = None
     is_complete: bool = True
     rows: int | None = None
     labels: Array | None = None
+    width: int | None = None
 
 
 @dataclass(eq=False)
