@@ -25,7 +25,7 @@ LAYERS = (
     ("diagnose", "peers", "fitted"),
     ("outputs",),
     ("outside_list", "notebooks", "external", "reasoning", "preflight"),
-    ("recording",),
+    ("recording", "crashes"),
     ("preflighted",),
     ("validity",),
     ("methods",),
