@@ -25,7 +25,7 @@ LAYERS = (
     ("diagnose", "peers", "fitted"),
     ("outputs",),
     ("outside_list", "notebooks", "external", "reasoning", "preflight"),
-    ("recording", "crashes"),
+    ("recording",),
     ("preflighted",),
     ("validity",),
     ("methods",),
