@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import json
 from dataclasses import dataclass
 from functools import cache
@@ -10,6 +11,9 @@ from pathlib import Path
 from typing import Any, Final
 
 DATA: Final = Path(__file__).parent.parent / "data"
+
+FILE: Final = "interfaces.json.gz"
+"""What was recorded of the libraries, 2 MB of JSON."""
 
 LIBRARIES: Final = ("numpy", "pandas", "sklearn", "matplotlib", "lightgbm", "torch")
 
@@ -37,8 +41,8 @@ class Removed:
 
 @cache
 def recorded() -> dict[str, Any]:
-    """The content of ``data/interfaces.json``, which :mod:`.record` made."""
-    content: dict[str, Any] = json.loads((DATA / "interfaces.json").read_text(encoding="utf-8"))
+    """The content of ``data/interfaces.json.gz``, which :mod:`.record` made."""
+    content: dict[str, Any] = json.loads(gzip.decompress((DATA / FILE).read_bytes()))
     return content
 
 

@@ -1,4 +1,4 @@
-"""Writes ``data/interfaces.json``: the public names, arguments and words of the six libraries.
+"""Writes ``data/interfaces.json.gz``: the public names, arguments and words of the six libraries.
 
 It is executed by hand, in an environment that has the libraries of the notebooks:
 ``python -m failbench.crashes.rules.knowledge.record``. Nothing that predicts imports it.
@@ -6,18 +6,16 @@ It is executed by hand, in an environment that has the libraries of the notebook
 
 from __future__ import annotations
 
+import gzip
 import importlib
 import inspect
 import json
 import pkgutil
 import re
 import warnings
-from pathlib import Path
 from typing import Any, Final
 
-DATA: Final = Path(__file__).parent.parent / "data"
-
-LIBRARIES: Final = ("numpy", "pandas", "sklearn", "matplotlib", "lightgbm", "torch")
+from failbench.crashes.rules.knowledge.interfaces import DATA, FILE, LIBRARIES
 
 MODULES: Final = (
     "numpy", "numpy.linalg", "numpy.random", "numpy.fft", "numpy.ma", "numpy.polynomial",
@@ -83,7 +81,7 @@ def main() -> None:
         "data_sets": _data_sets(),
     }
     text = json.dumps(content, indent=0, sort_keys=True, separators=(",", ":"))
-    (DATA / "interfaces.json").write_text(text + "\n", encoding="utf-8")
+    (DATA / FILE).write_bytes(gzip.compress(f"{text}\n".encode(), mtime=0))
 
 
 def _public_modules(package: str) -> list[str]:
