@@ -62,8 +62,14 @@ def test_a_parameter_of_a_study_runs_that_study_and_its_readers_alone(
     assert reruns(section) == stages
 
 
-OUTSIDE = ("outside_list", "measure_external_default", "external_default", "reasoning_lenses")
-"""Stages that are about runs of others, or about models of another kind."""
+OUTSIDE = (
+    "outside_list",
+    "measure_external_default",
+    "external_default",
+    "reasoning_lenses",
+    "crash_prediction",
+)
+"""Stages that are about runs of others, models of another kind, or notebooks."""
 
 MONITOR = ("monitor_bounds", "invariants", "known")
 """Stages of what the monitor measured in which nothing is learnt in folds."""

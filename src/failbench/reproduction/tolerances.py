@@ -55,6 +55,7 @@ FILE_RULES = (
     FileRule("data/reported/*", "recorded", EXACT, "Facts of the paper, and answers of raters."),
     FileRule("data/external/*", "recorded", EXACT, "Released by others, and copied once."),
     FileRule("data/outside/*", "recorded", EXACT, "Written by hand, and recorded once."),
+    FileRule("data/crashes/*", "recorded", EXACT, "Recorded once, by `make record-crashes`."),
     FileRule("data/notebooks/*", "recorded", EXACT, "Written by hand, drawn once, and recorded."),
     FileRule("data/reasoning/*", "recorded", EXACT, "Written by hand, and recorded once."),
     FileRule(

@@ -64,5 +64,6 @@ def finding(
         f"{reached('pyright', 'code')} %, pylint {reached('pylint', 'code')} %. CRANE-LLM reports "
         f"gains of {signed(gains[0])} to {signed(gains[-1])} points for language models "
         f"({signed(judged[0])} to {signed(judged[-1])} where people judged the explanation as "
-        f"well), on other notebooks.\n"
+        f"well), on other notebooks. Notebooks and predictors are both ours, made apart: these "
+        "were made with the development pairs, and notebooks of others were not tried.\n"
     )

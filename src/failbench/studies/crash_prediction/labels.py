@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from failbench.crashes.catalogue import PREDICTORS
-from failbench.reporting.cells import words
+from failbench.reporting.labels import method_label
 from failbench.studies.crash_prediction.settings import COMBINED, LENGTH, MAJORITY
 
-ARM_LABELS: Final = {
+ARM_LABELS: Final[dict[str, str]] = {
     "code": "code alone",
     "structural": "+ structure",
     "type": "+ types",
@@ -26,5 +26,10 @@ LABELS: Final = {
 
 
 def label_of(predictor: str) -> str:
-    """The name of a predictor; a language model has that of params.yaml."""
-    return LABELS.get(predictor, words(predictor))
+    """The name of a predictor, or of a language model of params.yaml."""
+    return LABELS.get(predictor) or method_label(predictor)
+
+
+def told_label(predictor: str, arm: str) -> str:
+    """What a predictor is told in an arm; who always says the same reads nothing."""
+    return "nothing" if predictor == MAJORITY else ARM_LABELS[arm]

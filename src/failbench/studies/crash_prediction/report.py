@@ -16,6 +16,7 @@ from failbench.studies.crash_prediction.comparisons import Contrast, contrasts
 from failbench.studies.crash_prediction.counted import count
 from failbench.studies.crash_prediction.figure import crash_prediction_picture
 from failbench.studies.crash_prediction.finding import finding
+from failbench.studies.crash_prediction.labels import label_of
 from failbench.studies.crash_prediction.language import LanguageModels
 from failbench.studies.crash_prediction.published import Published
 from failbench.studies.crash_prediction.results import estimates
@@ -136,7 +137,9 @@ def _notes(
         CORPUS_NOTE.format(pairs=len(sizes), development=development),
         COUNT_NOTE.format(confidence=100 * settings.confidence, few=settings.wilson_below),
         LENGTH_NOTE.format(shorter=shorter, pairs=len(sizes), share=percent(shorter / len(sizes))),
-        UNAVAILABLE_NOTE.format(labels=", ".join(unavailable)) if unavailable else None,
+        UNAVAILABLE_NOTE.format(labels=" and ".join(map(label_of, unavailable)))
+        if unavailable
+        else None,
     )
 
 

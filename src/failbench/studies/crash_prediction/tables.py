@@ -12,7 +12,7 @@ from failbench.crashes.question import ARMS
 from failbench.reporting.cells import ABSENT, percent, signed, three_decimals, with_interval
 from failbench.reporting.table import Column, Divider, Table
 from failbench.studies.crash_prediction.comparisons import Contrast
-from failbench.studies.crash_prediction.labels import ARM_LABELS, label_of
+from failbench.studies.crash_prediction.labels import ARM_LABELS, label_of, told_label
 from failbench.studies.crash_prediction.published import NOTEBOOKS, Published
 
 METRIC_LABELS: Final = {
@@ -21,7 +21,6 @@ METRIC_LABELS: Final = {
     "recall": "Recall",
     "f1": "F1",
     "named": "Exception named",
-    "named_accuracy": "Accuracy, exception named",
     "answered": "Answered",
     "accuracy_answered": "Accuracy of these",
 }
@@ -32,7 +31,9 @@ CORPUS_NOTE: Final = (
     "predictor, and predictors were made with the {development} development pairs alone. Nothing "
     "is told whether the target crashes: a predictor reads the cells that were executed, the "
     "target, and in the arms with + facts of one class, or of all three, of the objects in the "
-    "kernel before it. The control tells the facts of a notebook of another pair of the library."
+    "kernel before it. The control tells the facts of a notebook of another pair of the library. "
+    "Notebooks and predictors are both ours: what predictors reach on notebooks of others was not "
+    "measured."
 )
 COUNT_NOTE: Final = (
     "Percent with {confidence:g} % BCa intervals by resampling pairs; Wilson's at nought, "
@@ -40,16 +41,15 @@ COUNT_NOTE: Final = (
     "and exception named: of notebooks that crash. Who cannot say foresees no crash; answered is "
     "how often something is said. Chance is 50, and there are as many crashes as there are not."
 )
-NAMED_NOTE: Final = (
-    "Accuracy, exception named: a crash counts as told right if its exception is named as well."
-)
 UNAVAILABLE_NOTE: Final = (
-    "Not available: {labels}. No answer of a language model is recorded; `make llm` asks them."
+    "Not available: {labels}. They have not answered every question; docs/crashes.md says how they "
+    "are asked."
 )
 TEST_NOTE: Final = (
     "Difference in points, with intervals by resampling pairs. Only: notebooks that just one of "
     "the two arms tells right, and McNemar's exact p, which takes the two notebooks of a pair for "
-    "independent, with Holm's adjustment over the rows of the half."
+    "independent, with Holm's adjustment over the rows of the half. Exception named: a crash "
+    "counts as foreseen only if its exception is named as well."
 )
 PUBLISHED_NOTE: Final = (
     "Published of CRANE-LLM: on the {notebooks} notebooks of JunoBench, other than ours, without "
@@ -57,8 +57,9 @@ PUBLISHED_NOTE: Final = (
     "the exception."
 )
 LENGTH_NOTE: Final = (
-    "In {shorter} of {pairs} test pairs the notebook that crashes has the shorter code: whoever "
-    "were shown both and called the shorter would reach {share} %. A predictor is shown one."
+    "In {shorter} of {pairs} test pairs the notebook that crashes has the shorter code: to call "
+    "the shorter of two would be right in {share} % of pairs. A predictor is shown one, and a "
+    "number of characters chosen on development pairs tells little."
 )
 DEVELOPMENT_NOTE: Final = (
     "Development pairs are those that rules and the dry run were made with; what they reach there "
@@ -96,13 +97,13 @@ def main_table(table: pl.DataFrame, notes: Notes) -> Table:
         "crash_prediction",
         (
             Column("Predictor", align="left", cell=lambda key: label_of(key[0])),
-            Column("Told", align="left", cell=lambda key: ARM_LABELS[key[1]]),
+            Column("Told", align="left", cell=lambda key: told_label(*key)),
             *(column(metric) for metric in METRIC_LABELS),
         ),
         keys,
         "How well predictors tell whether a notebook's target cell will crash, by what they are "
         "told of the kernel.",
-        (*notes.all, NAMED_NOTE),
+        notes.all,
     )
 
 
@@ -202,7 +203,7 @@ def parts_table(parts: Mapping[str, pl.DataFrame], notes: tuple[str, ...]) -> Ta
         "crash_prediction_parts",
         (
             Column("Predictor", align="left", cell=lambda key: label_of(key[0])),
-            Column("Told", align="left", cell=lambda key: ARM_LABELS[key[1]]),
+            Column("Told", align="left", cell=lambda key: told_label(*key)),
             *(column(part) for part in parts),
         ),
         keys,
@@ -237,13 +238,17 @@ def _contrast_row(each: Contrast) -> tuple[str, ...]:
     points = [100 * value for value in (each.difference, each.ci_low, each.ci_high)]
     return (
         label_of(each.predictor),
-        f"{ARM_LABELS[each.left]} − {ARM_LABELS[each.right]}".replace("− +", "− "),
+        f"{ARM_LABELS[each.left]} − {ARM_LABELS[each.right].removeprefix('+ ')}",
         f"{signed(points[0])} [{signed(points[1])}, {signed(points[2])}]",
         str(each.left_only),
         str(each.right_only),
-        three_decimals(each.p),
-        three_decimals(each.p_holm),
+        _probability(each.p),
+        _probability(each.p_holm),
     )
+
+
+def _probability(p: float) -> str:
+    return "< 0.001" if p < 0.001 else three_decimals(p)
 
 
 def _at(place: int) -> Callable[[tuple[str, ...]], str]:
