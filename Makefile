@@ -106,7 +106,8 @@ endif
 record-notebooks: $(RECORDER)  ## execute the notebooks that are due in live kernels (15 minutes)
 	@$(IN_VENV) failbench notebooks
 
-record-crashes: $(RECORDER)  ## ask predictors of crashes about the notebooks (15 minutes)
+record-crashes: $(RECORDER)  ## ask predictors of crashes about the notebooks, with the tools of the extra `crashes` (25 minutes)
+	@$(INSTALL) 'pyright[nodejs]==1.1.414' 'pylint==4.1.4'
 	@$(IN_VENV) failbench crashes
 
 record-preflight: $(RECORDER)  ## ask a preflight about the runs of the reference setting (30 minutes on a core)
@@ -128,10 +129,12 @@ readme:  ## put the findings and the tables into README.md
 		-e '/<!-- monitor finding: begin -->/r paper/tables/monitor/finding.md' \
 		-e '/<!-- external finding: begin -->/,/<!-- external finding: end -->/{//!d}' \
 		-e '/<!-- external finding: begin -->/r paper/tables/external_default/finding.md' \
+		-e '/<!-- crashes finding: begin -->/,/<!-- crashes finding: end -->/{//!d}' \
+		-e '/<!-- crashes finding: begin -->/r paper/tables/crash_prediction/finding.md' \
 		-e '/<!-- logs table: begin -->/,/<!-- logs table: end -->/{//!d}' \
 		-e '/<!-- logs table: begin -->/r paper/tables/diagnose_logs/headline.md' \
 		-e '/<!-- methods table: begin -->/,/<!-- methods table: end -->/{//!d}' \
-		-e '/<!-- methods table: begin -->/r paper/tables/intervals/headline.md' README.md
+		-e '/<!-- methods table: begin -->/r paper/tables/intervals/headline.md' README.md docs/crashes.md
 
 # The override takes torch, and what it depends on, out of what the others need.
 # mlflow-skinny needs a library that exists as a beta alone, and says that it needs an older

@@ -85,5 +85,5 @@ def test_colours_are_named_in_one_module_of_the_studies_and_one_of_the_outputs()
 def test_figures_are_sized_in_one_module_of_each_and_letters_by_the_style():
     for path in SOURCES:
         text = path.read_text(encoding="utf-8")
-        assert "figsize" not in text or path in (PICTURE, CURVES, LENSES), path
+        assert "figsize=" not in text or path in (PICTURE, CURVES, LENSES), path
         assert not re.search(r"(fontsize|labelsize|textsize)=[\d.]", text), path
