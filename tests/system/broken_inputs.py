@@ -66,6 +66,9 @@ READ_IN_PART = {
 }
 """By stage and file the columns that are read, where these are a few of what is there."""
 
+ASKED = {"crash_prediction": ("crash_agents", "data/llm/crashes")}
+"""Sections that name language models, and folders of their answers, of stages with their own."""
+
 READ_OF_LAST_VERSION = {
     ("data/monitor/versions", "known"),
     ("data/monitor/versions", "measure_llm_agents"),
@@ -204,8 +207,9 @@ def breaks_of(stage: Stage, item: str) -> Iterator[Break]:
         files += [KNOWN] if [item] == readers_of_known()[:1] else []
     scenarios = [path for path in files if path.startswith("data/scenarios/")]
     if "data/llm" in stage.deps:
-        model = yaml.safe_load(Path("params.yaml").read_text("utf-8"))["llm_agents"]["models"]
-        cache = f"data/llm/{next(iter(model))}.jsonl"
+        section, folder = ASKED.get(stage.name, ("llm_agents", "data/llm"))
+        model = yaml.safe_load(Path("params.yaml").read_text("utf-8"))[section]["models"]
+        cache = f"{folder}/{next(iter(model))}.jsonl"
         yield Break(cache, "garbage in", lambda: _write(cache, GARBAGE))
     seen: set[tuple[str, ...]] = set()
     for path in files:
@@ -282,6 +286,7 @@ def _breaks_of_section(section: str) -> Iterator[Break]:
 
 
 def _write(path: str, content: bytes) -> None:
+    Path(path).parent.mkdir(exist_ok=True)
     Path(path).write_bytes(content)
 
 

@@ -8,6 +8,11 @@ from failbench.errors import BadInputError
 from failbench.studies.crash_prediction.published import read_published
 
 HEAD = "model,counted,told,precision,recall,f1,accuracy\n"
+WHOLE = "".join(
+    f"M,{counted},{told},,,0.5,0.5\n"
+    for counted in ("detection", "detection and diagnosis")
+    for told in ("no", "yes")
+)
 
 
 def test_the_published_gains_are_those_of_the_abstract(repository):
@@ -25,7 +30,9 @@ def test_the_published_gains_are_those_of_the_abstract(repository):
 @pytest.mark.parametrize(
     ("row", "field"),
     [
-        ("M,detection,no,,,0.5,0.5\n", "told"),
+        ("", "counted"),
+        (WHOLE.replace("M,detection,", "pylint,detection,"), "counted"),
+        (f"{WHOLE}N,detection,no,,,0.5,0.5\n", "told"),
         ("M,detection,maybe,,,0.5,0.5\n", "told"),
         ("M,detection,no,,,0.5,50\n", "accuracy"),
         ("M,guess,no,,,0.5,0.5\n", "counted"),

@@ -8,7 +8,7 @@ import polars as pl
 
 from failbench.reporting.cells import signed
 from failbench.studies.crash_prediction.comparisons import Contrast
-from failbench.studies.crash_prediction.published import Published
+from failbench.studies.crash_prediction.published import TOOLS, Published
 from failbench.studies.crash_prediction.settings import COMBINED, RULES
 from failbench.studies.crash_prediction.tables import cells_of, interval_cell
 
@@ -42,16 +42,15 @@ def finding(
         low, high = (signed(100 * value) for value in (each.ci_low, each.ci_high))
         return f"{signed(100 * each.difference)} [{low}, {high}]"
 
-    tools = ("pyright", "pylint")
     gains = sorted(
         100 * each.gain
         for each in published
-        if each.counted == "detection" and each.model not in tools
+        if each.counted == "detection" and each.model not in TOOLS
     )
     judged = sorted(
         100 * each.gain
         for each in published
-        if each.counted == "detection and diagnosis" and each.model not in tools
+        if each.counted == "detection and diagnosis" and each.model not in TOOLS
     )
     return (
         f"Whether the next cell of a notebook crashes is told right by rules on its syntax tree "

@@ -7,7 +7,7 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 from pydantic import Field, field_validator
 
@@ -16,6 +16,9 @@ from failbench.records import Record
 from failbench.validation import validated
 
 Counted = Literal["detection", "detection and diagnosis"]
+
+TOOLS: Final = ("pyright", "pylint")
+"""What is no language model."""
 
 NOTEBOOKS: Final = 222
 """Of JunoBench: 111 pairs."""
@@ -71,8 +74,8 @@ def read_published(path: Path) -> tuple[Published, ...]:
     Raises
     ------
     BadInputError
-        If the file is missing or not CSV, a value is out of its domain, or a model is not there
-        both without information and with it.
+        If the file is missing or not CSV, a value is out of its domain, no model is there, or one
+        is not there both without information and with it.
     """
     try:
         rows = list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"))))
@@ -83,6 +86,9 @@ def read_published(path: Path) -> tuple[Published, ...]:
         validated(PublishedRow, row, f"{path}, line {line}", REMEDY)
         for line, row in enumerate(rows, start=2)
     ]
+    for counted in get_args(Counted):
+        if all(row.counted != counted or row.model in TOOLS for row in known):
+            raise BadInputError(path, "counted", f"no model is there of {counted!r}.", REMEDY)
     keys = dict.fromkeys((row.model, row.counted) for row in known)
     return tuple(_joined(path, known, model, counted) for model, counted in keys)
 
