@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from failbench.crashes.reading import Asked
     from failbench.notebooks.summaries import Summary
 
+USUAL = ("rules", "dry_run")
+"""Asked if none is named: of tools that find types alone no better than chance is known."""
+
 NOTHING, CRASHES_FORESEEN = 0, 1
 """Exit status; 2 is bad input, as everywhere."""
 
@@ -49,7 +52,7 @@ def foresee(
     code_only
         Execute nothing, and read the code alone.
     predictors
-        Their names; all that can say something from what is known, if none is named.
+        Their names; rules and, where more than the code is known, dry run if none is named.
     as_json
         Print a document for programs.
 
@@ -76,8 +79,8 @@ def foresee(
     question = Question(asked.executed, asked.target, known)
     told = "code" if known is None else "all"
     answers: dict[str, CrashPrediction | BadInputError] = {}
-    for predictor in _named(predictors):
-        if not predictors and told not in predictor.arms and "code" not in predictor.arms:
+    for predictor in _named(predictors or USUAL):
+        if not predictors and told not in predictor.arms:
             continue
         is_told = told in predictor.arms
         asks = question if is_told else Question(asked.executed, asked.target, None)

@@ -79,7 +79,7 @@ def add_diagnosing_commands(commands: Commands) -> None:
     foresee.add_argument(
         "--code-only", action="store_true", help="execute no cell, and read the code alone"
     )
-    add_predictors(foresee)
+    add_predictors(foresee, usual="rules and dry_run")
     foresee.add_argument("--json", dest="as_json", action="store_true", help="for programs")
     foresee.set_defaults(run=command("crashes", "foresee"))
 

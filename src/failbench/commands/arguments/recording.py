@@ -154,7 +154,7 @@ def add_recording_commands(commands: Commands) -> None:
     crashes = commands.add_parser(
         "crashes", help="ask predictors of crashes about the notebooks of the corpus (15 minutes)"
     )
-    add_predictors(crashes)
+    add_predictors(crashes, usual="all that are recorded")
     crashes.add_argument("--corpus", type=Path, default=NOTEBOOKS, metavar="FOLDER")
     crashes.add_argument("--output", type=Path, default=CRASHES, metavar="FILE")
     crashes.set_defaults(run=command("crashes", "record_crashes"))

@@ -46,8 +46,8 @@ def add_params(command: argparse.ArgumentParser) -> None:
     )
 
 
-def add_predictors(command: argparse.ArgumentParser) -> None:
-    """Add the option that names predictors of crashes."""
+def add_predictors(command: argparse.ArgumentParser, usual: str) -> None:
+    """Add the option that names predictors of crashes, and says which are asked without it."""
     command.add_argument(
         "--predictor",
         dest="predictors",
@@ -55,7 +55,7 @@ def add_predictors(command: argparse.ArgumentParser) -> None:
         nargs="+",
         choices=PREDICTORS,
         default=[],
-        help="only these (default: all)",
+        help=f"only these (default: {usual})",
     )
 
 
