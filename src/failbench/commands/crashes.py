@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from failbench.notebooks.summaries import Summary
 
 USUAL = ("rules", "dry_run")
-"""Asked if none is named: of tools that find types alone no better than chance is known."""
+"""Asked if none is named: checkers of types foresee crashes hardly better than chance."""
 
 NOTHING, CRASHES_FORESEEN = 0, 1
 """Exit status; 2 is bad input, as everywhere."""
