@@ -15,7 +15,7 @@ from failbench.crashes.rules.knowledge.state import STEPS, State
 from failbench.crashes.rules.knowledge.syntax import bound_names, parsed
 from failbench.crashes.rules.knowledge.values import Unknown
 from failbench.crashes.rules.knowledge.violation import ExhaustedError, ViolationError
-from failbench.crashes.rules.told import refined
+from failbench.crashes.rules.told.refinement import refined
 
 NOTHING = CrashPrediction(False, None, "No rule finds a violation.")
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from failbench.crashes.rules.arrays.creation import shape_of
-from failbench.crashes.rules.evaluation import operators
+from failbench.crashes.rules.evaluation import operands
 from failbench.crashes.rules.evaluation.registry import Handler
 from failbench.crashes.rules.knowledge import facts, memory
 from failbench.crashes.rules.knowledge.dtypes import named
@@ -64,7 +64,7 @@ def _drawn(call: Call) -> Value:
     else:
         shape = shape_of(size)
         for each in call.args[:place]:
-            taken = operators.as_array(each)
+            taken = operands.as_array(each)
             if taken is not None and taken.rank and shape is not None:
                 broadcast(taken, Array("numpy", shape))
     dtype = "int64" if name in WHOLE else named(call.kwargs.get("dtype")) or "float64"
@@ -80,7 +80,7 @@ def _drawn(call: Call) -> Value:
 def _of_parameters(args: list[Value]) -> Shape | None:
     shape: Shape | None = ()
     for each in args:
-        taken = operators.as_array(each)
+        taken = operands.as_array(each)
         if taken is None or taken.shape is None or shape is None:
             return None
         shape = broadcast(Array("numpy", shape), taken)
@@ -112,7 +112,7 @@ def _choice(call: Call) -> Value:
     source = call.arg(0, "a")
     if source is None:
         return Unknown()
-    array = operators.as_array(source)
+    array = operands.as_array(source)
     count = None if array is None else array.length
     if isinstance(source, Known) and isinstance(source.data, int):
         count = source.data
@@ -157,7 +157,7 @@ def _permuted(call: Call) -> Value:
         made = Array("numpy", (size,), "int64", low=0, high=size - 1, is_attained=size > 0)
         made.is_unique = True
         return made
-    array = operators.as_array(source)
+    array = operands.as_array(source)
     if array is None:
         return Unknown()
     made = derived(array, array.shape, keep=True)
@@ -177,8 +177,8 @@ def _shuffled(call: Call) -> Value:
 
 
 def _multivariate(call: Call) -> Value:
-    mean, cov = operators.as_array(call.first()), call.arg(1, "cov")
-    other = None if cov is None else operators.as_array(cov)
+    mean, cov = operands.as_array(call.first()), call.arg(1, "cov")
+    other = None if cov is None else operands.as_array(cov)
     shape = shape_of(call.arg(2, "size")) if call.arg(2, "size") is not None else ()
     size = None if mean is None else mean.length
     if other is not None and other.shape is not None:

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from failbench.crashes.rules.evaluation import operators
+from failbench.crashes.rules.evaluation import arithmetic, computed, operands
 from failbench.crashes.rules.evaluation.registry import Handler
 from failbench.crashes.rules.knowledge import facts
 from failbench.crashes.rules.knowledge.folding import NotConcreteError, concrete
@@ -28,7 +28,7 @@ def matrix_function(call: Call) -> Value:
     ViolationError
         If it is no matrix, not square where it must be, singular, or not finite.
     """
-    array = operators.as_array(call.first() if call.args else call.receiver)
+    array = operands.as_array(call.first() if call.args else call.receiver)
     if array is None:
         return Unknown()
     is_torch = array.home == "torch"
@@ -52,7 +52,7 @@ def matrix_function(call: Call) -> Value:
     ):
         raise ViolationError("LinAlgError", f"{name} is of finite numbers")
     if name == "solve" and len(call.args) > 1:
-        right = operators.as_array(call.args[1])
+        right = operands.as_array(call.args[1])
         if right is not None and right.shape and array.shape is not None and len(array.shape) == 2:
             size = right.shape[0] if len(right.shape) == 1 or not is_torch else right.shape[-2]
             if None not in (size, array.shape[0]) and size != array.shape[0]:
@@ -68,7 +68,7 @@ def _folded(call: Call, array: Array, name: str) -> Value:
         try:
             args = [_data(each) for each in call.args] or [array.data]
             if function is not None and not call.kwargs:
-                result = operators.folded(function, *args)
+                result = computed.folded(function, *args)
                 return result if array.home == "numpy" else derived(array, None)
         except NotConcreteError:
             pass
@@ -98,17 +98,17 @@ def product(call: Call) -> Value:
     values = [call.receiver, *call.args] if isinstance(call.receiver, Array) else call.args
     if len(values) < 2:
         return Unknown()
-    left, right = operators.as_array(values[0]), operators.as_array(values[1])
+    left, right = operands.as_array(values[0]), operands.as_array(values[1])
     if left is None or right is None:
         return Unknown()
     if left.home == "torch" or right.home == "torch":
         rank = {"mm": 2, "bmm": 3, "mv": 2}.get(call.name)
         if rank is not None and left.rank is not None and left.rank != rank:
             raise ViolationError("RuntimeError", f"{call.name} is of tensors with {rank} axes")
-        return operators.binary("MatMult", values[0], values[1], call.state)
+        return arithmetic.binary("MatMult", values[0], values[1], call.state)
     if call.name == "dot":
         if () in (left.shape, right.shape):
-            return operators.binary("Mult", values[0], values[1], call.state)
+            return arithmetic.binary("Mult", values[0], values[1], call.state)
         if "series" in (left.home, right.home):
             return Unknown()
     if (
@@ -116,7 +116,7 @@ def product(call: Call) -> Value:
         and right.data is not None
         and left.data.size + right.data.size <= FOLDED
     ) and left.home == right.home == "numpy":
-        return operators.folded(np.dot if call.name == "dot" else np.matmul, left.data, right.data)
+        return computed.folded(np.dot if call.name == "dot" else np.matmul, left.data, right.data)
     if call.name == "dot" and (left.rank or 0) > 2:
         return Unknown()
     return derived(left, matmul(left.shape, right.shape, "ValueError"))
@@ -133,7 +133,7 @@ def einsum(call: Call) -> Value:
     text = call.text(0)
     if text is None or "..." in text:
         return Unknown()
-    arrays = [operators.as_array(each) for each in call.args[1:]]
+    arrays = [operands.as_array(each) for each in call.args[1:]]
     inputs, _, output = text.replace(" ", "").partition("->")
     terms = inputs.split(",")
     is_torch = any(array is not None and array.home == "torch" for array in arrays)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import ast
 from typing import Final
 
 from failbench.crashes.rules.evaluation import registry
+from failbench.crashes.rules.evaluation.classes import is_network, library_bases, parents
 from failbench.crashes.rules.evaluation.imports import constant, is_closed
 from failbench.crashes.rules.knowledge import aliases
 from failbench.crashes.rules.knowledge.folding import CONSTANTS, is_plain, lift
@@ -202,38 +202,6 @@ def _of_container(value: Sequence | Mapping, name: str) -> Value:
     return Bound(value, name)
 
 
-def parents(cls: Class) -> list[Class]:
-    """A class of the notebook and those of the notebook that it inherits from."""
-    result = [cls]
-    for base in cls.bases:
-        if isinstance(base, Class):
-            result += parents(base)
-    return result
-
-
-def library_bases(cls: Class) -> list[str] | None:
-    """Paths of the classes of libraries that a class inherits from; None if one is unknown."""
-    paths: list[str] = []
-    for base in cls.bases:
-        if isinstance(base, Class):
-            further = library_bases(base)
-            if further is None:
-                return None
-            paths += further
-        elif isinstance(base, Symbol):
-            paths.append(base.path)
-        else:
-            return None
-    return paths
-
-
-def is_network(value: Value) -> bool:
-    """Whether a value is an object of a class of the notebook that is a module of torch."""
-    if not isinstance(value, Instance):
-        return False
-    return any(path.endswith("nn.Module") for path in library_bases(value.cls) or [])
-
-
 def _of_instance(value: Instance, name: str, state: State) -> Value:
     if name in value.attributes:
         return value.attributes[name]
@@ -332,22 +300,3 @@ def set_attribute(owner: Value, name: str, value: Value, state: State) -> None:
             raise ViolationError(
                 "AttributeError", f"nothing can be stored in a {type(owner.data).__name__}"
             )
-
-
-def marked(value: Value, path: str) -> Value:
-    """A member of a class under a decorator of Python."""
-    return Thing(path.rpartition(".")[2], {"function": value})
-
-
-def data_class(value: Value, node: ast.ClassDef) -> Value:
-    """A class under the decorator ``dataclass``: its ``__init__`` is made of its annotations."""
-    if isinstance(value, Class):
-        fields = [each for each in node.body if isinstance(each, ast.AnnAssign)]
-        names = [each.target.id for each in fields if isinstance(each.target, ast.Name)]
-        value.members["<fields>"] = Known(tuple(names))
-    return value
-
-
-def entered(value: Value) -> Value:
-    """What a context gives."""
-    return value if isinstance(value, (Thing, Instance)) else Unknown()

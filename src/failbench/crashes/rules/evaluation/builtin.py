@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-import math
-from typing import Any, Final
+from typing import Final
 
-import numpy as np
-
-from failbench.crashes.rules.evaluation import attributes, iteration, operators
+from failbench.crashes.rules.evaluation import attributes, iteration
+from failbench.crashes.rules.evaluation.aggregates import (
+    aggregated,
+    folded_items,
+    mathematical,
+    ordered,
+)
+from failbench.crashes.rules.evaluation.conversions import (
+    to_bool,
+    to_container,
+    to_dict,
+    to_float,
+    to_int,
+    to_text,
+)
 from failbench.crashes.rules.evaluation.registry import Handler
 from failbench.crashes.rules.knowledge import facts
-from failbench.crashes.rules.knowledge.folding import (
-    NotConcreteError,
-    concrete,
-    is_plain,
-    key_of,
-    lift,
-)
-from failbench.crashes.rules.knowledge.shapes import derived
-from failbench.crashes.rules.knowledge.state import Call, joined
+from failbench.crashes.rules.knowledge.folding import NotConcreteError, concrete, lift
+from failbench.crashes.rules.knowledge.state import Call
 from failbench.crashes.rules.knowledge.values import (
     Array,
     Estimator,
@@ -86,112 +90,6 @@ def _len_of_first(value: Thing) -> Value:
     return Unknown() if size is None else Known(size)
 
 
-def _number(call: Call, kind: type) -> Value:
-    if not call.args:
-        return Known(kind())
-    if call.kwargs:
-        return Unknown()
-    value = call.first()
-    if isinstance(value, Known):
-        if len(call.args) > 1:
-            return Unknown()
-        return operators.folded(kind, value.data)
-    if isinstance(value, (Sequence, Mapping, Frame, Function)):
-        raise ViolationError("TypeError", f"a {type(value).__name__.lower()} is no number")
-    if isinstance(value, Array):
-        _check_scalar(value)
-        if value.data is not None and value.data.size == 1:
-            return operators.folded(kind, value.data.ravel()[0])
-        if kind is int and value.home != "series" and value.size == 1:
-            if facts.has_nan(value) and (value.data is not None or value.size == 1):
-                raise ViolationError("ValueError", "NaN is no whole number")
-            if value.low is not None and value.low == value.high and math.isinf(value.low):
-                raise ViolationError("OverflowError", "infinity is no whole number")
-        made = Array(
-            "python", (), "int64" if kind is int else "float64", low=value.low, high=value.high
-        )
-        made.nan = value.nan
-        made.is_attained = value.is_attained and value.size == 1
-        return made
-    return Unknown()
-
-
-def _check_scalar(value: Array) -> None:
-    if value.home == "torch" and value.device == "meta":
-        raise ViolationError("RuntimeError", "a tensor without data has no number")
-    if value.home == "series" and value.length not in (None, 1):
-        raise ViolationError("TypeError", "a series is no number")
-    if value.size is not None and value.size != 1 and value.home != "series":
-        if value.home == "torch":
-            raise ViolationError("ValueError", f"{value.size} elements are no number")
-        raise ViolationError("TypeError", f"{value.size} elements are no number")
-
-
-def _int(call: Call) -> Value:
-    return _number(call, int)
-
-
-def _float(call: Call) -> Value:
-    return _number(call, float)
-
-
-def _str(call: Call) -> Value:
-    value = call.first() if call.args else Known("")
-    if isinstance(value, Known):
-        return Known(str(value.data))
-    return Array("python", (), "str")
-
-
-def _bool(call: Call) -> Value:
-    is_true = operators.certain_truth(call.first()) if call.args else False
-    return Unknown() if is_true is None else Known(is_true)
-
-
-def _container(call: Call) -> Value:
-    kind = call.name
-    if not call.args:
-        return Sequence(kind, [])
-    value = call.first()
-    iteration.check_iterable(value)
-    items = iteration.elements(value)
-    if items is None:
-        element = iteration.element(value, call.state)
-        return Sequence(
-            kind, None, iteration.length(value) if kind in ("list", "tuple") else None, element
-        )
-    if kind in ("set", "frozenset"):
-        try:
-            return lift({key_of(item) for item in items})
-        except NotConcreteError:
-            return Sequence(kind)
-    return Sequence(kind, list(items))
-
-
-def _dict(call: Call) -> Value:
-    mapping = Mapping(dict(call.kwargs), call.is_complete)
-    if call.args:
-        value = call.first()
-        if isinstance(value, Mapping):
-            mapping.items = value.items | mapping.items
-            mapping.is_complete &= value.is_complete
-            return mapping
-        pairs = iteration.elements(value)
-        if pairs is None:
-            mapping.is_complete = False
-            return mapping
-        for pair in pairs:
-            parts = iteration.elements(pair)
-            if parts is not None and len(parts) != 2:
-                raise ViolationError("ValueError", "a dict is made of pairs")
-            try:
-                if parts is None:
-                    raise NotConcreteError
-                mapping.items[key_of(parts[0])] = parts[1]
-            except NotConcreteError:
-                mapping.is_complete = False
-    return mapping
-
-
 def _zip(call: Call) -> Value:
     for each in call.args:
         iteration.check_iterable(each)
@@ -240,99 +138,9 @@ def _filter(_call: Call) -> Value:
     return Sequence("iterator")
 
 
-def _sorted(call: Call) -> Value:
-    value = call.first()
-    iteration.check_iterable(value)
-    items = iteration.elements(value)
-    if items is None or call.kwargs.get("key") is not None:
-        if items is not None and call.kwargs.get("key") is not None:
-            element = items[0] if items else Unknown()
-            for each in items[1:]:
-                element = joined(element, each)
-            return Sequence("list", None, len(items), element)
-        return Sequence("list", None, iteration.length(value))
-    try:
-        known = [concrete(item) for item in items]
-        ordered = sorted(known, reverse=bool(call.flag(None, "reverse")))
-        return Sequence("list", [lift(each) for each in ordered])
-    except NotConcreteError:
-        return Sequence("list", None, len(items))
-    except TypeError as error:
-        raise ViolationError("TypeError", str(error)) from error
-    except ValueError:
-        return Sequence("list", None, len(items))
-
-
 def _reversed(call: Call) -> Value:
     items = iteration.elements(call.first())
     return Sequence("iterator", None if items is None else items[::-1])
-
-
-def _aggregate(call: Call) -> Value:
-    values = call.args
-    if len(values) == 1 or call.name in ("sum", "any", "all"):
-        value = call.first()
-        iteration.check_iterable(value)
-        items = iteration.elements(value)
-        if items is None:
-            return Unknown()
-        values = items
-    if (
-        not values
-        and call.name in ("min", "max")
-        and "default" not in call.kwargs
-        and call.is_complete
-    ):
-        raise ViolationError("ValueError", f"{call.name} of nothing")
-    if call.kwargs:
-        return Unknown()
-    functions: dict[str, Any] = {"sum": sum, "min": min, "max": max, "any": any, "all": all}
-    try:
-        known = [concrete(value) for value in values]
-        if (
-            all(is_plain(each) or isinstance(each, np.generic) for each in known)
-            and len(call.args) != 2
-        ):
-            return operators.folded(functions[call.name], known)
-    except NotConcreteError:
-        pass
-    if call.name == "sum" and len(call.args) == 1:
-        total: Value = Known(0)
-        for value in values:
-            total = operators.binary("Add", total, value, call.state)
-        return total
-    return Unknown()
-
-
-def _fold(call: Call) -> Value:
-    functions: dict[str, Any] = {
-        "abs": abs,
-        "round": round,
-        "divmod": divmod,
-        "pow": pow,
-        "chr": chr,
-        "ord": ord,
-        "repr": repr,
-        "hex": hex,
-        "bin": bin,
-    }
-    value = call.first()
-    if call.name in ("abs", "round") and isinstance(value, Array) and value.data is None:
-        made = derived(value, value.shape)
-        made.nan, made.inf = value.nan, value.inf
-        return made
-    if call.name == "abs" and isinstance(value, (Sequence, Mapping)):
-        raise ViolationError("TypeError", "abs is of numbers")
-    try:
-        known = [concrete(each) for each in call.args]
-    except NotConcreteError:
-        return Unknown()
-    if (
-        not all(is_plain(each) or isinstance(each, np.generic) for each in known)
-        or call.name == "pow"
-    ):
-        return Unknown()
-    return operators.folded(functions[call.name], *known)
 
 
 def _next(call: Call) -> Value:
@@ -382,64 +190,36 @@ def _type(call: Call) -> Value:
     return Symbol(path) if from_library and path else Unknown()
 
 
-def _math(call: Call) -> Value:
-    value = call.first()
-    if (
-        isinstance(value, (Sequence, Mapping))
-        or (isinstance(value, Known) and isinstance(value.data, str))
-    ) and call.name not in ("fsum", "prod", "dist"):
-        raise ViolationError("TypeError", f"{call.name} is of numbers")
-    if (
-        isinstance(value, Array)
-        and value.size is not None
-        and value.size > 1
-        and call.name not in ("fsum", "prod", "dist")
-    ):
-        exception = "ValueError" if value.home == "torch" else "TypeError"
-        raise ViolationError(exception, f"{call.name} is of one number")
-    function = getattr(math, call.name, None)
-    try:
-        known = [concrete(each) for each in call.args]
-    except NotConcreteError:
-        return Unknown()
-    is_number = all(
-        isinstance(each, (int, float, np.number)) and abs(float(each)) < 1e6 for each in known
-    )
-    if not callable(function) or call.kwargs or not is_number:
-        return Unknown()
-    return operators.folded(function, *known)
-
-
 FUNCTIONS: Final[dict[str, Handler]] = {
     "builtins.range": _range,
     "builtins.len": _len,
-    "builtins.int": _int,
-    "builtins.float": _float,
-    "builtins.str": _str,
-    "builtins.bool": _bool,
-    "builtins.list": _container,
-    "builtins.tuple": _container,
-    "builtins.set": _container,
-    "builtins.frozenset": _container,
-    "builtins.dict": _dict,
+    "builtins.int": to_int,
+    "builtins.float": to_float,
+    "builtins.str": to_text,
+    "builtins.bool": to_bool,
+    "builtins.list": to_container,
+    "builtins.tuple": to_container,
+    "builtins.set": to_container,
+    "builtins.frozenset": to_container,
+    "builtins.dict": to_dict,
     "builtins.zip": _zip,
     "builtins.enumerate": _enumerate,
     "builtins.map": _map,
     "builtins.filter": _filter,
-    "builtins.sorted": _sorted,
+    "builtins.sorted": ordered,
     "builtins.reversed": _reversed,
     "builtins.print": _print,
     "builtins.next": _next,
     "builtins.iter": _iter,
     "builtins.getattr": _getattr,
     "builtins.type": _type,
-    **{f"builtins.{name}": _aggregate for name in ("sum", "min", "max", "any", "all")},
+    **{f"builtins.{name}": aggregated for name in ("sum", "min", "max", "any", "all")},
     **{
-        f"builtins.{name}": _fold
+        f"builtins.{name}": folded_items
         for name in ("abs", "round", "divmod", "pow", "chr", "ord", "repr", "hex", "bin")
     },
     **{
-        f"math.{name}": _math
+        f"math.{name}": mathematical
         for name in (
             "sqrt",
             "log",

@@ -6,13 +6,10 @@ import ast
 from typing import Final
 
 from failbench.crashes.rules.evaluation import registry, statements
-from failbench.crashes.rules.evaluation.attributes import (
-    class_path,
-    is_network,
-    library_bases,
-    parents,
-)
-from failbench.crashes.rules.evaluation.expressions import evaluate, scope_of
+from failbench.crashes.rules.evaluation.attributes import class_path
+from failbench.crashes.rules.evaluation.classes import is_network, library_bases, parents
+from failbench.crashes.rules.evaluation.expressions import evaluate
+from failbench.crashes.rules.evaluation.functions import scope_of
 from failbench.crashes.rules.knowledge.interfaces import (
     class_of,
     documented_path,

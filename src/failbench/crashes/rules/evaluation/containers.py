@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from failbench.crashes.rules.evaluation import iteration, operators
+from failbench.crashes.rules.evaluation import computed, iteration
 from failbench.crashes.rules.evaluation.registry import Handler
 from failbench.crashes.rules.knowledge.folding import NotConcreteError, concrete, key_of, lift
 from failbench.crashes.rules.knowledge.state import Call
@@ -39,7 +39,7 @@ def _list_method(call: Call) -> Value:
     try:
         data = concrete(owner)
         if call.name in ("index", "count", "remove"):
-            result = operators.folded(getattr(list(data), call.name), concrete(call.first()))
+            result = computed.folded(getattr(list(data), call.name), concrete(call.first()))
             if call.name == "remove" and owner.items is not None:
                 del owner.items[list(data).index(concrete(call.first()))]
             return result
@@ -172,7 +172,7 @@ def _text_method(call: Call) -> Value:
         return (
             Array("python", (), "str") if call.name in ("format", "join", "replace") else Unknown()
         )
-    if not operators.is_small(owner.data, *args) or call.name in (
+    if not computed.is_small(owner.data, *args) or call.name in (
         "zfill",
         "ljust",
         "rjust",
@@ -183,7 +183,7 @@ def _text_method(call: Call) -> Value:
     method: Any = getattr(owner.data, call.name)
     if call.name == "format" and any(not isinstance(each, (int, float, str)) for each in args):
         return Array("python", (), "str")
-    return operators.folded(lambda: method(*args, **kwargs))
+    return computed.folded(lambda: method(*args, **kwargs))
 
 
 def _set_method(call: Call) -> Value:
@@ -192,7 +192,7 @@ def _set_method(call: Call) -> Value:
     try:
         data = set(concrete(owner))
         args = [concrete(each) for each in call.args]
-        result = operators.folded(lambda: getattr(data, call.name)(*args))
+        result = computed.folded(lambda: getattr(data, call.name)(*args))
         owner.items = [lift(each) for each in sorted(data, key=repr)]
         return result
     except (NotConcreteError, TypeError):

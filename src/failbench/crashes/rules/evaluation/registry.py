@@ -16,11 +16,13 @@ Writer = Callable[[Value, Value, State], None]
 
 MODULES: Final = (
     "evaluation.builtin", "evaluation.containers", "arrays.creation", "arrays.functions",
-    "arrays.methods", "arrays.draws", "arrays.linear_algebra", "frames.series_methods",
-    "frames.frame_methods", "frames.making", "frames.grouped", "learning.estimators",
-    "learning.metrics", "learning.selection", "learning.data_sets", "learning.boosting",
-    "figures.drawing", "figures.pictures", "networks.tensors", "networks.tensor_methods",
-    "networks.losses", "networks.layers", "networks.training",
+    "arrays.methods", "arrays.array_attributes", "arrays.draws", "arrays.linear_algebra",
+    "frames.series_methods", "frames.accessors", "frames.frame_methods",
+    "frames.frame_attributes", "frames.making", "frames.grouped", "learning.estimators",
+    "learning.learnt", "learning.metrics", "learning.selection", "learning.data_sets",
+    "learning.boosting", "figures.drawing", "figures.panels", "figures.pictures",
+    "networks.tensors", "networks.tensor_methods", "networks.gradients", "networks.losses",
+    "networks.layers", "networks.training",
 )  # fmt: skip
 """Modules of rules; each may have FUNCTIONS, PROPERTIES and WRITERS."""
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from failbench.crashes.rules.arrays import grids
 from failbench.crashes.rules.frames import items as tables_of_pandas
+from failbench.crashes.rules.frames import locations, storage
 from failbench.crashes.rules.knowledge import facts
 from failbench.crashes.rules.knowledge.folding import NotConcreteError, concrete, key_of, lift
 from failbench.crashes.rules.knowledge.shapes import check_index
@@ -168,7 +169,7 @@ def _of_thing(owner: Thing, index: Value, state: State) -> Value:
     if owner.path == "matplotlib.axes.Axes":
         raise ViolationError("TypeError", "a single panel is no array of panels")
     if owner.path in ("pandas.loc", "pandas.iloc", "pandas.at", "pandas.iat"):
-        return tables_of_pandas.located(owner, index, state)
+        return locations.located(owner, index, state)
     if owner.path == "torch.utils.data.DataLoader":
         raise ViolationError("TypeError", "a loader has no items by position")
     if owner.path.endswith("GroupBy"):
@@ -253,10 +254,10 @@ def set_item(owner: Value, index: Value, value: Value, state: State) -> None:
             raise ViolationError("TypeError", f"nothing can be stored in a {owner.kind}")
         _store(owner, index, value)
     elif isinstance(owner, Frame):
-        tables_of_pandas.store_column(owner, index, value)
+        storage.store_column(owner, index, value)
     elif isinstance(owner, Array):
         if owner.home == "series" or (owner.home == "index" and owner.dtype == "category"):
-            tables_of_pandas.store_in_series(owner, index, value)
+            storage.store_in_series(owner, index, value)
         elif owner.home == "index":
             raise ViolationError("TypeError", "an index cannot be changed")
         elif owner.home != "python":
@@ -267,7 +268,7 @@ def set_item(owner: Value, index: Value, value: Value, state: State) -> None:
         "pandas.at",
         "pandas.iat",
     ):
-        tables_of_pandas.store_located(owner, index, value)
+        storage.store_located(owner, index, value)
     elif isinstance(owner, Thing) and owner.path == "matplotlib.RcParams":
         registry_key(index)
     elif isinstance(owner, Known):

@@ -4,41 +4,17 @@ from __future__ import annotations
 
 from typing import Final
 
-from failbench.crashes.rules.arrays.creation import of_frame
-from failbench.crashes.rules.evaluation import iteration, operators
 from failbench.crashes.rules.evaluation.registry import Handler
-from failbench.crashes.rules.figures import drawing
-from failbench.crashes.rules.figures.drawing import AXES, check_words
+from failbench.crashes.rules.figures import lines, words
+from failbench.crashes.rules.figures.bars import bars, boxes, errors, histogram, pie
+from failbench.crashes.rules.figures.panels import AXES
+from failbench.crashes.rules.figures.sizes import grid_of, size_of
+from failbench.crashes.rules.figures.words import check_words
 from failbench.crashes.rules.knowledge import facts
 from failbench.crashes.rules.knowledge.shapes import shown
 from failbench.crashes.rules.knowledge.state import Call
-from failbench.crashes.rules.knowledge.values import (
-    Array,
-    Frame,
-    Known,
-    Sequence,
-    Thing,
-    Unknown,
-    Value,
-)
+from failbench.crashes.rules.knowledge.values import Array, Known, Thing, Unknown, Value
 from failbench.crashes.rules.knowledge.violation import ViolationError
-
-
-def grid_of(value: Value | None) -> Array | None:
-    """Data as an array."""
-    if value is None:
-        return None
-    if isinstance(value, Frame):
-        return of_frame(value)
-    return operators.as_array(value)
-
-
-def size_of(value: Value | None) -> int | None:
-    """How many elements data have."""
-    grid = grid_of(value)
-    if grid is not None:
-        return grid.size
-    return iteration.length(value) if isinstance(value, Sequence) else None
 
 
 def scatter(call: Call) -> Value:
@@ -93,60 +69,7 @@ def scatter(call: Call) -> Value:
                     "ValueError", f"'c' has {grid.length} colours where there are {count} points"
                 )
             for each in facts.seen(grid):
-                drawing.check_colour(Known(each))
-    return Unknown()
-
-
-def bars(call: Call) -> Value:
-    """Bars.
-
-    Raises
-    ------
-    ViolationError
-        If there are other numbers of places and heights, or heights are text.
-    """
-    check_words(call)
-    x, height = call.arg(0, "x", "y"), call.arg(1, "height", "width")
-    left, right = size_of(x), size_of(height)
-    if left is not None and right is not None and left != right and 1 not in (left, right):
-        raise ViolationError("ValueError", f"{left} places and {right} heights do not broadcast")
-    grid = grid_of(height)
-    if grid is not None and grid.dtype == "str":
-        raise ViolationError("TypeError", "heights are numbers")
-    labels = call.kwargs.get("tick_label")
-    if isinstance(labels, Sequence) and left is not None and labels.size not in (left, None):
-        raise ViolationError("ValueError", f"{labels.size} names are given for {left} bars")
-    names = call.kwargs.get("label")
-    if isinstance(names, Sequence) and left is not None and names.size not in (left, None):
-        raise ViolationError("ValueError", f"{names.size} labels are given for {left} bars")
-    for name in ("yerr", "xerr"):
-        _check_errors(call.kwargs.get(name), left)
-    return Unknown()
-
-
-def _check_errors(value: Value | None, count: int | None) -> None:
-    grid = grid_of(value)
-    if grid is None:
-        return
-    low = facts.lowest(grid)
-    if low is not None and low < 0:
-        raise ViolationError("ValueError", "errors are not negative")
-    if grid.shape is not None and count is not None:
-        is_right = grid.shape in ((), (count,), (1,), (2, count), (2, 1)) or None in grid.shape
-        if not is_right:
-            raise ViolationError(
-                "ValueError", f"errors of {shown(grid.shape)} are given for {count} points"
-            )
-
-
-def errors(call: Call) -> Value:
-    """Points with errors."""
-    check_words(call)
-    x, y = size_of(call.arg(0, "x")), size_of(call.arg(1, "y"))
-    if x is not None and y is not None and x != y:
-        raise ViolationError("ValueError", f"'x' and 'y' must have the same size, not {x} and {y}")
-    _check_errors(call.arg(2, "yerr"), y)
-    _check_errors(call.arg(3, "xerr"), x)
+                words.check_colour(Known(each))
     return Unknown()
 
 
@@ -165,40 +88,6 @@ def fill(call: Call) -> Value:
         if grid is not None and grid.rank is not None and grid.rank > 1:
             raise ViolationError("ValueError", "lines are vectors")
     return Unknown()
-
-
-def histogram(call: Call) -> Value:
-    """A histogram.
-
-    Raises
-    ------
-    ViolationError
-        If weights have another shape, bins do not rise, or values are not finite.
-    """
-    check_words(call)
-    grid, weights = grid_of(call.arg(0, "x")), grid_of(call.kwargs.get("weights"))
-    if (
-        grid is not None
-        and weights is not None
-        and None not in (grid.size, weights.size)
-        and grid.size != weights.size
-    ):
-        raise ViolationError("ValueError", f"{weights.size} weights of {grid.size} values")
-    bins = grid_of(call.arg(1, "bins"))
-    if bins is not None and bins.data is not None:
-        if (
-            bins.data.ndim == 1
-            and bins.data.dtype.kind in "if"
-            and (bins.data[1:] < bins.data[:-1]).any()
-        ):
-            raise ViolationError("ValueError", "bins must increase")
-        if bins.data.ndim == 0 and bins.data.dtype.kind in "if" and bins.data <= 0:
-            raise ViolationError("ValueError", "a number of bins is positive")
-        if bins.data.ndim == 0 and bins.data.dtype.kind == "f":
-            raise ViolationError("TypeError", "a number of bins is whole")
-    if grid is not None and facts.has_inf(grid) and call.arg(2, "range") is None:
-        raise ViolationError("ValueError", "a range of values that are not finite")
-    return Sequence("tuple", [Unknown(), Unknown(), Unknown()])
 
 
 def picture(call: Call) -> Value:
@@ -231,36 +120,6 @@ def picture(call: Call) -> Value:
             is_right = len(fitted) == 2
         if not is_right:
             raise ViolationError("TypeError", f"Invalid shape {shown(shape)} for image data")
-    return Unknown()
-
-
-def pie(call: Call) -> Value:
-    """A pie.
-
-    Raises
-    ------
-    ViolationError
-        If shares are negative, not finite or text, or there are other numbers of names.
-    """
-    check_words(call)
-    value = call.arg(0, "x")
-    grid = grid_of(value)
-    for name in ("labels", "explode"):
-        other = call.arg({"labels": 2, "explode": 1}[name], name)
-        count = size_of(other)
-        if grid is not None and count is not None and grid.size is not None and count != grid.size:
-            raise ViolationError("ValueError", f"{count} {name} are given for {grid.size} shares")
-    if grid is None:
-        return Unknown()
-    low = facts.lowest(grid)
-    if low is not None and low < 0:
-        raise ViolationError("ValueError", "shares are not negative")
-    if facts.has_nan(grid) or facts.has_inf(grid):
-        raise ViolationError("ValueError", "shares are finite")
-    if grid.dtype == "str":
-        raise ViolationError("ValueError", "shares are numbers")
-    if grid.rank is not None and grid.rank > 1 and not (grid.shape and 1 in grid.shape):
-        raise ViolationError("ValueError", "shares are a vector")
     return Unknown()
 
 
@@ -311,33 +170,6 @@ def surface(call: Call) -> Value:
     return Unknown()
 
 
-def boxes(call: Call) -> Value:
-    """Boxes and violins.
-
-    Raises
-    ------
-    ViolationError
-        If there are other numbers of names or positions than of boxes.
-    """
-    check_words(call)
-    value = call.arg(0, "x", "dataset")
-    grid = grid_of(value) if not isinstance(value, Sequence) else None
-    count = None
-    if grid is not None and grid.shape is not None and len(grid.shape) in (1, 2):
-        count = 1 if len(grid.shape) == 1 else grid.shape[1]
-        if isinstance(value, Array) and value.member is not None:
-            count = None
-    elif isinstance(value, Sequence) and value.items is not None:
-        is_flat = all(isinstance(e, Known) for e in value.items)
-        count = 1 if is_flat else len(value.items)
-    for name in ("labels", "tick_labels", "positions"):
-        other = call.kwargs.get(name)
-        size = size_of(other)
-        if size is not None and count is not None and size != count:
-            raise ViolationError("ValueError", f"{size} {name} are given for {count} boxes")
-    return Unknown()
-
-
 def span(call: Call) -> Value:
     """A band, where texts are no places on an axis of numbers or dates."""
     owner = call.receiver
@@ -358,7 +190,7 @@ def span(call: Call) -> Value:
 
 def plot(call: Call) -> Value:
     """Lines; an axis takes the kind of what is drawn first."""
-    made = drawing.method(call)
+    made = lines.method(call)
     owner = call.receiver
     data = [e for e in call.args if not (isinstance(e, Known) and isinstance(e.data, str))]
     if isinstance(owner, Thing) and data:
@@ -397,7 +229,7 @@ RULES: Final[dict[str, Handler]] = {
     **dict.fromkeys(("axvspan", "axhspan", "axvline", "axhline"), span),
     "legend": legend,
     **dict.fromkeys(("plot", "semilogx", "semilogy", "loglog"), plot),
-    **dict.fromkeys(("step", "stem", "stackplot"), drawing.stepped),
+    **dict.fromkeys(("step", "stem", "stackplot"), lines.stepped),
 }
 
 FUNCTIONS: Final[dict[str, Handler]] = {f"{AXES}.{name}": rule for name, rule in RULES.items()}

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from failbench.crashes.rules.evaluation.registry import Handler
-from failbench.crashes.rules.frames.items import check_columns, names_of
+from failbench.crashes.rules.frames.labels import check_columns, names_of
 from failbench.crashes.rules.knowledge import facts
 from failbench.crashes.rules.knowledge.folding import lift, of_data
 from failbench.crashes.rules.knowledge.shapes import derived

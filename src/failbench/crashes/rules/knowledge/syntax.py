@@ -36,9 +36,6 @@ def _parsed(source: str) -> ast.Module:
         raise SyntaxError("the code is nested too deeply") from error
 
 
-SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
-
-
 @cache
 def bound_names(node: ast.AST) -> frozenset[str]:
     """Names that the body of a function binds itself, its parameters among them."""

@@ -7,12 +7,10 @@ from typing import Any, Final
 
 from failbench.crashes.rules.evaluation import iteration
 from failbench.crashes.rules.evaluation.registry import Handler
-from failbench.crashes.rules.frames.items import names_of
 from failbench.crashes.rules.knowledge import facts
 from failbench.crashes.rules.knowledge.state import Call
 from failbench.crashes.rules.knowledge.values import (
     Array,
-    Frame,
     Known,
     Mapping,
     Sequence,
@@ -21,18 +19,19 @@ from failbench.crashes.rules.knowledge.values import (
     Value,
 )
 from failbench.crashes.rules.knowledge.violation import ViolationError
-from failbench.crashes.rules.learning.boosted import (
-    ERROR,
-    check_columns,
-    check_groups,
-    check_input,
-    check_settings,
-    constants,
+from failbench.crashes.rules.learning.boosted import ERROR, check_settings, constants
+from failbench.crashes.rules.learning.booster import booster_names, importance, predict
+from failbench.crashes.rules.learning.boosting_data import (
+    DATA,
+    construct,
+    data_set,
+    get,
+    valid,
+    width_of_data,
 )
-from failbench.crashes.rules.learning.samples import as_grid, rows_of, width_of
+from failbench.crashes.rules.learning.samples import as_grid
 from failbench.crashes.rules.learning.settings import constant
 
-DATA: Final = "lightgbm.Dataset"
 ALIASES: Final = {"l2": ("mse", "mean_squared_error", "regression", "regression_l2"), "l1": ("mae",
     "mean_absolute_error", "regression_l1"), "rmse": ("root_mean_squared_error", "l2_root"),
     "binary_logloss": ("binary",), "multi_logloss": ("multiclass", "softmax")}  # fmt: skip
@@ -53,86 +52,6 @@ DEFAULT_METRIC: Final = {
     "quantile": "quantile",
     "huber": "huber",
 }
-
-
-def data_set(call: Call) -> Value:
-    """A new data set, which is built when it is used."""
-    names = ("data", "label", "reference", "weight", "group", "init_score", "feature_name",
-        "categorical_feature", "params", "free_raw_data")  # fmt: skip
-    given: dict[str, Any] = {name: call.arg(place, name) for place, name in enumerate(names)}
-    given["free"] = call.flag(9, "free_raw_data", default=True)
-    given["constructed"] = False
-    return Thing(DATA, given)
-
-
-def valid(call: Call) -> Value:
-    """A data set to evaluate with."""
-    names = ("data", "label", "weight", "group", "init_score", "params")
-    given: dict[str, Any] = {name: call.arg(place, name) for place, name in enumerate(names)}
-    given |= {"reference": call.receiver, "free": True, "constructed": False}
-    if isinstance(call.receiver, Thing):
-        given["free"] = call.receiver.facts.get("free")
-    return Thing(DATA, given)
-
-
-def construct(data: Thing) -> None:
-    """Build a data set.
-
-    Raises
-    ------
-    ViolationError
-        If rows and labels, weights or queries differ, or data are no numbers.
-    """
-    if data.facts.get("constructed") is not False:
-        return
-    value, label = data.facts.get("data"), data.facts.get("label")
-    check_columns(value)
-    rows = data.facts.get("rows") or rows_of(value)
-    label_rows = data.facts.get("label_rows") or rows_of(label)
-    if rows is not None and label_rows is not None and rows != label_rows:
-        raise ViolationError(
-            ERROR, f"Length of labels differs from the length of #data: {label_rows} and {rows}"
-        )
-    weights = rows_of(data.facts.get("weight"))
-    if rows is not None and weights is not None and weights != rows:
-        raise ViolationError(ERROR, f"{weights} weights of {rows} rows")
-    grid = as_grid(label)
-    if grid is not None:
-        if grid.dtype == "str" or grid.element_types == ("str",):
-            raise ViolationError("ValueError", "labels are numbers")
-        if facts.has_nan(grid) or facts.has_inf(grid):
-            raise ViolationError(ERROR, "labels have gaps or are infinite")
-    if data.facts.get("group") is not None:
-        check_groups(data.facts["group"], rows)
-    reference = data.facts.get("reference")
-    if isinstance(reference, Thing):
-        ours, theirs = _width(data), _width(reference)
-        if ours is not None and theirs is not None and ours != theirs:
-            raise ViolationError(
-                ERROR, f"{ours} features are given where the reference has {theirs}"
-            )
-        construct(reference)
-    _check_named(data, value)
-    data.facts["constructed"] = True
-    if data.facts.get("free"):
-        data.facts["freed"] = True
-
-
-def _check_named(data: Thing, value: Value | None) -> None:
-    chosen = names_of(data.facts.get("categorical_feature"))
-    if isinstance(value, Frame) and value.columns is not None and value.is_complete:
-        for name in chosen:
-            if isinstance(name, str) and name != "auto" and name not in value.columns:
-                raise ViolationError("ValueError", f"{name!r} is none of the columns")
-    names = data.facts.get("feature_name")
-    count, width = iteration.length(names) if isinstance(names, Sequence) else None, _width(data)
-    if count is not None and width is not None and count != width:
-        raise ViolationError(ERROR, f"{count} names are given for {width} features")
-
-
-def _width(data: Thing) -> int | None:
-    known = data.facts.get("width")
-    return known if isinstance(known, int) else width_of(data.facts.get("data"))
 
 
 def train(call: Call) -> Value:
@@ -205,7 +124,7 @@ def train(call: Call) -> Value:
                     history.items[name] = Mapping(dict(inner), metrics is not None)
             elif isinstance(history, Mapping):
                 history.is_complete = False
-    features = _width(data) if isinstance(data, Thing) else None
+    features = width_of_data(data) if isinstance(data, Thing) else None
     classes = given.get("num_class", 1)
     seen = data.facts.get("data") if isinstance(data, Thing) else None
     return Thing(
@@ -345,73 +264,6 @@ def stopper(call: Call) -> Value:
     if rounds is not None and rounds <= 0:
         raise ViolationError("ValueError", "stopping_rounds should be greater than zero.")
     return Thing("lightgbm.early_stopping", {})
-
-
-def predict(call: Call) -> Value:
-    """What a booster predicts."""
-    booster = call.receiver
-    assert isinstance(booster, Thing)
-    X = call.arg(0, "data")
-    if isinstance(X, Thing) and X.path == DATA:
-        raise ViolationError("TypeError", "a data set cannot be predicted, only its data")
-    check_input(booster, X)
-    kinds = ("pred_leaf", "pred_contrib")
-    if any(call.arg(None, kind) is not None for kind in kinds):
-        return Array("numpy", (rows_of(X), None), "float64")
-    single = booster.facts.get("single")
-    shape = (rows_of(X),) if single else (rows_of(X), None) if single is False else None
-    return Array("numpy", shape, "float64", nan=False)
-
-
-def get(call: Call) -> Value:
-    """What a data set was made of, if it was kept."""
-    data = call.receiver
-    assert isinstance(data, Thing)
-    if call.name == "get_data":
-        if data.facts.get("constructed") is False:
-            raise ViolationError(ERROR, "a data set is not built yet")
-        if data.facts.get("freed"):
-            raise ViolationError(ERROR, "Cannot call `get_data` after freed raw data")
-        value = data.facts.get("data")
-        return value if isinstance(value, Value) else Unknown()
-    if call.name == "construct":
-        construct(data)
-        return data
-    if call.name == "get_label":
-        value = data.facts.get("label")
-        return value if isinstance(value, Value) else Unknown()
-    if call.name in ("num_data", "num_feature") and data.facts.get("constructed") is False:
-        raise ViolationError(ERROR, f"Cannot get {call.name} before construct dataset")
-    if call.name in (
-        "subset",
-        "set_categorical_feature",
-        "set_reference",
-        "add_features_from",
-    ) and data.facts.get("freed"):
-        raise ViolationError(ERROR, f"Cannot {call.name} after freed raw data")
-    return Unknown()
-
-
-def importance(call: Call) -> Value:
-    """Importances, and the drawing of them."""
-    value = call.first()
-    fitted = getattr(value, "fitted", None)
-    if fitted is False:
-        raise ViolationError("NotFittedError", f"{call.name} of what did not learn")
-    if isinstance(value, (Known, Array, Mapping)) and call.name == "plot_importance":
-        raise ViolationError("TypeError", "booster must be Booster or LGBMModel.")
-    if isinstance(value, Thing) and value.path == "lightgbm.Booster" and call.name == "plot_metric":
-        raise ViolationError("TypeError", "a booster does not keep its metrics")
-    return Unknown()
-
-
-def booster_names(call: Call) -> Value:
-    """What a booster knows of its features."""
-    booster = call.receiver
-    count = booster.facts.get("features") if isinstance(booster, Thing) else None
-    if call.name == "feature_importance":
-        return Array("numpy", (count,), None)
-    return Sequence("list", None, count) if call.name == "feature_name" else Unknown()
 
 
 FUNCTIONS: Final[dict[str, Handler]] = {

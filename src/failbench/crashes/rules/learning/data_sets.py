@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from failbench.crashes.rules.evaluation.registry import Handler
-from failbench.crashes.rules.frames.making import rows_index
+from failbench.crashes.rules.frames.indexes import rows_index
 from failbench.crashes.rules.knowledge.folding import lift
 from failbench.crashes.rules.knowledge.interfaces import recorded
 from failbench.crashes.rules.knowledge.state import Call

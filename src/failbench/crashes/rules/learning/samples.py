@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from failbench.crashes.rules.arrays.creation import of_frame
-from failbench.crashes.rules.evaluation import iteration, operators
+from failbench.crashes.rules.arrays.casting import of_frame
+from failbench.crashes.rules.evaluation import iteration, operands
 from failbench.crashes.rules.knowledge import facts
 from failbench.crashes.rules.knowledge.values import Array, Frame, Known, Mapping, Sequence, Value
 from failbench.crashes.rules.knowledge.violation import ViolationError
@@ -61,7 +61,7 @@ def as_grid(value: Value | None) -> Array | None:
         return of_frame(value)
     if isinstance(value, Mapping):
         return None
-    return operators.as_array(value)
+    return operands.as_array(value)
 
 
 def rows_of(value: Value | None) -> int | None:

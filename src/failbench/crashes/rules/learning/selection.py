@@ -6,8 +6,8 @@ import math
 from typing import Final
 
 from failbench.crashes.rules.evaluation.registry import Handler
-from failbench.crashes.rules.frames.items import part_of
-from failbench.crashes.rules.frames.items import rows_of as with_rows
+from failbench.crashes.rules.frames.rows import part_of
+from failbench.crashes.rules.frames.rows import rows_of as with_rows
 from failbench.crashes.rules.knowledge import facts
 from failbench.crashes.rules.knowledge.interfaces import class_of
 from failbench.crashes.rules.knowledge.shapes import derived
@@ -25,7 +25,7 @@ from failbench.crashes.rules.knowledge.values import (
 )
 from failbench.crashes.rules.knowledge.violation import ViolationError
 from failbench.crashes.rules.learning import settings
-from failbench.crashes.rules.learning.estimators import unfitted
+from failbench.crashes.rules.learning.kinds import unfitted
 from failbench.crashes.rules.learning.samples import as_grid, check_same_rows, rows_of
 
 

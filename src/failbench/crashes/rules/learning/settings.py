@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
@@ -10,20 +10,11 @@ from failbench.crashes.rules.knowledge.folding import NotConcreteError, concrete
 from failbench.crashes.rules.knowledge.interfaces import parameters, recorded, words
 from failbench.crashes.rules.knowledge.state import Call
 from failbench.crashes.rules.knowledge.values import (
-    Array,
-    Frame,
-    Function,
     Known,
-    Mapping,
     Sequence,
     Value,
 )
 from failbench.crashes.rules.knowledge.violation import ViolationError
-
-OPEN: Final = frozenset(
-    {"scoring", "random_state", "verbose", "cv_object", "missing_values", "nan"}
-)
-"""Words for which what is allowed is not told by a type."""
 
 
 def check(path: str, given: dict[str, Value]) -> None:
@@ -145,11 +136,6 @@ def are_given(call: Call) -> dict[str, Value]:
     if known is not None:
         given |= dict(zip(known.positional, call.args, strict=False))
     return given
-
-
-def is_table(value: Value) -> bool:
-    """Whether a value is data rather than a setting."""
-    return isinstance(value, (Array, Frame, Sequence, Mapping, Function))
 
 
 def constant(value: Value | None) -> Any:

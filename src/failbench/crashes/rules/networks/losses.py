@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from failbench.crashes.rules.evaluation import operators
+from failbench.crashes.rules.evaluation import operands
 from failbench.crashes.rules.evaluation.registry import Handler
 from failbench.crashes.rules.knowledge import facts
 from failbench.crashes.rules.knowledge.devices import check_same_device
@@ -178,7 +178,7 @@ def one_hot(call: Call) -> Value:
     ViolationError
         If codes are no whole numbers, or beyond the number of classes.
     """
-    codes = operators.as_array(call.first())
+    codes = operands.as_array(call.first())
     count = call.integer(1, "num_classes", default=-1)
     if codes is None:
         return Unknown()

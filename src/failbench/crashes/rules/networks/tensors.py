@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Final
 
 import numpy as np
 
 from failbench.crashes.rules.arrays.creation import shape_of
-from failbench.crashes.rules.evaluation import iteration, operators
+from failbench.crashes.rules.evaluation import iteration
 from failbench.crashes.rules.evaluation.registry import Handler
-from failbench.crashes.rules.knowledge import facts, memory
-from failbench.crashes.rules.knowledge.devices import check_there, device_of
-from failbench.crashes.rules.knowledge.dtypes import named, promoted
+from failbench.crashes.rules.knowledge.dtypes import promoted
 from failbench.crashes.rules.knowledge.folding import NotConcreteError, concrete
 from failbench.crashes.rules.knowledge.shapes import (
     concatenated,
@@ -27,50 +24,13 @@ from failbench.crashes.rules.knowledge.values import (
     Array,
     Frame,
     Known,
-    Mapping,
     Sequence,
-    Shape,
-    Thing,
     Unknown,
     Value,
 )
 from failbench.crashes.rules.knowledge.violation import ViolationError
-
-
-def placed(call: Call, shape: Shape | None, dtype: str | None) -> Array:
-    """A new tensor on the device, and with the type, that a call names.
-
-    Raises
-    ------
-    ViolationError
-        If the device is not there, the tensor too large, or a type has no gradient.
-    """
-    asked = call.kwargs.get("dtype")
-    if asked is not None:
-        dtype = named(asked)
-    given = call.kwargs.get("device")
-    is_none = given is None or (isinstance(given, Known) and given.data is None)
-    device = "cpu" if is_none else device_of(given)
-    check_there(device)
-    if device != "meta":
-        memory.check(None if shape is None else product(shape), dtype, is_torch=True)
-    made = Array("torch", shape, dtype, device=device, is_contiguous=True)
-    made.needs_grad = call.flag(None, "requires_grad")
-    if made.needs_grad and dtype is not None and dtype.startswith(("int", "uint", "bool")):
-        raise ViolationError(
-            "RuntimeError", "Only Tensors of floating point and complex dtype can require gradients"
-        )
-    return made
-
-
-def sizes_of(call: Call, start: int = 0) -> Shape | None:
-    """The shape that the arguments from a place on name."""
-    args = call.args[start:]
-    if "size" in call.kwargs:
-        return shape_of(call.kwargs["size"])
-    if not call.is_complete:
-        return None
-    return shape_of(args[0] if len(args) == 1 else Sequence("tuple", list(args)))
+from failbench.crashes.rules.networks.placement import device, placed, sizes_of
+from failbench.crashes.rules.networks.tensor_data import as_tensor, from_numpy, tensor
 
 
 def filled(call: Call) -> Value:
@@ -109,127 +69,6 @@ def like(call: Call) -> Value:
     made = placed(call, source.shape, source.dtype)
     made.device = source.device if "device" not in call.kwargs else made.device
     return made
-
-
-def tensor(call: Call) -> Value:
-    """A tensor of what is given.
-
-    Raises
-    ------
-    ViolationError
-        If it is text, objects, None, or rows of other lengths.
-    """
-    value = call.arg(0, "data")
-    if isinstance(value, Frame):
-        raise ViolationError(
-            "ValueError", "could not determine the shape of object type 'DataFrame'"
-        )
-    if isinstance(value, Array):
-        return _of_array(call, value)
-    if isinstance(value, Mapping):
-        raise ViolationError("RuntimeError", "Could not infer dtype of dict")
-    if (
-        isinstance(value, Sequence)
-        and value.items
-        and any(
-            isinstance(e, Array) and e.home == "torch" and (e.size or 1) > 1 for e in value.items
-        )
-    ):
-        raise ViolationError(
-            "ValueError", "only one element tensors can be converted to Python scalars"
-        )
-    try:
-        data = concrete(value)
-    except NotConcreteError:
-        taken = operators.as_array(value) if value is not None else None
-        return placed(call, None if taken is None else taken.shape, None)
-    if data is None or (isinstance(data, list) and None in data):
-        raise ViolationError("RuntimeError", "Could not infer dtype of NoneType")
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            array = np.asarray(data)
-    except (ValueError, OverflowError) as error:
-        raise ViolationError("ValueError", str(error)) from error
-    if array.dtype.kind in "US":
-        raise ViolationError(
-            "TypeError" if isinstance(data, str) else "ValueError", "too many dimensions 'str'"
-        )
-    if array.dtype == object:
-        raise ViolationError("RuntimeError", "Could not infer dtype of object")
-    dtype = {"f": "float32", "i": "int64", "u": "int64", "b": "bool", "c": "complex64"}.get(
-        array.dtype.kind
-    )
-    if isinstance(data, np.ndarray) or (
-        isinstance(data, list) and data and isinstance(data[0], np.ndarray)
-    ):
-        dtype = str(array.dtype)
-    made = placed(call, array.shape, dtype)
-    if (
-        made.device == "cpu"
-        and made.dtype is not None
-        and array.size <= FOLDED
-        and made.dtype != "bfloat16"
-    ):
-        made.data = array.astype(made.dtype)
-    return made
-
-
-def _of_array(call: Call, value: Array) -> Value:
-    if value.home in ("series", "index") and value.dtype in ("str", "object", "category"):
-        raise ViolationError(
-            "ValueError" if value.dtype == "str" else "TypeError", "too many dimensions 'str'"
-        )
-    if value.home == "series" and value.labels is not None and value.labels.data is not None:
-        known = value.labels.data.tolist()
-        if known and 0 not in known and facts.kind(value.labels) in ("i", "u"):
-            raise ViolationError(
-                "ValueError", "could not determine the shape of object type 'Series'"
-            )
-    if value.home == "numpy" and value.dtype in ("str", "object", "datetime64"):
-        raise ViolationError("TypeError", f"can't convert np.ndarray of type {value.dtype}")
-    made = placed(call, value.shape, value.dtype)
-    _carry(value, made)
-    return made
-
-
-def _carry(value: Array, made: Array) -> None:
-    low, high, attained = facts.bounds(value)
-    made.low, made.high, made.is_attained = low, high, attained
-    made.nan, made.inf, made.uniques, made.distinct = (
-        facts.has_nan(value),
-        facts.has_inf(value),
-        value.uniques,
-        value.distinct,
-    )
-    same = value.data is not None and made.dtype is not None and value.data.dtype.kind in "biuf"
-    if same and made.device == "cpu" and made.dtype != "bfloat16" and value.data is not None:
-        with np.errstate(all="ignore"):
-            made.data = value.data.astype(made.dtype)
-
-
-def from_numpy(call: Call) -> Value:
-    """A tensor that shares memory with an array."""
-    value = call.first()
-    if isinstance(value, (Frame, Sequence, Known, Mapping)) or (
-        isinstance(value, Array) and value.home != "numpy"
-    ):
-        raise ViolationError("TypeError", "expected np.ndarray")
-    if not isinstance(value, Array):
-        return Unknown()
-    if value.dtype in ("str", "object", "datetime64", "timedelta64"):
-        raise ViolationError("TypeError", f"can't convert np.ndarray of type {value.dtype}")
-    made = Array("torch", value.shape, value.dtype, is_contiguous=True)
-    _carry(value, made)
-    return made
-
-
-def as_tensor(call: Call) -> Value:
-    """A tensor of what is given, without a copy where that is possible."""
-    value = call.arg(0, "data")
-    if isinstance(value, Array) and value.home == "torch":
-        return value
-    return tensor(call)
 
 
 def ranged(call: Call) -> Value:
@@ -343,14 +182,6 @@ def join(call: Call) -> Value:
     made = derived(arrays[0], shape, dtype)
     made.dtype, made.is_contiguous = dtype, True
     return of_graph(made, *arrays)
-
-
-def device(call: Call) -> Value:
-    """A device by name."""
-    known = device_of(call.arg(0, "type", "device"))
-    if known is not None and call.integer(1, "index") is not None:
-        known = f"{known}:{call.integer(1, 'index')}"
-    return Thing("torch.device", {"device": known})
 
 
 def unavailable(_call: Call) -> Value:
