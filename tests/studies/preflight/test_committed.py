@@ -74,6 +74,17 @@ def test_totals_are_sums_over_the_points(shown):
         assert counted["right_category"]["count"] == points["right_category"].sum()
 
 
+@pytest.mark.usefixtures("project_style")
+def test_the_figure_has_a_row_for_each_time_of_a_crash(shown):
+    picture = shown.figures["preflight"]
+    counts = shown.metrics["crashes"]["all"]
+    assert f"foresees {counts['start']['foreseen']['count']} before the first step" in picture.title
+    (axes,) = picture.figure().axes
+    labels = [label.get_text().replace("\n", " ") for label in axes.get_yticklabels()]
+    assert labels[0] == "all crashes"
+    assert set(labels[1:]) <= set(shown.metrics["crashes"])
+
+
 def test_every_crash_is_in_the_table_of_scenarios(shown):
     tables = {table.name: table for table in shown.tables}
     n = shown.metrics["crashes"]["all"]["start"]["foreseen"]["n"]

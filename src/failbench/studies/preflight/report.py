@@ -13,6 +13,7 @@ from failbench.preflighted.answers import LOOKS, Look
 from failbench.reporting.cells import one_decimal, percent, with_interval
 from failbench.reporting.study_report import StudyReport, Summary, rounded
 from failbench.scenarios import Scenario
+from failbench.studies.preflight.figure import preflight_picture
 from failbench.studies.preflight.looked import SEED, Looked, looked_at
 from failbench.studies.preflight.results import (
     COUNTED,
@@ -139,6 +140,7 @@ def report(
             scenarios_table(looked, (*notes, of_looks)),
             costs_table(costs, notes),
         ),
+        figures={"preflight": preflight_picture(groups)},
         sentences={"finding": _finding(groups[0], _twin_alarms(looked, confidence), costs)},
         summary=(
             Summary(
