@@ -24,7 +24,13 @@ def granted():
 
 @pytest.fixture(scope="session")
 def limits():
-    return replace(NOTEBOOK, seconds=1.0, memory=2**30, folder=16 * 2**20, processes=32)
+    return replace(NOTEBOOK, memory=2**30, folder=16 * 2**20, processes=32)
+
+
+@pytest.fixture(scope="session")
+def brief_limits(limits):
+    """For cells that do not end; what ends has the time of a real run, however busy a machine."""
+    return replace(limits, seconds=1.0)
 
 
 @pytest.fixture(scope="session")
@@ -42,13 +48,28 @@ def small(granted, limits, secret):
         yield started
 
 
+@pytest.fixture(scope="module")
+def brief(granted, brief_limits, secret):
+    with sandbox(brief_limits, ("failbench.crashes.dry_run.rehearsal",)) as started:
+        yield started
+
+
 @pytest.fixture
 def hostile(small, limits):
     """Carries out a cell that is told nothing, and looks that no process of it is left."""
+    return asking(small, limits)
 
+
+@pytest.fixture
+def endless(brief, brief_limits):
+    """The same of a cell that does not end by itself."""
+    return asking(brief, brief_limits)
+
+
+def asking(started, limits):
     def ask(code):
         order = {"executed": [], "target": textwrap.dedent(code), "summary": None, "seed": 1}
-        prediction = read_answer(small.run(order), limits)
+        prediction = read_answer(started.run(order), limits)
         assert left_of_runs() == []
         return prediction
 

@@ -8,7 +8,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -216,12 +215,10 @@ ENDLESS = {
         for way in ENDLESS
     ],
 )
-def test_a_cell_that_does_not_end_is_killed_at_its_limit(way, hostile, limits):
-    started = time.monotonic()
-    prediction = hostile(ENDLESS[way])
+def test_a_cell_that_does_not_end_is_killed_at_its_limit(way, endless):
+    prediction = endless(ENDLESS[way])
     assert prediction.crash is None
     assert "did not end" in prediction.reason
-    assert time.monotonic() - started < 4 * limits.seconds
 
 
 def test_children_that_detach_themselves_end_with_their_cell(hostile, tmp_path):
@@ -242,7 +239,7 @@ def test_children_that_detach_themselves_end_with_their_cell(hostile, tmp_path):
     assert not (tmp_path / "late").exists()
 
 
-def test_a_bomb_of_processes_ends_with_its_cell(hostile):
+def test_a_bomb_of_processes_ends_with_its_cell(endless):
     code = """
         import os
         while True:
@@ -251,7 +248,7 @@ def test_a_bomb_of_processes_ends_with_its_cell(hostile):
             except OSError:
                 pass
         """
-    assert hostile(code).crash is None
+    assert endless(code).crash is None
 
 
 def test_the_number_of_processes_is_limited(hostile, limits):
