@@ -63,6 +63,17 @@ def test_the_cells_before_are_executed_and_what_they_made_is_told(notebook, ques
     assert "not available: sandbox: namespaces: are not granted." in printed
 
 
+def test_what_an_exception_says_does_not_drive_the_terminal(
+    notebook, questions, capsys, monkeypatch
+):
+    said = CrashPrediction(True, "ValueError", "red \x1b[31mand\nnext line \x07")
+    monkeypatch.setattr(sys.modules["sure"], "predict", lambda _: said)
+    run(notebook, "--code-only")
+    printed = capsys.readouterr().out
+    assert "ValueError: red and next line" in printed
+    assert not {"\x1b", "\x07"} & set(printed)
+
+
 def test_code_alone_executes_nothing_and_asks_who_reads_code(notebook, questions, capsys):
     assert run(notebook, "--code-only", "--json") == 1
     (question,) = questions

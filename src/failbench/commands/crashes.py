@@ -166,11 +166,15 @@ def _document(asked: Asked, told: str, answers: dict[str, Any]) -> str:
 
 
 def _page(asked: Asked, told: str, answers: dict[str, Any]) -> str:
+    from failbench.readers.lines import clean
+
     known = "what the kernel holds" if told == "all" else "code alone"
     lines = [f"Cell {asked.index}, after {len(asked.executed)} cells, from {known}:"]
     labels = {predictor.name: predictor.label for predictor in PREDICTORS}
     for name, answer in answers.items():
-        lines.append(f"  {labels[name]:<10} {_line(answer)}")
+        # words of an exception are the notebook's own, and may hold what drives a terminal
+        line = " ".join(clean(_line(answer)).split())
+        lines.append(f"  {labels[name]:<10} {line}")
     return "\n".join(lines)
 
 

@@ -52,7 +52,7 @@ def test_the_dry_run_gives_way_to_the_rules_where_it_cannot_say(answers):
 
 
 def test_the_threshold_of_the_length_is_learnt_from_development_alone(cases, answers, recorded):
-    """With test notebooks that all crash the threshold is the same."""
+    """Without any test notebook the threshold is the same."""
     (reason,) = {answer.reason for answer in answers[LENGTH, "code"]}
     assert "development" in reason
     development = [case for case in cases if case.part == "development"]
