@@ -1,0 +1,65 @@
+"""The paper: its typst sources compiled into the same bytes on any machine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import matplotlib as mpl
+import typst
+
+from failbench.errors import BadInputError
+from failbench.paper.sources import check_named
+
+REMEDY = "Correct the source, or run `dvc repro` for the stage whose output it names."
+
+
+def compiled(root: Path, main: Path, facts: Mapping[str, str]) -> bytes:
+    """Compile the paper.
+
+    Fonts are those in typst and in matplotlib, whose DejaVu Sans the figures are lettered in; fonts
+    of the machine are not used, and nothing in the document says when it was made.
+
+    Parameters
+    ----------
+    root
+        The repository: sources read metrics, figures and tables by their paths in it.
+    main
+        The main source. All typst files beside it and in its folders but those in ``tables`` are
+        taken for sources.
+    facts
+        What the text says of the parameters, by name; typst reads it as ``sys.inputs``.
+
+    Returns
+    -------
+    bytes
+        A PDF.
+
+    Raises
+    ------
+    BadInputError
+        If a metrics file, a figure, a table or a metric that the sources name is missing, a
+        sentence is no longer supported by the metrics, or a source is not typst.
+    """
+    check_named(sources(main), root)
+    fonts = Path(mpl.get_data_path()) / "fonts" / "ttf"
+    try:
+        document: bytes = typst.compile(  # type: ignore[call-overload]
+            str(main),
+            root=str(root),
+            font_paths=[str(fonts)],
+            ignore_system_fonts=True,
+            sys_inputs=dict(facts),
+            timestamp=0,
+        )
+    except typst.TypstError as error:
+        problem = " ".join(str(error).split()).removeprefix("panicked with: ").rstrip(".")
+        raise BadInputError(main, "(source)", f"does not compile: {problem}.", REMEDY) from error
+    return document
+
+
+def sources(main: Path) -> list[Path]:
+    """The sources of the paper: the main one, then those in the folders beside it, by name."""
+    tables = main.parent / "tables"
+    found = sorted(path for path in main.parent.rglob("*.typ") if tables not in path.parents)
+    return [main, *(path for path in found if path != main)]

@@ -1,0 +1,77 @@
+"""What the sources of the paper name: files of metrics, figures and tables, found before typst is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from failbench.errors import BadInputError
+from failbench.records import Record
+
+FUNCTIONS = {
+    "metric": "data/metrics/{}.json",
+    "value": "data/metrics/{}.json",
+    "rate": "data/metrics/{}.json",
+    "rates": "data/metrics/{}.json",
+    "pct": "data/metrics/{}.json",
+    "ci": "data/metrics/{}.json",
+    "points": "data/metrics/{}.json",
+    "number": "data/metrics/{}.json",
+    "n-of": "data/metrics/{}.json",
+    "p-value": "data/metrics/{}.json",
+    "drawing": "figures/{}.svg",
+    "generated": "paper/tables/{}.typ",
+}
+"""The functions of paper/lib whose first argument names a file, and where that file is."""
+
+_CALL = re.compile(rf'(?<![\w-])({"|".join(map(re.escape, FUNCTIONS))})\(\s*"([^"]+)"')
+_PAIR = re.compile(r'(?<![\w-])drawings\(\s*"([^"]+)",\s*"([^"]+)"')
+_COMMENT = re.compile(r"(?m)(?<![:\"])//.*$")
+
+
+class Named(Record):
+    """A file that a source of the paper names, and the line where it does."""
+
+    source: Path
+    line: int
+    path: str
+
+
+def named_files(sources: Sequence[Path]) -> list[Named]:
+    """Every metrics file, figure and table that the sources name, in their order.
+
+    Parameters
+    ----------
+    sources
+        Files of typst.
+    """
+    return [named for source in sources for named in _named(source)]
+
+
+def check_named(sources: Sequence[Path], root: Path) -> None:
+    """Refuse sources that name a file that is not there.
+
+    Raises
+    ------
+    BadInputError
+        Of the first such file: it says which source names it, in which line.
+    """
+    for named in named_files(sources):
+        if not (root / named.path).is_file():
+            raise BadInputError(
+                named.source,
+                f"line {named.line}",
+                f"names {named.path}, which does not exist.",
+                "Run `dvc repro` for the stage that writes it, or correct the name.",
+            )
+
+
+def _named(source: Path) -> Iterator[Named]:
+    for number, line in enumerate(source.read_text(encoding="utf-8").splitlines(), start=1):
+        code = _COMMENT.sub("", line)
+        for function, name in _CALL.findall(code):
+            yield Named(source=source, line=number, path=FUNCTIONS[function].format(name))
+        for pair in _PAIR.findall(code):
+            for name in pair:
+                yield Named(source=source, line=number, path=FUNCTIONS["drawing"].format(name))
