@@ -28,10 +28,15 @@ ESTIMATE = {"value": 0.6074, "ci_low": 0.5184, "ci_high": 0.686, "n": 76}
 @pytest.fixture
 def small(tmp_path: Path) -> Callable[[str], bytes]:
     """Compile a text with the library of the paper and one file of metrics."""
-    shutil.copytree(REPOSITORY / "paper" / "lib", tmp_path / "paper" / "lib")
+    # what several sections name is of the real metrics
+    others = shutil.ignore_patterns("facts.typ")
+    shutil.copytree(REPOSITORY / "paper" / "lib", tmp_path / "paper" / "lib", ignore=others)
     metrics = tmp_path / "data" / "metrics" / "study.json"
     metrics.parent.mkdir(parents=True)
     metrics.write_text(json.dumps({"forest": {"accuracy": ESTIMATE, "count": 3403}}))
+    reported = Path("data", "reported", "paper.yaml")
+    (tmp_path / reported).parent.mkdir(parents=True)
+    shutil.copy(REPOSITORY / reported, tmp_path / reported)
     main = tmp_path / "paper" / "paper.typ"
 
     def compile_text(text: str) -> bytes:
