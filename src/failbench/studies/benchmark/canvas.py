@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import Final
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
+from matplotlib.textpath import text_to_path
 
-from failbench.reporting.picture import POINTS
+from failbench.reporting.picture import POINTS, SHARE
 from failbench.reporting.style import LEAST_TEXT
-
-LETTER: Final = 0.56
-"""Mean width of a letter of the style's family, in sizes of the letters, with some to spare."""
 
 LINE: Final = 1.2
 """Distance between lines, in sizes of the letters."""
@@ -35,9 +33,27 @@ def canvas(figure: Figure, height: float) -> Axes:
     return axes
 
 
-def lines_of(text: str, width: float) -> list[str]:
-    """A text in lines of the least size of letters that are no wider than some points."""
-    return textwrap.wrap(text, max(1, int(width / (LETTER * LEAST_TEXT)))) or [""]
+def width_of(text: str, *, bold: bool = False) -> float:
+    """Points that a text of the least size takes, with some to spare for viewers' own letters."""
+    letters = FontProperties(size=LEAST_TEXT, weight="bold" if bold else "normal")
+    width, _, _ = text_to_path.get_text_width_height_descent(text, letters, ismath=False)
+    return float(width) / SHARE
+
+
+def lines_of(text: str, width: float, *, bold: bool = False) -> tuple[str, ...]:
+    """A text in lines that are no wider than some points; a single wider word has one for itself.
+
+    >>> lines_of("", 10.0)
+    ('',)
+    """
+    lines = [""]
+    for word in text.split():
+        longer = f"{lines[-1]} {word}".strip()
+        if lines[-1] and width_of(longer, bold=bold) > width:
+            lines.append(word)
+        else:
+            lines[-1] = longer
+    return tuple(lines)
 
 
 def line_height() -> float:

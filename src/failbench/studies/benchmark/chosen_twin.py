@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -31,6 +31,8 @@ class ChosenTwin:
         Its definition.
     onset_step, failure_step
         As recorded.
+    outcome
+        As recorded.
     candidates
         Runs among which the rule chose.
     signal
@@ -45,6 +47,7 @@ class ChosenTwin:
     scenario: Scenario
     onset_step: int
     failure_step: int
+    outcome: str
     candidates: int
     signal: Signal
     departs: int
@@ -123,6 +126,7 @@ def chosen_twin(
         known[run["scenario"]],
         run["onset_step"],
         run["failure_step"],
+        run["outcome"],
         candidates.height,
         signal,
         departs,
@@ -130,7 +134,9 @@ def chosen_twin(
     )
 
 
-def _curves(telemetry: Telemetry, run: dict[str, object], signals: Sequence[Signal]) -> pl.DataFrame:
+def _curves(
+    telemetry: Telemetry, run: Mapping[str, object], signals: Sequence[Signal]
+) -> pl.DataFrame:
     roles = pl.DataFrame(
         {"run_id": [run["run_id"], run["twin"]], "role": ["failing", "twin"]},
         schema={"run_id": pl.String, "role": pl.String},

@@ -1,4 +1,4 @@
-"""Tables of the methods, of what the original expects elsewhere, of the checklist and the prompt."""
+"""Tables of the methods, of their transfer, of reproducibility and of the prompt."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ CONCEPTUAL_NOTE: Final = (
     "conceptual), and neither do we: no run of these architectures is recorded here."
 )
 MARKS_NOTE: Final = (
-    "State space models, vision transformers and stability by the original's Table 9, whose three "
-    "marks are complete transfer and whose two are high transfer with minor changes; convolutional "
-    "networks by Table 9 and by Table 7, which rates the same on another scale. The original has no "
-    "row for unknown causes."
+    "By the original's Table 9, whose three marks are complete transfer and whose two are high "
+    "transfer with minor changes; convolutional networks by its Table 7 as well, which rates the "
+    "same on another scale. Transformers themselves have three marks in every category. The "
+    "original has no row for unknown causes."
 )
 CHECKLIST_NOTE: Final = (
     "Questions after the machine learning reproducibility checklist (Pineau et al., 2021, "
@@ -47,10 +47,10 @@ CHECKLIST_NOTE: Final = (
     "and folders of the repository."
 )
 PROMPT_NOTE: Final = (
-    "Printed from the code for the run {run_id}, with its last {shown} steps; models are shown the "
-    "last {steps}. The mark is a hash of the record, so that no text in a record can end it. The "
-    "original's prompt could not be had; this one is ours, without examples, and the same for every "
-    "model. Answers are decoded at temperature {temperature:g}."
+    "Printed from the code for the run {run_id}, with its last {shown} steps; models are shown "
+    "the last {steps}. The mark is a hash of the record, so that no text in a record can end it. "
+    "The original's prompt could not be had; this one is ours, without examples, and the same for "
+    "every model. Answers are decoded at temperature {temperature:g}."
 )
 
 
@@ -200,9 +200,7 @@ def _checklist() -> Table:
     )
 
 
-def prompt_table(
-    prompt: Prompt, run_id: str, shown: int, steps: int, temperature: float
-) -> Table:
+def prompt_table(prompt: Prompt, run_id: str, shown: int, steps: int, temperature: float) -> Table:
     """The two messages that a language model gets, a row a line.
 
     Parameters

@@ -175,7 +175,7 @@ def _metrics(rows: Sequence[Described], scale: Scale, chosen: ChosenTwin) -> dic
             "with_several_outcomes": sum(row.outcomes > 1 for row in rows),
             "by": counts(rows),
         },
-        "runs": {**scale.runs, "all": sum(scale.runs.values())},
+        "runs": scale.runs | {"all": sum(scale.runs.values())},
         "settings": scale.settings,
         "architectures": scale.architectures,
         "optimizers": scale.optimizers,

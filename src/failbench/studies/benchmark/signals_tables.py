@@ -27,8 +27,8 @@ KEYWORDS_NOTE: Final = (
 INVARIANTS_NOTE: Final = (
     "A break speaks for the component whose invariant broke first. Logic never breaks in healthy "
     "training; a statistic seldom does; a symptom follows from nearly any cause and speaks only "
-    "where nothing else did. Fitted bounds come from healthy runs of the same setting alone, logical "
-    "ones are written down. Start, past, peak: the logarithm of the ratio to the median of the "
+    "where nothing else did. Fitted bounds come from healthy runs of the same setting alone, "
+    "logical ones are written down. Start, past, peak: the logarithm of the ratio to the median of the "
     "first measurements, to that of the last ones, to the largest. The catalogue is that of the "
     "last version of the monitor, which was made with the scenarios in view."
 )
@@ -162,9 +162,7 @@ def _families() -> Table:
         return Column(
             heading,
             "Bound by",
-            cell=lambda row: str(
-                sum((each.bound is None) == fitted for each in row.invariants)
-            ),
+            cell=lambda row: str(sum((each.bound is None) == fitted for each in row.invariants)),
         )
 
     return Table.of(

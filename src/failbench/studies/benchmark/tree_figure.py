@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Final, get_args
+from typing import Any, Final, get_args
 
 import polars as pl
 from matplotlib.axes import Axes
@@ -13,7 +13,6 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from failbench.reporting.cells import words
 from failbench.reporting.labels import CATEGORY_LABELS
 from failbench.reporting.picture import POINTS, Picture
 from failbench.reporting.style import (
@@ -25,7 +24,7 @@ from failbench.reporting.style import (
     PALE,
     THIN,
 )
-from failbench.studies.benchmark.canvas import canvas, line_height, lines_of
+from failbench.studies.benchmark.canvas import canvas, line_height, lines_of, width_of
 from failbench.studies.benchmark.conditions import short
 from failbench.studies.benchmark.rules_tables import Node, nodes
 from failbench.vocabulary import CATEGORIES, Category
@@ -35,14 +34,17 @@ PAGE: Final = 8.05
 
 WIDTH: Final = POINTS * FULL_WIDTH
 EDGE: Final = 3.0
-INDENT: Final = 12.0
+INDENT: Final = 11.0
 """Points from a node to its children."""
 
 MARK_WIDTH, MARK_HEIGHT = 10.0, 8.4
-WHEN, CONFIRMS = 0.435, 0.665
+WHEN, CONFIRMS = 0.425, 0.645
 """Where two columns begin, as shares of the width."""
 
 GAP: Final = 4.0
+LEAF: Final = 2
+"""Depth of the leaves."""
+
 LETTERS: Final[dict[Category, str]] = {
     "memory_hardware": "M",
     "optimization": "O",
@@ -106,7 +108,7 @@ def tree_picture() -> Picture:
     """The tree over a page."""
     of_tree = nodes()
     rows = tuple(map(_row, of_tree))
-    leaves = [node for node in of_tree if node.depth == max(each.depth for each in of_tree)]
+    leaves = [node for node in of_tree if node.depth == LEAF]
     abstaining = sum(node.answer not in get_args(Category) for node in leaves)
     return Picture(
         f"The improved rules: {len(of_tree)} nodes, of whose {len(leaves)} leaves {abstaining} "
@@ -121,17 +123,19 @@ def tree_picture() -> Picture:
 
 
 def _row(node: Node) -> Row:
-    start = EDGE + INDENT * node.depth + (MARK_WIDTH + GAP if node.depth else 0.0)
-    when = node.when_words
-    confirms = ", ".join(map(short, node.confirms))
-    if node.depth and not node.confirms and node.answer:
-        confirms = node.answer
+    start = _start(node)
+    confirms = ", ".join(map(short, node.confirms)) if node.confirms else node.answer
     return Row(
         node,
-        tuple(lines_of(node.name, WHEN * WIDTH - start - GAP)),
-        tuple(lines_of(when, (CONFIRMS - WHEN) * WIDTH - GAP)),
-        tuple(lines_of(confirms, (1.0 - CONFIRMS) * WIDTH - EDGE)),
+        lines_of(node.name, WHEN * WIDTH - start - GAP, bold=node.depth < LEAF),
+        lines_of(node.when_words, (CONFIRMS - WHEN) * WIDTH - GAP),
+        lines_of(confirms, (1.0 - CONFIRMS) * WIDTH - EDGE),
     )
+
+
+def _start(node: Node) -> float:
+    """Where the name of a node begins."""
+    return EDGE + INDENT * node.depth + (MARK_WIDTH + GAP if node.depth == LEAF else 0.0)
 
 
 def _draw(rows: Sequence[Row], figure: Figure) -> None:
@@ -140,7 +144,11 @@ def _draw(rows: Sequence[Row], figure: Figure) -> None:
     heading, legend = 1.5 * line, 1.6 * line
     taken = sum(row.lines for row in rows) * line
     gap = (POINTS * PAGE - heading - legend - taken) / len(rows)
-    for place, text in ((EDGE, "node"), (WHEN * WIDTH, "reached when"), (CONFIRMS * WIDTH, "all of")):
+    for place, text in (
+        (EDGE, "node"),
+        (WHEN * WIDTH, "reached when"),
+        (CONFIRMS * WIDTH, "names it if all hold"),
+    ):
         _write(axes, place, heading / 2, text, color=GREY)
     top = heading
     middles = []
@@ -155,13 +163,9 @@ def _draw(rows: Sequence[Row], figure: Figure) -> None:
 def _draw_row(axes: Axes, row: Row, middle: float) -> None:
     """A row whose first lines are centred on ``middle``."""
     node = row.node
-    start = EDGE + INDENT * node.depth
-    weight = "normal" if node.depth > 1 else "bold"
-    if node.depth > 1:
-        _mark(axes, start, middle, node.answer)
-    else:
-        start -= INDENT * node.depth - (INDENT if node.depth else 0.0)
-    left = start + (MARK_WIDTH + GAP if node.depth > 1 else 0.0)
+    left = _start(node)
+    if node.depth == LEAF:
+        _mark(axes, left - MARK_WIDTH - GAP, middle, node.answer)
     columns = ((left, row.name), (WHEN * WIDTH, row.when), (CONFIRMS * WIDTH, row.confirms))
     for place, lines in columns:
         for number, text in enumerate(lines):
@@ -171,7 +175,7 @@ def _draw_row(axes: Axes, row: Row, middle: float) -> None:
                     place,
                     middle + number * line_height(),
                     text,
-                    fontweight=weight if place == left else "normal",
+                    fontweight="bold" if node.depth < LEAF and place == left else "normal",
                 )
 
 
@@ -220,12 +224,11 @@ def _connect(axes: Axes, of_tree: Sequence[Node], middles: Sequence[float]) -> N
 def _legend(axes: Axes, middle: float) -> None:
     left = EDGE
     entries = [(category, CATEGORY_LABELS[category]) for category in CATEGORIES]
-    share = (WIDTH - 2 * EDGE) / (len(entries) + 1)
     for answer, label in (*entries, ("", "Abstains")):
         _mark(axes, left, middle, answer)
-        _write(axes, left + MARK_WIDTH + GAP / 2, middle, words(label))
-        left += share
+        _write(axes, left + MARK_WIDTH + GAP / 2, middle, label)
+        left += MARK_WIDTH + width_of(label) + 1.5 * GAP
 
 
-def _write(axes: Axes, x: float, y: float, text: str, **look: str) -> None:
+def _write(axes: Axes, x: float, y: float, text: str, **look: Any) -> None:
     axes.text(x, y, text, fontsize=LEAST_TEXT, verticalalignment="center_baseline", **look)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
@@ -14,13 +14,14 @@ from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 from failbench.methods.catalogue import ENTRIES
 from failbench.reporting.picture import POINTS, Picture
 from failbench.reporting.style import (
+    BLACK,
     BLUE,
     FULL_WIDTH,
     GREEN,
     GREY,
     LEAST_TEXT,
-    ORANGE,
     PURPLE,
+    SKY,
     THIN,
     VERMILLION,
 )
@@ -37,10 +38,8 @@ DOWN: Final = 13.0
 CROSSING: Final = 1.4
 PADDING: Final = 4.0
 ROUND: Final = 2.5
-SOURCE_COLOURS: Final = (GREY, VERMILLION, BLUE, GREEN)
+SOURCE_COLOURS: Final = (SKY, VERMILLION, BLUE, GREEN)
 """Of the sources of the methods, from left to right, and of what comes from each."""
-
-ROW_COLOURS: Final = (ORANGE, GREY, GREY, "", PURPLE, GREEN, GREEN)
 
 
 @dataclass(frozen=True)
@@ -129,8 +128,8 @@ def _placed_row(row: Iterable[Box], top: float, counts: Mapping[str, int]) -> li
     widths = [room * box.share / whole for box in boxes]
     texts = [
         (
-            tuple(lines_of(box.title.format(**counts), 0.92 * (width - 2 * PADDING))),
-            tuple(lines_of(box.text.format(**counts), width - 2 * PADDING)) if box.text else (),
+            lines_of(box.title.format(**counts), width - 2 * PADDING, bold=True),
+            lines_of(box.text.format(**counts), width - 2 * PADDING) if box.text else (),
         )
         for box, width in zip(boxes, widths, strict=True)
     ]
@@ -142,18 +141,20 @@ def _placed_row(row: Iterable[Box], top: float, counts: Mapping[str, int]) -> li
     return placed
 
 
-def _draw(
-    declared: Workflow, placed: Mapping[str, Placed], height: float, figure: Figure
-) -> None:
+def _draw(declared: Workflow, placed: Mapping[str, Placed], height: float, figure: Figure) -> None:
     axes = canvas(figure, height)
     sources = [box.id for box in declared.boxes if box.sources]
     colours = dict(zip(sources, SOURCE_COLOURS, strict=True))
-    rows = {box.id: colour for row, colour in zip(declared.rows, ROW_COLOURS, strict=True) for box in row}
     for name, each in placed.items():
-        _draw_box(axes, each, colours.get(name) or rows[name])
+        _draw_box(axes, each, colours.get(name) or _colour(each.box))
     joined = arrows(declared)
     for start, end in joined:
         _draw_arrow(axes, placed, joined, (start, end), colours.get(start) or GREY)
+
+
+def _colour(box: Box) -> str:
+    """Of a box that is no source: methods stand out."""
+    return PURPLE if box.methods else BLACK
 
 
 def _draw_box(axes: Axes, each: Placed, colour: str) -> None:
@@ -212,7 +213,7 @@ def _draw_arrow(
     )
 
 
-def _left(placed: Mapping[str, Placed]):  # noqa: ANN202
+def _left(placed: Mapping[str, Placed]) -> Callable[[str], float]:
     return lambda name: placed[name].left
 
 
