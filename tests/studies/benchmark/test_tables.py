@@ -123,7 +123,7 @@ def test_words_of_a_condition_name_its_feature_side_and_number():
     assert in_words(Crosses("steps_before_failure", "below", 2)) == "steps before failure below 2"
     assert in_words(LeavesBand("oov_rate", "above")) == "oov rate above the healthy band"
     assert in_words(StaysInBand("perplexity", "above")).startswith("perplexity known and not above")
-    assert in_words(PassesLimit("perplexity", "perplexity")).endswith("the limit perplexity")
+    assert in_words(PassesLimit("perplexity", "perplexity")) == "perplexity above a limit"
     assert origin(PassesLimit("perplexity", "perplexity")) == "the paper"
     assert short(LeavesBand("loss_trend", "below")) == "loss trend low"
     assert "any error" in SIGNAL_NAMES.values()
