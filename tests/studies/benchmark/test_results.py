@@ -148,3 +148,9 @@ def test_a_rule_that_no_run_fits_is_refused_by_its_parameter(telemetry, small_sc
 def test_signals_none_of_which_departs_are_refused(small_telemetry, small_scenarios):
     with pytest.raises(BadInputError, match=r"benchmark\.signals: none of them departs"):
         chosen_twin(small_telemetry, small_scenarios, REFERENCE, SETTINGS)
+
+
+def test_a_span_is_of_the_runs_that_have_the_quantity(small_telemetry):
+    steps = pl.Series("planned_steps", [280, 300, 320, None, None, None], dtype=pl.Int32)
+    scale = scale_of(small_telemetry.runs.with_columns(steps))
+    assert scale.spans["planned_steps"] == {"lowest": 280.0, "median": 300.0, "highest": 320.0}

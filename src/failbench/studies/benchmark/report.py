@@ -187,6 +187,7 @@ def _metrics(rows: Sequence[Described], scale: Scale, chosen: ChosenTwin) -> dic
         "architectures": scale.architectures,
         "optimizers": scale.optimizers,
         "seeds": scale.seeds,
+        **scale.spans,
         "features": len(PAPER_FEATURES),
         "keywords": len(KEYWORD_FEATURES),
         "signals": len(SIGNALS),

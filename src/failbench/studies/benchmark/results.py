@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 from typing import Final
 
 import polars as pl
@@ -69,6 +70,9 @@ class Scale:
         Different ones among the runs.
     seeds
         Most seeds that a scenario has in a setting.
+    spans
+        Lowest, median and highest value over the runs that have one, by quantity: of
+        ``parameters``, ``planned_steps`` and ``vocabulary``, the tokenizer's.
     """
 
     runs: dict[str, int]
@@ -76,6 +80,7 @@ class Scale:
     architectures: int
     optimizers: int
     seeds: int
+    spans: dict[str, dict[str, float]]
 
 
 def described(
@@ -156,7 +161,23 @@ def scale_of(runs: pl.DataFrame) -> Scale:
         runs["architecture"].n_unique(),
         runs["optimizer"].n_unique(),
         int(most) if isinstance(most, int) else 0,
+        {name: _span(runs[column]) for name, column in SPANNED.items()},
     )
+
+
+SPANNED: Final = {
+    "parameters": "parameters",
+    "planned_steps": "planned_steps",
+    "vocabulary": "tokenizer_vocabulary",
+}
+"""Quantities of a run whose range says how large the benchmark's models and runs are."""
+
+
+def _span(values: pl.Series) -> dict[str, float]:
+    known = values.drop_nulls().cast(pl.Float64).to_list()
+    if not known:
+        return {}
+    return {"lowest": min(known), "median": median(known), "highest": max(known)}
 
 
 def of_category(rows: Sequence[Described], category: Category | None) -> list[Described]:
