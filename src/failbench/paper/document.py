@@ -51,7 +51,7 @@ def compiled(root: Path, main: Path, facts: Mapping[str, str], reads: Sequence[P
     check_named(sources(main), root, reads)
     fonts = Path(mpl.get_data_path()) / "fonts" / "ttf"
     try:
-        document: bytes = typst.compile(  # type: ignore[call-overload]
+        document: bytes = typst.compile(
             str(main),
             root=str(root),
             font_paths=[str(fonts)],
