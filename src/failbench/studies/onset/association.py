@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from failbench.arrays import Array
+from failbench.arrays import Array, Labels
 
 
 def cramers_v(tables: Array) -> Array:
@@ -32,7 +32,8 @@ def cramers_v(tables: Array) -> Array:
     least = np.minimum((rows > 0).sum(axis=(-2, -1)), (columns > 0).sum(axis=(-2, -1))) - 1
     whole = total[..., 0, 0] * least
     share = np.divide(parts.sum(axis=(-2, -1)), whole, out=np.zeros_like(whole), where=whole > 0)
-    return np.sqrt(share)
+    v: Array = np.sqrt(share)
+    return v
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class Independence:
 
 
 def permutation_test(
-    shares: Array, groups: np.ndarray, permutations: int, rng: np.random.Generator
+    shares: Array, groups: Labels, permutations: int, rng: np.random.Generator
 ) -> Independence:
     """Test whether shares of kinds depend on groups, by permuting the groups of whole scenarios.
 

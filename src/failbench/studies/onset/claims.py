@@ -13,6 +13,7 @@ from typing import Final, Literal
 
 import polars as pl
 
+from failbench.studies.onset.estimates import Rule
 from failbench.vocabulary import Category
 
 Verdict = Literal["holds", "does not hold", "undecided"]
@@ -26,14 +27,6 @@ ABRUPT: Final = pl.col("onset") != "gradual"
 def of(*categories: Category) -> pl.Expr:
     """Whether a run's cause is of one of these categories."""
     return pl.col("category").is_in(categories)
-
-
-@dataclass(frozen=True)
-class Rule:
-    """A rule of thumb: a sign, and what it is said to point to."""
-
-    sign: pl.Expr
-    target: pl.Expr
 
 
 RULES: Final[Mapping[str, Rule]] = MappingProxyType(
@@ -51,6 +44,9 @@ RULES: Final[Mapping[str, Rule]] = MappingProxyType(
     }
 )
 """By name: what is measured as precision and recall."""
+
+OF_ONSET: Final = ("gradual", "sudden_software", "sudden_trigger", "sudden_either")
+"""The rules whose sign is the kind of onset."""
 
 
 @dataclass(frozen=True)

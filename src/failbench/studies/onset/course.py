@@ -14,15 +14,22 @@ import polars as pl
 from failbench.errors import BadInputError
 from failbench.telemetry import Telemetry
 
+HEAD_STEPS: Final = 20
+"""The first steps of a run, whose median its step times are measured in."""
+
 SIGNALS: Final = {
     "loss": pl.col("loss").cast(pl.Float64),
     "gradient_norm": pl.col("gradient_norm").cast(pl.Float64).log10(),
     "memory": pl.col("memory_bytes") / pl.col("capacity_bytes"),
-    "step_seconds": pl.col("step_seconds").cast(pl.Float64).log10(),
+    "step_seconds": (pl.col("step_seconds") / pl.col("head_seconds")).cast(pl.Float64).log10(),
 }
 """Training loss in nats, decimal logarithm of the gradient norm before clipping, memory as a share
-of the capacity, and decimal logarithm of the seconds of a step: norms and seconds are spread over
-orders of magnitude. Each over the columns of steps and of ``capacity_bytes``."""
+of the capacity, and decimal logarithm of the time of a step: norms and times are spread over orders
+of magnitude. Each over the columns of steps, ``capacity_bytes`` and ``head_seconds``.
+
+Times are relative to the run's own first steps, as in the detector: absolute ones tell when a run
+was recorded, and by them nearly all healthy twins of one setting would stray from its successful
+runs. That was seen on healthy runs, before a failing one was looked at."""
 
 FEWEST_RUNS: Final = 10
 """Successful runs that a mean and a standard deviation are taken of, at least."""
@@ -58,9 +65,12 @@ def step_distances(telemetry: Telemetry) -> pl.DataFrame:
             f"{FEWEST_RUNS}.",
             "Raise its successes in record.settings of params.yaml, and run `failbench record`.",
         )
-    values = telemetry.steps.join(
-        telemetry.runs.select("run_id", "capacity_bytes"), on="run_id"
-    ).select("run_id", "step", **SIGNALS)
+    head = pl.col("step_seconds").filter(pl.col("step") < HEAD_STEPS).median().over("run_id")
+    values = (
+        telemetry.steps.with_columns(head_seconds=head)
+        .join(telemetry.runs.select("run_id", "capacity_bytes"), on="run_id")
+        .select("run_id", "step", **SIGNALS)
+    )
     course = _course(values.join(successes.select("run_id"), on="run_id", how="semi"))
     last = course["step"].max()
     held = values.with_columns(at=pl.col("step").clip(upper_bound=pl.lit(last)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +19,14 @@ from failbench.studies.onset.association import Independence, cramers_v, permuta
 from failbench.studies.onset.settings import OnsetSettings
 from failbench.studies.onset.signs import KINDS
 from failbench.vocabulary import ABSTAIN, CATEGORIES
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule of thumb: a sign, and what it is said to point to, over the columns of runs."""
+
+    sign: pl.Expr
+    target: pl.Expr
 
 
 @dataclass(frozen=True)
@@ -58,7 +67,7 @@ def _figures(
 
 
 def shares(
-    rows: pl.DataFrame, counted: dict[str, pl.Expr], settings: ScenarioIntervalSettings
+    rows: pl.DataFrame, counted: Mapping[str, pl.Expr], settings: ScenarioIntervalSettings
 ) -> dict[str, Interval]:
     """Shares of runs that each expression holds of, as means over scenarios.
 
@@ -83,42 +92,53 @@ def shares(
     return _figures(rows, settings, *metrics)
 
 
-def indicator(
-    rows: pl.DataFrame, sign: pl.Expr, target: pl.Expr, settings: ScenarioIntervalSettings
-) -> Indicator:
-    """What a sign says of a target.
+def indicators(
+    rows: pl.DataFrame, rules: Mapping[str, Rule], settings: ScenarioIntervalSettings
+) -> dict[str, Indicator]:
+    """What signs say of their targets, by the name of the rule.
 
     Parameters
     ----------
     rows
         A row per run, with ``category``, ``scenario`` and ``seed``.
-    sign, target
+    rules
         Truth values over the columns of ``rows``.
     settings
         How intervals are made.
     """
-    precision = ValueMetric(
-        "precision",
-        over_those(rows, target, sign),
-        "probability that a run of a new scenario that shows the sign is of the target",
-        kind="proportion",
-    )
-    recall = ValueMetric(
-        "recall",
-        over_those(rows, sign, target),
-        "probability that a run of a new scenario of the target shows the sign",
-        kind="proportion",
-    )
-    figures = _figures(rows, settings, precision, recall)
-    by_scenario = rows.group_by("scenario").agg(sign=sign.mean(), target=target.mean())
-    runs = int(rows.select(sign.sum()).item())
-    return Indicator(
-        figures["precision"] if runs else None,
-        figures["recall"],
-        float(by_scenario.select(pl.col("target").mean()).item()),
-        float(by_scenario.select(pl.col("sign").sum()).item()),
-        runs,
-    )
+    metrics = []
+    for name, rule in rules.items():
+        precision = over_those(rows, rule.target, rule.sign)
+        recall = over_those(rows, rule.sign, rule.target)
+        metrics += [
+            ValueMetric(
+                f"precision {name}",
+                precision,
+                "probability that a run of a new scenario that shows the sign is of the target",
+                kind="proportion",
+            ),
+            ValueMetric(
+                f"recall {name}",
+                recall,
+                "probability that a run of a new scenario of the target shows the sign",
+                kind="proportion",
+            ),
+        ]
+    figures = _figures(rows, settings, *metrics)
+    found = {}
+    for name, rule in rules.items():
+        by_scenario = rows.group_by("scenario").agg(
+            sign=rule.sign.mean(), target=rule.target.mean()
+        )
+        runs = int(rows.select(rule.sign.sum()).item())
+        found[name] = Indicator(
+            figures[f"precision {name}"] if runs else None,
+            figures[f"recall {name}"],
+            float(by_scenario.select(pl.col("target").mean()).item()),
+            float(by_scenario.select(pl.col("sign").sum()).item()),
+            runs,
+        )
+    return found
 
 
 def mean_difference(
@@ -167,7 +187,7 @@ def association(rows: pl.DataFrame, settings: OnsetSettings) -> Association:
     )
     independence = permutation_test(
         by_scenario.select(KINDS).to_numpy(),
-        by_scenario["category"].to_numpy(),
+        by_scenario["category"].to_numpy().astype(object),
         settings.permutations,
         np.random.default_rng(settings.seed),
     )

@@ -13,6 +13,7 @@ from failbench.statistics.bootstrap import Interval
 from failbench.studies.onset.claims import (
     ABRUPT,
     CLAIMS,
+    OF_ONSET,
     RULES,
     Claim,
     Measured,
@@ -24,7 +25,8 @@ from failbench.studies.onset.estimates import (
     Association,
     Indicator,
     association,
-    indicator,
+    Rule,
+    indicators,
     mean_difference,
     shares,
 )
@@ -63,6 +65,14 @@ class Setting:
     scenarios: int
     runs: int
     seeds: int
+
+
+@dataclass(frozen=True)
+class Variant:
+    """What another definition of kinds comes to: their association, and the rules on them."""
+
+    association: Association
+    rules: Mapping[str, Indicator]
 
 
 @dataclass(frozen=True)
@@ -116,7 +126,7 @@ def setting_results(rows: pl.DataFrame, settings: OnsetSettings) -> Setting:
     settings
         Of the section ``onset`` of params.yaml.
     """
-    counted = {kind: pl.col("onset") == kind for kind in KINDS}
+    counted: dict[str, pl.Expr] = {kind: pl.col("onset") == kind for kind in KINDS}
     groups = {category: rows.filter(pl.col("category") == category) for category in CATEGORIES}
     return Setting(
         kinds={
@@ -124,9 +134,7 @@ def setting_results(rows: pl.DataFrame, settings: OnsetSettings) -> Setting:
             ALL: shares(rows, counted, settings),
         },
         association=association(rows, settings),
-        rules={
-            name: indicator(rows, rule.sign, rule.target, settings) for name, rule in RULES.items()
-        },
+        rules=indicators(rows, RULES, settings),
         scenarios=rows["scenario"].n_unique(),
         runs=rows.height,
         seeds=rows["seed"].n_unique(),
@@ -202,7 +210,8 @@ def decide(
     others = ~of("optimization")
     grew = rows.filter(others)
     software = rows.filter(of("model_software"))
-    text = indicator(rows, RULES["text_named"].sign, ~RULES["text_named"].target, settings)
+    of_text = RULES["text_named"]
+    wrong = {TEXT_WRONG: Rule(of_text.sign, ~of_text.target)}
     answered = rows.filter("has_text")
     further = {
         SOFTWARE_SUDDEN: _of_interval(
@@ -211,7 +220,9 @@ def decide(
         GREW_ELSEWHERE: _of_interval(
             shares(grew, {"grew": pl.col("norm_grew")}, settings)["grew"], grew, base=0.0
         ),
-        TEXT_WRONG: _of_indicator(text, settings.equivalence_margin),
+        TEXT_WRONG: _of_indicator(
+            indicators(rows, wrong, settings)[TEXT_WRONG], settings.equivalence_margin
+        ),
         CORROBORATED: _of_interval(
             mean_difference(rows, TEXT_AND_SERIES, TEXT_ONLY, settings), answered, base=0.0
         ),
@@ -232,15 +243,17 @@ def decide(
 
 def sensitivity(
     observed: pl.DataFrame, settings: OnsetSettings
-) -> dict[tuple[Band, Reading, int], Setting]:
-    """The same results by each band, reading, and number of steps that counts as near."""
+) -> dict[tuple[Band, Reading, int], Variant]:
+    """What comes out by each band, reading, and number of steps that counts as near."""
     steps = sorted({settings.near_steps, *settings.other_near_steps})
-    return {
-        (band, reading, near): setting_results(
-            with_kind(observed, band, near, reading), settings
+    on_kinds = {name: RULES[name] for name in OF_ONSET}
+    variants = {}
+    for band, reading, near in product(BANDS, READINGS, steps):
+        rows = with_kind(observed, band, near, reading)
+        variants[band, reading, near] = Variant(
+            association(rows, settings), indicators(rows, on_kinds, settings)
         )
-        for band, reading, near in product(BANDS, READINGS, steps)
-    }
+    return variants
 
 
 def _of_interval(interval: Interval, rows: pl.DataFrame, base: float) -> Measured:

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.lib.stride_tricks import sliding_window_view
 
+from failbench.arrays import Array
 from failbench.features.feature_table import to_frame
 from failbench.methods.healthy_band import healthy_band
 from failbench.methods.rules import ErrorMatches
@@ -20,7 +21,7 @@ from failbench.studies.onset.settings import OnsetSettings
 from failbench.studies.onset.signs import Band, Limits, first_signs, healthy_reach
 from failbench.telemetry import Telemetry
 
-BANDS: Final[tuple[Band, ...]] = ("reach", "sds")
+BANDS: Final[tuple[Band, ...]] = ("sds", "reach")
 KEYS: Final = ("run_id", "category", "scenario", "seed")
 
 
@@ -143,7 +144,7 @@ def _growth(steps: pl.DataFrame, ends: pl.DataFrame, settings: OnsetSettings) ->
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-def _grew(norms: np.ndarray, settings: OnsetSettings) -> bool:
+def _grew(norms: Array, settings: OnsetSettings) -> bool:
     history = settings.growth_history
     if len(norms) <= history:
         return False
@@ -177,9 +178,10 @@ def texts(features: pl.DataFrame) -> pl.DataFrame:
     """
     failing = features.filter(pl.col("kind") == "failure")
     frame = to_frame(failing)
-    named = np.full(len(frame), None, dtype=object)
+    named: list[str | None] = [None] * len(frame)
     for category, condition in reversed(TEXT_RULES):
-        named[condition.holds(frame)] = category
+        holds = condition.holds(frame).tolist()
+        named = [category if held else name for name, held in zip(named, holds, strict=True)]
     text = pl.format("{}: {}", "error_type", pl.col("error_message").fill_null(""))
     categories = pl.col("category").n_unique().over("text")
     return failing.with_columns(

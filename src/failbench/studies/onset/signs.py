@@ -4,10 +4,11 @@ The definitions were fixed before any result was seen:
 
 * A step is outside the healthy band in a signal where its distance (``course``) exceeds a limit.
 * A deviation persists if a signal is outside for ``persistence`` steps on end, or from some step
-  up to the last before the failure. In the first band, *reach*, limits are what successful runs
-  did: the largest distance that any kept up for ``persistence`` steps, and for the shorter
-  deviations that end in the failure the largest that any had at a single step. In the second, *sds*,
-  both are the ``healthy_sds`` standard deviations of the paper's equation 2.
+  up to the last before the failure. In the first band, *sds*, limits are the ``healthy_sds``
+  standard deviations of the paper's equation 2. In the second, *reach*, they are what successful
+  runs did: the largest distance that any kept up for ``persistence`` steps, and for the shorter
+  deviations that end in the failure the largest that any had at a single step. The first was made
+  the main one because fewer healthy twins leave it, before a failing run was looked at.
 * The sign of a run is the first step of its first persisting deviation, over all signals. The step
   of the failure itself is no sign of it: signs lie before.
 * The *lead* is the number of steps from the sign to the failure. A failure is ``sudden`` if it is at
@@ -31,7 +32,7 @@ from failbench.studies.onset.course import SIGNALS
 
 OnsetKind = Literal["gradual", "sudden", "none"]
 KINDS: Final[tuple[OnsetKind, ...]] = ("gradual", "sudden", "none")
-Band = Literal["reach", "sds"]
+Band = Literal["sds", "reach"]
 Reading = Literal["lead", "rise"]
 
 SIGN_SCHEMA: Final = pl.Schema(
