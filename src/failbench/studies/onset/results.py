@@ -193,9 +193,7 @@ def with_answers(rows: pl.DataFrame, predictions: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def decide(
-    rows: pl.DataFrame, found: Setting, settings: OnsetSettings
-) -> tuple[Decided, ...]:
+def decide(rows: pl.DataFrame, found: Setting, settings: OnsetSettings) -> tuple[Decided, ...]:
     """The verdict on every claim, from the runs of the reference setting.
 
     Parameters
@@ -272,9 +270,7 @@ def _of_indicator(rule: Indicator, base: float) -> Measured:
     shown = rule.precision
     if shown is None:  # nothing shows the sign: anything may be true of it
         return Measured(0.0, 0.0, 1.0, base, None, 0.0, 0)
-    return Measured(
-        shown.value, shown.ci_low, shown.ci_high, base, None, rule.scenarios, rule.runs
-    )
+    return Measured(shown.value, shown.ci_low, shown.ci_high, base, None, rule.scenarios, rule.runs)
 
 
 def _of_association(found: Setting) -> Measured:

@@ -21,7 +21,7 @@ from failbench.studies.onset.settings import OnsetSettings
 from failbench.studies.onset.signs import Band, Limits, first_signs, healthy_reach
 from failbench.telemetry import Telemetry
 
-BANDS: Final[tuple[Band, ...]] = ("sds", "reach")
+BANDS: Final[tuple[Band, ...]] = ("sds", "reach", "untimed")
 KEYS: Final = ("run_id", "category", "scenario", "seed")
 
 
@@ -108,8 +108,9 @@ def _labelled(runs: pl.DataFrame, scenarios: Sequence[Scenario]) -> pl.DataFrame
 def _limits(
     telemetry: Telemetry, distances: pl.DataFrame, band: Band, settings: OnsetSettings
 ) -> dict[str, Limits]:
-    if band == "sds":
-        return dict.fromkeys(SIGNALS, Limits(settings.healthy_sds, settings.healthy_sds))
+    if band != "reach":
+        watched = [name for name in SIGNALS if band == "sds" or name != "step_seconds"]
+        return dict.fromkeys(watched, Limits(settings.healthy_sds, settings.healthy_sds))
     successes = telemetry.runs.filter(pl.col("kind") == "success").select("run_id")
     healthy = distances.join(successes, on="run_id", how="semi")
     return healthy_reach(healthy, settings.persistence)

@@ -8,7 +8,8 @@ The definitions were fixed before any result was seen:
   standard deviations of the paper's equation 2. In the second, *reach*, they are what successful
   runs did: the largest distance that any kept up for ``persistence`` steps, and for the shorter
   deviations that end in the failure the largest that any had at a single step. The first was made
-  the main one because fewer healthy twins leave it, before a failing run was looked at.
+  the main one because fewer healthy twins leave it, before a failing run was looked at. The third,
+  *untimed*, is the first without the times of steps, which the load of a machine moves, too.
 * The sign of a run is the first step of its first persisting deviation, over all signals. The step
   of the failure itself is no sign of it: signs lie before.
 * The *lead* is the number of steps from the sign to the failure. A failure is ``sudden`` if it is at
@@ -32,7 +33,7 @@ from failbench.studies.onset.course import SIGNALS
 
 OnsetKind = Literal["gradual", "sudden", "none"]
 KINDS: Final[tuple[OnsetKind, ...]] = ("gradual", "sudden", "none")
-Band = Literal["sds", "reach"]
+Band = Literal["sds", "reach", "untimed"]
 Reading = Literal["lead", "rise"]
 
 SIGN_SCHEMA: Final = pl.Schema(
