@@ -13,16 +13,16 @@ from failbench.prediction.slices import ReferenceStudy
 from failbench.predictions import PREDICTION_SCHEMA
 from failbench.statistics.settings import read_with_statistics
 from failbench.studies.onset.report import report
-from failbench.studies.onset.results import TEXT_AND_SERIES, TEXT_ONLY
 from failbench.studies.onset.settings import OnsetSettings
 from recordings import read_recordings
 from report import publish, run
-from stage import read_output, read_outputs, read_section
+from stage import read_output, read_section
 
 SCENARIOS = Path("data/scenarios")
 TELEMETRY = Path("data/telemetry")
 FEATURES = Path("data/features/features.parquet")
-PREDICTIONS = Path("data/predictions/nested_cv")
+TEXT = Path("data/predictions/nested_cv/raw_text.parquet")
+TEXT_AND_SERIES = Path("data/predictions/nested_cv/raw_telemetry.parquet")
 
 
 def main() -> None:
@@ -30,7 +30,9 @@ def main() -> None:
     simple = read_section("simple_rules", SimpleRulesSettings)
     reference = read_section("nested_cv", ReferenceStudy)
     features = read_output(FEATURES, FEATURE_SCHEMA)
-    predictions = read_outputs(PREDICTIONS, (TEXT_ONLY, TEXT_AND_SERIES), PREDICTION_SCHEMA)
+    predictions = pl.concat(
+        read_output(path, PREDICTION_SCHEMA) for path in (TEXT, TEXT_AND_SERIES)
+    )
     recordings = read_recordings(TELEMETRY, SCENARIOS)
     asked = predictions.filter(pl.col("feature_set") == PRIMARY_SET)
     publish("onset", report(*recordings, features, asked, reference, settings, simple))

@@ -31,14 +31,13 @@ RULE_MARKS: Final = {
     "precision": Mark("of those with the sign", VERMILLION, "D"),
 }
 
-CATEGORY_ROWS: Final = {
-    **{name: label.replace(" ", "\n") for name, label in CATEGORY_LABELS.items()},
-    ALL: "All",
-}
+CATEGORY_ROWS: Final[dict[str, str]] = {
+    str(name): label.replace(" ", "\n") for name, label in CATEGORY_LABELS.items()
+} | {ALL: "All"}
 RULE_ROWS: Final = {
     "gradual": "gradual:\noptimization, memory",
-    "sudden_software": "sudden:\nmodel software",
-    "sudden_trigger": "sudden:\nswitched on in mid-run",
+    "sudden_software": "sudden or no sign:\nmodel software",
+    "sudden_trigger": "sudden or no sign:\nswitched on in mid-run",
     "norm_above_paper": "norm over paper's limit:\noptimization",
     "norm_above_healthy": "norm over healthy limit:\noptimization",
     "norm_grew": "norm grows tenfold:\noptimization",
@@ -98,7 +97,10 @@ def onset_picture(points: pl.DataFrame, shown: Shown) -> Picture:
 
 def _finding(shown: Shown) -> str:
     rules = shown.reference.found.rules
-    held = sum(each.verdict == "holds" for each in shown.claims)
+    held, refuted = (
+        sum(each.verdict == verdict for each in shown.claims)
+        for verdict in ("holds", "does not hold")
+    )
 
     def of(name: str) -> str:
         rule = rules[name]
@@ -107,7 +109,8 @@ def _finding(shown: Shown) -> str:
 
     return (
         f"Gradual failures are of optimization or memory in {of('gradual')}, sudden ones of model "
-        f"software in {of('sudden_software')}; {held} of {len(shown.claims)} statements hold"
+        f"software in {of('sudden_software')}; of {len(shown.claims)} statements {held} hold and "
+        f"{refuted} do not"
     )
 
 

@@ -39,9 +39,10 @@ CLAIM_NOTE: Final = (
     "Wrong configuration is read as the paper's category of model software, in which its section "
     "3.1 places configuration; a triggering event as a fault that is switched on in mid-run, "
     "which the benchmark knows and telemetry does not. Sudden includes failures without a sign. "
-    "The thresholds of gradient norms are the paper's {norm:g} and {norm_sds:g} standard deviations "
-    "above the largest norms of successful runs; grown is a norm {growth:g} times the median of "
-    "the {history} steps before it. Words are the text patterns of the simple rules, written from "
+    "The thresholds of gradient norms are the paper's {norm:g} and {norm_sds:g} standard "
+    "deviations above the largest norms of successful runs; grown is a norm {growth:g} times the "
+    "median of the {history} steps before it, which {false} % of the healthy twins show, too. "
+    "Words are the text patterns of the simple rules, written from "
     "documentation. The gain is of reading step series beside the text (raw telemetry, out of "
     "fold, ten repeats), where runs left an error."
 )
@@ -68,4 +69,8 @@ TEXT_NOTE: Final = (
     "Of the runs that left an error: named, some text pattern of the simple rules matches; named "
     "wrong, the first that does is of another category than the cause; shared, runs of another "
     "category left the same text, numbers aside. Scenarios are those of which some run does."
+)
+WORDS_NOTE: Final = (
+    "Of words, the base rate is the share of runs of which they name the category, and recall is "
+    "of these."
 )

@@ -113,11 +113,10 @@ def _runs_of(setting: RunSetting, telemetry: Telemetry) -> Telemetry:
 
 def _of_setting(setting: RunSetting, observed: pl.DataFrame, settings: OnsetSettings) -> OfSetting:
     twins = observed.filter(pl.col("kind") == "twin")
-    sign = {"sign": pl.col(f"{MAIN_BAND}_lead").is_not_null()}
+    shown = {"sign": pl.col(f"{MAIN_BAND}_lead").is_not_null(), "growth": pl.col("norm_grew")}
+    false = shares(twins, shown, settings)
     rows = with_kind(observed, MAIN_BAND, settings.near_steps)
-    return OfSetting(
-        setting, setting_results(rows, settings), shares(twins, sign, settings)["sign"]
-    )
+    return OfSetting(setting, setting_results(rows, settings), false["sign"], false["growth"])
 
 
 def onset_metrics(shown: Shown) -> dict[str, Any]:
@@ -132,6 +131,7 @@ def onset_metrics(shown: Shown) -> dict[str, Any]:
         "association": _association(found.association),
         "rules": {name: _rule(rule) for name, rule in found.rules.items()},
         "false_signs": _estimate(shown.reference.false_signs),
+        "false_growth": _estimate(shown.reference.false_growth),
         "texts": {
             name: _estimate(share) | {"scenarios": shown.texts.scenarios[name]}
             for name, share in shown.texts.shares.items()

@@ -24,8 +24,8 @@ from failbench.studies.onset.claims import (
 from failbench.studies.onset.estimates import (
     Association,
     Indicator,
-    association,
     Rule,
+    association,
     indicators,
     mean_difference,
     shares,

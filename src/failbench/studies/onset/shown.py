@@ -17,11 +17,12 @@ from failbench.studies.onset.signs import Band, Reading
 
 @dataclass(frozen=True)
 class OfSetting:
-    """One recorded setting: what was found, and how many of its healthy twins show a sign."""
+    """One recorded setting: what was found, and how many healthy twins show a sign or growth."""
 
     setting: RunSetting
     found: Setting
     false_signs: Interval
+    false_growth: Interval
 
 
 @dataclass(frozen=True)

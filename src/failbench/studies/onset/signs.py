@@ -12,8 +12,8 @@ The definitions were fixed before any result was seen:
   *untimed*, is the first without the times of steps, which the load of a machine moves, too.
 * The sign of a run is the first step of its first persisting deviation, over all signals. The step
   of the failure itself is no sign of it: signs lie before.
-* The *lead* is the number of steps from the sign to the failure. A failure is ``sudden`` if it is at
-  most k, ``gradual`` if it is more, and has ``none`` if there is no sign before the end.
+* The *lead* is the number of steps from the sign to the failure. A failure is ``sudden`` if it is
+  at most k, ``gradual`` if it is more, and has ``none`` if there is no sign before the end.
 * By the second reading, *rise*, a failure is sudden where the deviation itself is abrupt: where the
   distance of the signal reaches half of its later maximum within k steps of the sign.
 """
@@ -49,7 +49,7 @@ SIGN_SCHEMA: Final = pl.Schema(
 
 @dataclass(frozen=True)
 class Limits:
-    """Distances of one signal that are outside: kept up for the persistence, and at single steps."""
+    """Distances of one signal beyond which it is outside: kept up, and at single steps."""
 
     lasting: float
     single: float

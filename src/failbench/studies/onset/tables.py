@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Final
 
 import polars as pl
 
+from failbench.reporting.captions import SCALE_NOTE
 from failbench.reporting.cells import (
     ABSENT,
     interval_cell,
@@ -17,7 +18,6 @@ from failbench.reporting.cells import (
     with_interval,
     words,
 )
-from failbench.reporting.captions import SCALE_NOTE
 from failbench.reporting.labels import ARCHITECTURE_LABELS, CATEGORY_LABELS
 from failbench.reporting.table import Column, Table
 from failbench.studies.onset.claims import OF_ONSET
@@ -33,6 +33,7 @@ from failbench.studies.onset.notes import (
     TEXT_NOTE,
     VARIANT_NOTE,
     VERDICT_NOTE,
+    WORDS_NOTE,
 )
 from failbench.studies.onset.results import ALL, Decided
 from failbench.studies.onset.shown import OfSetting, Shown
@@ -149,6 +150,7 @@ def _claims_table(shown: Shown) -> Table:
                 norm_sds=shown.simple.healthy_sds,
                 growth=chosen.growth,
                 history=chosen.growth_history,
+                false=interval_cell(shown.reference.false_growth),
             ),
             VERDICT_NOTE.format(margin=100 * chosen.equivalence_margin),
             _runs_note(shown),
@@ -177,7 +179,7 @@ def _kinds_table(shown: Shown) -> Table:
     return Table.of(
         "onset_kinds",
         (
-            Column("Category", align="left", cell=lambda name: _category(name)),
+            Column("Category", align="left", cell=_category),
             Column("Scenarios", cell=lambda name: str(rows[name]["scenario"].n_unique())),
             Column("Runs", cell=lambda name: str(rows[name].height)),
             *(Column(label, cell=kind(name)) for name, label in KIND_LABELS.items()),
@@ -194,8 +196,7 @@ def _kinds_table(shown: Shown) -> Table:
 
 
 def _category(name: str) -> str:
-    labels: Mapping[str, str] = {**CATEGORY_LABELS, ALL: "All"}
-    return labels[name]
+    return next((label for key, label in CATEGORY_LABELS.items() if key == name), "All")
 
 
 def _quartiles(steps: pl.Series) -> str:
@@ -239,8 +240,7 @@ def _rules_table(shown: Shown) -> Table:
         "scenarios, and how often it is shown.",
         (
             _kinds_note(shown),
-            "Of words, the base rate is the share of runs of which they name the category, and "
-            "recall is of these.",
+            WORDS_NOTE,
             _runs_note(shown),
         ),
     )
