@@ -106,37 +106,38 @@ def indicators(
     settings
         How intervals are made.
     """
+    runs = {name: int(rows.select(rule.sign.sum()).item()) for name, rule in rules.items()}
     metrics = []
     for name, rule in rules.items():
-        precision = over_those(rows, rule.target, rule.sign)
-        recall = over_those(rows, rule.sign, rule.target)
-        metrics += [
-            ValueMetric(
-                f"precision {name}",
-                precision,
-                "probability that a run of a new scenario that shows the sign is of the target",
-                kind="proportion",
-            ),
+        metrics.append(
             ValueMetric(
                 f"recall {name}",
-                recall,
+                over_those(rows, rule.sign, rule.target),
                 "probability that a run of a new scenario of the target shows the sign",
                 kind="proportion",
-            ),
-        ]
+            )
+        )
+        if runs[name]:
+            metrics.append(
+                ValueMetric(
+                    f"precision {name}",
+                    over_those(rows, rule.target, rule.sign),
+                    "probability that a run of a new scenario that shows the sign is of the target",
+                    kind="proportion",
+                )
+            )
     figures = _figures(rows, settings, *metrics)
     found = {}
     for name, rule in rules.items():
         by_scenario = rows.group_by("scenario").agg(
             sign=rule.sign.mean(), target=rule.target.mean()
         )
-        runs = int(rows.select(rule.sign.sum()).item())
         found[name] = Indicator(
-            figures[f"precision {name}"] if runs else None,
+            figures.get(f"precision {name}"),
             figures[f"recall {name}"],
             float(by_scenario.select(pl.col("target").mean()).item()),
             float(by_scenario.select(pl.col("sign").sum()).item()),
-            runs,
+            runs[name],
         )
     return found
 
