@@ -1,4 +1,4 @@
-"""What the sources of the paper name: files of metrics, figures and tables, found before typst is."""
+"""What the sources of the paper name: metrics, figures and tables, looked for before typst is."""
 
 from __future__ import annotations
 

@@ -12,7 +12,12 @@ from failbench.errors import BadInputError
 from failbench.reporting.labels import drawn_label
 from failbench.reporting.method_styles import METHOD_STYLES
 from failbench.reporting.picture import save_picture
-from failbench.studies.tradeoff.figure import LEADER, tradeoff_picture
+from failbench.studies.tradeoff.figure import (
+    LEADER,
+    LEFT_OUT,
+    measured_picture,
+    tradeoff_picture,
+)
 from failbench.studies.tradeoff.report import report
 from failbench.studies.tradeoff.results import tradeoff_points
 from printed_pictures import assert_printable, assert_repeats
@@ -139,7 +144,16 @@ def test_the_same_points_give_the_same_bytes(points, tmp_path):
 
 def test_the_report_draws_the_points_that_it_publishes(made_up_metrics, reported, tmp_path):
     published = report(made_up_metrics, reported)
-    assert list(published.points) == list(published.figures) == ["tradeoff"]
+    assert list(published.points) == ["tradeoff"]
+    assert list(published.figures) == ["tradeoff", "tradeoff_measured"]
     save_picture(published.figures["tradeoff"], tmp_path / "published")
     save_picture(tradeoff_picture(published.points["tradeoff"]), tmp_path / "drawn")
     assert (tmp_path / "published").read_bytes() == (tmp_path / "drawn").read_bytes()
+
+
+def test_the_smaller_picture_has_the_measured_methods_but_variants(points, repository):
+    with mpl.rc_context(fname=repository / "figures" / "matplotlibrc"):
+        (axes,) = assert_printable(measured_picture(points)).axes
+    measured = points.filter(pl.col("source") == "measured")["method"]
+    shown = {text.get_text().removesuffix(" (no conditions)") for text in names(axes)}
+    assert shown == {drawn_label(method) for method in measured if method not in LEFT_OUT}

@@ -24,6 +24,18 @@ LEADER: Final = 0.6
 HEIGHT: Final = 6.2
 """Inches."""
 
+PANEL_HEIGHT: Final = 2.5
+"""Inches, of the measured methods alone."""
+
+LEFT_OUT: Final = (
+    "ebm_on_invariants",
+    "forest_on_invariants",
+    "invariants_abstaining",
+    "raw_series",
+    "raw_text",
+)
+"""Variants of methods that the smaller picture shows, which the larger one has."""
+
 DASHES: Final = (0, (4, 2))
 """Line of a method without conditions."""
 
@@ -47,11 +59,7 @@ def tradeoff_picture(points: pl.DataFrame) -> Picture:
     BadInputError
         If a method has no label.
     """
-    measured = points.filter(pl.col("source") == "measured").select(
-        "method",
-        *(pl.col(f"conditions{end}").alias(f"x{end}") for end in ("", "_low", "_high")),
-        *((100 * pl.col(f"accuracy{end}")).alias(f"y{end}") for end in ("", "_low", "_high")),
-    )
+    measured = _measured(points)
     reported = points.filter(pl.col("source") == "reported").select(
         "method",
         pl.when(pl.col("score_low") == pl.col("score_high")).then("score_low").alias("x"),
@@ -68,6 +76,40 @@ def tradeoff_picture(points: pl.DataFrame) -> Picture:
         FULL_WIDTH,
         HEIGHT,
         partial(_draw, measured, reported, styles),
+    )
+
+
+def measured_picture(points: pl.DataFrame) -> Picture:
+    """The measured methods alone, without variants, in a panel that leaves room for a table.
+
+    Parameters
+    ----------
+    points
+        As :func:`failbench.studies.tradeoff.results.tradeoff_points` returns them.
+
+    Raises
+    ------
+    BadInputError
+        If a method has no label.
+    """
+    measured = _measured(points).filter(~pl.col("method").is_in(LEFT_OUT))
+    styles = method_styles(measured["method"])
+    return Picture(
+        with_development(_finding(measured), styles),
+        "The accuracy of measured methods, with intervals, over the number of conditions that "
+        "a reader checks for one diagnosis, on a logarithmic axis.",
+        FULL_WIDTH,
+        PANEL_HEIGHT,
+        partial(_draw_measured, measured, styles),
+    )
+
+
+def _measured(points: pl.DataFrame) -> pl.DataFrame:
+    """Conditions as x and percent right as y, with their ends."""
+    return points.filter(pl.col("source") == "measured").select(
+        "method",
+        *(pl.col(f"conditions{end}").alias(f"x{end}") for end in ("", "_low", "_high")),
+        *((100 * pl.col(f"accuracy{end}")).alias(f"y{end}") for end in ("", "_low", "_high")),
     )
 
 
@@ -115,6 +157,23 @@ def _draw(
     figure.set_layout_engine("none")
     _draw_methods(above, measured, styles)
     _draw_methods(below, reported, styles)
+
+
+def _draw_measured(
+    measured: pl.DataFrame, styles: Mapping[str, MethodStyle], figure: Figure
+) -> None:
+    axes = figure.subplots()
+    axes.set(
+        xlabel="conditions to read for one diagnosis",
+        ylabel="right, percent",
+        xscale="log",
+        xlim=_limits(measured),
+        ylim=(15, 100),
+    )
+    axes.xaxis.set_major_formatter("{x:,g}")
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    _draw_methods(axes, measured, styles)
 
 
 def _limits(measured: pl.DataFrame) -> tuple[float, float]:

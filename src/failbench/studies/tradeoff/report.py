@@ -5,7 +5,7 @@ from __future__ import annotations
 from failbench.reporting.cells import Measured
 from failbench.reporting.reported import Reported
 from failbench.reporting.study_report import StudyReport, Summary, rounded
-from failbench.studies.tradeoff.figure import tradeoff_picture
+from failbench.studies.tradeoff.figure import measured_picture, tradeoff_picture
 from failbench.studies.tradeoff.results import tradeoff_points
 
 
@@ -22,7 +22,10 @@ def report(measured: Measured, paper: Reported) -> StudyReport:
     points = rounded(tradeoff_points(measured, paper))
     return StudyReport(
         points={"tradeoff": points},
-        figures={"tradeoff": tradeoff_picture(points)},
+        figures={
+            "tradeoff": tradeoff_picture(points),
+            "tradeoff_measured": measured_picture(points),
+        },
         summary=(
             Summary.of(
                 points, "source", "method", "accuracy", "conditions", "score_low", "score_high"
