@@ -116,7 +116,7 @@ FILE_RULES = (
             Tolerance(absolute=0.0, relative=1e-6),
             "Curves of recorded telemetry, in any unit, which no fit stands behind.",
         )
-        for name in ("dashboard", "gallery", "case_studies")
+        for name in ("dashboard", "gallery", "case_studies", "twin")
     ),
     FileRule(
         "data/plots/*.csv",

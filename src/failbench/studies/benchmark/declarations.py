@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
 from typing import Annotated, Final, Literal, TypeVar
@@ -191,24 +192,17 @@ def _text(name: str) -> str:
 
 @cache
 def methods_facts() -> dict[str, MethodFacts]:
-    """What is said of each method, in the order of the catalogue.
+    """What is said of methods; of one that was just added to the catalogue nothing is yet.
 
     Raises
     ------
     BadInputError
-        If a method of the catalogue has no row, or a row no method.
+        If a row is of no method.
     """
     name = "methods.csv"
     facts = {row.method: row for row in parsed(MethodFacts, name, _text(name))}
-    astray = sorted(set(facts) ^ set(ENTRIES))
-    if astray:
-        raise BadInputError(
-            f"{FOLDER}/{name}",
-            "method",
-            f"{astray[0]!r} is not in this file and in the catalogue of methods alike.",
-            "Give each method of the catalogue one row.",
-        )
-    return {method: facts[method] for method in ENTRIES}
+    _refuse_unknown(facts, name)
+    return facts
 
 
 @cache
@@ -237,6 +231,26 @@ def checklist() -> tuple[Question, ...]:
 
 @cache
 def workflow() -> Workflow:
-    """The boxes and arrows of the workflow."""
+    """The boxes and arrows of the workflow.
+
+    Raises
+    ------
+    BadInputError
+        If a box stands for a method that is not in the catalogue.
+    """
     name = "workflow.json"
-    return kept_by_hand(Workflow, json.loads(_text(name)), f"{FOLDER}/{name}")
+    declared = kept_by_hand(Workflow, json.loads(_text(name)), f"{FOLDER}/{name}")
+    drawn = (method for box in declared.boxes for method in box.methods)
+    _refuse_unknown((*drawn, *declared.left_out), name)
+    return declared
+
+
+def _refuse_unknown(methods: Iterable[str], name: str) -> None:
+    for method in methods:
+        if method not in ENTRIES:
+            raise BadInputError(
+                f"{FOLDER}/{name}",
+                "method",
+                f"{method!r} is not in the catalogue of methods.",
+                "Name it as failbench.methods.catalogue does.",
+            )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -9,7 +10,7 @@ from typing import Final
 from failbench.methods.catalogue import CATALOGUE, CatalogueEntry
 from failbench.methods.llm.prompt import Prompt
 from failbench.reporting.captions import DEVELOPMENT_NOTE
-from failbench.reporting.cells import ABSENT, Estimate, one_decimal, with_interval, words
+from failbench.reporting.cells import ABSENT, Estimate, one_decimal, with_interval
 from failbench.reporting.labels import CATEGORY_LABELS, reads_label
 from failbench.reporting.table import Column, Table
 from failbench.studies.benchmark.declarations import (
@@ -21,6 +22,9 @@ from failbench.studies.benchmark.declarations import (
 )
 
 CONDITIONS: Final = "conditions_to_read"
+
+LONGEST: Final = 72
+"""Letters of a printed line without spaces."""
 
 METHODS_NOTE: Final = (
     "Reads: what answers rest on in every feature set; keywords of the error text are features and "
@@ -50,7 +54,8 @@ PROMPT_NOTE: Final = (
     "Printed from the code for the run {run_id}, with its last {shown} steps; models are shown "
     "the last {steps}. The mark is a hash of the record, so that no text in a record can end it. "
     "The original's prompt could not be had; this one is ours, without examples, and the same for "
-    "every model. Answers are decoded at temperature {temperature:g}."
+    "every model. Rows of the table of steps are broken after commas here. Answers are decoded at "
+    "temperature {temperature:g}."
 )
 
 
@@ -76,6 +81,9 @@ def methods_tables(conditions: Mapping[str, Estimate]) -> tuple[Table, ...]:
 def _methods(conditions: Mapping[str, Estimate]) -> Table:
     facts = methods_facts()
 
+    def said(entry: CatalogueEntry, what: str) -> str:
+        return str(getattr(facts[entry.name], what)) if entry.name in facts else ABSENT
+
     def needed(entry: CatalogueEntry) -> str:
         if entry.name not in conditions:
             return ABSENT
@@ -93,19 +101,19 @@ def _methods(conditions: Mapping[str, Estimate]) -> Table:
                 "Learnt from",
                 align="left",
                 width=0.2,
-                cell=lambda entry: facts[entry.name].learnt_from,
+                cell=lambda entry: said(entry, "learnt_from"),
             ),
             Column(
                 "Abstains",
                 align="left",
                 width=0.14,
-                cell=lambda entry: facts[entry.name].abstains,
+                cell=lambda entry: said(entry, "abstains"),
             ),
             Column(
                 "What can be read",
                 align="left",
                 width=0.16,
-                cell=lambda entry: facts[entry.name].readable,
+                cell=lambda entry: said(entry, "readable"),
             ),
             Column("Conditions", align="left", width=0.13, cell=needed),
         ),
@@ -200,6 +208,23 @@ def _checklist() -> Table:
     )
 
 
+def _short_lines(text: str) -> list[str]:
+    """The lines of a text; long rows of numbers, which have no spaces, are broken after commas."""
+    lines: list[str] = []
+    for line in text.splitlines():
+        if " " in line or len(line) <= LONGEST:
+            lines.append(line)
+            continue
+        part = ""
+        for value in re.findall(r"[^,]*,?", line):
+            if len(part) + len(value) > LONGEST:
+                lines.append(part)
+                part = ""
+            part += value
+        lines.append(part)
+    return lines
+
+
 def prompt_table(prompt: Prompt, run_id: str, shown: int, steps: int, temperature: float) -> Table:
     """The two messages that a language model gets, a row a line.
 
@@ -217,7 +242,7 @@ def prompt_table(prompt: Prompt, run_id: str, shown: int, steps: int, temperatur
     lines = [
         PromptLine(message if not place else "", line)
         for message, text in (("system", prompt.system), ("user", prompt.user))
-        for place, line in enumerate(text.splitlines())
+        for place, line in enumerate(_short_lines(text))
     ]
     return Table.of(
         "prompt",
@@ -227,9 +252,5 @@ def prompt_table(prompt: Prompt, run_id: str, shown: int, steps: int, temperatur
         ),
         lines,
         "The prompt of the language models, line by line.",
-        (
-            PROMPT_NOTE.format(
-                run_id=words(run_id), shown=shown, steps=steps, temperature=temperature
-            ),
-        ),
+        (PROMPT_NOTE.format(run_id=run_id, shown=shown, steps=steps, temperature=temperature),),
     )

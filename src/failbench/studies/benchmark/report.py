@@ -169,13 +169,15 @@ def workflow_counts(scenarios: int) -> dict[str, int]:
 
 
 def _metrics(rows: Sequence[Described], scale: Scale, chosen: ChosenTwin) -> dict[str, object]:
+    kinds = {kind: sum(each.kind == kind for each in INVARIANTS) for kind in KIND_ORDER}
+    runs: dict[str, object] = {**scale.runs, "all": sum(scale.runs.values())}
     return {
         "scenarios": {
             "all": len(rows),
             "with_several_outcomes": sum(row.outcomes > 1 for row in rows),
             "by": counts(rows),
         },
-        "runs": scale.runs | {"all": sum(scale.runs.values())},
+        "runs": runs,
         "settings": scale.settings,
         "architectures": scale.architectures,
         "optimizers": scale.optimizers,
@@ -187,7 +189,7 @@ def _metrics(rows: Sequence[Described], scale: Scale, chosen: ChosenTwin) -> dic
             "all": len(INVARIANTS),
             "fitted": sum(each.bound is None for each in INVARIANTS),
             "families": len(families()),
-            **{kind: sum(each.kind == kind for each in INVARIANTS) for kind in KIND_ORDER},
+            "kinds": kinds,
         },
         "simple_rules": len(SIMPLE_RULES),
         "improved_rules": {

@@ -13,6 +13,7 @@ from failbench.methods.rule_tree import Abstention, Confirmation, Leaf, Refineme
 from failbench.methods.rules import Declared, ErrorMatches, Rule
 from failbench.methods.simple_rules import FALLBACK, SIMPLE_RULES, SimpleRulesSettings
 from failbench.reporting.cells import ABSENT, words
+from failbench.reporting.labels import SHORT_LABELS
 from failbench.reporting.table import Column, Table
 from failbench.studies.benchmark.conditions import in_words, number, origin, short, threshold
 
@@ -142,16 +143,16 @@ def _simple_table(band: HealthyBand, healthy: int, settings: SimpleRulesSettings
         "simple_rules",
         (
             Column("Rule", cell=lambda row: str(row[0])),
-            Column("Name", align="left", width=0.15, cell=lambda row: words(row[1].name)),
-            Column("Category", align="left", width=0.12, cell=lambda row: words(row[1].category)),
+            Column("Name", align="left", width=0.13, cell=lambda row: words(row[1].name)),
+            Column("Category", align="left", width=0.13, cell=lambda row: words(row[1].category)),
             Column(
                 "Condition",
                 align="left",
-                width=0.33,
+                width=0.27,
                 cell=lambda row: " and ".join(map(in_words, row[1].conditions)),
             ),
             Column("Threshold", align="left", width=0.14, cell=lambda row: thresholds(row[1])),
-            Column("Source", align="left", width=0.2, cell=lambda row: row[1].source),
+            Column("Source", align="left", width=0.27, cell=lambda row: row[1].source),
         ),
         numbered,
         f"The {len(SIMPLE_RULES)} simple rules, in order.",
@@ -179,20 +180,25 @@ def _tree_table(settings: ImprovedRulesSettings) -> Table:
         "improved_rules",
         (
             Column("Node", align="left", cell=lambda row: row.number),
-            Column("Name", align="left", width=0.17, cell=lambda row: row.name),
-            Column("Reached when", align="left", width=0.13, cell=lambda row: row.when_words),
-            Column("Answer", align="left", width=0.12, cell=lambda row: words(row.answer)),
-            Column("Confirmed by", align="left", width=0.17, cell=lambda row: _short(row.confirms)),
+            Column("Name", align="left", width=0.15, cell=lambda row: row.name),
+            Column("Reached when", align="left", width=0.11, cell=lambda row: row.when_words),
+            Column("Answer", align="left", width=0.11, cell=_answer),
+            Column("Confirmed by", align="left", width=0.15, cell=lambda row: _short(row.confirms)),
             Column(
-                "Contradicted by", align="left", width=0.15, cell=lambda row: _short(row.against)
+                "Contradicted by", align="left", width=0.13, cell=lambda row: _short(row.against)
             ),
-            Column("Source", align="left", width=0.19, cell=lambda row: row.source),
+            Column("Source", align="left", width=0.28, cell=lambda row: row.source),
         ),
         rows,
         f"The {len(rows)} nodes of the improved rules: a root, {len(TREE.refinements)} refinements "
         f"and {len(TREE.leaves)} leaves.",
         (TREE_NOTE.format(tau=settings.tau),),
     )
+
+
+def _answer(node: Node) -> str:
+    category = next((each for each in SHORT_LABELS if each == node.answer), None)
+    return SHORT_LABELS[category] if category else node.answer
 
 
 def _short(conditions: Iterable[Declared]) -> str:

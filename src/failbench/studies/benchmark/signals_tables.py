@@ -28,9 +28,9 @@ INVARIANTS_NOTE: Final = (
     "A break speaks for the component whose invariant broke first. Logic never breaks in healthy "
     "training; a statistic seldom does; a symptom follows from nearly any cause and speaks only "
     "where nothing else did. Fitted bounds come from healthy runs of the same setting alone, "
-    "logical ones are written down. Start, past, peak: the logarithm of the ratio to the median of the "
-    "first measurements, to that of the last ones, to the largest. The catalogue is that of the "
-    "last version of the monitor, which was made with the scenarios in view."
+    "logical ones are written down. Start, past, peak: the logarithm of the ratio to the median of "
+    "the first measurements, to that of the last ones, to the largest. The catalogue is that of "
+    "the last version of the monitor, which was made with the scenarios in view."
 )
 FAMILIES_NOTE: Final = (
     "Bound by logic: a number that is written down; by healthy runs: fitted to them. The families "
@@ -130,19 +130,19 @@ def _invariants() -> Table:
     return Table.of(
         "invariants",
         (
-            Column("Family", align="left", width=0.09, cell=lambda each: each.family),
+            Column("Family", align="left", width=0.08, cell=lambda each: each.family),
             Column("Invariant", align="left", width=0.15, cell=lambda each: words(each.id)),
             Column("What must hold", align="left", width=0.23, cell=lambda each: each.statement),
             Column("Signal", align="left", width=0.13, cell=lambda each: words(each.signal)),
             Column(
                 "Held against",
                 align="left",
-                width=0.09,
+                width=0.08,
                 cell=lambda each: AGAINST_WORDS[each.against],
             ),
-            Column("Bound", align="left", width=0.12, cell=bound_words),
-            Column("Kind", align="left", width=0.07, cell=lambda each: each.kind),
-            Column("Speaks for", align="left", width=0.12, cell=lambda each: words(each.component)),
+            Column("Bound", align="left", width=0.11, cell=bound_words),
+            Column("Kind", align="left", width=0.09, cell=lambda each: each.kind),
+            Column("Speaks for", align="left", width=0.13, cell=lambda each: words(each.component)),
         ),
         in_order,
         f"The {len(CATALOGUE)} invariants of the monitor by family.",

@@ -26,11 +26,11 @@ FACETS: Final[dict[str, tuple[str, tuple[str, ...], Callable[[Described], str]]]
 
 SUMMARY_NOTE: Final = (
     "Outcome: of most failing runs of a scenario; {several} of {scenarios} scenarios have more "
-    "than one among their runs in all settings. Onset: a start crash comes before the first step, "
+    "than one among their runs in all settings. Onset: a start crash ends a run in its first step, "
     "a fault from the start is there by nature, and a mid-run fault is switched on at a step from "
     "one range for all categories. Declared difficulty is hard where what is seen suggests another "
     "category than the cause, and was written down before anything was recorded; measured "
-    "difficulty is from the share of right answers of methods that are told nothing but features. "
+    "difficulty is from the share of right answers of rules and classifiers to its runs. "
     "Steps: from onset to failure, median over the failing runs of a scenario in all settings, and "
     "then over scenarios."
 )
@@ -149,15 +149,15 @@ def _all_scenarios(rows: Sequence[Described], reference: str) -> Table:
     return Table.of(
         "scenarios",
         (
-            Column("Scenario", align="left", width=0.16, cell=lambda row: words(row.scenario.id)),
-            Column("Title", align="left", width=0.18, cell=lambda row: row.scenario.title),
-            Column("Category", align="left", width=0.11, cell=lambda row: words(row.category)),
-            Column("Difficulty", align="left", width=0.10, cell=_difficulty),
+            Column("Scenario", align="left", width=0.15, cell=lambda row: words(row.scenario.id)),
+            Column("Title", align="left", width=0.16, cell=lambda row: row.scenario.title),
+            Column("Category", align="left", width=0.12, cell=lambda row: words(row.category)),
+            Column("Difficulty", align="left", width=0.09, cell=_difficulty),
             Column(
-                "Onset", align="left", width=0.08, cell=lambda row: words(row.scenario.fault.onset)
+                "Onset", align="left", width=0.07, cell=lambda row: words(row.scenario.fault.onset)
             ),
-            Column("Outcome", align="left", width=0.10, cell=_outcome),
-            Column("Remedy", align="left", width=0.20, cell=lambda row: row.scenario.remedy),
+            Column("Outcome", align="left", width=0.1, cell=_outcome),
+            Column("Remedy", align="left", width=0.24, cell=lambda row: row.scenario.remedy),
             Column("Steps", cell=_steps),
         ),
         rows,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import polars as pl
 
-from failbench.reporting.study_report import StudyReport, Summary
+from failbench.reporting.study_report import StudyReport, Summary, rounded
 from failbench.statistics.estimates import ESTIMATE
+from failbench.studies.controls.figure import controls_picture, controls_points
 from failbench.studies.controls.results import (
     ControlSettings,
     balanced_accuracy_interval,
@@ -40,6 +41,7 @@ def report(
     twins_interval = balanced_accuracy_interval(twins, settings)
     raw_twins = twins_interval.model_dump(include={*ESTIMATE})
     leak = leak_test(planted)
+    points = rounded(controls_points(results, twins_interval, settings))
     columns = (*ESTIMATE, "p", "verdict")
     rows = [(name, *(control[key] for key in columns)) for name, control in controls.items()]
     return StudyReport(
@@ -48,6 +50,8 @@ def report(
             "raw_twins": raw_twins,
             "leak_test": leak.model_dump(),
         },
+        points={"controls": points},
+        figures={"controls": controls_picture(points, settings.upper_bound)},
         tables=(
             controls_table(results, twins_interval, leak, planted["scenario"].n_unique(), settings),
         ),

@@ -42,6 +42,8 @@ CONTROL_LABELS: Final = {
 }
 """What a control is called, and what it reads."""
 
+RAW_TWINS_LABEL: Final = "Raw step series of twins"
+
 FOUND, NOT_FOUND = "found, as it must be", "not found, which is an alarm"
 
 KNOWN_FROM = 0.95
@@ -146,29 +148,31 @@ def _control(name: str, result: ControlResult) -> ControlRow:
         result.n,
         str(result.permutations),
         three_decimals(result.p),
-        _leak_verdict(result) if name == PLANTED_LEAK else result.verdict,
+        leak_verdict(result) if name == PLANTED_LEAK else result.verdict,
     )
 
 
-def _leak_verdict(result: ControlResult) -> str:
+def leak_verdict(result: ControlResult) -> str:
     """A leak that was planted must fail the control."""
     return FOUND if result.verdict == "fail" else NOT_FOUND
 
 
-def _raw_twins(twins: Interval, settings: ControlSettings) -> ControlRow:
+def twins_verdict(twins: Interval, settings: ControlSettings) -> str:
+    """Of a control with an interval and no test: whether it holds chance and is narrow enough."""
     if twins.ci_low > CHANCE:
-        verdict = "fail: the interval lies above chance"
-    else:
-        narrow = twins.ci_high <= settings.upper_bound
-        verdict = "pass, by the interval" if narrow else "inconclusive"
+        return "fail: the interval lies above chance"
+    return "pass, by the interval" if twins.ci_high <= settings.upper_bound else "inconclusive"
+
+
+def _raw_twins(twins: Interval, settings: ControlSettings) -> ControlRow:
     return ControlRow(
-        "Raw step series of twins",
+        RAW_TWINS_LABEL,
         "the step series of the healthy twins",
         interval_cell(twins),
         twins.n,
         ABSENT,
         ABSENT,
-        verdict,
+        twins_verdict(twins, settings),
     )
 
 
