@@ -118,9 +118,8 @@ llm: $(STUDY)  ## ask language models on an Ollama server, then regenerate what 
 	@$(IN_VENV) failbench llm --crashes
 	@$(IN_VENV) dvc repro
 
-paper: $(STUDY)  ## regenerate the paper's tables, and compile them into paper/tables.pdf
+paper: $(STUDY)  ## regenerate what changed, down to paper/paper.pdf and paper/report.html
 	@$(IN_VENV) dvc repro
-	@$(IN_VENV) failbench tables
 
 readme:  ## put the findings and the tables into README.md
 	@sed -i -e '/<!-- finding: begin -->/,/<!-- finding: end -->/{//!d}' \

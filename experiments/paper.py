@@ -1,21 +1,36 @@
-"""Stage paper: the paper, compiled from its text, metrics, tables and figures."""
+"""Stage paper: the paper, compiled from its text and the metrics, tables and figures it names."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from pydantic import Field
+
 from failbench.files import write_atomically
 from failbench.paper.document import compiled
+from failbench.paper.facts import facts
+from failbench.prediction.slices import ReferenceStudy
+from failbench.records import Record
 from failbench.statistics.settings import StatisticsSettings, read_statistics
-from stage import run
+from stage import read_section, run
 
 MAIN = Path("paper/paper.typ")
 OUTPUT = Path("paper/paper.pdf")
 
 
+class FoldsParameters(Record):
+    """The section ``features`` of params.yaml."""
+
+    folds: int = Field(ge=2)
+    repeats: int = Field(ge=1)
+    seed: int = Field(ge=0)
+
+
 def main() -> None:
-    settings = read_statistics(StatisticsSettings)
-    document = compiled(Path(), MAIN, {})
+    statistics = read_statistics(StatisticsSettings)
+    folds = read_section("features", FoldsParameters)
+    seeds = read_section("nested_cv", ReferenceStudy).run_seeds
+    document = compiled(Path(), MAIN, facts(statistics, folds.folds, folds.repeats, seeds))
     write_atomically(OUTPUT, document, "Free space, or correct its permissions.")
     print(f"{OUTPUT} has {len(document) / 1e6:.1f} MB.")
 

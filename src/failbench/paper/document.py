@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import matplotlib as mpl
-import typst
 
 from failbench.errors import BadInputError
 from failbench.paper.sources import check_named
@@ -38,9 +37,15 @@ def compiled(root: Path, main: Path, facts: Mapping[str, str]) -> bytes:
     Raises
     ------
     BadInputError
-        If a metrics file, a figure, a table or a metric that the sources name is missing, a
+        If typst is not installed, a metrics file, a figure, a table or a metric that the sources name is missing, a
         sentence is no longer supported by the metrics, or a source is not typst.
     """
+    try:
+        import typst
+    except ImportError as error:
+        raise BadInputError(
+            "environment", "typst", "is not installed.", "Install failbench[paper]."
+        ) from error
     check_named(sources(main), root)
     fonts = Path(mpl.get_data_path()) / "fonts" / "ttf"
     try:

@@ -27,6 +27,7 @@ FUNCTIONS = {
 
 _CALL = re.compile(rf'(?<![\w-])({"|".join(map(re.escape, FUNCTIONS))})\(\s*"([^"]+)"')
 _PAIR = re.compile(r'(?<![\w-])drawings\(\s*"([^"]+)",\s*"([^"]+)"')
+_READ = re.compile(r'(?<![\w-])(?:csv|json|yaml|read|image)\(\s*"/([^"]+\.\w+)"')
 _COMMENT = re.compile(r"(?m)(?<![:\"])//.*$")
 
 
@@ -39,7 +40,7 @@ class Named(Record):
 
 
 def named_files(sources: Sequence[Path]) -> list[Named]:
-    """Every metrics file, figure and table that the sources name, in their order.
+    """Every metrics file, figure, table and other file that the sources name.
 
     Parameters
     ----------
@@ -68,10 +69,15 @@ def check_named(sources: Sequence[Path], root: Path) -> None:
 
 
 def _named(source: Path) -> Iterator[Named]:
-    for number, line in enumerate(source.read_text(encoding="utf-8").splitlines(), start=1):
-        code = _COMMENT.sub("", line)
-        for function, name in _CALL.findall(code):
-            yield Named(source=source, line=number, path=FUNCTIONS[function].format(name))
-        for pair in _PAIR.findall(code):
-            for name in pair:
-                yield Named(source=source, line=number, path=FUNCTIONS["drawing"].format(name))
+    code = _COMMENT.sub("", source.read_text(encoding="utf-8"))
+    for call in _CALL.finditer(code):
+        yield _found(source, code, call, FUNCTIONS[call.group(1)].format(call.group(2)))
+    for pair in _PAIR.finditer(code):
+        for name in pair.groups():
+            yield _found(source, code, pair, FUNCTIONS["drawing"].format(name))
+    for read in _READ.finditer(code):
+        yield _found(source, code, read, read.group(1))
+
+
+def _found(source: Path, code: str, match: re.Match[str], path: str) -> Named:
+    return Named(source=source, line=code.count("\n", 0, match.start()) + 1, path=path)

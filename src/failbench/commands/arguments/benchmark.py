@@ -37,7 +37,3 @@ def add_benchmark_commands(commands: Commands) -> None:
     freeze.add_argument("--changed", default="", help="what changed against the version before")
     freeze.add_argument("--why", default="", help="and the reason")
     freeze.set_defaults(run=command("freeze", "freeze_monitor"))
-
-    tables = commands.add_parser("tables", help="compile all tables into one document")
-    tables.add_argument("--output", type=Path, default=Path("paper/tables.pdf"))
-    tables.set_defaults(run=command("tables", "write_tables"))

@@ -24,7 +24,7 @@ LEADER: Final = 0.6
 HEIGHT: Final = 6.2
 """Inches."""
 
-PANEL_HEIGHT: Final = 2.5
+PANEL_HEIGHT: Final = 2.3
 """Inches, of the measured methods alone."""
 
 LEFT_OUT: Final = (

@@ -1,0 +1,150 @@
+"""The paper as a document: what is refused, what does not change, and how long it is."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import matplotlib as mpl
+import pytest
+import typst
+
+from failbench.errors import BadInputError
+from failbench.paper.document import compiled, sources
+from failbench.paper.facts import facts
+from failbench.paper.sources import named_files
+from failbench.params import read_section
+from failbench.statistics.settings import StatisticsSettings
+from pipeline import REPOSITORY
+
+FACTS = facts(
+    read_section("statistics", StatisticsSettings, REPOSITORY / "params.yaml"), 5, 10, (0, 1, 2)
+)
+ESTIMATE = {"value": 0.6074, "ci_low": 0.5184, "ci_high": 0.686, "n": 76}
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Callable[[str], bytes]:
+    """Compile a text with the library of the paper and one file of metrics."""
+    # what several sections name is of the real metrics
+    others = shutil.ignore_patterns("facts.typ")
+    shutil.copytree(REPOSITORY / "paper" / "lib", tmp_path / "paper" / "lib", ignore=others)
+    metrics = tmp_path / "data" / "metrics" / "study.json"
+    metrics.parent.mkdir(parents=True)
+    metrics.write_text(json.dumps({"forest": {"accuracy": ESTIMATE, "count": 3403}}))
+    reported = Path("data", "reported", "paper.yaml")
+    (tmp_path / reported).parent.mkdir(parents=True)
+    shutil.copy(REPOSITORY / reported, tmp_path / reported)
+    main = tmp_path / "paper" / "paper.typ"
+
+    def compile_text(text: str) -> bytes:
+        main.write_text(f'#import "/paper/lib/metrics.typ": *\n{text}\n', encoding="utf-8")
+        return compiled(tmp_path, main, FACTS)
+
+    return compile_text
+
+
+def shown(tmp_path: Path, expression: str) -> str:
+    """What an expression of the library gives, asked of typst itself."""
+    main = tmp_path / "paper" / "asked.typ"
+    main.write_text(
+        f'#import "/paper/lib/metrics.typ": *\n#metadata({expression}) <answer>\n', encoding="utf-8"
+    )
+    answer = typst.query(str(main), "<answer>", root=str(tmp_path), field="value", one=True)
+    return str(json.loads(answer)).replace("\u00a0", " ")
+
+
+@pytest.mark.parametrize(
+    ("expression", "text"),
+    [
+        ('ci("study", "forest", "accuracy")', "60.7 [51.8, 68.6] %"),
+        ('rates("study", "forest", "accuracy", digits: 0)', "61 [52, 69]"),
+        ('pct("study", "forest", "accuracy")', "60.7 %"),
+        ('points("study", "forest", "accuracy")', "+60.7 [+51.8, +68.6] points"),
+        ('number("study", "forest", "accuracy", interval: true)', "0.61 [0.52, 0.69]"),
+        ('n-of("study", "forest", "accuracy")', "76"),
+        ('whole(value("study", "forest", "count"))', "3,403"),
+        ("fixed(-2.96)", "−3.0"),
+        ("fixed(-0.04)", "0.0"),
+        ("fixed(0.25, sign: true)", "+0.3"),
+        ("fixed(99.96)", "100.0"),
+        ("fixed(7, digits: 0)", "7"),
+        ("whole(1234567)", "1,234,567"),
+    ],
+)
+def test_a_number_is_printed_as_the_house_prints_it(
+    small: Callable[[str], bytes], tmp_path: Path, expression: str, text: str
+) -> None:
+    assert shown(tmp_path, expression) == text
+
+
+def test_a_missing_metric_is_one_sentence(small: Callable[[str], bytes]) -> None:
+    with pytest.raises(BadInputError) as error:
+        small('#ci("study", "forest", "recall")')
+    message = str(error.value)
+    assert "data/metrics/study.json: forest.recall: the metric is missing" in message
+    assert message.count("\n") == 0
+
+
+def test_a_missing_metrics_file_is_one_sentence(small: Callable[[str], bytes]) -> None:
+    with pytest.raises(BadInputError, match=r"line 2.*data/metrics/other.json, which does not"):
+        small('#ci("other", "forest", "accuracy")')
+
+
+def test_a_missing_figure_is_one_sentence(small: Callable[[str], bytes]) -> None:
+    with pytest.raises(BadInputError, match=r"figures/other\.svg, which does not exist"):
+        small('#import "/paper/lib/template.typ": drawing\n#drawing("other")')
+
+
+def test_a_number_without_interval_is_not_cited_with_one(small: Callable[[str], bytes]) -> None:
+    with pytest.raises(BadInputError, match=r"forest\.count: the estimate has no interval"):
+        small('#ci("study", "forest", "count")')
+
+
+def test_a_sentence_that_the_metrics_support_is_printed(small: Callable[[str], bytes]) -> None:
+    assert small('#supported(value("study", "forest", "accuracy") > 0.5, [More than half.])')
+
+
+def test_a_sentence_that_they_no_longer_support_ends_the_compilation(
+    small: Callable[[str], bytes],
+) -> None:
+    with pytest.raises(BadInputError, match="no longer supported") as error:
+        small('#supported(value("study", "forest", "accuracy") > 0.7, [Most of them.])')
+    assert "Most of them." in str(error.value)
+
+
+def test_a_syntax_error_is_one_sentence(small: Callable[[str], bytes]) -> None:
+    with pytest.raises(BadInputError, match="does not compile: unclosed"):
+        small("#table([a)")
+
+
+@pytest.fixture(scope="module")
+def paper() -> bytes:
+    return compiled(REPOSITORY, REPOSITORY / "paper" / "paper.typ", FACTS)
+
+
+def test_the_paper_is_the_committed_one(paper: bytes) -> None:
+    assert (REPOSITORY / "paper" / "paper.pdf").read_bytes() == paper
+
+
+def test_the_text_ends_on_its_ninth_page() -> None:
+    fonts = Path(mpl.get_data_path()) / "fonts" / "ttf"
+    page = typst.query(
+        str(REPOSITORY / "paper" / "paper.typ"),
+        "<last-page-of-text>",
+        root=str(REPOSITORY),
+        font_paths=[str(fonts)],
+        ignore_system_fonts=True,
+        sys_inputs=FACTS,
+        field="value",
+        one=True,
+    )
+    assert json.loads(page) <= 9
+
+
+def test_every_file_that_the_sources_name_is_there() -> None:
+    named = named_files(sources(REPOSITORY / "paper" / "paper.typ"))
+    assert len({found.path for found in named}) > 20
+    assert [found for found in named if not (REPOSITORY / found.path).is_file()] == []

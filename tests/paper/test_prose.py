@@ -1,0 +1,54 @@
+"""Numbers of the paper come from the metrics: nothing that can be measured is typed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from failbench.paper.document import sources
+from pipeline import REPOSITORY
+from prose import typed_numbers
+
+MAIN = REPOSITORY / "paper" / "paper.typ"
+TEXTS = [path for path in sources(MAIN) if "lib" not in path.parts]
+
+
+@pytest.mark.parametrize("text", TEXTS, ids=lambda path: path.stem)
+def test_no_decimal_or_percentage_is_typed(text: Path) -> None:
+    assert typed_numbers(text.read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The forest reaches 60.7 of them.",
+        "The forest reaches 60 % of them.",
+        "It reaches 60\\u{a0}% there.",
+        "#supported(true, [It reaches 12%])",
+        "Some 3,403 runs.",
+        '#ci("intervals", "19") and 1.5 more',
+    ],
+)
+def test_a_typed_number_is_found(text: str) -> None:
+    assert len(typed_numbers(text)) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '#pct("ablation", "0.05", "accuracy", digits: 0)',
+        '#drawing("twin", width: 60%)',
+        "// 60 % was the first guess",
+        "written down on 21 November 2026",
+        "#dot-plot(((title: [points], low: -0.45, high: 0.45, ticks: (-0.4, 0.0)),))",
+        "#v(-0.35em)",
+        "`tau = 0.6`",
+    ],
+)
+def test_code_is_no_text(text: str) -> None:
+    assert typed_numbers(text) == []
+
+
+def test_lines_are_counted_as_in_the_source() -> None:
+    assert typed_numbers("one\n\ntwo 2.5") == [(3, "2.5")]

@@ -1,0 +1,50 @@
+"""What the sources of the paper name, and what is refused before typst sees it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from failbench.errors import BadInputError
+from failbench.paper.sources import check_named, named_files
+
+
+def named(tmp_path: Path, text: str) -> list[str]:
+    source = tmp_path / "a.typ"
+    source.write_text(text, encoding="utf-8")
+    return [found.path for found in named_files([source])]
+
+
+@pytest.mark.parametrize(
+    ("text", "path"),
+    [
+        ('#ci("intervals", "19", "ebm", "accuracy")', "data/metrics/intervals.json"),
+        ('fixed(100 * value("benchmark", "runs"))', "data/metrics/benchmark.json"),
+        ('#drawing(\n  "twin",', "figures/twin.svg"),
+        ('#drawings("a", "b")', "figures/a.svg"),
+        ('#let a = csv("/data/plots/audit.csv", row-type: dictionary)', "data/plots/audit.csv"),
+        ('#generated("intervals/headline", size: 7pt)', "paper/tables/intervals/headline.typ"),
+    ],
+)
+def test_a_name_leads_to_its_file(tmp_path: Path, text: str, path: str) -> None:
+    assert path in named(tmp_path, text)
+
+
+def test_a_comment_names_nothing(tmp_path: Path) -> None:
+    assert named(tmp_path, '// #ci("intervals", "19")') == []
+
+
+def test_a_function_whose_name_ends_alike_is_another(tmp_path: Path) -> None:
+    assert named(tmp_path, '#my-ci("intervals")') == []
+
+
+def test_a_file_that_is_missing_is_named_with_the_line(tmp_path: Path) -> None:
+    source = tmp_path / "a.typ"
+    source.write_text('one\n#drawing(\n  "nowhere",\n)\n', encoding="utf-8")
+    with pytest.raises(BadInputError) as error:
+        check_named([source], tmp_path)
+    message = str(error.value)
+    assert "line 2" in message
+    assert "figures/nowhere.svg, which does not exist" in message
+    assert "dvc repro" in message
