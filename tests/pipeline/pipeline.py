@@ -40,7 +40,7 @@ SHARED_INPUTS = {
 
 MODULE_NAME = re.compile(r"^failbench(\.\w+)+$")
 
-PROJECT_PATH = re.compile(r"^(data|figures|paper|src/failbench/fitted)(/[\w.@+-]+)+$")
+PROJECT_PATH = re.compile(r"^(data|docs|figures|paper|src/failbench/fitted)(/[\w.@+-]+)+$")
 
 
 @dataclass(frozen=True)
