@@ -32,7 +32,9 @@ def reasons(kind: str) -> dict[str, str]:
 def shown_of(study: str) -> list[str]:
     """The tables of a study that the paper shows."""
     return [
-        path for path in NAMED if path.startswith(f"paper/tables/{study}/") and path.endswith(".typ")
+        path
+        for path in NAMED
+        if path.startswith(f"paper/tables/{study}/") and path.endswith(".typ")
     ]
 
 
