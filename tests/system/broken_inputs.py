@@ -30,6 +30,7 @@ from failbench.prediction.main_study import (
     across_architectures_files,
     prediction_files,
 )
+from failbench.studies.benchmark.results import DIFFICULTY_SCHEMA
 from failbench.studies.crosswalk.conditions import CONDITIONS
 from failbench.studies.crosswalk.results import predictions_schema
 from failbench.studies.human_baseline.results import SCENARIO_SCHEMA, SHARE_SCHEMA
@@ -52,6 +53,7 @@ READ_IN_PART = {
         (stage, KNOWN): pl.Schema({**COURSE_KEYS, **KNOWN_OF_RUN})
         for stage in stages()  # flags are those that are there
     },
+    ("benchmark", "data/measurements/difficulty/scenarios.parquet"): DIFFICULTY_SCHEMA,
     ("human_baseline", "data/measurements/difficulty/scenarios.parquet"): SCENARIO_SCHEMA,
     ("peers", "data/measurements/diagnose_logs/answers.parquet"): LOG_ANSWERS,
     ("peers", "data/measurements/invariants/verdicts.parquet"): BREAKS,

@@ -16,7 +16,12 @@ from failbench.studies.benchmark.figure import twin_picture
 from failbench.studies.benchmark.report import workflow_counts
 from failbench.studies.benchmark.rules_tables import nodes
 from failbench.studies.benchmark.tree_figure import tree_picture, tree_points
-from failbench.studies.benchmark.workflow_figure import placed_boxes, workflow_picture
+from failbench.studies.benchmark.workflow_figure import (
+    arrows,
+    placed_boxes,
+    workflow_picture,
+    workflow_points,
+)
 from printed_pictures import assert_printable, assert_repeats
 
 pytestmark = pytest.mark.usefixtures("project_style")
@@ -92,6 +97,15 @@ def test_boxes_of_a_row_are_as_high_as_one_another_and_below_the_row_above():
         assert len(tops) == len({placed[box.id].height for box in row}) == 1
         assert tops.pop() > bottom
         bottom = placed[row[0].id].bottom
+
+
+def test_points_of_the_workflow_name_every_box_and_what_arrows_come_from():
+    points = workflow_points(workflow_counts(76))
+    assert points["box"].to_list() == [box.id for box in workflow().boxes]
+    before = dict(points.select("box", "from").iter_rows())
+    assert before["scenario"] == ""
+    assert set(before["recorder"].split()) == {"scenario", "twin"}
+    assert sum(len(names.split()) for names in before.values()) == len(arrows(workflow()))
 
 
 def test_a_number_that_the_workflow_lacks_is_named():

@@ -15,6 +15,7 @@ from failbench.methods.rules import Crosses, ErrorMatches, LeavesBand, PassesLim
 from failbench.methods.simple_rules import SIMPLE_RULES, SimpleRulesSettings
 from failbench.methods.simple_rules import band_features as simple_features
 from failbench.monitor.invariants import CATALOGUE as INVARIANTS
+from failbench.studies.benchmark import methods_tables as methods_module
 from failbench.studies.benchmark.conditions import (
     SIGNAL_NAMES,
     in_words,
@@ -123,7 +124,7 @@ def test_words_of_a_condition_name_its_feature_side_and_number():
     assert in_words(Crosses("steps_before_failure", "below", 2)) == "steps before failure below 2"
     assert in_words(LeavesBand("oov_rate", "above")) == "oov rate above the healthy band"
     assert in_words(StaysInBand("perplexity", "above")).startswith("perplexity known and not above")
-    assert in_words(PassesLimit("perplexity", "perplexity")).endswith("the limit perplexity")
+    assert in_words(PassesLimit("perplexity", "perplexity")) == "perplexity above a limit"
     assert origin(PassesLimit("perplexity", "perplexity")) == "the paper"
     assert short(LeavesBand("loss_trend", "below")) == "loss trend low"
     assert "any error" in SIGNAL_NAMES.values()
@@ -146,6 +147,12 @@ def test_a_method_shows_its_conditions_or_a_dash(methods):
     assert rows["Mistral 7B"][-1] == "–"
     assert "made in view" in rows["Invariants"][2]
     assert "true category" in rows["Simulated human"][2]
+
+
+def test_a_method_of_which_nothing_is_declared_yet_has_dashes(monkeypatch):
+    monkeypatch.setattr(methods_module, "methods_facts", dict)
+    rows = methods_tables({})[0].rows
+    assert {row[3:] for row in rows} == {("–",) * 4}
 
 
 @pytest.mark.parametrize("name", ["transfer", "transfer_data", "transfer_signals"])

@@ -80,8 +80,8 @@ def in_words(condition: Declared | Condition) -> str:
             return f"{words(feature)} {side} the healthy band"
         case StaysInBand(feature, side):
             return f"{words(feature)} known and not {side} the healthy band"
-        case PassesLimit(feature, setting):
-            return f"{words(feature)} above the limit {words(setting)}"
+        case PassesLimit(feature, _):
+            return f"{words(feature)} above a limit"
 
 
 def threshold(

@@ -198,9 +198,9 @@ def _checklist() -> Table:
         "reproduction_checklist",
         (
             Column("Part", align="left", width=0.09, cell=lambda row: row.part),
-            Column("Question", align="left", width=0.24, cell=lambda row: row.question),
-            Column("Answer", align="left", width=0.35, cell=lambda row: row.answer),
-            Column("Where", align="left", width=0.32, cell=lambda row: ", ".join(row.where)),
+            Column("Question", align="left", width=0.22, cell=lambda row: row.question),
+            Column("Answer", align="left", width=0.29, cell=lambda row: row.answer),
+            Column("Where", align="left", width=0.4, cell=lambda row: ", ".join(row.where)),
         ),
         checklist(),
         f"{len(checklist())} questions on reproducibility, and where they are answered.",

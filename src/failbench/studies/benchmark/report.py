@@ -34,7 +34,7 @@ from failbench.studies.benchmark.settings import BenchmarkSettings
 from failbench.studies.benchmark.signals_tables import KIND_ORDER, families, signals_tables
 from failbench.studies.benchmark.tables import counts, scenarios_tables
 from failbench.studies.benchmark.tree_figure import tree_picture, tree_points
-from failbench.studies.benchmark.workflow_figure import workflow_picture
+from failbench.studies.benchmark.workflow_figure import workflow_picture, workflow_points
 from failbench.telemetry import STEP_SCHEMA, Telemetry
 from failbench.vocabulary import CATEGORIES
 
@@ -111,13 +111,18 @@ def report(
         if CONDITIONS in estimates
     }
     of_tree = nodes()
+    drawn = workflow_counts(len(rows))
     metrics = {
         **_metrics(rows, scale, chosen),
         "healthy_runs": successes.height,
     }
     return StudyReport(
         metrics=metrics,
-        points={"twin": chosen.points, "improved_rules_tree": tree_points(of_tree)},
+        points={
+            "twin": chosen.points,
+            "improved_rules_tree": tree_points(of_tree),
+            "workflow": workflow_points(drawn),
+        },
         tables=(
             *scenarios_tables(rows, scale, f"{study.architecture} with {study.optimizer}"),
             *signals_tables(),
@@ -133,7 +138,7 @@ def report(
         ),
         figures={
             "twin": twin_picture(chosen),
-            "workflow": workflow_picture(workflow_counts(len(rows))),
+            "workflow": workflow_picture(drawn),
             "improved_rules_tree": tree_picture(),
         },
         summary=(

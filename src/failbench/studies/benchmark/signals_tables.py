@@ -132,8 +132,8 @@ def _invariants() -> Table:
         (
             Column("Family", align="left", width=0.08, cell=lambda each: each.family),
             Column("Invariant", align="left", width=0.15, cell=lambda each: words(each.id)),
-            Column("What must hold", align="left", width=0.23, cell=lambda each: each.statement),
-            Column("Signal", align="left", width=0.13, cell=lambda each: words(each.signal)),
+            Column("What must hold", align="left", width=0.22, cell=lambda each: each.statement),
+            Column("Signal", align="left", width=0.12, cell=lambda each: words(each.signal)),
             Column(
                 "Held against",
                 align="left",
@@ -141,8 +141,8 @@ def _invariants() -> Table:
                 cell=lambda each: AGAINST_WORDS[each.against],
             ),
             Column("Bound", align="left", width=0.11, cell=bound_words),
-            Column("Kind", align="left", width=0.09, cell=lambda each: each.kind),
-            Column("Speaks for", align="left", width=0.13, cell=lambda each: words(each.component)),
+            Column("Kind", align="left", width=0.1, cell=lambda each: each.kind),
+            Column("Speaks for", align="left", width=0.14, cell=lambda each: words(each.component)),
         ),
         in_order,
         f"The {len(CATALOGUE)} invariants of the monitor by family.",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
+import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
@@ -42,6 +43,21 @@ SOURCE_COLOURS: Final = (SKY, VERMILLION, BLUE, GREEN)
 """Of the sources of the methods, from left to right, and of what comes from each."""
 
 
+WORKFLOW_POINTS: Final = pl.Schema(
+    {
+        "row": pl.Int64,
+        "box": pl.String,
+        "title": pl.String,
+        "text": pl.String,
+        "from": pl.String,
+        "left": pl.Float64,
+        "top": pl.Float64,
+        "width": pl.Float64,
+        "height": pl.Float64,
+    }
+)
+
+
 @dataclass(frozen=True)
 class Placed:
     """A box with its texts in lines, in points from the left and the top."""
@@ -74,6 +90,28 @@ def arrows(declared: Workflow) -> tuple[tuple[str, str], ...]:
         if sources & set(box.sources)
     )
     return (*declared.arrows, *of_catalogue)
+
+
+def workflow_points(counts: Mapping[str, int]) -> pl.DataFrame:
+    """What is drawn: a row a box, with the boxes that arrows come from, and its place in points.
+
+    Parameters
+    ----------
+    counts
+        As :func:`workflow_picture` takes them.
+    """
+    declared = workflow()
+    placed = placed_boxes(declared, counts)
+    joined = arrows(declared)
+    rows = []
+    for number, row in enumerate(declared.rows):
+        for box in row:
+            each = placed[box.id]
+            before = " ".join(start for start, end in joined if end == box.id)
+            place = (each.left, each.top, each.width, each.height)
+            texts = (" ".join(each.title), " ".join(each.text))
+            rows.append((number, box.id, *texts, before, *(round(value, 1) for value in place)))
+    return pl.DataFrame(rows, schema=WORKFLOW_POINTS, orient="row")
 
 
 def workflow_picture(counts: Mapping[str, int]) -> Picture:
