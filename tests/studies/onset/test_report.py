@@ -8,12 +8,18 @@ import numpy as np
 import polars as pl
 import pytest
 
+from failbench.errors import BadInputError
 from failbench.features.feature_table import FEATURE_SCHEMA
 from failbench.methods.simple_rules import SimpleRulesSettings
 from failbench.scenarios import read_scenarios
 from failbench.statistics.settings import read_with_statistics
 from failbench.studies.onset.claims import CLAIMS
-from failbench.studies.onset.results import with_kind
+from failbench.studies.onset.results import (
+    TEXT_AND_SERIES,
+    TEXT_ONLY,
+    with_answers,
+    with_kind,
+)
 from failbench.studies.onset.runs import observed_runs, recorded_settings, texts
 from failbench.studies.onset.settings import OnsetSettings
 from failbench.telemetry import read_telemetry
@@ -102,6 +108,18 @@ def test_each_claim_is_committed_with_its_verdict_and_shown(repository, committe
             line for line in table.splitlines() if claim.said in line and claim.measured in line
         ]
         assert committed["claims"][claim.name]["verdict"] in row
+
+
+def test_a_run_without_a_prediction_is_refused(repository, observed, settings):
+    rows = with_kind(observed, "sds", settings.near_steps)
+    folder = repository / "data/predictions/nested_cv"
+    predictions = pl.concat(
+        pl.read_parquet(folder / f"{name}.parquet") for name in (TEXT_ONLY, TEXT_AND_SERIES)
+    )
+    assert with_answers(rows, predictions)[TEXT_ONLY].null_count() == (~rows["has_text"]).sum()
+    fewer = predictions.filter(pl.col("run_id") != rows["run_id"][0])
+    with pytest.raises(BadInputError, match=f"{TEXT_ONLY}.parquet: run_id: a failing run"):
+        with_answers(rows, fewer)
 
 
 def test_intervals_hold_their_values(committed):

@@ -109,8 +109,8 @@ def _finding(shown: Shown) -> str:
 
     return (
         f"Gradual failures are of optimization or memory in {of('gradual')}, sudden ones of model "
-        f"software in {of('sudden_software')}; of {len(shown.claims)} statements {held} hold and "
-        f"{refuted} do not"
+        f"software in {of('sudden_software')}; {held} of {len(shown.claims)} statements hold, "
+        f"{refuted} fail"
     )
 
 

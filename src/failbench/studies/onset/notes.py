@@ -74,3 +74,8 @@ WORDS_NOTE: Final = (
     "Of words, the base rate is the share of runs of which they name the category, and recall is "
     "of these."
 )
+OTHERS_NOTE: Final = (
+    "The definition decides much. With {others} other bands, readings and numbers of steps (table "
+    "onset_variants) kinds depend on categories in {associated} (p below {alpha:g}), and the claim "
+    "on gradual failures holds in {holds}, does not in {fails}, and is undecided in the others."
+)

@@ -180,6 +180,7 @@ def _claim(each: Decided) -> Mapping[str, object]:
         "value": measured.value,
         "ci_low": measured.ci_low,
         "ci_high": measured.ci_high,
+        "n": round(measured.scenarios),
         "scenarios": measured.scenarios,
         "runs": measured.runs,
         "verdict": each.verdict,

@@ -9,6 +9,7 @@ from typing import Final
 
 import polars as pl
 
+from failbench.errors import BadInputError
 from failbench.statistics.bootstrap import Interval
 from failbench.studies.onset.claims import (
     ABRUPT,
@@ -180,6 +181,11 @@ def with_answers(rows: pl.DataFrame, predictions: pl.DataFrame) -> pl.DataFrame:
         As :func:`with_kind` returns them.
     predictions
         Of ``TEXT_ONLY`` and ``TEXT_AND_SERIES``, rows of ``predictions.PREDICTION_SCHEMA``.
+
+    Raises
+    ------
+    BadInputError
+        If one of them has no prediction of a run.
     """
     correct = (
         predictions.with_columns(right=pl.col("prediction") == pl.col("category"))
@@ -188,7 +194,16 @@ def with_answers(rows: pl.DataFrame, predictions: pl.DataFrame) -> pl.DataFrame:
         .pivot("method", index="run_id", values="right")
     )
     methods = (TEXT_ONLY, TEXT_AND_SERIES)
-    return rows.join(correct, on="run_id", how="left").with_columns(
+    answered = rows.join(correct, on="run_id", how="left")
+    for method in methods:
+        if method not in answered.columns or answered[method].null_count():
+            raise BadInputError(
+                f"data/predictions/nested_cv/{method}.parquet",
+                "run_id",
+                "a failing run of the reference setting has no prediction.",
+                "Run `dvc repro raw_telemetry`.",
+            )
+    return answered.with_columns(
         pl.when("has_text").then(pl.col(method)).alias(method) for method in methods
     )
 
@@ -218,7 +233,7 @@ def decide(rows: pl.DataFrame, found: Setting, settings: OnsetSettings) -> tuple
         GREW_ELSEWHERE: _of_interval(
             shares(grew, {"grew": pl.col("norm_grew")}, settings)["grew"], grew, base=0.0
         ),
-        TEXT_WRONG: _of_indicator(
+        TEXT_WRONG: of_indicator(
             indicators(rows, wrong, settings)[TEXT_WRONG], settings.equivalence_margin
         ),
         CORROBORATED: _of_interval(
@@ -232,7 +247,7 @@ def decide(rows: pl.DataFrame, found: Setting, settings: OnsetSettings) -> tuple
             measured = further[claim.name]
         else:
             rule = found.rules[claim.name]
-            measured = _of_indicator(rule, 0.5 if claim.test == "half" else rule.base)
+            measured = of_indicator(rule, 0.5 if claim.test == "half" else rule.base)
         alpha = 1 - settings.confidence
         said = verdict(claim.test, measured, settings.equivalence_margin, alpha)
         decided.append(Decided(claim, measured, said))
@@ -266,7 +281,8 @@ def _of_interval(interval: Interval, rows: pl.DataFrame, base: float) -> Measure
     )
 
 
-def _of_indicator(rule: Indicator, base: float) -> Measured:
+def of_indicator(rule: Indicator, base: float) -> Measured:
+    """The precision of a rule as what is measured of a claim."""
     shown = rule.precision
     if shown is None:  # nothing shows the sign: anything may be true of it
         return Measured(0.0, 0.0, 1.0, base, None, 0.0, 0)

@@ -20,13 +20,14 @@ from failbench.reporting.cells import (
 )
 from failbench.reporting.labels import ARCHITECTURE_LABELS, CATEGORY_LABELS
 from failbench.reporting.table import Column, Table
-from failbench.studies.onset.claims import OF_ONSET
+from failbench.studies.onset.claims import OF_ONSET, verdict
 from failbench.studies.onset.course import HEAD_STEPS
 from failbench.studies.onset.estimates import Association, Indicator
 from failbench.studies.onset.notes import (
     CLAIM_NOTE,
     FAULT_NOTE,
     KINDS_NOTE,
+    OTHERS_NOTE,
     ROBUST_NOTE,
     RUNS_NOTE,
     TEST_NOTE,
@@ -35,7 +36,8 @@ from failbench.studies.onset.notes import (
     VERDICT_NOTE,
     WORDS_NOTE,
 )
-from failbench.studies.onset.results import ALL, Decided
+from failbench.studies.onset.results import ALL, READINGS, Decided, of_indicator
+from failbench.studies.onset.runs import BANDS
 from failbench.studies.onset.shown import OfSetting, Shown
 from failbench.studies.onset.signs import Band, Reading
 from failbench.vocabulary import CATEGORIES
@@ -153,10 +155,30 @@ def _claims_table(shown: Shown) -> Table:
                 false=interval_cell(shown.reference.false_growth),
             ),
             VERDICT_NOTE.format(margin=100 * chosen.equivalence_margin),
+            _others_note(shown),
             _runs_note(shown),
             _test_note(shown),
             SCALE_NOTE,
         ),
+    )
+
+
+def _others_note(shown: Shown) -> str:
+    """How often other definitions come to another end."""
+    chosen = shown.chosen
+    alpha = round(1 - chosen.confidence, 6)
+    main = (BANDS[0], READINGS[0], chosen.near_steps)
+    others = [variant for key, variant in shown.variants.items() if key != main]
+    gradual = [
+        verdict("base", of_indicator(rule, rule.base), chosen.equivalence_margin, alpha)
+        for rule in (variant.rules["gradual"] for variant in others)
+    ]
+    return OTHERS_NOTE.format(
+        others=len(others),
+        associated=sum(each.association.independence.p < alpha for each in others),
+        alpha=alpha,
+        holds=gradual.count("holds"),
+        fails=gradual.count("does not hold"),
     )
 
 
