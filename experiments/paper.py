@@ -16,6 +16,21 @@ from stage import read_section, run
 
 MAIN = Path("paper/paper.typ")
 OUTPUT = Path("paper/paper.pdf")
+TEXT = (
+    MAIN,
+    Path("paper/references.bib"),
+    Path("paper/lib"),
+    Path("paper/sections"),
+    Path("paper/appendix"),
+)
+READS = (
+    Path("data/metrics"),
+    Path("data/plots/paper_audit.csv"),
+    Path("data/reported/audit_root_causes.csv"),
+    Path("data/reported/paper.yaml"),
+    Path("figures"),
+    Path("paper/tables"),
+)
 
 
 class FoldsParameters(Record):
@@ -30,7 +45,9 @@ def main() -> None:
     statistics = read_statistics(StatisticsSettings)
     folds = read_section("features", FoldsParameters)
     seeds = read_section("nested_cv", ReferenceStudy).run_seeds
-    document = compiled(Path(), MAIN, facts(statistics, folds.folds, folds.repeats, seeds))
+    document = compiled(
+        Path(), MAIN, facts(statistics, folds.folds, folds.repeats, seeds), (*TEXT, *READS)
+    )
     write_atomically(OUTPUT, document, "Free space, or correct its permissions.")
     print(f"{OUTPUT} has {len(document) / 1e6:.1f} MB.")
 

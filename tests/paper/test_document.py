@@ -17,6 +17,7 @@ from failbench.paper.facts import facts
 from failbench.paper.sources import named_files
 from failbench.params import read_section
 from failbench.statistics.settings import StatisticsSettings
+from paper import READS
 from pipeline import REPOSITORY
 
 FACTS = facts(
@@ -41,7 +42,7 @@ def small(tmp_path: Path) -> Callable[[str], bytes]:
 
     def compile_text(text: str) -> bytes:
         main.write_text(f'#import "/paper/lib/metrics.typ": *\n{text}\n', encoding="utf-8")
-        return compiled(tmp_path, main, FACTS)
+        return compiled(tmp_path, main, FACTS, READS)
 
     return compile_text
 
@@ -122,7 +123,7 @@ def test_a_syntax_error_is_one_sentence(small: Callable[[str], bytes]) -> None:
 
 @pytest.fixture(scope="module")
 def paper() -> bytes:
-    return compiled(REPOSITORY, REPOSITORY / "paper" / "paper.typ", FACTS)
+    return compiled(REPOSITORY, REPOSITORY / "paper" / "paper.typ", FACTS, READS)
 
 
 def test_the_paper_is_the_committed_one(paper: bytes) -> None:

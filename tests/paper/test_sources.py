@@ -43,8 +43,15 @@ def test_a_file_that_is_missing_is_named_with_the_line(tmp_path: Path) -> None:
     source = tmp_path / "a.typ"
     source.write_text('one\n#drawing(\n  "nowhere",\n)\n', encoding="utf-8")
     with pytest.raises(BadInputError) as error:
-        check_named([source], tmp_path)
+        check_named([source], tmp_path, [Path()])
     message = str(error.value)
     assert "line 2" in message
     assert "figures/nowhere.svg, which does not exist" in message
     assert "dvc repro" in message
+
+
+def test_a_file_that_the_stage_does_not_read_is_refused(tmp_path: Path) -> None:
+    source = tmp_path / "a.typ"
+    source.write_text('#let rows = csv("/data/plots/a.csv")\n', encoding="utf-8")
+    with pytest.raises(BadInputError, match="would not compile the paper again"):
+        check_named([source], tmp_path, [Path("data/metrics")])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import matplotlib as mpl
@@ -13,7 +13,7 @@ from failbench.paper.sources import check_named
 REMEDY = "Correct the source, or run `dvc repro` for the stage whose output it names."
 
 
-def compiled(root: Path, main: Path, facts: Mapping[str, str]) -> bytes:
+def compiled(root: Path, main: Path, facts: Mapping[str, str], reads: Sequence[Path]) -> bytes:
     """Compile the paper.
 
     Fonts are those in typst and in matplotlib, whose DejaVu Sans the figures are lettered in; fonts
@@ -28,6 +28,8 @@ def compiled(root: Path, main: Path, facts: Mapping[str, str]) -> bytes:
         taken for sources.
     facts
         What the text says of the parameters, by name; typst reads it as ``sys.inputs``.
+    reads
+        Files and folders of results that sources may name, which the stage declares.
 
     Returns
     -------
@@ -46,7 +48,7 @@ def compiled(root: Path, main: Path, facts: Mapping[str, str]) -> bytes:
         raise BadInputError(
             "environment", "typst", "is not installed.", "Install failbench[paper]."
         ) from error
-    check_named(sources(main), root)
+    check_named(sources(main), root, reads)
     fonts = Path(mpl.get_data_path()) / "fonts" / "ttf"
     try:
         document: bytes = typst.compile(  # type: ignore[call-overload]

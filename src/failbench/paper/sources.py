@@ -57,8 +57,17 @@ def named_files(sources: Sequence[Path]) -> list[Named]:
     return [named for source in sources for named in _named(source)]
 
 
-def check_named(sources: Sequence[Path], root: Path) -> None:
-    """Refuse sources that name a file that is not there.
+def check_named(sources: Sequence[Path], root: Path, reads: Sequence[Path]) -> None:
+    """Refuse sources that name a file that is not there, or that the stage does not read.
+
+    Parameters
+    ----------
+    sources
+        Files of typst.
+    root
+        The repository, in which paths are.
+    reads
+        Files and folders whose change compiles the paper again.
 
     Raises
     ------
@@ -66,6 +75,13 @@ def check_named(sources: Sequence[Path], root: Path) -> None:
         Of the first such file: it says which source names it, in which line.
     """
     for named in named_files(sources):
+        if not any(Path(named.path).is_relative_to(path) for path in reads):
+            raise BadInputError(
+                named.source,
+                f"line {named.line}",
+                f"names {named.path}, whose change would not compile the paper again.",
+                "Add it to READS in experiments/paper.py, and to the stage.",
+            )
         if not (root / named.path).is_file():
             raise BadInputError(
                 named.source,
