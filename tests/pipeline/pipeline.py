@@ -40,7 +40,9 @@ SHARED_INPUTS = {
 
 MODULE_NAME = re.compile(r"^failbench(\.\w+)+$")
 
-PROJECT_PATH = re.compile(r"^(figures|(data|figures|paper|src/failbench/fitted)(/[\w.@+-]+)+)$")
+PROJECT_PATH = re.compile(
+    r"^(figures|(data|docs|figures|paper|src/failbench/fitted)(/[\w.@+-]+)+)$"
+)
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,15 @@ FUNCTIONS = {
     "p-value": "data/metrics/{}.json",
     "drawing": "figures/{}.svg",
     "generated": "paper/tables/{}.typ",
+    "pictured": "figures/{}.svg",
+    "tabled": "paper/tables/{}.typ",
+    "long": "paper/tables/{}.typ",
+    "squeezed": "paper/tables/{}.typ",
+    "narrowed": "paper/tables/{}.typ",
+    "finding": "paper/tables/{}/finding.md",
 }
-"""The functions of paper/lib whose first argument names a file, and where that file is."""
+"""The functions of the paper whose first argument names a file, and where that file is: those of
+paper/lib, then those of paper/appendix."""
 
 _CALL = re.compile(rf'(?<![\w-])({"|".join(map(re.escape, FUNCTIONS))})\(\s*"([^"]+)"')
 _PAIR = re.compile(r'(?<![\w-])drawings\(\s*"([^"]+)",\s*"([^"]+)"')

@@ -131,6 +131,12 @@ FILE_RULES = (
         "A printed decimal may differ by a unit of its last digit, which is what rounding makes "
         "of any difference; a whole number is a count.",
     ),
+    FileRule(
+        "docs/negative_results.md",
+        "table",
+        EXACT,
+        "Written by the stage negative_results, as the table in paper/tables.",
+    ),
     FileRule("README.md", "marked", EXACT, "Its generated tables, as in paper/tables."),
     FileRule(
         "figures/*.svg",

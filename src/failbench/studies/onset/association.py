@@ -1,0 +1,80 @@
+"""Association: whether the kind of onset depends on the category of the cause."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from failbench.arrays import Array, Labels
+
+
+def cramers_v(tables: Array) -> Array:
+    """Cramer's V (1946, "Mathematical methods of statistics", chapter 21) of shares.
+
+    Parameters
+    ----------
+    tables
+        ``[..., n_rows, n_columns]``: counts, or sums of shares. Rows and columns of zeros do not
+        count.
+
+    Returns
+    -------
+    Array
+        ``[...]`` from 0, independent, to 1; 0 where a single row or column is left.
+    """
+    total = tables.sum(axis=(-2, -1), keepdims=True)
+    rows, columns = tables.sum(axis=-1, keepdims=True), tables.sum(axis=-2, keepdims=True)
+    expected = np.divide(rows * columns, total, out=np.zeros_like(tables), where=total > 0)
+    parts = np.divide(
+        (tables - expected) ** 2, expected, out=np.zeros_like(tables), where=expected > 0
+    )
+    least = np.minimum((rows > 0).sum(axis=(-2, -1)), (columns > 0).sum(axis=(-2, -1))) - 1
+    whole = total[..., 0, 0] * least
+    share = np.divide(parts.sum(axis=(-2, -1)), whole, out=np.zeros_like(whole), where=whole > 0)
+    v: Array = np.sqrt(share)
+    return v
+
+
+@dataclass(frozen=True)
+class Independence:
+    """A permutation test of independence.
+
+    Attributes
+    ----------
+    p
+        Share of permutations, the observed order among them, with a V at least as large.
+    expected
+        Mean V of the permutations: what as many scenarios show where nothing depends on anything.
+    """
+
+    p: float
+    expected: float
+
+
+def permutation_test(
+    shares: Array, groups: Labels, permutations: int, rng: np.random.Generator
+) -> Independence:
+    """Test whether shares of kinds depend on groups, by permuting the groups of whole scenarios.
+
+    The Monte Carlo test counts the observed order among the permutations (Phipson and Smyth, 2010,
+    "Permutation p-values should never be zero").
+
+    Parameters
+    ----------
+    shares
+        ``[n_scenarios, n_kinds]``: the share of a scenario's runs of each kind.
+    groups
+        ``[n_scenarios]``: the category of each scenario.
+    permutations
+        How many are drawn.
+    rng
+        Where they are drawn from.
+    """
+    members = (groups[None, :] == np.unique(groups)[:, None]).astype(np.float64)
+    observed = float(cramers_v(members @ shares).round(12))
+    drawn = np.array(
+        [cramers_v(members @ shares[rng.permutation(len(shares))]) for _ in range(permutations)]
+    ).round(12)
+    above = int((drawn >= observed).sum())
+    return Independence((1 + above) / (1 + permutations), float(drawn.mean()))

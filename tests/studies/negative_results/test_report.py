@@ -1,0 +1,135 @@
+"""The declaration, the page and the table, over what is committed and over changed metrics."""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+
+import pytest
+import yaml
+from pydantic import ValidationError
+
+from failbench.errors import BadInputError
+from failbench.studies.negative_results.declared import (
+    FEWEST,
+    NegativeResult,
+    NegativeResults,
+    NegativeResultsSettings,
+)
+from failbench.studies.negative_results.report import document, metrics_files, report, shown
+
+SETTINGS = NegativeResultsSettings(confidence=0.95)
+
+
+@pytest.fixture(scope="module")
+def declared(repository):
+    text = (repository / "data/reported/negative_results.yaml").read_text(encoding="utf-8")
+    return NegativeResults.model_validate(yaml.safe_load(text))
+
+
+@pytest.fixture(scope="module")
+def metrics(repository, declared):
+    return {
+        name: json.loads((repository / f"data/metrics/{name}.json").read_text(encoding="utf-8"))
+        for name in metrics_files(declared)
+    }
+
+
+def entry(**changed):
+    return {
+        "name": "weighed",
+        "title": "Weighed evidence",
+        "tried": "Rules that weigh what they see.",
+        "expected": "More evidence for each answer.",
+        "measured": "Right in {intervals:19.ebm.accuracy} of all.",
+        "concluded": "No gain of it is shown at all.",
+        "holds": ["intervals:19.ebm.accuracy < 1"],
+        "source": "methods",
+        **changed,
+    }
+
+
+def test_what_is_committed_is_what_the_metrics_say(repository, declared, metrics):
+    page = (repository / "docs/negative_results.md").read_text(encoding="utf-8")
+    assert page == document(declared, metrics, SETTINGS)
+
+
+def test_the_page_and_the_table_have_the_same_sentences(declared, metrics):
+    page = document(declared, metrics, SETTINGS)
+    (table,) = report(declared, metrics, SETTINGS).tables
+    assert len(table.rows) == len(declared.entries) >= FEWEST
+    assert table.spans_pages
+    for row in table.rows:
+        assert all(cell in page for cell in row)
+
+
+def test_no_placeholder_is_left_and_every_row_has_its_n(declared, metrics):
+    for row in shown(declared, metrics):
+        assert "{" not in row.measured + row.concluded
+        assert row.n
+
+
+def test_a_changed_metric_changes_the_page(declared, metrics):
+    changed = copy.deepcopy(metrics)
+    changed["intervals"]["19"]["improved_rules"]["accuracy"]["value"] = 0.2888
+    page = document(declared, changed, SETTINGS)
+    assert "Right in 28.9 [19.6, 36.4] %" in page
+    assert page != document(declared, metrics, SETTINGS)
+
+
+def test_a_metric_that_turns_a_sentence_false_stops_the_stage(declared, metrics):
+    changed = copy.deepcopy(metrics)
+    contrast = changed["significance"]["contrasts"]["improved_rules_less_simple_rules"]
+    contrast["difference"]["ci_high"] = 0.01
+    with pytest.raises(BadInputError, match=r"entries\.improved_rules\.holds: the metrics no"):
+        report(declared, changed, SETTINGS)
+
+
+def test_a_metric_that_is_gone_stops_the_stage(declared, metrics):
+    changed = copy.deepcopy(metrics)
+    del changed["lead_time"]["alarm"]["diagnosed_ahead"]
+    with pytest.raises(BadInputError, match=r"data/metrics/lead_time\.json: alarm\.diagnosed"):
+        report(declared, changed, SETTINGS)
+
+
+def test_every_table_that_is_named_is_there(repository, declared):
+    tables = {path.stem for path in (repository / "paper/tables").glob("*/*.typ")}
+    named = {name for each in declared.entries for name in each.source.split(", ")}
+    assert named <= tables
+
+
+def test_the_stage_depends_on_the_metrics_that_are_named_and_no_others(repository, declared):
+    stages = yaml.safe_load((repository / "dvc.yaml").read_text(encoding="utf-8"))["stages"]
+    deps = {
+        match.group(1)
+        for dep in stages["negative_results"]["deps"]
+        if (match := re.fullmatch(r"data/metrics/(\w+)\.json", dep))
+    }
+    assert deps == set(metrics_files(declared))
+
+
+@pytest.mark.parametrize(
+    "measured",
+    [
+        "Right in 27.9 of {intervals:19.ebm.accuracy}.",
+        "Right in 28 % and {intervals:19.ebm.accuracy}.",
+        "It gains 3 points over {intervals:19.ebm.accuracy}.",
+    ],
+)
+def test_a_typed_number_is_refused(measured):
+    with pytest.raises(ValidationError, match="is typed; name the metric that it comes from"):
+        NegativeResult.model_validate(entry(measured=measured))
+
+
+def test_an_outcome_without_a_metric_and_one_without_a_condition_are_refused():
+    NegativeResult.model_validate(entry())
+    with pytest.raises(ValidationError, match="measured must name a metric"):
+        NegativeResult.model_validate(entry(measured="It did not help at all, we think."))
+    with pytest.raises(ValidationError, match="holds"):
+        NegativeResult.model_validate(entry(holds=[]))
+
+
+def test_two_entries_of_a_name_are_refused():
+    with pytest.raises(ValidationError, match="'weighed' is the name of two entries"):
+        NegativeResults.model_validate({"entries": [entry()] * FEWEST})
