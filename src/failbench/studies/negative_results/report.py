@@ -158,10 +158,10 @@ def _table(rows: Sequence[Shown], settings: NegativeResultsSettings) -> Table:
         (
             Column("Tried", align="left", width=0.2, cell=lambda row: row.tried),
             Column("Why it should help", align="left", width=0.17, cell=lambda row: row.expected),
-            Column("Measured", align="left", width=0.31, cell=lambda row: row.measured),
+            Column("Measured", align="left", width=0.29, cell=lambda row: row.measured),
             Column("n", align="left", width=0.06, cell=_n),
             Column("Concluded", align="left", width=0.18, cell=lambda row: row.concluded),
-            Column("Table", align="left", width=0.08, cell=lambda row: row.entry.source),
+            Column("Table", align="left", width=0.1, cell=lambda row: row.entry.source),
         ),
         rows,
         CAPTION,

@@ -52,10 +52,9 @@ FAULT_NOTE: Final = (
     "among faults that are switched on in mid-run."
 )
 ROBUST_NOTE: Final = (
-    "Each setting is held against its own successful runs; definitions are the same. "
-    "Intervals are made as in the main table. "
-    "False signs: share of healthy twins with a sign, of which step times cause most outside the "
-    "reference setting."
+    "Each setting is held against its own successful runs, of which there are {fewest} to {most}; "
+    "definitions are the same. n: scenarios. Intervals are made as in the main table. False signs: "
+    "share of healthy twins with a sign."
 )
 VARIANT_NOTE: Final = (
     "Band sds: {sds:g} standard deviations, the main definition with {near} steps; reach: the "

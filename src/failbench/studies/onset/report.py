@@ -78,7 +78,7 @@ def report(
     observed[main] = observed[main].filter(pl.col("seed").is_in(reference.run_seeds))
     rows = with_kind(observed[main], MAIN_BAND, settings.near_steps)
     found = {
-        setting: _of_setting(setting, table, settings)
+        setting: _of_setting(setting, telemetry, table, settings)
         for setting, table in sorted(observed.items(), key=lambda item: item[0] != main)
     }
     answered = with_answers(rows, predictions)
@@ -89,7 +89,6 @@ def report(
         claims=decide(answered, found[main].found, settings),
         variants=sensitivity(observed[main], settings),
         texts=text_results(rows, settings),
-        successes=main.of(telemetry.runs).filter(pl.col("kind") == "success").height,
         chosen=settings,
         simple=simple,
     )
@@ -111,12 +110,16 @@ def _runs_of(setting: RunSetting, telemetry: Telemetry) -> Telemetry:
     )
 
 
-def _of_setting(setting: RunSetting, observed: pl.DataFrame, settings: OnsetSettings) -> OfSetting:
+def _of_setting(
+    setting: RunSetting, telemetry: Telemetry, observed: pl.DataFrame, settings: OnsetSettings
+) -> OfSetting:
     twins = observed.filter(pl.col("kind") == "twin")
     shown = {"sign": pl.col(f"{MAIN_BAND}_lead").is_not_null(), "growth": pl.col("norm_grew")}
     false = shares(twins, shown, settings)
     rows = with_kind(observed, MAIN_BAND, settings.near_steps)
-    return OfSetting(setting, setting_results(rows, settings), false["sign"], false["growth"])
+    successes = setting.of(telemetry.runs).filter(pl.col("kind") == "success").height
+    found = setting_results(rows, settings)
+    return OfSetting(setting, found, false["sign"], false["growth"], successes)
 
 
 def onset_metrics(shown: Shown) -> dict[str, Any]:

@@ -17,12 +17,23 @@ from failbench.studies.onset.signs import Band, Reading
 
 @dataclass(frozen=True)
 class OfSetting:
-    """One recorded setting: what was found, and how many healthy twins show a sign or growth."""
+    """One recorded setting.
+
+    Attributes
+    ----------
+    setting, found
+        Which, and what was found in its failing runs.
+    false_signs, false_growth
+        Share of its healthy twins with a sign, and with a gradient norm that grows.
+    successes
+        Successful runs that it is held against.
+    """
 
     setting: RunSetting
     found: Setting
     false_signs: Interval
     false_growth: Interval
+    successes: int
 
 
 @dataclass(frozen=True)
@@ -43,8 +54,6 @@ class Shown:
         Other definitions of kinds, on the reference setting.
     texts
         Error texts of the reference setting.
-    successes
-        Successful runs of the reference setting.
     chosen, simple
         Sections of params.yaml.
     """
@@ -55,6 +64,5 @@ class Shown:
     claims: Sequence[Decided]
     variants: Mapping[tuple[Band, Reading, int], Variant]
     texts: Texts
-    successes: int
     chosen: OnsetSettings
     simple: SimpleRulesSettings

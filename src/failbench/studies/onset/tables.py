@@ -79,7 +79,7 @@ def onset_tables(shown: Shown) -> tuple[Table, ...]:
 def _kinds_note(shown: Shown) -> str:
     return KINDS_NOTE.format(
         head=HEAD_STEPS,
-        successes=shown.successes,
+        successes=shown.reference.successes,
         persistence=shown.chosen.persistence,
         sds=shown.chosen.healthy_sds,
         near=shown.chosen.near_steps,
@@ -287,6 +287,10 @@ SHORT_RULES: Final = {
 }
 
 
+OF_SETTINGS: Final = ("gradual", "sudden_software", "sudden_trigger", "norm_above_paper")
+"""The rules that stand in the table of settings."""
+
+
 def setting_label(each: OfSetting) -> str:
     """A setting as tables call it; the optimizer where it is not AdamW."""
     label = ARCHITECTURE_LABELS[each.setting.architecture]
@@ -307,24 +311,31 @@ def _settings_table(shown: Shown) -> Table:
     return Table.of(
         "onset_settings",
         (
-            Column("Setting", align="left", width=0.09, cell=setting_label),
-            Column("Scenarios", width=0.06, cell=lambda row: str(row.found.scenarios)),
+            Column("Setting", align="left", width=0.11, cell=setting_label),
+            Column("n", width=0.04, cell=lambda row: str(row.found.scenarios)),
             Column("Runs", width=0.05, cell=lambda row: str(row.found.runs)),
-            Column("Gradual", width=0.08, cell=share("gradual")),
-            Column("No sign", width=0.08, cell=share("none")),
+            Column("Gradual", width=0.11, cell=share("gradual")),
             Column(
                 "V",
-                width=0.08,
+                width=0.1,
                 cell=lambda row: interval_cell(row.found.association.v, two_decimals),
             ),
-            Column("p", width=0.05, cell=lambda row: _p(row.found.association.independence.p)),
-            *(Column(label, width=0.09, cell=rule(name)) for name, label in SHORT_RULES.items()),
-            Column("False signs", width=0.08, cell=lambda row: interval_cell(row.false_signs)),
+            Column("p", width=0.06, cell=lambda row: _p(row.found.association.independence.p)),
+            *(Column(SHORT_RULES[name], width=0.11, cell=rule(name)) for name in OF_SETTINGS),
+            Column("False signs", width=0.09, cell=lambda row: interval_cell(row.false_signs)),
         ),
         shown.settings,
         "The same in every recorded setting, the reference first: shares and association, and the "
         "precision of each rule beside its base rate, percent.",
-        (_kinds_note(shown), ROBUST_NOTE, _test_note(shown), SCALE_NOTE),
+        (
+            _kinds_note(shown),
+            ROBUST_NOTE.format(
+                fewest=min(each.successes for each in shown.settings),
+                most=max(each.successes for each in shown.settings),
+            ),
+            _test_note(shown),
+            SCALE_NOTE,
+        ),
     )
 
 
