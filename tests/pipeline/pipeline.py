@@ -40,7 +40,9 @@ SHARED_INPUTS = {
 
 MODULE_NAME = re.compile(r"^failbench(\.\w+)+$")
 
-PROJECT_PATH = re.compile(r"^(data|figures|paper|src/failbench/fitted)(/[\w.@+-]+)+$")
+PROJECT_PATH = re.compile(
+    r"^(CITATION\.cff|(data|figures|paper|src/failbench/fitted)(/[\w.@+-]+)+)$"
+)
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ LAYERS = (
     ("statistics",),
     ("reporting",),
     ("lenses",),
-    ("studies", "audit", "batch", "scoring"),
+    ("studies", "audit", "batch", "scoring", "datacard"),
     ("reproduction",),
     ("commands",),
     ("cli",),
