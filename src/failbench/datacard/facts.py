@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import polars as pl
 
 from failbench.reporting.table import Column, Table
@@ -30,7 +31,7 @@ def facts(telemetry: Telemetry, scenarios: Sequence[Scenario]) -> dict[str, str]
         By the name that stands for the number in the sentences.
     """
     runs = telemetry.runs
-    parameters = runs["parameters"].drop_nulls() / MILLION
+    parameters = runs["parameters"].drop_nulls().to_numpy() / MILLION
     return {
         "runs": f"{runs.height:,}",
         "steps": f"{telemetry.steps.height:,}",
@@ -39,7 +40,7 @@ def facts(telemetry: Telemetry, scenarios: Sequence[Scenario]) -> dict[str, str]
         "unknown": str(sum(scenario.category == "unknown" for scenario in scenarios)),
         "settings": str(runs.select("architecture", "optimizer", "scale").unique().height),
         "parameters_low": f"{parameters.min():.2f}",
-        "parameters_median": f"{parameters.median():.2f}",
+        "parameters_median": f"{np.median(parameters):.2f}",
         "parameters_high": f"{parameters.max():.0f}",
         "layers": _values(runs["layers"]),
         "vocabulary": _values(runs["tokenizer_vocabulary"]),
