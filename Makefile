@@ -140,7 +140,7 @@ release: $(STUDY)  ## build wheel and sdist in dist/, and try each alone
 	@rm -rf dist
 	@$(IN_VENV) python -m build --no-isolation --outdir dist .
 	@$(IN_VENV) python -m pytest -q tests/release
-	@$(IN_VENV) python -m pytest -q -m system tests/system/test_wheel.py
+	@$(IN_VENV) python -m pytest -q -m system tests/system/test_wheel.py tests/system/test_distributions.py
 
 # The override takes torch, and what it depends on, out of what the others need.
 # mlflow-skinny needs a library that exists as a beta alone, and says that it needs an older
