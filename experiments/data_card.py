@@ -40,22 +40,23 @@ REMEDY = "Free space, or make the folder writable; the older file is unchanged."
 
 def main() -> None:
     citation, dictionary = read_facts(CITATION, Citation), read_dictionary(FILES)
-    telemetry, scenarios = read_recordings(TELEMETRY, SCENARIOS)
     methods = read_names("methods")
     main_study, across = prediction_files(methods), across_architectures_files(methods)
+    outputs = {
+        "predictions": read_outputs(MAIN_STUDY, main_study, PREDICTION_SCHEMA, (LANGUAGE_MODELS,)),
+        "predictions_across_architectures": read_outputs(
+            ACROSS_ARCHITECTURES, across, PREDICTION_SCHEMA
+        ),
+        "features": read_output(FEATURES, FEATURE_SCHEMA),
+        "splits": read_output(SPLITS, SPLIT_SCHEMA),
+    }
+    telemetry, scenarios = read_recordings(TELEMETRY, SCENARIOS)
     rows = {
         "scenarios": len(scenarios),
         "runs": telemetry.runs.height,
         "steps": telemetry.steps.height,
-        "features": read_output(FEATURES, FEATURE_SCHEMA).height,
-        "splits": read_output(SPLITS, SPLIT_SCHEMA).height,
-        "predictions": read_outputs(
-            MAIN_STUDY, main_study, PREDICTION_SCHEMA, (LANGUAGE_MODELS,)
-        ).height,
-        "predictions_across_architectures": read_outputs(
-            ACROSS_ARCHITECTURES, across, PREDICTION_SCHEMA
-        ).height,
         "files": len(dictionary),
+        **{name: table.height for name, table in outputs.items()},
     }
     paths = {
         "scenarios": SCENARIOS.glob("*/*.json"),

@@ -72,7 +72,9 @@ def croissant(citation: Citation, statements: Statements, tables: Sequence[MainT
         "description": f"{citation.title}. {citation.abstract}",
         "conformsTo": list(CONFORMS_TO),
         "citeAs": citation.bibtex,
-        "creator": [{"@type": "sc:Person", "name": author.name} for author in citation.authors],
+        "creator": [
+            {"@type": "sc:Organization", "name": author.name} for author in citation.authors
+        ],
         "datePublished": citation.date_released.isoformat(),
         "inLanguage": "en",
         "isLiveDataset": False,
@@ -88,7 +90,7 @@ def croissant(citation: Citation, statements: Statements, tables: Sequence[MainT
 
 def _responsible(said: Statements) -> dict[str, Any]:
     return {
-        "rai:annotationsPerItem": said.annotation,
+        "rai:annotationsPerItem": said.labels_per_item,
         "rai:annotatorDemographics": list(said.annotators),
         "rai:dataAnnotationProtocol": said.annotation,
         "rai:dataBiases": list(said.biases),

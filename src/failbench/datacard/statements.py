@@ -30,6 +30,7 @@ class Statements(Record):
     missing_data: str
     preprocessing: Sentences
     annotation: str
+    labels_per_item: str
     annotators: Sentences
     machine_annotation: Sentences
     personal: str
