@@ -38,6 +38,7 @@ def named(error: pytest.ExceptionInfo[BadInputError]) -> str:
 @pytest.mark.parametrize(
     ("text", "field"),
     [
+        ("", "(columns)"),
         ("path,content\na,b\n", "(columns)"),
         ("path,content,key\n", "(rows)"),
         ("path,content,key\na,,\n", "files.csv:2 content"),

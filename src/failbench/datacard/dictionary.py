@@ -41,10 +41,10 @@ def read_dictionary(path: Path) -> tuple[Entry, ...]:
     try:
         with path.open(encoding="utf-8", newline="") as stream:
             reader = csv.DictReader(stream, strict=True)
-            rows = list(reader)
+            columns, rows = tuple(reader.fieldnames or ()), list(reader)
     except (OSError, ValueError, csv.Error) as error:
         raise BadInputError(path, "(file)", "is missing or is not CSV.", REMEDY) from error
-    if tuple(reader.fieldnames or ()) != COLUMNS:
+    if columns != COLUMNS:
         raise BadInputError(path, "(columns)", f"must be {', '.join(COLUMNS)}.", REMEDY)
     if not rows:
         raise BadInputError(path, "(rows)", "there are none.", REMEDY)
