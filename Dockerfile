@@ -18,7 +18,10 @@ RUN apt-get update \
     && apt-get install --yes --no-install-recommends git libgomp1 make \
     && rm -rf /var/lib/apt/lists/*
 
-RUN useradd --create-home --uid 1000 failbench
+# The folder is made by name: some builders make a WORKDIR as root, whoever is the user.
+RUN groupadd --gid 1000 failbench \
+    && useradd --create-home --uid 1000 --gid 1000 failbench \
+    && install --directory --owner=failbench --group=failbench /home/failbench/failbench
 USER 1000:1000
 WORKDIR /home/failbench/failbench
 

@@ -105,6 +105,16 @@ def test_it_does_not_run_as_root_and_shows_the_help():
     assert [json.loads(arguments) for arguments in arguments_of("CMD")] == [["failbench", "--help"]]
 
 
+def test_the_folder_that_it_works_in_belongs_to_its_user():
+    (folder,) = arguments_of("WORKDIR")
+    made = [arguments for arguments in arguments_of("RUN") if arguments.endswith(f" {folder}")]
+    (identity,) = arguments_of("USER")
+    assert re.search(r"useradd .*--uid (\d+) --gid (\d+) (\w+) ", made[0]).groups() == (
+        *identity.split(":"),
+        re.search(r"--owner=(\w+)", made[0])[1],
+    )
+
+
 def test_every_make_target_that_it_names_exists():
     named = set(re.findall(r"(?:failbench|`)\s?make ([a-z-]+)", TEXT))
     assert named == {"repro"}
