@@ -71,11 +71,10 @@ def _described(table: str, types: dict[str, tuple[Kind, int]]) -> tuple[Column, 
     declared = _declared().get(table, {})
     for name in [*types, *declared]:
         if name not in types or name not in declared:
-            problem = f"the table {table} " + ("has no such column." if name in declared else "")
             raise BadInputError(
                 "failbench/datacard/data/columns.csv",
                 f"{table}.{name}",
-                problem if name in declared else "is not described.",
+                "the table has no such column." if name in declared else "is not described.",
                 "Make its rows those of the table.",
             )
     return tuple(Column(name, *types[name], *declared[name]) for name in types)
