@@ -24,7 +24,7 @@ LOCK_OPTIONS := --quiet --python-version 3.11 --generate-hashes --no-header --no
 	--no-emit-index-url --prerelease disallow
 
 .PHONY: help repro compare reruns test system-test long-test cost monitor-cost million lint record record-peers \
-	record-notebooks record-crashes record-reasoning record-preflight llm paper readme lock clean
+	record-notebooks record-crashes record-reasoning record-preflight llm paper readme release lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -59,11 +59,11 @@ reruns: $(STUDY)  ## print what a change of S runs again: S=section, or S=sectio
 
 test: $(RECORDER)  ## run the tests, with real small recordings
 	@$(IN_VENV) python -m pytest -q tests/benchmarks
-	@$(IN_VENV) python -m pytest -q --ignore tests/benchmarks $(BESIDE)
+	@$(IN_VENV) python -m pytest -q -rs --ignore tests/benchmarks $(BESIDE)
 
 system-test: $(RECORDER)  ## run the end-to-end tests, which take minutes
 	@$(IN_VENV) python -m pytest -q -m system tests/benchmarks
-	@$(IN_VENV) python -m pytest -q -m system --ignore tests/benchmarks $(BESIDE)
+	@$(IN_VENV) python -m pytest -q -rs -m system --ignore tests/benchmarks $(BESIDE)
 
 long-test: $(RECORDER)  ## run the statistical simulations, which take minutes
 	@$(IN_VENV) python -m pytest -q -m long
@@ -135,6 +135,12 @@ readme:  ## put the findings and the tables into README.md
 		-e '/<!-- methods table: begin -->/,/<!-- methods table: end -->/{//!d}' \
 		-e '/<!-- methods table: begin -->/r paper/tables/intervals/headline.md' README.md docs/crashes.md
 
+release: $(STUDY)  ## build wheel and sdist in dist/, and try each alone
+	@rm -rf dist
+	@$(IN_VENV) python -m build --no-isolation --outdir dist .
+	@$(IN_VENV) python -m pytest -q tests/release
+	@$(IN_VENV) python -m pytest -q -m system tests/system/test_wheel.py tests/system/test_distributions.py
+
 # The override takes torch, and what it depends on, out of what the others need.
 # mlflow-skinny needs a library that exists as a beta alone, and says that it needs an older
 # importlib-metadata than the pipeline's; its file store runs with this one, which a test shows.
@@ -149,5 +155,5 @@ lock:  ## resolve the two lock files anew (needs uv)
 		--override /dev/fd/3 --constraint requirements.lock --output-file requirements-record.lock; } 3<&0
 
 clean:  ## remove the environment and the caches; results stay
-	@rm -rf $(VENV) .dvc/tmp .dvc/cache .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks
+	@rm -rf $(VENV) dist .dvc/tmp .dvc/cache .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks
 	@find $(CODE) -name __pycache__ -type d -prune -exec rm -rf {} +

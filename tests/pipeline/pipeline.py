@@ -41,7 +41,7 @@ SHARED_INPUTS = {
 MODULE_NAME = re.compile(r"^failbench(\.\w+)+$")
 
 PROJECT_PATH = re.compile(
-    r"^(figures|(data|docs|figures|paper|src/failbench/fitted)(/[\w.@+-]+)+)$"
+    r"^(figures|CITATION\.cff|(data|docs|figures|paper|src/failbench/fitted)(/[\w.@+-]+)+)$"
 )
 
 

@@ -34,7 +34,7 @@ LAYERS = (
     ("statistics",),
     ("reporting",),
     ("lenses",),
-    ("studies", "audit", "batch", "scoring", "paper"),
+    ("studies", "audit", "batch", "scoring", "paper", "datacard"),
     ("reproduction",),
     ("commands",),
     ("cli",),

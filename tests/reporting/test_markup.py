@@ -32,11 +32,12 @@ NASTY = (
     "= heading",
     "± 1",
     "−1 to 2",
+    "≤ 3 and ≥ 4",
 )
 
 LATEX_PLAIN = re.compile(
     r"\\(?:[&%$#_{}]|textbackslash\{\}|textasciitilde\{\}|textasciicircum\{\}|textless\{\}"
-    r"|textgreater\{\}|textbar\{\})|\$\\pm\$|\$-\$|\{\}"
+    r"|textgreater\{\}|textbar\{\})|\$\\(?:pm|[lg]eq)\$|\$-\$|\{\}"
 )
 """Everything in an escaped text that is no letter to print: known commands and empty groups."""
 

@@ -24,6 +24,7 @@ CURVES = "data/plots/gallery.csv"
 TABLE = "paper/tables/study.md"
 FIGURE = "figures/study.svg"
 RECORDED = "data/telemetry/steps.parquet"
+DESCRIBED = "data/croissant.json"
 
 Alter = Callable[[], None]
 
@@ -44,6 +45,7 @@ FILES = {
     FIGURE: '<svg width="10pt">\n<path id="m0123456789" d="M 1 1 L 5 5 z" style="fill: #102030"/>\n'
     '<use xlink:href="#m0123456789" x="3.0" y="4.0"/>\n<text x="2">75.0</text>\n</svg>\n',
     RECORDED: "recorded",
+    DESCRIBED: json.dumps({"distribution": [{"@id": "a", "sha256": "0a", "contentSize": "9 B"}]}),
     "README.md": "Prose.\n<!-- t: begin -->\n| 9.9 |\n<!-- t: end -->\nMore.\n",
     "dvc.lock": yaml.safe_dump(
         {
@@ -147,7 +149,7 @@ def test_a_number_within_its_tolerance_is_another_processor(
     if path == FIGURE and "abcdef" in Path(FIGURE).read_text(encoding="utf-8"):
         assert out.startswith("The regenerated results say the same")
     else:
-        assert out.startswith("Other processor: 1 of 10 files differ from HEAD")
+        assert out.startswith("Other processor: 1 of 11 files differ from HEAD")
     assert path in out
 
 
@@ -204,6 +206,8 @@ def test_a_number_within_its_tolerance_is_another_processor(
         ("dvc.lock", lambda: replace("dvc.lock", "python study", "python -O study"), "study.cmd: "),
         ("dvc.lock", lambda: replace("dvc.lock", "src/a.py", "src/b.py"), "src/a.py: True -> (abs"),
         ("dvc.lock", lambda: replace("dvc.lock", "study:\n    cmd", "other:\n    cmd"), "stages.s"),
+        (DESCRIBED, lambda: replace(DESCRIBED, '"a"', '"b"'), "distribution.0.@id: a -> b"),
+        (DESCRIBED, lambda: replace(DESCRIBED, '"@id": "a", ', ""), "@id: a -> (absent)"),
         (METRICS, lambda: Path(METRICS).unlink(), "file: committed -> (absent)"),
         ("data/metrics/new.json", lambda: write("data/metrics/new.json", "{}"), "file: (absent)"),
         ("data/llm/a.jsonl", lambda: write("data/llm/a.jsonl", ""), "file: (absent) -> new"),
@@ -235,9 +239,18 @@ def test_hashes_in_the_lock_say_no_more_than_the_files(
     replace("dvc.lock", "md5: aa", "md5: cc")
     assert main(["compare"]) == 0
     assert capsys.readouterr().out == (
-        "The regenerated results say the same as those of HEAD, in other bytes in 1 of 10 files.\n"
+        "The regenerated results say the same as those of HEAD, in other bytes in 1 of 11 files.\n"
         "  dvc.lock: the same values and declarations\n"
     )
+
+
+def test_hashes_in_a_description_of_data_say_no_more_than_the_files(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    replace(DESCRIBED, "0a", "0b")
+    replace(DESCRIBED, "9 B", "8 B")
+    assert main(["compare"]) == 0
+    assert f"  {DESCRIBED}: the same values" in capsys.readouterr().out
 
 
 def test_prose_beside_generated_tables_is_no_result(

@@ -320,6 +320,7 @@ def test_a_change_of_the_section_of_a_new_study_runs_it_alone(with_study):
 
 
 def test_the_tests_of_the_pipeline_accept_a_new_study_and_its_own_pass(with_study):
+    with_study.dvc("repro", "--single-item", "data_card")  # it lists every file of data
     with_study.run("git", "add", "--all")
     names = ("declarations", "layers", "files", "reruns")
     paths = [f"tests/pipeline/test_{name}.py" for name in names]

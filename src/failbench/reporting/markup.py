@@ -22,6 +22,8 @@ LATEX_SPECIAL = {
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
     "±": r"$\pm$",
+    "≤": r"$\leq$",
+    "≥": r"$\geq$",
     # LaTeX stops at the sign itself
     "−": "$-$",
 }

@@ -13,7 +13,11 @@ import yaml
 from failbench.errors import BadInputError
 from failbench.reproduction.difference import Difference
 from failbench.reproduction.drawing import drawing_differences
-from failbench.reproduction.leaves import lock_differences, metrics_differences
+from failbench.reproduction.leaves import (
+    described_differences,
+    lock_differences,
+    metrics_differences,
+)
 from failbench.reproduction.marked import generated_differences
 from failbench.reproduction.printed import text_differences
 from failbench.reproduction.revision import Revision
@@ -132,4 +136,5 @@ READERS: dict[FileKind, Reader] = {
     "marked": _marked,
     "drawing": drawing_differences,
     "lock": lock_differences,
+    "described": described_differences,
 }

@@ -1,4 +1,4 @@
-"""Nested files: metrics, and the lock of the pipeline."""
+"""Nested files: metrics, the lock of the pipeline, and the description of the data."""
 
 from __future__ import annotations
 
@@ -25,6 +25,25 @@ def lock_differences(committed: bytes, regenerated: bytes, rule: FileRule) -> li
     """
     before, after = (_declared(yaml.safe_load(text)) for text in (committed, regenerated))
     return _differences(before, after, rule.tolerance)
+
+
+def described_differences(committed: bytes, regenerated: bytes, rule: FileRule) -> list[Difference]:
+    """Differences between two descriptions of data, in Croissant's JSON-LD.
+
+    Hashes and sizes are ignored: the files themselves are compared.
+    """
+    before, after = (_without_hashes(json.loads(text)) for text in (committed, regenerated))
+    return _differences(before, after, rule.tolerance)
+
+
+def _without_hashes(description: object) -> object:
+    """A description without what identifies the content of files, lists keyed by position."""
+    if isinstance(description, dict):
+        kept = description.keys() - {"sha256", "contentSize"}
+        return {key: _without_hashes(value) for key, value in description.items() if key in kept}
+    if isinstance(description, list):
+        return {str(place): _without_hashes(item) for place, item in enumerate(description)}
+    return description
 
 
 def _declared(lock: dict[str, object]) -> object:

@@ -12,7 +12,9 @@ from typing import Literal
 
 from failbench.errors import BadInputError
 
-FileKind = Literal["recorded", "parquet", "metrics", "points", "table", "marked", "drawing", "lock"]
+FileKind = Literal[
+    "recorded", "parquet", "metrics", "points", "table", "marked", "drawing", "lock", "described"
+]
 """How a file is compared; see :mod:`failbench.reproduction.comparison`."""
 
 
@@ -78,6 +80,13 @@ FILE_RULES = (
     FileRule("paper/tables/cost.*", "recorded", EXACT, "Measured by `make cost`, not by a stage."),
     FileRule("paper/tables/million.*", "recorded", EXACT, "Measured by `make million`."),
     FileRule("data/files.csv", "recorded", EXACT, "The dictionary of files, written by hand."),
+    FileRule("data/README.md", "table", EXACT, "Counts of rows, and sizes in megabytes."),
+    FileRule(
+        "data/croissant.json",
+        "described",
+        EXACT,
+        "Its fields; hashes and sizes follow files.",
+    ),
     FileRule(
         "figures/matplotlibrc", "recorded", EXACT, "The style of the figures, written by hand."
     ),

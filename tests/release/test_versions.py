@@ -1,0 +1,54 @@
+"""A version is declared once: what repeats it agrees, and the changelog has it on top."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+
+import yaml
+
+from failbench.datacard.citation import Citation
+from pipeline import REPOSITORY
+
+PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+CHANGELOG = (REPOSITORY / "CHANGELOG.md").read_text(encoding="utf-8")
+CITATION = Citation.model_validate(
+    yaml.safe_load((REPOSITORY / "CITATION.cff").read_text(encoding="utf-8"))
+)
+SECTIONS = {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
+"""Those of Keep a Changelog 1.1."""
+RELEASES = re.findall(r"^## \[(\d+\.\d+\.\d+)\] - (\d{4}-\d\d-\d\d)$", CHANGELOG, re.MULTILINE)
+
+
+def test_the_citation_has_the_version_the_licence_and_the_authors_of_the_package():
+    assert CITATION.version == PROJECT["version"]
+    assert CITATION.license == PROJECT["license"]
+    assert [author.name for author in CITATION.authors] == [
+        author["name"] for author in PROJECT["authors"]
+    ]
+
+
+def test_the_last_release_of_the_changelog_is_the_version_that_is_cited():
+    assert RELEASES[0] == (CITATION.version, CITATION.date_released.isoformat())
+
+
+def test_releases_are_in_order_and_none_stands_twice():
+    numbers = [tuple(map(int, version.split("."))) for version, _ in RELEASES]
+    dates = [date for _, date in RELEASES]
+    assert numbers == sorted(set(numbers), reverse=True)
+    assert dates == sorted(dates, reverse=True)
+
+
+def test_the_changelog_has_its_form():
+    headings = re.findall(r"^(#+) (.+)$", CHANGELOG, re.MULTILINE)
+    assert headings[:2] == [("#", "Changelog"), ("##", "[Unreleased]")]
+    assert {text for level, text in headings if level == "###"} <= SECTIONS
+    assert sum(level == "##" for level, _ in headings) == len(RELEASES) + 1
+
+
+def test_no_module_of_the_package_names_the_version():
+    version = re.escape(PROJECT["version"])
+    declared = re.compile(rf"version\w*\s*=\s*[\"']{version}[\"']")
+    package = (REPOSITORY / "src/failbench").rglob("*.py")
+    naming = [path.name for path in package if declared.search(path.read_text(encoding="utf-8"))]
+    assert naming == []
