@@ -12,17 +12,19 @@ from failbench.monitored.versions import read_rules
 from failbench.page.answers import answers_by_scenario
 from failbench.page.curves import MOST_POINTS, MOST_POINTS_ELSEWHERE, curves
 from failbench.page.document import page_of
+from failbench.page.explanations import explanations
 from failbench.page.failure import LookAlikes, Monitored, details
-from failbench.page.failures import failures
+from failbench.page.failures import failures, settings_of
 from failbench.page.landing import landing
 from failbench.page.logs import LOG_SCHEMA, answers_to_logs
+from failbench.page.settings import ShownIntervals
 from failbench.prediction.main_study import LANGUAGE_MODELS, prediction_files
 from failbench.prediction.neighbours import NEIGHBOUR_SCHEMA
 from failbench.prediction.slices import ReferenceStudy
 from failbench.predictions import PREDICTION_SCHEMA
-from failbench.statistics.method_intervals import IntervalSettings
-from failbench.statistics.settings import read_with_statistics
+from failbench.statistics.settings import read_statistics
 from failbench.studies.difficulty.measure import DIFFICULTY_SCHEMA
+from failbench.studies.explanations.measure import ANSWER_SCHEMA, CONDITION_SCHEMA
 from failbench.studies.intervals.tables import Design
 from failbench.studies.monitor.settings import JudgedRuns, versioned
 from failbench.studies.unknown_anatomy.measurements import PARTNER_SCHEMA
@@ -38,6 +40,7 @@ DIFFICULTY = Path("data/measurements/difficulty/scenarios.parquet")
 NEIGHBOURS = Path("data/measurements/unknown_anatomy/neighbours.parquet")
 PARTNERS = Path("data/measurements/unknown_anatomy/partners.parquet")
 LOGS = Path("data/measurements/diagnose_logs/answers.parquet")
+EXPLANATIONS = Path("data/measurements/explanations")
 MONITORED = Path("data/monitor")
 INVARIANTS = Path("data/measurements/invariants")
 PAGE = Path("paper/report.html")
@@ -45,7 +48,7 @@ PAGE = Path("paper/report.html")
 
 def main() -> None:
     methods = read_names("methods")
-    confidence = read_with_statistics("intervals", IntervalSettings).confidence
+    confidence = read_statistics(ShownIntervals).confidence
     study = read_section("nested_cv", ReferenceStudy)
     judged = read_section("monitor", JudgedRuns)
     paper = read_reported()
@@ -61,6 +64,10 @@ def main() -> None:
         read_output(NEIGHBOURS, NEIGHBOUR_SCHEMA),
         read_output(PARTNERS, PARTNER_SCHEMA),
     )
+    explained = explanations(
+        read_output(EXPLANATIONS / "answers.parquet", ANSWER_SCHEMA),
+        read_output(EXPLANATIONS / "conditions.parquet", CONDITION_SCHEMA),
+    )
     design = Design.of(predictions)
     answers = answers_by_scenario(predictions)
     reference, seed = f"{study.architecture}-{study.optimizer}", min(study.run_seeds)
@@ -75,7 +82,7 @@ def main() -> None:
                 scenarios,
                 telemetry.runs,
                 answers,
-                {},
+                explained,
                 answers_to_logs(logs, reference),
                 monitored,
                 alike,
@@ -89,7 +96,7 @@ def main() -> None:
                     seed,
                     MOST_POINTS if setting == reference else MOST_POINTS_ELSEWHERE,
                 )
-                for setting in index["settings"]
+                for setting in settings_of(telemetry.runs, reference)
             },
         }
     )
