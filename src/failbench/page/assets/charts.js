@@ -44,6 +44,7 @@ function lineChart(chart) {
   let [low, high] = extent(values);
   if (low === high) [low, high] = low === 0 ? [0, 1] : [low - Math.abs(low) * 0.1, low + Math.abs(low) * 0.1];
   if (!log && low > 0 && low / high < 0.4) low = 0;
+  if (!log) [low, high] = roundRange(low, high, small ? 2 : 5);
   const box = small
     ? { left: 34, right: 8, top: 18, bottom: 20 }
     : { left: 56, right: 14, top: 26, bottom: 40 };
@@ -58,7 +59,7 @@ function lineChart(chart) {
       s("text", { class: "tick", x: box.left - 5, y: place, dy: "0.32em", "text-anchor": "end" }, axisNumber(tick)),
     );
   }
-  for (const tick of x.ticks(small ? 3 : Math.max(3, Math.floor(width / 90)))) {
+  for (const tick of x.ticks(small ? 4 : Math.max(3, Math.floor(width / 90)))) {
     const place = x(tick).toFixed(1);
     const base = height - box.bottom;
     parts.push(

@@ -175,7 +175,7 @@ function answersTable(rows, card, total, name) {
       },
     ],
     rows,
-    { caption: `${name}: answers to this scenario` },
+    { caption: `${name}: answers to this scenario`, hideCaption: true },
   );
 }
 
@@ -217,7 +217,7 @@ function logsTable(detail) {
         { label: "Answers", value: (row) => row.answers, numeric: true },
       ],
       detail.logs,
-      { caption: "Answers of failbench diagnose to logs of this scenario" },
+      { caption: "Answers of failbench diagnose to logs of this scenario", hideCaption: true },
     ),
   ];
 }
