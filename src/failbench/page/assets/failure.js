@@ -78,7 +78,7 @@ function runSection(card, detail, first) {
         "p",
         {},
         `The fault is switched on at step ${recorded.onset} of ${recorded.planned}; the run ${outcomeVerb(recorded.outcome)} at step ${recorded.failure}.`,
-        drawn.error ? " It ended with:" : " It raised no error.",
+        drawn.error ? " Its end, as recorded:" : " It raised no error.",
       ),
       drawn.error ? h("p", { class: "quoted verbatim", tabindex: "0", role: "region", "aria-label": "Error text" }, drawn.error) : "",
     );
@@ -175,7 +175,7 @@ function answersTable(rows, card, total, name) {
       },
     ],
     rows,
-    { caption: `${name}: answers to this scenario`, hideCaption: true },
+    { caption: `${name}: answers to this scenario`, hideCaption: true, className: "said" },
   );
 }
 
