@@ -15,7 +15,7 @@ from failbench.reporting.run_curves import pairs
 from failbench.telemetry import Telemetry
 
 MOST_POINTS: Final = 120
-MOST_POINTS_ELSEWHERE: Final = 60
+MOST_POINTS_ELSEWHERE: Final = 50
 """Of a curve in the reference setting, and in the others, so that the page stays small."""
 
 
