@@ -249,6 +249,14 @@ def test_another_signal_and_setting_draw_another_picture_that_says_what_it_is(pa
     assert f"step {onset[0]}" in picture.locator("desc").text_content()
 
 
+def test_a_loss_that_is_no_number_any_more_is_said_in_words(page_at):
+    run = "loss_scale_too_large-transformer-adamw-s0"
+    steps = pl.read_parquet(REPOSITORY / "data/telemetry/steps/transformer-adamw.parquet")
+    lost = steps.filter(pl.col("run_id") == run, ~pl.col("loss").is_finite())["step"].min()
+    page = page_at("#/failure/loss_scale_too_large")
+    assert f"From step {lost} on" in page.locator("section").first.inner_text()
+
+
 def test_a_table_sorts_by_its_heading_and_says_so(page_at):
     page = page_at("#/failure/learning_rate_jump")
     table = page.locator("table").filter(has_text="Random forest").first

@@ -77,6 +77,7 @@ function runSection(card, detail, first) {
       h(
         "p",
         {},
+        notFinite(pointsOf(curvesOf(state.setting, card.id).run[state.signal]), index.signals[state.signal]),
         `The fault is switched on at step ${recorded.onset} of ${recorded.planned}; the run ${outcomeVerb(recorded.outcome)} at step ${recorded.failure}.`,
         error ? " Its end, as recorded:" : " It raised no error.",
       ),
@@ -268,7 +269,7 @@ function alikeSection(card, detail) {
     h(
       "p",
       {},
-      `Over methods and ${plural(alike.runs, "run")} in all settings, ${percent(alike.ease)} of answers are right; the most frequent wrong answer is `,
+      `Over methods, architectures and seeds (${plural(alike.runs, "run")}), ${percent(alike.ease)} of answers are right; the most frequent wrong answer is `,
       h("strong", {}, index.answers[alike.instead].toLowerCase()),
       ` (${percent(alike.instead_share)}). Of the runs whose features are nearest, ${percent(alike.neighbours_right)} have its category.`,
     ),
