@@ -35,7 +35,7 @@ function marksOf(recorded) {
 // Where a curve first has a value that is no finite number, as a sentence.
 function notFinite(points, label) {
   const first = points.find((point) => point[1] === null);
-  return first ? `From step ${first[0]} on, values of ${label} are missing where they are no finite numbers. ` : "";
+  return first ? `At step ${first[0]} the ${label.split(",")[0]} is no finite number for the first time. ` : "";
 }
 
 function describeRun(card, recorded, signal, run) {
