@@ -50,7 +50,7 @@ def test_other_settings_of_language_models_run_no_fit_again(reruns) -> None:
         ("paper_audit", {"paper_audit"}),
         ("gallery", {"gallery"}),
         ("controls", {"measure_controls", "controls"}),
-        ("significance", {"significance", "negative_results"}),
+        ("significance", {"significance"}),
         ("risk_coverage", {"risk_coverage"}),
         ("human_baseline", {"human_baseline"}),
         ("difficulty", {"measure_difficulty", "difficulty", "human_baseline", "benchmark"}),

@@ -146,6 +146,12 @@ FILE_RULES = (
         EXACT,
         "Written by the stage negative_results, as the table in paper/tables.",
     ),
+    FileRule(
+        "paper/report.html",
+        "table",
+        EXACT,
+        "As tables: what it shows is printed to a last digit, and its curves are recorded ones.",
+    ),
     FileRule("README.md", "marked", EXACT, "Its generated tables, as in paper/tables."),
     FileRule(
         "figures/*.svg",

@@ -1,0 +1,92 @@
+"""Landing: the finding, and accuracies reported and measured, as the first view shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from failbench.features.catalogue import PRIMARY_SET
+from failbench.page.answers import method_facts, shown_order
+from failbench.reporting.captions import DEVELOPMENT_NOTE, SCALE_NOTE
+from failbench.reporting.cells import Measured
+from failbench.reporting.labels import is_blind
+from failbench.reporting.reported import Reported, reported_accuracies
+from failbench.studies.intervals.finding import finding
+from failbench.studies.intervals.tables import Design
+
+TOLD_NOTE: Final = (
+    "Hollow: methods that are handed the true category, wholly or for part of their answers. They "
+    "show what an assumption about people comes to, and are no diagnosis."
+)
+
+ESTIMATE: Final = ("value", "ci_low", "ci_high", "n")
+
+
+def landing(
+    measured: Measured,
+    paper: Reported,
+    design: Design,
+    *,
+    confidence: float,
+) -> dict[str, object]:
+    """What the first view shows.
+
+    Parameters
+    ----------
+    measured
+        Estimates by feature set, method and metric, as in ``data/metrics/intervals.json``.
+    paper
+        The numbers that the paper prints.
+    design
+        Of the main study: its repeats, its seeds, and the most frequent category.
+    confidence
+        Of the measured intervals, as a fraction.
+
+    Returns
+    -------
+    dict
+        Texts, and ``rows``: methods in the order of labels, those last that are development and
+        those after them that are told the true category; each with ``measured`` and, where the
+        paper has a number, ``reported``, as fractions.
+    """
+    of_methods = measured[PRIMARY_SET]
+    rows = [_row(method, of_methods[method], paper) for method in shown_order([*of_methods])]
+    blind = sum(map(is_blind, of_methods))
+    n = int(next(iter(of_methods.values()))["accuracy"]["n"])
+    text = finding(measured, paper, confidence=confidence).strip()
+    measured_how = (
+        f"Failures of {n} scenarios in the reference setting, {design.seeds} seeds, "
+        f"{design.repeats} repeats of the folds, the paper's 19 features; each answer is by a fit "
+        f"that has not learnt from its scenario. {100 * confidence:g} % intervals by resampling "
+        "scenarios and seeds. The paper's scenarios are others than these, and not released."
+    )
+    return {
+        "finding": text,
+        "scale": SCALE_NOTE,
+        "majority": dict(design.majority),
+        "rows": rows,
+        "title": "How often each method names the right cause of a failure",
+        "description": f"Dots with intervals for {len(rows)} measured methods, {blind} of "
+        f"which diagnose scenarios that neither they nor their authors have seen, and diamonds for "
+        f"what the paper reports. {text}",
+        "caption": [
+            measured_how,
+            f"* {DEVELOPMENT_NOTE}",
+            TOLD_NOTE,
+        ],
+    }
+
+
+def _row(
+    method: str, estimates: Mapping[str, Mapping[str, float]], paper: Reported
+) -> dict[str, object]:
+    reported = reported_accuracies(paper).get(method)
+    in_table = paper.tables.methods.rows.get(method)
+    low, high = (None, None) if in_table is None else in_table.interval or (None, None)
+    return {
+        **method_facts(method),
+        "measured": {key: estimates["accuracy"][key] for key in ESTIMATE},
+        "reported": None
+        if reported is None
+        else {"value": reported, "ci_low": low, "ci_high": high},
+    }
