@@ -1,0 +1,5 @@
+// Boot: everything is registered; the page begins.
+
+document.getElementById("scale").textContent = data("landing").scale;
+start();
+performance.mark("failbench-ready");

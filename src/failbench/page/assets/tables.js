@@ -1,0 +1,74 @@
+// Tables: rows of records under headings that sort them.
+
+// columns: {label, value(row) -> number or text to sort by, cell(row) -> what is shown, numeric,
+// rowHeader}; options: {caption, sort: index of the column that sorts at first, descending, rowClass(row)}.
+function sortableTable(columns, rows, options = {}) {
+  const body = h("tbody");
+  const headings = columns.map((column, index) =>
+    h(
+      "th",
+      { scope: "col", class: column.numeric ? "number" : null },
+      h("button", { type: "button", onclick: () => sortBy(index) }, column.label),
+    ),
+  );
+  const state = { index: null, descending: false };
+
+  function compare(a, b) {
+    const missing = (x) => x === null || x === undefined || Number.isNaN(x);
+    if (missing(a) || missing(b)) return missing(a) - missing(b); // last in both directions
+    const order = typeof a === "number" ? a - b : String(a).localeCompare(String(b), "en");
+    return state.descending ? -order : order;
+  }
+
+  function draw() {
+    const value = state.index === null ? null : columns[state.index].value;
+    const ordered = value ? [...rows].sort((a, b) => compare(value(a), value(b))) : rows;
+    headings.forEach((heading, index) => {
+      if (index === state.index) {
+        heading.setAttribute("aria-sort", state.descending ? "descending" : "ascending");
+      } else heading.removeAttribute("aria-sort");
+    });
+    body.replaceChildren(
+      ...ordered.map((row) =>
+        h(
+          "tr",
+          { class: options.rowClass ? options.rowClass(row) : null },
+          columns.map((column) => {
+            const shown = column.cell ? column.cell(row) : column.value(row);
+            const attributes = { class: column.numeric ? "number" : null };
+            return column.rowHeader
+              ? h("th", { scope: "row", ...attributes }, shown)
+              : h("td", attributes, shown ?? "–");
+          }),
+        ),
+      ),
+    );
+  }
+
+  function sortBy(index) {
+    // numbers begin with the largest, words with the first
+    const first = Boolean(columns[index].numeric);
+    state.descending = state.index === index ? !state.descending : first;
+    state.index = index;
+    draw();
+    say(`Sorted by ${columns[index].label}, ${state.descending ? "descending" : "ascending"}.`);
+  }
+
+  if (options.sort !== undefined) {
+    state.index = options.sort;
+    state.descending = Boolean(options.descending);
+  }
+  draw();
+  const label = typeof options.caption === "string" ? options.caption : "Table";
+  return h(
+    "div",
+    { class: "scroll", role: "region", tabindex: "0", "aria-label": label },
+    h(
+      "table",
+      {},
+      options.caption ? h("caption", {}, options.caption) : null,
+      h("thead", {}, h("tr", {}, headings)),
+      body,
+    ),
+  );
+}
