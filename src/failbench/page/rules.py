@@ -132,7 +132,9 @@ def rules_section(
         }
 
     return {
-        "rules": [_rule(rule, [condition(part) for part in rule.conditions]) for rule in SIMPLE_RULES],
+        "rules": [
+            _rule(rule, [condition(part) for part in rule.conditions]) for rule in SIMPLE_RULES
+        ],
         "fallback": FALLBACK,
         "features": {
             feature.name: _feature(feature)

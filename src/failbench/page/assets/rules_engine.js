@@ -36,6 +36,7 @@ const rulesEngine = (() => {
       const conditions = rule.conditions.map((condition) => evaluate(condition, log, features));
       let state = "no match";
       if (setAside) state = "set aside";
+      else if (conditions.some(({ holds }) => holds === false)) state = "no match";
       else if (conditions.some(({ holds }) => holds === null)) state = "not evaluated";
       else if (conditions.every(({ holds }) => holds)) state = "matched";
       evaluated.push({ rule, state, conditions });
