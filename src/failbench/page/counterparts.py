@@ -56,6 +56,8 @@ class Counterpart:
         Keys of the number in ``paper.yaml``, joined by dots.
     ours
         Where ours are; none where no study measures it.
+    unit
+        Of ours, where it is another than the paper's.
     audit
         Claims of ``data/reported/claims.yaml`` that test it.
     note
@@ -64,6 +66,7 @@ class Counterpart:
 
     path: str
     ours: tuple[Reference, ...]
+    unit: str
     audit: tuple[str, ...]
     note: str
 
@@ -87,7 +90,9 @@ def counterparts() -> dict[str, Counterpart]:
                 TABLE, path, "has no number of ours and no reason.", "Write the note."
             )
         ours = tuple(Reference.parse(part) for part in row["ours"].split())
-        table[path] = Counterpart(path, ours, tuple(row["audit"].split()), row["note"])
+        table[path] = Counterpart(
+            path, ours, row["unit"], tuple(row["audit"].split()), row["note"]
+        )
     return table
 
 

@@ -12,6 +12,7 @@ import polars as pl
 from failbench.errors import BadInputError
 from failbench.page.counterparts import TABLE, Counterpart, Metrics, counterparts, looked_up
 from failbench.reporting.labels import ARCHITECTURE_LABELS, CATEGORY_LABELS, METHOD_LABELS
+from failbench.reporting.reported import Reported
 
 PAPER: Final = "data/reported/paper.yaml"
 AUDIT: Final = "data/plots/paper_audit.csv"
@@ -50,14 +51,14 @@ _QUANTITIES: Final = {
 
 
 def reported_section(
-    paper: Mapping[str, object], metrics: Metrics, audit: pl.DataFrame
+    paper: Reported, metrics: Metrics, audit: pl.DataFrame
 ) -> dict[str, object]:
     """Every number that the paper prints, and what is known of it here.
 
     Parameters
     ----------
     paper
-        ``data/reported/paper.yaml`` as it was read.
+        The numbers that the paper prints.
     metrics
         Files of ``data/metrics`` by name, those that ``counterparts.studies()`` names.
     audit
@@ -95,7 +96,7 @@ def reported_section(
     }
 
 
-def paper_numbers(paper: Mapping[str, object]) -> Iterator[dict[str, object]]:
+def paper_numbers(paper: Reported) -> Iterator[dict[str, object]]:
     """Every number or series of numbers of the paper.
 
     Yields
@@ -103,13 +104,14 @@ def paper_numbers(paper: Mapping[str, object]) -> Iterator[dict[str, object]]:
     dict
         ``path``, ``place``, ``quantity``, ``unit`` and ``printed``, a list.
     """
+    stated_there = paper.model_dump(mode="json", exclude_unset=True)
     for kind in ("tables", "figures"):
-        for name, table in _mapping(paper[kind]).items():
+        for name, table in _mapping(stated_there[kind]).items():
             of_table = _mapping(table)
             place = str(of_table["place"])
             for row, cells in _mapping(of_table["rows"]).items():
                 yield from _cells(f"{kind}.{name}.rows.{row}", place, name, row, cells)
-    for name, claim in _mapping(paper["claims"]).items():
+    for name, claim in _mapping(stated_there["claims"]).items():
         stated = _mapping(claim)
         yield {
             "path": f"claims.{name}",
@@ -198,6 +200,7 @@ def _row(
             {"where": str(place), **looked_up(place, metrics, counterpart.path)}
             for place in counterpart.ours
         ],
+        "ours_unit": counterpart.unit or number["unit"],
         "audit": audited,
         "verdict": _worst([str(claim["verdict"]) for claim in audited]),
         "note": counterpart.note,
@@ -214,6 +217,7 @@ def _statement(claim: Mapping[str, object]) -> dict[str, object]:
         "printed": [],
         "sections": sections_of(str(claim["place"])),
         "ours": [],
+        "ours_unit": "statement",
         "audit": [_audited(claim)],
         "verdict": claim["verdict"],
         "note": "a statement, or a relation between several numbers",

@@ -21,7 +21,7 @@ from failbench.features.catalogue import FEATURES, MEMORY_WARNING, PRIMARY_SET, 
 from failbench.features.feature import CEILING, RECENT_STEPS, Feature
 from failbench.features.feature_table import to_frame
 from failbench.methods.healthy_band import healthy_band
-from failbench.methods.rules import Declared, ErrorMatches, LeavesBand, Rule, resolve_condition
+from failbench.methods.rules import Crosses, Declared, ErrorMatches, LeavesBand, Rule, resolve_condition
 from failbench.methods.simple_rules import (
     FALLBACK,
     SIMPLE_RULES,
@@ -33,6 +33,7 @@ from failbench.reporting.labels import CATEGORY_LABELS, FEATURE_SET_LABELS
 from failbench.vocabulary import CATEGORIES
 
 METHOD: Final = "simple_rules"
+THRESHOLD_DIGITS: Final = 12
 ACCURACY_METRICS: Final = "data/metrics/intervals.json"
 
 SIGNALS_OF_FEATURES: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
@@ -125,9 +126,13 @@ def rules_section(
                 "shown": declared.pattern,
             }
         resolved = resolve_condition(declared, band, settings.healthy_sds, limits)
+        assert isinstance(resolved, Crosses)
         return {
             "kind": "crosses",
-            **asdict(resolved),
+            "feature": resolved.feature,
+            "side": resolved.side,
+            # the last digits of a mean depend on the order of a sum
+            "threshold": float(f"{resolved.threshold:.{THRESHOLD_DIGITS}g}"),
             "of_healthy": isinstance(declared, LeavesBand),
         }
 
