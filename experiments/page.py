@@ -4,46 +4,111 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import polars as pl
+
 from failbench.features.catalogue import PRIMARY_SET
+from failbench.monitored.verdicts import BREAK_SCHEMA, END_SCHEMA, OWN, VERDICT_SCHEMA
+from failbench.monitored.versions import read_rules
+from failbench.page.answers import answers_by_scenario
+from failbench.page.curves import MOST_POINTS, MOST_POINTS_ELSEWHERE, curves
 from failbench.page.document import page_of
+from failbench.page.failure import LookAlikes, Monitored, details
+from failbench.page.failures import failures
 from failbench.page.landing import landing
+from failbench.page.logs import LOG_SCHEMA, answers_to_logs
 from failbench.prediction.main_study import LANGUAGE_MODELS, prediction_files
+from failbench.prediction.neighbours import NEIGHBOUR_SCHEMA
+from failbench.prediction.slices import ReferenceStudy
 from failbench.predictions import PREDICTION_SCHEMA
-from failbench.statistics.settings import read_with_statistics
 from failbench.statistics.method_intervals import IntervalSettings
+from failbench.statistics.settings import read_with_statistics
+from failbench.studies.difficulty.measure import DIFFICULTY_SCHEMA
 from failbench.studies.intervals.tables import Design
+from failbench.studies.monitor.settings import JudgedRuns, versioned
+from failbench.studies.unknown_anatomy.measurements import PARTNER_SCHEMA
+from recordings import read_recordings
 from report import read_metrics, read_reported
-from stage import read_names, read_outputs, run
+from stage import read_names, read_output, read_outputs, read_section, run
 
 INTERVALS = Path("data/metrics/intervals.json")
 PREDICTIONS = Path("data/predictions/nested_cv")
+TELEMETRY = Path("data/telemetry")
+SCENARIOS = Path("data/scenarios")
+DIFFICULTY = Path("data/measurements/difficulty/scenarios.parquet")
+NEIGHBOURS = Path("data/measurements/unknown_anatomy/neighbours.parquet")
+PARTNERS = Path("data/measurements/unknown_anatomy/partners.parquet")
+LOGS = Path("data/measurements/diagnose_logs/answers.parquet")
+MONITORED = Path("data/monitor")
+INVARIANTS = Path("data/measurements/invariants")
 PAGE = Path("paper/report.html")
 
 
 def main() -> None:
     methods = read_names("methods")
-    settings = read_with_statistics("intervals", IntervalSettings)
+    confidence = read_with_statistics("intervals", IntervalSettings).confidence
+    study = read_section("nested_cv", ReferenceStudy)
+    judged = read_section("monitor", JudgedRuns)
     paper = read_reported()
     measured = read_metrics(INTERVALS, PRIMARY_SET)
+    telemetry, scenarios = read_recordings(TELEMETRY, SCENARIOS)
     predictions = read_outputs(
         PREDICTIONS, prediction_files(methods), PREDICTION_SCHEMA, (LANGUAGE_MODELS,)
     )
+    logs = read_output(LOGS, LOG_SCHEMA)
+    monitored = read_monitored(judged.versions[-1])
+    alike = LookAlikes(
+        read_output(DIFFICULTY, DIFFICULTY_SCHEMA),
+        read_output(NEIGHBOURS, NEIGHBOUR_SCHEMA),
+        read_output(PARTNERS, PARTNER_SCHEMA),
+    )
     design = Design.of(predictions)
+    answers = answers_by_scenario(predictions)
+    reference, seed = f"{study.architecture}-{study.optimizer}", min(study.run_seeds)
+    index = failures(
+        scenarios, telemetry.runs, answers, alike.difficulty, reference=reference, seed=seed
+    )
     text = page_of(
         {
-            "landing": landing(
-                measured,
-                paper,
-                design.majority,
-                confidence=settings.confidence,
-                repeats=design.repeats,
-                seeds=design.seeds,
+            "landing": landing(measured, paper, design, confidence=confidence),
+            "failures": index,
+            "failure": details(
+                scenarios,
+                telemetry.runs,
+                answers,
+                {},
+                answers_to_logs(logs, reference),
+                monitored,
+                alike,
+                reference=reference,
+                seed=seed,
             ),
+            **{
+                f"curves-{setting}": curves(
+                    telemetry,
+                    setting,
+                    seed,
+                    MOST_POINTS if setting == reference else MOST_POINTS_ELSEWHERE,
+                )
+                for setting in index["settings"]
+            },
         }
     )
     PAGE.parent.mkdir(parents=True, exist_ok=True)
     PAGE.write_text(text, encoding="utf-8")
     print(f"{PAGE}: {PAGE.stat().st_size / 1e6:.2f} MB")
+
+
+def read_monitored(version: str) -> Monitored:
+    """What the monitor saw of runs by a version of its rules, by bounds of their own setting."""
+    of_version = (pl.col("version") == version) & (pl.col("bounds") == OWN)
+    breaks = read_output(INVARIANTS / "breaks.parquet", versioned(BREAK_SCHEMA))
+    verdicts = read_output(INVARIANTS / "verdicts.parquet", versioned(VERDICT_SCHEMA))
+    return Monitored(
+        read_rules(MONITORED, version),
+        breaks.filter(of_version),
+        verdicts.filter(of_version, pl.col("steps_ahead") == 0),
+        read_output(INVARIANTS / "ends.parquet", END_SCHEMA),
+    )
 
 
 if __name__ == "__main__":

@@ -63,7 +63,9 @@ def page_at(browser: Any) -> Iterator[Opened]:
     """
     contexts, troubles = [], []
 
-    def opened(route: str = "#/", *, viewport: dict[str, int] = DESKTOP, theme: str = "light") -> Any:
+    def opened(
+        route: str = "#/", *, viewport: dict[str, int] = DESKTOP, theme: str = "light"
+    ) -> Any:
         context = browser.new_context(viewport=viewport, color_scheme=theme)
         context.set_offline(True)
         contexts.append(context)
@@ -75,9 +77,11 @@ def page_at(browser: Any) -> Iterator[Opened]:
         page.on("pageerror", lambda error: troubles.append(str(error)))
         page.on(
             "request",
-            lambda request: None
-            if request.url.startswith((PAGE.as_uri(), "data:"))
-            else troubles.append(f"asked for {request.url}"),
+            lambda request: (
+                None
+                if request.url.startswith((PAGE.as_uri(), "data:"))
+                else troubles.append(f"asked for {request.url}")
+            ),
         )
         page.goto(PAGE.as_uri() + route)
         page.locator("main h1").wait_for()

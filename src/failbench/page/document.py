@@ -90,12 +90,12 @@ def script_hash(script: str) -> str:
 
 
 def data_block(name: str, value: object) -> str:
-    """A section of data, which is text to the browser until a view reads it.
+    r"""A section of data, which is text to the browser until a view reads it.
 
     No text in it can end the block: ``<`` is escaped as JSON allows it.
 
     >>> data_block("a", {"error": "</script>"})
-    '<script type="application/json" id="data-a">{"error":"\\\\u003c/script>"}</script>'
+    '<script type="application/json" id="data-a">{"error":"\\u003c/script>"}</script>'
 
     Raises
     ------

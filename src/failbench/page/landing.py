@@ -3,32 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 from failbench.features.catalogue import PRIMARY_SET
+from failbench.page.answers import method_facts, shown_order
 from failbench.reporting.captions import DEVELOPMENT_NOTE, SCALE_NOTE
 from failbench.reporting.cells import Measured
-from failbench.reporting.labels import (
-    in_label_order,
-    is_blind,
-    made_in_view,
-    method_label,
-    reads_label,
-    reads_true_category,
-)
+from failbench.reporting.labels import is_blind
 from failbench.reporting.reported import Reported
 from failbench.studies.intervals.finding import finding
+from failbench.studies.intervals.tables import Design
 
-ESTIMATE = ("value", "ci_low", "ci_high", "n")
+TOLD_NOTE: Final = (
+    "Hollow: methods that are handed the true category, wholly or for part of their answers. They "
+    "show what an assumption about people comes to, and are no diagnosis."
+)
+
+ESTIMATE: Final = ("value", "ci_low", "ci_high", "n")
 
 
 def landing(
     measured: Measured,
     paper: Reported,
-    majority: Mapping[str, float],
+    design: Design,
     *,
     confidence: float,
-    repeats: int,
-    seeds: int,
 ) -> dict[str, object]:
     """What the first view shows.
 
@@ -38,12 +37,10 @@ def landing(
         Estimates by feature set, method and metric, as in ``data/metrics/intervals.json``.
     paper
         The numbers that the paper prints.
-    majority
-        Accuracy of always naming the most frequent category, with its ``n``.
+    design
+        Of the main study: its repeats, its seeds, and the most frequent category.
     confidence
         Of the measured intervals, as a fraction.
-    repeats, seeds
-        Of the main study.
 
     Returns
     -------
@@ -53,37 +50,31 @@ def landing(
         paper has a number, ``reported``, as fractions.
     """
     of_methods = measured[PRIMARY_SET]
-    rows = [_row(method, of_methods[method], paper) for method in _in_order(of_methods)]
-    blind = [row for row in rows if not (row["told"] or row["development"])]
+    rows = [_row(method, of_methods[method], paper) for method in shown_order([*of_methods])]
+    blind = sum(map(is_blind, of_methods))
     n = int(next(iter(of_methods.values()))["accuracy"]["n"])
     text = finding(measured, paper, confidence=confidence).strip()
+    measured_how = (
+        f"Failures of {n} scenarios in the reference setting, {design.seeds} seeds, "
+        f"{design.repeats} repeats of the folds, the paper's 19 features; each answer is by a fit "
+        f"that has not learnt from its scenario. {100 * confidence:g} % intervals by resampling "
+        "scenarios and seeds. The paper's scenarios are others than these, and not released."
+    )
     return {
         "finding": text,
         "scale": SCALE_NOTE,
-        "majority": dict(majority),
+        "majority": dict(design.majority),
         "rows": rows,
         "title": "How often each method names the right cause of a failure",
-        "description": f"Dots with intervals for {len(rows)} measured methods, {len(blind)} of "
+        "description": f"Dots with intervals for {len(rows)} measured methods, {blind} of "
         f"which diagnose scenarios that neither they nor their authors have seen, and diamonds for "
         f"what the paper reports. {text}",
         "caption": [
-            f"Failures of {n} scenarios in the reference setting, {seeds} seeds, {repeats} repeats "
-            f"of the folds, the paper's 19 features; each answer is by a fit that has not learnt "
-            f"from its scenario. {100 * confidence:g} % intervals by resampling scenarios and "
-            "seeds. The paper's scenarios are others than these, and not released.",
+            measured_how,
             f"* {DEVELOPMENT_NOTE}",
-            "Hollow: methods that are handed the true category, wholly or for part of their "
-            "answers. They show what an assumption about people comes to, and are no diagnosis.",
+            TOLD_NOTE,
         ],
     }
-
-
-def _in_order(methods: Mapping[str, object]) -> list[str]:
-    """Blind methods, then development, then those that are told; within these by label order."""
-    return sorted(
-        in_label_order(methods),
-        key=lambda method: (not is_blind(method), reads_true_category(method)),
-    )
 
 
 def _row(
@@ -91,11 +82,7 @@ def _row(
 ) -> dict[str, object]:
     reported = paper.tables.methods.rows.get(method)
     return {
-        "method": method,
-        "label": method_label(method),
-        "reads": reads_label(method),
-        "told": reads_true_category(method),
-        "development": made_in_view(method) and not reads_true_category(method),
+        **method_facts(method),
         "measured": {key: estimates["accuracy"][key] for key in ESTIMATE},
         "reported": None
         if reported is None

@@ -1,1 +1,88 @@
-// Cards.
+// Cards: a scenario in short, and the marks that verdicts and categories have beside their names.
+
+const VERDICT_MARKS = { right: "✓", wrong: "✗", abstained: "–", divided: "≈" };
+
+const CATEGORY_SHAPES = {
+  memory_hardware: "M2 2h8v8h-8z",
+  optimization: "M6 1L11 10H1z",
+  data_pipeline: "M6 0.8L11.2 6L6 11.2L0.8 6z",
+  model_software: "M6 1a5 5 0 1 0 0.01 0z",
+  unknown: "M6 1a5 5 0 1 0 0.01 0zM6 3.4a2.6 2.6 0 1 1 -0.01 0z",
+};
+
+function verdictText(verdict) {
+  return h("span", { class: `verdict ${verdict}` }, h("span", { "aria-hidden": "true" }, `${VERDICT_MARKS[verdict]} `), verdict);
+}
+
+// A category has a shape and a name; its colour repeats them.
+function categoryTag(category) {
+  return h(
+    "span",
+    { class: `tag category ${category}` },
+    s("svg", { viewBox: "0 0 12 12", width: 11, height: 11, "aria-hidden": "true" }, s("path", { d: CATEGORY_SHAPES[category], "fill-rule": "evenodd" })),
+    ` ${data("failures").categories[category]}`,
+  );
+}
+
+function errorQuote(recorded) {
+  if (!recorded.error) return null;
+  const more = recorded.left_out ? h("span", { class: "caption" }, ` … ${recorded.left_out} characters more`) : null;
+  return h("p", { class: "quoted verbatim" }, recorded.error, more);
+}
+
+// How many methods that diagnose blind are right about it in most of their answers.
+function whoIsRight(card) {
+  const { methods } = data("failures");
+  const blind = methods.map((method, index) => [method, card.verdicts[index]]).filter(([method]) => !method.told && !method.development);
+  const right = blind.filter(([, verdict]) => verdict === "right");
+  const names = right.map(([method]) => method.label);
+  const shown = names.length > 4 ? `${names.slice(0, 4).join(", ")} and ${names.length - 4} more` : names.join(", ");
+  return h(
+    "p",
+    { class: "who" },
+    h("strong", {}, `${right.length} of ${blind.length}`),
+    " methods right",
+    right.length ? `: ${shown}` : "",
+  );
+}
+
+function failureCard(card, setting) {
+  const recorded = card.settings[setting];
+  const { outcomes } = data("failures");
+  const chart = h("div", { class: "drawn" });
+  const article = h(
+    "article",
+    { class: "card" },
+    h("h2", {}, h("a", { href: hashOf("failure", [card.id]) }, card.title)),
+    h(
+      "p",
+      { class: "tags" },
+      categoryTag(card.category),
+      " ",
+      h("span", { class: "tag" }, outcomes[recorded.outcome]),
+      " ",
+      h("span", { class: "tag" }, card.declared === card.measured ? `declared and measured ${card.declared}` : `declared ${card.declared}, measured ${card.measured}`),
+    ),
+    chart,
+    h("p", { class: "marks" }, `Fault at step ${recorded.onset}; ${outcomeVerb(recorded.outcome)} at step ${recorded.failure}.`),
+    errorQuote(recorded),
+    h("dl", {}, h("dt", {}, "Cause"), h("dd", {}, card.cause), h("dt", {}, "Remedy"), h("dd", {}, card.remedy)),
+    whoIsRight(card),
+  );
+  whenSeen(chart, () => chart.append(runChart(card, setting, card.signal, { width: 330, height: 130, small: true })));
+  return article;
+}
+
+// Draws what comes near the window alone: 76 pictures at once would delay the first.
+function whenSeen(element, draw) {
+  const watcher = new IntersectionObserver(
+    (entries) => {
+      if (entries.some((entry) => entry.isIntersecting)) {
+        watcher.disconnect();
+        draw();
+      }
+    },
+    { rootMargin: "600px" },
+  );
+  watcher.observe(element);
+}

@@ -1,1 +1,303 @@
-views.failure = { title: "Failure", render(container) { container.append(h("h1", {}, "Failure")); } };
+// Failure: one scenario in full.
+
+views.failure = {
+  title: "Failure",
+  render(container, route) {
+    const index = data("failures");
+    const card = index.cards.find((each) => each.id === route.rest[0]);
+    if (!card) {
+      container.append(
+        h("h1", {}, "There is no such failure"),
+        h("p", {}, `No scenario has the id “${route.rest[0] ?? ""}”. `, h("a", { href: hashOf("failures") }, "See all of them"), "."),
+      );
+      return;
+    }
+    const detail = data("failure")[card.id];
+    const setting = filterState(lastFilter).setting;
+    container.append(
+      neighboursOf(card),
+      h("h1", {}, card.title),
+      h(
+        "p",
+        { class: "tags" },
+        categoryTag(card.category),
+        " ",
+        h("span", { class: "tag" }, index.outcomes[detail.expected]),
+        " ",
+        h("span", { class: "tag" }, `declared ${card.declared}`),
+        " ",
+        h("span", { class: "tag" }, `measured ${card.measured}: ${percent(card.ease)} of answers right`),
+      ),
+      h("p", { class: "lead" }, card.cause),
+      h("p", {}, h("strong", {}, "Remedy. "), card.remedy),
+      runSection(card, detail, card.settings[setting] ? setting : index.reference),
+      saidSection(card, detail),
+      monitorSection(detail),
+      alikeSection(card, detail),
+      labelSection(card, detail),
+    );
+  },
+};
+
+function neighboursOf(card) {
+  const listed = found(filterState(lastFilter));
+  const place = listed.findIndex((each) => each.id === card.id);
+  const link = (each, text) => (each ? h("a", { href: hashOf("failure", [each.id]) }, text(each.title)) : null);
+  return h(
+    "nav",
+    { class: "beside", "aria-label": "Failures beside this one" },
+    h("a", { href: hashOf("failures", [], lastFilter) }, "All failures"),
+    place >= 0 ? link(listed[place - 1], (title) => `← ${title}`) : null,
+    place >= 0 ? link(listed[place + 1], (title) => `${title} →`) : null,
+  );
+}
+
+function runSection(card, detail, first) {
+  const index = data("failures");
+  const state = { setting: first, signal: card.signal };
+  const frame = h("div");
+  const facts = h("div", { "aria-live": "polite" });
+  const signals = h("select", { id: "choose-signal", onchange: (event) => { state.signal = event.target.value; draw(); } });
+  const settings = h(
+    "select",
+    { id: "choose-setting", onchange: (event) => { state.setting = event.target.value; draw(); } },
+    Object.keys(index.settings).filter((name) => card.settings[name]).map((name) => h("option", { value: name }, index.settings[name])),
+  );
+  settings.value = first;
+
+  function draw() {
+    const names = recordedSignals(state.setting, card.id);
+    if (!names.includes(state.signal)) state.signal = names[0];
+    signals.replaceChildren(...names.map((name) => h("option", { value: name }, index.signals[name])));
+    signals.value = state.signal;
+    frame.replaceChildren(drawnToWidth((width) => runChart(card, state.setting, state.signal, { width, height: width < 560 ? 260 : 340 })));
+    const recorded = card.settings[state.setting];
+    const drawn = detail.runs.find((run) => run.setting === state.setting && run.seed === index.seed);
+    facts.replaceChildren(
+      h(
+        "p",
+        {},
+        `The fault is switched on at step ${recorded.onset} of ${recorded.planned}; the run ${outcomeVerb(recorded.outcome)} at step ${recorded.failure}.`,
+        drawn.error ? " It ended with:" : " It raised no error.",
+      ),
+      drawn.error ? h("p", { class: "quoted verbatim", tabindex: "0", role: "region", "aria-label": "Error text" }, drawn.error) : "",
+    );
+  }
+
+  draw();
+  return h(
+    "section",
+    { "aria-labelledby": "of-run" },
+    h("h2", { id: "of-run" }, "The run over its twin"),
+    h(
+      "div",
+      { class: "fields" },
+      h("div", { class: "field" }, h("label", { for: "choose-signal" }, "Signal"), signals),
+      h("div", { class: "field" }, h("label", { for: "choose-setting" }, "Architecture and optimizer"), settings),
+    ),
+    h("figure", {}, runLegend(), frame, h("figcaption", {}, `Seed ${index.seed}. ${index.thinning}`)),
+    facts,
+    recordedTable(card, detail),
+  );
+}
+
+function recordedTable(card, detail) {
+  const index = data("failures");
+  const seeds = [...new Set(detail.runs.map((run) => run.seed))].sort();
+  const rows = Object.keys(index.settings).map((setting) => ({
+    setting,
+    runs: seeds.map((seed) => detail.runs.find((run) => run.setting === setting && run.seed === seed)),
+  }));
+  const cell = (run) => (run ? `${index.outcomes[run.outcome]}, ${run.onset} → ${run.failure}` : "–");
+  return h(
+    "details",
+    {},
+    h("summary", {}, "Every recorded run of this scenario"),
+    sortableTable(
+      [
+        { label: "Architecture, optimizer", value: (row) => index.settings[row.setting], rowHeader: true },
+        ...seeds.map((seed, place) => ({ label: `Seed ${seed}`, value: (row) => cell(row.runs[place]) })),
+      ],
+      rows,
+      { caption: "Outcome, and the steps of fault and failure" },
+    ),
+    Object.entries(detail.not_applicable).map(([architecture, reason]) => h("p", { class: "caption" }, `Not in ${architecture}: ${reason}`)),
+    Object.entries(detail.others).map(([outcome, condition]) => h("p", { class: "caption" }, `Some runs are ${index.outcomes[outcome]}: ${condition}`)),
+  );
+}
+
+function saidSection(card, detail) {
+  const index = data("failures");
+  const total = index.asked.answers;
+  const rows = detail.answers.map((answer, place) => ({ ...answer, ...index.methods[place] }));
+  const groups = [
+    ["Blind", "Neither these methods nor their authors have seen the scenario that they diagnose.", (row) => !row.told && !row.development],
+    ["Development", "These rest on the last version of the monitor’s rules, which was made with these scenarios in view.", (row) => row.development],
+    ["Told the true category", "These are handed it, wholly or for part of their answers: what an assumption about people comes to, and no diagnosis.", (row) => row.told],
+  ];
+  return h(
+    "section",
+    { "aria-labelledby": "of-methods" },
+    h("h2", { id: "of-methods" }, "What each method said"),
+    h(
+      "p",
+      {},
+      `${total} answers of each method: ${index.asked.seeds} seeds, each in ${index.asked.repeats} repeats of the folds, by fits that have not ` +
+        `learnt from this scenario, in ${index.settings[index.reference]}, on the paper’s 19 features. The true category is ${index.categories[card.category].toLowerCase()}.`,
+    ),
+    groups.map(([name, note, belongs]) => {
+      const group = rows.filter(belongs);
+      return group.length ? [h("h3", {}, name), h("p", { class: "caption" }, note), answersTable(group, card, total, name)] : null;
+    }),
+    explainedList(rows),
+    logsTable(detail),
+  );
+}
+
+function answersTable(rows, card, total, name) {
+  const index = data("failures");
+  const right = (row) => row.counts[card.category] ?? 0;
+  return sortableTable(
+    [
+      { label: "Method", value: (row) => row.label, cell: (row) => (row.told ? `○ ${row.label}` : row.label), rowHeader: true },
+      { label: "Reads", value: (row) => row.reads },
+      { label: "Mostly", value: (row) => row.verdict, cell: (row) => verdictText(row.verdict) },
+      { label: "Right", value: right, cell: (row) => `${right(row)} of ${total}`, numeric: true },
+      {
+        label: "Right by seed",
+        value: (row) => row.seeds.join(", "),
+        cell: (row) => h("span", { class: "nowrap" }, row.seeds.join(" · ")),
+      },
+      {
+        label: "Answers",
+        value: (row) => Object.keys(row.counts)[0],
+        cell: (row) => Object.entries(row.counts).map(([answer, count]) => `${index.answers[answer].toLowerCase()} ${count}`).join(", "),
+      },
+    ],
+    rows,
+    { caption: `${name}: answers to this scenario` },
+  );
+}
+
+// What one fit, that of the first repeat, rests on; rules decide by their last condition.
+function explainedList(rows) {
+  const index = data("failures");
+  const explained = rows.filter((row) => row.explained);
+  if (!explained.length) return null;
+  return [
+    h("h3", {}, "On which evidence"),
+    h("p", { class: "caption" }, index.explained),
+    explained.map((row) =>
+      h(
+        "details",
+        {},
+        h("summary", {}, `${row.label}: ${index.answers[row.explained.answer].toLowerCase()}`),
+        row.explained.evidence.length
+          ? h("ul", {}, row.explained.evidence.map((text) => h("li", {}, text)))
+          : h("p", { class: "nothing" }, "It gives none."),
+        row.explained.left_out ? h("p", { class: "caption" }, `${plural(row.explained.left_out, "condition")} more.`) : null,
+      ),
+    ),
+  ];
+}
+
+function logsTable(detail) {
+  if (!detail.logs.length) return null;
+  const index = data("failures");
+  return [
+    h("h3", {}, "Given as a log"),
+    h("p", { class: "caption" }, "What failbench diagnose answers to logs of these runs, by fits that have not learnt from this scenario. Which causes speak for which sign was written with these scenarios in view: development."),
+    sortableTable(
+      [
+        { label: "From", value: (row) => row.label, rowHeader: true },
+        { label: "Most frequent answer", value: (row) => index.answers[row.answer] ?? "healthy" },
+        { label: "Its share", value: (row) => row.share, cell: (row) => percent(row.share), numeric: true },
+        { label: "Category right", value: (row) => row.right, cell: (row) => percent(row.right), numeric: true },
+        { label: "Root cause right", value: (row) => row.cause_right, cell: (row) => percent(row.cause_right), numeric: true },
+        { label: "Answers", value: (row) => row.answers, numeric: true },
+      ],
+      detail.logs,
+      { caption: "Answers of failbench diagnose to logs of this scenario" },
+    ),
+  ];
+}
+
+function monitorSection(detail) {
+  const index = data("failures");
+  const seen = detail.monitor;
+  if (!seen) return null;
+  return h(
+    "section",
+    { "aria-labelledby": "of-monitor" },
+    h("h2", { id: "of-monitor" }, "What broke, in order"),
+    h("p", {}, `The monitor, at the failure, says ${index.answers[seen.answer].toLowerCase()}. `, seen.evidence),
+    h("p", { class: "note" }, "Development: the last version of these rules was made with these scenarios in view. Bounds come from healthy runs alone."),
+    seen.broken.length
+      ? h(
+          "ol",
+          { class: "broken" },
+          seen.broken.map((each) =>
+            h(
+              "li",
+              {},
+              h("span", { class: "step" }, `Step ${each.step}`),
+              h(
+                "div",
+                {},
+                h("p", {}, each.statement, each.decided ? h("strong", {}, " This one decided.") : null),
+                h("p", { class: "caption" }, `Seen: ${each.seen}. ${each.kind === "logic" ? "Logic" : each.kind === "statistic" ? "Statistic" : "Symptom"}; breaks first in ${index.categories[each.component].toLowerCase()}.${each.step > seen.failure ? " After the failure." : ""}`),
+              ),
+            ),
+          ),
+        )
+      : h("p", { class: "nothing" }, "Nothing that must hold was seen to break."),
+  );
+}
+
+function alikeSection(card, detail) {
+  const index = data("failures");
+  const alike = detail.alike;
+  const link = (id) => {
+    const other = index.cards.find((each) => each.id === id);
+    return h("li", {}, h("a", { href: hashOf("failure", [id]) }, other.title), ` (${index.categories[other.category].toLowerCase()})`);
+  };
+  return h(
+    "section",
+    { "aria-labelledby": "of-alike" },
+    h("h2", { id: "of-alike" }, "What looks like it"),
+    h(
+      "p",
+      {},
+      `Over methods and ${plural(alike.runs, "run")} in all settings, ${percent(alike.ease)} of answers are right; the most frequent wrong answer is `,
+      h("strong", {}, index.answers[alike.instead].toLowerCase()),
+      ` (${percent(alike.instead_share)}). Of the runs whose features are nearest, ${percent(alike.neighbours_right)} have its category.`,
+    ),
+    h("h3", {}, "Nearest by its features"),
+    h("ul", {}, (alike.neighbours.length ? alike.neighbours : [alike.nearest]).map(link)),
+    alike.partners.length ? [h("h3", {}, "Made to show the same symptoms"), h("ul", {}, alike.partners.map(link))] : null,
+  );
+}
+
+function labelSection(card, detail) {
+  const index = data("failures");
+  const values = Object.entries(detail.fault.parameters).map(([name, value]) => `${name.replaceAll("_", " ")} ${value}`);
+  return h(
+    "section",
+    { "aria-labelledby": "of-label" },
+    h("h2", { id: "of-label" }, "The label, and why"),
+    h(
+      "dl",
+      { class: "facts" },
+      h("dt", {}, "Category"),
+      h("dd", {}, index.categories[card.category]),
+      h("dt", {}, "Symptoms suggest"),
+      h("dd", {}, index.categories[detail.symptom]),
+      h("dt", {}, "Rationale"),
+      h("dd", {}, detail.rationale),
+      h("dt", {}, "Fault"),
+      h("dd", {}, h("code", {}, detail.fault.name), `, ${detail.fault.onset.replaceAll("_", " ")}`, values.length ? ` (${values.join(", ")})` : ""),
+      detail.ambiguity ? [h("dt", {}, "Unknown, because"), h("dd", {}, detail.ambiguity.replaceAll("_", " "))] : null,
+    ),
+    h("p", { class: "caption" }, "The cause is known because it was switched on; the category is a judgement of one designer."),
+  );
+}

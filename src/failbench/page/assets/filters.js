@@ -1,1 +1,132 @@
-// Filters.
+// Filters: which scenarios are shown, as it stands in the address.
+
+const FILTERS = ["category", "outcome", "declared", "measured", "setting", "method", "said", "q", "sort"];
+
+function filterState(query) {
+  const state = Object.fromEntries(FILTERS.map((name) => [name, query.get(name) ?? ""]));
+  const index = data("failures");
+  if (!index.settings[state.setting]) state.setting = index.reference;
+  return state;
+}
+
+function filterQuery(state) {
+  const query = new URLSearchParams();
+  for (const name of FILTERS) {
+    const isDefault = name === "setting" && state.setting === data("failures").reference;
+    if (state[name] && !isDefault) query.set(name, state[name]);
+  }
+  return query;
+}
+
+function matches(card, state) {
+  const index = data("failures");
+  const recorded = card.settings[state.setting];
+  if (!recorded) return false;
+  if (state.category && card.category !== state.category) return false;
+  if (state.outcome && recorded.outcome !== state.outcome) return false;
+  if (state.declared && card.declared !== state.declared) return false;
+  if (state.measured && card.measured !== state.measured) return false;
+  if (state.method && state.said) {
+    const place = index.methods.findIndex((method) => method.method === state.method);
+    if (card.verdicts[place] !== state.said) return false;
+  }
+  if (state.q) {
+    const text = [card.id, card.title, card.cause, card.remedy, recorded.error ?? ""].join("\n").toLowerCase();
+    if (!state.q.toLowerCase().split(/\s+/).filter(Boolean).every((word) => text.includes(word))) return false;
+  }
+  return true;
+}
+
+const ORDERS = {
+  "": null,
+  hardest: (a, b) => a.ease - b.ease,
+  easiest: (a, b) => b.ease - a.ease,
+  title: (a, b) => a.title.localeCompare(b.title, "en"),
+};
+
+function found(state) {
+  const hits = data("failures").cards.filter((card) => matches(card, state));
+  return ORDERS[state.sort] ? hits.sort(ORDERS[state.sort]) : hits;
+}
+
+function chooser(label, name, state, options, change) {
+  const id = `filter-${name}`;
+  const select = h(
+    "select",
+    { id, onchange: (event) => change(name, event.target.value) },
+    options.map(([value, text]) => h("option", { value }, text)),
+  );
+  select.value = state[name];
+  return h("div", { class: "field" }, h("label", { for: id }, label), select);
+}
+
+function filterForm(state, change, reset) {
+  const index = data("failures");
+  const any = (entries) => [["", "any"], ...entries];
+  const grades = any(index.difficulties.map((name) => [name, name]));
+  const groups = [
+    ["Blind: neither the method nor its author has seen the scenario", (method) => !method.told && !method.development],
+    ["Development: by rules made with these scenarios in view", (method) => method.development],
+    ["Told the true category: an assumption, no diagnosis", (method) => method.told],
+  ];
+  const methods = h(
+    "select",
+    { id: "filter-method", onchange: (event) => change("method", event.target.value) },
+    h("option", { value: "" }, "any method"),
+    groups.map(([label, belongs]) =>
+      h("optgroup", { label }, index.methods.filter(belongs).map((method) => h("option", { value: method.method }, method.label))),
+    ),
+  );
+  methods.value = state.method;
+  return h(
+    "form",
+    { class: "filters", role: "search", "aria-label": "Filter failures", onsubmit: (event) => event.preventDefault() },
+    h(
+      "div",
+      { class: "fields" },
+      h(
+        "div",
+        { class: "field text" },
+        h("label", { for: "filter-q" }, "Words in title, cause, remedy or error"),
+        h("input", { id: "filter-q", type: "search", value: state.q, oninput: (event) => change("q", event.target.value) }),
+      ),
+      chooser("Category", "category", state, any(Object.entries(index.categories)), change),
+      chooser("Outcome", "outcome", state, any(Object.entries(index.outcomes)), change),
+      chooser("Difficulty, declared", "declared", state, grades, change),
+      chooser("Difficulty, measured", "measured", state, grades, change),
+      chooser("Architecture and optimizer", "setting", state, Object.entries(index.settings), change),
+      h(
+        "fieldset",
+        { class: "field who-filter" },
+        h("legend", { class: "name" }, "Who got it right"),
+        h(
+          "div",
+          { class: "pair" },
+          h("label", { class: "hidden", for: "filter-method" }, "Method"),
+          methods,
+          h("label", { class: "hidden", for: "filter-said" }, "Verdict of most answers"),
+          saidSelect(state, change),
+        ),
+      ),
+      chooser("Order", "sort", state, [["", "by category"], ["hardest", "hardest first"], ["easiest", "easiest first"], ["title", "by title"]], change),
+      h("button", { type: "button", class: "quiet", onclick: reset }, "Clear all"),
+    ),
+    h(
+      "p",
+      { class: "caption" },
+      `A method is right, wrong or abstained where more than half of its ${index.asked.answers} answers are ` +
+        `(${index.asked.repeats} repeats of the folds, ${index.asked.seeds} seeds, in ${index.settings[index.reference]}, whatever setting is drawn), and divided elsewhere.`,
+    ),
+  );
+}
+
+function saidSelect(state, change) {
+  const select = h(
+    "select",
+    { id: "filter-said", onchange: (event) => change("said", event.target.value) },
+    h("option", { value: "" }, "any verdict"),
+    Object.keys(data("failures").verdicts).map((name) => h("option", { value: name }, name)),
+  );
+  select.value = state.said;
+  return select;
+}

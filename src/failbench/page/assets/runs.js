@@ -1,1 +1,89 @@
-// Runs.
+// Runs: a failing run drawn over its healthy twin.
+
+// A curve as it is stored: steps as distances from the one before, and values.
+function pointsOf(stored) {
+  if (!stored) return [];
+  let step = 0;
+  return stored[0].map((distance, index) => {
+    step += distance;
+    return [step, stored[1][index]];
+  });
+}
+
+function curvesOf(setting, id) {
+  return data(`curves-${setting}`)[id];
+}
+
+// Signals of which something was recorded in the run or in its twin.
+function recordedSignals(setting, id) {
+  const { run, twin } = curvesOf(setting, id);
+  return Object.keys(data("failures").signals).filter((name) => run[name] || twin[name]);
+}
+
+function marksOf(recorded) {
+  const marks = [];
+  if (recorded.onset !== null) marks.push({ x: recorded.onset, label: `fault, step ${recorded.onset}`, className: "onset" });
+  if (recorded.failure !== null) marks.push({ x: recorded.failure, label: `${recorded.outcome}, step ${recorded.failure}`, className: "failure" });
+  return marks;
+}
+
+function describeRun(card, recorded, signal, run) {
+  const { signals, machine } = data("failures");
+  const finite = run.map((point) => point[1]).filter((y) => y !== null);
+  const [low, high] = extent(finite);
+  const seen = finite.length
+    ? `Recorded values of the failing run lie between ${axisNumber(low)} and ${axisNumber(high)}.`
+    : "The failing run recorded no value of it.";
+  const before = machine.includes(signal) || !recorded.onset ? "" : " Until the fault, both are equal.";
+  return (
+    `${signals[signal]} against training steps, of the failing run and of its healthy twin. ` +
+    `The fault is switched on at step ${recorded.onset}; the run ${outcomeVerb(recorded.outcome)} at step ${recorded.failure}. ${seen}${before}`
+  );
+}
+
+const VERBS = {
+  crash: "crashes",
+  diverged: "has diverged",
+  stalled: "has stalled",
+  degraded: "has degraded",
+  hung: "hangs",
+  killed: "is killed",
+  slow: "has become slow",
+};
+
+function outcomeVerb(outcome) {
+  return VERBS[outcome] ?? outcome;
+}
+
+function runChart(card, setting, signal, size) {
+  const recorded = card.settings[setting];
+  const curves = curvesOf(setting, card.id);
+  const [run, twin] = [pointsOf(curves.run[signal]), pointsOf(curves.twin[signal])];
+  return lineChart({
+    title: `${card.title}: ${data("failures").signals[signal]}, run and twin`,
+    description: describeRun(card, recorded, signal, run),
+    series: [
+      { className: "twin", points: twin },
+      { className: "run", points: run },
+    ],
+    marks: marksOf(recorded),
+    xLabel: "training step",
+    yLabel: data("failures").signals[signal],
+    xRange: [0, recorded.planned],
+    ...size,
+  });
+}
+
+function runLegend() {
+  const sample = (...children) => s("svg", { viewBox: "0 0 26 12", "aria-hidden": "true", class: "chart" }, children);
+  const line = (name) => s("line", { class: `line ${name}`, x1: 1, x2: 25, y1: 6, y2: 6 });
+  const mark = (name) => s("line", { class: `mark ${name}`, x1: 13, x2: 13, y1: 0, y2: 12 });
+  return h(
+    "ul",
+    { class: "legend" },
+    h("li", {}, sample(line("run")), "failing run"),
+    h("li", {}, sample(line("twin")), "healthy twin"),
+    h("li", {}, sample(mark("onset")), "fault switched on"),
+    h("li", {}, sample(mark("failure")), "run has failed"),
+  );
+}

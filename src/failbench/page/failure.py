@@ -1,0 +1,175 @@
+"""Failure: all that is shown of one scenario beside its curves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from failbench.monitored.versions import Rules
+from failbench.page.answers import Answers
+from failbench.page.failures import error_text, with_setting
+from failbench.page.sentences import broken_sentences, decided_sentence
+from failbench.scenarios import Scenario
+
+
+@dataclass(frozen=True)
+class Monitored:
+    """What the monitor saw of runs by the last version of its rules.
+
+    Attributes
+    ----------
+    rules
+        That version.
+    breaks
+        ``run_id``, ``invariant``, ``step`` and ``value`` of what broke by bounds of the run's own
+        setting.
+    verdicts
+        ``run_id``, ``answer``, ``decided_by``, ``decided_kind`` and ``decided_step`` by the same
+        bounds, at the failure.
+    ends
+        Rows of ``END_SCHEMA``.
+    """
+
+    rules: Rules
+    breaks: pl.DataFrame
+    verdicts: pl.DataFrame
+    ends: pl.DataFrame
+
+
+@dataclass(frozen=True)
+class LookAlikes:
+    """Scenarios that are taken for one another.
+
+    Attributes
+    ----------
+    difficulty
+        ``scenario``, ``ease``, ``instead``, ``instead_share``, ``nearest`` and the shares of
+        answers.
+    neighbours
+        Of unknown scenarios: ``scenario``, ``rank``, ``neighbour``, ``distance``.
+    partners
+        Of unknown scenarios: ``scenario``, ``partner``, whose symptoms were made to be alike.
+    """
+
+    difficulty: pl.DataFrame
+    neighbours: pl.DataFrame
+    partners: pl.DataFrame
+
+
+def details(
+    scenarios: Sequence[Scenario],
+    runs: pl.DataFrame,
+    answers: Mapping[str, Mapping[str, Answers]],
+    explanations: Mapping[str, Mapping[str, Mapping[str, object]]],
+    logs: Mapping[str, Sequence[Mapping[str, object]]],
+    monitored: Monitored,
+    alike: LookAlikes,
+    *,
+    reference: str,
+    seed: int,
+) -> dict[str, object]:
+    """What the view of one failure reads, by scenario.
+
+    Parameters
+    ----------
+    scenarios, runs, answers
+        As of :func:`failbench.page.failures.failures`.
+    explanations
+        By scenario and method: the answer of one fit to the run that is drawn, with its evidence as
+        sentences.
+    logs
+        By scenario: what `failbench diagnose` answers.
+    monitored, alike
+        What broke, and what looks alike.
+    reference, seed
+        Of the run whose breaks are listed.
+    """
+    recorded = with_setting(runs).sort("setting", "seed").partition_by("scenario", as_dict=True)
+    return {
+        scenario.id: {
+            "rationale": scenario.rationale,
+            "symptom": scenario.symptom_category,
+            "fault": {
+                "name": scenario.fault.name,
+                "onset": scenario.fault.onset,
+                "parameters": scenario.fault.parameters,
+            },
+            "expected": scenario.expected_outcome,
+            "others": dict(scenario.other_outcomes),
+            "ambiguity": scenario.ambiguity,
+            "not_applicable": dict(scenario.not_applicable),
+            "answers": [
+                _answer(method, given, explanations.get(scenario.id, {}))
+                for method, given in answers[scenario.id].items()
+            ],
+            "logs": list(logs.get(scenario.id, ())),
+            "monitor": _monitor(f"{scenario.id}-{reference}-s{seed}", monitored),
+            "alike": _alike(scenario.id, alike),
+            "runs": _runs(recorded[(scenario.id,)], seed),
+        }
+        for scenario in scenarios
+    }
+
+
+def _answer(
+    method: str, given: Answers, explained: Mapping[str, Mapping[str, object]]
+) -> dict[str, object]:
+    return {
+        "method": method,
+        "counts": given.counts,
+        "seeds": given.right_by_seed,
+        "verdict": given.verdict,
+        **({"explained": explained[method]} if method in explained else {}),
+    }
+
+
+def _monitor(run_id: str, monitored: Monitored) -> dict[str, object] | None:
+    verdict = monitored.verdicts.filter(pl.col("run_id") == run_id)
+    if verdict.is_empty():
+        return None
+    end = monitored.ends.filter(pl.col("run_id") == run_id).row(0, named=True)
+    decided = verdict.row(0, named=True)
+    broken = monitored.breaks.filter(pl.col("run_id") == run_id).sort("step", "invariant")
+    return {
+        "run": run_id,
+        "answer": decided["answer"],
+        "evidence": decided_sentence(decided, end, broken, monitored.rules),
+        "failure": end["failure_step"],
+        "broken": broken_sentences(broken, decided["decided_by"], monitored.rules),
+    }
+
+
+def _alike(scenario: str, alike: LookAlikes) -> dict[str, object]:
+    row = alike.difficulty.filter(pl.col("scenario") == scenario).row(0, named=True)
+    near = alike.neighbours.filter(pl.col("scenario") == scenario).sort("rank")
+    return {
+        "ease": round(row["ease"], 4),
+        "runs": row["runs"],
+        "instead": row["instead"],
+        "instead_share": round(row["instead_share"], 4),
+        "nearest": row["nearest"],
+        "neighbours_right": round(row["neighbours_own"], 4),
+        "neighbours": near["neighbour"].to_list(),
+        "partners": alike.partners.filter(pl.col("scenario") == scenario)["partner"]
+        .sort()
+        .to_list(),
+    }
+
+
+def _runs(recorded: pl.DataFrame, seed: int) -> list[dict[str, object]]:
+    """A row per recorded run; the whole error text of those that are drawn."""
+    rows = []
+    for run in recorded.iter_rows(named=True):
+        row: dict[str, object] = {
+            "setting": run["setting"],
+            "seed": run["seed"],
+            "outcome": run["outcome"],
+            "onset": run["onset_step"],
+            "failure": run["failure_step"],
+        }
+        if run["seed"] == seed:
+            row["error"] = error_text(run)
+        rows.append(row)
+    return rows
