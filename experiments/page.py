@@ -16,6 +16,7 @@ from failbench.page.failure import LookAlikes, Monitored, details
 from failbench.page.failures import failures
 from failbench.page.landing import landing
 from failbench.page.logs import LOG_SCHEMA, answers_to_logs
+from failbench.page.rules import HealthyRuns
 from failbench.prediction.main_study import LANGUAGE_MODELS, prediction_files
 from failbench.prediction.neighbours import NEIGHBOUR_SCHEMA
 from failbench.prediction.slices import ReferenceStudy
@@ -26,6 +27,7 @@ from failbench.studies.difficulty.measure import DIFFICULTY_SCHEMA
 from failbench.studies.intervals.tables import Design
 from failbench.studies.monitor.settings import JudgedRuns, versioned
 from failbench.studies.unknown_anatomy.measurements import PARTNER_SCHEMA
+from page_numbers import number_sections, read_number_inputs
 from recordings import read_recordings
 from report import read_metrics, read_reported
 from stage import read_names, read_output, read_outputs, read_section, run
@@ -54,6 +56,7 @@ def main() -> None:
     predictions = read_outputs(
         PREDICTIONS, prediction_files(methods), PREDICTION_SCHEMA, (LANGUAGE_MODELS,)
     )
+    numbers = read_number_inputs()
     logs = read_output(LOGS, LOG_SCHEMA)
     monitored = read_monitored(judged.versions[-1])
     alike = LookAlikes(
@@ -91,6 +94,14 @@ def main() -> None:
                 )
                 for setting in index["settings"]
             },
+            **number_sections(
+                numbers,
+                predictions,
+                measured,
+                paper,
+                HealthyRuns(study.architecture, study.optimizer),
+                confidence=confidence,
+            ),
         }
     )
     PAGE.parent.mkdir(parents=True, exist_ok=True)

@@ -90,9 +90,7 @@ def counterparts() -> dict[str, Counterpart]:
                 TABLE, path, "has no number of ours and no reason.", "Write the note."
             )
         ours = tuple(Reference.parse(part) for part in row["ours"].split())
-        table[path] = Counterpart(
-            path, ours, row["unit"], tuple(row["audit"].split()), row["note"]
-        )
+        table[path] = Counterpart(path, ours, row["unit"], tuple(row["audit"].split()), row["note"])
     return table
 
 

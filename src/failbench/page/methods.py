@@ -32,9 +32,12 @@ from failbench.statistics.scenario_values import over_committed, ratio, right
 from failbench.statistics.scores import ScenarioAnswers, Score, scenario_answers
 from failbench.vocabulary import ANSWERS, CATEGORIES
 
+Estimates = Mapping[str, Mapping[str, Mapping[str, Mapping[str, float]]]]
+"""Estimates by feature set, method and figure: ``value``, ``ci_low``, ``ci_high``, ``n``."""
+
 ALL_SEEDS: Final = "all"
-DECIMALS: Final = 4
-"""Of the page's numbers: a hundredth of a percentage point."""
+DECIMALS: Final = 6
+"""Those of the metrics: fewer would round a number twice before it is shown."""
 
 INTERVALS: Final = "data/metrics/intervals.json"
 CURVES: Final = "data/plots/risk_coverage.csv"
@@ -64,7 +67,7 @@ SHOWN: Final = (*FIGURES, COMMITTED)
 
 def methods_section(
     predictions: pl.DataFrame,
-    metrics: Mapping[str, Mapping[str, Mapping[str, Mapping[str, float]]]],
+    metrics: Estimates,
     curves: pl.DataFrame,
     paper: Reported,
     confidence: float,
@@ -180,7 +183,7 @@ def risk_curves(curves: pl.DataFrame) -> dict[str, object]:
 
 
 def _estimates(
-    metrics: Mapping[str, Mapping[str, Mapping[str, Mapping[str, float]]]],
+    metrics: Estimates,
     feature_set: str,
     method: str,
 ) -> dict[str, list[float]]:

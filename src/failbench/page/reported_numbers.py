@@ -50,9 +50,7 @@ _QUANTITIES: Final = {
 }
 
 
-def reported_section(
-    paper: Reported, metrics: Metrics, audit: pl.DataFrame
-) -> dict[str, object]:
+def reported_section(paper: Reported, metrics: Metrics, audit: pl.DataFrame) -> dict[str, object]:
     """Every number that the paper prints, and what is known of it here.
 
     Parameters

@@ -21,13 +21,21 @@ from failbench.features.catalogue import FEATURES, MEMORY_WARNING, PRIMARY_SET, 
 from failbench.features.feature import CEILING, RECENT_STEPS, Feature
 from failbench.features.feature_table import to_frame
 from failbench.methods.healthy_band import healthy_band
-from failbench.methods.rules import Crosses, Declared, ErrorMatches, LeavesBand, Rule, resolve_condition
+from failbench.methods.rules import (
+    Crosses,
+    Declared,
+    ErrorMatches,
+    LeavesBand,
+    Rule,
+    resolve_condition,
+)
 from failbench.methods.simple_rules import (
     FALLBACK,
     SIMPLE_RULES,
     SimpleRulesSettings,
     band_features,
 )
+from failbench.page.methods import Estimates
 from failbench.page.regexes import browser_pattern
 from failbench.reporting.labels import CATEGORY_LABELS, FEATURE_SET_LABELS
 from failbench.vocabulary import CATEGORIES
@@ -79,15 +87,11 @@ class HealthyRuns:
         return runs
 
 
-HEALTHY: Final = HealthyRuns("transformer", "adamw")
-"""Of the main study."""
-
-
 def rules_section(
     features: pl.DataFrame,
-    metrics: Mapping[str, Mapping[str, Mapping[str, Mapping[str, float]]]],
+    metrics: Estimates,
     settings: SimpleRulesSettings,
-    healthy: HealthyRuns = HEALTHY,
+    healthy: HealthyRuns,
 ) -> dict[str, object]:
     """The rules with every threshold filled in, and what a browser needs to evaluate them.
 
@@ -179,7 +183,7 @@ def _feature(feature: Feature) -> dict[str, object]:
 
 
 def _accuracy(
-    metrics: Mapping[str, Mapping[str, Mapping[str, Mapping[str, float]]]],
+    metrics: Estimates,
 ) -> dict[str, object]:
     """Of simple rules on the benchmark; keywords are features that they do not read."""
     estimate = metrics.get(PRIMARY_SET, {}).get(METHOD, {}).get("accuracy")

@@ -81,7 +81,7 @@ const confusion = (() => {
         style: `--share:${share ?? 0}`,
       },
       h("strong", {}, share === null ? "–" : percentShort(share)),
-      h("span", { class: "count" }, decimals(count, 1)),
+      h("span", { class: "mean" }, decimals(count, 1)),
     );
   }
 

@@ -1,6 +1,6 @@
 // Methods: tables with switches, confusions on click, and risk against coverage.
 {
-  const CURVES = ["simple_rules", "improved_rules", "random_forest", "ebm", "invariants"];
+  const CURVES = ["improved_rules", "random_forest", "ebm", "invariants"];
 
   function stateOf(section, query) {
     const seeds = ["all", ...section.seeds.map(String)];
@@ -65,7 +65,7 @@
     render(container, route) {
       const section = data("methods");
       const state = stateOf(section, route.query);
-      const tables = h("div");
+      const tables = h("div", { class: "methods-tables" });
       const curves = h("section", { class: "risk" });
       const remember = () => replaceQuery(queryOf(state, section));
       const redraw = () => {
@@ -91,9 +91,9 @@
           "form",
           { class: "switches", onsubmit: (event) => event.preventDefault() },
           radios(
-            "Features of the error text",
+            "Features",
             "text",
-            section.feature_sets.map(({ id, label }) => ({ id, label })),
+            section.feature_sets,
             state.text,
             set("text", (id) => `Features: ${textLabel.get(id)}.`),
           ),

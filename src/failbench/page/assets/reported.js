@@ -64,10 +64,10 @@
 
   const COLUMNS = [
     { label: "Quantity", value: (row) => row.quantity, cell: (row) => row.quantity, rowHeader: true },
-    { label: "Place", value: (row) => row.place },
     { label: "Paper", value: (row) => (typeof row.printed[0] === "number" ? row.printed[0] : null), cell: printedText, numeric: true },
     { label: "Ours", value: (row) => row.ours[0]?.value ?? null, cell: oursCell, numeric: false },
     { label: "Audit", value: (row) => row.verdict, cell: auditCell },
+    { label: "Place", value: (row) => row.place },
   ];
 
   function stateOf(query) {

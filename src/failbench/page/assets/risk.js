@@ -65,7 +65,8 @@ const risk = (() => {
         "p",
         { id: "coverage-means" },
         "If only the answers are taken of which a method is surest, how many of them are wrong? " +
-          "Over all seeds; an asterisk marks methods made with these scenarios in view.",
+          "An abstention counts as the least sure answer, and as wrong. Simple rules are not here: they state no " +
+          "confidence. Over all seeds; an asterisk marks methods made with these scenarios in view.",
       ),
       h(
         "fieldset",

@@ -58,17 +58,22 @@
     return missing.every(Boolean) ? missing.join(", or ") : null;
   }
 
-  function comparison({ condition, value }) {
-    const { side, threshold } = condition;
-    const origin = condition.of_healthy ? " (limit of healthy runs of the benchmark)" : "";
-    return `${words(condition.feature)} is ${number(value)}, ${side} ${number(threshold)}${origin}`;
+  // A value at the ceiling stands for what is above it or not finite
+  function measured(x, rules) {
+    return x === rules.constants.ceiling ? "not finite, or above all limits" : number(x);
   }
 
-  function evidence(result) {
+  function comparison({ condition, value }, rules) {
+    const { side, threshold } = condition;
+    const origin = condition.of_healthy ? " (limit of healthy runs of the benchmark)" : "";
+    return `${words(condition.feature)} is ${measured(value, rules)}, ${side} ${number(threshold)}${origin}`;
+  }
+
+  function evidence(result, rules) {
     return result.conditions.map((part) =>
       part.condition.kind === "text"
         ? h("li", {}, "The error message has the words ", h("q", { class: "verbatim" }, part.words), ".")
-        : h("li", {}, `The ${comparison(part)}.`),
+        : h("li", {}, `The ${comparison(part, rules)}.`),
     );
   }
 
@@ -104,7 +109,7 @@
           )
         : [
             h("p", {}, "The first rule that holds is ", h("strong", {}, words(result.rule.name)), ` (${result.rule.source}).`),
-            h("ul", {}, evidence(result)),
+            h("ul", {}, evidence(result, rules)),
           ],
       ofHealthy
         ? h(
@@ -149,6 +154,10 @@
     );
   }
 
+  function withUnit({ formula, unit }) {
+    return unit === "1" ? formula : `${formula}; ${unit}`;
+  }
+
   function readTable(log, result, rules, signals) {
     const rows = Object.keys(rules.features).map((name) => ({ name, value: result.features[name] }));
     return h(
@@ -166,13 +175,13 @@
       sortableTable(
         [
           { label: "Feature", value: (row) => words(row.name), rowHeader: true },
-          { label: "Value", value: (row) => row.value, cell: (row) => number(row.value), numeric: true },
+          { label: "Value", value: (row) => row.value, cell: (row) => measured(row.value, rules), numeric: true },
           {
             label: "How",
             value: (row) => rules.features[row.name].formula,
             cell: (row) => {
               const lacking = row.value === null ? needs(rules, row.name, signals) : null;
-              return lacking ? `not read: the paste shows no ${lacking}` : `${rules.features[row.name].formula} (${rules.features[row.name].unit})`;
+              return lacking ? `not read: the paste shows no ${lacking}` : withUnit(rules.features[row.name]);
             },
           },
         ],
@@ -221,7 +230,7 @@
     render(container) {
       const rules = data("rules");
       const answered = h("section", { "aria-labelledby": "answer", class: "answered" });
-      const pasted = h("textarea", { id: "log", rows: 12, spellcheck: "false", autocomplete: "off", "aria-describedby": "log-help" });
+      const pasted = h("textarea", { id: "log", rows: 12, wrap: "off", spellcheck: "false", autocomplete: "off", "aria-describedby": "log-help" });
       const capacity = h("input", { type: "text", id: "capacity", inputmode: "decimal", size: 8, autocomplete: "off" });
       const healthy = h("input", { type: "checkbox", id: "healthy", checked: true });
       const capacityError = h("p", { class: "wrong-input", id: "capacity-error" });
