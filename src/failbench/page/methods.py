@@ -20,6 +20,7 @@ from failbench.reporting.captions import DEVELOPMENT_NOTE
 from failbench.reporting.labels import (
     CATEGORY_LABELS,
     FEATURE_SET_LABELS,
+    SHORT_LABELS,
     in_label_order,
     made_in_view,
     method_label,
@@ -132,7 +133,10 @@ def methods_section(
         "architectures": sorted(predictions["architecture"].unique()),
         "confidence": confidence,
         "development_note": DEVELOPMENT_NOTE,
-        "categories": [{"id": name, "label": CATEGORY_LABELS[name]} for name in CATEGORIES],
+        "categories": [
+            {"id": name, "label": CATEGORY_LABELS[name], "short": SHORT_LABELS[name]}
+            for name in CATEGORIES
+        ],
         "answers": list(ANSWERS),
         "methods": [_method(name, paper, set(predictions["method"])) for name in names],
         "figures": figures,

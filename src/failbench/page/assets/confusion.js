@@ -29,8 +29,8 @@ const confusion = (() => {
     const answers = section.answers
       .map((name, index) => ({ name, index }))
       .filter(({ name }) => !(state.committed && name === "abstain"));
-    const label = new Map(section.categories.map(({ id, label: text }) => [id, text]));
-    label.set("abstain", "Abstains");
+    const named = new Map(section.categories.map(({ id, ...names }) => [id, names]));
+    named.set("abstain", { label: "Abstains", short: "abst." });
     const seeds = state.seed === "all" ? "all seeds" : `seed ${state.seed}`;
     const whole = state.committed ? "the answers that commit themselves" : "the scenarios of the cause";
     return h(
@@ -52,7 +52,7 @@ const confusion = (() => {
             "tr",
             {},
             h("th", { scope: "col" }, "Cause"),
-            answers.map(({ name }) => h("th", { scope: "col", class: "number" }, label.get(name))),
+            answers.map(({ name }) => h("th", { scope: "col", class: "number" }, label(named.get(name)))),
           ),
         ),
         h(
@@ -63,13 +63,18 @@ const confusion = (() => {
             return h(
               "tr",
               {},
-              h("th", { scope: "row" }, category.label),
+              h("th", { scope: "row" }, label(category)),
               answers.map(({ name, index }) => cell(counts[row][index], total, name === category.id)),
             );
           }),
         ),
       ),
     );
+  }
+
+  // A phone has room for the short name alone
+  function label({ label: long, short }) {
+    return [h("span", { class: "long" }, long), h("span", { class: "short" }, short)];
   }
 
   function cell(count, total, right) {
