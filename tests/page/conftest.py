@@ -4,39 +4,13 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-PAGE = Path(__file__).parents[2] / "paper/report.html"
-
-CHROMIUM_ARGUMENTS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-
-DESKTOP = {"width": 1280, "height": 900}
-PHONE = {"width": 360, "height": 740}
+from opened_page import CHROMIUM_ARGUMENTS, DESKTOP, PAGE, why_no_browser
 
 Opened = Callable[..., Any]
-
-
-def why_no_browser() -> str | None:
-    """Why tests in a browser cannot run; None if they can."""
-    try:
-        import axe_playwright_python  # noqa: F401
-        import playwright  # noqa: F401
-    except ImportError as error:
-        return f"not run: {error.name} is not installed (pip install -e '.[browser]')"
-    if shutil.which("chromium") is None:
-        return "not run: no chromium on the PATH (apt-get install chromium)"
-    return None
 
 
 @pytest.fixture(scope="session")
@@ -91,3 +65,20 @@ def page_at(browser: Any) -> Iterator[Opened]:
     for context in contexts:
         context.close()
     assert troubles == []
+
+
+@pytest.fixture
+def axe() -> Callable[[Any], list[str]]:
+    """What axe-core finds against WCAG 2.2 AA and good practice, a line for each."""
+    reason = why_no_browser()
+    if reason is not None:
+        pytest.skip(reason)
+    from axe_playwright_python.sync_playwright import Axe
+
+    checker = Axe()
+
+    def violations(page: Any) -> list[str]:
+        found = checker.run(page).response["violations"]
+        return [f"{each['id']}: {node['html']}" for each in found for node in each["nodes"]]
+
+    return violations

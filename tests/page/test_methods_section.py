@@ -8,7 +8,6 @@ from functools import cache
 import polars as pl
 import pytest
 import yaml
-from page_sections import ROOT, section
 
 from failbench.errors import BadInputError
 from failbench.page.methods import (
@@ -20,6 +19,7 @@ from failbench.page.methods import (
     seed_figures,
 )
 from failbench.reporting.reported import Reported
+from page_sections import ROOT, section
 
 
 @cache
@@ -48,7 +48,7 @@ def paper():
 
 @cache
 def made():
-    return methods_section(predictions(), metrics(), curves(), paper(), 0.95)
+    return methods_section(predictions(), metrics(), curves(), paper(), confidence=0.95)
 
 
 def of(method, feature_set="19"):
@@ -125,11 +125,11 @@ def test_a_curve_ends_in_the_share_of_all_answers_that_are_not_right():
 def test_metrics_that_lack_a_method_or_a_figure_are_refused_by_name():
     without = {"19": {}, "19+keywords": {}}
     with pytest.raises(BadInputError, match=r"intervals\.json: 19\.decision_tree: is missing"):
-        methods_section(predictions(), without, curves(), paper(), 0.95)
+        methods_section(predictions(), without, curves(), paper(), confidence=0.95)
     short = json.loads(json.dumps(metrics()))
     del short["19"]["decision_tree"]["macro_f1"]
     with pytest.raises(BadInputError, match=r"19\.decision_tree\.macro_f1"):
-        methods_section(predictions(), short, curves(), paper(), 0.95)
+        methods_section(predictions(), short, curves(), paper(), confidence=0.95)
 
 
 def test_curves_with_other_points_of_coverage_are_refused():

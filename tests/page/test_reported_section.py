@@ -9,11 +9,10 @@ from functools import cache
 import polars as pl
 import pytest
 import yaml
-from page_sections import ROOT, section
 
 from failbench.errors import BadInputError
 from failbench.page import counterparts as module
-from failbench.page.counterparts import Reference, counterparts, looked_up, studies
+from failbench.page.counterparts import Reference, counterparts, looked_up
 from failbench.page.reported_numbers import (
     AUDIT_SCHEMA,
     VERDICTS,
@@ -22,6 +21,7 @@ from failbench.page.reported_numbers import (
     sections_of,
 )
 from failbench.reporting.reported import Reported
+from page_sections import ROOT, section
 
 
 @cache
@@ -36,9 +36,8 @@ def paper():
 
 @cache
 def metrics():
-    return {
-        study: json.loads((ROOT / f"data/metrics/{study}.json").read_text()) for study in studies()
-    }
+    files = (ROOT / "data/metrics").glob("*.json")
+    return {file.stem: json.loads(file.read_text()) for file in files}
 
 
 @cache

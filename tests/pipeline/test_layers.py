@@ -35,6 +35,7 @@ LAYERS = (
     ("reporting",),
     ("lenses",),
     ("studies", "audit", "batch", "scoring"),
+    ("page",),
     ("reproduction",),
     ("commands",),
     ("cli",),

@@ -25,6 +25,7 @@ import yaml
 
 from failbench.features.known_columns import COURSE_KEYS, KNOWN_OF_RUN
 from failbench.methods.catalogue import MONITOR_METHODS
+from failbench.page.logs import LOG_SCHEMA
 from failbench.prediction.main_study import (
     LANGUAGE_MODELS,
     across_architectures_files,
@@ -53,6 +54,7 @@ READ_IN_PART = {
         for stage in stages()  # flags are those that are there
     },
     ("human_baseline", "data/measurements/difficulty/scenarios.parquet"): SCENARIO_SCHEMA,
+    ("page", "data/measurements/diagnose_logs/answers.parquet"): LOG_SCHEMA,
     ("peers", "data/measurements/diagnose_logs/answers.parquet"): LOG_ANSWERS,
     ("peers", "data/measurements/invariants/verdicts.parquet"): BREAKS,
     ("human_baseline", "data/measurements/difficulty/shares.parquet"): SHARE_SCHEMA,
@@ -74,6 +76,7 @@ READ_OF_LAST_VERSION = {
     ("data/monitor/versions", "measure_llm_agents"),
     ("data/monitor/versions", "measure_diagnose_logs"),
     ("data/monitor/versions", "measure_monitor"),
+    ("data/monitor/versions", "page"),
 }
 """Folders of all frozen versions, and stages that read the last alone."""
 

@@ -94,11 +94,6 @@ def counterparts() -> dict[str, Counterpart]:
     return table
 
 
-def studies() -> tuple[str, ...]:
-    """Files of metrics that counterparts are read from, sorted."""
-    return tuple(sorted({ours.study for row in counterparts().values() for ours in row.ours}))
-
-
 def looked_up(reference: Reference, metrics: Metrics, path: str) -> dict[str, float]:
     """The estimate or number at a place: ``value``, and ``ci_low``, ``ci_high``, ``n`` if known.
 
@@ -107,7 +102,7 @@ def looked_up(reference: Reference, metrics: Metrics, path: str) -> dict[str, fl
     reference
         The place.
     metrics
-        All files that :func:`studies` names.
+        The files that the counterparts name, by name without suffix.
     path
         Of the paper's number, for the message.
 

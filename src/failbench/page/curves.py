@@ -15,7 +15,7 @@ from failbench.reporting.run_curves import pairs
 from failbench.telemetry import Telemetry
 
 MOST_POINTS: Final = 120
-MOST_POINTS_ELSEWHERE: Final = 60
+MOST_POINTS_ELSEWHERE: Final = 50
 """Of a curve in the reference setting, and in the others, so that the page stays small."""
 
 
@@ -27,18 +27,21 @@ class Signal:
     ----------
     name, label
         In the data, and beside the axis, with its unit.
+    digits
+        Significant digits that are kept: more where a curve may be nearly flat.
     of_machine
         Whether it measures the machine, and so differs between a run and its twin before onset.
     """
 
     name: str
     label: str
+    digits: int = 3
     of_machine: bool = False
 
 
 SIGNALS: Final = (
-    Signal("loss", "training loss, nats a token"),
-    Signal("perplexity", "perplexity on held-out text"),
+    Signal("loss", "training loss, nats a token", digits=4),
+    Signal("perplexity", "perplexity on held-out text", digits=4),
     Signal("gradient_norm", "gradient norm before clipping"),
     Signal("learning_rate", "learning rate"),
     Signal("memory", "memory, share of capacity", of_machine=True),
@@ -83,7 +86,7 @@ def curves(
     -------
     dict
         By scenario ``run`` and ``twin``: by signal a pair of steps, each as its distance from the
-        one before, and values of four significant digits, null where not finite. A twin's values of
+        one before, and values, null where not finite. A twin's values of
         signals that are equal before onset begin at onset.
 
     Raises
@@ -138,7 +141,7 @@ def _signals(telemetry: Telemetry, of_setting: pl.DataFrame) -> pl.DataFrame:
 
 def _thinned(
     steps: pl.DataFrame, onset: int, most: int
-) -> dict[str, tuple[list[int], list[object]]]:
+) -> dict[str, tuple[list[int], list[float | int | None]]]:
     lines = {}
     for signal in SIGNALS:
         recorded = steps.filter(pl.col(signal.name).is_not_null())
@@ -151,5 +154,8 @@ def _thinned(
         )
         if len(x):
             distances = np.diff(x.astype(int), prepend=0)
-            lines[signal.name] = (distances.tolist(), [significant(value) for value in y.tolist()])
+            lines[signal.name] = (
+                list(map(int, distances)),
+                [significant(value) for value in y.tolist()],
+            )
     return lines

@@ -107,7 +107,8 @@ def details(
             "logs": list(logs.get(scenario.id, ())),
             "monitor": _monitor(f"{scenario.id}-{reference}-s{seed}", monitored),
             "alike": _alike(scenario.id, alike),
-            "runs": _runs(recorded[(scenario.id,)], seed),
+            "runs": _runs(recorded[(scenario.id,)]),
+            "errors": _errors(recorded[(scenario.id,)], seed),
         }
         for scenario in scenarios
     }
@@ -158,18 +159,20 @@ def _alike(scenario: str, alike: LookAlikes) -> dict[str, object]:
     }
 
 
-def _runs(recorded: pl.DataFrame, seed: int) -> list[dict[str, object]]:
-    """A row per recorded run; the whole error text of those that are drawn."""
-    rows = []
+def _runs(recorded: pl.DataFrame) -> dict[str, list[list[object]]]:
+    """By setting, of each seed: the seed, the outcome, and the steps of fault and failure."""
+    runs: dict[str, list[list[object]]] = {}
     for run in recorded.iter_rows(named=True):
-        row: dict[str, object] = {
-            "setting": run["setting"],
-            "seed": run["seed"],
-            "outcome": run["outcome"],
-            "onset": run["onset_step"],
-            "failure": run["failure_step"],
-        }
-        if run["seed"] == seed:
-            row["error"] = error_text(run)
-        rows.append(row)
-    return rows
+        facts = [run[name] for name in ("seed", "outcome", "onset_step", "failure_step")]
+        runs.setdefault(run["setting"], []).append(facts)
+    return runs
+
+
+def _errors(recorded: pl.DataFrame, seed: int) -> list[dict[str, object]]:
+    """Whole error texts of the runs that are drawn, each once, with the settings that have it."""
+    texts: dict[str, list[str]] = {}
+    for run in recorded.filter(pl.col("seed") == seed).iter_rows(named=True):
+        text = error_text(run)
+        if text is not None:
+            texts.setdefault(text, []).append(run["setting"])
+    return [{"text": text, "settings": settings} for text, settings in texts.items()]

@@ -10,6 +10,7 @@ import polars as pl
 from failbench.errors import BadInputError
 from failbench.page.answers import VERDICTS, Answers, method_facts
 from failbench.page.curves import SIGNALS, thinning
+from failbench.page.explanations import HOW
 from failbench.reporting.labels import ARCHITECTURE_LABELS, CATEGORY_LABELS
 from failbench.scenarios import Scenario
 from failbench.vocabulary import ABSTAIN, DIFFICULTIES
@@ -44,7 +45,7 @@ def setting_label(setting: str) -> str:
     'Transformer, AdamW'
     """
     architecture, _, optimizer = setting.partition("-")
-    labels: Mapping[str, str] = {**ARCHITECTURE_LABELS}
+    labels = {str(name): label for name, label in ARCHITECTURE_LABELS.items()}
     return f"{labels[architecture]}, {OPTIMIZER_LABELS[optimizer]}"
 
 
@@ -81,7 +82,6 @@ def failures(
         to it are missing.
     """
     failing = with_setting(runs)
-    settings = sorted(failing["setting"].unique(), key=lambda name: (name != reference, name))
     measured = {row["scenario"]: row for row in difficulty.iter_rows(named=True)}
     recorded = failing.sort("setting", "seed").partition_by("scenario", as_dict=True)
     methods = list(next(iter(answers.values()), {}))
@@ -116,13 +116,15 @@ def failures(
         "methods": [method_facts(method) for method in methods],
         "verdicts": VERDICTS,
         "categories": dict(CATEGORY_LABELS),
-        "answers": {**CATEGORY_LABELS, ABSTAIN: "abstains"},
+        "answers": {str(name): label for name, label in CATEGORY_LABELS.items()}
+        | {ABSTAIN: "abstains"},
         "outcomes": OUTCOME_LABELS,
         "difficulties": list(DIFFICULTIES),
-        "settings": {name: setting_label(name) for name in settings},
+        "settings": {name: setting_label(name) for name in settings_of(runs, reference)},
         "signals": {signal.name: signal.label for signal in SIGNALS},
         "machine": [signal.name for signal in SIGNALS if signal.of_machine],
         "thinning": thinning(),
+        "explained": HOW,
         "asked": {"repeats": some.repeats, "seeds": len(some.right_by_seed), "answers": some.total},
     }
 
@@ -131,6 +133,12 @@ def with_setting(runs: pl.DataFrame) -> pl.DataFrame:
     """Failing runs with their ``setting``: architecture and optimizer, joined by a hyphen."""
     setting = pl.concat_str("architecture", "optimizer", separator="-").alias("setting")
     return runs.filter(pl.col("kind") == "failure").with_columns(setting)
+
+
+def settings_of(runs: pl.DataFrame, reference: str) -> list[str]:
+    """Settings of failing runs: the reference first, the others by name."""
+    settings: list[str] = with_setting(runs)["setting"].unique().to_list()
+    return sorted(settings, key=lambda name: (name != reference, name))
 
 
 def refuse_missing(

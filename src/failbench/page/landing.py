@@ -10,7 +10,7 @@ from failbench.page.answers import method_facts, shown_order
 from failbench.reporting.captions import DEVELOPMENT_NOTE, SCALE_NOTE
 from failbench.reporting.cells import Measured
 from failbench.reporting.labels import is_blind
-from failbench.reporting.reported import Reported
+from failbench.reporting.reported import Reported, reported_accuracies
 from failbench.studies.intervals.finding import finding
 from failbench.studies.intervals.tables import Design
 
@@ -80,15 +80,13 @@ def landing(
 def _row(
     method: str, estimates: Mapping[str, Mapping[str, float]], paper: Reported
 ) -> dict[str, object]:
-    reported = paper.tables.methods.rows.get(method)
+    reported = reported_accuracies(paper).get(method)
+    in_table = paper.tables.methods.rows.get(method)
+    low, high = (None, None) if in_table is None else in_table.interval or (None, None)
     return {
         **method_facts(method),
         "measured": {key: estimates["accuracy"][key] for key in ESTIMATE},
         "reported": None
         if reported is None
-        else {
-            "value": reported.accuracy,
-            "ci_low": None if reported.interval is None else reported.interval[0],
-            "ci_high": None if reported.interval is None else reported.interval[1],
-        },
+        else {"value": reported, "ci_low": low, "ci_high": high},
     }

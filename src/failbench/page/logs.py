@@ -6,13 +6,17 @@ from typing import Final
 
 import polars as pl
 
+from failbench.studies.diagnose_logs.schemas import COMPLETE
+
+IS_COMPLETE: Final = pl.col("format") == COMPLETE
+
 KINDS: Final = (
-    ("log", None, "any log", False),
-    ("log", "complete", "complete log", False),
-    ("monitor", None, "log of the monitor, logic alone", True),
-    ("monitor_bounds", None, "log of the monitor, own bounds", True),
+    ("any log", (pl.col("model") == "log") & ~IS_COMPLETE),
+    ("complete log", (pl.col("model") == "log") & IS_COMPLETE),
+    ("log of the monitor, logic alone", pl.col("model") == "monitor"),
+    ("log of the monitor, own bounds", pl.col("model") == "monitor_bounds"),
 )
-"""Model, format (None for all of them), what the reader calls it, and whether it is development."""
+"""What the reader calls a kind of log, and which answers are to it."""
 
 LOG_SCHEMA: Final = pl.Schema(
     {
@@ -42,10 +46,8 @@ def answers_to_logs(answers: pl.DataFrame, setting: str) -> dict[str, list[dict[
     """
     failing = answers.filter(pl.col("kind") == "failure", pl.col("setting") == setting)
     rows: dict[str, list[dict[str, object]]] = {}
-    for model, form, label, development in KINDS:
-        of_kind = failing.filter(
-            pl.col("model") == model, pl.lit(True) if form is None else pl.col("format") == form
-        )
+    for label, belongs in KINDS:
+        of_kind = failing.filter(belongs)
         for (scenario,), part in sorted(
             of_kind.partition_by("scenario", as_dict=True).items(), key=lambda item: str(item[0])
         ):
@@ -53,7 +55,6 @@ def answers_to_logs(answers: pl.DataFrame, setting: str) -> dict[str, list[dict[
             rows.setdefault(str(scenario), []).append(
                 {
                     "label": label,
-                    "development": development,
                     "answers": part.height,
                     "answer": counts["prediction"][0],
                     "share": round(counts["len"][0] / part.height, 4),

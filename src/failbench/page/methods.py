@@ -71,6 +71,7 @@ def methods_section(
     metrics: Estimates,
     curves: pl.DataFrame,
     paper: Reported,
+    *,
     confidence: float,
 ) -> dict[str, object]:
     """Everything that the page shows of methods, as plain values.

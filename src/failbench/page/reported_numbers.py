@@ -58,7 +58,7 @@ def reported_section(paper: Reported, metrics: Metrics, audit: pl.DataFrame) -> 
     paper
         The numbers that the paper prints.
     metrics
-        Files of ``data/metrics`` by name, those that ``counterparts.studies()`` names.
+        Files of ``data/metrics`` by name, those that the counterparts name.
     audit
         ``data/plots/paper_audit.csv``, columns ``AUDIT_SCHEMA``.
 

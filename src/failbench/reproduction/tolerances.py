@@ -131,6 +131,12 @@ FILE_RULES = (
         "A printed decimal may differ by a unit of its last digit, which is what rounding makes "
         "of any difference; a whole number is a count.",
     ),
+    FileRule(
+        "paper/report.html",
+        "table",
+        EXACT,
+        "As tables: what it shows is printed to a last digit, and its curves are recorded ones.",
+    ),
     FileRule("README.md", "marked", EXACT, "Its generated tables, as in paper/tables."),
     FileRule(
         "figures/*.svg",

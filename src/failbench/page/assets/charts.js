@@ -44,6 +44,7 @@ function lineChart(chart) {
   let [low, high] = extent(values);
   if (low === high) [low, high] = low === 0 ? [0, 1] : [low - Math.abs(low) * 0.1, low + Math.abs(low) * 0.1];
   if (!log && low > 0 && low / high < 0.4) low = 0;
+  if (!log) [low, high] = roundRange(low, high, small ? 2 : 5);
   const box = small
     ? { left: 34, right: 8, top: 18, bottom: 20 }
     : { left: 56, right: 14, top: 26, bottom: 40 };
@@ -58,7 +59,7 @@ function lineChart(chart) {
       s("text", { class: "tick", x: box.left - 5, y: place, dy: "0.32em", "text-anchor": "end" }, axisNumber(tick)),
     );
   }
-  for (const tick of x.ticks(small ? 3 : Math.max(3, Math.floor(width / 90)))) {
+  for (const tick of x.ticks(small ? 4 : Math.max(3, Math.floor(width / 90)))) {
     const place = x(tick).toFixed(1);
     const base = height - box.bottom;
     parts.push(
@@ -82,15 +83,18 @@ function lineChart(chart) {
   return picture(width, height, chart.title, chart.description, parts, small);
 }
 
-// Upright lines at steps that matter. Two that lie close together have their words on either side.
+// Upright lines at steps that matter, with words on the side that has room for them.
 function markers(marks, x, width, height, box, small) {
   const ordered = [...marks].sort((a, b) => a.x - b.x);
+  const needed = (mark) => 6.5 * mark.label.length;
+  const atTheEnd = (mark) => width - box.right - x(mark.x) < needed(mark);
   return ordered.map((mark, index) => {
     const place = x(mark.x);
     const next = ordered[index + 1];
-    const room = width - box.right - place;
-    const crowded = next && x(next.x) - place < 9 * mark.label.length;
-    const left = crowded || room < 6.5 * mark.label.length;
+    const taken = next && atTheEnd(next) ? needed(next) : 0; // to the left of the next mark
+    const crowded = next !== undefined && x(next.x) - place < needed(mark) + taken;
+    const left = place - box.left > needed(mark) && (crowded || atTheEnd(mark));
+    const below = crowded && !left; // no room on either side: a line lower than the next
     return [
       s("line", {
         class: `mark ${mark.className}`,
@@ -99,16 +103,18 @@ function markers(marks, x, width, height, box, small) {
         y1: box.top - 4,
         y2: height - box.bottom,
       }),
-      s(
-        "text",
-        {
-          class: `marked ${mark.className}`,
-          x: (place + (left ? -4 : 4)).toFixed(1),
-          y: box.top + 4,
-          "text-anchor": left ? "end" : "start",
-        },
-        small ? null : mark.label,
-      ),
+      small || !mark.label
+        ? null
+        : s(
+            "text",
+            {
+              class: `marked ${mark.className}`,
+              x: (place + (left ? -4 : 4)).toFixed(1),
+              y: box.top + (below ? 20 : 4),
+              "text-anchor": left ? "end" : "start",
+            },
+            mark.label,
+          ),
     ];
   });
 }

@@ -110,6 +110,7 @@ function show(route, moveFocus) {
   leave = (view ? view.render(main, route) : missingView(main, route)) ?? null;
   const heading = main.querySelector("h1");
   document.title = heading && route.name !== "landing" ? `${heading.textContent} · failbench` : "failbench";
+  document.getElementById("scale").hidden = route.name === "landing"; // which says it itself
   for (const link of document.querySelectorAll("#views a")) {
     if (link.dataset.view === route.name) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");

@@ -72,15 +72,15 @@ function runSection(card, detail, first) {
     signals.value = state.signal;
     frame.replaceChildren(drawnToWidth((width) => runChart(card, state.setting, state.signal, { width, height: width < 560 ? 260 : 340 })));
     const recorded = card.settings[state.setting];
-    const drawn = detail.runs.find((run) => run.setting === state.setting && run.seed === index.seed);
+    const error = detail.errors.find((each) => each.settings.includes(state.setting));
     facts.replaceChildren(
       h(
         "p",
         {},
         `The fault is switched on at step ${recorded.onset} of ${recorded.planned}; the run ${outcomeVerb(recorded.outcome)} at step ${recorded.failure}.`,
-        drawn.error ? " It ended with:" : " It raised no error.",
+        error ? " Its end, as recorded:" : " It raised no error.",
       ),
-      drawn.error ? h("p", { class: "quoted verbatim", tabindex: "0", role: "region", "aria-label": "Error text" }, drawn.error) : "",
+      error ? h("p", { class: "quoted verbatim", tabindex: "0", role: "region", "aria-label": "Error text" }, error.text) : "",
     );
   }
 
@@ -103,20 +103,20 @@ function runSection(card, detail, first) {
 
 function recordedTable(card, detail) {
   const index = data("failures");
-  const seeds = [...new Set(detail.runs.map((run) => run.seed))].sort();
-  const rows = Object.keys(index.settings).map((setting) => ({
-    setting,
-    runs: seeds.map((seed) => detail.runs.find((run) => run.setting === setting && run.seed === seed)),
-  }));
-  const cell = (run) => (run ? `${index.outcomes[run.outcome]}, ${run.onset} → ${run.failure}` : "–");
+  const seeds = [...new Set(Object.values(detail.runs).flat().map(([seed]) => seed))].sort((a, b) => a - b);
+  const rows = Object.keys(index.settings);
+  const cell = (setting, seed) => {
+    const run = (detail.runs[setting] ?? []).find((each) => each[0] === seed);
+    return run ? `${index.outcomes[run[1]]}, ${run[2]} → ${run[3]}` : "–";
+  };
   return h(
     "details",
     {},
     h("summary", {}, "Every recorded run of this scenario"),
     sortableTable(
       [
-        { label: "Architecture, optimizer", value: (row) => index.settings[row.setting], rowHeader: true },
-        ...seeds.map((seed, place) => ({ label: `Seed ${seed}`, value: (row) => cell(row.runs[place]) })),
+        { label: "Architecture, optimizer", value: (setting) => index.settings[setting], rowHeader: true },
+        ...seeds.map((seed) => ({ label: `Seed ${seed}`, value: (setting) => cell(setting, seed) })),
       ],
       rows,
       { caption: "Outcome, and the steps of fault and failure" },
@@ -175,7 +175,7 @@ function answersTable(rows, card, total, name) {
       },
     ],
     rows,
-    { caption: `${name}: answers to this scenario` },
+    { caption: `${name}: answers to this scenario`, hideCaption: true, className: "said" },
   );
 }
 
@@ -206,7 +206,7 @@ function logsTable(detail) {
   const index = data("failures");
   return [
     h("h3", {}, "Given as a log"),
-    h("p", { class: "caption" }, "What failbench diagnose answers to logs of these runs, by fits that have not learnt from this scenario. Which causes speak for which sign was written with these scenarios in view: development."),
+    h("p", { class: "caption" }, "What failbench diagnose answers to logs of these runs, told that they failed, by fits that have not learnt from this scenario. Which causes speak for which sign was written with these scenarios in view: development."),
     sortableTable(
       [
         { label: "From", value: (row) => row.label, rowHeader: true },
@@ -217,7 +217,7 @@ function logsTable(detail) {
         { label: "Answers", value: (row) => row.answers, numeric: true },
       ],
       detail.logs,
-      { caption: "Answers of failbench diagnose to logs of this scenario" },
+      { caption: "Answers of failbench diagnose to logs of this scenario", hideCaption: true },
     ),
   ];
 }

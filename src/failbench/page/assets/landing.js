@@ -42,7 +42,7 @@ function dotLegend(landing) {
     "ul",
     { class: "legend" },
     h("li", {}, sample("", s("line", { class: "whisker", x1: 1, x2: 25, y1: 6, y2: 6 }), dot()), "measured, 95 % interval"),
-    h("li", {}, sample("", diamond(13, 6)), "reported by the paper"),
+    h("li", {}, sample("", s("line", { class: "reported range", x1: 1, x2: 25, y1: 6, y2: 6 }), diamond(13, 6)), "reported by the paper, with its interval"),
     landing.rows.some((row) => row.development)
       ? h("li", {}, sample("view", s("line", { class: "whisker", x1: 1, x2: 25, y1: 6, y2: 6 }), square(13, 6)), "measured, development*")
       : null,
@@ -61,9 +61,10 @@ function square(x, y, r = 4) {
 // A row per method: a dot with its interval, and a diamond where the paper has a number.
 function dotPlot(landing, width) {
   const narrow = width < 560;
-  const row = narrow ? 44 : 26;
+  const row = narrow ? 50 : 32;
   const box = { left: narrow ? 6 : 190, right: 14, top: 24, bottom: 40 };
   const height = box.top + row * landing.rows.length + box.bottom;
+  // the reported number stands a little below the measured one, so that neither hides the other
   const x = linearScale(0, 1, box.left, width - box.right);
   const base = height - box.bottom;
   const parts = [0, 0.25, 0.5, 0.75, 1].map((tick) => [
@@ -76,7 +77,7 @@ function dotPlot(landing, width) {
     s("text", { class: "label", x: width - box.right, y: height - 6, "text-anchor": "end" }, "failures whose cause is named right, in percent"),
   );
   landing.rows.forEach((method, index) => {
-    const y = box.top + row * (index + 0.5) + (narrow ? 8 : 0);
+    const y = box.top + row * (index + 0.5) + (narrow ? 7 : -3);
     const name = `${method.label}${method.development ? "*" : ""}`;
     parts.push(
       s(
@@ -85,7 +86,10 @@ function dotPlot(landing, width) {
         s("text", narrow ? { x: box.left, y: y - 12 } : { x: box.left - 12, y, dy: "0.34em", "text-anchor": "end" }, name),
         s("line", { class: "whisker", x1: x(method.measured.ci_low), x2: x(method.measured.ci_high), y1: y, y2: y }),
         method.development ? square(x(method.measured.value), y) : s("circle", { class: "dot", cx: x(method.measured.value), cy: y, r: 4.5 }),
-        method.reported ? diamond(x(method.reported.value), y) : null,
+        method.reported && method.reported.ci_low !== null
+          ? s("line", { class: "reported range", x1: x(method.reported.ci_low), x2: x(method.reported.ci_high), y1: y + 7, y2: y + 7 })
+          : null,
+        method.reported ? diamond(x(method.reported.value), y + 7) : null,
       ),
     );
   });

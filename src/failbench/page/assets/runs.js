@@ -21,10 +21,15 @@ function recordedSignals(setting, id) {
 }
 
 function marksOf(recorded) {
-  const marks = [];
-  if (recorded.onset !== null) marks.push({ x: recorded.onset, label: `fault, step ${recorded.onset}`, className: "onset" });
-  if (recorded.failure !== null) marks.push({ x: recorded.failure, label: `${recorded.outcome}, step ${recorded.failure}`, className: "failure" });
-  return marks;
+  const together = recorded.onset === recorded.failure;
+  return [
+    { x: recorded.onset, label: together ? "" : `fault, step ${recorded.onset}`, className: "onset" },
+    {
+      x: recorded.failure,
+      label: `${together ? "fault and " : ""}${recorded.outcome}, step ${recorded.failure}`,
+      className: "failure",
+    },
+  ].filter((mark) => mark.x !== null);
 }
 
 function describeRun(card, recorded, signal, run) {

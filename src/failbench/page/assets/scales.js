@@ -20,10 +20,21 @@ function logScale(low, high, from, to) {
   return scale;
 }
 
-function roundSteps(low, high, count) {
+// The step of round numbers of which about so many lie between two.
+function roundStep(low, high, count) {
   const rough = (high - low || 1) / Math.max(1, count);
   const power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].map((k) => k * power).find((k) => k >= rough * 0.999);
+  return [1, 2, 5, 10].map((k) => k * power).find((k) => k >= rough * 0.999);
+}
+
+// The same range, out to round numbers.
+function roundRange(low, high, count) {
+  const step = roundStep(low, high, count);
+  return [Math.floor(low / step + 1e-9) * step, Math.ceil(high / step - 1e-9) * step];
+}
+
+function roundSteps(low, high, count) {
+  const step = roundStep(low, high, count);
   const ticks = [];
   for (let k = Math.ceil(low / step - 1e-9); k * step <= high + step * 1e-9; k += 1) ticks.push(k * step);
   return ticks;

@@ -1,7 +1,7 @@
 // Tables: rows of records under headings that sort them.
 
 // columns: {label, value(row) -> number or text to sort by, cell(row) -> what is shown, numeric,
-// rowHeader}; options: {caption, sort: index of the column that sorts at first, descending, rowClass(row)}.
+// rowHeader}; options: {caption, hideCaption, className, sort: index of the column that sorts at first, descending, rowClass(row)}.
 function sortableTable(columns, rows, options = {}) {
   const body = h("tbody");
   const headings = columns.map((column, index) =>
@@ -65,8 +65,8 @@ function sortableTable(columns, rows, options = {}) {
     { class: "scroll", role: "region", tabindex: "0", "aria-label": label },
     h(
       "table",
-      {},
-      options.caption ? h("caption", {}, options.caption) : null,
+      { class: options.className },
+      options.caption ? h("caption", { class: options.hideCaption ? "hidden" : null }, options.caption) : null,
       h("thead", {}, h("tr", {}, headings)),
       body,
     ),

@@ -8,11 +8,9 @@ from decimal import ROUND_HALF_UP, Decimal
 from functools import cache
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "paper/report.html"
+from opened_page import PAGE
 
-DESKTOP = {"width": 1280, "height": 900}
-PHONE = {"width": 360, "height": 740}
+ROOT = Path(__file__).parents[2]
 
 
 @cache

@@ -1,0 +1,276 @@
+"""The committed page as people use it: in a browser, from disk, with the network cut."""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import cache
+from typing import Any
+
+import polars as pl
+import pytest
+
+from failbench.features.catalogue import PRIMARY_SET
+from failbench.scenarios import Scenario, read_scenarios
+from failbench.vocabulary import ABSTAIN
+from opened_page import PAGE, PHONE
+from pipeline import REPOSITORY
+
+VIEWS = ["#/", "#/failures", "#/failure/learning_rate_jump", "#/failure/killed_by_host"]
+THEMES = ["light", "dark"]
+
+
+@cache
+def scenarios() -> dict[str, Scenario]:
+    return {scenario.id: scenario for scenario in read_scenarios(REPOSITORY / "data/scenarios")}
+
+
+@cache
+def recorded(setting: str, seed: int = 0) -> pl.DataFrame:
+    architecture, optimizer = setting.split("-")
+    return pl.read_parquet(REPOSITORY / "data/telemetry/runs.parquet").filter(
+        pl.col("kind") == "failure",
+        pl.col("architecture") == architecture,
+        pl.col("optimizer") == optimizer,
+        pl.col("seed") == seed,
+    )
+
+
+@cache
+def mostly(method: str) -> dict[str, str]:
+    """By scenario what more than half of a method's answers are, counted anew."""
+    answers = pl.read_parquet(REPOSITORY / f"data/predictions/nested_cv/{method}.parquet")
+    shares = (
+        answers.filter(pl.col("feature_set") == PRIMARY_SET)
+        .group_by("scenario")
+        .agg(
+            right=(pl.col("prediction") == pl.col("category")).mean(),
+            abstained=(pl.col("prediction") == ABSTAIN).mean(),
+        )
+        .with_columns(wrong=1 - pl.col("right") - pl.col("abstained"))
+    )
+    return {
+        row["scenario"]: next(
+            (name for name in ("right", "wrong", "abstained") if row[name] > 0.5 + 1e-9), "divided"
+        )
+        for row in shares.iter_rows(named=True)
+    }
+
+
+def count(page: Any) -> int:
+    text = page.locator("#count").inner_text()
+    shown = page.locator(".card").count()
+    assert text == f"{shown} of {len(scenarios())} scenarios"
+    return shown
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("route", VIEWS)
+def test_everyone_can_use_a_view_in_either_theme(page_at, axe, route, theme):
+    page = page_at(route, theme=theme)
+    assert page.evaluate("document.documentElement.dataset.theme") == theme
+    assert axe(page) == []
+
+
+def test_what_nobody_can_use_is_found(page_at, axe):
+    page = page_at("#/")
+    page.evaluate("document.querySelector('main').append(document.createElement('button'))")
+    assert axe(page) == ["button-name: <button></button>"]
+
+
+@pytest.mark.parametrize("route", VIEWS)
+def test_a_phone_scrolls_no_view_sideways(page_at, route):
+    page = page_at(route, viewport=PHONE)
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+
+
+def test_the_page_may_ask_for_nothing_on_a_network(page_at):
+    page = page_at("#/")
+    policy = page.locator('meta[http-equiv="Content-Security-Policy"]').get_attribute("content")
+    assert policy.startswith("default-src 'none'; script-src 'sha256-")
+    assert "http" not in policy
+
+
+@pytest.mark.parametrize("category", ["optimization", "unknown"])
+def test_a_category_leaves_its_scenarios(page_at, category):
+    page = page_at("#/failures")
+    assert count(page) == len(scenarios())
+    page.select_option("#filter-category", category)
+    assert count(page) == sum(each.category == category for each in scenarios().values())
+    assert f"category={category}" in page.url
+
+
+def test_filters_stand_in_the_address_and_hold_together(page_at):
+    page = page_at("#/failures?outcome=crash&declared=easy&setting=gru-adamw")
+    runs = recorded("gru-adamw").filter(pl.col("outcome") == "crash")["scenario"]
+    easy = [name for name in runs if scenarios()[name].difficulty == "easy"]
+    assert count(page) == len(easy) > 0
+    page.get_by_role("button", name="Clear all").click()
+    assert count(page) == len(scenarios())
+    assert page.url.endswith("#/failures")
+
+
+def test_measured_difficulty_filters(page_at):
+    measured = pl.read_parquet(REPOSITORY / "data/measurements/difficulty/scenarios.parquet")
+    page = page_at("#/failures?measured=hard")
+    assert count(page) == (measured["measured"] == "hard").sum()
+
+
+@pytest.mark.parametrize(
+    ("method", "said"),
+    [("random_forest", "right"), ("improved_rules", "abstained"), ("invariants", "wrong")],
+)
+def test_who_got_it_right_is_counted_over_repeats_and_seeds(page_at, method, said):
+    page = page_at("#/failures")
+    page.select_option("#filter-method", method)
+    page.select_option("#filter-said", said)
+    assert count(page) == list(mostly(method).values()).count(said) > 0
+
+
+def test_words_are_looked_for_in_titles_causes_remedies_and_errors(page_at):
+    page = page_at("#/failures")
+    page.fill("#filter-q", "DefaultCPUAllocator memory")
+    errors = recorded("transformer-adamw").filter(
+        pl.col("error_message").str.contains("DefaultCPUAllocator", literal=True)
+    )
+    assert count(page) == errors.height > 0
+    page.fill("#filter-q", "no such words anywhere")
+    assert count(page) == 0
+    assert "No scenario is left" in page.locator(".cards").inner_text()
+
+
+def test_the_number_of_hits_is_announced(page_at):
+    page = page_at("#/failures")
+    page.select_option("#filter-category", "unknown")
+    region = page.locator('[aria-live="polite"]#said')
+    assert region.inner_text() == f"{page.locator('.card').count()} of 76 scenarios shown."
+
+
+def test_a_keyboard_reaches_a_filter_and_opens_a_card(page_at):
+    page = page_at("#/failures?category=unknown")
+    focused = "document.activeElement.id"
+    for _ in range(20):
+        page.keyboard.press("Tab")
+        if page.evaluate(focused) == "filter-category":
+            break
+    assert page.evaluate(focused) == "filter-category"
+    for _ in range(20):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.closest('.card') !== null"):
+            break
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile("#/failure/"))
+    heading = page.locator("main h1")
+    assert page.evaluate("document.activeElement === document.querySelector('main h1')")
+    assert heading.inner_text() in {each.title for each in scenarios().values()}
+
+
+def test_the_skip_link_comes_first_and_leads_to_the_content(page_at):
+    page = page_at("#/failures")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Skip to the content"
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "main"
+    assert page.url.endswith("#/failures")
+
+
+def test_going_back_brings_the_filter_back(page_at):
+    page = page_at("#/failures?category=optimization")
+    page.locator(".card a").first.click()
+    page.get_by_role("link", name="All failures").click()
+    assert count(page) == 15
+    assert page.locator("#filter-category").input_value() == "optimization"
+
+
+def test_the_button_changes_the_colours(page_at):
+    page = page_at("#/")
+    before = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    page.locator("#theme").click()
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") != before
+    assert page.locator("#theme").inner_text() == "Use light colours"
+
+
+def test_the_landing_says_what_the_metrics_say(page_at):
+    metrics = json.loads((REPOSITORY / "data/metrics/intervals.json").read_text("utf-8"))
+    accuracy = metrics["19"]["random_forest"]["accuracy"]
+    value, low, high = (100 * accuracy[key] for key in ("value", "ci_low", "ci_high"))
+    lead = page_at("#/").locator(".lead").inner_text()
+    assert f"{value:.1f} [{low:.1f}, {high:.1f}] %" in lead
+
+
+def test_errors_are_shown_word_by_word(page_at):
+    run = (
+        recorded("transformer-adamw")
+        .filter(pl.col("error_message").is_not_null())
+        .row(0, named=True)
+    )
+    page = page_at(f"#/failure/{run['scenario']}")
+    shown = page.locator(".quoted").first.text_content()
+    assert shown == f"{run['error_type']}: {run['error_message']}"
+
+
+def test_each_method_answers_as_its_predictions_say(page_at):
+    page = page_at("#/failure/learning_rate_jump")
+    answers = pl.read_parquet(REPOSITORY / "data/predictions/nested_cv/random_forest.parquet")
+    right = answers.filter(
+        pl.col("feature_set") == PRIMARY_SET, pl.col("scenario") == "learning_rate_jump"
+    ).select((pl.col("prediction") == pl.col("category")).sum())
+    row = page.locator("tr", has=page.get_by_role("rowheader", name="Random forest", exact=True))
+    assert f"{right.item()} of 30" in row.inner_text()
+
+
+def test_invariants_are_listed_in_the_order_in_which_they_broke(page_at):
+    run = "learning_rate_jump-transformer-adamw-s0"
+    breaks = pl.read_parquet(REPOSITORY / "data/measurements/invariants/breaks.parquet")
+    last = breaks.filter(pl.col("version") == pl.col("version").max(), pl.col("bounds") == "own")
+    steps = last.filter(pl.col("run_id") == run)["step"].sort().to_list()
+    page = page_at("#/failure/learning_rate_jump")
+    shown = page.locator(".broken .step").all_inner_texts()
+    assert shown == [f"Step {step}" for step in steps]
+    assert "Development" in page.locator("section", has=page.locator(".broken")).inner_text()
+
+
+def test_those_that_are_told_the_truth_stand_apart_with_a_hollow_mark(page_at):
+    page = page_at("#/failure/learning_rate_jump")
+    headings = page.locator("section h3").all_inner_texts()
+    assert headings.index("Blind") < headings.index("Told the true category")
+    assert page.get_by_role("rowheader", name="○ Simulated human").count() == 1
+
+
+def test_another_signal_and_setting_draw_another_picture_that_says_what_it_is(page_at):
+    page = page_at("#/failure/learning_rate_jump")
+    picture = page.locator("figure svg[role=img]").first
+    before = picture.locator("title").text_content()
+    assert "training loss" in before
+    page.select_option("#choose-signal", "gradient_norm")
+    page.select_option("#choose-setting", "lstm-adamw")
+    assert "gradient norm" in picture.locator("title").text_content()
+    onset = recorded("lstm-adamw").filter(pl.col("scenario") == "learning_rate_jump")["onset_step"]
+    assert f"step {onset[0]}" in picture.locator("desc").text_content()
+
+
+def test_a_table_sorts_by_its_heading_and_says_so(page_at):
+    page = page_at("#/failure/learning_rate_jump")
+    table = page.locator("table").filter(has_text="Random forest").first
+    heading = table.get_by_role("columnheader", name=re.compile("^Right[^ ]*$"))
+    heading.get_by_role("button").click()
+    assert heading.get_attribute("aria-sort") == "descending"
+    counts = [int(text.split()[0]) for text in table.locator("td:nth-child(4)").all_inner_texts()]
+    assert counts == sorted(counts, reverse=True)
+
+
+@pytest.mark.parametrize("route", ["#/nothing", "#/failure/nothing", "#/failure"])
+def test_an_address_that_leads_nowhere_says_so(page_at, route):
+    assert "There is no such" in page_at(route).locator("h1").inner_text()
+
+
+def test_every_failure_opens(page_at):
+    page = page_at("#/failures")
+    for name, scenario in scenarios().items():
+        page.evaluate("name => { location.hash = `#/failure/${name}` }", name)
+        page.locator("main h1", has_text=scenario.title).wait_for()
+        page.locator("section figure svg[role=img]").wait_for()
+
+
+def test_the_page_is_small():
+    assert PAGE.stat().st_size < 6_000_000

@@ -1,0 +1,93 @@
+"""Curves are thinned honestly: what is drawn was recorded, and extremes are kept."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+
+import polars as pl
+import pytest
+
+from failbench.errors import BadInputError
+from failbench.page.curves import SIGNALS, curves, thinning, windows
+from failbench.page.document import significant
+from failbench.telemetry import Telemetry
+from made_up_telemetry import ONSET, STEPS, made_up_telemetry
+
+SETTING = "transformer-adamw"
+SCENARIO = "optimization_0"
+RUN = f"{SCENARIO}-adamw-s0"
+
+
+def drawn(stored):
+    distances, values = stored
+    return dict(zip(accumulate(distances), values, strict=True))
+
+
+def changed(telemetry: Telemetry, **columns: pl.Expr) -> Telemetry:
+    return Telemetry(telemetry.runs, telemetry.steps.with_columns(**columns))
+
+
+def test_every_value_was_recorded_at_its_step():
+    telemetry = made_up_telemetry()
+    losses = drawn(curves(telemetry, SETTING, 0, most=8)[SCENARIO]["run"]["loss"])
+    recorded = telemetry.steps.filter(pl.col("run_id") == RUN)
+    assert 2 < len(losses) <= 8
+    for step, value in losses.items():
+        assert value == significant(recorded["loss"][step])
+
+
+def test_the_highest_and_the_lowest_value_of_a_curve_are_kept():
+    telemetry = made_up_telemetry()
+    recorded = telemetry.steps.filter(pl.col("run_id") == RUN)["loss"]
+    values = drawn(curves(telemetry, SETTING, 0, most=8)[SCENARIO]["run"]["loss"]).values()
+    assert max(values) == significant(recorded.max())
+    assert min(values) == significant(recorded.min())
+
+
+def test_a_twin_begins_at_onset_but_for_what_measures_the_machine():
+    twin = curves(made_up_telemetry(), SETTING, 0)[SCENARIO]["twin"]
+    first = {name: min(drawn(stored)) for name, stored in twin.items()}
+    of_machine = {signal.name for signal in SIGNALS if signal.of_machine}
+    assert {first[name] for name in of_machine} == {0}
+    assert first["loss"] == ONSET
+
+
+def test_run_and_twin_are_equal_before_onset_where_one_line_stands_for_both():
+    telemetry = made_up_telemetry()
+    before = telemetry.steps.filter(pl.col("step") < ONSET)
+    run, twin = (before.filter(pl.col("run_id") == name) for name in (RUN, f"{RUN}-twin"))
+    assert run["loss"].equals(twin["loss"])
+
+
+def test_a_loss_that_is_not_finite_breaks_the_line():
+    infinite = pl.when(pl.col("step") == 12).then(float("inf")).otherwise(pl.col("loss"))
+    telemetry = changed(made_up_telemetry(), loss=infinite.cast(pl.Float32))
+    losses = drawn(curves(telemetry, SETTING, 0)[SCENARIO]["run"]["loss"])
+    assert losses[12] is None
+    assert len(losses) == STEPS
+
+
+def test_what_was_never_reached_is_no_point():
+    missing = pl.when(pl.col("step") == STEPS - 1).then(None).otherwise(pl.col("loss"))
+    telemetry = changed(made_up_telemetry(), loss=missing)
+    losses = drawn(curves(telemetry, SETTING, 0)[SCENARIO]["run"]["loss"])
+    assert max(losses) == STEPS - 2
+
+
+def test_memory_is_a_share_of_capacity_and_perplexity_follows_the_held_out_loss():
+    run = curves(made_up_telemetry(), SETTING, 0)[SCENARIO]["run"]
+    assert all(0.4 <= value <= 0.5 for value in drawn(run["memory"]).values())
+    assert all(step % 3 == 0 for step in drawn(run["perplexity"]))
+
+
+def test_a_failing_run_without_a_twin_is_one_clear_error():
+    telemetry = made_up_telemetry()
+    alone = telemetry.select(pl.col("run_id") != f"{RUN}-twin")
+    with pytest.raises(BadInputError, match=rf"twin_of: .*{RUN}.*record it again"):
+        curves(alone, SETTING, 0)
+
+
+def test_the_page_says_how_many_windows_there_are():
+    assert windows(120) == 39
+    assert "39 equally long windows" in thinning(120, 60)
+    assert "19 in settings other" in thinning(120, 60)

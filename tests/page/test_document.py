@@ -1,0 +1,105 @@
+"""The page is one file, the same for the same sections, in which no data can act."""
+
+from __future__ import annotations
+
+import json
+import re
+import zipfile
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from failbench.page.document import (
+    SCRIPTS,
+    STYLES,
+    TEMPLATE,
+    data_block,
+    page_of,
+    script_hash,
+    significant,
+)
+
+ASSETS = Path(str(files("failbench.page"))) / "assets"
+HOSTILE = "</script><script>alert(1)</script><!-- <script> \u2028 & \" ' ]]>"
+
+
+def blocks(page: str) -> dict[str, object]:
+    found = re.findall(r'<script type="application/json" id="data-([\w-]+)">(.*?)</script>', page)
+    return {name: json.loads(text) for name, text in found}
+
+
+def test_text_of_any_kind_comes_back_and_ends_no_block():
+    block = data_block("a", {"error": HOSTILE})
+    assert block.count("</script>") == 1
+    assert "<!--" not in block
+    assert blocks(block) == {"a": {"error": HOSTILE}}
+
+
+def test_a_number_that_is_not_finite_is_refused():
+    with pytest.raises(ValueError, match="JSON"):
+        data_block("a", [float("nan")])
+
+
+def test_a_number_keeps_its_leading_digits_or_is_nothing():
+    assert significant(0.000123456, 3) == 0.000123
+    assert significant(12.0) == 12
+    assert significant(float("nan")) is None
+
+
+def test_the_same_sections_give_the_same_bytes_in_the_order_given():
+    sections = {"b": [1, 2], "a": {"x": HOSTILE}}
+    assert page_of(sections) == page_of(sections)
+    assert list(blocks(page_of(sections))) == ["b", "a"]
+
+
+def test_every_place_of_the_template_is_filled():
+    assert "{{" not in page_of({})
+
+
+def test_the_only_script_that_may_run_is_the_one_whose_hash_the_policy_names():
+    page = page_of({"a": HOSTILE})
+    (script,) = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
+    assert f"script-src 'sha256-{script_hash(script)}'" in page
+    assert "default-src 'none'" in page
+
+
+def test_every_asset_is_declared_once_and_every_declared_one_is_there():
+    declared = [*STYLES, *SCRIPTS, TEMPLATE]
+    assert sorted(declared) == sorted(path.name for path in ASSETS.iterdir())
+
+
+def test_no_two_scripts_declare_the_same_name():
+    """They share one scope, in which a later function would silently replace an earlier one."""
+    names = [
+        name
+        for script in SCRIPTS
+        for name in re.findall(
+            r"^(?:async )?(?:function|const|let|class) (\w+)",
+            (ASSETS / script).read_text(encoding="utf-8"),
+            re.MULTILINE,
+        )
+    ]
+    assert len(names) > 50
+    assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize("name", [*STYLES, *SCRIPTS, TEMPLATE])
+def test_no_asset_names_anything_on_a_network(name):
+    text = (ASSETS / name).read_text(encoding="utf-8")
+    addresses = set(re.findall(r"(?:https?:)?//[\w.-]+\.\w+[^\s\"']*", text))
+    assert addresses <= {"http://www.w3.org/2000/svg"}
+    assert "innerHTML" not in text
+
+
+@pytest.mark.system
+def test_the_wheel_has_the_assets(tmp_path):
+    import subprocess
+    import sys
+
+    root = Path(__file__).parents[2]
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
+    subprocess.run(command, cwd=root, check=True, capture_output=True)
+    (wheel,) = tmp_path.glob("*.whl")
+    packed = set(zipfile.ZipFile(wheel).namelist())
+    assert {f"failbench/page/assets/{name}" for name in (*STYLES, *SCRIPTS, TEMPLATE)} <= packed

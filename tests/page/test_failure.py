@@ -1,0 +1,135 @@
+"""One failure: everything recorded and said of it, nothing twice."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from failbench.monitored.verdicts import END_SCHEMA
+from failbench.page.answers import answers_by_scenario
+from failbench.page.failure import LookAlikes, Monitored, details
+from failbench.page.logs import answers_to_logs
+from made_up import made_up_predictions
+from made_up_monitored import rules
+from made_up_telemetry import ONSET, SCENARIOS, STEPS, made_up_scenarios, made_up_telemetry
+
+REFERENCE = "transformer-adamw"
+SOME = "optimization_0"
+RUN = f"{SOME}-{REFERENCE}-s0"
+INVARIANT = rules().invariants[0]
+
+
+def alike() -> LookAlikes:
+    ids = [scenario.id for scenario in made_up_scenarios()]
+    difficulty = pl.DataFrame({"scenario": ids}).with_columns(
+        ease=pl.lit(0.5),
+        runs=pl.lit(18),
+        instead=pl.lit("unknown"),
+        instead_share=pl.lit(0.25),
+        nearest=pl.lit("unknown_0"),
+        neighbours_own=pl.lit(0.2),
+    )
+    neighbours = pl.DataFrame(
+        {"scenario": [SOME] * 2, "rank": [2, 1], "neighbour": ["unknown_1", "unknown_0"]}
+    )
+    partners = pl.DataFrame({"scenario": [SOME], "partner": ["unknown_3"]})
+    return LookAlikes(difficulty, neighbours, partners)
+
+
+def monitored() -> Monitored:
+    end = dict.fromkeys(END_SCHEMA) | {"run_id": RUN, "end_step": 12, "failure_step": 10}
+    return Monitored(
+        rules(),
+        pl.DataFrame(
+            {
+                "run_id": [RUN, "another"],
+                "invariant": [INVARIANT.id] * 2,
+                "step": [9, 3],
+                "value": [2.0, 1.0],
+            }
+        ),
+        pl.DataFrame(
+            {
+                "run_id": [RUN],
+                "answer": [INVARIANT.component],
+                "decided_by": [INVARIANT.id],
+                "decided_kind": [INVARIANT.kind],
+            }
+        ),
+        pl.DataFrame([end], schema=END_SCHEMA),
+    )
+
+
+@pytest.fixture(scope="module")
+def detail():
+    predictions = made_up_predictions(scenarios=SCENARIOS).with_columns(method=pl.lit("ebm"))
+    failed = (pl.col("scenario") == SOME) & (pl.col("kind") == "failure")
+    runs = made_up_telemetry(seeds=2).runs.with_columns(
+        error_type=pl.when(failed).then(pl.lit("ValueError")),
+        error_message=pl.when(failed).then(pl.lit("x" * 5000)),
+    )
+    explained = {SOME: {"ebm": {"answer": "unknown", "evidence": ["A sentence."], "left_out": 0}}}
+    return details(
+        made_up_scenarios(),
+        runs,
+        answers_by_scenario(predictions),
+        explained,
+        {},
+        monitored(),
+        alike(),
+        reference=REFERENCE,
+        seed=0,
+    )
+
+
+def test_every_run_of_every_seed_is_listed(detail):
+    assert detail[SOME]["runs"] == {
+        REFERENCE: [[seed, "diverged", ONSET, STEPS - 1] for seed in (0, 1)]
+    }
+
+
+def test_the_whole_error_text_is_there_once(detail):
+    (error,) = detail[SOME]["errors"]
+    assert error == {"text": f"ValueError: {'x' * 5000}", "settings": [REFERENCE]}
+    assert detail["unknown_0"]["errors"] == []
+
+
+def test_what_broke_is_that_of_the_run_that_is_drawn(detail):
+    seen = detail[SOME]["monitor"]
+    assert [each["step"] for each in seen["broken"]] == [9]
+    assert INVARIANT.statement in seen["evidence"]
+    assert detail["unknown_0"]["monitor"] is None
+
+
+def test_an_explanation_stands_with_the_answers_of_its_method(detail):
+    (answer,) = detail[SOME]["answers"]
+    assert answer["explained"]["evidence"] == ["A sentence."]
+    assert "explained" not in detail["unknown_0"]["answers"][0]
+
+
+def test_look_alikes_come_nearest_first(detail):
+    assert detail[SOME]["alike"]["neighbours"] == ["unknown_0", "unknown_1"]
+    assert detail[SOME]["alike"]["partners"] == ["unknown_3"]
+    assert detail["unknown_0"]["alike"]["neighbours"] == []
+
+
+def test_answers_to_logs_are_counted_by_kind_of_log():
+    given = pl.DataFrame(
+        {
+            "model": ["log"] * 4 + ["monitor"],
+            "format": ["complete", "csv", "csv", "csv", "monitor"],
+            "kind": ["failure", "failure", "failure", "twin", "failure"],
+            "setting": [REFERENCE] * 5,
+            "scenario": [SOME] * 5,
+            "category": ["optimization"] * 5,
+            "prediction": ["optimization", "optimization", "unknown", "unknown", "optimization"],
+            "predicted_cause": ["a", "b", None, "b", "a"],
+            "cause": ["a"] * 5,
+        }
+    )
+    rows = {row["label"]: row for row in answers_to_logs(given, REFERENCE)[SOME]}
+    assert rows["any log"]["answers"] == 2
+    assert rows["any log"]["right"] == 0.5
+    assert rows["any log"]["cause_right"] == 0.0
+    assert rows["complete log"]["cause_right"] == 1.0
+    assert rows["log of the monitor, logic alone"]["share"] == 1.0

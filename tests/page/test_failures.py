@@ -1,0 +1,104 @@
+"""Cards say what was recorded, word by word, and refuse what is not there."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from failbench.errors import BadInputError
+from failbench.page.answers import answers_by_scenario
+from failbench.page.failures import SHOWN_ERROR, error_text, failures
+from made_up import made_up_predictions
+from made_up_telemetry import SCENARIOS, made_up_scenarios, made_up_telemetry, together
+
+REFERENCE = "transformer-adamw"
+SOME = "optimization_0"
+
+
+def inputs():
+    scenarios = made_up_scenarios()
+    predictions = made_up_predictions(scenarios=SCENARIOS, runs=2).with_columns(
+        method=pl.lit("ebm"), seed=pl.col("run_id").str.tail(1).cast(pl.Int32)
+    )
+    difficulty = pl.DataFrame(
+        {
+            "scenario": [scenario.id for scenario in scenarios],
+            "measured": ["hard"] * len(scenarios),
+            "ease": [0.25] * len(scenarios),
+        }
+    )
+    runs = together(made_up_telemetry(seeds=2), made_up_telemetry("sgd")).runs
+    return scenarios, runs, answers_by_scenario(predictions), difficulty
+
+
+def index(**changed):
+    scenarios, runs, answers, difficulty = inputs()
+    given = {"runs": runs, "answers": answers, "difficulty": difficulty} | changed
+    return failures(
+        scenarios, given["runs"], given["answers"], given["difficulty"], reference=REFERENCE, seed=0
+    )
+
+
+def card_of(index, name=SOME):
+    return next(card for card in index["cards"] if card["id"] == name)
+
+
+def test_there_is_a_card_for_every_scenario_with_all_its_settings_the_reference_first():
+    made = index()
+    assert len(made["cards"]) == len(made_up_scenarios())
+    assert list(made["settings"]) == [REFERENCE, "transformer-sgd"]
+    assert card_of(made)["settings"][REFERENCE]["outcomes"] == ["diverged", "diverged"]
+
+
+def test_verdicts_are_those_of_the_answers_in_the_order_of_methods():
+    _, _, answers, _ = inputs()
+    made = index()
+    assert [method["method"] for method in made["methods"]] == ["ebm"]
+    for card in made["cards"]:
+        assert card["verdicts"] == [answers[card["id"]]["ebm"].verdict]
+
+
+def test_an_error_is_shown_as_it_was_and_says_how_much_of_it_is_left_out():
+    _, runs, _, _ = inputs()
+    message = "</script> " + "x" * 400
+    failed = pl.col("scenario") == SOME
+    runs = runs.with_columns(
+        error_type=pl.when(failed).then(pl.lit("ValueError")),
+        error_message=pl.when(failed).then(pl.lit(message)),
+    )
+    shown = card_of(index(runs=runs))["settings"][REFERENCE]
+    whole = f"ValueError: {message}"
+    assert shown["error"] == whole[:SHOWN_ERROR]
+    assert shown["left_out"] == len(whole) - SHOWN_ERROR
+
+
+@pytest.mark.parametrize(
+    ("row", "text"),
+    [
+        (("RuntimeError", "size mismatch", None), "RuntimeError: size mismatch"),
+        (("MemoryError", "", None), "MemoryError"),
+        ((None, None, "SIGKILL"), "ended by SIGKILL"),
+        ((None, None, None), None),
+    ],
+)
+def test_an_error_is_its_type_and_message_or_the_signal(row, text):
+    names = ("error_type", "error_message", "exit_signal")
+    assert error_text(dict(zip(names, row, strict=True))) == text
+
+
+def test_a_scenario_without_telemetry_is_one_clear_error():
+    _, runs, _, _ = inputs()
+    with pytest.raises(BadInputError, match=rf"runs.parquet: scenario: '{SOME}' .*git checkout"):
+        index(runs=runs.filter(pl.col("scenario") != SOME))
+
+
+def test_a_scenario_without_measured_difficulty_is_one_clear_error():
+    _, _, _, difficulty = inputs()
+    with pytest.raises(BadInputError, match=rf"difficulty.*'{SOME}'.*measure_difficulty"):
+        index(difficulty=difficulty.filter(pl.col("scenario") != SOME))
+
+
+def test_a_scenario_that_nobody_answers_is_one_clear_error():
+    _, _, answers, _ = inputs()
+    with pytest.raises(BadInputError, match=rf"nested_cv: scenario: .*'{SOME}'"):
+        index(answers={name: given for name, given in answers.items() if name != SOME})

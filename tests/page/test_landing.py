@@ -1,0 +1,46 @@
+"""The first view says what metrics say, and changes with them."""
+
+from __future__ import annotations
+
+import pytest
+
+from failbench.page.landing import landing
+from failbench.studies.intervals.tables import Design
+
+DESIGN = Design(5, 10, 228, 3, {"value": 0.25, "n": 76})
+
+
+@pytest.fixture
+def shown(measured, reported):
+    return lambda: landing(measured, reported, DESIGN, confidence=0.95)
+
+
+def row_of(section, method):
+    return next(row for row in section["rows"] if row["method"] == method)
+
+
+def test_each_measured_method_has_its_estimate_and_what_the_paper_reports(shown, measured):
+    section = shown()
+    assert {row["method"] for row in section["rows"]} == set(measured["19"])
+    assert row_of(section, "ebm")["measured"]["value"] == measured["19"]["ebm"]["accuracy"]["value"]
+    assert row_of(section, "ebm")["reported"] == {"value": 0.957, "ci_low": 0.87, "ci_high": 1.0}
+    assert row_of(section, "hybrid_two_way")["reported"]["value"] == 0.87
+
+
+def test_a_number_that_is_changed_in_metrics_changes_the_view(shown, measured):
+    before = shown()
+    measured["19"]["ebm"]["accuracy"] = {"value": 0.912, "ci_low": 0.9, "ci_high": 0.92, "n": 76}
+    after = shown()
+    assert "91.2 [90.0, 92.0] %" not in before["finding"]
+    assert "91.2 [90.0, 92.0] %" in after["finding"]
+    assert row_of(after, "ebm")["measured"]["value"] == 0.912
+
+
+def test_scale_development_and_assumptions_are_said(shown):
+    section = shown()
+    assert "3,403 runs on a CPU" in section["scale"]
+    caption = " ".join(section["caption"])
+    assert "3 seeds, 10 repeats" in caption
+    assert "development" in caption
+    assert "handed the true category" in caption
+    assert [row["told"] for row in section["rows"]][-1]

@@ -1,0 +1,51 @@
+"""Evidence reads as sentences, whatever a method saw."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from failbench.features.catalogue import FEATURE_SETS, PRIMARY_SET
+from failbench.page.explanations import explanations
+from failbench.page.sentences import NOTHING_BROKE, broken_sentences, decided_sentence
+from failbench.studies.explanations.measure import explained
+from failbench.verdicts import Diagnosis, Evidence
+from made_up_monitored import rules
+
+END = {"end_step": 30, "end_phase": "backward", "error": "ValueError", "message": "</script>"}
+
+
+def test_nothing_broken_is_said():
+    decided = {"decided_by": None, "decided_kind": None}
+    assert decided_sentence(decided, END, pl.DataFrame(), rules()) == NOTHING_BROKE
+
+
+def test_what_broke_is_listed_in_its_order_with_what_decided():
+    invariant = rules().invariants[0]
+    table = pl.DataFrame({"invariant": [invariant.id], "step": [7], "value": [float("inf")]})
+    decided = {"decided_by": invariant.id, "decided_kind": invariant.kind}
+    assert invariant.statement in decided_sentence(decided, END, table, rules())
+    (broken,) = broken_sentences(table, invariant.id, rules())
+    assert broken["step"] == 7
+    assert broken["statement"] == invariant.statement
+    assert broken["seen"].endswith("is infinite")
+    assert broken["decided"]
+
+
+def test_an_ending_that_decided_is_quoted_with_its_error():
+    ending = rules().endings[0]
+    decided = {"decided_by": ending.id, "decided_kind": "ending"}
+    text = decided_sentence(decided, END, pl.DataFrame(), rules())
+    assert text.endswith(f"{ending.statement} ValueError: </script>")
+
+
+@pytest.mark.parametrize("method", ["simple_rules", "random_forest"])
+def test_conditions_come_back_as_sentences_and_those_left_out_are_counted(method):
+    signals = FEATURE_SETS[PRIMARY_SET][:7]
+    evidence = tuple(Evidence(name, float(i), "above", 0.5) for i, name in enumerate(signals))
+    made = explained(["run"], ["scenario"], method, [Diagnosis("unknown", 0.5, evidence)])
+    section = explanations(made.answers, made.conditions)["scenario"][method]
+    assert section["left_out"] == 2
+    assert len(section["evidence"]) == 5
+    first = 2 if method == "simple_rules" else 0
+    assert f" is {first}, above 0.5." in section["evidence"][0]
