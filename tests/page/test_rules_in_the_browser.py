@@ -12,7 +12,6 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from page_engine import in_node
 
 from failbench.errors import BadInputError
 from failbench.features.catalogue import extract
@@ -32,6 +31,8 @@ from failbench.page.rules import SIGNALS_OF_FEATURES, HealthyRuns, name_table, r
 from failbench.params import read_section
 from failbench.readers.names import meaning
 from failbench.telemetry import Telemetry
+from page_engine import in_node
+from page_sections import section as committed_section
 
 ROOT = Path(__file__).parents[2]
 HEALTHY = HealthyRuns("transformer", "adamw")
@@ -430,3 +431,7 @@ def test_metrics_without_the_accuracy_of_the_rules_are_refused():
 def test_an_architecture_without_healthy_runs_is_refused():
     with pytest.raises(BadInputError, match="no success of mamba"):
         HealthyRuns("mamba", "adamw").select(feature_table())
+
+
+def test_the_committed_page_has_the_section_that_python_makes():
+    assert committed_section("rules") == json.loads(json.dumps(section()))

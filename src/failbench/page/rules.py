@@ -37,8 +37,12 @@ from failbench.methods.simple_rules import (
 )
 from failbench.page.methods import Estimates
 from failbench.page.regexes import browser_pattern
+from failbench.readers import names
 from failbench.reporting.labels import CATEGORY_LABELS, FEATURE_SET_LABELS
 from failbench.vocabulary import CATEGORIES
+
+READERS: Final = names.__name__.rpartition(".")[0]
+"""The package whose table of names is read; the import makes it a dependency of the stage."""
 
 METHOD: Final = "simple_rules"
 THRESHOLD_DIGITS: Final = 12
@@ -206,7 +210,7 @@ def name_table() -> dict[str, list[str]]:
 
     Those of :mod:`failbench.readers.names`, and some that only the rules need.
     """
-    known = _rows("failbench.readers", "data/names.csv")
+    known = _rows(READERS, "data/names.csv")
     added = _rows("failbench.page", "data/added_names.csv")
     return {row["name"]: [row["meaning"], row.get("split") or ""] for row in (*known, *added)}
 
