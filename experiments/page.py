@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import polars as pl
 
 from failbench.features.catalogue import PRIMARY_SET
+from failbench.features.feature_table import FEATURE_SCHEMA
+from failbench.methods.simple_rules import SimpleRulesSettings
 from failbench.monitored.verdicts import BREAK_SCHEMA, END_SCHEMA, OWN, VERDICT_SCHEMA
 from failbench.monitored.versions import read_rules
 from failbench.page.answers import answers_by_scenario
@@ -17,6 +20,9 @@ from failbench.page.failure import LookAlikes, Monitored, details
 from failbench.page.failures import failures, settings_of
 from failbench.page.landing import landing
 from failbench.page.logs import LOG_SCHEMA, answers_to_logs
+from failbench.page.methods import CURVE_SCHEMA, methods_section
+from failbench.page.reported_numbers import AUDIT_SCHEMA, reported_section
+from failbench.page.rules import HealthyRuns, rules_section
 from failbench.page.settings import ShownIntervals
 from failbench.prediction.main_study import LANGUAGE_MODELS, prediction_files
 from failbench.prediction.neighbours import NEIGHBOUR_SCHEMA
@@ -30,7 +36,7 @@ from failbench.studies.monitor.settings import JudgedRuns, versioned
 from failbench.studies.unknown_anatomy.measurements import PARTNER_SCHEMA
 from recordings import read_recordings
 from report import read_metrics, read_reported
-from stage import read_names, read_output, read_outputs, read_section, run
+from stage import read_names, read_output, read_outputs, read_points, read_section, run, unreadable
 
 INTERVALS = Path("data/metrics/intervals.json")
 PREDICTIONS = Path("data/predictions/nested_cv")
@@ -43,6 +49,28 @@ LOGS = Path("data/measurements/diagnose_logs/answers.parquet")
 EXPLANATIONS = Path("data/measurements/explanations")
 MONITORED = Path("data/monitor")
 INVARIANTS = Path("data/measurements/invariants")
+FEATURES = Path("data/features/features.parquet")
+CURVES = Path("data/plots/risk_coverage.csv")
+AUDIT = Path("data/plots/paper_audit.csv")
+COUNTERPARTS = (
+    Path("data/metrics/ablation.json"),
+    Path("data/metrics/abstention.json"),
+    Path("data/metrics/architectures.json"),
+    Path("data/metrics/case_studies.json"),
+    Path("data/metrics/check.json"),
+    Path("data/metrics/human_baseline.json"),
+    Path("data/metrics/hybrid.json"),
+    Path("data/metrics/importance.json"),
+    Path("data/metrics/intervals.json"),
+    Path("data/metrics/label_audit.json"),
+    Path("data/metrics/lead_time.json"),
+    Path("data/metrics/learned_rules.json"),
+    Path("data/metrics/per_category.json"),
+    Path("data/metrics/portability.json"),
+    Path("data/metrics/significance.json"),
+    Path("data/metrics/unknown_anatomy.json"),
+)
+"""Metrics that stand beside numbers of the paper."""
 PAGE = Path("paper/report.html")
 
 
@@ -57,6 +85,11 @@ def main() -> None:
     predictions = read_outputs(
         PREDICTIONS, prediction_files(methods), PREDICTION_SCHEMA, (LANGUAGE_MODELS,)
     )
+    features = read_output(FEATURES, FEATURE_SCHEMA)
+    risks = read_points(CURVES, CURVE_SCHEMA)
+    audit = read_points(AUDIT, AUDIT_SCHEMA)
+    counterparts = {path.stem: read_json(path) for path in COUNTERPARTS}
+    limits = read_section("simple_rules", SimpleRulesSettings)
     logs = read_output(LOGS, LOG_SCHEMA)
     monitored = read_monitored(judged.versions[-1])
     alike = LookAlikes(
@@ -98,6 +131,11 @@ def main() -> None:
                 )
                 for setting in settings_of(telemetry.runs, reference)
             },
+            "methods": methods_section(predictions, measured, risks, paper, confidence=confidence),
+            "reported": reported_section(paper, counterparts, audit),
+            "rules": rules_section(
+                features, measured, limits, HealthyRuns(study.architecture, study.optimizer)
+            ),
         }
     )
     PAGE.parent.mkdir(parents=True, exist_ok=True)
@@ -116,6 +154,17 @@ def read_monitored(version: str) -> Monitored:
         verdicts.filter(of_version, pl.col("steps_ahead") == 0),
         read_output(INVARIANTS / "ends.parquet", END_SCHEMA),
     )
+
+
+def read_json(path: Path) -> dict[str, object]:
+    """Metrics that an earlier stage wrote."""
+    try:
+        metrics = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise unreadable(path, "JSON") from error
+    if not isinstance(metrics, dict):
+        raise unreadable(path, "JSON")
+    return metrics
 
 
 if __name__ == "__main__":

@@ -16,6 +16,9 @@ STYLES: Final = (
     "landing.css",
     "failures.css",
     "failure.css",
+    "methods.css",
+    "reported.css",
+    "try.css",
 )
 """In the order in which they hold: later ones may build on what earlier ones declare."""
 
@@ -30,6 +33,17 @@ SCRIPTS: Final = (
     "filters.js",
     "failures.js",
     "failure.js",
+    "method_tables.js",
+    "confusion.js",
+    "risk.js",
+    "methods.js",
+    "reported.js",
+    "log_names.js",
+    "log_errors.js",
+    "log_reader.js",
+    "log_features.js",
+    "rules_engine.js",
+    "try.js",
     "boot.js",
 )
 """In the order in which they run, inside one function: nouns, then views, then what starts them."""

@@ -1,0 +1,167 @@
+"""The view of methods in a browser shows and switches what Python computed."""
+
+from __future__ import annotations
+
+import pytest
+from page_sections import estimate, percent, section
+
+ROUTE = "#/methods"
+BLIND = "Methods that have not seen these scenarios"
+IN_VIEW = "Made with these scenarios in view"
+TOLD = "Handed the true category"
+
+
+def rows_of(page, group=BLIND):
+    """Cells of the rows of one table, by the method's label."""
+    rows = page.locator(f'[data-group="{group}"] tbody tr')
+    return {
+        row[0]: row[1:]
+        for row in rows.evaluate_all(
+            "rows => rows.map(row => [...row.cells].map(cell => cell.textContent))"
+        )
+    }
+
+
+def headings(page, group=BLIND):
+    return page.locator(f'[data-group="{group}"] thead th').all_inner_texts()
+
+
+def written(numbers):
+    """As the page writes an estimate."""
+    if len(numbers) == 1:
+        return percent(numbers[0])
+    return estimate(*numbers[:3])
+
+
+def expect_column(page, column, text, seed, metric):
+    methods = {method["label"]: method["id"] for method in section("methods")["methods"]}
+    figures = section("methods")["figures"][text]
+    compared = 0
+    for label, cells in rows_of(page).items():
+        of_method = figures.get(methods[label])
+        if of_method is None:
+            assert cells[column] == "no answers recorded"
+        else:
+            assert cells[column] == written(of_method[seed][metric]), label
+            compared += 1
+    assert compared > 10
+
+
+def test_every_number_of_the_table_is_python_s(page_at):
+    page = page_at(ROUTE)
+    expect_column(page, 0, "19", "all", "accuracy")
+    expect_column(page, 2, "19", "all", "abstention_rate")
+    expect_column(page, 3, "19", "all", "accuracy_when_committed")
+    expect_column(page, 4, "19", "all", "macro_f1")
+    assert rows_of(page)["Random forest"][1] == "95.7 [87.0, 100.0] %"
+
+
+def test_keywords_and_seeds_switch_the_numbers_and_stay_in_the_address(page_at):
+    page = page_at(ROUTE)
+    page.get_by_label("19 + keywords").check()
+    expect_column(page, 0, "19+keywords", "all", "accuracy")
+    for seed in section("methods")["seeds"]:
+        page.get_by_role("radio", name=str(seed), exact=True).check()
+        expect_column(page, 0, "19+keywords", str(seed), "accuracy")
+    assert "seed=2" in page.url
+    page.reload()
+    expect_column(page, 0, "19+keywords", "2", "accuracy")
+
+
+def test_committed_only_shows_how_often_a_committed_answer_is_right(page_at):
+    page = page_at(ROUTE)
+    page.get_by_label("committed answers only").check()
+    assert headings(page)[1].startswith("Right when committed")
+    expect_column(page, 0, "19", "all", "accuracy_when_committed")
+
+
+def test_methods_that_are_handed_the_true_category_are_hidden_until_asked_for(page_at):
+    page = page_at(ROUTE)
+    assert "Simulated human" not in page.locator("main").inner_text()
+    page.get_by_label("show methods that are handed the true category").check()
+    assert set(rows_of(page, TOLD)) == {"Simulated human", "Hybrid, three-way"}
+
+
+def test_methods_made_with_the_scenarios_in_view_stand_apart_with_the_reason(page_at):
+    page = page_at(ROUTE)
+    assert "Invariants" in rows_of(page, IN_VIEW)
+    assert "Invariants" not in rows_of(page)
+    assert "development" in page.locator(f'[data-group="{IN_VIEW}"] .note').inner_text()
+
+
+def test_headings_sort_by_keyboard_and_switches_keep_the_order(page_at):
+    page = page_at(ROUTE)
+    heading = page.locator(f'[data-group="{BLIND}"] thead button', has_text="Method")
+    heading.focus()
+    page.keyboard.press("Enter")
+    labels = list(rows_of(page))
+    assert labels == sorted(labels, key=str.lower)
+    page.get_by_role("radio", name="1", exact=True).check()
+    assert list(rows_of(page)) == labels
+    accuracy = page.locator(f'[data-group="{BLIND}"] thead button', has_text="Accuracy")
+    accuracy.first.click()
+    values = [cells[0] for cells in rows_of(page).values() if cells[0][0].isdigit()]
+    numbers = [float(value.split()[0]) for value in values]
+    assert numbers == sorted(numbers, reverse=True)
+
+
+def test_the_confusions_open_and_close_by_keyboard_and_give_the_focus_back(page_at):
+    page = page_at(ROUTE)
+    button = page.locator('button.opens[data-method="random_forest"]')
+    button.focus()
+    page.keyboard.press("Enter")
+    dialog = page.get_by_role("dialog", name="What Random forest takes each cause for")
+    dialog.wait_for()
+    counts = section("methods")["confusions"]["19"]["random_forest"]["all"]
+    shown = dialog.locator("table.confusion tbody tr").evaluate_all(
+        "rows => rows.map(row => [...row.querySelectorAll('.mean')].map(cell => cell.textContent))"
+    )
+    for row, texts in zip(counts, shown, strict=True):
+        assert [float(text) for text in texts] == pytest.approx(row, abs=0.051)
+    page.keyboard.press("Escape")
+    dialog.wait_for(state="detached")
+    assert page.evaluate("document.activeElement.dataset.method") == "random_forest"
+
+
+def test_confusions_of_committed_answers_leave_abstentions_out(page_at):
+    page = page_at(f"{ROUTE}?committed=1")
+    page.locator('button.opens[data-method="improved_rules"]').click()
+    table = page.locator("dialog table.confusion")
+    assert "Abstains" not in table.locator("thead").inner_text()
+    counts = section("methods")["confusions"]["19"]["improved_rules"]["all"][0][:5]
+    share = round(100 * counts[0] / sum(counts))
+    assert table.locator("tbody td strong").first.inner_text() == f"{share} %"
+
+
+def test_the_slider_says_how_often_the_surest_answers_are_wrong(page_at):
+    page = page_at(ROUTE)
+    curves = section("methods")["curves"]
+    slider = page.get_by_label("Coverage: the surest answers")
+    slider.focus()
+    for key, place in (("Home", 0), ("End", len(curves["coverage"]) - 1), ("ArrowLeft", -2)):
+        page.keyboard.press(key)
+        coverage = curves["coverage"][place]
+        assert page.locator("output.at").inner_text() == f"{100 * coverage:.0f} %"
+        for method in ("random_forest", "ebm"):
+            shown = page.locator(f'[data-risk="{method}"]').inner_text()
+            assert shown == percent(curves["risk"]["19"][method][place])
+    assert slider.get_attribute("aria-valuetext") == f"{100 * curves['coverage'][-2]:.0f} %"
+
+
+def test_a_method_s_curve_can_be_chosen_and_at_most_six_are_drawn(page_at):
+    page = page_at(ROUTE)
+    boxes = page.locator('input[name="curve"]')
+    names = [box.get_attribute("value") for box in boxes.all()]
+    unchosen = [name for name in names if not page.locator(f'input[value="{name}"]').is_checked()]
+    for name in unchosen[:2]:
+        page.locator(f'input[value="{name}"]').check()
+    assert page.locator(".risk .line[d]").count() >= 6
+    page.locator(f'input[value="{unchosen[2]}"]').click()
+    assert not page.locator(f'input[value="{unchosen[2]}"]').is_checked()
+    assert "At most 6" in page.locator("#said").inner_text()
+
+
+def test_an_address_with_nonsense_opens_the_view_as_it_begins(page_at):
+    page = page_at(f"{ROUTE}?text=<b>&seed=99&coverage=-3&curves=nobody")
+    expect_column(page, 0, "19", "all", "accuracy")
+    assert "No method is chosen" in page.locator(".risk").inner_text()

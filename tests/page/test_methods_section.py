@@ -1,0 +1,142 @@
+"""The section of methods: estimates are those of metrics, and a seed's are computed alike."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+
+import polars as pl
+import pytest
+import yaml
+
+from failbench.errors import BadInputError
+from failbench.page.methods import (
+    CURVE_SCHEMA,
+    FIGURES,
+    SHOWN,
+    methods_section,
+    risk_curves,
+    seed_figures,
+)
+from failbench.reporting.reported import Reported
+from page_sections import ROOT, section
+
+
+@cache
+def predictions():
+    files = sorted((ROOT / "data/predictions/nested_cv").glob("*.parquet"))
+    return pl.concat(pl.read_parquet(file) for file in files)
+
+
+@cache
+def metrics():
+    return json.loads((ROOT / "data/metrics/intervals.json").read_text())
+
+
+@cache
+def curves():
+    return pl.read_csv(ROOT / "data/plots/risk_coverage.csv", schema_overrides=CURVE_SCHEMA).select(
+        CURVE_SCHEMA.names()
+    )
+
+
+@cache
+def paper():
+    raw = yaml.safe_load((ROOT / "data/reported/paper.yaml").read_text())
+    return Reported.model_validate(raw)
+
+
+@cache
+def made():
+    return methods_section(predictions(), metrics(), curves(), paper(), confidence=0.95)
+
+
+def of(method, feature_set="19"):
+    return predictions().filter(pl.col("method") == method, pl.col("feature_set") == feature_set)
+
+
+def test_the_committed_page_has_the_section_that_python_makes():
+    assert section("methods") == json.loads(json.dumps(made()))
+
+
+@pytest.mark.parametrize("feature_set", ["19", "19+keywords"])
+@pytest.mark.parametrize(
+    "method", ["simple_rules", "improved_rules", "random_forest", "hybrid", "invariants_abstaining"]
+)
+def test_what_is_computed_for_a_seed_gives_the_metrics_file_for_all_of_them(method, feature_set):
+    computed = seed_figures(of(method, feature_set))
+    for name, (value,) in computed.items():
+        assert value == pytest.approx(metrics()[feature_set][method][name]["value"], abs=2e-6)
+    assert set(computed) == set(SHOWN)
+
+
+def test_the_accuracy_of_a_seed_is_the_mean_over_its_scenarios():
+    for seed in made()["seeds"]:
+        of_seed = of("random_forest").filter(pl.col("seed") == seed)
+        by_hand = (
+            of_seed.group_by("scenario")
+            .agg((pl.col("prediction") == pl.col("category")).mean().alias("right"))["right"]
+            .mean()
+        )
+        shown = made()["figures"]["19"]["random_forest"][str(seed)]["accuracy"]
+        assert shown == [pytest.approx(by_hand, abs=2e-6)]
+
+
+def test_a_seed_has_values_and_no_intervals_and_all_seeds_have_both():
+    for by_method in made()["figures"].values():
+        for by_seed in by_method.values():
+            assert all(len(numbers) == 4 for numbers in by_seed["all"].values())
+            for seed in made()["seeds"]:
+                assert all(len(numbers) == 1 for numbers in by_seed[str(seed)].values())
+
+
+def test_confusions_hold_every_scenario_once_and_their_diagonal_is_the_recall():
+    categories = [category["id"] for category in made()["categories"]]
+    for feature_set, by_method in made()["confusions"].items():
+        for method, by_seed in by_method.items():
+            for row, category in enumerate(categories):
+                counts = by_seed["all"][row]
+                estimate = metrics()[feature_set][method][f"recall_{category}"]
+                assert sum(counts) == pytest.approx(estimate["n"], abs=0.04)
+                assert counts[row] / estimate["n"] == pytest.approx(estimate["value"], abs=2e-3)
+
+
+def test_methods_are_marked_as_the_catalogue_marks_them():
+    by_name = {method["id"]: method for method in made()["methods"]}
+    assert {name for name, method in by_name.items() if method["simulated"]} == {
+        "simulated_human",
+        "hybrid",
+    }
+    assert by_name["invariants"]["in_view"]
+    assert not by_name["ending"]["in_view"]
+    assert not by_name["mistral_7b"]["measured"]
+    assert by_name["random_forest"]["reported"]["accuracy"] == 0.957
+
+
+def test_a_curve_ends_in_the_share_of_all_answers_that_are_not_right():
+    drawn = made()["curves"]
+    assert drawn["coverage"][-1] == 1.0
+    for feature_set, by_method in drawn["risk"].items():
+        for method, risks in by_method.items():
+            accuracy = metrics()[feature_set][method]["accuracy"]["value"]
+            assert risks[-1] == pytest.approx(1 - accuracy, abs=1e-3), method
+
+
+def test_metrics_that_lack_a_method_or_a_figure_are_refused_by_name():
+    without = {"19": {}, "19+keywords": {}}
+    with pytest.raises(BadInputError, match=r"intervals\.json: 19\.decision_tree: is missing"):
+        methods_section(predictions(), without, curves(), paper(), confidence=0.95)
+    short = json.loads(json.dumps(metrics()))
+    del short["19"]["decision_tree"]["macro_f1"]
+    with pytest.raises(BadInputError, match=r"19\.decision_tree\.macro_f1"):
+        methods_section(predictions(), short, curves(), paper(), confidence=0.95)
+
+
+def test_curves_with_other_points_of_coverage_are_refused():
+    with pytest.raises(BadInputError, match="other points"):
+        risk_curves(curves().filter((pl.col("method") != "ebm") | (pl.col("coverage") > 0.5)))
+
+
+def test_the_figures_of_the_table_are_all_among_the_metrics():
+    estimates = metrics()["19"]["random_forest"]
+    assert set(FIGURES) <= set(estimates)

@@ -1,0 +1,161 @@
+"""Every number of the paper has ours beside it or a reason, and every place named exists."""
+
+from __future__ import annotations
+
+import copy
+import json
+from functools import cache
+
+import polars as pl
+import pytest
+import yaml
+
+from failbench.errors import BadInputError
+from failbench.page import counterparts as module
+from failbench.page.counterparts import Reference, counterparts, looked_up
+from failbench.page.reported_numbers import (
+    AUDIT_SCHEMA,
+    VERDICTS,
+    paper_numbers,
+    reported_section,
+    sections_of,
+)
+from failbench.reporting.reported import Reported
+from page_sections import ROOT, section
+
+
+@cache
+def raw_paper():
+    return yaml.safe_load((ROOT / "data/reported/paper.yaml").read_text())
+
+
+@cache
+def paper():
+    return Reported.model_validate(raw_paper())
+
+
+@cache
+def metrics():
+    files = (ROOT / "data/metrics").glob("*.json")
+    return {file.stem: json.loads(file.read_text()) for file in files}
+
+
+@cache
+def audit():
+    return pl.read_csv(ROOT / "data/plots/paper_audit.csv", schema_overrides=AUDIT_SCHEMA).select(
+        AUDIT_SCHEMA.names()
+    )
+
+
+@cache
+def made():
+    return reported_section(paper(), metrics(), audit())
+
+
+def leaves(value, path=()):
+    """Numbers and lists of numbers, by path, in the file itself."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from leaves(inner, (*path, key))
+    elif not isinstance(value, str):
+        yield path
+
+
+def test_every_number_of_the_file_is_an_entry_and_nothing_else_is():
+    expected = set()
+    for path in leaves(raw_paper()):
+        name = ".".join(path)
+        expected.add(name.removesuffix(".value") if path[0] == "claims" else name)
+    assert {number["path"] for number in paper_numbers(paper())} == expected
+    assert set(counterparts()) == expected
+
+
+def test_an_entry_without_a_number_of_ours_says_why():
+    for row in made()["rows"]:
+        assert row["ours"] or row["note"], row["path"]
+
+
+def test_every_place_named_among_the_metrics_has_a_number():
+    for counterpart in counterparts().values():
+        for reference in counterpart.ours:
+            assert "value" in looked_up(reference, metrics(), counterpart.path)
+
+
+def test_every_claim_of_the_audit_is_in_the_table():
+    claims = yaml.safe_load((ROOT / "data/reported/claims.yaml").read_text())["claims"]
+    shown = {part["claim"] for row in made()["rows"] for part in row["audit"]}
+    assert shown == set(claims)
+
+
+def test_the_counts_are_those_of_the_audit_itself():
+    rates = json.loads((ROOT / "data/metrics/paper_audit.json").read_text())["all"]["claims"]
+    for verdict, count in made()["counts"]["verdicts"].items():
+        rate = rates[verdict.replace(" ", "_")]
+        assert count == round(rate["value"] * rate["n"])
+
+
+def test_the_committed_page_has_the_section_that_python_makes():
+    assert section("reported") == json.loads(json.dumps(made()))
+
+
+def test_a_number_bears_the_worst_verdict_of_the_claims_that_test_it():
+    for row in made()["rows"]:
+        if row["audit"]:
+            ranks = [VERDICTS.index(part["verdict"]) for part in row["audit"]]
+            assert VERDICTS.index(row["verdict"]) == min(ranks)
+        else:
+            assert row["verdict"] == "not audited"
+
+
+def test_every_place_of_the_paper_can_be_filtered_by():
+    assert all(row["sections"] for row in made()["rows"])
+
+
+@pytest.mark.parametrize(
+    ("place", "expected"),
+    [
+        ("Table 1", ["Table 1"]),
+        ("Sections 3.2 and 7.2", ["Section 3.2", "Section 7.2"]),
+        ("Section 6.4, figure 4", ["Section 6.4", "Figure 4"]),
+        ("Abstract; section 6.1", ["Abstract", "Section 6.1"]),
+    ],
+)
+def test_a_place_is_taken_apart(place, expected):
+    assert sections_of(place) == expected
+
+
+def test_a_number_that_moves_in_the_metrics_moves_in_the_section():
+    moved = copy.deepcopy(metrics())
+    moved["intervals"]["19"]["simple_rules"]["accuracy"]["value"] = 0.123
+    rows = {row["path"]: row for row in reported_section(paper(), moved, audit())["rows"]}
+    assert rows["claims.simple_rules_accuracy"]["ours"][0]["value"] == 0.123
+
+
+def test_a_metric_that_is_gone_is_named_with_the_number_that_it_stands_beside():
+    gone = copy.deepcopy(metrics())
+    del gone["intervals"]["19"]["simple_rules"]
+    with pytest.raises(BadInputError, match=r"intervals\.json: 19/simple_rules/accuracy: has no"):
+        reported_section(paper(), gone, audit())
+
+
+def test_a_number_without_a_row_and_a_row_without_a_number_are_refused(monkeypatch):
+    declared = counterparts()
+    short = {path: row for path, row in declared.items() if path != "claims.scenarios"}
+    monkeypatch.setattr("failbench.page.reported_numbers.counterparts", lambda: short)
+    with pytest.raises(BadInputError, match=r"claims\.scenarios: has no row"):
+        reported_section(paper(), metrics(), audit())
+    more = {**declared, "claims.invented": declared["claims.scenarios"]}
+    monkeypatch.setattr("failbench.page.reported_numbers.counterparts", lambda: more)
+    with pytest.raises(BadInputError, match=r"claims\.invented: is no number"):
+        reported_section(paper(), metrics(), audit())
+
+
+def test_a_claim_that_the_audit_has_not_is_refused():
+    with pytest.raises(BadInputError, match="which the audit has not"):
+        reported_section(paper(), metrics(), audit().filter(pl.col("claim") != "gap"))
+
+
+def test_a_reference_is_read_as_it_is_written():
+    text = "intervals:19+keywords/ebm/accuracy/ci_low"
+    assert str(Reference.parse(text)) == text
+    assert module.TABLE.endswith("counterparts.csv")
