@@ -12,6 +12,9 @@ from failbench.methods.catalogue import method_named
 from failbench.reproduction.reruns import Pipeline
 from pipeline import REPOSITORY, foreach_items
 
+DOCUMENTS = {"data_card", "negative_results", "page", "paper"}
+"""Stages that show what others found, and run again whenever one of these does."""
+
 METHODS = [name for name in foreach_items()["nested_cv"] if method_named(name).sections]
 """Methods with a section of their own."""
 
@@ -23,8 +26,8 @@ def pipeline() -> Pipeline:
 
 @pytest.fixture(scope="module")
 def reruns(pipeline: Pipeline) -> Callable[[str], set[str]]:
-    """From a section of params.yaml to the names of all stages that a change of it runs again."""
-    return lambda section: set(pipeline.reruns(section))
+    """From a section of params.yaml to the studies that a change of it runs again."""
+    return lambda section: set(pipeline.reruns(section)) - DOCUMENTS
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -113,7 +116,8 @@ def test_a_new_method_is_fitted_by_itself_and_read_by_those_that_read_all(reruns
 def test_stages_are_named_in_an_order_in_which_they_may_run(pipeline) -> None:
     names = pipeline.reruns("difficulty")
     assert names[0] == "measure_difficulty"
-    assert set(names[1:]) == {"difficulty", "human_baseline", "benchmark"}
+    assert set(names[1:]) - DOCUMENTS == {"difficulty", "human_baseline", "benchmark"}
+    assert {"page", "paper"} <= set(names)
     features = pipeline.reruns("features")
     assert features[0] == "features"
     assert features.index("nested_cv@ebm") < features.index("intervals")
