@@ -11,6 +11,7 @@ import polars as pl
 import yaml
 
 from failbench.errors import BadInputError
+from failbench.reproduction.compiled import compiled_differences
 from failbench.reproduction.difference import Difference
 from failbench.reproduction.drawing import drawing_differences
 from failbench.reproduction.leaves import (
@@ -137,4 +138,5 @@ READERS: dict[FileKind, Reader] = {
     "drawing": drawing_differences,
     "lock": lock_differences,
     "described": described_differences,
+    "compiled": compiled_differences,
 }

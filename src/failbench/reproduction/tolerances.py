@@ -13,7 +13,16 @@ from typing import Literal
 from failbench.errors import BadInputError
 
 FileKind = Literal[
-    "recorded", "parquet", "metrics", "points", "table", "marked", "drawing", "lock", "described"
+    "recorded",
+    "parquet",
+    "metrics",
+    "points",
+    "table",
+    "marked",
+    "drawing",
+    "lock",
+    "described",
+    "compiled",
 ]
 """How a file is compared; see :mod:`failbench.reproduction.comparison`."""
 
@@ -146,6 +155,9 @@ FILE_RULES = (
         EXACT,
         "Written by the stage negative_results, as the table in paper/tables.",
     ),
+    FileRule("paper/paper.pdf", "compiled", EXACT, "Its text, as in paper/tables."),
+    FileRule("paper/*.typ", "recorded", EXACT, "The text of the paper, written by hand."),
+    FileRule("paper/references.bib", "recorded", EXACT, "What the paper cites, written by hand."),
     FileRule(
         "paper/report.html",
         "table",
