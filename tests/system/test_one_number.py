@@ -1,0 +1,65 @@
+"""One number of the metrics is changed: paper and page show it, and the README is refused."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from failbench.reproduction.compiled import page_texts
+from repository_copy import RepositoryCopy
+
+pytestmark = pytest.mark.system
+
+METRICS = "data/metrics/intervals.json"
+CHANGED = 0.6372
+PRINTED = "63.7"
+
+
+@pytest.fixture(scope="module")
+def changed(tmp_path_factory: pytest.TempPathFactory) -> RepositoryCopy:
+    """A copy in which the forest's accuracy is another, inside its interval."""
+    copy = RepositoryCopy.of_working_tree(tmp_path_factory.mktemp("changed") / "repository")
+    path = copy.root / METRICS
+    metrics = json.loads(path.read_text(encoding="utf-8"))
+    estimate = metrics["19"]["random_forest"]["accuracy"]
+    assert estimate["ci_low"] < CHANGED < estimate["ci_high"]
+    assert f"{100 * estimate['value']:.1f}" != PRINTED
+    estimate["value"] = CHANGED
+    path.write_text(json.dumps(metrics, indent=2, sort_keys=True) + "\n", encoding="utf-8")
+    return copy
+
+
+def test_the_paper_prints_it(changed: RepositoryCopy) -> None:
+    before = (changed.root / "paper/paper.pdf").read_bytes()
+    changed.python("experiments/paper.py")
+    after = (changed.root / "paper/paper.pdf").read_bytes()
+    told = f"right category of {PRINTED} ["
+    assert told not in page_texts(before).replace("\u00a0", " ")
+    assert told in page_texts(after).replace("\u00a0", " ")
+
+
+def test_the_page_has_it(changed: RepositoryCopy) -> None:
+    page = changed.root / "paper/report.html"
+    before = page.read_text(encoding="utf-8")
+    changed.python("experiments/page.py")
+    after = page.read_text(encoding="utf-8")
+    assert before.count(str(CHANGED)) < after.count(str(CHANGED))
+
+
+def test_the_readme_is_refused(changed: RepositoryCopy) -> None:
+    changed.pytest("tests/pipeline/test_numbers.py", status=1)
+
+
+def test_a_paper_whose_sentence_is_no_longer_true_is_refused(changed: RepositoryCopy) -> None:
+    path = changed.root / METRICS
+    kept = path.read_text(encoding="utf-8")
+    metrics = json.loads(kept)
+    metrics["19"]["random_forest"]["accuracy"] |= {"value": 0.97, "ci_high": 0.99}
+    path.write_text(json.dumps(metrics), encoding="utf-8")
+    try:
+        printed = changed.python("experiments/paper.py", status=2)
+    finally:
+        path.write_text(kept, encoding="utf-8")
+    assert "no longer supported by the metrics" in printed
+    assert printed.count("\n") == 1
