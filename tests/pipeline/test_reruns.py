@@ -53,7 +53,7 @@ def test_other_settings_of_language_models_run_no_fit_again(reruns) -> None:
         ("significance", {"significance"}),
         ("risk_coverage", {"risk_coverage"}),
         ("human_baseline", {"human_baseline"}),
-        ("difficulty", {"measure_difficulty", "difficulty", "human_baseline"}),
+        ("difficulty", {"measure_difficulty", "difficulty", "human_baseline", "page"}),
     ],
 )
 def test_a_parameter_of_a_study_runs_that_study_and_its_readers_alone(
@@ -112,7 +112,7 @@ def test_a_new_method_is_fitted_by_itself_and_read_by_those_that_read_all(reruns
 def test_stages_are_named_in_an_order_in_which_they_may_run(pipeline) -> None:
     names = pipeline.reruns("difficulty")
     assert names[0] == "measure_difficulty"
-    assert set(names[1:]) == {"difficulty", "human_baseline"}
+    assert set(names[1:]) == {"difficulty", "human_baseline", "page"}
     features = pipeline.reruns("features")
     assert features[0] == "features"
     assert features.index("nested_cv@ebm") < features.index("intervals")

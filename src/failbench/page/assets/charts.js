@@ -44,7 +44,9 @@ function lineChart(chart) {
   let [low, high] = extent(values);
   if (low === high) [low, high] = low === 0 ? [0, 1] : [low - Math.abs(low) * 0.1, low + Math.abs(low) * 0.1];
   if (!log && low > 0 && low / high < 0.4) low = 0;
-  if (!log) [low, high] = roundRange(low, high, small ? 2 : 5);
+  const count = small ? 2 : 5;
+  let ticks = null;
+  if (!log) [low, high, ticks] = roundRange(low, high, count);
   const box = small
     ? { left: 34, right: 8, top: 18, bottom: 20 }
     : { left: 56, right: 14, top: 26, bottom: 40 };
@@ -52,7 +54,7 @@ function lineChart(chart) {
   const x = linearScale(steps[0], steps[1], box.left, width - box.right);
   const y = (log ? logScale : linearScale)(low, high, height - box.bottom, box.top);
   const parts = [];
-  for (const tick of y.ticks(small ? 2 : 5)) {
+  for (const tick of ticks ?? y.ticks(count)) {
     const place = y(tick).toFixed(1);
     parts.push(
       s("line", { class: "grid", x1: box.left, x2: width - box.right, y1: place, y2: place }),

@@ -78,7 +78,9 @@ function runSection(card, detail, first) {
         "p",
         {},
         `The fault is switched on at step ${recorded.onset} of ${recorded.planned}; the run ${outcomeVerb(recorded.outcome)} at step ${recorded.failure}.`,
-        error ? " Its end, as recorded:" : " It raised no error.",
+        " ",
+        notFinite(pointsOf(curvesOf(state.setting, card.id).run[state.signal]), index.signals[state.signal]),
+        error ? "Its end, as recorded:" : "It raised no error.",
       ),
       error ? h("p", { class: "quoted verbatim", tabindex: "0", role: "region", "aria-label": "Error text" }, error.text) : "",
     );
@@ -232,6 +234,7 @@ function monitorSection(detail) {
     h("h2", { id: "of-monitor" }, "What broke, in order"),
     h("p", {}, `The monitor, at the failure, says ${index.answers[seen.answer].toLowerCase()}. `, seen.evidence),
     h("p", { class: "note" }, "Development: the last version of these rules was made with these scenarios in view. Bounds come from healthy runs alone."),
+    seen.broken.length ? h("p", {}, "Each line is something that must hold in healthy training, at the step at which it no longer did.") : null,
     seen.broken.length
       ? h(
           "ol",
@@ -268,7 +271,7 @@ function alikeSection(card, detail) {
     h(
       "p",
       {},
-      `Over methods and ${plural(alike.runs, "run")} in all settings, ${percent(alike.ease)} of answers are right; the most frequent wrong answer is `,
+      `Over methods, architectures and seeds (${plural(alike.runs, "run")}), ${percent(alike.ease)} of answers are right; the most frequent wrong answer is `,
       h("strong", {}, index.answers[alike.instead].toLowerCase()),
       ` (${percent(alike.instead_share)}). Of the runs whose features are nearest, ${percent(alike.neighbours_right)} have its category.`,
     ),

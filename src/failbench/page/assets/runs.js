@@ -32,6 +32,12 @@ function marksOf(recorded) {
   ].filter((mark) => mark.x !== null);
 }
 
+// Where a curve first has a value that is no finite number, as a sentence.
+function notFinite(points, label) {
+  const first = points.find((point) => point[1] === null);
+  return first ? `At step ${first[0]} the ${label.split(",")[0]} is no finite number for the first time. ` : "";
+}
+
 function describeRun(card, recorded, signal, run) {
   const { signals, machine } = data("failures");
   const finite = run.map((point) => point[1]).filter((y) => y !== null);
@@ -42,7 +48,7 @@ function describeRun(card, recorded, signal, run) {
   const before = machine.includes(signal) || !recorded.onset ? "" : " Until the fault, both are equal.";
   return (
     `${signals[signal]} against training steps, of the failing run and of its healthy twin. ` +
-    `The fault is switched on at step ${recorded.onset}; the run ${outcomeVerb(recorded.outcome)} at step ${recorded.failure}. ${seen}${before}`
+    `The fault is switched on at step ${recorded.onset}; the run ${outcomeVerb(recorded.outcome)} at step ${recorded.failure}. ${notFinite(run, signals[signal])}${seen}${before}`
   );
 }
 

@@ -27,10 +27,12 @@ function roundStep(low, high, count) {
   return [1, 2, 5, 10].map((k) => k * power).find((k) => k >= rough * 0.999);
 }
 
-// The same range, out to round numbers.
+// A range out to round numbers, and these.
 function roundRange(low, high, count) {
   const step = roundStep(low, high, count);
-  return [Math.floor(low / step + 1e-9) * step, Math.ceil(high / step - 1e-9) * step];
+  const [first, last] = [Math.floor(low / step + 1e-9), Math.ceil(high / step - 1e-9)];
+  const ticks = Array.from({ length: last - first + 1 }, (_, k) => (first + k) * step);
+  return [first * step, last * step, ticks];
 }
 
 function roundSteps(low, high, count) {
