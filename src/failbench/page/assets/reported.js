@@ -160,7 +160,8 @@
         h(
           "p",
           { class: "note" },
-          "Ours are other failures, of small models: a difference is no error of the paper. Intervals of ours are of 95 %.",
+          "Ours are other failures, of small models: a difference is no error of the paper. " +
+            `In brackets: ${100 * data("methods").confidence} % intervals of ours.`,
         ),
         h(
           "form",

@@ -58,15 +58,18 @@
     return missing.every(Boolean) ? missing.join(", or ") : null;
   }
 
-  // A value at the ceiling stands for what is above it or not finite
+  // A value at the ceiling stands for what is not finite, or so large that it counts as such
   function measured(x, rules) {
-    return x === rules.constants.ceiling ? "not finite, or above all limits" : number(x);
+    return x === rules.constants.ceiling ? "not finite" : number(x);
   }
 
   function comparison({ condition, value }, rules) {
     const { side, threshold } = condition;
     const origin = condition.of_healthy ? " (limit of healthy runs of the benchmark)" : "";
-    return `${words(condition.feature)} is ${measured(value, rules)}, ${side} ${number(threshold)}${origin}`;
+    const limit = `${side} ${number(threshold)}${origin}`;
+    return value === rules.constants.ceiling
+      ? `${words(condition.feature)} is not finite, or so large that it counts as such: ${limit}`
+      : `${words(condition.feature)} is ${number(value)}, ${limit}`;
   }
 
   function evidence(result, rules) {
