@@ -11,7 +11,7 @@ IN_VENV := PYTHONDONTWRITEBYTECODE= PATH="$(CURDIR)/$(BIN):$$PATH"
 # Stamps: a second call installs nothing unless a lock or the package's declaration changed.
 STUDY := $(VENV)/.study-installed
 RECORDER := $(VENV)/.recorder-installed
-CODE := src experiments tests examples
+CODE := src experiments tests examples docs
 # The commit whose results are compared with those in the working tree.
 AGAINST ?= HEAD
 # Where benchmarks write what they measured; give another path to keep a run.
@@ -24,7 +24,7 @@ LOCK_OPTIONS := --quiet --python-version 3.11 --generate-hashes --no-header --no
 	--no-emit-index-url --prerelease disallow
 
 .PHONY: help repro compare reruns test system-test long-test cost monitor-cost million lint record record-peers \
-	record-notebooks record-crashes record-reasoning record-preflight llm paper readme release lock clean
+	record-notebooks record-crashes record-reasoning record-preflight llm paper readme release site tutorials lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -141,6 +141,12 @@ release: $(STUDY)  ## build wheel and sdist in dist/, and try each alone
 	@$(IN_VENV) python -m pytest -q tests/release
 	@$(IN_VENV) python -m pytest -q -m system tests/system/test_wheel.py tests/system/test_distributions.py
 
+site: $(RECORDER)  ## build the documentation into site/, which opens from disk; a broken link ends it
+	@$(IN_VENV) NO_MKDOCS_2_WARNING=1 mkdocs build --strict
+
+tutorials: $(RECORDER)  ## put into the tutorials what their commands print now (T=name: of one alone)
+	@$(IN_VENV) PYTHONPATH=tests/system python tests/tutorials/refresh.py $(T)
+
 # The override takes torch, and what it depends on, out of what the others need.
 # mlflow-skinny needs a library that exists as a beta alone, and says that it needs an older
 # importlib-metadata than the pipeline's; its file store runs with this one, which a test shows.
@@ -150,10 +156,12 @@ lock:  ## resolve the two lock files anew (needs uv)
 	@printf "torch; sys_platform == 'never'\nimportlib-metadata>=8\n%s\n%s\n" \
 		"google-auth; sys_platform == 'never'" "uvicorn; sys_platform == 'never'" | { \
 		printf '%s\n' transformers tokenizers accelerate lightning tensorboard 'mlflow-skinny>=3.17' \
-		'jupyter_client>=8.6' 'ipykernel>=7' 'nbformat>=5.10' | \
+		'jupyter_client>=8.6' 'ipykernel>=7' 'nbformat>=5.10' \
+		'mkdocs>=1.6,<2' 'mkdocs-material>=9.7,<10' 'mkdocstrings[python]>=1.0' \
+		'playwright>=1.49' 'axe-playwright-python>=0.1.4' | \
 		$(UV) pip compile - $(subst disallow,if-necessary,$(LOCK_OPTIONS)) \
 		--override /dev/fd/3 --constraint requirements.lock --output-file requirements-record.lock; } 3<&0
 
 clean:  ## remove the environment and the caches; results stay
-	@rm -rf $(VENV) dist .dvc/tmp .dvc/cache .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks
+	@rm -rf $(VENV) dist .dvc/tmp .dvc/cache .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks site
 	@find $(CODE) -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,81 @@
+"""What the site is made of beside pages: links of paths, and the reference of the command line."""
+
+from __future__ import annotations
+
+import argparse
+import doctest
+import importlib.util
+from types import ModuleType
+
+import pytest
+
+from pipeline import REPOSITORY
+
+pytest.importorskip("mkdocs", reason="the site needs the extra `site`")
+
+
+def hook(name: str) -> ModuleType:
+    path = REPOSITORY / f"docs/hooks/{name}.py"
+    spec = importlib.util.spec_from_file_location(f"site_{name}", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def subcommands() -> dict[str, argparse.ArgumentParser]:
+    """All commands of `failbench`, as it is called."""
+    from failbench.cli import _parser
+
+    (commands,) = [
+        action for action in _parser()._actions if isinstance(action, argparse._SubParsersAction)
+    ]
+    return dict(commands.choices)
+
+
+def test_the_reference_has_every_command_with_its_help() -> None:
+    page = hook("command_line").reference()
+    assert {"diagnose", "record", "compare"} <= subcommands().keys()
+    for name, parser in subcommands().items():
+        assert page.count(f"### failbench {name} {{") == 1
+        for action in parser._actions:
+            assert all(option in page for option in action.option_strings)
+    assert page.count("### failbench ") == len(subcommands())
+
+
+def test_the_reference_does_not_depend_on_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "30")
+    narrow = hook("command_line").reference()
+    monkeypatch.setenv("COLUMNS", "200")
+    assert hook("command_line").reference() == narrow
+    assert max(map(len, narrow.splitlines())) <= 120
+
+
+def test_examples_of_hooks_are_true() -> None:
+    result = doctest.testmod(hook("page_links"))
+    assert result.attempted
+    assert not result.failed
+
+
+@pytest.mark.parametrize(
+    ("text", "linked"),
+    [
+        ("`docs/logs.md`", "[`docs/logs.md`](logs.md)"),
+        ("`docs/tutorials/index.md`", "[`docs/tutorials/index.md`](tutorials/index.md)"),
+        ("`CONTRIBUTING.md`", "[`CONTRIBUTING.md`](contributing.md)"),
+        ("[`docs/logs.md`](logs.md)", "[`docs/logs.md`](logs.md)"),
+        ("`docs/studies`", "`docs/studies`"),
+        ("`paper/tables/cost.md`", "`paper/tables/cost.md`"),
+        ("```text\n`docs/logs.md`\n```\n", "```text\n`docs/logs.md`\n```\n"),
+    ],
+)
+def test_paths_in_prose_are_linked_and_nothing_else(text: str, linked: str) -> None:
+    shared = {"CONTRIBUTING.md": "contributing.md"}
+    assert hook("page_links").with_links(text, "page.md", shared) == linked
+    around = f"a `docs/logs.md`\n\n{text}\n\nz `docs/logs.md`\n"
+    link = "[`docs/logs.md`](logs.md)"
+    assert (
+        hook("page_links").with_links(around, "page.md", shared)
+        == f"a {link}\n\n{linked}\n\nz {link}\n"
+    )

@@ -1,0 +1,252 @@
+"""The site builds without a network, asks for none, and every link in it leads somewhere."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+import yaml
+
+from pipeline import REPOSITORY
+
+pytest.importorskip("mkdocs", reason="the site needs the extra `site`")
+pytest.importorskip("material", reason="the site needs the extra `site`")
+pytest.importorskip("mkdocstrings", reason="the site needs the extra `site`")
+
+BUILD = """\
+import socket, sys
+
+def refuse(*arguments, **keywords):
+    raise OSError("a build asks for no network")
+
+socket.socket.connect = socket.getaddrinfo = refuse
+from mkdocs.__main__ import cli
+
+cli(["build", "--strict", "--config-file", sys.argv[1], "--site-dir", sys.argv[2]])
+"""
+"""Builds a site in a process that has no network. With --quiet no warning would end it."""
+
+FETCHED = {
+    "script": ("src",),
+    "link": ("href",),
+    "img": ("src", "srcset"),
+    "iframe": ("src",),
+    "source": ("src", "srcset"),
+    "video": ("src", "poster"),
+    "audio": ("src",),
+    "object": ("data",),
+    "embed": ("src",),
+    "use": ("href", "xlink:href"),
+    "image": ("href", "xlink:href"),
+    "input": ("src",),
+}
+"""Attributes whose address a browser asks for by itself."""
+
+NAMED_ONLY = {"canonical", "alternate", "next", "prev", "license", "author"}
+"""Kinds of links of a page that a browser asks nothing of."""
+
+
+@dataclass
+class Page(HTMLParser):
+    """What a page asks for, where it leads, and what can be led to in it."""
+
+    path: Path
+    fetched: list[str] = field(default_factory=list)
+    links: list[str] = field(default_factory=list)
+    places: set[str] = field(default_factory=set)
+    without_text: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        super().__init__()
+        self.feed(self.path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = {name: value or "" for name, value in attrs}
+        self.places |= {values[name] for name in ("id", "name") if name in values}
+        if tag == "a" and values.get("href"):
+            self.links.append(values["href"])
+        if tag == "img" and not values.get("alt"):
+            self.without_text.append(values.get("src", ""))
+        if tag == "link" and set(values.get("rel", "").split()) & NAMED_ONLY:
+            return
+        self.fetched += [values[name] for name in FETCHED.get(tag, ()) if values.get(name)]
+        self.fetched += re.findall(r"url\(([^)]+)\)", values.get("style", ""))
+
+
+def build(configuration: Path, folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", BUILD, str(configuration), str(folder)],
+        cwd=folder.parent,
+        env={
+            "PATH": "/usr/bin:/bin",
+            "PYTHONPATH": ":".join([str(REPOSITORY / "src"), *filter(None, sys.path)]),
+            "NO_MKDOCS_2_WARNING": "1",
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("site") / "built"
+    done = build(REPOSITORY / "mkdocs.yml", folder)
+    assert done.returncode == 0, done.stderr
+    assert "WARNING" not in done.stderr
+    return folder
+
+
+@pytest.fixture(scope="module")
+def pages(site: Path) -> dict[Path, Page]:
+    found = {path: Page(path) for path in site.rglob("*.html")}
+    assert len(found) > 25
+    return found
+
+
+def is_outside(address: str) -> bool:
+    return bool(urlsplit(address.strip("'\" ")).netloc)
+
+
+def test_no_page_asks_for_an_outside_address(pages: dict[Path, Page]) -> None:
+    asked = {address for page in pages.values() for address in page.fetched}
+    assert len(asked) > 10
+    assert [address for address in asked if is_outside(address)] == []
+
+
+def test_no_style_asks_for_an_outside_address(site: Path, pages: dict[Path, Page]) -> None:
+    styles = [path.read_text(encoding="utf-8") for path in site.rglob("*.css")]
+    styles += re.findall(
+        r"<style.*?</style>", "".join(path.read_text("utf-8") for path in pages), re.DOTALL
+    )
+    assert styles
+    for style in styles:
+        assert not [url for url in re.findall(r"url\(([^)]+)\)", style) if is_outside(url)]
+        assert "@import" not in style
+
+
+def test_no_page_has_what_the_theme_would_fetch_a_script_for(pages: dict[Path, Page]) -> None:
+    for path in pages:
+        assert 'class="mermaid"' not in path.read_text(encoding="utf-8")
+
+
+def test_every_link_leads_to_a_place_that_is_there(site: Path, pages: dict[Path, Page]) -> None:
+    broken = []
+    for path, page in pages.items():
+        if path.name == "404.html":  # shown at any address, it has absolute ones
+            continue
+        for address in {*page.links, *page.fetched}:
+            parts = urlsplit(address)
+            if parts.scheme or parts.netloc:
+                continue
+            target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            if target.is_dir():
+                target /= "index.html"
+            fragment = unquote(parts.fragment)
+            there = target.is_file() and (
+                not fragment or target not in pages or fragment in pages[target].places
+            )
+            if not there:
+                broken.append(f"{path.relative_to(site)}: {address}")
+    assert broken == []
+
+
+def test_every_picture_says_what_it_shows(pages: dict[Path, Page]) -> None:
+    assert [each for page in pages.values() for each in page.without_text] == []
+
+
+def nav_pages(nav: object) -> Iterator[str]:
+    if isinstance(nav, str):
+        yield nav
+    elif isinstance(nav, list | dict):
+        for part in nav if isinstance(nav, list) else nav.values():
+            yield from nav_pages(part)
+
+
+def test_every_page_of_the_folder_has_a_place_in_the_navigation() -> None:
+    text = (REPOSITORY / "mkdocs.yml").read_text(encoding="utf-8")
+    listed = list(nav_pages(yaml.safe_load(text[text.index("\nnav:") :])["nav"]))
+    docs = REPOSITORY / "docs"
+    written = {path.relative_to(docs).as_posix() for path in docs.rglob("*.md")}
+    assert written | {"contributing.md", "reference/commands.md"} == set(listed)
+    assert len(listed) == len(set(listed))
+
+
+@pytest.mark.parametrize("page", ["index", "results"])
+def test_no_measured_number_is_typed_on_a_page_of_results(page: str) -> None:
+    text = (REPOSITORY / f"docs/{page}.md").read_text(encoding="utf-8")
+    assert re.findall(r"\d+\.\d+|\d+ ?%|\d{2,}", text.replace("Python 3.11", "")) == []
+    for name in re.findall(r'--8<-- "(.+)"', text):
+        assert name.startswith("paper/tables/")
+
+
+def test_the_numbers_of_a_stage_are_on_the_front_page(site: Path) -> None:
+    finding = (REPOSITORY / "paper/tables/intervals/finding.md").read_text(encoding="utf-8")
+    (number,) = re.findall(r"an accuracy of ([\d.]+ \[[\d., ]+\]) %", finding)
+    assert number in (site / "index.html").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def documentation(tmp_path: Path) -> Path:
+    """A folder with pages that a test may change, beside the repository's own files."""
+    root = tmp_path / "copy"
+    shutil.copytree(REPOSITORY / "docs", root / "docs")
+    shutil.copy(REPOSITORY / "mkdocs.yml", root)
+    for name in ("src", "paper", "figures", "CONTRIBUTING.md"):
+        (root / name).symlink_to(REPOSITORY / name)
+    return root
+
+
+def add(root: Path, page: str, text: str) -> None:
+    with (root / page).open("a", encoding="utf-8") as stream:
+        stream.write(f"\n{text}\n")
+
+
+def test_broken_links_and_pages_without_a_place_end_the_build(documentation: Path) -> None:
+    add(documentation, "docs/logs.md", "[gone](gone.md) and [gone](#nowhere)")
+    add(documentation, "docs/monitor.md", "`docs/vanished.md`")
+    add(documentation, "docs/unlisted.md", "# A page")
+    done = build(documentation / "mkdocs.yml", documentation / "built")
+    assert done.returncode == 1
+    for complaint in (
+        "'logs.md' contains a link 'gone.md'",
+        "'logs.md' contains a link '#nowhere'",
+        "'monitor.md' contains a link 'vanished.md'",
+        "unlisted.md",
+    ):
+        assert complaint in done.stderr
+    assert "Aborted with 4 warnings" in done.stdout
+
+
+@pytest.mark.system
+@pytest.mark.parametrize(
+    ("page", "added", "complaint"),
+    [
+        ("docs/logs.md", '--8<-- "paper/tables/gone.md"', "gone.md' could not be found"),
+        ("docs/reference/readers.md", "::: failbench.gone", "failbench.gone could not be found"),
+    ],
+)
+def test_a_table_or_a_module_that_is_not_there_ends_the_build(
+    documentation: Path, page: str, added: str, complaint: str
+) -> None:
+    add(documentation, page, added)
+    done = build(documentation / "mkdocs.yml", documentation / "built")
+    assert done.returncode == 1
+    assert complaint in done.stdout + done.stderr
+
+
+@pytest.mark.system
+def test_a_shared_file_that_is_not_there_is_named(documentation: Path) -> None:
+    (documentation / "CONTRIBUTING.md").unlink()
+    done = build(documentation / "mkdocs.yml", documentation / "built")
+    assert done.returncode == 1
+    assert "extra.shared.contributing.md: CONTRIBUTING.md is no file" in done.stdout + done.stderr
