@@ -56,6 +56,11 @@ def test_what_the_monitor_is_tried_with_is_locked_without_torch_and_its_librarie
     ]
 
 
+@pytest.mark.parametrize("extra", ["browser", "site"])
+def test_what_pages_are_built_and_tried_with_is_locked_with_the_recorder(extra):
+    assert_satisfied(declared(extra), locked("requirements-record.lock"))
+
+
 def test_the_makefile_installs_the_torch_that_is_declared():
     (torch,) = [requirement for requirement in declared("record") if requirement.name == "torch"]
     assert f"$(INSTALL) {torch}" in (REPOSITORY / "Makefile").read_text(encoding="utf-8")

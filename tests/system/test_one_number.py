@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
+from repository_copy import RepositoryCopy
 
 from failbench.reproduction.compiled import page_texts
-from repository_copy import RepositoryCopy
 
 pytestmark = pytest.mark.system
 

@@ -39,8 +39,8 @@ def compiled(root: Path, main: Path, facts: Mapping[str, str], reads: Sequence[P
     Raises
     ------
     BadInputError
-        If typst is not installed, a metrics file, a figure, a table or a metric that the sources name is missing, a
-        sentence is no longer supported by the metrics, or a source is not typst.
+        If typst is not installed, a metrics file, a figure, a table or a metric that the sources
+        name is missing, a sentence is no longer supported by the metrics, or a source is not typst.
     """
     try:
         import typst
