@@ -61,6 +61,7 @@ def html_of(diagnosis: LogDiagnosis) -> str:
         f"<style>\n{style}</style>",
         "</head>",
         "<body>",
+        "<main>",
         f'<h1 class="{outline.status}">{title}</h1>',
     ]
     drawn = False
@@ -71,7 +72,7 @@ def html_of(diagnosis: LogDiagnosis) -> str:
             drawn = True
     if not drawn:
         parts.append(_figure(diagnosis))
-    parts += [_categories(diagnosis), "</body>", "</html>", ""]
+    parts += [_categories(diagnosis), "</main>", "</body>", "</html>", ""]
     return "\n".join(part for part in parts if part) + "\n"
 
 
