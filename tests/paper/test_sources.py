@@ -55,3 +55,27 @@ def test_a_file_that_the_stage_does_not_read_is_refused(tmp_path: Path) -> None:
     source.write_text('#let rows = csv("/data/plots/a.csv")\n', encoding="utf-8")
     with pytest.raises(BadInputError, match="would not compile the paper again"):
         check_named([source], tmp_path, [Path("data/metrics")])
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "form"),
+    [
+        ("figures/a.svg", b"<svg", "SVG"),
+        ("data/metrics/a.json", b"{", "JSON"),
+        ("paper/tables/a.typ", b"\xff\xfe", "text"),
+    ],
+)
+def test_a_file_that_is_not_what_its_name_says_is_named(
+    tmp_path: Path, name: str, content: bytes, form: str
+) -> None:
+    (tmp_path / name).parent.mkdir(parents=True)
+    (tmp_path / name).write_bytes(content)
+    source = tmp_path / "a.typ"
+    source.write_text(f'#read("/{name}")\n', encoding="utf-8")
+    with pytest.raises(BadInputError, match=rf"{Path(name).name}.*not a {form} file"):
+        check_named([source], tmp_path, [Path(name)])
+
+
+def test_a_source_that_is_missing_is_named(tmp_path: Path) -> None:
+    with pytest.raises(BadInputError, match=r"a\.typ.*missing"):
+        named_files([tmp_path / "a.typ"])

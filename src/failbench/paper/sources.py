@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from xml.etree import ElementTree
 
 from failbench.errors import BadInputError
 from failbench.records import Record
@@ -34,7 +36,9 @@ paper/lib, then those of paper/appendix."""
 
 _CALL = re.compile(rf'(?<![\w-])({"|".join(map(re.escape, FUNCTIONS))})\(\s*"([^"]+)"')
 _PAIR = re.compile(r'(?<![\w-])drawings\(\s*"([^"]+)",\s*"([^"]+)"')
-_READ = re.compile(r'(?<![\w-])(?:csv|json|yaml|read|image)\(\s*"/([^"]+\.\w+)"')
+_READ = re.compile(
+    r'(?<![\w-])(?:csv|json|yaml|read|image|bibliography|rows-of)\(\s*"/([^"]+\.\w+)"'
+)
 _COMMENT = re.compile(r"(?m)(?<![:\"])//.*$")
 
 
@@ -72,7 +76,8 @@ def check_named(sources: Sequence[Path], root: Path, reads: Sequence[Path]) -> N
     Raises
     ------
     BadInputError
-        Of the first such file: it says which source names it, in which line.
+        Of the first such file: it says which source names it, in which line; and of a file that
+        is not of the format that its name says.
     """
     for named in named_files(sources):
         if not any(Path(named.path).is_relative_to(path) for path in reads):
@@ -89,10 +94,41 @@ def check_named(sources: Sequence[Path], root: Path, reads: Sequence[Path]) -> N
                 f"names {named.path}, which does not exist.",
                 "Run `dvc repro` for the stage that writes it, or correct the name.",
             )
+        _check_readable(root / named.path)
+
+
+def _check_readable(path: Path) -> None:
+    """Refuse a file that is not what its name says, which typst would not name."""
+    content = _text(path)
+    try:
+        if path.suffix == ".json":
+            json.loads(content)
+        elif path.suffix == ".svg":
+            # our own figures, which no outsider writes
+            ElementTree.fromstring(content)  # noqa: S314
+    except (ValueError, ElementTree.ParseError) as error:
+        raise _unreadable(path) from error
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise _unreadable(path) from error
+
+
+def _unreadable(path: Path) -> BadInputError:
+    form = {".json": "JSON", ".svg": "SVG"}.get(path.suffix, "text")
+    return BadInputError(
+        path,
+        "(file)",
+        f"is missing or is not a {form} file.",
+        "Run `dvc repro` for the stage that writes it, or restore it with git.",
+    )
 
 
 def _named(source: Path) -> Iterator[Named]:
-    code = _COMMENT.sub("", source.read_text(encoding="utf-8"))
+    code = _COMMENT.sub("", _text(source))
     for call in _CALL.finditer(code):
         yield _found(source, code, call, FUNCTIONS[call.group(1)].format(call.group(2)))
     for pair in _PAIR.finditer(code):
