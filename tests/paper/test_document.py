@@ -17,7 +17,7 @@ from failbench.paper.facts import facts
 from failbench.paper.sources import named_files
 from failbench.params import read_section
 from failbench.statistics.settings import StatisticsSettings
-from paper import READS
+from paper import READS, TEXT
 from pipeline import REPOSITORY
 
 FACTS = facts(
@@ -123,7 +123,7 @@ def test_a_syntax_error_is_one_sentence(small: Callable[[str], bytes]) -> None:
 
 @pytest.fixture(scope="module")
 def paper() -> bytes:
-    return compiled(REPOSITORY, REPOSITORY / "paper" / "paper.typ", FACTS, READS)
+    return compiled(REPOSITORY, REPOSITORY / "paper" / "paper.typ", FACTS, (*TEXT, *READS))
 
 
 def test_the_paper_is_the_committed_one(paper: bytes) -> None:

@@ -90,7 +90,7 @@ READ_FOR_ALL = {
     "paper/sections": "05-results.typ",
     "paper/tables": "intervals/methods.typ",
 }
-"""Of the paper, which names hundreds of files of a few forms, one of each that is broken for all."""
+"""Of the paper, which names hundreds of files of a few forms, the one that is broken for all."""
 
 SECONDS = 60
 """Within which a stage answers, on a slow machine too: it reads all inputs before it fits."""
