@@ -12,10 +12,11 @@ import pytest
 import typst
 
 from failbench.errors import BadInputError
-from failbench.paper.document import compiled, sources
+from failbench.paper.document import Compiled, compiled, sources
 from failbench.paper.facts import facts
 from failbench.paper.sources import named_files
 from failbench.params import read_section
+from failbench.reproduction.compiled import page_texts
 from failbench.statistics.settings import StatisticsSettings
 from paper import READS, TEXT
 from pipeline import REPOSITORY
@@ -27,7 +28,7 @@ ESTIMATE = {"value": 0.6074, "ci_low": 0.5184, "ci_high": 0.686, "n": 76}
 
 
 @pytest.fixture
-def small(tmp_path: Path) -> Callable[[str], bytes]:
+def small(tmp_path: Path) -> Callable[[str], Compiled]:
     """Compile a text with the library of the paper and one file of metrics."""
     # what several sections name is of the real metrics
     others = shutil.ignore_patterns("facts.typ")
@@ -40,7 +41,7 @@ def small(tmp_path: Path) -> Callable[[str], bytes]:
     shutil.copy(REPOSITORY / reported, tmp_path / reported)
     main = tmp_path / "paper" / "paper.typ"
 
-    def compile_text(text: str) -> bytes:
+    def compile_text(text: str) -> Compiled:
         main.write_text(f'#import "/paper/lib/metrics.typ": *\n{text}\n', encoding="utf-8")
         return compiled(tmp_path, main, FACTS, READS)
 
@@ -76,12 +77,12 @@ def shown(tmp_path: Path, expression: str) -> str:
     ],
 )
 def test_a_number_is_printed_as_the_house_prints_it(
-    small: Callable[[str], bytes], tmp_path: Path, expression: str, text: str
+    small: Callable[[str], Compiled], tmp_path: Path, expression: str, text: str
 ) -> None:
     assert shown(tmp_path, expression) == text
 
 
-def test_a_missing_metric_is_one_sentence(small: Callable[[str], bytes]) -> None:
+def test_a_missing_metric_is_one_sentence(small: Callable[[str], Compiled]) -> None:
     with pytest.raises(BadInputError) as error:
         small('#ci("study", "forest", "recall")')
     message = str(error.value)
@@ -89,45 +90,51 @@ def test_a_missing_metric_is_one_sentence(small: Callable[[str], bytes]) -> None
     assert message.count("\n") == 0
 
 
-def test_a_missing_metrics_file_is_one_sentence(small: Callable[[str], bytes]) -> None:
+def test_a_missing_metrics_file_is_one_sentence(small: Callable[[str], Compiled]) -> None:
     with pytest.raises(BadInputError, match=r"line 2.*data/metrics/other.json, which does not"):
         small('#ci("other", "forest", "accuracy")')
 
 
-def test_a_missing_figure_is_one_sentence(small: Callable[[str], bytes]) -> None:
+def test_a_missing_figure_is_one_sentence(small: Callable[[str], Compiled]) -> None:
     with pytest.raises(BadInputError, match=r"figures/other\.svg, which does not exist"):
         small('#import "/paper/lib/template.typ": drawing\n#drawing("other")')
 
 
-def test_a_number_without_interval_is_not_cited_with_one(small: Callable[[str], bytes]) -> None:
+def test_a_number_without_interval_is_not_cited_with_one(small: Callable[[str], Compiled]) -> None:
     with pytest.raises(BadInputError, match=r"forest\.count: the estimate has no interval"):
         small('#ci("study", "forest", "count")')
 
 
-def test_a_sentence_that_the_metrics_support_is_printed(small: Callable[[str], bytes]) -> None:
-    assert small('#supported(value("study", "forest", "accuracy") > 0.5, [More than half.])')
+def test_a_sentence_that_the_metrics_support_is_printed(small: Callable[[str], Compiled]) -> None:
+    paper = small('#supported(value("study", "forest", "accuracy") > 0.5, [More than half.])')
+    assert paper.unsupported == ()
+    assert "More than half." in page_texts(paper.document)
 
 
-def test_a_sentence_that_they_no_longer_support_ends_the_compilation(
-    small: Callable[[str], bytes],
+def test_a_sentence_that_they_no_longer_support_is_marked_and_told(
+    small: Callable[[str], Compiled],
 ) -> None:
-    with pytest.raises(BadInputError, match="no longer supported") as error:
-        small('#supported(value("study", "forest", "accuracy") > 0.7, [Most of them.])')
-    assert "Most of them." in str(error.value)
+    paper = small('#supported(value("study", "forest", "accuracy") > 0.7, [Most of them.])')
+    assert paper.unsupported == ("[Most of them.]",)
+    assert "Most of them. [no longer borne out by the metrics]" in page_texts(paper.document)
 
 
-def test_a_syntax_error_is_one_sentence(small: Callable[[str], bytes]) -> None:
+def test_a_syntax_error_is_one_sentence(small: Callable[[str], Compiled]) -> None:
     with pytest.raises(BadInputError, match="does not compile: unclosed"):
         small("#table([a)")
 
 
 @pytest.fixture(scope="module")
-def paper() -> bytes:
+def paper() -> Compiled:
     return compiled(REPOSITORY, REPOSITORY / "paper" / "paper.typ", FACTS, (*TEXT, *READS))
 
 
-def test_the_paper_is_the_committed_one(paper: bytes) -> None:
-    assert (REPOSITORY / "paper" / "paper.pdf").read_bytes() == paper
+def test_the_paper_is_the_committed_one(paper: Compiled) -> None:
+    assert (REPOSITORY / "paper" / "paper.pdf").read_bytes() == paper.document
+
+
+def test_no_sentence_is_left_that_the_metrics_do_not_bear_out(paper: Compiled) -> None:
+    assert paper.unsupported == ()
 
 
 def test_the_text_ends_on_its_ninth_page() -> None:

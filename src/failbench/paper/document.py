@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import matplotlib as mpl
@@ -13,7 +15,28 @@ from failbench.paper.sources import check_named
 REMEDY = "Correct the source, or run `dvc repro` for the stage whose output it names."
 
 
-def compiled(root: Path, main: Path, facts: Mapping[str, str], reads: Sequence[Path]) -> bytes:
+UNSUPPORTED = "<unsupported>"
+"""The label of what the function ``supported`` of paper/lib/metrics.typ no longer bears out."""
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """The paper.
+
+    Attributes
+    ----------
+    document
+        A PDF.
+    unsupported
+        Sentences that the metrics no longer bear out, as typst writes them; they are marked in the
+        document.
+    """
+
+    document: bytes
+    unsupported: tuple[str, ...]
+
+
+def compiled(root: Path, main: Path, facts: Mapping[str, str], reads: Sequence[Path]) -> Compiled:
     """Compile the paper.
 
     Fonts are those in typst and in matplotlib, whose DejaVu Sans the figures are lettered in; fonts
@@ -31,16 +54,11 @@ def compiled(root: Path, main: Path, facts: Mapping[str, str], reads: Sequence[P
     reads
         Files and folders of results that sources may name, which the stage declares.
 
-    Returns
-    -------
-    bytes
-        A PDF.
-
     Raises
     ------
     BadInputError
         If typst is not installed, a metrics file, a figure, a table or a metric that the sources
-        name is missing, a sentence is no longer supported by the metrics, or a source is not typst.
+        name is missing, or a source is not typst.
     """
     try:
         import typst
@@ -51,18 +69,20 @@ def compiled(root: Path, main: Path, facts: Mapping[str, str], reads: Sequence[P
     check_named(sources(main), root, reads)
     fonts = Path(mpl.get_data_path()) / "fonts" / "ttf"
     try:
-        document: bytes = typst.compile(
+        compiler = typst.Compiler(
             str(main),
             root=str(root),
             font_paths=[str(fonts)],
             ignore_system_fonts=True,
             sys_inputs=dict(facts),
-            timestamp=0,
         )
+        document = compiler.compile(format="pdf", timestamp=0)
+        assert isinstance(document, bytes)  # images alone are several
+        unsupported = json.loads(compiler.query(UNSUPPORTED, field="value"))
     except typst.TypstError as error:
         problem = " ".join(str(error).split()).removeprefix("panicked with: ").rstrip(".")
         raise BadInputError(main, "(source)", f"does not compile: {problem}.", REMEDY) from error
-    return document
+    return Compiled(document, tuple(unsupported))
 
 
 def sources(main: Path) -> list[Path]:

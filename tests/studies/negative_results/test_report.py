@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import re
+from unittest.mock import ANY
 
 import pytest
 import yaml
@@ -17,7 +18,13 @@ from failbench.studies.negative_results.declared import (
     NegativeResults,
     NegativeResultsSettings,
 )
-from failbench.studies.negative_results.report import document, metrics_files, report, shown
+from failbench.studies.negative_results.report import (
+    NO_LONGER,
+    document,
+    metrics_files,
+    report,
+    shown,
+)
 
 SETTINGS = NegativeResultsSettings(confidence=0.95)
 
@@ -78,12 +85,20 @@ def test_a_changed_metric_changes_the_page(declared, metrics):
     assert page != document(declared, metrics, SETTINGS)
 
 
-def test_a_metric_that_turns_a_sentence_false_stops_the_stage(declared, metrics):
+def test_a_metric_that_turns_a_sentence_false_takes_its_place(declared, metrics):
     changed = copy.deepcopy(metrics)
     contrast = changed["significance"]["contrasts"]["improved_rules_less_simple_rules"]
     contrast["difference"]["ci_high"] = 0.01
-    with pytest.raises(BadInputError, match=r"entries\.improved_rules\.holds: the metrics no"):
-        report(declared, changed, SETTINGS)
+    page = document(declared, changed, SETTINGS)
+    assert f"{NO_LONGER} significance:contrasts.improved_rules_less_simple_rules" in page
+    assert "It trades answers for certainty" not in page
+    (summary,) = report(declared, changed, SETTINGS).summary
+    assert [row for row in summary.rows if row[2]] == [("improved_rules", ANY, 1)]
+
+
+def test_no_conclusion_is_left_that_the_metrics_do_not_bear_out(repository):
+    page = (repository / "docs/negative_results.md").read_text(encoding="utf-8")
+    assert NO_LONGER not in page
 
 
 def test_a_metric_that_is_gone_stops_the_stage(declared, metrics):

@@ -177,8 +177,8 @@ def files_compared(condition: str) -> set[str]:
     return {reference["file"] for reference in references if reference is not None}
 
 
-def check(condition: str, metrics: Metrics, entry: str) -> None:
-    """Refuse a condition that the metrics do not meet.
+def unmet(condition: str, metrics: Metrics, entry: str) -> str | None:
+    """Why a condition does not hold, or None where it does.
 
     Parameters
     ----------
@@ -193,18 +193,13 @@ def check(condition: str, metrics: Metrics, entry: str) -> None:
     Raises
     ------
     BadInputError
-        If the condition cannot be read, names no metric, or does not hold.
+        If the condition cannot be read, or names no metric.
     """
     sides = _sides(condition, entry)
     left, right = (_number_of(sides[side], metrics, entry) for side in ("left", "right"))
-    if not COMPARED[sides["sign"]](left, right):
-        raise BadInputError(
-            DECLARED,
-            f"entries.{entry}.holds",
-            f"the metrics no longer support the sentence: {condition} is not so, "
-            f"with {left:g} on the left and {right:g} on the right.",
-            "Write what the metrics say now, with conditions that they meet.",
-        )
+    if COMPARED[sides["sign"]](left, right):
+        return None
+    return f"{condition} is not so, with {left:g} on the left and {right:g} on the right"
 
 
 def _sides(condition: str, entry: str) -> re.Match[str]:

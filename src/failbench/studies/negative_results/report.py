@@ -18,11 +18,11 @@ from failbench.studies.negative_results.declared import (
 from failbench.studies.negative_results.placeholders import (
     DECLARED,
     Metrics,
-    check,
     estimates_in,
     files_compared,
     files_named,
     filled,
+    unmet,
 )
 
 CAPTION: Final = "What was tried and did not help, with what was measured of it."
@@ -46,6 +46,10 @@ appendix from `{DECLARED}`; no number in it is typed by hand.
 """
 
 
+NO_LONGER: Final = "No longer borne out by the metrics:"
+"""How a conclusion begins that new results contradict; a test refuses to have it committed."""
+
+
 @dataclass(frozen=True)
 class Shown:
     """One negative result with its numbers filled in.
@@ -55,7 +59,9 @@ class Shown:
     entry
         What was declared.
     tried, expected, measured, concluded
-        With numbers.
+        With numbers. Where the metrics no longer bear the conclusion out, that is what it says.
+    unmet
+        Why not, condition by condition.
     n
         How many units its estimates rest on, in rising order.
     """
@@ -65,6 +71,7 @@ class Shown:
     expected: str
     measured: str
     concluded: str
+    unmet: tuple[str, ...]
     n: tuple[int, ...]
 
 
@@ -86,26 +93,30 @@ def metrics_files(declared: NegativeResults) -> tuple[str, ...]:
 
 
 def shown(declared: NegativeResults, metrics: Metrics) -> tuple[Shown, ...]:
-    """The entries with their numbers, once all their conditions are met.
+    """The entries with their numbers.
 
     Raises
     ------
     BadInputError
-        If a condition is not met, or a placeholder or condition names no metric.
+        If a placeholder or condition names no metric, or a condition cannot be read.
     """
-    for entry in declared.entries:
-        for condition in entry.holds:
-            check(condition, metrics, entry.name)
-    return tuple(
-        Shown(
-            entry,
-            filled(entry.tried, metrics),
-            filled(entry.expected, metrics),
-            filled(entry.measured, metrics),
-            filled(entry.concluded, metrics),
-            tuple(sorted({each.n for each in estimates_in(entry.measured, metrics) if each.n})),
-        )
-        for entry in declared.entries
+    return tuple(_shown(entry, metrics) for entry in declared.entries)
+
+
+def _shown(entry: NegativeResult, metrics: Metrics) -> Shown:
+    problems = (unmet(condition, metrics, entry.name) for condition in entry.holds)
+    reasons = tuple(problem for problem in problems if problem is not None)
+    concluded = filled(entry.concluded, metrics)
+    if reasons:
+        concluded = f"{NO_LONGER} {'; '.join(reasons)}."
+    return Shown(
+        entry,
+        filled(entry.tried, metrics),
+        filled(entry.expected, metrics),
+        filled(entry.measured, metrics),
+        concluded,
+        reasons,
+        tuple(sorted({each.n for each in estimates_in(entry.measured, metrics) if each.n})),
     )
 
 
@@ -140,12 +151,12 @@ def report(
     rows = shown(declared, metrics)
     return StudyReport(
         tables=(_table(rows, settings),),
-        summary=(Summary(("entry", "conditions"), [_counted(row) for row in rows]),),
+        summary=(Summary(("entry", "conditions", "unmet"), [_counted(row) for row in rows]),),
     )
 
 
-def _counted(row: Shown) -> tuple[str, int]:
-    return row.entry.name, len(row.entry.holds)
+def _counted(row: Shown) -> tuple[str, int, int]:
+    return row.entry.name, len(row.entry.holds), len(row.unmet)
 
 
 def _n(row: Shown) -> str:
