@@ -122,7 +122,9 @@ paper: $(STUDY)  ## regenerate what changed, down to paper/paper.pdf and paper/r
 	@$(IN_VENV) dvc repro
 
 readme:  ## put the findings and the tables into README.md
-	@sed -i -e '/<!-- finding: begin -->/,/<!-- finding: end -->/{//!d}' \
+	@sed -i -e '/<!-- answer: begin -->/,/<!-- answer: end -->/{//!d}' \
+		-e '/<!-- answer: begin -->/r paper/tables/diagnose_logs/example.md' \
+		-e '/<!-- finding: begin -->/,/<!-- finding: end -->/{//!d}' \
 		-e '/<!-- finding: begin -->/r paper/tables/intervals/finding.md' \
 		-e '/<!-- monitor finding: begin -->/,/<!-- monitor finding: end -->/{//!d}' \
 		-e '/<!-- monitor finding: begin -->/r paper/tables/monitor/finding.md' \

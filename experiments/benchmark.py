@@ -10,6 +10,7 @@ from failbench.methods.improved_rules import ImprovedRulesSettings
 from failbench.methods.llm.settings import LlmAgentsSettings
 from failbench.methods.simple_rules import SimpleRulesSettings
 from failbench.prediction.slices import ReferenceStudy
+from failbench.statistics.settings import read_with_statistics
 from failbench.studies.benchmark.report import Inputs, MethodSettings, report
 from failbench.studies.benchmark.results import DIFFICULTY_SCHEMA
 from failbench.studies.benchmark.settings import BenchmarkSettings
@@ -25,7 +26,7 @@ INTERVALS = Path("data/metrics/intervals.json")
 
 
 def main() -> None:
-    settings = read_section("benchmark", BenchmarkSettings)
+    settings = read_with_statistics("benchmark", BenchmarkSettings)
     study = read_section("nested_cv", ReferenceStudy)
     methods = MethodSettings(
         read_section("simple_rules", SimpleRulesSettings),

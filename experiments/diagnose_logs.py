@@ -6,6 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
+from failbench.diagnose.model import read_model
 from failbench.monitored.fitting import setting_of
 from failbench.peers.answers import recorded_answers, skill_answers
 from failbench.peers.verdicts import VERDICT_SCHEMA
@@ -15,6 +16,7 @@ from failbench.statistics.settings import read_statistics
 from failbench.studies.diagnose_logs.report import report
 from failbench.studies.diagnose_logs.schemas import ANSWER_SCHEMA, EVIDENCE_SCHEMA
 from failbench.studies.diagnose_logs.settings import DiagnosedLogs
+from failbench.studies.diagnose_logs.shown_example import shown_example
 from failbench.telemetry import read_telemetry
 from report import publish, run
 from stage import read_output, read_section
@@ -22,6 +24,7 @@ from stage import read_output, read_section
 TELEMETRY = Path("data/telemetry")
 ANSWERS = Path("data/measurements/diagnose_logs/answers.parquet")
 EVIDENCE = Path("data/measurements/diagnose_logs/evidence.parquet")
+MODEL = Path("src/failbench/fitted/log.json")
 VERDICTS = Path("data/peers/verdicts.parquet")
 
 
@@ -30,8 +33,9 @@ def main() -> None:
     verdicts = read_output(VERDICTS, VERDICT_SCHEMA)
     reference = setting_of(read_section("nested_cv", ReferenceStudy).model_dump())
     of_reference = answers.filter(setting=reference)["run_id"].unique(maintain_order=True)
-    steps = read_telemetry(TELEMETRY).steps
-    peers = pl.concat([recorded_answers(verdicts), skill_answers(steps, of_reference)]).select(
+    telemetry = read_telemetry(TELEMETRY)
+    said_by_skill = skill_answers(telemetry.steps, of_reference)
+    peers = pl.concat([recorded_answers(verdicts), said_by_skill]).select(
         "format", "run_id", "prediction", "detected", method="peer"
     )
     publish(
@@ -43,6 +47,7 @@ def main() -> None:
             reference,
             read_section("diagnose_logs", DiagnosedLogs),
             read_statistics(ScenarioIntervalSettings),
+            shown_example(telemetry, reference, read_model(MODEL)),
         ),
     )
 

@@ -10,10 +10,12 @@ from failbench.statistics.costs import UnitCosts
 from failbench.statistics.method_intervals import IntervalSettings
 from failbench.statistics.settings import read_with_statistics
 from failbench.studies.intervals.report import report
+from failbench.telemetry import RUN_SCHEMA
 from report import publish, read_reported, run
-from stage import read_names, read_outputs, read_section, workers
+from stage import read_names, read_output, read_outputs, read_section, workers
 
 PREDICTIONS = Path("data/predictions/nested_cv")
+RECORDED = Path("data/telemetry/runs.parquet")
 
 
 def main() -> None:
@@ -21,7 +23,8 @@ def main() -> None:
     costs = read_section("costs", UnitCosts)
     files = prediction_files(read_names("methods"))
     predictions = read_outputs(PREDICTIONS, files, PREDICTION_SCHEMA, (LANGUAGE_MODELS,))
-    publish("intervals", report(predictions, read_reported(), settings, costs, workers()))
+    recorded = read_output(RECORDED, RUN_SCHEMA)
+    publish("intervals", report(predictions, recorded, read_reported(), settings, costs, workers()))
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.statistics.settings import read_statistics
 from failbench.studies.llm_agents.measurements import ANSWERED_SCHEMA, EXPLANATION_SCHEMA
 from failbench.studies.llm_agents.report import report
-from report import publish, read_reported, run
+from report import publish, run
 from stage import read_output
 
 PREDICTIONS = Path("data/predictions/nested_cv/llm_agents.parquet")
@@ -21,7 +21,6 @@ def main() -> None:
         read_output(PREDICTIONS, PREDICTION_SCHEMA, may_be_empty=True),
         read_output(MEASUREMENTS / "explanations.parquet", EXPLANATION_SCHEMA, may_be_empty=True),
         read_output(MEASUREMENTS / "answered.parquet", ANSWERED_SCHEMA),
-        read_reported(),
         read_statistics(ScenarioIntervalSettings),
     )
     publish("llm_agents", published)

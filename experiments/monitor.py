@@ -6,6 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
+from failbench.features.catalogue import PRIMARY_SET
 from failbench.monitored.fitting import setting_of
 from failbench.monitored.tables import MONITORED_SCHEMA
 from failbench.monitored.verdicts import BREAK_SCHEMA, END_SCHEMA, VERDICT_SCHEMA
@@ -38,6 +39,7 @@ COST = Path("data/monitor/cost.csv")
 SCENARIOS = Path("data/scenarios")
 MEASURED = Path("data/measurements/invariants")
 PREDICTIONS = Path("data/predictions/monitor")
+FOREST = Path("data/predictions/nested_cv/random_forest.parquet")
 
 
 def main() -> None:
@@ -67,6 +69,7 @@ def main() -> None:
         report(
             judged,
             read_outputs(PREDICTIONS, METHODS, PREDICTION_SCHEMA),
+            read_output(FOREST, PREDICTION_SCHEMA).filter(feature_set=PRIMARY_SET),
             read_points(HISTORY, HISTORY_SCHEMA),
             read_points(COST, COST_SCHEMA),
             setting_of(reference.model_dump()),

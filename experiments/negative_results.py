@@ -17,11 +17,12 @@ from stage import REMEDY, unreadable
 
 DECLARED = Path("data/reported/negative_results.yaml")
 METRICS = Path("data/metrics")
+RETIRED = Path("data/reported/retired.json")
 DOCUMENT = Path("docs/negative_results.md")
 
 
 def read_metrics(name: str) -> Mapping[str, Any]:
-    path = METRICS / f"{name}.json"
+    path = RETIRED if name == RETIRED.stem else METRICS / f"{name}.json"
     try:
         metrics = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:

@@ -8,8 +8,6 @@ from pathlib import Path
 import polars as pl
 
 from failbench.features.catalogue import PRIMARY_SET
-from failbench.features.feature_table import FEATURE_SCHEMA
-from failbench.methods.simple_rules import SimpleRulesSettings
 from failbench.monitored.verdicts import BREAK_SCHEMA, END_SCHEMA, OWN, VERDICT_SCHEMA
 from failbench.monitored.versions import read_rules
 from failbench.page.answers import answers_by_scenario
@@ -22,7 +20,6 @@ from failbench.page.landing import landing
 from failbench.page.logs import LOG_SCHEMA, answers_to_logs
 from failbench.page.methods import CURVE_SCHEMA, methods_section
 from failbench.page.reported_numbers import AUDIT_SCHEMA, reported_section
-from failbench.page.rules import HealthyRuns, rules_section
 from failbench.page.settings import ShownIntervals
 from failbench.prediction.main_study import LANGUAGE_MODELS, prediction_files
 from failbench.prediction.neighbours import NEIGHBOUR_SCHEMA
@@ -49,7 +46,6 @@ LOGS = Path("data/measurements/diagnose_logs/answers.parquet")
 EXPLANATIONS = Path("data/measurements/explanations")
 MONITORED = Path("data/monitor")
 INVARIANTS = Path("data/measurements/invariants")
-FEATURES = Path("data/features/features.parquet")
 CURVES = Path("data/plots/risk_coverage.csv")
 AUDIT = Path("data/plots/paper_audit.csv")
 COUNTERPARTS = (
@@ -85,11 +81,9 @@ def main() -> None:
     predictions = read_outputs(
         PREDICTIONS, prediction_files(methods), PREDICTION_SCHEMA, (LANGUAGE_MODELS,)
     )
-    features = read_output(FEATURES, FEATURE_SCHEMA)
     risks = read_points(CURVES, CURVE_SCHEMA)
     audit = read_points(AUDIT, AUDIT_SCHEMA)
     counterparts = {path.stem: read_json(path) for path in COUNTERPARTS}
-    limits = read_section("simple_rules", SimpleRulesSettings)
     logs = read_output(LOGS, LOG_SCHEMA)
     monitored = read_monitored(judged.versions[-1])
     alike = LookAlikes(
@@ -133,9 +127,6 @@ def main() -> None:
             },
             "methods": methods_section(predictions, measured, risks, paper, confidence=confidence),
             "reported": reported_section(paper, counterparts, audit),
-            "rules": rules_section(
-                features, measured, limits, HealthyRuns(study.architecture, study.optimizer)
-            ),
         }
     )
     PAGE.parent.mkdir(parents=True, exist_ok=True)

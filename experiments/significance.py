@@ -1,4 +1,4 @@
-"""Stage significance: every pair of methods compared, four contrasts tested, and a heat map."""
+"""Stage significance: the named contrasts tested, but for those that are in-sample."""
 
 from __future__ import annotations
 

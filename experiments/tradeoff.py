@@ -1,4 +1,4 @@
-"""Stage tradeoff: accuracy against what a reader must check, beside the paper's own scores."""
+"""Stage tradeoff: accuracy against what a reader must check, beside what the original reports."""
 
 from __future__ import annotations
 

@@ -166,16 +166,6 @@ def test_check_of_an_invalid_benchmark_ends_with_1_and_says_why(
     assert captured.err == ""
 
 
-def test_scenario_file_that_is_missing_makes_the_benchmark_invalid(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    Path("data/scenarios/unknown/unknown_7.json").unlink()
-    assert main(["check"]) == 1
-    captured = capsys.readouterr().out
-    assert "unknown: 1 too few" in captured
-    assert "missing: unknown_7 has no scenario file" in captured
-
-
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
@@ -300,34 +290,6 @@ def test_what_cannot_diagnose_ends_with_2_and_one_line(
     captured = capsys.readouterr()
     assert captured.err.startswith(complaint)
     assert captured.err.count("\n") == 1
-
-
-def test_folder_without_telemetry_to_diagnose_ends_with_2_and_one_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    folder = tmp_path / "none"
-    assert main(["diagnose", str(folder), "--output", str(tmp_path / "out.csv")]) == 2
-    assert capsys.readouterr().err == (
-        f"{folder}: (folder): is not there. Name a folder with runs.parquet and steps/, as "
-        "`failbench record --output` writes it.\n"
-    )
-
-
-@pytest.mark.parametrize(
-    ("options", "complaint"),
-    [
-        (["record", "--architecture", "mamba"], "invalid choice: 'mamba'"),
-        (["check", "--colour"], "unrecognized arguments: --colour"),
-        ([], "required: command"),
-    ],
-)
-def test_options_that_are_not_known_end_with_2(
-    options: list[str], complaint: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(SystemExit) as caught:
-        main(options)
-    assert caught.value.code == 2
-    assert complaint in capsys.readouterr().err
 
 
 def test_every_command_has_the_function_that_it_names():

@@ -160,30 +160,12 @@ def test_the_id_of_a_scenario_of_the_benchmark_is_refused(
     )
 
 
-def test_a_fault_of_two_modules_is_refused(
-    elsewhere: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    shutil.copy("faults.py", "more_faults.py")
-    said = refusal(["check", *OPTIONS, "--faults", "more_faults.py"], capsys)
-    assert "'byte_order_swapped' is the name of a fault of another module." in said
-
-
 @pytest.mark.parametrize("name", ["gremlin", "failbench.gremlin", "gremlin.of.gremlins", "sys"])
 def test_a_module_that_is_not_there_is_refused(
     elsewhere: Path, capsys: pytest.CaptureFixture[str], name: str
 ) -> None:
     said = refusal(["check", *OPTIONS, "--faults", name], capsys)
     assert said.startswith(f"{name}: --faults: is no module that can be imported.")
-
-
-def test_so_is_one_of_a_package_that_cannot_be_imported(
-    elsewhere: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    Path("broken_package").mkdir()
-    Path("broken_package/__init__.py").write_text("1 / 0\n", encoding="utf-8")
-    monkeypatch.syspath_prepend(str(elsewhere))
-    said = refusal(["check", *OPTIONS, "--faults", "broken_package.faults"], capsys)
-    assert said.startswith("broken_package.faults: --faults: is no module that can be imported.")
 
 
 def test_a_file_that_would_hide_another_module_is_refused(
@@ -205,43 +187,6 @@ def test_telemetry_of_the_benchmark_takes_no_other_causes(
     elsewhere: Path, capsys: pytest.CaptureFixture[str], output: list[str], complaint: str
 ) -> None:
     assert refusal(["record", *OPTIONS, *output], capsys).startswith(complaint)
-
-
-def test_nor_does_that_of_the_checkout(
-    elsewhere: Path, repository: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    telemetry = repository / "data/telemetry"
-    said = refusal(["record", *OPTIONS, "--output", str(telemetry)], capsys)
-    assert said.startswith(f"{telemetry}: --output: holds the runs of the benchmark")
-
-
-def test_a_scenario_that_is_not_in_the_folder_is_named(
-    elsewhere: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    options = ["record", *OPTIONS, "--output", "out", "--only", "gremlin"]
-    assert refusal(options, capsys).startswith("scenarios: id: there is no scenario 'gremlin'.")
-
-
-def test_without_parameters_and_checkout_the_remedy_is_named(
-    elsewhere: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    Path("params.yaml").unlink()
-    for module in ("reference", "causes"):
-        monkeypatch.setattr(f"failbench.commands.{module}.known_reference", lambda: None)
-    options = ["record", *OPTIONS[:4], "--output", "out"]
-    assert refusal(options, capsys).startswith("params.yaml: --params: the working directory has")
-
-
-def test_parameters_of_the_checkout_are_taken_where_there_are_no_others(
-    elsewhere: Path,
-    repository: Path,
-    registered: dict[str, object],
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    Path("params.yaml").unlink()
-    options = ["record", *OPTIONS[:4], "--output", "out", "--architecture", "gru"]
-    complaint = f"{repository}/params.yaml: record.settings: names no setting of this architecture"
-    assert refusal([*options, "--optimizer", "sgd"], capsys).startswith(complaint)
 
 
 @pytest.mark.parametrize(

@@ -35,11 +35,3 @@ def test_no_signal_is_like_no_signal_and_any_error_like_any_other():
         )
     )
     assert actual.rows() == [("mystery", "same", "model_software")]
-
-
-def test_a_pair_that_several_runs_make_is_listed_once():
-    pair = [
-        ("mystery", "unknown", "slow", None, None),
-        ("same", "model_software", "slow", None, None),
-    ]
-    assert partners(failing(*pair, *pair)).height == 1

@@ -177,17 +177,6 @@ def test_what_cannot_be_scored_ends_with_2_and_one_line(
     assert captured.out == ""
 
 
-def test_without_a_checkout_the_remedy_is_named(
-    recorded: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("failbench.__file__", str(recorded / "site-packages/failbench/x.py"))
-    assert main(SCORE) == 2
-    assert capsys.readouterr().err == (
-        "command line: --reference: neither the working directory nor the installed package is a "
-        "checkout. Name the root of a checkout of failbench with --reference.\n"
-    )
-
-
 def test_a_checkout_elsewhere_is_the_reference_of_a_diagnosis_too(
     recorded: Path,
     repository: Path,
@@ -264,38 +253,3 @@ def test_methods_read_what_a_monitor_recorded_beside_the_telemetry(
     assert main([*MONITORED, "simple_rules", *options]) == 0
     alone = json.loads(capsys.readouterr().out)["methods"]
     assert alone["simple_rules"] == scored["simple_rules"]
-
-
-def test_runs_without_a_monitor_are_refused_by_methods_that_read_it(
-    watched: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    options = [*MONITORED, "invariants", "--reference", str(watched)]
-    path = Path("out/monitor/runs.parquet")
-    everything = pl.read_parquet(path)
-    write_parquet(everything.filter(pl.col("scenario") != "no_start"), path)
-    signals = Path("out/monitor/signals/gru-sgd.parquet")
-    kept = pl.read_parquet(signals).join(pl.read_parquet(path), on="run_id", how="semi")
-    write_parquet(kept, signals)
-    assert main(options) == 2
-    assert capsys.readouterr().err.startswith(
-        "out/monitor/runs.parquet: run_id: 'no_start-transformer-adamw-s0' was recorded without a"
-    )
-    signals.write_bytes(signals.read_bytes()[:-100])
-    assert main(options) == 2
-    error = capsys.readouterr().err
-    assert error.startswith("out/monitor/signals/gru-sgd.parquet: (file): is not a readable")
-    assert error.endswith("Restore the folder as it was recorded, or record it again.\n")
-    signals.unlink()
-    assert main(options) == 2
-    assert capsys.readouterr().err.startswith("out/monitor/signals: (folder): has no file: what")
-    path.unlink()
-    assert main(options) == 2
-    assert capsys.readouterr().err.startswith("out/monitor/runs.parquet: (file): is not there")
-
-
-def test_a_reference_that_has_not_judged_its_runs_is_refused(
-    watched: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (watched / "data/measurements/invariants/ends.parquet").unlink()
-    assert main([*MONITORED, "ending", "--reference", str(watched)]) == 2
-    assert "ends.parquet" in capsys.readouterr().err

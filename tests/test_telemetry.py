@@ -73,13 +73,6 @@ def test_foreign_columns_are_refused_by_name(folder: Path, change: Change, compl
         read_table(path, RUN_SCHEMA)
 
 
-def test_foreign_steps_are_refused_by_file(folder: Path) -> None:
-    write_parquet(pl.DataFrame({"x": [1]}), folder / "steps" / "gru-adamw.parquet")
-    complaint = r"gru-adamw\.parquet: run_id: the column is missing\. "
-    with pytest.raises(BadInputError, match=complaint + RECORD_AGAIN):
-        read_telemetry(folder)
-
-
 def test_run_that_occurs_twice_is_refused(folder: Path) -> None:
     rewrite(folder / "runs.parquet", lambda runs: pl.concat([runs, runs[:1]]))
     with pytest.raises(BadInputError, match=r"'late_crash-transformer-adamw-s0' occurs twice"):
@@ -118,7 +111,3 @@ def test_full_disk_is_one_error_and_keeps_the_old_file(folder: Path) -> None:
         write_parquet(pl.read_parquet(path), path)
     assert path.read_bytes() == before
     assert not partial.is_symlink()
-
-
-def test_writing_leaves_nothing_but_the_file(folder: Path) -> None:
-    assert [item.name for item in (folder / "steps").iterdir()] == ["transformer-adamw.parquet"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -69,12 +68,6 @@ def test_a_batch_ends_only_where_the_next_run_would_be_too_much(folder: Path) ->
     steps = pl.read_parquet(folder / "runs.parquet")["steps"].to_list()
     assert sizes == [9 + 11 + 1, 11 + 11, 11]
     assert steps == [8, 10, 0, 10, 10, 10]
-
-
-def test_no_runs_are_no_batches(folder: Path) -> None:
-    shutil.rmtree(folder / "steps")
-    rewrite(folder / "runs.parquet", lambda item: item.clear())
-    assert reading(folder) == []
 
 
 @pytest.mark.parametrize(
@@ -147,34 +140,3 @@ def test_a_folder_without_runs_is_named(tmp_path: Path) -> None:
         reading(tmp_path)
     with pytest.raises(BadInputError, match=r"runs\.parquet: \(file\): is not there\. Name a"):
         number_of_runs(tmp_path)
-
-
-@pytest.mark.parametrize(("name", "problem"), [("none", "is not there"), ("log", "is a file")])
-def test_what_is_no_folder_is_named(tmp_path: Path, name: str, problem: str) -> None:
-    (tmp_path / "log").write_text("loss 3", encoding="utf-8")
-    with pytest.raises(BadInputError, match=rf"{name}: \(folder\): {problem}\. Name a folder with"):
-        number_of_runs(tmp_path / name)
-
-
-def test_foreign_columns_are_refused_by_name(folder: Path) -> None:
-    rewrite(folder / "steps" / "a.parquet", lambda item: item.with_columns(mood=pl.lit(1)))
-    for read in (reading, refuse_foreign):
-        with pytest.raises(BadInputError, match=r"a\.parquet: mood: the column is unknown\."):
-            read(folder)
-
-
-def test_a_folder_that_can_be_read_is_not_refused(folder: Path) -> None:
-    refuse_foreign(folder)
-    assert number_of_runs(folder) == 6
-
-
-def test_no_remedy_speaks_of_a_repository(folder: Path) -> None:
-    rewrite(folder / "runs.parquet", lambda item: item[1:])
-    complaint = r"have no run in runs\.parquet\. Restore the folder as"
-    with pytest.raises(BadInputError, match=complaint):
-        reading(folder)
-
-
-def test_a_batch_of_nothing_is_refused(folder: Path) -> None:
-    with pytest.raises(BadInputError, match=r"rows: 0 is below one\."):
-        next(telemetry_batches(folder, 0))

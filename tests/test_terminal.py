@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import math
 
 import pytest
 
@@ -39,18 +38,6 @@ def test_a_line_is_written_when_the_last_is_long_ago(clock: Clock, stream: io.St
         "recording, 4 of 6 done, 2 min left",
         "recording, 6 of 6 done",
     ]
-
-
-def test_the_last_state_is_written_once(clock: Clock, stream: io.StringIO) -> None:
-    meter = LineMeter(stream, clock)
-    meter.finish()
-    assert stream.getvalue() == ""
-    meter.show("recording", 1, 9, 20.0)
-    meter.show("recording", 2, 9, math.nan)
-    meter.say("rejected: a run")
-    meter.finish()
-    meter.finish()
-    assert stream.getvalue().splitlines() == ["rejected: a run", "recording, 2 of 9 done"]
 
 
 def test_off_a_terminal_lines_go_to_standard_error_even_if_a_command_ends_early(

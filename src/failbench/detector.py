@@ -40,19 +40,6 @@ class Signals:
     The first two are series over steps, in which missing and non-finite values count as infinite.
     The gradient norm is not among them: it may be large in a run that learns, and is evidence for a
     diagnosis rather than a failure.
-
-    Attributes
-    ----------
-    rise
-        The loss minus the lowest earlier trailing mean.
-    smooth_rise
-        The largest rise of the trailing mean above an earlier one.
-    final_validation
-        Mean of the last held-out losses.
-    worsening
-        ``final_validation`` minus the lowest such mean before; negative while a run improves.
-    slowdown
-        Mean seconds of the last steps over the median of the first.
     """
 
     loss: Series
@@ -128,11 +115,6 @@ def healthy_limits(runs: list[Signals], params: DetectorParams) -> HealthyLimits
 
     For the loss the statistic is the maximum of the run, for the rise that of its trailing mean:
     single steps of a healthy run may exceed a limit, many consecutive ones do not.
-
-    Raises
-    ------
-    BadInputError
-        If fewer than ten successful runs were given.
     """
     if len(runs) < 10:
         raise BadInputError(

@@ -12,24 +12,7 @@ from failbench.errors import BadInputError
 
 @contextmanager
 def replaced_when_whole(path: Path, remedy: str) -> Iterator[Path]:
-    """A temporary file that replaces ``path`` at the end: readers see the old file or the new one.
-
-    Parameters
-    ----------
-    remedy
-        Remedy for the error message.
-
-    Yields
-    ------
-    pathlib.Path
-        The partial file. It replaces ``path`` at the end; after any error before, the old file is
-        unchanged and the partial one is removed.
-
-    Raises
-    ------
-    BadInputError
-        If the disk is full or the folder cannot be written.
-    """
+    """A temporary file that replaces ``path`` at the end, so that readers see a whole file."""
     partial = path.with_name(f".{path.name}.partial")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

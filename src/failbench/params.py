@@ -22,25 +22,7 @@ def read_section(
     path: Path = PARAMS,
     shared: Mapping[str, object] = MappingProxyType({}),
 ) -> Model:
-    """Read one section of ``params.yaml`` into a typed record.
-
-    Parameters
-    ----------
-    section
-        Name of the section.
-    model
-        The record.
-    path
-        The file.
-    shared
-        Values of keys that the section need not have, from elsewhere in the file.
-
-    Raises
-    ------
-    BadInputError
-        If the file is not YAML, the section is missing, a key is unknown or missing, or a value is
-        out of its domain; it names the file, ``section.key`` and the remedy.
-    """
+    """Read one section of ``params.yaml`` into a typed record."""
     raw = _sections(path).get(section)
     if not isinstance(raw, dict):
         raise BadInputError(
@@ -54,13 +36,7 @@ def read_section(
 
 
 def read_names(section: str) -> tuple[str, ...]:
-    """Read a section of ``params.yaml`` that is a list of names.
-
-    Raises
-    ------
-    BadInputError
-        If the file is not YAML, or the section is no list of different names.
-    """
+    """Read a section of ``params.yaml`` that is a list of names."""
     raw = _sections(PARAMS).get(section)
     if (
         not isinstance(raw, list)

@@ -9,19 +9,7 @@ SURFACE = ("outcome", "has_error", "exit_signal")
 
 
 def partners(failing: pl.DataFrame) -> pl.DataFrame:
-    """Pairs of an unknown and a labelled scenario with the same surface.
-
-    Parameters
-    ----------
-    failing
-        Failing runs: ``scenario``, ``category``, ``outcome``, ``error_type`` and ``exit_signal``.
-
-    Returns
-    -------
-    polars.DataFrame
-        ``scenario``, ``partner`` and ``partner_category``, sorted: one row per pair with runs of
-        the same outcome, exit signal and presence of error text.
-    """
+    """Pairs of an unknown and a labelled scenario with the same surface."""
     surfaces = (
         failing.with_columns(has_error=pl.col("error_type").is_not_null())
         .select("scenario", "category", *SURFACE)

@@ -94,14 +94,7 @@ class Scenario(Record):
 
 
 def read_scenario(path: Path) -> Scenario:
-    """Read and validate one scenario file.
-
-    Raises
-    ------
-    BadInputError
-        If the file is not JSON, a key is unknown or missing, a value is out of its domain, or the
-        file does not lie at ``<category>/<id>.json``.
-    """
+    """Read and validate one scenario file."""
     try:
         raw = json.loads(path.read_text(encoding="utf-8"))
     except (json.JSONDecodeError, UnicodeDecodeError) as error:

@@ -22,17 +22,7 @@ ACCURACY: Final = next(metric for metric in OVERALL if metric.name == "accuracy"
 
 
 class MethodScore(Record):
-    """What a method answered, and how often it was right.
-
-    Attributes
-    ----------
-    accuracy
-        Over scenarios, each of which counts once; an abstention is never right.
-    right
-        Runs that it was right about.
-    answers
-        Runs that got each answer.
-    """
+    """What a method answered, and how often it was right."""
 
     accuracy: Interval
     right: int
@@ -40,21 +30,7 @@ class MethodScore(Record):
 
 
 class Score(Record):
-    """Accuracies of methods on recorded runs.
-
-    Attributes
-    ----------
-    runs
-        Failing runs that were asked about.
-    scenarios
-        Of how many runs each has, by id.
-    excluded
-        The same of scenarios that the methods have learnt from, which are not asked about.
-    confidence
-        Of the intervals.
-    methods
-        By name.
-    """
+    """Accuracies of methods on recorded runs."""
 
     runs: int
     scenarios: Mapping[str, int]
@@ -70,29 +46,7 @@ def labelled_runs(
     place: Path,
     labels: Path,
 ) -> pl.DataFrame:
-    """The failing runs of scenarios that nothing was learnt from, with their categories.
-
-    Parameters
-    ----------
-    runs
-        Rows of ``telemetry.RUN_SCHEMA``.
-    scenarios
-        Definitions, which have the categories.
-    trained_on
-        Scenarios that methods have learnt from.
-    place, labels
-        The file of the runs and the folder of the scenarios, for errors.
-
-    Returns
-    -------
-    polars.DataFrame
-        ``run_id``, ``scenario``, ``seed`` and ``category``, sorted by run.
-
-    Raises
-    ------
-    BadInputError
-        If no run failed, all are of scenarios that were learnt from, or one has no label.
-    """
+    """The failing runs of scenarios that nothing was learnt from, with their categories."""
     failing = runs.filter(pl.col("kind") == "failure")
     if failing.is_empty():
         raise BadInputError(
@@ -127,17 +81,7 @@ def runs_by_scenario(runs: pl.DataFrame) -> dict[str, int]:
 def method_scores(
     runs: pl.DataFrame, diagnoses: pl.DataFrame, settings: ScenarioIntervalSettings
 ) -> dict[str, MethodScore]:
-    """Accuracy of each method, with an interval over scenarios.
-
-    Parameters
-    ----------
-    runs
-        As :func:`labelled_runs` returns them.
-    diagnoses
-        Of each run by each method, with ``run_id``, ``method`` and ``diagnosis``.
-    settings
-        Resamples, confidence, and where Wilson's interval takes over.
-    """
+    """Accuracy of each method, with an interval over scenarios."""
     answered = diagnoses.select("run_id", "method", prediction="diagnosis").join(runs, on="run_id")
     scores = {}
     for (name,), answers in answered.group_by("method", maintain_order=True):
@@ -155,13 +99,6 @@ def accuracy_interval(predictions: pl.DataFrame, settings: ScenarioIntervalSetti
 
     Where a category has a single scenario there is nothing to resample within it, and Wilson's
     interval with n = scenarios takes the place of the bootstrap's, as it does near one.
-
-    Parameters
-    ----------
-    predictions
-        Rows with ``scenario``, ``category``, ``seed``, ``repeat`` and ``prediction``.
-    settings
-        Resamples and confidence.
     """
     answers = scenario_answers(predictions)
     if min(answers.sizes) > 1:

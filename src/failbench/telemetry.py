@@ -124,13 +124,7 @@ class Telemetry:
 
 
 def read_table(path: Path, schema: pl.Schema) -> pl.DataFrame:
-    """Read a parquet file that must have exactly the columns and types of ``schema``.
-
-    Raises
-    ------
-    BadInputError
-        If the file is missing, truncated, not parquet, or has other columns or types.
-    """
+    """Read a parquet file that must have exactly the columns and types of ``schema``."""
     try:
         frame = pl.read_parquet(path)
     except (OSError, pl.exceptions.PolarsError) as error:
@@ -228,13 +222,7 @@ def refuse_miscounted(folder: Path, runs: pl.DataFrame, steps: pl.DataFrame) -> 
 
 
 def write_parquet(frame: pl.DataFrame, path: Path) -> None:
-    """Write parquet (zstd) atomically.
-
-    Raises
-    ------
-    BadInputError
-        If the disk is full or the folder cannot be written; an existing file is unchanged.
-    """
+    """Write parquet (zstd) atomically."""
     # Through memory, because polars reports a full disk as a damaged file.
     content = io.BytesIO()
     frame.write_parquet(content, compression="zstd", compression_level=19, statistics=False)

@@ -46,20 +46,6 @@ def telemetry_batches(folder: Path, rows: int) -> Iterator[Telemetry]:
     Together the batches equal the result of :func:`failbench.telemetry.read_telemetry`. Memory does
     not grow with the folder: it holds a batch, a few more rows of each file of steps, and the
     buffers of decompression.
-
-    Parameters
-    ----------
-    folder
-        Telemetry whose files are sorted by their keys, as the recorder writes them:
-        ``runs.parquet`` by ``run_id``, those of ``steps/`` by ``run_id`` and ``step``.
-    rows
-        Maximum rows of a batch, both tables together; a larger run is its own batch.
-
-    Raises
-    ------
-    BadInputError
-        While reading, where :func:`failbench.telemetry.read_telemetry` would; if a file is not
-        sorted or a key occurs twice; or if ``rows`` is below one.
     """
     if rows < 1:
         raise BadInputError("batch", "rows", f"{rows} is below one.", "Give a positive number.")
@@ -93,13 +79,7 @@ def remedied_anywhere() -> Iterator[None]:
 
 
 def number_of_runs(folder: Path) -> int:
-    """Number of runs in a folder of telemetry, from the file's metadata.
-
-    Raises
-    ------
-    BadInputError
-        If there is no folder, or ``runs.parquet`` is missing or cannot be read.
-    """
+    """Number of runs in a folder of telemetry, from the file's metadata."""
     path = folder / "runs.parquet"
     if not folder.is_dir():
         problem = "is a file." if folder.exists() else "is not there."
@@ -110,13 +90,7 @@ def number_of_runs(folder: Path) -> int:
 
 
 def refuse_foreign(folder: Path) -> None:
-    """Refuse a folder whose files cannot be read or have other columns, before any row is read.
-
-    Raises
-    ------
-    BadInputError
-        As :func:`telemetry_batches` does when it comes to such a file.
-    """
+    """Refuse a folder whose files cannot be read or have other columns, before any row is read."""
     schemas = {folder / "runs.parquet": RUN_SCHEMA}
     schemas |= dict.fromkeys(sorted((folder / "steps").glob("*.parquet")), STEP_SCHEMA)
     for path, schema in schemas.items():

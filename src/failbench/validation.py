@@ -14,27 +14,7 @@ Model = TypeVar("Model", bound=BaseModel)
 def validated(
     model: type[Model], raw: object, place: object, remedy: str, prefix: tuple[str, ...] = ()
 ) -> Model:
-    """Turn the content of a file, or of a part of it, into a record.
-
-    Parameters
-    ----------
-    model
-        The record.
-    raw
-        The parsed content.
-    place
-        The file, for the error.
-    remedy
-        How to correct a wrong value, in one sentence.
-    prefix
-        Keys that lead to the part within the file.
-
-    Raises
-    ------
-    BadInputError
-        If a key is unknown or missing, or a value is of the wrong type or out of its domain; it
-        names the first.
-    """
+    """Turn the content of a file, or of a part of it, into a record."""
     try:
         return model.model_validate(raw)
     except ValidationError as error:
@@ -51,20 +31,5 @@ def validated(
 
 
 def kept_by_hand(model: type[Model], raw: object, place: object) -> Model:
-    """Turn the content of a file of facts that people keep into its record.
-
-    Parameters
-    ----------
-    model
-        The record of the whole file; its module documents every key.
-    raw
-        What was parsed.
-    place
-        The file, for the error.
-
-    Raises
-    ------
-    BadInputError
-        If :func:`validated` refuses the content; the remedy names the module of the record.
-    """
+    """Turn the content of a file of facts that people keep into its record."""
     return validated(model, raw, place, f"Correct it after the records in {model.__module__}.")

@@ -16,12 +16,10 @@ from failbench.audit.claims import (
     AUDIT_SCHEMA,
     AnyCheck,
     AuditedPaper,
-    audit_metrics,
     audit_paper,
 )
 from failbench.audit.printed_figures import Printed
 from failbench.errors import BadInputError
-from failbench.reporting.reported import Claim
 from failbench.validation import kept_by_hand
 from made_up_audit import SETTINGS, declared
 
@@ -73,17 +71,6 @@ def test_every_kind_of_test_is_used(audit):
     assert set(audit["kind"]) == {kind for names in kinds for kind in names}
 
 
-def test_no_claim_is_declared_twice(paper):
-    checks = [(claim.check, claim.quantity) for claim in paper.claims.values()]
-    assert not [check for position, check in enumerate(checks) if check in checks[:position]]
-
-
-def test_places_are_written_as_in_the_file_of_reported_numbers(paper):
-    for claim in paper.claims.values():
-        for place in filter(None, (claim.place, claim.against)):
-            Claim(place=place, quantity="any", value=1, unit="any")
-
-
 def test_every_rounded_figure_is_among_the_reported_numbers(paper, repository):
     text = (repository / "data/reported/paper.yaml").read_text(encoding="utf-8")
     known = np.array(sorted(set(numbers(yaml.safe_load(text)))))
@@ -132,22 +119,6 @@ def test_what_is_printed_has_a_figure_that_is_tested(paper):
 )
 def test_claims_worked_by_hand_have_their_verdict(audit, claim, verdict):
     assert audit.row(by_predicate=pl.col("claim") == claim, named=True)["verdict"] == verdict
-
-
-def test_the_seed_of_the_draws_decides_no_verdict(paper, audit):
-    other = audit_paper(paper, SETTINGS.model_copy(update={"seed": 1, "draws": 5000}))
-    assert other["verdict"].equals(audit["verdict"])
-
-
-def test_metrics_count_every_claim_once_by_verdict_place_and_kind(audit):
-    metrics = audit_metrics(audit)
-    overall = metrics["all"]["claims"]
-    assert sum(share["value"] for share in overall.values()) == pytest.approx(1)
-    assert {share["n"] for share in overall.values()} == {audit.height}
-    for group in ("place", "kind"):
-        assert sum(shares["consistent"]["n"] for shares in metrics[group].values()) == audit.height
-    assert metrics["place"]["table_4"]["consistent"]["n"] == 5
-    assert "section_3_2" in metrics["place"]
 
 
 @pytest.mark.parametrize(

@@ -52,11 +52,6 @@ def test_granularity_has_both_verdicts_and_none_where_any_figure_passes():
     assert check("granularity", values=["26%"], n=200).verdict == "cannot be checked"
 
 
-def test_one_wrong_figure_of_several_is_enough():
-    assert check("granularity", values=["65%", "10%"], n=20).verdict == "consistent"
-    assert check("granularity", values=["65%", "11%"], n=20).verdict == "inconsistent"
-
-
 def test_outcomes_of_folds_are_all_of_them_up_to_order():
     outcomes = fold_accuracies((2, 1, 2))
     # two for the fold of one, and six pairs in order of three rates

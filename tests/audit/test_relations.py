@@ -47,18 +47,6 @@ def test_a_range_holds_its_ends_and_nothing_beyond():
     assert (beyond.verdict, beyond.computed) == ("inconsistent", "110 beyond 10 to 100")
 
 
-def test_ascending_figures_rise_at_every_step():
-    assert check("ascending", values=[1, 2, "2.1"]).verdict == "consistent"
-    assert check("ascending", values=[1, 3, 2]).verdict == "inconsistent"
-    assert check("ascending", values=[1, 1]).verdict == "inconsistent"
-
-
-def test_names_that_are_not_on_a_list_are_named():
-    assert check("members", names=["a"], of=["a", "b"]).verdict == "consistent"
-    wrong = check("members", names=["a", "c"], of=["a", "b"])
-    assert (wrong.verdict, wrong.computed) == ("inconsistent", "not among the 2: c")
-
-
 def test_what_has_nothing_to_compare_with_cannot_be_checked():
     actual = check("unverifiable", missing="the raters")
     assert (actual.verdict, actual.computed) == ("cannot be checked", "not given: the raters")

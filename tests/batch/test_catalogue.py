@@ -8,15 +8,12 @@ from pathlib import Path
 import pytest
 
 from failbench.batch.catalogue import (
-    RAW_METHODS,
     READ_BY,
     declaration_named,
     refuse_unknown,
     settings_of,
 )
 from failbench.errors import BadInputError
-from failbench.methods.raw.telemetry import DECLARATIONS, RawTelemetrySettings
-from failbench.params import read_section
 
 NAMES = [name for names in READ_BY.values() for name in names]
 
@@ -27,15 +24,6 @@ def test_every_method_is_declared_and_has_settings(repository: Path, name: str) 
     assert declaration.name == name
     assert not declaration.simulation
     assert isinstance(settings_of(name, repository / "params.yaml"), declaration.settings)
-
-
-def test_raw_methods_share_the_settings_of_their_study(repository: Path) -> None:
-    params = repository / "params.yaml"
-    of_study = read_section("raw_telemetry", RawTelemetrySettings, params)
-    assert set(RAW_METHODS) == set(DECLARATIONS)
-    assert {name: settings_of(name, params) for name in RAW_METHODS} == dict.fromkeys(
-        RAW_METHODS, of_study
-    )
 
 
 @pytest.mark.parametrize(

@@ -59,13 +59,6 @@ def test_diagnoses_come_back_as_they_were_written(
     assert [item.name for item in path.parent.iterdir()] == [path.name]
 
 
-@every_suffix
-def test_a_file_of_no_diagnoses_can_be_read(tmp_path: Path, suffix: str) -> None:
-    path = tmp_path / f"diagnoses{suffix}"
-    write_diagnoses([], path)
-    assert_frame_equal(read_back(path), DIAGNOSIS_SCHEMA.to_frame())
-
-
 @pytest.mark.parametrize("suffix", [name for name in WRITERS if name != ".parquet"])
 def test_no_terminal_escape_gets_into_a_text_file(
     tmp_path: Path, table: pl.DataFrame, suffix: str
@@ -73,11 +66,6 @@ def test_no_terminal_escape_gets_into_a_text_file(
     path = tmp_path / f"diagnoses{suffix}"
     write_diagnoses([table.with_columns(run_id=pl.lit("a\x1b[2J\x9b"))], path)
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", path.read_text(encoding="utf-8"))
-
-
-def test_the_suffix_may_be_in_capitals(tmp_path: Path, table: pl.DataFrame) -> None:
-    write_diagnoses([table], tmp_path / "diagnoses.JSON")
-    assert len(json.loads((tmp_path / "diagnoses.JSON").read_text(encoding="ascii"))) == 3
 
 
 @pytest.mark.parametrize(
@@ -114,26 +102,3 @@ def test_what_stops_half_way_leaves_the_old_file(
         write_diagnoses(broken(), path)
     assert path.read_bytes() == before
     assert [item.name for item in tmp_path.iterdir()] == [path.name]
-
-
-@every_suffix
-def test_a_place_that_cannot_be_written_is_named(
-    tmp_path: Path, table: pl.DataFrame, suffix: str
-) -> None:
-    (tmp_path / "file").write_text("in the way", encoding="utf-8")
-    path = tmp_path / "file" / f"diagnoses{suffix}"
-    with pytest.raises(BadInputError, match=rf"diagnoses\{suffix}: \(file\): cannot be written"):
-        write_diagnoses([table], path)
-
-
-@every_suffix
-def test_a_full_disk_is_one_error_and_keeps_the_old_file(
-    tmp_path: Path, table: pl.DataFrame, suffix: str
-) -> None:
-    path = tmp_path / f"diagnoses{suffix}"
-    write_diagnoses([table[:1]], path)
-    before = path.read_bytes()
-    (tmp_path / f".diagnoses{suffix}.partial").symlink_to("/dev/full")
-    with pytest.raises(BadInputError, match=r"cannot be written .*No space left"):
-        write_diagnoses([table], path)
-    assert path.read_bytes() == before

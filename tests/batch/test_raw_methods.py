@@ -10,14 +10,13 @@ import pytest
 import yaml
 from polars.testing import assert_frame_equal
 
-from failbench.batch import diagnoses
 from failbench.batch.catalogue import RAW_METHODS, settings_of
 from failbench.batch.diagnoses import diagnose_stream, diagnoses_of
 from failbench.batch.training import fitted_raw_method, raw_training_runs, read_features
 from failbench.commands.diagnose import diagnose_telemetry, study_of
 from failbench.commands.reference import Reference
 from failbench.errors import BadInputError
-from failbench.features.feature_table import feature_table, to_frame
+from failbench.features.feature_table import feature_table
 from failbench.features.raw_table import raw_table
 from failbench.methods.method import Method
 from failbench.telemetry import Telemetry, read_telemetry, write_parquet
@@ -134,51 +133,6 @@ def test_diagnoses_of_a_stream_are_those_of_the_whole(
     assert_frame_equal(pl.concat(table for _, table in stream), whole)
 
 
-def test_few_runs_are_held_at_a_time(
-    folder: Path, fitted: dict[str, Method], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    whole = diagnoses_of(read_telemetry(folder), fitted)
-    monkeypatch.setattr(diagnoses, "RAW_RUNS_AT_ONCE", 3)
-    assert_frame_equal(diagnoses_of(read_telemetry(folder), fitted), whole)
-
-
-def test_a_row_says_what_the_method_says(folder: Path, fitted: dict[str, Method]) -> None:
-    telemetry = read_telemetry(folder)
-    frame = to_frame(raw_table(telemetry.select(FAILED), scenarios=()))
-    rows = diagnoses_of(telemetry, fitted)
-    for name, method in fitted.items():
-        said = method.diagnose(frame)
-        of_method = rows.filter(pl.col("method") == name)
-        assert of_method["diagnosis"].to_list() == [each.category for each in said]
-        assert of_method["confidence"].to_list() == pytest.approx([e.confidence for e in said])
-
-
-def test_runs_that_ended_before_their_first_step_are_diagnosed(
-    small_telemetry: Telemetry, fitted: dict[str, Method]
-) -> None:
-    table = diagnoses_of(small_telemetry, fitted)
-    assert table.height == 3 * len(fitted)
-
-
-def test_where_no_run_failed_there_is_nothing_to_say(
-    folder: Path, fitted: dict[str, Method]
-) -> None:
-    healthy = read_telemetry(folder).select(~FAILED)
-    assert diagnoses_of(healthy, fitted).is_empty()
-
-
-def test_a_reference_without_telemetry_is_named(
-    checkout: Path, folder: Path, tmp_path: Path
-) -> None:
-    part = tmp_path / "part"
-    (part / "data").mkdir(parents=True)
-    for name in ("params.yaml", "data/features", "data/scenarios"):
-        (part / name).symlink_to(checkout / name)
-    with pytest.raises(BadInputError) as caught:
-        diagnose(part, folder, tmp_path / "out.csv", "raw_text")
-    assert caught.value.place == str(part / "data" / "telemetry" / "runs.parquet")
-
-
 def _drop_runs(folder: Path) -> str:
     (folder / "runs.parquet").unlink()
     return "runs.parquet"
@@ -214,36 +168,3 @@ def test_a_broken_folder_is_named_before_anything_is_fitted(
         diagnose(checkout, folder, tmp_path / "out.csv", method)
     assert caught.value.place == str(place)
     assert "git" not in caught.value.remedy
-
-
-@pytest.mark.parametrize(
-    ("output", "method", "complaint"),
-    [
-        ("out.txt", "simple_rules", r"out\.txt: --output: the suffix '\.txt' is of no known"),
-        ("out.csv", "crystal_ball", "command line: --method: 'crystal_ball' is unknown"),
-    ],
-)
-def test_what_is_wrong_with_the_command_is_said_before_the_folder_is_looked_at(
-    tmp_path: Path, output: str, method: str, complaint: str
-) -> None:
-    with pytest.raises(BadInputError, match=complaint):
-        diagnose(tmp_path / "none", tmp_path / "none", tmp_path / output, method)
-
-
-def test_an_interruption_while_a_method_is_fitted_leaves_the_old_file(
-    checkout: Path,
-    folder: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    def interrupted(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    output = tmp_path / "out.jsonl"
-    output.write_text("as it was\n", encoding="utf-8")
-    monkeypatch.setattr("failbench.batch.training.fitted_raw_method", interrupted)
-    assert diagnose(checkout, folder, output, "raw_text") == 130
-    assert capsys.readouterr().err.endswith(f"Stopped; nothing was written to {output}.\n")
-    assert output.read_text(encoding="utf-8") == "as it was\n"
-    assert [item.name for item in tmp_path.iterdir()] == [output.name]

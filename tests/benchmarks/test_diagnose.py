@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 from failbench.diagnose.diagnosis import diagnosis_of
 from failbench.readers.log import Log
 from failbench.readers.text import read_text
@@ -37,16 +34,3 @@ def test_four_times_the_rows_take_about_four_times_as_long():
     small, large = read(LINES), read(4 * LINES)
     diagnosis_of(small)
     assert times_as_long(lambda: diagnosis_of(large), lambda: diagnosis_of(small), 7) <= 7
-
-
-def test_the_command_says_its_options_in_the_time_of_a_few_interpreters():
-    def run(*arguments: str) -> None:
-        subprocess.run([sys.executable, *arguments], check=True, capture_output=True)
-
-    def interpreter() -> None:
-        run("-c", "import argparse, json, pathlib")
-
-    def options() -> None:
-        run("-m", "failbench.cli", "diagnose", "--help")
-
-    assert times_as_long(options, interpreter, 12) <= 12

@@ -11,7 +11,6 @@ import mlcroissant
 import polars as pl
 import pytest
 
-from failbench.scenarios import read_scenarios
 from pipeline import REPOSITORY
 
 DATA = REPOSITORY / "data"
@@ -50,16 +49,6 @@ def test_a_file_has_the_hash_and_the_size_that_are_stated(path):
     assert FILES[path]["contentSize"] == f"{len(content)} B"
 
 
-def test_it_does_not_describe_itself():
-    assert not {"croissant.json", "README.md"} & FILES.keys()
-
-
-def test_every_set_of_files_names_files_that_are_described():
-    sets = [part for part in DESCRIBED["distribution"] if part["@type"] == "cr:FileSet"]
-    assert sets
-    assert {path for part in sets for path in part["includes"]} <= FILES.keys()
-
-
 def columns_in(path: str) -> list[str]:
     if path.endswith(".csv"):
         return pl.read_csv(DATA / path, n_rows=1).columns
@@ -75,15 +64,6 @@ def test_the_fields_of_a_table_are_its_columns(name):
     }
     for path in sets.get(source["@id"], [source["@id"]]):
         assert [field["extract"]["column"] for field in fields] == columns_in(path)
-
-
-def test_scenarios_are_read_by_it(dataset):
-    read = {
-        record["scenarios/id"].decode(): record["scenarios/category"].decode()
-        for record in dataset.records("scenarios")
-    }
-    known = read_scenarios(DATA / "scenarios")
-    assert read == {scenario.id: scenario.category for scenario in known}
 
 
 @pytest.mark.parametrize(

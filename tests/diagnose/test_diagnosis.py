@@ -14,6 +14,7 @@ from failbench.diagnose.answer import NAMED, level_of
 from failbench.diagnose.diagnosis import diagnose_log, diagnosis_of
 from failbench.diagnose.finding import Finding
 from failbench.errors import BadInputError
+from failbench.outputs.wording import headline
 from failbench.readers.text import read_text
 from failbench.vocabulary import CATEGORIES
 
@@ -64,6 +65,32 @@ def test_a_log_that_falls_is_healthy():
     assert diagnosis.hypotheses == ()
     assert diagnosis.category is None
     assert diagnosis.confidence > NAMED
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        lines([math.nan] * 40),
+        lines([*falling(), math.inf]),
+        lines([2.5] * 40),
+        lines([2.5]),
+        lines([2.0 + step / 1000 for step in range(40)]),
+        lines(falling(), lr=[0.0] * 120),
+        "\n".join(f"step={step} loss=3" for step in range(40)),
+        "\n".join(f"step={step} lr=0.001" for step in range(40)),
+        "\n".join(f"step={step} perplexity=nan" for step in range(40)),
+        "UserWarning: Detected call of `lr_scheduler.step()` before `optimizer.step()`.",
+    ],
+)
+def test_what_shows_no_health_is_never_called_healthy(text):
+    assert diagnosed(text).status != "healthy"
+
+
+def test_a_log_in_which_nothing_was_found_and_nothing_improves_is_unknown_without_a_cause():
+    diagnosis = diagnosed(lines([2.5] * 40))
+    assert (diagnosis.status, diagnosis.category, diagnosis.hypotheses) == ("unknown", None, ())
+    assert headline(diagnosis).endswith("does not show health")
+    assert "most probable" in headline(diagnosed(lines([2.5] * 40), failed=True))
 
 
 def test_a_run_that_is_known_to_have_failed_is_not_called_healthy():
@@ -128,10 +155,13 @@ def test_a_cause_without_evidence_is_not_named():
             assert all(each.cause.id in finding.causes for finding in each.findings)
 
 
-def test_the_named_cause_lies_in_the_named_category():
-    for text in (OUT_OF_MEMORY, UNEVEN):
-        diagnosis = diagnosed(text)
-        assert diagnosis.hypotheses[0].cause.category == diagnosis.category
+def test_the_first_cause_lies_in_the_category_that_is_named_or_the_most_probable():
+    jump = lines([*falling(60), 30.0, *falling(20)], grad_norm=[*[1.0] * 60, 90.0, *[1.0] * 20])
+    for text in (OUT_OF_MEMORY, UNEVEN, jump, lines([*falling(60), math.nan])):
+        diagnosis = diagnosed(text, failed=True)
+        first = diagnosis.hypotheses[0].cause.category
+        assert diagnosis.category in (None, first)
+        assert diagnosis.confidence == diagnosis.categories[first]
 
 
 def test_what_evidence_names_first_is_shown_though_no_scenario_has_it():

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 
 import numpy as np
 import pytest
 
 from failbench.causes.catalogue import causes
-from failbench.diagnose.fitting import Choices, KnownLog, chosen_margin, fitted
+from failbench.diagnose.fitting import Choices, KnownLog, calibrations_of, chosen_margin, fitted
 from failbench.diagnose.model import (
     Examples,
     category_scores,
@@ -19,7 +20,7 @@ from failbench.diagnose.model import (
     write_model,
 )
 from failbench.diagnose.signs import Sign
-from failbench.diagnose.supports import OWN, SHARED, supports_of
+from failbench.diagnose.supports import OWN, SHARED, said_category, supports_of
 from failbench.errors import BadInputError
 from failbench.vocabulary import CATEGORIES
 
@@ -34,6 +35,9 @@ OF_CATEGORY = {
 
 def message(cause, strength="direct"):
     return Sign("message", f"says {cause}", strength, (cause,), causes()[cause].category)
+
+
+CIRCUMSTANTIAL = message("graph_kept", "circumstantial")
 
 
 def known_logs(rng, right=0.9):
@@ -64,24 +68,64 @@ def test_a_message_is_worth_more_than_nothing(model):
 def test_a_cause_of_no_scenario_is_named_by_its_message(model):
     unseen = OF_CATEGORY["model_software"][-1]
     assert unseen not in {log.cause for log in known_logs(np.random.default_rng(0))}
-    categories, of_causes = model.probabilities(supports_of((message(unseen),), model.bounds))
-    assert CATEGORIES[categories.argmax()] == "model_software"
-    assert list(causes())[of_causes.argmax()] == unseen
+    weighed = model.weighed(supports_of((message(unseen),), model.bounds))
+    assert CATEGORIES[weighed.category] == "model_software"
+    assert list(causes())[weighed.cause] == unseen
 
 
 def test_probabilities_add_up_and_causes_to_their_categories(model):
     signs = (message("graph_kept"), message("deadlock", "circumstantial"))
-    categories, of_causes = model.probabilities(supports_of(signs, model.bounds))
+    weighed = model.weighed(supports_of(signs, model.bounds))
+    categories, of_causes = weighed.categories, weighed.causes
     assert categories.sum() == pytest.approx(1)
+    assert categories.max() == categories[weighed.category]
     for place, category in enumerate(CATEGORIES):
         within = [cause.category == category for cause in causes().values()]
         assert of_causes[within].sum() == pytest.approx(categories[place])
 
 
+@pytest.mark.parametrize(
+    ("signs", "decided"),
+    [
+        ((message("graph_kept", "circumstantial"), message("deadlock")), "graph_kept"),
+        ((message("deadlock"), message("graph_kept")), "deadlock"),
+        ((dataclasses.replace(CIRCUMSTANTIAL, is_warning=True), message("deadlock")), "deadlock"),
+        ((dataclasses.replace(CIRCUMSTANTIAL, is_warning=True),), None),
+        ((CIRCUMSTANTIAL, Sign("decided", "logic")), None),
+        ((message("graph_kept"), Sign("decided", "logic")), "graph_kept"),
+    ],
+)
+def test_the_first_words_that_have_a_category_decide(model, signs, decided):
+    told = said_category(signs)
+    assert told == (None if decided is None else causes()[decided].category)
+    against = (*signs, *(Sign("check", "loss_jumps", amount=9.0, causes=("labels_wrong",)),) * 9)
+    if told is not None:
+        weighed = model.weighed(supports_of(against, model.bounds))
+        assert CATEGORIES[weighed.category] == told
+        assert list(causes().values())[weighed.cause].category == told
+
+
+def test_a_confidence_that_is_more_often_wrong_the_higher_it_is_is_made_flat():
+    rng = np.random.default_rng(0)
+    sure = np.linspace(0.4, 0.99, 60)
+    held_out = np.column_stack([sure, *[(1 - sure) / 4] * 4])
+    truth = (rng.random(60) < sure).astype(
+        int
+    )  # the category of position 0 is seldom right if sure
+    supports = [supports_of((), {})] * 60
+    scenarios = np.array([f"scenario {number}" for number in range(60)], dtype=object)
+    made = calibrations_of(held_out, supports, truth, scenarios)["complete"]
+    assert np.ptp(made.right) < 0.1
+    assert max(made.right) == pytest.approx((truth == 0).mean(), abs=0.1)
+    honest = calibrations_of(held_out, supports, 1 - truth, scenarios)["complete"]
+    assert (np.diff(honest.right) >= 0).all()
+    assert 0.8 < max(honest.right) < 1
+
+
 def test_unreliable_messages_make_for_less_confidence(model):
     doubtful = fitted(known_logs(np.random.default_rng(0), right=0.4), CHOICES, "made-up logs")
     supports = supports_of((message("graph_kept"),), model.bounds)
-    sure, unsure = (each.probabilities(supports)[0].max() for each in (model, doubtful))
+    sure, unsure = (each.weighed(supports).categories.max() for each in (model, doubtful))
     assert unsure < sure - 0.1
 
 
@@ -94,7 +138,8 @@ def test_the_order_of_logs_does_not_matter():
 def _examples(logs):
     from failbench.diagnose.fitting import examples_of
 
-    return examples_of([log for log in logs if log.cause is not None], {})
+    failing = [log for log in logs if log.cause is not None]
+    return examples_of(failing, [supports_of(log.signs, {}) for log in failing])
 
 
 def test_weights_are_at_a_minimum():
@@ -142,10 +187,7 @@ def test_a_model_is_json_and_read_back(tmp_path, model):
     assert json.loads(path.read_text())["fitted_on"] == "made-up logs"
     again = read_model(path)
     supports = supports_of((message("graph_kept"),), model.bounds)
-    for left, right in zip(
-        model.probabilities(supports), again.probabilities(supports), strict=True
-    ):
-        assert left == pytest.approx(right, abs=1e-4)
+    assert model.weighed(supports).causes == pytest.approx(again.weighed(supports).causes, abs=1e-4)
 
 
 @pytest.mark.parametrize(

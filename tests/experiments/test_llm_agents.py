@@ -9,7 +9,6 @@ from pathlib import Path
 import polars as pl
 import pytest
 import yaml
-from ollama import Client
 
 import llm_agents
 import measure_llm_agents
@@ -23,7 +22,7 @@ from failbench.prediction.splits import make_splits
 from failbench.telemetry import Telemetry, write_parquet
 from made_up_llm import VALUES
 from made_up_monitored import history, monitored
-from made_up_ollama import OllamaServer, Reply, answer_text, serving
+from made_up_ollama import OllamaServer, Reply, serving
 from made_up_telemetry import made_up_scenarios, made_up_telemetry
 
 STATISTICS = {
@@ -109,14 +108,13 @@ def declare_the_arm() -> None:
     Path("params.yaml").write_text(yaml.safe_dump(params), encoding="utf-8")
 
 
-def results() -> tuple[dict[str, dict[str, object]], pl.DataFrame, bytes]:
-    """Metrics, predictions and table of the stages, run now."""
+def results() -> tuple[dict[str, dict[str, object]], pl.DataFrame]:
+    """Metrics and predictions of the stages, run now."""
     measure_llm_agents.main()
     llm_agents.main()
     return (
         json.loads(Path("data/metrics/llm_agents.json").read_text(encoding="utf-8")),
         pl.read_parquet(measure_llm_agents.PREDICTIONS),
-        Path("paper/tables/llm_agents/llm_agents.md").read_bytes(),
     )
 
 
@@ -126,71 +124,31 @@ def test_the_command_asks_every_run_and_the_stage_replays_without_the_server(cap
         assert len(server.questions) == 2 * RUNS
         assert main(["llm", "--host", server.host]) == 0
         assert len(server.questions) == 2 * RUNS
-    metrics, predictions, table = results()
+    metrics, predictions = results()
     assert {label: model["available"] for label, model in metrics.items()} == {
         "mistral_7b": True,
         "llama_3_8b": True,
     }
     assert metrics["mistral_7b"]["accuracy"]["value"] == 0.2
     assert set(predictions["method"]) == {"mistral_7b", "llama_3_8b"}
-    assert f"{RUNS} of {RUNS}".encode() in table
     again = results()
-    assert (again[0], again[2]) == (metrics, table)
+    assert again[0] == metrics
     assert again[1].equals(predictions)
-
-
-def test_with_neither_server_nor_cache_the_stage_says_so(capsys):
-    metrics, predictions, table = results()
-    nothing = {"available": False, "answered": 0, "runs": RUNS}
-    assert metrics == {"mistral_7b": nothing, "llama_3_8b": nothing}
-    assert predictions.is_empty()
-    assert b"77.6 [68.4, 86.8]" in table
 
 
 def test_a_server_that_fails_half_way_leaves_one_line_per_answer_and_the_command_resumes(capsys):
     with serving(OllamaServer(replies=[Reply()] * 7 + [Reply(die=True)])) as server:
         assert main(["llm", "--host", server.host, "--model", "mistral_7b"]) == 1
         assert "are kept" in capsys.readouterr().err
-        metrics, predictions, _ = results()
+        metrics, predictions = results()
         assert metrics["mistral_7b"] == {"available": False, "answered": 7, "runs": RUNS}
         assert predictions.is_empty()
         assert main(["llm", "--host", server.host, "--model", "mistral_7b"]) == 0
         assert len(server.questions) == 8 + RUNS - 7
-    metrics, predictions, _ = results()
+    metrics, predictions = results()
     assert metrics["mistral_7b"]["available"] is True
     assert metrics["llama_3_8b"]["available"] is False
     assert set(predictions["method"]) == {"mistral_7b"}
-
-
-def test_an_interruption_ends_with_130_and_keeps_what_was_answered(monkeypatch, capsys):
-    chat, asked = Client.chat, []
-
-    def interrupted(self, *arguments, **options):
-        asked.append(arguments)
-        if len(asked) == 4:
-            raise KeyboardInterrupt
-        return chat(self, *arguments, **options)
-
-    monkeypatch.setattr(Client, "chat", interrupted)
-    with serving(OllamaServer()) as server:
-        assert main(["llm", "--host", server.host, "--model", "mistral_7b"]) == 130
-    assert "are kept" in capsys.readouterr().err
-    assert len(Path("data/llm/mistral_7b.jsonl").read_bytes().splitlines()) == 3
-
-
-def test_unreadable_answers_are_rows_that_are_wrong(capsys):
-    with serving(OllamaServer(otherwise=Reply("I would rather not say."))) as server:
-        assert main(["llm", "--host", server.host, "--model", "mistral_7b"]) == 0
-    metrics, predictions, _ = results()
-    assert metrics["mistral_7b"]["accuracy"]["value"] == 0
-    assert metrics["mistral_7b"]["unreadable"]["value"] == 1
-    assert set(predictions["reason"]) == {"unreadable"}
-
-
-def test_the_first_so_many_runs_are_asked_alone(capsys):
-    with serving(OllamaServer(otherwise=Reply(answer_text("unknown")))) as server:
-        assert main(["llm", "--host", server.host, "--limit", "2"]) == 0
-        assert len(server.questions) == 4
 
 
 @pytest.mark.parametrize(
@@ -233,21 +191,9 @@ def test_the_arm_that_reads_the_monitor_is_asked_replayed_and_scored_beside_the_
     assert len(server.questions) == 3 * RUNS
     shown = ["## Monitor" in body["messages"][1]["content"] for body in server.questions]
     assert sum(shown) == RUNS
-    metrics, predictions, table = results()
+    metrics, predictions = results()
     assert metrics[ARM]["available"] is True
     assert set(predictions["method"]) == {"mistral_7b", "llama_3_8b", ARM}
-    assert b"mistral 7b monitored" in table
-
-
-def test_the_arm_is_printed_by_the_last_version_of_the_rules(capsys):
-    assert main(["prompt", RUN]) == 0
-    plain = capsys.readouterr().out
-    assert main(["prompt", RUN, "--reads", "telemetry_and_monitor"]) == 0
-    printed = capsys.readouterr().out
-    assert "## Monitor" not in plain
-    assert "\n10,labels_outside,7,Every label is ignored or one of the classes.\n" in printed
-    assert "end_kind: none: the run had not ended at its failure" in printed
-    assert printed.split("--- hash ")[1] != plain.split("--- hash ")[1]
 
 
 def test_the_arm_of_a_run_that_was_not_monitored_is_one_line_that_says_what_to_do(capsys):
@@ -266,13 +212,3 @@ def test_the_arm_of_a_run_that_was_not_monitored_is_one_line_that_says_what_to_d
         assert main(["llm", "--host", server.host, "--limit", "1", "--model", "mistral_7b"]) == 0
     with pytest.raises(BadInputError, match="was not monitored"):
         measure_llm_agents.main()
-
-
-def test_without_the_arm_the_command_reads_no_table_of_the_monitor(capsys):
-    shutil.rmtree("data/monitor")
-    shutil.rmtree("data/measurements/invariants")
-    with serving(OllamaServer()) as server:
-        assert main(["llm", "--host", server.host, "--limit", "1"]) == 0
-    assert main(["prompt", RUN]) == 0
-    assert main(["prompt", RUN, "--reads", "telemetry_and_monitor"]) == 2
-    assert "data/measurements/invariants/breaks.parquet" in capsys.readouterr().err

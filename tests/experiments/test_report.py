@@ -7,8 +7,7 @@ import json
 import pytest
 
 from failbench.errors import BadInputError
-from failbench.reporting.study_report import StudyReport
-from report import publish, read_metrics, run
+from report import read_metrics, run
 
 ESTIMATE = {"value": 0.5, "ci_low": 0.4, "ci_high": 0.6, "n": 76}
 METRICS = {"19": {"ebm": {"accuracy": ESTIMATE}}}
@@ -40,17 +39,6 @@ def test_metrics_that_lack_an_estimate_are_refused_by_its_name(tmp_path, content
     assert "dvc repro" in error.value.remedy
 
 
-@pytest.mark.parametrize("style", [None, b"\xff\xfe"])
-def test_nothing_is_published_where_the_style_cannot_be_read(tmp_path, monkeypatch, style):
-    monkeypatch.chdir(tmp_path)
-    if style is not None:
-        (tmp_path / "figures").mkdir()
-        (tmp_path / "figures/matplotlibrc").write_bytes(style)
-    with pytest.raises(BadInputError, match="figures/matplotlibrc"):
-        publish("study", StudyReport(metrics={"a": 1}))
-    assert not (tmp_path / "data").exists()
-
-
 def test_a_broken_style_ends_a_stage_before_it_computes(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "figures").mkdir()
@@ -63,10 +51,3 @@ def test_a_broken_style_ends_a_stage_before_it_computes(tmp_path, monkeypatch, c
     error = capsys.readouterr().err
     assert error.startswith("figures/matplotlibrc: line 2: 'font.sise: 9' is no setting")
     assert error.count("\n") == 1
-
-
-def test_a_stage_with_a_good_style_runs(monkeypatch, repository):
-    monkeypatch.chdir(repository)
-    computed = []
-    run(lambda: computed.append("study"))
-    assert computed == ["study"]

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -21,14 +20,6 @@ def stage():
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
-
-
-def test_metrics_are_sorted_and_rounded(stage, tmp_path):
-    path = tmp_path / "new" / "metrics.json"
-    stage.write_metrics(path, {"b": {"value": 1 / 3, "n": 76}, "a": True, "c": "pass"})
-    text = path.read_text(encoding="utf-8")
-    assert json.loads(text) == {"a": True, "b": {"n": 76, "value": 0.333333}, "c": "pass"}
-    assert text.index('"a"') < text.index('"b"') < text.index('"c"')
 
 
 @pytest.mark.parametrize("value", [None, [1, 2]])
@@ -78,21 +69,6 @@ def test_a_stage_ends_bad_input_with_one_line_and_status_two(repository, tmp_pat
     assert done.stderr.startswith("params.yaml: (file): cannot be read.")
 
 
-def test_accuracies_are_printed_by_study_and_feature_set(stage, capsys):
-    rows = [
-        ("pooled", "19", "a", "unknown", "unknown"),
-        ("pooled", "19", "b", "unknown", "abstain"),
-        ("nested_cv", "19", "a", "unknown", "unknown"),
-    ]
-    columns = ["study", "feature_set", "run_id", "category", "prediction"]
-    stage.print_accuracy(pl.DataFrame(rows, schema=columns, orient="row"))
-    assert [line.split() for line in capsys.readouterr().out.splitlines()] == [
-        ["study", "features", "runs", "accuracy"],
-        ["nested_cv", "19", "1", "1.000"],
-        ["pooled", "19", "2", "0.500"],
-    ]
-
-
 def test_points_are_read_and_their_absence_says_which_stage_to_run(stage, tmp_path):
     path = tmp_path / "points.csv"
     schema = pl.Schema({"a": pl.Float64})
@@ -134,25 +110,6 @@ def test_a_table_that_is_not_as_declared_is_refused_by_file_and_column(
             read()
         remedy = "Run `dvc repro` for the stage that writes it."
         assert str(error.value) == f"{path}: {line} {remedy}"
-
-
-def test_a_table_may_be_empty_where_that_is_declared(stage, tmp_path):
-    TABLE.write_parquet(tmp_path / "ebm.parquet")
-    TABLE.clear().write_parquet(tmp_path / "llm_agents.parquet")
-    names = ["llm_agents", "ebm"]
-    assert stage.read_outputs(tmp_path, names, SCHEMA, ("llm_agents",)).height == 1
-    with pytest.raises(BadInputError, match=r"llm_agents\.parquet"):
-        stage.read_outputs(tmp_path, names, SCHEMA)
-
-
-@pytest.mark.parametrize("content", ["method,values\nebm,0.5\n", "method,value\nebm,much\n", ""])
-def test_points_that_are_not_as_declared_are_refused(stage, tmp_path, content):
-    path = tmp_path / "points.csv"
-    path.write_text(content, encoding="utf-8")
-    with pytest.raises(BadInputError) as error:
-        stage.read_points(path, SCHEMA)
-    assert error.value.place == str(path)
-    assert "\n" not in str(error.value)
 
 
 @pytest.fixture(scope="module")

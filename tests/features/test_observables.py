@@ -89,13 +89,6 @@ def test_every_observed_column_is_delivered_once_a_snapshot():
     assert observables.steps.columns == ["row", *STEP_COLUMNS]
 
 
-def test_rows_are_positions_in_the_request():
-    observables, run_ids = observe(telemetry_of(a=3, b=2), at(b=1, a=2))
-    assert run_ids == ("b", "a")
-    assert observables.runs["capacity_bytes"].to_list() == [101, 100]
-    assert observables.steps["row"].to_list() == [0, 0, 1, 1, 1]
-
-
 @given(kept=st.integers(-1, 5))
 def test_a_snapshot_equals_the_end_of_a_run_that_was_physically_cut_there(kept: int):
     whole = telemetry_of(a=6, b=4)
@@ -124,23 +117,9 @@ def test_a_run_without_steps_is_kept_with_its_error_text(last_step: int | None):
     assert observables.steps["row"].to_list() == [1, 1]
 
 
-def test_one_run_may_be_seen_at_several_snapshots():
-    twice = pl.concat([at(a=0), at(a=2)])
-    observables, run_ids = observe(telemetry_of(a=3), twice)
-    assert run_ids == ("a", "a")
-    assert observables.steps["row"].to_list() == [0, 1, 1, 1]
-
-
 def test_project_frames_go_and_library_frames_and_messages_stay_verbatim():
     cleaned = pl.Series([TRACEBACK]).to_frame("t").select(without_project_frames(pl.col("t")))
     assert cleaned["t"].to_list() == [CLEANED]
-
-
-def test_a_message_of_several_lines_after_a_project_frame_stays():
-    message = "RuntimeError: Error(s) in loading state_dict:\n\tsize mismatch for a.weight: (2, 3)"
-    text = f'Traceback:\n  File "failbench/x.py", line 1, in f\n    g()\n{message}'
-    cleaned = pl.Series([text]).to_frame("t").select(without_project_frames(pl.col("t")))
-    assert cleaned["t"].to_list() == [f"Traceback:\n{message}"]
 
 
 def test_an_unknown_run_is_refused_by_name():

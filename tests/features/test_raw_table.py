@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from failbench.features.feature_table import KEYS, feature_table
+from failbench.features.feature_table import KEYS
 from failbench.features.raw_table import RAW_SERIES, RAW_TEXT, raw_table
 from failbench.telemetry import STEP_SCHEMA, Telemetry
 
@@ -24,11 +24,6 @@ def row(table, run_id):
 def test_a_run_has_its_keys_its_text_and_what_its_steps_log_but_for_the_clock(table):
     assert table.columns == [*KEYS, *RAW_TEXT, *RAW_SERIES]
     assert set(RAW_SERIES) == set(STEP_SCHEMA) - {"run_id", "step_seconds"}
-
-
-def test_keys_are_those_of_the_feature_table(table, small_telemetry, small_scenarios):
-    features = feature_table(small_telemetry, small_scenarios)
-    assert table.select(KEYS).equals(features.select(KEYS))
 
 
 def test_a_series_is_what_the_run_logged_up_to_its_failure(table, small_telemetry):
@@ -64,10 +59,3 @@ def test_what_was_logged_as_nan_is_told_from_what_was_not_logged(small_telemetry
 def test_a_run_that_died_before_its_first_step_has_empty_series(table):
     mine = row(table, "no_start-transformer-adamw-s0")
     assert [mine[name] for name in RAW_SERIES] == [[]] * len(RAW_SERIES)
-
-
-def test_text_is_empty_where_nothing_was_raised(table, small_telemetry):
-    silent = small_telemetry.runs.filter(pl.col("error_type").is_null())["run_id"]
-    assert len(silent)
-    for run_id in silent:
-        assert [row(table, run_id)[name] for name in RAW_TEXT] == ["", "", ""]

@@ -23,16 +23,6 @@ def text_log(tmp_path):
     return path
 
 
-def test_a_page_says_what_the_loss_did_and_where(text_log, capsys):
-    page = shown(capsys, text_log)
-    assert "loss (train): 21 values, first 4 (step 0, line 1), last nan (step 20, line 21)" in page
-    assert "lowest: 2.1 (step 19, line 20); 1 values since" in page
-    assert "trend: -0.1 per step" in page
-    assert "not finite: 1 values, first nan (step 20, line 21)" in page
-    assert "grad_norm (train): 21 values" in page
-    assert "memory" not in page
-
-
 def test_a_record_has_no_number_that_json_has_not(text_log, capsys):
     record = json.loads(shown(capsys, text_log, as_json=True), parse_constant=pytest.fail)
     loss = record["curves"][0]
@@ -40,11 +30,6 @@ def test_a_record_has_no_number_that_json_has_not(text_log, capsys):
     assert loss["last"] == {"value": None, "step": 20, "line": 21}
     assert loss["best"]["step"] == 19
     assert (record["memory"], record["first_to_leave"]) == ([], None)
-
-
-def test_a_log_without_a_loss_says_so(tmp_path, capsys):
-    (tmp_path / "train.log").write_text("nothing is measured here\n")
-    assert shown(capsys, tmp_path / "train.log") == "no loss and no gradient norm is logged\n"
 
 
 def test_a_missing_log_is_bad_input(tmp_path):

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from failbench.inspection.loss_curve import Place, course, loss_curves
-from failbench.inspection.trend import slope_of
 from failbench.readers.opening import read_log
 
 
@@ -48,17 +47,6 @@ def test_a_trend_is_not_moved_by_single_values():
     assert curve(values, steps=False).trend.slope == pytest.approx(-0.01, rel=0.05)
 
 
-def test_a_long_series_is_thinned_before_all_pairs_are_compared():
-    places = np.arange(200_000.0)
-    assert slope_of(places, 3 * places).slope == pytest.approx(3)
-
-
-@pytest.mark.parametrize("values", [[1.0], [], [math.nan]])
-def test_too_little_has_no_trend(values):
-    numbers = np.array([each for each in values if math.isfinite(each)])
-    assert slope_of(np.arange(float(len(numbers))), numbers) is None
-
-
 def test_the_largest_jump_is_measured_in_deviations_of_the_usual_change():
     noise = np.random.default_rng(0).normal(0, 0.01, 200)
     values = 3 + noise
@@ -86,12 +74,6 @@ def test_values_that_are_no_numbers_are_counted_and_else_left_out():
     assert found.repeated == 0
     nothing = curve([math.nan, math.nan])
     assert (nothing.best, nothing.trend, nothing.jump, nothing.half) == (None,) * 4
-
-
-def test_a_loss_that_only_rises_has_no_half_of_the_way_down():
-    found = curve([1, 2, 3])
-    assert found.half is None
-    assert found.plateau.values == 2
 
 
 def test_the_gap_compares_a_validation_with_the_training_since_the_one_before(tmp_path):

@@ -54,9 +54,3 @@ def test_small_single_and_lower_values_leave_no_start(after):
     phases = memory_by_phase(history_of({"memory_step": [MIB] * 8 + after}))
     assert first_to_leave(phases) is None
     assert memory_text(phases).endswith("No phase left its start.")
-
-
-def test_a_short_run_has_no_start_and_a_run_without_memory_no_phase():
-    (phase,) = memory_by_phase(history_of({"memory_step": [MIB]}))
-    assert (phase.start, phase.left_start, phase.growth) == (None, None, None)
-    assert memory_by_phase(history_of({"loss": [1.0]})) == ()

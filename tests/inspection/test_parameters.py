@@ -101,39 +101,6 @@ def test_a_model_of_transformers_has_a_row_for_each_block():
     assert table["lm_head"].tied == ("lm_head.weight",)
 
 
-@pytest.mark.parametrize(("tokens", "imbalanced"), [(20, False), (2000, True)])
-def test_the_share_that_the_skill_calls_an_imbalance_is_named_as_its_own(tokens, imbalanced):
-    model = nn.Sequential(nn.Embedding(tokens, 4), nn.Linear(4, 30))
-    whole = summary(parameter_table(model))
-    assert whole.embedding_share == pytest.approx(tokens * 4 / (tokens * 4 + 150))
-    assert whole.skill_calls_it_imbalanced == imbalanced
-    assert ("ml-training-debugger" in parameter_text(parameter_table(model))) == imbalanced
-
-
-def test_a_model_without_parameters_and_one_without_shapes():
-    assert parameter_table(nn.ReLU()) == ()
-    assert parameter_text(()).endswith("0 parameters (0 trainable), 0 B; 0.0 % in embeddings")
-    with pytest.raises(ValueError, match=r"^0.weight has no shape yet: call the model once"):
-        parameter_table(nn.Sequential(nn.LazyLinear(3)))
-    with pytest.raises(ValueError, match="Layers cannot lie 0 levels down"):
-        parameter_table(Tiny(), 0)
-
-
-def test_a_model_without_memory_is_counted_too():
-    with torch.device("meta"):
-        model = Tiny(tied=True)
-    whole = summary(parameter_table(model))
-    assert whole.parameters == sum(each.numel() for each in model.parameters())
-
-
-def test_names_draw_nothing_on_a_terminal():
-    model = nn.Module()
-    model.add_module("\x1b[31mred[bold]", nn.Linear(1, 1))
-    text = parameter_text(parameter_table(model))
-    assert "\x1b" not in text
-    assert "red[bold]" in text
-
-
 def test_the_package_needs_no_torch():
     code = (
         "import sys\n"

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import zlib
-from dataclasses import replace
 
 import numpy as np
-import polars as pl
 import pytest
 
 from failbench.lenses.looking import look
-from failbench.lenses.texts import compressed_bytes, ends_in_loop, loop_letters, repetition
-from made_up_traces import SETTINGS, letters, looping, made_up_slice
+from failbench.lenses.texts import compressed_bytes, ends_in_loop, loop_letters
+from made_up_traces import SETTINGS, looping, made_up_slice
 
 
 def compression(**changes):
@@ -66,21 +64,6 @@ def test_work_that_is_written_out_grows_in_proportion():
     assert growth.value == pytest.approx(1.0, abs=0.1)
 
 
-def test_work_by_depth_counts_as_much_as_work_by_length():
-    part, scale = made_up_slice(depths=(1, 2, 4, 8), items=10)
-    texts = [letters(5 * depth, np.random.default_rng(0)) for depth in part.depths]
-    rows = part.rows.with_columns(text=pl.Series(texts))
-    changed = replace(part, rows=rows)
-    growth = look("compression", changed, scale, SETTINGS).measures["growth"]
-    assert growth.value == pytest.approx(0.9, abs=0.15)
-
-
-def test_few_failures_say_nothing():
-    measures = compression(accuracy=lambda length: 1.0).measures
-    assert not measures["matched_difference"].defined
-    assert not measures["loops_failed"].defined
-
-
 def test_bytes_are_those_of_zlib_less_an_empty_text():
     text = "g(1h(2i)1j)0"
     assert compressed_bytes(text) == len(zlib.compress(text.encode(), 9)) - 8
@@ -120,8 +103,3 @@ def test_loops_are_those_that_trying_every_block_finds():
 )
 def test_a_loop_is_half_of_the_text_and_sixteen_letters(text, loops):
     assert ends_in_loop(text) is loops
-
-
-def test_repetition_counts_blocks_that_were_there_before():
-    assert repetition("abc") == 0
-    assert repetition("a" * 11) == 0.75

@@ -29,35 +29,6 @@ def test_the_command_offers_every_lens():
     assert (*LENSES, "synthesis") == CHOICES
 
 
-@pytest.mark.parametrize("lens", CHOICES)
-def test_the_page_says_verdict_and_grounds(file, capsys, lens):
-    assert main(["lens", lens, str(file), "--where", "model=short-0"]) == 0
-    page = capsys.readouterr().out
-    assert "short-0, arithmetic:" in page
-    assert "after:" in page
-    assert max(map(len, page.splitlines())) <= 100
-
-
-def test_a_page_beside_another_model_shows_differences(file, capsys):
-    assert main(["lens", "surface", str(file), "--against", "healthy-0"]) == 0
-    page = capsys.readouterr().out
-    assert "less" in page
-    assert "healthy-0, arithmetic" in page
-
-
-def test_many_slices_get_a_line_each(tmp_path, capsys):
-    path = tmp_path / "many.parquet"
-    pl.concat(
-        [made_up_answers(f"model-{n}", items=3, lengths=(2, 4, 6)) for n in range(5)]
-    ).write_parquet(path)
-    assert main(["lens", "synthesis", str(path)]) == 0
-    page = capsys.readouterr().out
-    assert [line.split()[0] for line in page.splitlines() if line.startswith("model-")] == [
-        f"model-{n}" for n in range(5)
-    ]
-    assert "--where" in page
-
-
 def test_the_document_holds_numbers_grounds_and_points(file, capsys):
     arguments = ["lens", "synthesis", str(file), "--json", "--against", "healthy-0"]
     assert main(arguments) == 0
@@ -70,14 +41,6 @@ def test_the_document_holds_numbers_grounds_and_points(file, capsys):
     assert short["looks"]["surface"]["because"][0]["reason"]
     assert short["looks"]["hazard"]["points"]
     assert short["synthesis"]["place"]
-
-
-def test_a_figure_has_the_same_bytes_for_the_same_traces(file, tmp_path, capsys):
-    paths = [tmp_path / f"{number}.svg" for number in range(2)]
-    for path in paths:
-        assert main(["lens", "surface", str(file), "--figure", str(path)]) == 0
-    assert paths[0].read_bytes() == paths[1].read_bytes()
-    assert len(paths[0].read_bytes()) > 1_000
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from failbench.lenses.catalogue import LENSES, measure_kinds
-from failbench.lenses.looking import differences, look, look_through_all
-from failbench.lenses.resampling import answer_weights, group_sums, percentile_interval
+from failbench.lenses.looking import differences, look
+from failbench.lenses.resampling import answer_weights, group_sums
 from made_up_traces import SETTINGS, falling, made_up_slice
 
 
@@ -27,26 +27,11 @@ def test_a_lens_emits_the_numbers_of_the_catalogue_within_their_intervals(health
     assert seen.points.height > 0
 
 
-@pytest.mark.parametrize("lens", LENSES)
-def test_the_same_slice_gives_the_same_look(healthy, lens):
-    first, second = (look(lens, *healthy, SETTINGS) for _ in range(2))
-    assert first.points.equals(second.points)
-    for name, measure in first.measures.items():
-        assert np.array_equal(measure.draws, second.measures[name].draws, equal_nan=True)
-
-
 def test_resamples_keep_the_number_of_answers_of_each_cell():
     cells = np.repeat([0, 1, 2], [5, 9, 1])
     weights = answer_weights(cells, 50, np.random.default_rng(0))
     assert (group_sums(weights, cells, 3) == [5, 9, 1]).all()
     assert (weights[0] == 1).all()
-
-
-def test_an_interval_needs_most_resamples():
-    draws = np.concatenate([[1.0], np.linspace(0, 2, 100)])
-    assert percentile_interval(draws, 0.95) == pytest.approx((0.05, 1.95))
-    draws[1:30] = np.nan
-    assert np.isnan(percentile_interval(draws, 0.95)).all()
 
 
 def test_a_difference_is_seen_and_that_to_itself_is_zero(healthy):
@@ -59,9 +44,3 @@ def test_a_difference_is_seen_and_that_to_itself_is_zero(healthy):
     same = differences(reference, reference)["accuracy"]
     assert same.value == 0
     assert same.ci_low < 0 < same.ci_high
-
-
-def test_four_lenses_make_one_hypothesis(healthy):
-    joined = look_through_all(*healthy, SETTINGS)
-    assert list(joined.looks) == list(LENSES)
-    assert joined.synthesis.id == "range_of_lengths"

@@ -59,17 +59,6 @@ def test_a_bad_file_is_one_line_that_names_file_column_and_remedy(
     assert error.startswith(f"{path}: {field}: ")
 
 
-@pytest.mark.parametrize("name", ["a.parquet", "a.csv", "a.jsonl", "a.txt", "missing.parquet"])
-def test_what_is_no_file_of_traces_is_one_line(tmp_path, capsys, name):
-    path = tmp_path / name
-    if not name.startswith("missing"):
-        path.write_bytes(b"\x93\x00 not what it should be \xff\n\x01")
-    assert main(["lens", "surface", str(path)]) == 2
-    error = capsys.readouterr().err
-    assert error.count("\n") == 1
-    assert error.startswith(f"{path}: ")
-
-
 @pytest.mark.parametrize(
     ("text", "kept"),
     [
@@ -82,12 +71,6 @@ def test_what_is_no_file_of_traces_is_one_line(tmp_path, capsys, name):
 )
 def test_numbers_are_filtered_by_range_and_by_list(traces, text, kept):
     assert set(filtered(traces, [filter_of(text)], "file")["length"]) == kept
-
-
-def test_texts_are_filtered_by_list(traces):
-    other = made_up_answers("other-0", items=1, lengths=(2,))
-    both = pl.concat([traces, other])
-    assert filtered(both, [filter_of("model=other-0,third")], "file")["model"].n_unique() == 1
 
 
 @pytest.mark.parametrize(

@@ -62,12 +62,6 @@ def test_each_planted_shape_gets_its_verdict(verdict, changes):
     assert surface(**changes).verdict == verdict
 
 
-def test_guessing_alone_is_no_accuracy():
-    seen = surface(accuracy=lambda length: 0.5, guess=0.5, items=50).measures["accuracy"]
-    assert seen.value < 0.1
-    assert seen.n == pytest.approx(0.5 * 11 * 2 * 50)
-
-
 def test_accuracy_has_wilsons_interval_of_the_adjusted_counts():
     part, scale = made_up_slice(guess=0.25, items=15)
     measure = look("surface", part, scale, SETTINGS).measures["accuracy"]
@@ -83,12 +77,6 @@ def test_truncated_answers_fail_in_one_accuracy_and_are_left_out_of_the_other():
     assert measures["accuracy_answered"].value == 1.0
     assert measures["accuracy"].value == pytest.approx(part.right.mean())
     assert measures["truncated"].value == pytest.approx(1 - part.right.mean())
-
-
-def test_points_hold_each_cell_and_each_length():
-    points = surface(items=5).points
-    assert points.height == 11 * 3
-    assert points["n"].sum() == 2 * 11 * 2 * 5
 
 
 def test_the_fit_agrees_with_maximum_likelihood_where_data_are_many():
@@ -111,11 +99,3 @@ def test_the_fit_is_finite_where_shares_are_all_or_nothing():
     (fitted,) = firth_fit(numbers, np.array([[5.0, 5, 5, 0, 0, 0]]), np.full((1, 6), 5.0))
     assert np.isfinite(fitted).all()
     assert -fitted[0] / fitted[1] == pytest.approx(2.5, abs=1e-6)
-
-
-def test_the_fit_is_finite_where_length_and_depth_go_together():
-    numbers = np.column_stack([np.arange(6.0), 2 * np.arange(6.0)])
-    (fitted,) = firth_fit(numbers, np.array([[5.0, 5, 4, 2, 1, 0]]), np.full((1, 6), 5.0))
-    assert np.isfinite(fitted).all()
-    assert fitted[1] < 0
-    assert fitted[2] < 0

@@ -43,16 +43,3 @@ def accuracy(predictions: pl.DataFrame, method: str, subset: str, feature_set: s
         pl.col("feature_set") == feature_set,
     )
     return float((rows["prediction"] == rows["category"]).to_numpy().mean())
-
-
-def importance_points() -> pl.DataFrame:
-    """What replacing the error text costs a fitted forest, as the study of importance says it."""
-    return pl.DataFrame(
-        {
-            "feature_set": ["19+keywords+trend"] * 2,
-            "method": ["random_forest", "ebm"],
-            "kind": ["group"] * 2,
-            "name": ["error_text"] * 2,
-            "value": [0.105, 0.15],
-        }
-    )

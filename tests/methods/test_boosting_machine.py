@@ -45,13 +45,6 @@ def test_every_bag_validates_on_every_category(runs):
         assert set(labels[bag == VALIDATED]) == set(CATEGORIES)
 
 
-def test_bags_follow_the_seed(runs):
-    _, labels, groups = runs
-    first, again, other = (group_bags(labels, groups, 4, seed) for seed in (0, 0, 1))
-    assert (first == again).all()
-    assert (first != other).any()
-
-
 def test_scenarios_stay_together_in_the_bags_of_every_fit_of_the_search(
     context, runs, settings_of, received
 ):
@@ -78,25 +71,3 @@ def test_a_category_of_a_single_scenario_is_trained_on_in_every_bag():
     marks = group_bags(labels, groups, 4, 0)
     assert (marks[:2] == 1).all()
     assert ((marks[2:] == -1).sum(axis=1) == 1).all()
-
-
-def test_bags_share_folds_where_categories_have_fewer_runs_than_there_are_bags():
-    labels = np.array(["a"] * 3 + ["b"] * 2, dtype=object)
-    marks = group_bags(labels, np.arange(5), 4, 0)
-    assert (marks[:, 3] == marks[:, 0]).all()
-    assert (marks[:, :3] == VALIDATED).sum(axis=1).tolist() == [1] * 5
-
-
-def test_bags_of_single_runs_validate_on_none():
-    assert (group_bags(np.array(["a", "b"], dtype=object), np.arange(2), 4, 0) == TRAINED).all()
-
-
-def test_a_machine_is_fitted_to_fewer_runs_of_each_category_than_it_has_bags(
-    context, settings_of, runs
-):
-    frame, labels, groups = runs
-    few = np.isin(np.arange(len(labels)) % 12, (0, 2, 4))  # three scenarios of a run each
-    settings = settings_of("ebm").model_copy(update={"outer_bags": 4})
-    method = method_named("ebm").build(settings, context)
-    method.fit(frame[few], labels[few], groups=groups[few])
-    assert len(method.predict(frame)) == len(frame)

@@ -12,8 +12,6 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from failbench.errors import BadInputError
-from failbench.methods import improved_tree, simple_rules
-from failbench.methods.band_features import band_features
 from failbench.methods.catalogue import CATALOGUE, ENTRIES, FEATURE_METHODS, method_named
 from failbench.vocabulary import ABSTAIN, CATEGORIES
 
@@ -91,11 +89,6 @@ def test_a_category_that_was_not_trained_on_has_probability_zero(name, fit, runs
 def test_an_unknown_method_is_refused_with_the_known_ones():
     with pytest.raises(BadInputError, match=r"'magic' is unknown\. Choose one of simple_rules"):
         method_named("magic")
-
-
-def test_the_band_holds_what_simple_and_improved_rules_need():
-    assert set(band_features()) == {*simple_rules.band_features(), *improved_tree.band_features()}
-    assert list(band_features()) == sorted(band_features())
 
 
 def test_every_entry_that_names_a_module_is_declared_there():

@@ -1,11 +1,9 @@
 from __future__ import annotations
 
-import pickle
 import warnings
 
 import numpy as np
 import pandas as pd
-import pytest
 from sklearn.model_selection import StratifiedGroupKFold
 
 from failbench.features.catalogue import FEATURE_SETS
@@ -52,17 +50,6 @@ def test_only_the_columns_of_the_feature_set_are_read(context, settings_of, runs
     assert method.predict_proba(changed).tolist() == method.predict_proba(frame).tolist()
 
 
-def test_the_grid_is_searched(context, runs):
-    """A stump cannot tell five categories apart; the deeper setting must be chosen."""
-    frame, labels, groups = runs
-    declaration = method_named("decision_tree")
-    settings = declaration.settings.model_validate(
-        {"inner_folds": 3, "max_depth": [1, 6], "min_samples_leaf": [1]}
-    )
-    method = declaration.build(settings, context).fit(frame, labels, groups)
-    assert method.pipeline_["classify"].max_depth == 6
-
-
 def test_the_symptom_baseline_reads_no_measurement(context, settings_of, runs):
     frame, labels, groups = runs
     method = method_named("symptom_baseline").build(settings_of("symptom_baseline"), context)
@@ -71,16 +58,6 @@ def test_the_symptom_baseline_reads_no_measurement(context, settings_of, runs):
     changed = frame.copy()
     changed[measured] = frame[measured] * 100 + 3
     assert method.predict_proba(changed).tolist() == method.predict_proba(frame).tolist()
-
-
-def test_the_symptom_baseline_reads_error_type_and_missingness(context, settings_of, runs):
-    frame, labels, groups = runs
-    labels = np.where(frame["perplexity"].isna(), "unknown", "optimization").astype(object)
-    labels[frame["error_type"] != ""] = "model_software"
-    frame = frame.assign(steps_before_failure=1.0)
-    method = method_named("symptom_baseline").build(settings_of("symptom_baseline"), context)
-    method.fit(frame, labels, groups)
-    assert (method.predict(frame) == labels).mean() == pytest.approx(1)
 
 
 def test_logistic_regression_converges_whatever_the_columns_are(context, runs, repository):
@@ -96,23 +73,3 @@ def test_logistic_regression_converges_whatever_the_columns_are(context, runs, r
         method = declaration.build(settings, context).fit(frame, labels, groups)
         probabilities = method.predict_proba(frame)
     assert np.isfinite(probabilities).all()
-
-
-@pytest.mark.parametrize("name", ["lightgbm", "ebm"])
-def test_boosting_says_nothing_while_it_fits_and_answers(name, context, settings_of, runs, capfd):
-    frame, labels, groups = runs
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        method = method_named(name).build(settings_of(name), context).fit(frame, labels, groups)
-        method.diagnose(frame)
-    captured = capfd.readouterr()
-    assert captured.out + captured.err == ""
-
-
-@pytest.mark.parametrize(
-    "name", ["logistic_regression", "decision_tree", "random_forest", "lightgbm", "ebm"]
-)
-def test_a_fitted_classifier_explains_alike_after_pickling(name, context, settings_of, runs):
-    frame, labels, groups = runs
-    method = method_named(name).build(settings_of(name), context).fit(frame, labels, groups)
-    assert pickle.loads(pickle.dumps(method)).diagnose(frame) == method.diagnose(frame)

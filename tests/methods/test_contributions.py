@@ -55,21 +55,6 @@ def test_the_fewest_terms_reach_the_share_largest_first():
     ]
 
 
-def test_a_share_that_is_reached_exactly_needs_no_further_term():
-    assert [len(terms) for terms in leading_terms(np.array([[19.0, 1.0]]), 0.95)] == [1]
-    assert [len(terms) for terms in leading_terms(np.full((1, 10), 0.1), 0.3)] == [3]
-
-
-def test_terms_that_differ_only_by_rounding_keep_their_order():
-    third = 1 / 3
-    tied = np.array([[third, np.nextafter(third, 1), third, 0.5]])
-    assert leading_terms(tied, 1.0)[0].tolist() == [3, 0, 1, 2]
-
-
-def test_a_run_to_which_nothing_contributes_has_no_terms():
-    assert [terms.tolist() for terms in leading_terms(np.zeros((1, 3)), SHARE)] == [[]]
-
-
 @two_or_more
 @pytest.mark.parametrize(
     ("name", "contributions"),
@@ -136,13 +121,6 @@ def test_evidence_lies_on_the_side_it_says(name, fitted, runs):
             assert (item.value > item.threshold) == (item.relation == "above")
 
 
-@pytest.mark.parametrize("name", ["logistic_regression", "ebm"])
-def test_a_reader_of_an_additive_score_checks_its_terms(name, fitted, runs):
-    method, frame = fitted(name), runs[0]
-    for diagnosis in method.diagnose(frame):
-        assert diagnosis.conditions == len(diagnosis.evidence) > 0
-
-
 def test_linear_evidence_is_compared_with_the_training_mean(fitted, runs):
     method, frame = fitted("logistic_regression"), runs[0]
     mean = frame["max_loss"].mean()
@@ -153,28 +131,6 @@ def test_linear_evidence_is_compared_with_the_training_mean(fitted, runs):
         if item.signal == "max_loss"
     }
     assert list(thresholds) == [pytest.approx(mean)]
-
-
-def test_boosted_evidence_is_compared_with_the_training_median(fitted, runs):
-    method, frame = fitted("lightgbm"), runs[0]
-    thresholds = {
-        item.threshold
-        for diagnosis in method.diagnose(frame)
-        for item in diagnosis.evidence
-        if item.signal == "max_loss"
-    }
-    assert thresholds == {frame["max_loss"].median()}
-
-
-def test_evidence_of_the_boosting_machine_is_compared_with_an_edge_of_its_bin(fitted, runs):
-    method, frame = fitted("ebm"), runs[0]
-    names = list(method.pipeline_["impute"].get_feature_names_out())
-    bins = method.pipeline_["classify"].bins_
-    for diagnosis in method.diagnose(frame):
-        for item in diagnosis.evidence:
-            edges = bins[names.index(item.signal)][0]
-            above = int(np.searchsorted(edges, item.value))
-            assert item.threshold in edges[max(above - 1, 0) : above + 1]
 
 
 def test_a_term_of_two_features_is_two_conditions_and_each_feature_is_evidence_once(

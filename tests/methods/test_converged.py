@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import pickle
-
 import numpy as np
 import pytest
-from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
 from failbench.errors import BadInputError
@@ -76,19 +73,3 @@ def test_a_solver_that_stops_early_without_a_warning_is_detected(data, monkeypat
     monkeypatch.setattr(LogisticRegression, "fit", stops_early)
     with pytest.raises(BadInputError, match="did not converge"):
         ConvergedLogisticRegression(solver="newton-cg").fit(*data)
-
-
-@both_solvers
-def test_two_categories_are_solved_as_well(data, solver):
-    values, labels = (part[:40] for part in data)
-    model = ConvergedLogisticRegression(solver=solver).fit(values, labels)
-    excess = model.predict_proba(values)[:, 1] - (labels == "b")
-    assert np.abs(excess @ values + model.coef_[0]).max() / 40 < 2e-12
-
-
-def test_a_fit_is_cloned_and_pickled_with_its_settings(data):
-    model = ConvergedLogisticRegression(C=5.0, solver="newton-cg", max_iter=50)
-    assert clone(model).get_params() == {"C": 5.0, "solver": "newton-cg", "max_iter": 50}
-    fitted = model.fit(*data)
-    copied = pickle.loads(pickle.dumps(fitted))
-    assert copied.predict_proba(data[0]).tolist() == fitted.predict_proba(data[0]).tolist()

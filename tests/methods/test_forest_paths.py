@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.ensemble import RandomForestClassifier
 
-from failbench.methods import forest_paths
 from failbench.methods.catalogue import method_named
 from failbench.methods.forest_paths import SHOWN_TESTS
 
@@ -54,36 +52,3 @@ def test_values_lie_on_the_side_that_the_evidence_says(forest, runs):
     for diagnosis in forest.diagnose(runs[0]):
         for item in diagnosis.evidence:
             assert (item.value > item.threshold) == (item.relation == "above")
-
-
-def test_symptoms_are_named_by_what_they_are(context, settings_of, runs):
-    frame, labels, groups = runs
-    method = method_named("symptom_baseline").build(settings_of("symptom_baseline"), context)
-    diagnoses = method.fit(frame, labels, groups).diagnose(frame)
-    signals = {item.signal for diagnosis in diagnoses for item in diagnosis.evidence}
-    assert {"error_type_RuntimeError", "steps_before_failure"} <= signals
-
-
-@pytest.mark.parametrize("batch", [1, 7, 60])
-def test_paths_are_in_memory_for_one_batch_of_runs_at_a_time(forest, runs, monkeypatch, batch):
-    frame = runs[0]
-    expected = forest.diagnose(frame)
-    sizes: list[int] = []
-    follow = RandomForestClassifier.decision_path
-
-    def watched(self, X):
-        sizes.append(len(X))
-        return follow(self, X)
-
-    monkeypatch.setattr(RandomForestClassifier, "decision_path", watched)
-    monkeypatch.setattr(forest_paths, "RUNS_PER_BATCH", batch)
-    assert forest.diagnose(frame) == expected
-    assert max(sizes) == batch
-    assert sum(sizes) == len(frame)
-
-
-def test_a_tree_is_read_along_its_path(context, settings_of, runs):
-    frame, labels, groups = runs
-    method = method_named("decision_tree").build(settings_of("decision_tree"), context)
-    diagnoses = method.fit(frame, labels, groups).diagnose(frame)
-    assert all(diagnosis.conditions == len(diagnosis.evidence) > 0 for diagnosis in diagnoses)

@@ -10,7 +10,7 @@ import pytest
 from pydantic import ValidationError
 from sklearn.base import BaseEstimator
 
-from failbench.methods.catalogue import FEATURE_METHODS, method_named
+from failbench.methods.catalogue import method_named
 from failbench.methods.hybrid import Hybrid, HybridSettings, HybridTwoWay
 from failbench.verdicts import Diagnosis, Evidence
 from failbench.vocabulary import ABSTAIN, CATEGORIES
@@ -126,14 +126,6 @@ def test_the_member_that_answers_gives_category_confidence_evidence_and_conditio
     assert named.tolist() == method.predict(X).tolist()
 
 
-def test_members_are_asked_for_their_own_runs_only():
-    X = asked((0.2, ""), (0.9, ""), (0.7, ""), (0.1, ""))
-    method = fitted(three_way(), X)
-    method.diagnose(X)
-    assert method.members_["human"].asked_ == ["run_0", "run_3"]
-    assert method.members_["classifier"].asked_ == ["run_2"]
-
-
 def test_every_member_learns_from_all_training_runs_and_the_given_ones_stay_unfitted():
     X = asked((0.9, ""), (0.9, ""))
     method = fitted(three_way(), X)
@@ -181,25 +173,3 @@ def test_a_hybrid_answers_as_the_method_that_it_names_does(name, context, settin
     for position, item in enumerate(actual):
         expected = alone[item.route][position]
         assert (item.category, item.confidence) == (expected.category, expected.confidence)
-
-
-def test_a_method_reads_its_own_section_and_a_hybrid_those_of_its_parts():
-    assert list(method_named("ebm").sections) == ["ebm"]
-    assert list(method_named("hybrid_two_way").sections) == ["improved_rules", "random_forest"]
-    assert set(method_named("hybrid").sections) == {
-        "hybrid",
-        "improved_rules",
-        "random_forest",
-        "simulated_human",
-    }
-
-
-@pytest.mark.parametrize("name", FEATURE_METHODS)
-def test_settings_are_assembled_from_their_sections(name, settings_of):
-    declaration, settings = method_named(name), settings_of(name)
-    parts = {
-        section: getattr(settings, section) if len(declaration.sections) > 1 else settings
-        for section in declaration.sections
-    }
-    assert all(isinstance(parts[item], record) for item, record in declaration.sections.items())
-    assert declaration.assemble(parts) == settings

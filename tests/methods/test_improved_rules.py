@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from failbench.methods.catalogue import method_named
 from failbench.methods.healthy_band import HealthyBand
 from failbench.methods.improved_rules import ImprovedRules
 from failbench.methods.improved_tree import TREE
@@ -85,11 +84,6 @@ def test_where_no_training_run_reaches_a_leaf_its_signals_are_weighed_wherever_t
     assert weights_of(rules, "out_of_memory_near_capacity") == pytest.approx(expected)
 
 
-def test_a_signal_that_was_never_seen_is_as_likely_wrong_as_right(fit):
-    rules = fit(("unknown", "a", (), {}))
-    assert weights_of(rules, "memory_grows_to_capacity") == [0.5, 0.5]
-
-
 def test_abstains_below_tau_and_not_at_it(fit, run):
     rows = [("memory_hardware", "a", OOM, FULL)]  # weights 1.5 / 2
     assert fit(*rows, tau=0.75).predict(run(*OOM, **FULL)).tolist() == ["memory_hardware"]
@@ -116,29 +110,6 @@ def test_conflict_is_named_before_low_confidence(explosions, run):
     assert (diagnosis.confidence, diagnosis.reason) == (0, "conflict")
 
 
-def test_a_missing_metric_that_the_leaf_does_not_ask_for_is_no_reason(explosions, run):
-    unasked = VOLATILE | {"learning_rate_at_failure": np.nan, "peak_memory": np.nan}
-    assert explosions.predict(run(**unasked)).tolist() == ["optimization"]
-
-
-@pytest.mark.parametrize(
-    ("text", "features", "reason"),
-    [
-        ((), {"steps_before_failure": 1.0}, "missing"),
-        (OOM, {"steps_before_failure": 200.0}, "conflict"),
-        (("KeyError", "'x'"), {"steps_before_failure": 200.0}, "low_confidence"),
-    ],
-)
-def test_a_leaf_without_category_abstains_for_its_own_reason(
-    explosions, run, text, features, reason
-):
-    frame = run(*text, **features)
-    (diagnosis,) = explosions.diagnose(frame)
-    assert (diagnosis.category, diagnosis.reason) == ("abstain", reason)
-    assert diagnosis.confidence == 0
-    assert explosions.predict_proba(frame).tolist() == [[0.2] * 5]
-
-
 def test_probabilities_spread_what_the_confidence_leaves_over_all_categories(explosions, run):
     (probabilities,) = explosions.predict_proba(run(**VOLATILE))
     expected = dict.fromkeys(CATEGORIES, 0.25 / 5) | {"optimization": 0.75 + 0.25 / 5}
@@ -148,34 +119,6 @@ def test_probabilities_spread_what_the_confidence_leaves_over_all_categories(exp
 def test_the_category_of_an_abstention_for_conflict_keeps_its_probability(explosions, run):
     (probabilities,) = explosions.predict_proba(run(**VOLATILE, oov_rate=2.0))
     assert probabilities[CATEGORIES.index("optimization")] == pytest.approx(0.8)
-
-
-def test_evidence_lists_every_condition_checked_with_what_was_seen(fit, run):
-    rules = fit(("memory_hardware", "a", OOM, FULL))
-    (diagnosis,) = rules.diagnose(run(*OOM, **FULL, steps_before_failure=200.0))
-    seen = [(item.signal, item.value, item.relation) for item in diagnosis.evidence]
-    assert seen == [
-        ("error_text", "RuntimeError", "matches"),
-        ("error_text", "DefaultCPUAllocator", "matches"),
-        ("steps_before_failure", 200.0, "above"),  # not at the first batch
-        ("memory_growth_rate", 1.0, "below"),  # does not grow
-        ("memory_warning", 1.0, "above"),
-        ("error_text", "", "matches"),  # no words of wrong shapes
-        ("sequence_length_spread", 1.0, "below"),
-    ]
-    assert diagnosis.conditions == 7
-    assert diagnosis.evidence[3].threshold == pytest.approx(1.3)
-
-
-def test_runs_without_error_text_check_that_only_once(explosions, run):
-    (diagnosis,) = explosions.diagnose(run(**VOLATILE))
-    assert sum(item.signal == "error_text" for item in diagnosis.evidence) == 1
-
-
-def test_a_missing_value_is_shown_as_missing(explosions, run):
-    missing = VOLATILE | {"gradient_norm_variance": np.nan}
-    values = {item.signal: item.value for item in explosions.diagnose(run(**missing))[0].evidence}
-    assert np.isnan(values["gradient_norm_variance"])
 
 
 def test_perplexity_is_catastrophic_above_400_once_there_was_training(fit, run):
@@ -190,13 +133,6 @@ def test_thresholds_come_from_healthy_runs_and_settings_and_not_from_failures(ex
     other = fit(("unknown", "z", (), {"max_loss": 77.0}))
     assert explosions.tree_ == other.tree_
     assert fit(("unknown", "z", (), {}), healthy_sds=2).tree_ != other.tree_
-
-
-def test_the_settings_of_the_declaration_reach_the_rules(context):
-    settings = {"tau": 0.5, "catastrophic_perplexity": 300, "gradient_norm": 9, "healthy_sds": 2}
-    declaration = method_named("improved_rules")
-    method = declaration.build(declaration.settings.model_validate(settings), context)
-    assert {name: method.get_params()[name] for name in settings} == settings
 
 
 def test_recalibrated_rules_keep_their_weights_and_take_other_thresholds(explosions, context, run):

@@ -67,13 +67,6 @@ def test_the_list_reproduces_every_prediction_in_at_most_25_rules(seed):
         assert answers == method.predict(runs).tolist()
 
 
-def test_no_rule_has_more_tests_than_the_depth_allows():
-    frame, labels = noise(0)
-    assert max(len(rule.tests) for rule in rule_list(fitted(frame, labels))) <= 5
-    shallow = rule_list(fitted(frame, labels, max_depth=1))
-    assert [len(rule.tests) for rule in shallow] == [1, 1]
-
-
 def test_rules_count_the_training_runs_that_they_hold_for():
     frame, labels = noise(1)
     rules = rule_list(fitted(frame, labels))
@@ -82,30 +75,8 @@ def test_rules_count_the_training_runs_that_they_hold_for():
     assert right == pytest.approx((fitted(frame, labels).predict(frame) == labels).sum())
 
 
-def test_rules_read_as_sentences(steps):
-    assert tuple(map(str, rule_list(fitted(*steps)))) == (
-        "if memory <= 0.5 and gradient <= 0.5 then optimization (1.00, n=20)",
-        "if memory <= 0.5 and gradient > 0.5 and gradient <= 1.5 then data_pipeline (1.00, n=10)",
-        "if memory <= 0.5 and gradient > 1.5 then model_software (1.00, n=10)",
-        "if memory > 0.5 then memory_hardware (1.00, n=20)",
-    )
-
-
-def test_a_tree_without_a_split_is_one_rule_without_a_test():
-    frame = pd.DataFrame({"a": [1.0, 2.0, 3.0]})
-    method = fitted(frame, np.array(["unknown"] * 3, dtype=object))
-    assert tuple(map(str, rule_list(method))) == ("if true then unknown (1.00, n=3)",)
-    assert top_signals(method) == ()
-
-
 def test_top_signals_are_those_of_the_root_and_its_children_in_that_order(steps):
     assert top_signals(fitted(*steps)) == ("memory", "gradient")
-
-
-def test_a_signal_that_is_tested_again_is_at_the_top_once():
-    frame = pd.DataFrame({"a": np.repeat([1.0, 2.0, 3.0, 4.0], 5)})
-    method = fitted(frame, np.repeat(np.array(CATEGORIES[:4], dtype=object), 5))
-    assert top_signals(method) == ("a",)
 
 
 def test_a_diagnosis_rests_on_the_tests_of_its_rule(steps):

@@ -106,12 +106,6 @@ def test_what_is_known_says_what_broke_how_it_ended_and_what_decided():
     assert (second["answer"], second["decided_by"], second["decided_step"]) == (ABSTAIN, "", None)
 
 
-def test_runs_that_were_not_monitored_are_left_out():
-    features = pl.DataFrame({"run_id": ["b", "a", "c"], "x": [1.0, 2.0, 3.0]})
-    joined = with_known(features, known({"a": history(), "c": history()}))
-    assert joined["run_id"].to_list() == ["a", "c"]
-
-
 @pytest.mark.parametrize("name", MONITOR_METHODS)
 def test_methods_keep_the_interface_of_all(name, built, runs):
     frame, labels, groups = runs
@@ -148,18 +142,6 @@ def test_labels_move_how_sure_the_monitor_is_and_never_its_answer(runs):
     # of eight scenarios that an invariant decided, and 24 that logic did
     assert true.predict_proba(frame[confident]).max() == pytest.approx((8 + 2 * 25 / 26) / 10)
     assert false.predict_proba(frame[confident]).max() == pytest.approx(0.21)
-
-
-def test_evidence_is_one_line_about_what_broke_or_how_it_ended(runs):
-    frame, labels, groups = runs
-    method = BrokenInvariants().fit(frame, labels, groups=groups)
-    by_category = dict(zip(labels, method.diagnose(frame), strict=True))
-    (broken,) = by_category["data_pipeline"].evidence
-    assert (broken.signal, broken.value) == ("labels_are_classes", "step 30")
-    assert broken.threshold == "Every label is ignored or one of the classes."
-    (ended,) = by_category["memory_hardware"].evidence
-    assert ended.value == "out of memory in forward, step 59"
-    assert ended.threshold == "Memory ran out."
 
 
 def test_the_monitor_abstains_where_nothing_broke(runs):
@@ -205,15 +187,6 @@ def test_the_monitor_abstains_where_answers_like_it_were_wrong_before():
     assert bold.predict(frame).tolist() == frame["answer"].tolist()
 
 
-def test_as_many_training_scenarios_are_answered_as_are_wanted_whatever_their_runs():
-    runs = [(f"{name}-{number}", True, name) for name in "wxyz" for number in range(5)]
-    often = [("often", number < 3, "v") for number in range(30)]  # one scenario
-    frame, labels, groups = decided(*runs, *often)
-    method = AbstainingInvariants(coverage=20 / 21).fit(frame, labels, groups=groups)
-    answered = method.predict(frame) != ABSTAIN
-    assert answered.tolist() == [True] * 20 + [False] * 30
-
-
 def test_a_threshold_is_learnt_from_scenarios_that_confidences_were_not():
     """What was right once, and decides no other scenario, is no surer than its kind."""
     lone = [(f"lone-{number}", True, f"decider-{number}") for number in range(12)]
@@ -221,14 +194,6 @@ def test_a_threshold_is_learnt_from_scenarios_that_confidences_were_not():
     method = AbstainingInvariants(coverage=0.9).fit(frame, labels, groups=groups)
     unseen = method.sureness_.of_decision("logic", "never seen")
     assert method.threshold_ < unseen < method.sureness_.of_decision("logic", "decider-0")
-
-
-def test_what_was_not_named_is_not_withheld():
-    frame, labels, groups = decided(("a", True, "x"), ("b", True, "x"), ("c", False, "y"))
-    answers = np.array(["unknown", ABSTAIN, ABSTAIN], dtype=object)
-    few = frame.assign(answer=answers)
-    method = AbstainingInvariants(coverage=0.8).fit(few, labels, groups=groups)
-    assert (method.threshold_, method.predict(few).tolist()) == (0.0, answers.tolist())
 
 
 ENDS = pd.DataFrame(
@@ -260,11 +225,3 @@ def test_an_ending_that_is_too_rare_is_looked_up_less_closely():
         EndingTable(fewest=1).fit(ENDS, CAUSES), "exception", "forward", "ValueError"
     ) == ("model_software")
     assert answer(table, "hung", "loss", "") == "data_pipeline"
-
-
-def test_a_scenario_counts_once_however_many_runs_it_has():
-    ends = pd.concat([ENDS[:1]] * 5, ignore_index=True)
-    causes = np.array(["data_pipeline"] * 3 + ["unknown"] * 2, dtype=object)
-    groups = np.array(["a", "a", "a", "b", "c"], dtype=object)
-    assert answer(EndingTable().fit(ends, causes, groups), *ENDS.loc[0]) == "unknown"
-    assert answer(EndingTable().fit(ends, causes), *ENDS.loc[0]) == "data_pipeline"

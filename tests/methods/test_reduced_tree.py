@@ -51,17 +51,6 @@ def test_a_leaf_that_keeps_no_signal_abstains_as_missing():
     assert actual.reason == "missing"
 
 
-def test_with_no_signal_at_all_every_run_is_abstained_on():
-    assert all(isinstance(leaf, Abstention) for leaf in reduced_tree(TREE, ()).leaves)
-
-
-def test_every_tree_takes_every_run_somewhere():
-    for signals in (MEMORY, ("perplexity",), (), (ERROR_TEXT_SIGNAL,)):
-        tree = reduced_tree(TREE, signals)
-        assert tree.refinements[-1].when == ()
-        assert all(node.leaves[-1].when == () for node in tree.refinements)
-
-
 def answers(context, run, signals, *shown) -> list[str]:
     """Answers of rules that learned from a catastrophe, with missing or with reduced signals."""
     frame = pd.concat([run(**CATASTROPHE)] * 4)

@@ -1,15 +1,10 @@
 from __future__ import annotations
 
-import pickle
-
 import numpy as np
-import pandas as pd
 import pytest
-from sklearn.pipeline import Pipeline
 from sklearn.tree import DecisionTreeClassifier
 
-from failbench.methods.tree_paths import ExplainTree, leaf_conditions, tree_paths
-from failbench.methods.tuned_classifier import imputed
+from failbench.methods.tree_paths import leaf_conditions, tree_paths
 
 
 @pytest.fixture
@@ -41,11 +36,6 @@ def test_the_threshold_itself_is_below(staircase):
     assert [(item.value, item.relation, item.threshold) for item in path] == [(1.0, "below", 1.0)]
 
 
-def test_a_single_leaf_has_nothing_to_read():
-    tree = DecisionTreeClassifier().fit([[1.0], [2.0]], [0, 0])
-    assert tree_paths(tree, ["a"], np.array([[5.0]])) == [()]
-
-
 @pytest.mark.parametrize("limits", [{}, {"max_depth": 3}, {"max_leaf_nodes": 9}])
 def test_merged_conditions_hold_for_exactly_the_runs_of_their_leaf(limits):
     tree, matrix = random_tree(3, **limits)
@@ -66,17 +56,3 @@ def test_the_root_is_read_first():
     name = "abcd"[tree.tree_.feature[0]]
     assert name in {signal for signal, _ in roots}
     assert {signal for signal, _ in roots} == {name}
-
-
-def test_a_pickled_explanation_names_the_imputed_value_and_counts_conditions():
-    rng = np.random.default_rng(1)
-    frame = pd.DataFrame({"a": rng.normal(size=40), "other": 0.0, "b": rng.normal(size=40)})
-    labels = np.where(frame["a"] > 0, "one", "two")
-    frame.loc[0, "a"] = np.nan
-    pipeline = Pipeline([("impute", imputed(["b", "a"])), ("classify", DecisionTreeClassifier())])
-    pipeline.fit(frame, labels)
-    explain = pickle.loads(pickle.dumps(ExplainTree(("b", "a"))))
-    explained = explain(pipeline, frame, labels)
-    assert [count for _, count in explained] == [len(evidence) for evidence, _ in explained]
-    first = next(item for item in explained[0][0] if item.signal == "a")
-    assert first.value == pytest.approx(frame["a"].median())

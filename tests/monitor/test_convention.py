@@ -94,14 +94,3 @@ def test_a_loss_divided_by_the_labels_of_a_whole_step_is_the_mean_of_its_batch(t
     assert seen.series("loss_ratio")[1] == pytest.approx([1] * 4, rel=1e-4)
     assert seen.series("loss")[1][0] > 2
     assert seen.series("logit_gradient_scale")[1] == pytest.approx([1 / 3], rel=1e-4)
-
-
-def test_a_first_loss_that_is_no_number_decides_nothing(tmp_path):
-    losses = iter([False, True, True, True])
-
-    def late(logits, labels):
-        return shifted(logits, labels) * (1 if next(losses) else float("nan"))
-
-    torch.manual_seed(0)
-    seen = history(tmp_path / "run", Model(late), steps=1)
-    assert "loss_ratio" not in seen.off

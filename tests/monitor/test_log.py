@@ -69,11 +69,6 @@ def test_an_exact_signal_that_appears_between_checks_is_read(tmp_path):
     assert (at[0], values[0]) == (1, 3.0)
 
 
-def test_what_is_measured_no_longer_is_absent(tmp_path):
-    write(tmp_path / "run", [{"loss": 1.0} if step < 15 else {} for step in range(60)])
-    assert list(read_history(tmp_path / "run").series("loss")[0]) == [0, 10]
-
-
 def test_header_events_and_end_are_read(tmp_path):
     writer = LogWriter(tmp_path / "run", HEADER)
     writer.off("dropout", "it raised an error")
@@ -143,11 +138,6 @@ def test_a_line_cut_off_is_left_out(tmp_path):
 @pytest.mark.parametrize("content", [b"", b"\xff\x00\n", b"{}\n", b'{"format": 99}\n', b"[1]\n"])
 def test_what_is_no_log_is_refused_by_name(tmp_path, content):
     (tmp_path / LINES).write_bytes(content)
-    with pytest.raises(BadInputError, match=LINES):
-        read_history(tmp_path)
-
-
-def test_a_missing_log_is_refused_by_name(tmp_path):
     with pytest.raises(BadInputError, match=LINES):
         read_history(tmp_path)
 

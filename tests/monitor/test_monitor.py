@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-import io
-import pickle
 import subprocess
 import sys
 import threading
@@ -116,18 +113,6 @@ def test_hooks_are_gone_after_the_end(tmp_path):
     assert not list(hooks_of(model))
     assert (sys.excepthook, threading.excepthook) == before
     model(torch.ones(2, 3, dtype=torch.long))
-
-
-def test_a_copy_of_a_watched_model_is_not_watched(tmp_path):
-    with Monitor(tmp_path / "run") as monitor:
-        model = Tiny()
-        monitor.watch(model, *adamw(model))
-        for other in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
-            other(torch.ones(2, 3, dtype=torch.long))
-        torch.save(model, io.BytesIO())
-        assert "forwards" not in monitor._steps.current.measured() or not (
-            monitor._steps.current.forwards
-        )
 
 
 def test_an_accumulated_step_has_the_passes_of_all_its_batches(tmp_path):
@@ -267,32 +252,6 @@ def test_a_wait_between_checks_is_seen_by_the_next_check(tmp_path):
     assert waited[5] < waited[10]
 
 
-def test_a_late_monitor_warns_once_and_names_what_needs_the_past(tmp_path):
-    with Monitor(tmp_path / "run") as monitor:
-        model = Tiny()
-        model(torch.ones(2, 3, dtype=torch.long)).mean().backward()
-        with pytest.warns(RuntimeWarning, match="before the first batch") as warned:
-            monitor.watch(model, *adamw(model))
-    assert len(warned) == 1
-    assert "token_surprise" in monitor.history().off
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [({"level": "heavy"}, "light, standard, full"), ({"every": 0}, "1 or more")],
-)
-def test_bad_settings_are_refused_with_a_sentence(tmp_path, arguments, message):
-    with pytest.raises(ValueError, match=message):
-        Monitor(tmp_path / "run", **arguments)
-    assert not (tmp_path / "run").exists()
-
-
-def test_a_log_is_never_overwritten(tmp_path):
-    Monitor(tmp_path / "run").close()
-    with pytest.raises(FileExistsError, match="name another folder"):
-        Monitor(tmp_path / "run")
-
-
 def test_what_is_watched_must_be_a_model_and_its_optimizers_once(tmp_path):
     model = Tiny()
     with Monitor(tmp_path / "run") as monitor:
@@ -325,15 +284,6 @@ def test_labels_of_another_shape_turn_off_what_needs_them_alone(tmp_path):
     history = monitor.history()
     assert list(history.series("loss")[0]) == [0, 1, 2]
     assert "do not fit" in history.off["loss_ratio"]
-
-
-def test_a_loader_is_as_long_as_before_and_has_its_attributes(tmp_path):
-    with Monitor(tmp_path / "run") as monitor:
-        batches = loader()
-        assert len(monitor.data(batches)) == len(batches)
-        assert monitor.data(batches).sampler is batches.sampler
-        with pytest.raises(TypeError):
-            len(monitor.data(row for row in range(3)))
 
 
 def test_reading_a_log_needs_no_torch():

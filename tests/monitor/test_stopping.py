@@ -14,7 +14,6 @@ from failbench.monitor.breaks import breaks  # noqa: E402
 from failbench.monitor.end import End  # noqa: E402
 from failbench.monitor.history import History, Row  # noqa: E402
 from failbench.monitor.invariants import CATALOGUE  # noqa: E402
-from failbench.monitor.measurements import optimizer as optimizer_module  # noqa: E402
 from failbench.monitor.signals import SIGNALS  # noqa: E402
 from failbench.monitor.stopping.monitor import StoppingMonitor  # noqa: E402
 from failbench.monitor.stopping.standing import Standing  # noqa: E402
@@ -181,20 +180,6 @@ def test_a_step_that_a_scaler_skips_is_not_stopped(tmp_path, make):
     assert training.scaler.get_scale() == 4.0  # it was skipped
 
 
-@pytest.mark.parametrize("make", [adamw, fused])
-def test_what_breaks_before_the_gradients_stops_under_a_scaler_too(tmp_path, make):
-    training = Training(tmp_path / "run", {"labels_aligned"}, "labels", make, scaled=True).run()
-    assert training.stopped.broken.step == BREAK
-    assert equal(training.before, weights_of(training.model))
-
-
-def test_logits_of_a_step_that_a_scaler_skips_stop_the_next_update(tmp_path):
-    training = Training(tmp_path / "run", {"logits_finite"}, "logits", scaled=True).run()
-    assert training.stopped.broken.step == BREAK
-    assert training.updates == BREAK + 1
-    assert equal(training.before, weights_of(training.model))
-
-
 def test_what_checks_alone_measure_stops_at_the_next_check(tmp_path):
     def hurt(what, number):
         if (what, number) == ("callback", 4):
@@ -206,13 +191,6 @@ def test_what_checks_alone_measure_stops_at_the_next_check(tmp_path):
         LOOPS["adamw"].run(monitor, steps=12, at=hurt)
     assert stopped.value.broken.step == 6
     assert monitor.history().end.step == 6
-
-
-def test_what_is_measured_after_an_update_stops_the_next_one(tmp_path):
-    training = Training(tmp_path / "run", {"evaluation_without_graph"}, "evaluation").run()
-    assert training.stopped.broken.step == BREAK
-    assert training.updates == BREAK + 1
-    assert equal(training.before, weights_of(training.model))
 
 
 def test_gradients_of_a_closure_stop_the_next_update(tmp_path):
@@ -252,17 +230,6 @@ def test_of_several_optimizers_the_first_is_stopped(tmp_path):
     assert equal(before, weights_of(monitor._watcher.model))
 
 
-def test_an_optimizer_of_another_model_is_not_stopped(tmp_path):
-    other = torch.nn.Linear(2, 2)
-    optimizer = torch.optim.SGD(other.parameters(), 0.1)
-    training = Training(tmp_path / "run", {"nonfinite"}, None)
-    training.monitor.watch(training.model, training.optimizer)
-    with training.monitor:
-        other(torch.ones(2)).sum().mul(math.nan).backward()
-        optimizer.step()
-    assert other.weight.isnan().all()
-
-
 def test_an_error_of_the_stopping_itself_ends_no_run(tmp_path, monkeypatch):
     def fail(*args):
         raise KeyError("a bug")
@@ -273,28 +240,11 @@ def test_an_error_of_the_stopping_itself_ends_no_run(tmp_path, monkeypatch):
     assert training.updates == 8
 
 
-def test_a_measurement_that_fails_stops_nothing(tmp_path, monkeypatch):
-    def fail(*args):
-        raise ValueError("the cause")
-
-    monkeypatch.setattr(optimizer_module, "measure_gradients", fail)
-    with pytest.warns(RuntimeWarning, match="does not measure"):
-        training = Training(tmp_path / "run", {"gradients_finite"}, "gradient").run()
-    assert training.updates == 8
-
-
 @pytest.mark.parametrize("name", ["gradients_exploded", "statistic", "rows_differ", ""])
 def test_a_name_that_can_stop_nothing_is_refused_with_the_choices(tmp_path, name):
     with pytest.raises(ValueError, match="choose of nonfinite, logic, symptom, token_ids_known"):
         StoppingMonitor(tmp_path / "run", stop_on={"logic", name})
     assert not (tmp_path / "run").exists()
-
-
-def test_a_name_that_the_level_does_not_measure_is_refused(tmp_path):
-    with pytest.raises(ValueError, match="level 'light', which does not measure logits_nonfinite"):
-        StoppingMonitor(tmp_path / "run", "light", stop_on={"logits_finite"})
-    light = {invariant.id for invariant in chosen({"nonfinite"}, "light")}
-    assert light == {"inputs_finite", "gradients_finite", "loss_finite"}
 
 
 def test_names_stand_for_the_invariants_that_have_a_bound():

@@ -118,27 +118,6 @@ def test_a_run_is_held_against_the_others_and_wider_bounds_alarm_less():
     assert by_margin[0] > by_margin[-1]
 
 
-def test_runs_that_no_bound_was_fitted_to_are_held_against_all_bounds():
-    runs, further = healthy_runs(6)[:4], healthy_runs(6)[4:]
-    reach, unfitted = (reach_of(part, STATISTICS) for part in (runs, further))
-    alone = alarms_by_margin(reach, (0.0,))
-    both = alarms_by_margin(reach, (0.0,), unfitted)
-    fitted = fit_bounds(runs, STATISTICS, 0.0)
-    added = sum(bool(breaks(run, STATISTICS, fitted)) for run in further)
-    before, after = (each.filter(alarm="any").to_dicts()[0] for each in (alone, both))
-    assert added > 0
-    assert after == {**before, "alarmed": before["alarmed"] + added, "n": 6}
-
-
-def test_logic_alarms_at_any_margin_and_is_counted_by_itself():
-    calm = [history(blocked_data=[0.1] * 40, labels_outside=[0.0] * 40) for _ in range(3)]
-    broken = history(blocked_data=[0.1] * 40, labels_outside=[1.0] * 40)
-    invariants = [BY_ID["reads_not_blocked"], BY_ID["labels_are_classes"]]
-    alarms = alarms_by_margin(reach_of([*calm, broken], invariants), (0.0, 4.0))
-    counts = dict(alarms.filter(margin=4.0).select("alarm", "alarmed").rows())
-    assert counts == {"any": 1, "logic": 1, "statistic": 0, "symptom": 0}
-
-
 def table(*alarmed, n=100):
     rows = [(float(place), "any", count, n) for place, count in enumerate(alarmed)]
     return pl.DataFrame(rows, schema=MARGIN_SCHEMA, orient="row")

@@ -5,9 +5,7 @@ from __future__ import annotations
 import math
 
 import polars as pl
-import pytest
 
-from failbench.errors import BadInputError
 from failbench.monitor.end import End
 from failbench.monitor.history import History, Row
 from failbench.monitored.tables import (
@@ -72,11 +70,3 @@ def test_a_run_that_ended_before_its_first_step_has_no_measurements(tmp_path):
     write_monitored(tmp_path, "gru-sgd", table)
     ((run, again),) = histories(read_monitored(tmp_path))
     assert (run["message"], again.end.message, again.rows) == (None, "", ())
-
-
-def test_measurements_without_a_run_are_refused(tmp_path):
-    write_monitored(tmp_path, "gru-sgd", monitored("a", "b"))
-    runs = tmp_path / "runs.parquet"
-    pl.read_parquet(runs).filter(pl.col("run_id") == "a").write_parquet(runs)
-    with pytest.raises(BadInputError, match="'b' have no run"):
-        read_monitored(tmp_path)

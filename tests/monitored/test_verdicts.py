@@ -23,7 +23,6 @@ from failbench.monitored.verdicts import (
     break_table,
     ends_of,
     of_bounded_settings,
-    of_halves,
     verdict_table,
 )
 from made_up_monitored import BOUNDS, history, monitored, rules
@@ -152,29 +151,3 @@ def test_a_version_can_be_held_to_the_settings_that_it_has_bounds_of():
     )
     here = of_bounded_settings(table, rules({"gru-sgd": BOUNDS}))
     assert set(here.runs["run_id"]) == set(here.signals["run_id"]) == {"here"}
-
-
-def test_an_invariant_that_is_left_out_decides_nothing():
-    table = monitored(
-        [({"run_id": "a"}, history(labels_outside={30: 1.0}, blocked_data={10: 9.0}))]
-    )
-    used, detected = rules(), pl.DataFrame({"run_id": ["a"], "failure_step": [59]})
-    breaks, ends = break_table(table, used), ends_of(table.runs, detected)
-    without = breaks.filter(pl.col("invariant") != "labels_are_classes")
-    assert verdict_table(breaks, ends, used)["answer"].to_list() == ["data_pipeline"]
-    assert verdict_table(without, ends, used)["answer"].to_list() == ["unknown"]
-    assert list(BOUNDS) == without["invariant"].to_list()
-
-
-def test_runs_of_other_halves_are_not_among_those_of_one():
-    calm = history()
-    table = monitored(
-        [
-            ({"run_id": name, "scenario": scenario}, calm)
-            for name, scenario in (("a", "x"), ("b", "y"), ("c", None), ("d", "of nobody"))
-        ]
-    )
-    halves = pl.DataFrame({"scenario": ["x", "y"], "half": ["development", "test"]})
-    taken = of_halves(table, halves, ["development"])
-    assert taken.runs["run_id"].to_list() == ["a", "c"]
-    assert set(taken.signals["run_id"]) == {"a", "c"}

@@ -136,10 +136,3 @@ def test_a_recording_that_was_killed_goes_on_and_what_is_known_is_not_recorded_a
     assert main(command) == 0
     assert main(command) == 0
     assert capsys.readouterr().out.splitlines()[-1] == "recorded 0 of 1 pairs"
-
-
-def test_an_unknown_pair_is_refused(written, capsys):
-    folder = written(document(), MENDED)
-    write_split(folder / SPLIT, draw_split(read_corpus(folder)))
-    assert main(["notebooks", "--corpus", str(folder), "--only", "other"]) == 2
-    assert "'other' is no pair" in capsys.readouterr().err

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from failbench.errors import BadInputError
-from failbench.notebooks.observed import OBSERVED, code_of_summary, read_observed, write_observed
+from failbench.notebooks.observed import OBSERVED, code_of_summary, read_observed
 from failbench.notebooks.summaries import FACTS, parse_summary, without
 
 
@@ -91,12 +91,6 @@ def test_no_path_of_the_machine_or_address_of_an_object_is_kept(observed):
     assert not any("/tmp/" in str(row) or " at 0x" in str(row) for row in kept)
 
 
-def test_every_entry_has_its_kind_and_class(summaries):
-    for summary in summaries:
-        for entry in summary.names.values():
-            assert {"kind", "class"} <= entry["type"].keys()
-
-
 def test_a_class_of_facts_is_taken_out_at_any_depth():
     inner = {"type": {"kind": "text"}, "value": {"value": 1}}
     text = json.dumps(
@@ -111,11 +105,6 @@ def test_a_class_of_facts_is_taken_out_at_any_depth():
     left = without(summary, ["value"]).names["x"]
     assert left["items"]["0"] == {"type": {"kind": "text"}}
     assert without(summary, FACTS).names == {"x": {"items": {"0": {}}}}
-
-
-def test_what_is_no_summary_is_refused():
-    with pytest.raises(ValueError, match="has the keys"):
-        parse_summary("{}")
 
 
 @pytest.mark.parametrize(
@@ -134,17 +123,3 @@ def test_a_bad_table_gives_one_line(observed, tmp_path, change, field):
     with pytest.raises(BadInputError) as caught:
         read_observed(path)
     assert (caught.value.place, caught.value.field) == (str(path), field)
-
-
-def test_a_missing_table_and_one_that_is_no_parquet_give_one_line(tmp_path):
-    path = tmp_path / OBSERVED
-    for _ in range(2):
-        with pytest.raises(BadInputError, match="make record-notebooks") as caught:
-            read_observed(path)
-        assert "\n" not in str(caught.value)
-        path.write_text("no table", encoding="utf-8")
-
-
-def test_what_is_written_is_read_back(observed, tmp_path):
-    write_observed(tmp_path / OBSERVED, observed.to_dicts()[::-1])
-    assert read_observed(tmp_path / OBSERVED).equals(observed)

@@ -39,17 +39,6 @@ def test_the_parts_of_a_misuse_also_within_a_library_differ_by_one_pair_at_most(
             assert abs(counts[group, "test"] - counts[group, "development"]) <= 1
 
 
-def test_the_parts_of_a_library_are_about_equal(split):
-    counts = Counter((row.library, row.part) for row in split.values())
-    for library, _ in counts:
-        assert abs(counts[library, "test"] - counts[library, "development"]) <= 4
-
-
-def test_another_seed_draws_another_split(corpus):
-    parts = [[row.part for row in draw_split(corpus, seed)] for seed in (1, 2)]
-    assert parts[0] != parts[1]
-
-
 @pytest.fixture
 def drawn(written):
     """A corpus of one pair with its split."""
@@ -63,11 +52,6 @@ def test_a_pair_that_changed_is_named(drawn, written):
     pairs = read_corpus(written(document(), again))
     with pytest.raises(BadInputError, match=r"mended.ipynb: \(file\): has changed since"):
         check_unchanged(pairs, read_split(drawn / SPLIT), drawn / SPLIT)
-
-
-def test_a_pair_of_neither_part_is_named(drawn):
-    with pytest.raises(BadInputError, match="'tried' is in neither part"):
-        check_unchanged(read_corpus(drawn), {}, drawn / SPLIT)
 
 
 def test_a_split_is_drawn_once(drawn):

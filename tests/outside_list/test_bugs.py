@@ -9,7 +9,6 @@ import pytest
 
 from failbench.errors import BadInputError
 from failbench.outside_list.bugs import BUGS, read_bugs
-from failbench.outside_list.runs import run_ids
 
 ROW = {
     "id": "library-1",
@@ -60,19 +59,6 @@ def test_every_recreated_bug_has_a_program_and_every_program_a_bug(bugs):
     assert set(programs()) == {bug.id for bug in bugs if bug.is_recreated}
 
 
-def test_a_step_of_zero_is_read_and_not_taken_for_nothing(written):
-    (bug,) = read_bugs(written(ROW))
-    assert (bug.ranks, bug.onset) == (2, 0)
-    assert run_ids(bug, "faulty") == ("library-1_faulty_0", "library-1_faulty_1")
-
-
-def test_a_bug_that_is_left_out_has_no_runs(written):
-    row = ROW | {"ranks": "", "onset": "", "left_out": "it needs a GPU"}
-    (bug,) = read_bugs(written(row))
-    assert not bug.is_recreated
-    assert run_ids(bug, "faulty") == ()
-
-
 @pytest.mark.parametrize(
     "change",
     [
@@ -91,8 +77,3 @@ def test_a_row_that_says_half_of_something_is_refused_with_its_line(written, cha
 def test_a_bug_that_stands_twice_is_refused(written):
     with pytest.raises(BadInputError, match="line 3: id: 'library-1' is there twice"):
         read_bugs(written(ROW, ROW))
-
-
-def test_a_list_that_is_not_there_is_refused(tmp_path):
-    with pytest.raises(BadInputError, match="Restore it with git"):
-        read_bugs(tmp_path / "none.csv")

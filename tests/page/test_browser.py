@@ -234,7 +234,7 @@ def test_invariants_are_listed_in_the_order_in_which_they_broke(page_at):
 def test_those_that_are_told_the_truth_stand_apart_with_a_hollow_mark(page_at):
     page = page_at("#/failure/learning_rate_jump")
     headings = page.locator("section h3").all_inner_texts()
-    assert headings.index("Blind") < headings.index("Told the true category")
+    assert headings.index("Held out") < headings.index("Given the true category")
     assert page.get_by_role("rowheader", name="○ Simulated human").count() == 1
 
 

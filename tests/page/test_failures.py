@@ -53,7 +53,7 @@ def test_there_is_a_card_for_every_scenario_with_all_its_settings_the_reference_
 def test_verdicts_are_those_of_the_answers_in_the_order_of_methods():
     _, _, answers, _ = inputs()
     made = index()
-    assert [method["method"] for method in made["methods"]] == ["ebm"]
+    assert [method["id"] for method in made["methods"]] == ["ebm"]
     for card in made["cards"]:
         assert card["verdicts"] == [answers[card["id"]]["ebm"].verdict]
 

@@ -16,12 +16,12 @@ def shown(measured, reported):
 
 
 def row_of(section, method):
-    return next(row for row in section["rows"] if row["method"] == method)
+    return next(row for row in section["rows"] if row["id"] == method)
 
 
 def test_each_measured_method_has_its_estimate_and_what_the_paper_reports(shown, measured):
     section = shown()
-    assert {row["method"] for row in section["rows"]} == set(measured["19"])
+    assert {row["id"] for row in section["rows"]} == set(measured["19"])
     assert row_of(section, "ebm")["measured"]["value"] == measured["19"]["ebm"]["accuracy"]["value"]
     assert row_of(section, "ebm")["reported"] == {"value": 0.957, "ci_low": 0.87, "ci_high": 1.0}
     assert row_of(section, "hybrid_two_way")["reported"]["value"] == 0.87
@@ -42,5 +42,5 @@ def test_scale_development_and_assumptions_are_said(shown):
     caption = " ".join(section["caption"])
     assert "3 seeds, 10 repeats" in caption
     assert "development" in caption
-    assert "handed the true category" in caption
+    assert "given the true category" in caption
     assert [row["told"] for row in section["rows"]][-1]

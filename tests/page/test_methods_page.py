@@ -7,12 +7,12 @@ import pytest
 from page_sections import estimate, percent, section
 
 ROUTE = "#/methods"
-BLIND = "Methods that have not seen these scenarios"
-IN_VIEW = "Made with these scenarios in view"
-TOLD = "Handed the true category"
+HELD_OUT = "Held out"
+DEVELOPMENT = "Development"
+GIVEN = "Given the true category"
 
 
-def rows_of(page, group=BLIND):
+def rows_of(page, group=HELD_OUT):
     """Cells of the rows of one table, by the method's label."""
     rows = page.locator(f'[data-group="{group}"] tbody tr')
     return {
@@ -23,7 +23,7 @@ def rows_of(page, group=BLIND):
     }
 
 
-def headings(page, group=BLIND):
+def headings(page, group=HELD_OUT):
     return page.locator(f'[data-group="{group}"] thead th').all_inner_texts()
 
 
@@ -76,30 +76,30 @@ def test_committed_only_shows_how_often_a_committed_answer_is_right(page_at):
     expect_column(page, 0, "19", "all", "accuracy_when_committed")
 
 
-def test_methods_that_are_handed_the_true_category_are_hidden_until_asked_for(page_at):
+def test_methods_that_are_given_the_true_category_are_hidden_until_asked_for(page_at):
     page = page_at(ROUTE)
     assert "Simulated human" not in page.locator("main").inner_text()
-    page.get_by_label("show methods that are handed the true category").check()
-    assert set(rows_of(page, TOLD)) == {"Simulated human", "Hybrid, three-way"}
+    page.get_by_label("show methods that are given the true category").check()
+    assert set(rows_of(page, GIVEN)) == {"Simulated human", "Hybrid, three-way"}
 
 
 def test_methods_made_with_the_scenarios_in_view_stand_apart_with_the_reason(page_at):
     page = page_at(ROUTE)
-    assert "Invariants" in rows_of(page, IN_VIEW)
+    assert "Invariants" in rows_of(page, DEVELOPMENT)
     assert "Invariants" not in rows_of(page)
-    assert "development" in page.locator(f'[data-group="{IN_VIEW}"] .note').inner_text()
+    assert "in view" in page.locator(f'[data-group="{DEVELOPMENT}"] .note').inner_text()
 
 
 def test_headings_sort_by_keyboard_and_switches_keep_the_order(page_at):
     page = page_at(ROUTE)
-    heading = page.locator(f'[data-group="{BLIND}"] thead button', has_text="Method")
+    heading = page.locator(f'[data-group="{HELD_OUT}"] thead button', has_text="Method")
     heading.focus()
     page.keyboard.press("Enter")
     labels = list(rows_of(page))
     assert labels == sorted(labels, key=str.lower)
     page.get_by_role("radio", name="1", exact=True).check()
     assert list(rows_of(page)) == labels
-    accuracy = page.locator(f'[data-group="{BLIND}"] thead button', has_text="Accuracy")
+    accuracy = page.locator(f'[data-group="{HELD_OUT}"] thead button', has_text="Accuracy")
     accuracy.first.click()
     values = [cells[0] for cells in rows_of(page).values() if cells[0][0].isdigit()]
     numbers = [float(value.split()[0]) for value in values]
@@ -111,7 +111,7 @@ def test_the_confusions_open_and_close_by_keyboard_and_give_the_focus_back(page_
     button = page.locator('button.opens[data-method="random_forest"]')
     button.focus()
     page.keyboard.press("Enter")
-    dialog = page.get_by_role("dialog", name="What Random forest takes each cause for")
+    dialog = page.get_by_role("dialog", name="What Random forest takes each category for")
     dialog.wait_for()
     counts = section("methods")["confusions"]["19"]["random_forest"]["all"]
     shown = dialog.locator("table.confusion tbody tr").evaluate_all(

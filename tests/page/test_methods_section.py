@@ -103,12 +103,12 @@ def test_confusions_hold_every_scenario_once_and_their_diagonal_is_the_recall():
 
 def test_methods_are_marked_as_the_catalogue_marks_them():
     by_name = {method["id"]: method for method in made()["methods"]}
-    assert {name for name, method in by_name.items() if method["simulated"]} == {
+    assert {name for name, method in by_name.items() if method["told"]} == {
         "simulated_human",
         "hybrid",
     }
-    assert by_name["invariants"]["in_view"]
-    assert not by_name["ending"]["in_view"]
+    assert by_name["invariants"]["development"]
+    assert not by_name["ending"]["development"]
     assert not by_name["mistral_7b"]["measured"]
     assert by_name["random_forest"]["reported"]["accuracy"] == 0.957
 

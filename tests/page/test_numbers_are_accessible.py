@@ -1,4 +1,4 @@
-"""Methods, reported numbers and rules meet axe in both themes, on a desk and on a phone."""
+"""Methods and reported numbers meet axe in both themes, on a desk and on a phone."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ OPENED = {
     "#/methods": lambda page: page.locator(".risk .drawn .line").first.wait_for(),
     "#/methods?simulated=1": lambda page: page.locator("button.opens").first.click(),
     "#/reported?section=Table+1": lambda page: page.locator(".reported summary").first.click(),
-    "#/try": lambda page: page.get_by_role("button", name="Show me with an example").click(),
 }
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+
 from page_sections import estimate, section
 
 ROUTE = "#/reported"
@@ -22,21 +25,34 @@ def kept(**wanted):
     )
 
 
-def test_every_entry_is_shown_and_counted(page_at):
+def tally(text):
+    """By verdict the count that stands before its label."""
+    found = {
+        verdict: re.search(rf"(\d+) {label}", text)
+        for verdict, label in section("reported")["verdicts"].items()
+    }
+    return {verdict: int(match[1]) for verdict, match in found.items() if match}
+
+
+def test_rows_and_claims_are_counted_apart_and_alike_wherever_they_are(page_at):
     page = page_at(ROUTE)
-    assert shown(page).count() == kept()
-    counts = section("reported")["counts"]
-    text = page.locator("main").inner_text()
-    assert f"{counts['numbers']} entries" in text
-    assert f"finds {counts['verdicts']['inconsistent']} inconsistent" in text
+    rows, counts = section("reported")["rows"], section("reported")["counts"]
+    text, said = page.locator("main").inner_text(), page.locator("#counted").inner_text()
+    of_rows, of_claims = said.partition("itself: ")[2].split("; ")
+    assert shown(page).count() == counts["rows"] == kept()
+    assert tally(of_rows) == Counter(row["verdict"] for row in rows)
+    assert sum(tally(of_rows).values()) == counts["rows"]
+    assert tally(of_claims) == counts["verdicts"]
+    assert set(re.findall(r"(\d+) claims", text)) == {str(counts["claims"])}
+    assert int(re.search(r"(\d+) more are statements", text)[1]) + counts["numbers"] == len(rows)
 
 
 def test_filters_leave_what_they_say(page_at):
     page = page_at(ROUTE)
-    page.get_by_label("Place in the paper").select_option("Section 6.1")
+    page.get_by_label("Place in the original").select_option("Section 6.1")
     assert shown(page).count() == kept(place="Section 6.1")
-    page.get_by_label("Place in the paper").select_option("")
-    page.get_by_label("Verdict of the audit").select_option("inconsistent")
+    page.get_by_label("Place in the original").select_option("")
+    page.get_by_label("The original against itself").select_option("inconsistent")
     assert shown(page).count() == kept(verdict="inconsistent")
     page.get_by_label("Number of ours").select_option("without")
     assert shown(page).count() == kept(verdict="inconsistent", ours=False)
@@ -68,7 +84,7 @@ def test_a_row_has_the_paper_s_number_ours_and_the_verdict(page_at):
     text = row.inner_text()
     assert "57.1 %" in text
     assert estimate(*(ours[key] for key in ("value", "ci_low", "ci_high"))) in text
-    assert entry["verdict"] in text
+    assert section("reported")["verdicts"][entry["verdict"]] in text
 
 
 def test_a_verdict_opens_by_keyboard(page_at):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+from collections import Counter
 from functools import cache
 
 import polars as pl
@@ -94,6 +95,15 @@ def test_the_counts_are_those_of_the_audit_itself():
         assert count == round(rate["value"] * rate["n"])
 
 
+def test_rows_are_counted_as_shown_and_claims_once_however_many_rows_they_bear_on():
+    rows, counts = made()["rows"], made()["counts"]
+    claims = {part["claim"]: part["verdict"] for row in rows for part in row["audit"]}
+    statements = [row for row in rows if row["unit"] == "statement"]
+    assert counts["rows"] == len(rows) == counts["numbers"] + len(statements)
+    assert counts["claims"] == len(claims)
+    assert counts["verdicts"] == Counter(claims.values())
+
+
 def test_the_committed_page_has_the_section_that_python_makes():
     assert section("reported") == json.loads(json.dumps(made()))
 
@@ -101,8 +111,9 @@ def test_the_committed_page_has_the_section_that_python_makes():
 def test_a_number_bears_the_worst_verdict_of_the_claims_that_test_it():
     for row in made()["rows"]:
         if row["audit"]:
-            ranks = [VERDICTS.index(part["verdict"]) for part in row["audit"]]
-            assert VERDICTS.index(row["verdict"]) == min(ranks)
+            order = list(VERDICTS)
+            ranks = [order.index(part["verdict"]) for part in row["audit"]]
+            assert order.index(row["verdict"]) == min(ranks)
         else:
             assert row["verdict"] == "not audited"
 

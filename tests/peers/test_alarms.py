@@ -53,22 +53,6 @@ def test_the_first_alarm_detects_and_the_first_that_points_to_a_category_names_i
     assert (row["detected"], row["step"], row["prediction"]) == (True, 20, "optimization")
 
 
-def test_alarms_without_a_category_are_detections_alone():
-    row = said(alarms_of(("a", "composer", "NaNMonitor", 1.0, 5)), "composer")
-    assert (row["detected"], row["prediction"]) == (True, "abstain")
-
-
-def test_of_alarms_of_one_step_the_rule_that_stands_first_counts():
-    row = said(
-        alarms_of(
-            ("a", "sagemaker_debugger", "NLPSequenceRatio", 1.0, 7),
-            ("a", "sagemaker_debugger", "Overfit", 1.0, 7),
-        ),
-        "sagemaker_debugger",
-    )
-    assert row["prediction"] == "optimization"
-
-
 def test_a_person_checks_a_condition_of_every_rule_and_all_of_the_one_that_decided():
     rules = len(rules_of("sagemaker_debugger"))
     nothing = said(alarms_of(), "sagemaker_debugger")
@@ -92,8 +76,3 @@ def test_what_the_mapping_does_not_know_is_one_clear_line():
     )
     with pytest.raises(BadInputError, match="'oracle' is no peer"):
         refuse_unmapped(verdicts("oracle", []), "x.parquet")
-
-
-def test_what_the_mapping_knows_is_accepted():
-    refuse_unmapped(verdicts("runmedic", ["overfitting", "non_finite/sudden"]), "x.parquet")
-    refuse_unmapped(verdicts("runmedic", []), "x.parquet")

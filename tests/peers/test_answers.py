@@ -27,29 +27,10 @@ def test_an_issue_without_a_category_is_a_detection_and_an_abstention():
     assert made.category is None
 
 
-def test_a_remark_beside_a_problem_takes_nothing_back():
-    reading = Reading(("divergence", "overfitting"), ("warning", "info"))
-    assert verdict(standards()["runmedic"], "run", "csv", reading).detected
-
-
 def test_a_remark_detects_nothing_and_answers_nothing():
     made = verdict(standards()["runmedic"], "run", "csv", Reading(("overfitting",), ("info",)))
     assert not made.detected
     assert made.category is None
-
-
-def test_a_weak_signal_detects_nothing():
-    reading = Reading(("lr_too_high",), ("warning",), (0.2,))
-    made = verdict(standards()["training_doctor"], "run", "csv", reading)
-    assert not made.detected
-    assert made.category is None
-    assert made.confidence == 0.2
-
-
-def test_the_confidence_is_that_of_the_issue_which_answers():
-    reading = Reading(("lr_too_high", "overfitting"), ("warning", "warning"), (0.2, 0.9))
-    made = verdict(standards()["training_doctor"], "run", "csv", reading)
-    assert (made.category, made.confidence) == ("optimization", 0.9)
 
 
 def test_the_skill_answers_from_80_percent_on_and_detects_from_70():
@@ -108,17 +89,3 @@ def test_the_skill_answers_for_every_run_and_for_one_without_steps():
     (empty,) = answers.filter(pl.col("run_id") == "no-steps").to_dicts()
     assert empty["issues"] == []
     assert empty["prediction"] == "abstain"
-
-
-def test_answers_of_the_skill_for_a_run_do_not_depend_on_the_others():
-    telemetry = made_up_telemetry()
-    together = skill_answers(telemetry.steps, telemetry.runs["run_id"])
-    alone = pl.concat(
-        skill_answers(telemetry.steps, telemetry.runs["run_id"].filter(pl.Series(mask)))
-        for mask in (
-            [position == own for position in range(telemetry.runs.height)] for own in (0, 1, 2)
-        )
-    )
-    assert alone.equals(
-        together.join(alone.select("run_id"), on="run_id", how="semi", maintain_order="left")
-    )

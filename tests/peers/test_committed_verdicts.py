@@ -9,7 +9,6 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from failbench.peers.answers import recorded_answers
 from failbench.peers.mapping import mapping
 from failbench.peers.record import KINDS, installed_peers, record_peers
 from failbench.peers.recorder import digest_of, record
@@ -63,22 +62,6 @@ def test_every_verdict_is_of_the_version_that_is_compared_with():
 def test_every_issue_that_was_reported_is_mapped():
     reported = committed().explode("issues").drop_nulls("issues").select("peer", "issues")
     assert set(reported.iter_rows()) <= set(mapping())
-
-
-def test_each_issue_has_a_severity_and_a_confidence_if_any_has_one():
-    issues, severities, confidences = (
-        committed()[name].list.len() for name in ("issues", "severities", "confidences")
-    )
-    assert (issues == severities).all()
-    assert ((confidences == issues) | (confidences == 0)).all()
-
-
-def test_a_replay_gives_the_same_answers_whatever_the_order_of_rows():
-    table = committed()
-    answers = recorded_answers(table)
-    assert answers.equals(recorded_answers(table.reverse()))
-    assert answers.height == table.height
-    assert 0 < answers["detected"].sum() < answers.height
 
 
 @pytest.mark.parametrize("form", SAME_EVERYWHERE)

@@ -9,7 +9,6 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from failbench.errors import BadInputError
 from failbench.peers.default_plus_plus import PACKAGE
 from failbench.peers.gradients import (
     BEFORE,
@@ -49,12 +48,6 @@ def test_right_after_the_backward_pass_they_are_read_as_they_are(model):
     assert not rows["vanishing_read"].any()
 
 
-def test_updates_are_read_as_none_on_a_processor_though_weights_move():
-    moving = observed().filter(pl.col("update") > 0, pl.col("error").is_null())
-    assert moving.height
-    assert set(moving["update_read"]) == {0.0}
-
-
 def test_the_callback_of_the_trainer_is_handed_no_loss():
     rows = observed().filter(pl.col("error").is_null())
     assert rows.filter(way=CALLBACK)["loss_read"].null_count() == STEPS * len(READABLE)
@@ -75,20 +68,6 @@ def test_the_model_for_encoders_reads_no_gradient_and_that_for_decoders_half_of_
     }
     assert shares["bert"] == shares["distilbert"] == 0
     assert 0.45 < shares["gpt2"] < 0.55
-
-
-def test_a_step_that_is_there_twice_is_refused(tmp_path):
-    path = tmp_path / "gradients.csv"
-    write_gradients(pl.concat([observed(), observed().head(1)]), path)
-    with pytest.raises(BadInputError, match="step: is there twice"):
-        read_gradients(path)
-
-
-def test_a_file_that_is_no_table_of_observations_is_refused(tmp_path):
-    path = tmp_path / "gradients.csv"
-    path.write_text("model,way\nbert\n")
-    with pytest.raises(BadInputError, match="no table of observations"):
-        read_gradients(path)
 
 
 @pytest.mark.skipif(find_spec(PACKAGE) is None, reason="needs the peer")

@@ -8,10 +8,10 @@ import pytest
 
 from failbench.causes.catalogue import causes
 from failbench.peers import mapping as mapping_module
-from failbench.peers.mapping import issues_of, mapping, with_variant
+from failbench.peers.mapping import issues_of, mapping
 from failbench.peers.rules import rule_peers, rules_of
 from failbench.peers.skill import PEER, skill_rules
-from failbench.peers.standards import Standard, standards
+from failbench.peers.standards import standards
 
 ENUMERATED = {
     "runmedic": {
@@ -96,13 +96,6 @@ def test_the_issues_that_are_enumerated_are_those_of_the_installed_training_doct
     assert names == ENUMERATED["training_doctor"]
 
 
-def test_every_variant_is_mapped():
-    rows = mapping_module._rows("variants.csv")
-    assert {(row["peer"], f"{row['issue']}/{row['variant']}") for row in rows} == {
-        key for key in mapping() if "/" in key[1]
-    }
-
-
 def test_every_row_has_a_reason_and_a_cause_of_its_category():
     for meant in mapping().values():
         assert len(meant.reason) > 10
@@ -114,25 +107,6 @@ def test_a_cause_of_another_category_is_refused():
     row = {"category": "data_pipeline", "cause": "learning_rate_too_high"}
     with pytest.raises(ValueError, match="is no cause of 'data_pipeline'"):
         mapping_module._category(row)
-
-
-def test_a_category_that_there_is_not_is_refused():
-    with pytest.raises(ValueError, match="'hardware' is no category"):
-        mapping_module._category({"category": "hardware", "cause": ""})
-
-
-@pytest.mark.parametrize(
-    ("issue", "first_cause", "expected"),
-    [
-        ("non_finite", "Exploding gradients: the rate", "non_finite/exploding"),
-        ("non_finite", "Something that no version says", "non_finite"),
-        ("loss_spikes", "3 spike(s) happen early", "loss_spikes/no_warmup"),
-        ("loss_spikes", "Individual bad batches", "loss_spikes"),
-        ("divergence", "Exploding gradients", "divergence"),
-    ],
-)
-def test_a_first_cause_tells_the_variant_of_an_issue(issue, first_cause, expected):
-    assert with_variant("runmedic", issue, first_cause) == expected
 
 
 def test_every_peer_has_a_mapping_and_says_from_where_on_it_stands_by_an_issue():
@@ -152,9 +126,3 @@ def test_a_confidence_bounds_from_itself_on():
     standard = standards()["training_doctor"]
     assert standard.reaches("0.3", "info", 0.3)
     assert not standard.reaches("0.3", "critical", 0.29)
-
-
-def test_a_bound_that_is_no_severity_is_refused():
-    raw = standards()["runmedic"].model_dump() | {"detects_from": "alarming"}
-    with pytest.raises(ValueError, match="'alarming' is no severity"):
-        Standard(**raw)

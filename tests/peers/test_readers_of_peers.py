@@ -6,7 +6,7 @@ import json
 import sys
 from importlib.metadata import PackageNotFoundError
 from importlib.util import find_spec
-from types import ModuleType, SimpleNamespace
+from types import ModuleType
 
 import pytest
 
@@ -44,29 +44,10 @@ def test_runmedic_is_called_as_its_users_call_it(medic, tmp_path):
     assert medic.called == [["diagnose", str(tmp_path), "--json"]]
 
 
-def test_findings_of_all_runs_of_a_folder_are_put_together_by_severity(medic, tmp_path):
-    runs = [
-        {"findings": [finding("overfitting", "warning"), finding("val_below_train", "info")]},
-        {"findings": [finding("divergence", "critical"), finding("overfitting", "info")]},
-    ]
-    medic.says = lambda: print(json.dumps(runs))
-    assert runmedic.read(tmp_path) == Reading(
-        ("divergence", "overfitting", "val_below_train"), ("critical", "warning", "info")
-    )
-
-
 def test_the_first_cause_of_a_finding_tells_its_variant(medic, tmp_path):
     said = finding("non_finite", "critical", "Exploding gradients: too fast", "Sudden blow-up")
     medic.says = lambda: print(json.dumps([{"findings": [said]}]))
     assert runmedic.read(tmp_path).issues == ("non_finite/exploding",)
-
-
-def test_what_runmedic_exits_with_is_kept_without_its_place(medic, tmp_path):
-    def leave():
-        raise SystemExit(f"runmedic: nothing found in {tmp_path}\nmore")
-
-    medic.says = leave
-    assert runmedic.read(tmp_path).unreadable == "runmedic: nothing found in ."
 
 
 def test_what_runmedic_fails_with_is_kept(medic, tmp_path):
@@ -75,78 +56,6 @@ def test_what_runmedic_fails_with_is_kept(medic, tmp_path):
 
     medic.says = fail
     assert runmedic.read(tmp_path).unreadable.startswith("UnicodeDecodeError: 'utf-8'")
-
-
-class Doctor:
-    """Answers with what a test wants."""
-
-    diagnoses = ()
-    loaded = ()
-
-    def __init__(self):
-        self.store = object()
-        Doctor.loaded = ()
-
-    def load(self, path):
-        if not list(path.iterdir()):
-            raise ValueError(f"Cannot read {path}\nmore")
-        Doctor.loaded = ("folder", path.name)
-
-    def analyze(self):
-        return list(self.diagnoses)
-
-
-class Loader:
-    def __init__(self, step_column):
-        self.step_column = step_column
-
-    def load(self, path, store):
-        Doctor.loaded = ("csv", path.name, self.step_column)
-
-
-@pytest.fixture
-def doctor(monkeypatch):
-    package, loaders = ModuleType("training_doctor"), ModuleType("training_doctor.loaders")
-    package.Doctor, loaders.CSVLoader = Doctor, Loader
-    monkeypatch.setitem(sys.modules, "training_doctor", package)
-    monkeypatch.setitem(sys.modules, "training_doctor.loaders", loaders)
-    monkeypatch.setattr(Doctor, "diagnoses", ())
-    return Doctor
-
-
-def diagnosis(name, severity, confidence, step):
-    level = SimpleNamespace(value=severity)
-    return SimpleNamespace(detector_name=name, severity=level, confidence=confidence, step=step)
-
-
-def test_of_each_detector_the_answer_that_it_is_most_sure_of_counts(doctor, tmp_path):
-    (tmp_path / "metrics.csv").write_text("step,loss\n")
-    doctor.diagnoses = (
-        diagnosis("lr_too_low", "warning", 0.4, 100),
-        diagnosis("lr_too_high", "warning", 0.5, 120),
-        diagnosis("lr_too_high", "critical", 0.30000000000000004, 150),
-        diagnosis("lr_too_low", "warning", 0.7, 200),
-    )
-    assert training_doctor.read(tmp_path) == Reading(
-        ("lr_too_high", "lr_too_low"), ("critical", "warning"), (0.3, 0.7)
-    )
-
-
-def test_a_table_is_read_by_its_steps(doctor, tmp_path):
-    (tmp_path / "logs").mkdir()
-    (tmp_path / "logs" / "metrics.csv").write_text("epoch,step,loss\n")
-    training_doctor.read(tmp_path)
-    assert doctor.loaded == ("csv", "metrics.csv", "step")
-
-
-def test_another_log_is_left_to_the_peer_to_recognise(doctor, tmp_path):
-    (tmp_path / "events.out.tfevents.1").write_bytes(b"")
-    training_doctor.read(tmp_path)
-    assert doctor.loaded == ("folder", tmp_path.name)
-
-
-def test_what_training_doctor_fails_with_is_kept_without_its_place(doctor, tmp_path):
-    assert training_doctor.read(tmp_path).unreadable == "ValueError: Cannot read ."
 
 
 def test_a_peer_that_is_not_installed_is_named_with_what_to_do(monkeypatch):

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from failbench.errors import BadInputError
-from failbench.peers.recorder import Peer, digest_of, record
+from failbench.peers.recorder import Peer, record
 from failbench.peers.verdicts import VERDICT_SCHEMA, Reading, read_verdicts
 from failbench.telemetry import write_parquet
 
@@ -66,15 +66,6 @@ def test_what_is_there_of_the_same_log_and_version_is_kept(tmp_path):
     assert again.times == 0
 
 
-def test_another_version_is_asked_again(tmp_path):
-    path = tmp_path / "verdicts.parquet"
-    recorded(path, Asked())
-    newer = Asked(issue="overfitting", version="0.2.0")
-    table = recorded(path, newer)
-    assert newer.times == 4
-    assert table["issues"].to_list() == [["overfitting"]] * 4
-
-
 def test_a_log_that_changed_is_given_again(tmp_path):
     path = tmp_path / "verdicts.parquet"
     recorded(path, Asked())
@@ -106,27 +97,9 @@ def test_what_was_answered_before_a_stop_is_kept(tmp_path):
     assert rest.times == 1
 
 
-def test_a_run_that_nobody_asks_for_any_more_is_left_out(tmp_path):
-    path = tmp_path / "verdicts.parquet"
-    recorded(path, Asked())
-    assert recorded(path, Asked(), runs=RUNS[:1])["run_id"].unique().to_list() == ["run-a"]
-
-
-def test_the_error_of_a_peer_is_kept_without_its_escapes(tmp_path):
-    table = recorded(tmp_path / "verdicts.parquet", Asked(), runs=("odd",))
-    assert table["unreadable"].to_list() == ["no metrics", "no metrics"]
-    assert table["issues"].to_list() == [[], []]
-
-
 def test_an_issue_that_is_not_mapped_stops_the_recording(tmp_path):
     with pytest.raises(ValueError, match="reports 'bad_weather'"):
         recorded(tmp_path / "verdicts.parquet", Asked(issue="bad_weather"))
-
-
-def test_the_digest_tells_names_and_contents_apart():
-    assert digest_of({"a": b"1", "b": b"2"}) == digest_of({"b": b"2", "a": b"1"})
-    digests = [{"a": b"12"}, {"a1": b"2"}, {"a": b"1"}, {"a": b"1", "b": b""}]
-    assert len({digest_of(files) for files in digests}) == len(digests)
 
 
 def test_a_verdict_that_is_there_twice_is_refused(tmp_path):

@@ -6,11 +6,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from failbench.peers.curve_statistics import STATISTICS, Measured
 from failbench.peers.curves import Curves, curves_of, recorded_curves
 from failbench.peers.skill import PEER, reading_of_curves, skill_reading, skill_rules
 from failbench.peers.standards import standards
-from failbench.readers.log import ROW_SCHEMA, Log, Source, joined
+from failbench.readers.log import ROW_SCHEMA, Log, Source
 from failbench.telemetry import STEP_SCHEMA
 
 STEPS = 300
@@ -82,44 +81,15 @@ def test_a_rule_does_not_fire_where_there_is_nothing_to_measure(rule):
     assert not rule.fires(Curves(nothing, nothing, nothing, nothing, nothing))
 
 
-def test_a_loss_that_never_changes_has_no_slope_below_its_own():
-    curves = replace(healthy(), loss=np.full(STEPS, 3.0))
-    assert STATISTICS["longest_flat"](curves, Measured("loss", margin=0.1)) == 0
-
-
 def test_the_thirds_of_a_loss_tell_a_plateau():
     curves = replace(healthy(), loss=3.0 + 0.1 * np.sin(np.arange(STEPS)))
     assert "loss_plateau" in reading_of_curves(curves).issues
-
-
-@pytest.mark.parametrize(
-    ("share", "severity"),
-    [(0.91, None), (0.88, "low"), (0.80, "moderate"), (0.60, "high"), (0.45, "critical")],
-)
-def test_the_gap_grades_overfitting(share, severity):
-    curves = replace(healthy(), training=healthy().validation * share)
-    reading = reading_of_curves(curves)
-    assert dict(zip(reading.issues, reading.severities, strict=True)).get("overfitting") == severity
 
 
 def test_a_rise_of_less_than_the_margin_is_no_divergence():
     curves = healthy()
     small = replace(curves, loss=changed(curves.loss, 250, curves.loss[250] * 1.14))
     assert "loss_divergence" not in reading_of_curves(small).issues
-
-
-def test_a_rise_within_the_usual_spread_is_no_divergence():
-    loss = 3.0 + 2.0 * np.sin(np.arange(STEPS) * 1.9)
-    assert "loss_divergence" not in reading_of_curves(replace(healthy(), loss=loss)).issues
-
-
-def test_a_rise_is_measured_against_the_window_before_it():
-    loss = np.array([1.0, 2.0, 3.0, 2.0, 2.0, 2.0, 2.0, 9.0])
-    curves = replace(healthy(), loss=loss)
-    window = loss[:5]
-    expected = (9.0 - window.mean()) / window.std(ddof=1)
-    value = STATISTICS["rise_over_rolling"](curves, Measured("loss", 5, 0.15))
-    assert value == pytest.approx(expected)
 
 
 def test_two_issues_that_confirm_each_other_are_direct_evidence():
@@ -143,15 +113,6 @@ def test_a_hint_alone_is_not_enough_to_say_that_something_is_wrong():
     )
 
 
-def test_the_most_severe_issue_comes_first():
-    curves = replace(
-        FAULTY["loss_not_finite"], learning_rate=FAULTY["learning_rate_high"].learning_rate
-    )
-    issues = reading_of_curves(curves).issues
-    assert issues[0] == "loss_not_finite"
-    assert issues[-1] == "learning_rate_high"
-
-
 def rows(**columns) -> pl.DataFrame:
     frame = pl.DataFrame(columns)
     missing = [name for name in ROW_SCHEMA if name not in frame.columns]
@@ -171,23 +132,12 @@ def made_up_log() -> Log:
     )
 
 
-def short_log() -> Log:
-    """What a terminal still showed of it."""
-    said = rows(step=[5], split=["train"], loss=[3.0])
-    return Log((Source("console.txt", "printed lines", 1),), said, ())
-
-
 def test_a_validation_is_paired_with_the_training_loss_before_it():
     curves = curves_of(made_up_log())
     np.testing.assert_array_equal(curves.loss, [5.0, 4.0, 3.0, np.nan])
     np.testing.assert_array_equal(curves.validation, [4.5, 3.5])
     np.testing.assert_array_equal(curves.training, [4.0, np.nan])
     assert curves.grad_norm.size == 0
-
-
-@pytest.mark.parametrize("parts", [(made_up_log(), short_log()), (short_log(), made_up_log())])
-def test_of_two_files_the_one_that_says_more_counts(parts):
-    assert curves_of(joined(parts)).loss.size == 4
 
 
 def test_a_log_and_the_telemetry_that_it_tells_have_the_same_curves():

@@ -62,8 +62,9 @@ class Stage:
 
     @property
     def code(self) -> set[str]:
-        """Files and folders of code that it depends on."""
-        return {dep for dep in self.deps if dep.startswith(("src/", "experiments/"))}
+        """Files and folders of code that it depends on; fitted models are data."""
+        code = {dep for dep in self.deps if dep.startswith(("src/", "experiments/"))}
+        return {dep for dep in code if not dep.startswith("src/failbench/fitted/")}
 
     @property
     def params(self) -> set[str]:

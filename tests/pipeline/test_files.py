@@ -39,7 +39,7 @@ def committed() -> list[str]:
 
 
 def test_a_pattern_stands_for_every_name_and_every_ending():
-    assert patterns("a/<method>.{md,tex}") == ["a/*.md", "a/*.tex"]
+    assert patterns("a/<method>.{md,typ}") == ["a/*.md", "a/*.typ"]
 
 
 @pytest.mark.parametrize("path", sorted(set(committed()) - STYLE))

@@ -3,7 +3,6 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
-from pydantic import ValidationError
 
 from failbench.errors import BadInputError
 from failbench.features.catalogue import FEATURE_SETS
@@ -20,7 +19,6 @@ from failbench.prediction.fold_plans import (
 from failbench.prediction.nested_cv import nested_cv
 from failbench.prediction.slices import AcrossArchitectures
 from failbench.prediction.splits import make_splits
-from failbench.predictions import PREDICTION_SCHEMA
 
 TREE = DecisionTreeSettings(inner_folds=2, max_depth=(4,), min_samples_leaf=(1,))
 STUDY = AcrossArchitectures(
@@ -32,7 +30,6 @@ STUDY = AcrossArchitectures(
     feature_sets=("19",),
     seed=3,
 )
-KEY = PREDICTION_SCHEMA.names()[:6]
 
 
 @pytest.fixture(scope="module")
@@ -77,24 +74,6 @@ def test_known_scenarios_are_predicted_on_the_runs_of_one_seed(
 ):
     expected = failing(runs_of_three_architectures).filter(pl.col("seed") == STUDY.known_seed)
     assert sorted(of(predictions, KNOWN_SCENARIOS)["run_id"]) == sorted(expected["run_id"])
-
-
-def test_predictions_have_the_schema_and_no_key_twice(predictions):
-    assert predictions.schema == PREDICTION_SCHEMA
-    assert set(predictions["study"]) == {POOLED, LEFT_OUT, KNOWN_SCENARIOS}
-    assert not predictions.select(KEY).is_duplicated().any()
-
-
-def test_two_workers_give_the_bytes_of_one(features, splits, predictions):
-    parallel = across_architectures(features, splits, "decision_tree", TREE, STUDY, workers=2)
-    assert parallel.write_csv() == predictions.write_csv()
-
-
-def test_repeats_and_feature_sets_are_those_of_the_study(features, splits):
-    wider = STUDY.model_copy(update={"repeats": 2, "feature_sets": ("19", "19+keywords")})
-    predictions = of(across_architectures(features, splits, "decision_tree", TREE, wider), POOLED)
-    key = predictions.select("feature_set", "repeat").unique().sort("feature_set", "repeat")
-    assert key.rows() == [("19", 0), ("19", 1), ("19+keywords", 0), ("19+keywords", 1)]
 
 
 def test_pooling_is_the_main_study_over_all_architectures_and_seeds(
@@ -165,14 +144,3 @@ def test_single_architecture_cannot_be_left_out(features, splits):
     complaint = r"1 architecture was recorded with adamw at scale small; leaving one out takes two"
     with pytest.raises(BadInputError, match=complaint):
         across_architectures(gru, splits, "decision_tree", TREE, STUDY)
-
-
-def test_more_repeats_than_there_are_splits_are_refused(features, splits):
-    more = STUDY.model_copy(update={"repeats": 3})
-    with pytest.raises(BadInputError, match=r"across_architectures\.repeats: 3 are wanted"):
-        across_architectures(features, splits, "decision_tree", TREE, more)
-
-
-def test_feature_set_that_does_not_exist_is_refused():
-    with pytest.raises(ValidationError, match=r"'20' is none of '19', '19\+keywords'"):
-        AcrossArchitectures.model_validate(STUDY.model_dump() | {"feature_sets": ["20"]})

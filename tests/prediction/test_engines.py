@@ -12,7 +12,6 @@ import pytest
 from failbench.errors import BadInputError
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.methods.classifiers import DecisionTreeSettings
-from failbench.prediction import workers
 from failbench.prediction.nested_cv import nested_cv
 from failbench.prediction.splits import make_splits
 from failbench.prediction.workers import ENGINE, parallel_map
@@ -83,15 +82,6 @@ def test_workers_with_other_versions_are_refused(on_dask, monkeypatch):
         parallel_map(abs, [(-1,)], workers=2)
 
 
-@pytest.mark.system
-def test_a_cluster_without_workers_is_refused(monkeypatch):
-    distributed = pytest.importorskip("distributed", reason="needs the extra `cluster`")
-    with distributed.LocalCluster(n_workers=0, dashboard_address=":0") as cluster:
-        monkeypatch.setenv(ENGINE, f"dask:{cluster.scheduler_address}")
-        with pytest.raises(BadInputError, match=r"has no workers\. Start them with `dask worker"):
-            parallel_map(abs, [(-1,)], workers=2)
-
-
 @pytest.mark.parametrize("name", ["", "ray", "dask", "dask:", "loky:tcp://elsewhere:8786"])
 def test_an_engine_that_is_unknown_is_refused(monkeypatch, name):
     monkeypatch.setenv(ENGINE, name)
@@ -108,19 +98,3 @@ def test_dask_that_is_not_installed_is_named_with_its_remedy(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(BadInputError, match="Dask, which is not installed"):
         parallel_map(abs, [(-1,)], workers=1)
-
-
-@pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "carrier-pigeon://home"])
-def test_a_scheduler_that_does_not_answer_is_one_line(monkeypatch, address):
-    pytest.importorskip("distributed", reason="needs the extra `cluster`")
-    monkeypatch.setenv(ENGINE, f"dask:{address}")
-    monkeypatch.setattr(workers, "CONNECT_SECONDS", 0.2)
-    with pytest.raises(BadInputError, match="gets no answer") as error:
-        parallel_map(abs, [(-1,)], workers=1)
-    assert "\n" not in str(error.value)
-    assert f"dask:{address}" in str(error.value)
-
-
-def test_an_unset_engine_is_loky(monkeypatch):
-    monkeypatch.delenv(ENGINE, raising=False)
-    assert parallel_map(pow, [(2, 3), (3, 2)], workers=2) == [8, 9]

@@ -106,18 +106,7 @@ def test_plan_that_keeps_nothing_back_is_refused():
         FoldPlan(NESTED_CV, 0, 0)
 
 
-def test_a_second_fold_without_a_first_is_refused():
-    with pytest.raises(ValueError, match="a second fold only beside a first"):
-        FoldPlan(LEFT_OUT, 0, 0, left_out="bert", also=1)
-
-
 def test_architecture_that_was_not_recorded_cannot_be_tested(splits, runs):
     plan = FoldPlan(LEFT_OUT, 0, 0, split=0, left_out="t5")
     with pytest.raises(BadInputError, match="fold 0 of leave_one_architecture_out has no run to t"):
         plan.rows(splits, runs)
-
-
-def test_only_architecture_cannot_be_left_out(splits, runs):
-    plan = FoldPlan(KNOWN_SCENARIOS, 0, 0, left_out="gru")
-    with pytest.raises(BadInputError, match="known_scenarios has no run to train on"):
-        plan.rows(splits, runs.filter(pl.col("architecture") == "gru"))

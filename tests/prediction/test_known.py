@@ -12,14 +12,13 @@ from failbench.methods.catalogue import MONITOR_METHODS
 from failbench.methods.classifiers import RandomForestSettings
 from failbench.methods.monitor_methods import NoSettings
 from failbench.monitor.end import End
-from failbench.monitored.fitting import setting_of
 from failbench.monitored.known import COURSE_SCHEMA, FLAGS, known_course, known_table
 from failbench.monitored.verdicts import OWN, verdict_table
 from failbench.prediction.across_architectures import across_architectures
-from failbench.prediction.fold_plans import KNOWN_SCENARIOS, LEFT_OUT, POOLED
+from failbench.prediction.fold_plans import LEFT_OUT, POOLED
 from failbench.prediction.known import Known, read_by
 from failbench.prediction.nested_cv import nested_cv
-from failbench.prediction.slices import AcrossArchitectures, RunSetting
+from failbench.prediction.slices import AcrossArchitectures
 from failbench.prediction.splits import make_splits
 from failbench.vocabulary import ABSTAIN
 from made_up_known import judged, made_up_known
@@ -112,13 +111,6 @@ def test_what_a_log_says_after_the_failure_is_not_known_of_it(failed, answer):
     assert row["ended_completed"] == (failed is None)
 
 
-def test_snapshots_of_one_run_differ_by_their_steps(known):
-    snapshots = pl.DataFrame({"run_id": ["both@29", "both@30", "both@59"], "x": [1.0, 2.0, 3.0]})
-    table = known.beside_snapshots(snapshots)
-    assert table["run_id"].to_list() == snapshots["run_id"].to_list()
-    assert table["broke_labels_are_classes"].to_list() == [0.0, 1.0, 1.0]
-
-
 def test_logic_alone_speaks_of_an_architecture_that_is_left_out(known, features):
     own, left = (
         {row["run_id"]: row for row in known.beside(features, left_out=name).to_dicts()}
@@ -160,12 +152,6 @@ def test_known_is_read_by_the_methods_of_the_monitor_alone():
     assert all(read_by(["ebm", name]) for name in MONITOR_METHODS)
 
 
-def test_a_setting_is_named_as_its_recordings_are():
-    for scale in ("small", "paper"):
-        setting = RunSetting(architecture="bert", optimizer="sgd", scale=scale)
-        assert setting.name == setting_of(setting.model_dump())
-
-
 def accuracy(predictions):
     return (predictions["prediction"] == predictions["category"]).mean()
 
@@ -201,23 +187,3 @@ def test_bounds_of_an_architecture_count_where_it_is_not_left_out(runs_of_three_
     wrong = of[LEFT_OUT,].filter(pl.col("prediction") != pl.col("category"))
     assert set(wrong["category"]) == {"unknown"}
     assert accuracy(of[LEFT_OUT,]) == pytest.approx(0.8)
-
-
-@pytest.mark.parametrize("seeds", [(0,), (1,), (0, 1)])
-def test_methods_of_the_monitor_are_asked_of_the_seeds_that_it_watched(
-    seeds, runs_of_three_architectures
-):
-    features = runs_of_three_architectures
-    study = STUDY.model_copy(update={"monitored_seeds": seeds, "known_seed": seeds[0]})
-    watched = features.filter(pl.col("kind") == "failure", pl.col("seed").is_in(seeds))
-    splits = make_splits(features.select("scenario", "category").drop_nulls().unique(), 2, 1, 0)
-    known = made_up_known(watched, ("bert-adamw", "gru-adamw", "lstm-adamw"))
-    predictions = across_architectures(
-        features, splits, "invariants", NoSettings(), study, known=known
-    )
-    of_seed = watched.filter(pl.col("seed") == seeds[0])
-    expected = {POOLED: watched, LEFT_OUT: watched, KNOWN_SCENARIOS: of_seed}
-    if len(seeds) == 1:
-        del expected[KNOWN_SCENARIOS]  # with one seed there is nothing to learn from
-    tested = {study: sorted(part["run_id"]) for (study,), part in predictions.group_by("study")}
-    assert tested == {name: sorted(runs["run_id"]) for name, runs in expected.items()}

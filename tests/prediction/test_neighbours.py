@@ -49,13 +49,6 @@ def test_distances_do_not_depend_on_the_unit_of_a_feature(runs):
     assert again["distance"].to_list() == pytest.approx(neighbours["distance"].to_list())
 
 
-def test_what_is_missing_lies_at_the_median(runs):
-    table = placed(runs, unknown_0=None)
-    at_median = table["max_loss"].median()
-    expected = table.filter(pl.col("max_loss") == at_median)["scenario"].to_list()
-    assert nearest(nearest_scenarios(table, ["max_loss"], 1), "unknown_0") == expected
-
-
 def test_an_unknown_scenario_is_no_neighbour_where_known_causes_are_asked_for(runs):
     table = placed(runs, unknown_0=0.0, unknown_1=0.1, optimization_1=2.0)
     assert nearest(nearest_scenarios(table, ["max_loss"], 1), "unknown_0") == ["unknown_1"]
@@ -75,13 +68,6 @@ def test_two_scenarios_are_as_far_apart_as_their_runs_are_on_average(runs):
     assert nearest(both, "unknown_0") == ["data_pipeline_0", "optimization_1"]
     near, further = both.filter(scenario="unknown_0")["distance"]
     assert further == pytest.approx(1.5 * near)
-
-
-def test_runs_that_are_alike_change_no_neighbour(runs):
-    twice = pl.concat([runs, runs.with_columns(run_id=pl.format("{}-again", "run_id"))])
-    once = nearest_scenarios(runs, ["max_loss", "mean_loss"], 3)
-    again = nearest_scenarios(twice, ["max_loss", "mean_loss"], 3)
-    assert again.drop("distance").equals(once.drop("distance"))
 
 
 def test_more_neighbours_than_there_are_others_are_refused(runs):

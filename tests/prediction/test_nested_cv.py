@@ -42,16 +42,6 @@ def test_each_run_is_predicted_once_a_repeat_and_feature_set(predictions, failur
     assert predictions.equals(predictions.sort(PREDICTION_SCHEMA.names()[:6]))
 
 
-def test_rows_carry_the_keys_of_their_run(predictions, failures):
-    keys = ["run_id", "scenario", "category", "architecture", "optimizer", "scale", "seed"]
-    assert (
-        predictions.select(keys)
-        .unique()
-        .sort("run_id")
-        .equals(failures.select(keys).sort("run_id").cast({"seed": pl.Int32}))
-    )
-
-
 def test_runs_are_tested_in_the_fold_of_their_scenario(predictions, splits):
     rows = predictions.join(splits, on=["repeat", "scenario"], suffix="_of_scenario")
     assert rows.height == predictions.height
@@ -72,25 +62,6 @@ def test_two_workers_give_the_bytes_of_one(predictions, failures, successes, spl
         failures, successes, splits, "random_forest", FOREST, FEATURE_SETS, seed=5, workers=2
     )
     assert parallel.write_csv() == predictions.write_csv()
-
-
-def test_another_seed_gives_other_fits(predictions, failures, successes, splits):
-    other = nested_cv(failures, successes, splits, "random_forest", FOREST, FEATURE_SETS, seed=6)
-    assert not other.equals(predictions)
-
-
-def test_a_fold_is_predicted_alike_alone_and_among_others(predictions, failures, successes, splits):
-    single_fold = (pl.col("repeat") == 1) & (pl.col("fold") == 2)
-    alone = nested_cv(
-        failures,
-        successes,
-        splits.filter(single_fold),
-        "random_forest",
-        FOREST,
-        FEATURE_SETS,
-        seed=5,
-    )
-    assert alone.equals(predictions.filter(single_fold))
 
 
 def test_the_order_of_rows_does_not_matter(predictions, failures, successes, splits):

@@ -76,12 +76,6 @@ def test_splits_depend_on_the_seed_alone_and_not_on_the_order_of_scenarios():
     assert not splits.equals(make_splits(table, 5, 2, seed=4))
 
 
-def test_repeats_differ():
-    splits = make_splits(scenarios_of(dict(COUNTS)), 5, 2, seed=0)
-    first, second = (splits.filter(pl.col("repeat") == repeat).drop("repeat") for repeat in (0, 1))
-    assert not first.equals(second)
-
-
 def test_all_runs_of_a_scenario_are_tested_together():
     table = scenarios_of(dict(COUNTS))
     splits = make_splits(table, 5, 1, seed=0)
@@ -94,12 +88,6 @@ def test_all_runs_of_a_scenario_are_tested_together():
 def test_a_category_with_fewer_scenarios_than_folds_is_refused():
     with pytest.raises(BadInputError, match="unknown has 3 scenarios, fewer than 5 folds"):
         make_splits(scenarios_of({**COUNTS, "unknown": 3}), 5, 1, seed=0)
-
-
-def test_a_scenario_that_occurs_twice_is_refused():
-    table = scenarios_of(dict(COUNTS))
-    with pytest.raises(BadInputError, match="an id occurs twice"):
-        make_splits(pl.concat([table, table[:1]]), 5, 1, seed=0)
 
 
 def test_splits_of_other_scenarios_are_refused():

@@ -15,7 +15,7 @@ torch = pytest.importorskip("torch", reason="a preflight looks at a live process
 from torch import nn  # noqa: E402
 
 from failbench.preflight.capacity import free_bytes  # noqa: E402
-from failbench.preflight.memory import Memory, margin  # noqa: E402
+from failbench.preflight.memory import margin  # noqa: E402
 from failbench.preflight.optimizer_memory import state_of  # noqa: E402
 from failbench.preflight.preflight import capacity_of, preflight  # noqa: E402
 from failbench.preflight.tensors import size_of  # noqa: E402
@@ -114,11 +114,6 @@ def test_a_step_that_needs_more_than_there_is_will_crash():
     assert preflight(model, optimizer, LOSS, batch, capacity_bytes=enough).findings == ()
 
 
-def memory_of(**changes):
-    empty = dict.fromkeys(Memory.__dataclass_fields__, 0)
-    return Memory(**{**empty, "first": True, "largest": None, **changes})
-
-
 def cause(loss=LOSS, model=None, batch=None):
     built, usual = perceptron()
     model, batch = model or built, batch or usual
@@ -134,20 +129,6 @@ def test_the_largest_part_names_the_cause():
         return LOSS(outputs, labels) + (outputs[None] - outputs[:, None]).square().mean()
 
     assert cause(loss=differences) == "tensor_blows_up"
-
-
-def test_logits_of_a_large_vocabulary_are_the_models():
-    model = nn.Sequential(nn.Embedding(9, 8), nn.Linear(8, 20000))
-    batch = (torch.zeros(300).long(), torch.zeros(300).long())
-    assert cause(model=model, batch=batch) == "model_exceeds_memory"
-
-
-def test_a_phase_is_passed_in_the_order_of_a_step():
-    memory = memory_of(parameters=10, forward_peak=5, backward_peak=9, gradients=10, update_peak=1)
-    assert memory.peaks == {"forward pass": 15, "backward pass": 19, "update": 21}
-    assert memory.exceeded(14) == "forward pass"
-    assert memory.exceeded(20) == "update"
-    assert memory.exceeded(21) is None
 
 
 def test_what_is_free_is_less_under_a_limit_of_the_process():

@@ -44,12 +44,6 @@ def test_a_layer_that_was_replaced_after_the_optimizer_was_made():
     assert "2 of 4" in findings["strangers_in_optimizer"].what
 
 
-def test_an_optimizer_without_parameters():
-    model, optimizer = made()
-    optimizer.param_groups[0]["params"] = []
-    assert said(model, optimizer)["optimizer_empty"].severity == "failure"
-
-
 @pytest.mark.parametrize(
     ("rate", "kind", "severity"),
     [
@@ -63,12 +57,6 @@ def test_rates_that_move_nothing_or_the_wrong_way(rate, kind, severity):
     model, optimizer = made()
     optimizer.param_groups[0]["lr"] = rate
     assert said(model, optimizer)[kind].severity == severity
-
-
-def test_an_optimizer_that_climbs():
-    model, optimizer = made()
-    optimizer.param_groups[0]["maximize"] = True
-    assert said(model, optimizer)["maximizes"].cause == "objective_reversed"
 
 
 def test_everything_frozen_is_a_crash_and_a_part_is_a_note():

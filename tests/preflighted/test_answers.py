@@ -16,13 +16,6 @@ def row(**values):
     return {**empty, "run_id": "a", "look": "start", **values}
 
 
-def test_what_was_written_is_read(tmp_path):
-    path = tmp_path / "answers.parquet"
-    table = pl.DataFrame([row(findings=["tight"], reached=True)], schema=ANSWER_SCHEMA)
-    table.write_parquet(path)
-    assert read_answers(path).equals(table)
-
-
 @pytest.mark.parametrize("content", [None, b"", b"\x93 no table"])
 def test_a_missing_or_damaged_file_is_named(tmp_path, content):
     path = tmp_path / "answers.parquet"

@@ -102,14 +102,6 @@ def test_every_model_answers_every_problem_and_a_second_recording_does_nothing(
     assert read_traces(folders.data / TRACES).equals(traces)
 
 
-def test_all_are_recorded_again_when_asked(folders, one_process):
-    list(record(folders))
-    assert list(folders.work.iterdir()) == []
-    before = (folders.data / TRACES).read_bytes()
-    assert len(list(record(folders, again=True))) == 3
-    assert (folders.data / TRACES).read_bytes() == before
-
-
 def test_an_interrupted_recording_goes_on_and_ends_alike(folders, one_process, tmp_path):
     list(record(folders))
     whole = (folders.data / TRACES).read_bytes(), (folders.data / MODELS).read_bytes()
@@ -136,19 +128,6 @@ def test_a_changed_condition_is_recorded_again_and_the_others_are_kept(
     kept = before["model"] != "short-char-1"
     assert after.filter(kept).equals(before.filter(kept))
     assert names(folders) == []
-
-
-def test_prompts_in_another_vocabulary_are_put_to_the_same_weights(folders, one_process):
-    for name in ("healthy-char-1", "mismatch-char-1"):
-        record_model(folders, name)
-    assert len(list(folders.work.glob("*.pt"))) == 1
-    list(record(folders))
-    traces = read_traces(folders.data / TRACES)
-    healthy, mismatch = (
-        traces.filter(model=f"{name}-char-1")["prompt_ids"] for name in ("healthy", "mismatch")
-    )
-    assert healthy.list.len().equals(mismatch.list.len())
-    assert not healthy.equals(mismatch)
 
 
 @pytest.mark.system

@@ -11,7 +11,7 @@ import pytest
 from failbench.errors import BadInputError
 from failbench.reasoning.declared import read_grid
 from failbench.reasoning.grid import MAKERS, Cell, problems_of, stream
-from failbench.reasoning.problems import ALPHABET, BEFORE_ANSWER, END_OF_PROMPT
+from failbench.reasoning.problems import END_OF_PROMPT
 
 CELLS = [
     Cell(task=task, length=length, depth=depth, trained=True)
@@ -107,22 +107,6 @@ def test_a_guess_is_right_as_often_as_it_says():
         assert problem.guess == 1 / len(printed)
 
 
-def test_problems_have_known_characters_and_their_marks_once(declared):
-    for _, _, problem in declared.problems:
-        assert set(problem.prompt + problem.response) <= set(ALPHABET)
-        assert problem.prompt.index(END_OF_PROMPT) == len(problem.prompt) - 1
-        assert problem.response.count(BEFORE_ANSWER) == 1
-        assert END_OF_PROMPT not in problem.response
-
-
-@pytest.mark.parametrize("cell", CELLS, ids=str)
-def test_fewer_problems_are_the_first_of_more_and_none_is_there_twice(cell):
-    more = problems_of(cell, 40, seed=3)
-    assert problems_of(cell, 15, seed=3) == more[:15]
-    assert len({problem.prompt for problem in more}) == 40
-    assert problems_of(cell, 15, seed=4) != more[:15]
-
-
 def test_what_is_trained_on_is_of_trained_cells_and_never_of_the_test(declared):
     trained = [cell for cell in declared.cells if cell.trained]
     mixture = declared.settings.mixture
@@ -172,9 +156,3 @@ def test_a_broken_grid_is_refused(tmp_path, text, field):
     with pytest.raises(BadInputError) as error:
         read_grid(path)
     assert error.value.field == field
-
-
-def test_a_cell_of_too_few_problems_is_refused():
-    cell = Cell(task="brackets", length=2, depth=1, trained=True)
-    with pytest.raises(BadInputError, match="only 78 problems"):
-        problems_of(cell, 100, seed=0)

@@ -36,13 +36,6 @@ def test_no_text_has_the_ids_of_filling_and_end(made, texts, name):
     assert tokenizer.tokens[: len(SPECIAL)] == SPECIAL
 
 
-def test_merges_make_texts_shorter_and_letters_stand_alone(made, texts):
-    characters, merges = made["char"], made["bpe"]
-    assert sum(len(merges.encode(text)) for text in texts) < 0.85 * sum(map(len, texts))
-    assert sum(len(characters.encode(text)) for text in texts) == sum(map(len, texts))
-    assert not any(len(token) > 1 and any(map(str.isalpha, token)) for token in merges.tokens[2:])
-
-
 def test_a_mismatched_vocabulary_has_the_characters_in_another_order(made):
     right, wrong = made["char"].tokens, made["char_by_frequency"].tokens
     assert set(right) == set(wrong)
@@ -55,9 +48,3 @@ def test_mismatched_merges_agree_on_characters_and_not_on_the_rest(made, declare
     assert right[:alphabet] == wrong[:alphabet]
     assert right[alphabet:] != wrong[alphabet : len(right)]
     assert len(wrong) <= len(right)  # or a model would have no embedding of an id
-
-
-def test_a_tokenizer_is_the_same_each_time(made, declared, texts):
-    again = make(declared.tokenizers["bpe"], declared.cells)
-    assert again.tokens == made["bpe"].tokens
-    assert again.encode(texts[0]) == made["bpe"].encode(texts[0])

@@ -40,10 +40,6 @@ def recorded_again(telemetry: Telemetry, scenario: str) -> Telemetry:
     )
 
 
-def test_empty_folder_knows_nothing(tmp_path: Path) -> None:
-    assert read_known(tmp_path) is None
-
-
 def test_settings_lie_side_by_side_in_files_of_their_own(
     folder: Path, small_telemetry: Telemetry, of_sgd: Telemetry
 ) -> None:
@@ -78,14 +74,3 @@ def test_whole_recording_drops_what_it_does_not_hold(
     back = read_telemetry(folder)
     assert_frame_equal(back.select(pl.col("optimizer") == "adamw").runs, again.runs)
     assert_frame_equal(back.select(pl.col("optimizer") == "sgd").steps, of_sgd.steps)
-
-
-@pytest.mark.parametrize("whole", [True, False])
-def test_files_of_other_settings_are_not_rewritten(
-    folder: Path, small_telemetry: Telemetry, whole: bool
-) -> None:
-    other = folder / "steps" / "transformer-sgd.parquet"
-    other.touch()
-    before = (other.read_bytes(), other.stat().st_mtime_ns)
-    archive(folder, ADAMW, recorded_again(small_telemetry, "no_start"), whole)
-    assert (other.read_bytes(), other.stat().st_mtime_ns) == before

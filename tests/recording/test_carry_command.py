@@ -13,7 +13,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from made_up_campaign import RUNS, MadeUpRuns
+from made_up_campaign import MadeUpRuns
 from polars.testing import assert_frame_equal
 from small_campaign import DETECTOR, OUT_OF_MEMORY, PATIENCE, SCENARIOS
 from small_campaign import RUNS as PLANNED
@@ -24,7 +24,6 @@ from failbench.detector import DetectorParams
 from failbench.params import read_section
 from failbench.recording.archive import archive
 from failbench.recording.campaign import Campaign
-from failbench.recording.carried import CARRIED
 from failbench.recording.corpus_cache import corpus_cache
 from failbench.recording.plan import RecordParams, Setting
 from failbench.recording.sandbox import RunReport
@@ -155,46 +154,6 @@ def made_up_project(
     signal.signal(signal.SIGINT, handler)
 
 
-def fingerprints_of(folder: Path) -> dict[str, str]:
-    runs = read_telemetry(folder / TELEMETRY).runs
-    return dict(runs.select("run_id", "fingerprint").rows())
-
-
-def test_all_fingerprints_of_the_plan_are_renewed_after_a_sample(
-    made_up_project: Path, executed: Counter[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["carry", "--sample", "5", "--seed", "1", "--workers", "1"]) == 0
-    printed = capsys.readouterr().out
-    assert f"5 of {PLANNED} runs were recorded again and are equal in " in printed
-    assert f"The fingerprints of {PLANNED} of {RUNS} runs were carried over." in printed
-    assert executed.total() == 5
-    renewed = [run for run, value in fingerprints_of(made_up_project).items() if value != STALE]
-    assert len(renewed) == PLANNED
-    assert set(executed) == set(pl.read_csv(made_up_project / TELEMETRY / CARRIED)["run_id"])
-
-
-def test_runs_that_differ_are_named_and_no_file_is_changed(
-    made_up_project: Path,
-    made_up_runs: MadeUpRuns,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    before = files_of(made_up_project / TELEMETRY)
-
-    def longer(*arguments: Any) -> RunReport:
-        report = made_up_runs.execute(*arguments)
-        report.steps.append({**report.steps[-1], "step": len(report.steps)})
-        return report
-
-    monkeypatch.setattr("failbench.recording.campaign.execute", longer)
-    assert main(["carry", "--sample", "2", "--workers", "1"]) == 1
-    captured = capsys.readouterr()
-    for run_id in made_up_runs.counts:
-        assert f"\n  {run_id}: steps was " in captured.out
-        assert f"{run_id}: steps was " in captured.err
-    assert files_of(made_up_project / TELEMETRY) == before
-
-
 def test_an_interruption_changes_nothing_and_the_same_command_goes_on(
     made_up_project: Path,
     made_up_runs: MadeUpRuns,
@@ -222,10 +181,3 @@ def test_an_interruption_changes_nothing_and_the_same_command_goes_on(
     assert set(made_up_runs.counts.values()) == {1}
     assert made_up_runs.counts.total() == PLANNED
     assert not journal.exists()
-
-
-def test_an_unknown_scenario_is_refused(
-    made_up_project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["carry", "--except", "no_such_cause"]) == 2
-    assert "there is no scenario 'no_such_cause'" in capsys.readouterr().err

@@ -29,11 +29,10 @@ from failbench.recording.carrying import (
     Repeated,
     candidates,
     drawn_sample,
-    recorded_settings,
     repeat,
 )
 from failbench.recording.plan import PlannedRun, Setting
-from failbench.telemetry import Telemetry, read_telemetry, write_parquet
+from failbench.telemetry import read_telemetry, write_parquet
 
 STALE = "0123456789abcdef"
 """A fingerprint of digits and letters that no code has."""
@@ -98,11 +97,6 @@ def test_runs_of_another_fingerprint_are_candidates_with_the_draw_that_they_were
     assert candidates(again, current, (), RUNS_FILE) == found[:3]
 
 
-def test_a_run_that_the_plan_does_not_have_is_no_candidate(again: Campaign, folder: Path) -> None:
-    again.pairs = [pair for pair in again.pairs if pair.failure.run_id != OUT_OF_MEMORY]
-    assert not any(each.run_id.startswith(OUT_OF_MEMORY) for each in outdated(again, folder))
-
-
 def test_runs_with_the_fault_of_an_excepted_scenario_are_left_out_and_its_twins_are_not(
     again: Campaign, folder: Path
 ) -> None:
@@ -144,17 +138,6 @@ def test_a_sample_is_spread_over_settings_and_kinds_and_drawn_by_the_seed(
     drawn = Counter((each.setting, each.planned.kind) for each in sample)
     fewest = min((drawn[key] for key in there if drawn[key] < there[key]), default=RUNS)
     assert max(drawn.values()) <= fewest + 1
-
-
-def test_a_sample_depends_on_its_seed_and_takes_every_scenario_before_one_twice(
-    again: Campaign, folder: Path
-) -> None:
-    failing = [each for each in outdated(again, folder) if each.planned.kind == "failure"]
-    for seed in range(10):
-        pair = drawn_sample(failing, 2, seed)
-        assert {each.stored["scenario"] for each in pair} == set(SCENARIOS)
-    samples = {tuple(each.run_id for each in drawn_sample(failing, 2, seed)) for seed in range(10)}
-    assert len(samples) > 1
 
 
 def test_equal_runs_carry_all_fingerprints_over_and_change_nothing_else(
@@ -201,40 +184,6 @@ def test_a_loss_that_differs_is_named_with_its_step(again: Campaign, folder: Pat
     assert set(differences.values()) == {None}
 
 
-def test_an_interrupted_sample_is_gone_on_with_where_it_stopped(
-    again: Campaign, folder: Path, campaign_in: Callable[[str], Campaign], executed: Counter[str]
-) -> None:
-    sample = drawn_sample(outdated(again, folder), 6, seed=0)
-    assert len(repeated(again, folder, sample, stop_after=2)) == 2
-    assert executed.total() == 2
-    compared = repeated(campaign_in("again"), folder, sample)
-    assert [each.candidate for each in compared] == sample
-    assert executed == Counter(each.run_id for each in sample)
-
-
-def test_what_was_kept_of_other_code_is_recorded_again(
-    again: Campaign, folder: Path, campaign_in: Callable[[str], Campaign], executed: Counter[str]
-) -> None:
-    sample = drawn_sample(outdated(again, folder), 1, seed=0)
-    repeated(again, folder, sample)
-    mended = campaign_in("again")
-    mended.fingerprint_of = lambda _: "of other code"  # type: ignore[method-assign]
-    repeated(mended, folder, sample)
-    assert executed.total() == 2
-
-
-def test_what_was_compared_is_added_to_what_was_compared_before(
-    again: Campaign, folder: Path
-) -> None:
-    found = outdated(again, folder)
-    first, second = found[:2]
-    carry_over(folder, [first], repeated(again, folder, [first]), seed=0)
-    carry_over(folder, [second], repeated(again, folder, [second]), seed=1)
-    carry_over(folder, [second], repeated(again, folder, [second]), seed=2)  # as after a crash
-    table = read_carried(folder / CARRIED)
-    assert table.select("run_id", "seed").rows() == [(first.run_id, 0), (second.run_id, 2)]
-
-
 def test_a_run_recorded_meanwhile_keeps_the_fingerprint_that_it_was_given(
     again: Campaign, folder: Path
 ) -> None:
@@ -260,7 +209,3 @@ def test_a_table_of_other_columns_is_refused_and_no_fingerprint_written(
     with pytest.raises(BadInputError, match="Restore it from the last commit"):
         carry_over(folder, found, [], seed=0)
     assert set(read_telemetry(folder).runs["fingerprint"]) == {STALE}
-
-
-def test_settings_are_those_of_the_recorded_runs(small_telemetry: Telemetry) -> None:
-    assert recorded_settings(small_telemetry.runs) == [Setting("transformer", "adamw")]

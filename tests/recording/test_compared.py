@@ -88,16 +88,6 @@ def test_nan_is_equal_to_nan_and_to_nothing_else():
     assert (difference.column, difference.step, difference.again) == ("loss", 25, None)
 
 
-@pytest.mark.parametrize(
-    ("column", "value"),
-    [("ending", "timeout"), ("parameters", 1235), ("nominal_clip_norm", 1.0), ("draw", 1)],
-)
-def test_a_column_of_the_run_that_differs_is_named(column, value):
-    stored = recorded()
-    difference = compare(stored, recorded(**{column: value})).difference
-    assert difference == Difference(column, None, stored.run.get(column), value)
-
-
 @pytest.mark.parametrize("column", ["error_type", "error_message"])
 def test_another_error_is_a_difference_and_another_line_of_its_traceback_is_not(column):
     stored = recorded(**BAD_INDEX)
@@ -145,9 +135,3 @@ def test_the_allocation_that_fails_first_may_be_another_and_is_reported():
     mismatch = OUT_OF_MEMORY | {"error_message": "mat1 and mat2 shapes cannot be multiplied"}
     difference = compare(recorded(**OUT_OF_MEMORY), recorded(**mismatch)).difference
     assert difference.column == "error_message"
-
-
-def test_a_run_that_ended_before_its_first_step_has_none_to_compare():
-    assert compare(recorded(0, **OUT_OF_MEMORY), recorded(0, **OUT_OF_MEMORY)) == Comparison(
-        0, 0, True, True, None
-    )

@@ -32,29 +32,6 @@ def test_every_slice_has_text_to_train_on_and_to_hold_out(corpus: Corpus) -> Non
         assert min(map(len, part.training + part.validation)) >= MINIMUM_CHARACTERS
 
 
-def test_slices_are_of_about_equal_length(corpus: Corpus) -> None:
-    lengths = [sum(map(len, part.training)) for part in corpus.slices]
-    assert max(lengths) < 2 * min(lengths)
-
-
-def test_slices_differ_in_subject(corpus: Corpus) -> None:
-    texts = [set(part.training) for part in corpus.slices]
-    for index, one in enumerate(texts):
-        for other in texts[:index]:
-            assert len(one & other) < 0.05 * min(len(one), len(other))
-
-
-def test_statistics_describe_the_slice(corpus: Corpus) -> None:
-    part = corpus.slices[0]
-    ids = [one.ids for one in corpus.tokenizer.encode_batch(list(part.training))]
-    tokens = [token for one in ids for token in one]
-    assert part.statistics["corpus_documents"] == len(part.training)
-    assert part.statistics["corpus_tokens"] == len(tokens)
-    assert part.statistics["corpus_distinct_tokens"] == len(set(tokens))
-    assert part.statistics["corpus_unknown_rate"] == tokens.count(UNKNOWN) / len(tokens)
-    assert 0 < part.statistics["corpus_token_entropy"] < 6.24  # ln 512, if all were as frequent
-
-
 def test_healthy_runs_meet_a_little_of_the_unknown_token(corpus: Corpus) -> None:
     assert all(0 < one.statistics["corpus_unknown_rate"] < 0.05 for one in corpus.slices)
 

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import gc
 import shutil
-import sys
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from failbench.errors import BadInputError
 from failbench.recording import fingerprint as module
 from failbench.recording.corpus_cache import corpus_cache
 from failbench.recording.fingerprint import (
@@ -153,12 +149,6 @@ def test_a_further_module_of_faults_changes_no_other(package: Path) -> None:
     assert loop_code() == kept
 
 
-def test_unknown_fault_is_refused_by_name(package: Path) -> None:
-    complaint = r"data/scenarios: fault\.name: there is no fault 'gremlin'\. Use the name of"
-    with pytest.raises(BadInputError, match=complaint):
-        fault_code("gremlin")
-
-
 @pytest.mark.parametrize("name", module._LOOP_MODULES)
 def test_each_module_of_the_loop_counts_by_what_acts(package: Path, name: str) -> None:
     before = loop_code()
@@ -183,33 +173,6 @@ def test_a_corpus_made_by_other_code_is_kept_elsewhere(package: Path, tmp_path: 
     path.write_text(source.replace('"[BOS]")', '"[BOS]", "[MASK]")'), encoding="utf-8")
     _clear()
     assert corpus_cache(tmp_path) != kept
-
-
-def test_a_corpus_of_another_tokenizer_library_is_kept_elsewhere(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    kept = corpus_cache(tmp_path)
-    monkeypatch.setattr("failbench.recording.corpus_cache.version", lambda _: "0.0.1")
-    assert corpus_cache(tmp_path) != kept
-
-
-def test_workers_of_a_campaign_may_hash_code_at_once() -> None:
-    def interfere(*_: object) -> None:
-        sum(range(20))  # lets another thread go on in the middle of a parse
-
-    paths = sorted(Path(module.__file__).parent.glob("*.py"))
-    interval, threshold = sys.getswitchinterval(), gc.get_threshold()
-    sys.setswitchinterval(1e-6)
-    gc.set_threshold(5)
-    gc.callbacks.append(interfere)
-    try:
-        with ThreadPoolExecutor(4) as pool:
-            trees = list(pool.map(module.parsed, paths * 4))
-    finally:
-        gc.callbacks.remove(interfere)
-        sys.setswitchinterval(interval)
-        gc.set_threshold(*threshold)
-    assert len(trees) == 4 * len(paths)
 
 
 def test_fingerprint_covers_ranges_declaration_and_provenance(ranges: NominalRanges) -> None:

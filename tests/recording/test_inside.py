@@ -9,7 +9,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import polars as pl
 import pytest
 
 from failbench.peers.default_plus_plus import Diagnosis
@@ -122,14 +121,6 @@ def test_a_failing_run_may_take_as_much_memory_more_as_its_twin_took(
     assert (twin.capacity_bytes, failure.capacity_bytes) == (None, 1030)
 
 
-def test_an_answer_is_kept_with_how_far_the_training_is_from_the_recorded_one(
-    campaign: Any, trained: list[RunOrder], record: Callable[..., Any]
-) -> None:
-    row = record(1)[campaign.pairs[1].failure.run_id]
-    assert (row["category"], row["root_cause"], row["columns_measured"]) == ("qkv", "zero_query", 4)
-    assert row["loss_apart"] == pytest.approx(0.05)
-
-
 def test_what_is_recorded_is_not_trained_again_until_the_peer_has_another_version(
     trained: list[RunOrder], record: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -154,12 +145,3 @@ def test_a_training_that_the_peer_ends_has_no_answer_but_its_error(
     row = record(1)[campaign.pairs[1].twin.run_id]
     assert row["unreadable"] == f"{NOT_FINISHED}: RuntimeError: The sizes differ"
     assert row["is_faulty"] is None
-
-
-def test_the_table_is_one_that_can_be_read_again(
-    trained: list[RunOrder], record: Callable[..., Any], tmp_path: Path
-) -> None:
-    record()
-    table = pl.read_parquet(tmp_path / "answers.parquet")
-    assert table["run_id"].is_sorted()
-    assert table.height == 4

@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from failbench.recording.corpus import load_corpus
-from failbench.recording.instrumented import EPOCH_STEPS, InstrumentedRun, additive
+from failbench.recording.instrumented import EPOCH_STEPS, InstrumentedRun
 from failbench.recording.loop import TrainingRun
 from failbench.recording.memory import MemoryMeter
 from failbench.recording.nominal import Nominal, Seeds
@@ -145,9 +145,3 @@ def test_what_a_fault_does_after_steps_is_done_and_stays(
     losses(run, 3)
     assert done == [0, 1, 2]
     assert run.after_step is of_fault
-
-
-def test_a_mask_is_zero_where_a_position_may_be_seen() -> None:
-    mask = additive(torch.tensor([[True, False]]))
-    assert mask[0, 0] == 0
-    assert mask[0, 1] == torch.finfo(torch.float32).min

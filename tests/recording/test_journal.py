@@ -19,10 +19,6 @@ def test_entry_comes_back_as_it_was_written(tmp_path: Path) -> None:
     assert repr(back) == repr(ENTRY)
 
 
-def test_run_that_was_not_recorded_has_no_entry(tmp_path: Path) -> None:
-    assert read_entry(tmp_path, "one") is None
-
-
 def test_full_disk_is_one_error_and_keeps_the_old_entry(tmp_path: Path) -> None:
     write_entry(tmp_path, ENTRY)
     before = (tmp_path / "one.json.gz").read_bytes()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -147,26 +146,6 @@ def test_signatures_read_from_source_are_those_of_the_registered_functions() -> 
         ]
 
 
-def test_every_kind_of_parameter_is_read(module: Path) -> None:
-    source = SOURCE.replace(
-        "run, *, by: float", "run, /, by: float, n=1, *more, late, t='', **rest"
-    )
-    module.write_text(source, encoding="utf-8")
-    (signature, _) = read_outside_faults([str(module)]).added.values()
-    assert signature is not None
-    assert [(each.name, each.kind.name) for each in signature.parameters.values()] == [
-        ("run", "POSITIONAL_ONLY"),
-        ("by", "POSITIONAL_OR_KEYWORD"),
-        ("n", "POSITIONAL_OR_KEYWORD"),
-        ("more", "VAR_POSITIONAL"),
-        ("late", "KEYWORD_ONLY"),
-        ("t", "KEYWORD_ONLY"),
-        ("rest", "VAR_KEYWORD"),
-    ]
-    optional = {each.name for each in signature.parameters.values() if each.default is not EMPTY}
-    assert optional == {"n", "t"}
-
-
 def test_a_fault_of_the_module_has_a_fingerprint_of_its_code(
     module: Path, ranges: NominalRanges, codes_after: Callable[[str, str], OutsideFaults]
 ) -> None:
@@ -179,18 +158,6 @@ def test_a_fault_of_the_module_has_a_fingerprint_of_its_code(
     before = of(read_outside_faults([str(module)]))
     assert of(codes_after("return LOW", "return 7 + LOW")) == before
     assert of(codes_after("return HIGH", "return 5")) != before
-
-
-@pytest.mark.parametrize("by_path", [True, False])
-def test_a_module_is_given_as_a_file_or_by_its_name(
-    module: Path, monkeypatch: pytest.MonkeyPatch, by_path: bool
-) -> None:
-    monkeypatch.syspath_prepend(str(module.parents[1]))
-    name = str(module) if by_path else "added.causes_of_a_test"
-    (found,) = read_outside_faults([name, name]).modules
-    assert (found.path, found.by_path) == (module, by_path)
-    assert found.root == (module.parent if by_path else module.parents[1])
-    assert "added.causes_of_a_test" not in sys.modules
 
 
 def test_paths_in_error_text_begin_in_the_folder_of_the_module(module: Path) -> None:

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from failbench.errors import BadInputError
 from failbench.recording.nominal import Nominal, NominalRanges, draw_nominal
 from failbench.recording.plan import (
     RecordParams,
@@ -70,37 +69,6 @@ def test_pairs_are_recorded_in_random_order_so_that_categories_share_all_hours(
         changes = sum(a.category != b.category for a, b in pairwise(order))
         assert changes > 40
     assert plan_pairs(ADAMW, scenarios, params, SLICES) == pairs
-
-
-def test_each_setting_has_its_own_number_of_seeds_and_successes(
-    scenarios: tuple[Scenario, ...], params: RecordParams
-) -> None:
-    gru = Setting("gru", "adamw", device="cuda")
-    applicable = [scenario for scenario in scenarios if "gru" not in scenario.not_applicable]
-    assert len(plan_pairs(gru, scenarios, params, SLICES)) == len(applicable)
-    assert len(plan_successes(gru, params, SLICES)) == 10
-    more = params.with_seeds(gru, 3)
-    assert len(plan_pairs(gru, scenarios, more, SLICES)) == 3 * len(applicable)
-    assert len(plan_pairs(ADAMW, scenarios, more, SLICES)) == 2 * len(scenarios)
-
-
-def test_setting_that_the_parameters_do_not_name_is_not_planned(params: RecordParams) -> None:
-    complaint = (
-        r"params\.yaml: record\.settings: t5-adamw is not among the settings\. Name it there"
-    )
-    for plan in (
-        lambda: plan_successes(Setting("t5", "adamw"), params, SLICES),
-        lambda: params.with_seeds(Setting("t5", "adamw"), 2),
-    ):
-        with pytest.raises(BadInputError, match=complaint):
-            plan()
-
-
-@pytest.mark.parametrize("name", ["gpt-adamw", "gru", "gru-lion", "gru-adamw-small", "adamw-gru"])
-def test_name_that_is_no_setting_is_refused(params: RecordParams, name: str) -> None:
-    settings = {name: {"seeds": 1, "successes": 10}}
-    with pytest.raises(ValidationError, match=f"{name} is no setting"):
-        RecordParams.model_validate(params.model_dump() | {"settings": settings})
 
 
 def test_twin_differs_from_its_run_in_the_fault_alone(
@@ -240,26 +208,3 @@ def test_a_run_with_a_remedy_differs_from_the_failing_run_in_what_the_remedy_say
         failure.nominal, learning_rate=failure.nominal.learning_rate / 2, clip_norm=0.25
     )
     assert remedied == replace(failing, run_id=planned.run_id, nominal=calmer)
-
-
-def test_a_remedy_may_take_the_place_of_the_fault_with_its_parameters(
-    scenarios: tuple[Scenario, ...], params: RecordParams
-) -> None:
-    (tokens,) = (scenario for scenario in scenarios if scenario.id == "added_tokens")
-    failure = plan_pair(ADAMW, tokens, 0, 0, params, SLICES).failure
-    fault = {"run": failure.run_id, "fault": "added_tokens_with_rows"}
-    (planned,) = plan_remedies(failure, with_remedies(params, rows=fault))
-    assert planned.declaration is not None
-    assert planned.declaration.name == "added_tokens_with_rows"
-    assert planned.declaration.parameters == tokens.fault.parameters
-    assert (planned.onset_step, planned.nominal) == (failure.onset_step, failure.nominal)
-
-
-@pytest.mark.parametrize(
-    "remedy", [{"run": "a", "clip_norm": 0.0}, {"run": "a", "learning_rate_factor": -1}, {}]
-)
-def test_remedy_that_makes_no_sense_is_refused(
-    params: RecordParams, remedy: dict[str, object]
-) -> None:
-    with pytest.raises(ValidationError, match=r"remedies\.bad"):
-        with_remedies(params, bad=remedy)

@@ -10,10 +10,10 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from made_up_campaign import DRAWN_AGAIN, PAIRS, REMEDIED, RUNS, SETTING
+from made_up_campaign import DRAWN_AGAIN, REMEDIED, RUNS, SETTING
 from small_campaign import JOURNAL, PATIENCE, SUCCESSES, wait_until
 
-from failbench.commands.shards import INCOMPLETE, merge_shards, report_shard
+from failbench.commands.shards import INCOMPLETE, merge_shards
 from failbench.errors import BadInputError
 from failbench.recording.archive import archive
 from failbench.recording.campaign import Campaign
@@ -38,11 +38,6 @@ def test_a_shard_that_is_none_is_refused(text):
     with pytest.raises(BadInputError, match="is no part of a plan") as error:
         Shard.parse(text)
     assert repr(text) in str(error.value)
-
-
-def test_a_shard_is_read_as_it_is_written():
-    assert Shard.parse("2/4") == Shard(2, 4)
-    assert str(Shard(2, 4)) == "2/4"
 
 
 def record_shard(campaign: Campaign, shard: Shard = WHOLE) -> list[str]:
@@ -99,27 +94,6 @@ def test_journals_from_other_machines_are_merged_when_they_are_copied_together(
         assert files_of(folder) == files_of(tmp_path / "whole")
 
 
-def test_a_shard_started_before_the_others_records_its_healthy_runs_alone(
-    campaign_in, executed, capsys
-):
-    first, *others = SHARDS
-    campaign = campaign_in("journal")
-    healthy = [run.run_id for run in first.part(campaign.successes)]
-    assert record_shard(campaign, first) == healthy
-    assert [*executed] == healthy
-    assert report_shard(campaign, first) == INCOMPLETE
-    awaited = [run.run_id for run in campaign.successes if run.run_id not in healthy]
-    printed = capsys.readouterr().out
-    assert f"of which {len(awaited)} are missing ({', '.join(awaited)})" in printed
-
-    for shard in others:
-        record_shard(campaign_in("journal"), shard)
-    record_shard(campaign, first)
-    assert report_shard(campaign, first) == 0
-    assert capsys.readouterr().out == "transformer-adamw: shard 3/3 is recorded.\n"
-    assert report_shard(campaign, others[0]) == INCOMPLETE
-
-
 def test_what_is_missing_is_named_and_no_table_is_written(campaign_in, executed, tmp_path, capsys):
     record_shard(campaign_in("journal"))
     lost = tmp_path / "journal" / f"{REMEDIED}.json.gz"
@@ -146,13 +120,6 @@ def test_a_failing_run_of_another_draw_than_its_twin_is_missing(campaign_in, exe
     twin.run["draw"] = 2
     write_entry(tmp_path / "journal", twin)
     assert recorded(campaign).missing == [failing]
-
-
-def test_many_missing_runs_are_counted_and_not_all_named(campaign_in, tmp_path, capsys):
-    campaign = campaign_in("journal")
-    campaign.successes = [*campaign.successes * 3]
-    assert merge_shards(campaign, tmp_path / "out", whole=True) == INCOMPLETE
-    assert capsys.readouterr().out.endswith(f" and {3 * SUCCESSES + 2 * PAIRS + 1 - 20} more.\n")
 
 
 @pytest.mark.system

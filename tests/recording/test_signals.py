@@ -10,7 +10,6 @@ import pytest
 from polars.testing import assert_frame_equal
 from small_campaign import RUNS, SCENARIOS, record
 
-from failbench.errors import BadInputError
 from failbench.monitored.tables import histories, read_monitored
 from failbench.recording.signals import compared_steps, monitor_code
 from failbench.telemetry import Telemetry
@@ -28,13 +27,6 @@ def test_recordings_are_compared_in_what_the_machine_does_not_decide() -> None:
     assert compared_steps(first, [*first[:2], step(2, 1.0)]) == (3, False)
 
 
-def test_the_last_step_of_the_shorter_recording_is_not_compared() -> None:
-    first = [step(0, 3.0), step(1, 2.0), step(2, 1.0)]
-    assert compared_steps(first, [step(0, 3.0), step(1, None)]) == (1, True)
-    assert compared_steps(first, [step(0, 2.0), step(1, None)]) == (1, False)
-    assert compared_steps(first, []) == (0, True)
-
-
 def test_what_reads_logs_is_no_part_of_what_measures(monkeypatch: pytest.MonkeyPatch) -> None:
     from failbench.recording import signals
 
@@ -44,27 +36,6 @@ def test_what_reads_logs_is_no_part_of_what_measures(monkeypatch: pytest.MonkeyP
         monkeypatch.setattr(signals, "READS", (*signals.READS, *names))
         assert (monitor_code() != before) == changes
     monitor_code.cache_clear()
-
-
-def test_signals_in_shards_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from failbench.commands.record import record_settings
-
-    monkeypatch.chdir(tmp_path)
-    options = dict.fromkeys(
-        ("architecture", "optimizer", "only", "seeds", "minutes", "output", "known", "params")
-    )
-    with pytest.raises(BadInputError, match="--signals: cannot be recorded in shards"):
-        record_settings(
-            **options,  # type: ignore[arg-type]
-            scale="small",
-            device="cpu",
-            again=(),
-            workers=1,
-            scenarios=None,
-            faults=(),
-            signals="light",
-            merge=True,
-        )
 
 
 @pytest.mark.system

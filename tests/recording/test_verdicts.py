@@ -42,11 +42,6 @@ def test_a_run_has_its_verdict_and_null_for_what_it_never_logged() -> None:
     assert runs["width"].to_list() == [8] + [None] * 9
 
 
-def test_a_column_that_runs_have_not_is_refused() -> None:
-    with pytest.raises(BadInputError, match="run_0: widht: is no column"):
-        tables_of(entries(widht=8), PARAMS)
-
-
 def test_a_column_that_steps_have_not_is_refused() -> None:
     (first, *others) = entries()
     misspelt = JournalEntry(first.run, [*first.steps, {"step": 20, "lozz": 1.0}])

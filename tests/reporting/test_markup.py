@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from failbench.reporting.markup import latex, markdown, render, typst, write_table
+from failbench.reporting.markup import markdown, render, typst, write_table
 from failbench.reporting.table import Column, Table
 
 SMALL = Table(
@@ -35,12 +35,6 @@ NASTY = (
     "≤ 3 and ≥ 4",
 )
 
-LATEX_PLAIN = re.compile(
-    r"\\(?:[&%$#_{}]|textbackslash\{\}|textasciitilde\{\}|textasciicircum\{\}|textless\{\}"
-    r"|textgreater\{\}|textbar\{\})|\$\\(?:pm|[lg]eq)\$|\$-\$|\{\}"
-)
-"""Everything in an escaped text that is no letter to print: known commands and empty groups."""
-
 
 def one_cell(text):
     return Table("one", (Column("H", align="left"),), ((text,),), "Caption.")
@@ -50,10 +44,6 @@ def only_row(text, rule):
     """The line of the one row, which follows the rule beneath the header."""
     lines = text.splitlines()
     return lines[lines.index(rule) + 1]
-
-
-def latex_row(text):
-    return only_row(latex(one_cell(text)), r"\midrule")
 
 
 def typst_row(text):
@@ -69,28 +59,6 @@ def test_the_markdown_of_a_small_table():
         "| Rules  |                57.1 |      59.2 [51.3, 67.1] |                – |  76 |\n"
         "\n"
         "A note\\_1.\n"
-    )
-
-
-def test_the_latex_of_a_small_table():
-    assert latex(SMALL) == (
-        "% Needs the packages booktabs and adjustbox.\n"
-        "\\begin{table}\n"
-        "\\centering\n"
-        "\\caption{100 \\% made up. A note\\_1.}\n"
-        "\\label{tab:small}\n"
-        "\\begin{adjustbox}{max width=\\linewidth}\n"
-        "\\begin{tabular}{lrrrr}\n"
-        "\\toprule\n"
-        " & \\multicolumn{1}{c}{reported} & \\multicolumn{2}{c}{19 \\& words} &  \\\\\n"
-        "\\cmidrule(lr){2-2} \\cmidrule(lr){3-4}\n"
-        "Method & Accuracy & Accuracy & F1 & n \\\\\n"
-        "\\midrule\n"
-        "Rules & 57.1 & 59.2 [51.3, 67.1] & -- & 76 \\\\\n"
-        "\\bottomrule\n"
-        "\\end{tabular}\n"
-        "\\end{adjustbox}\n"
-        "\\end{table}\n"
     )
 
 
@@ -116,31 +84,6 @@ def test_the_typst_of_a_small_table():
         '  caption: "100 % made up. A note_1.",\n'
         ") <tab-small>\n"
     )
-
-
-def test_a_table_without_groups_has_no_row_for_them():
-    assert "multicolumn" not in latex(one_cell("a"))
-    assert "colspan" not in typst(one_cell("a"))
-
-
-@pytest.mark.parametrize("text", NASTY)
-def test_latex_prints_the_text_and_runs_none_of_it(text):
-    row = latex_row(text)
-    body = row.removesuffix(r" \\")
-    assert row != body
-    rest = LATEX_PLAIN.sub("", body)
-    assert not re.search(r"[\\&%$#_{}^~<>|]", rest)
-    letters = re.sub(r"[^A-Za-z0-9 ]", "", text)
-    assert re.sub(r"[^A-Za-z0-9 ]", "", rest) == letters
-
-
-def test_latex_keeps_hyphens_apart_and_makes_an_en_dash_of_two():
-    assert latex_row("a--b – c-–d") == r"a-{}-b -- c-{}--d \\"
-
-
-@pytest.mark.parametrize("first", ["[51.3, 67.1]", "* starred"])
-def test_latex_does_not_take_the_start_of_a_row_for_an_option_of_the_row_above(first):
-    assert latex_row(first) == f"{{}}{first} \\\\"
 
 
 @pytest.mark.parametrize("text", NASTY)
@@ -174,11 +117,11 @@ def test_a_cell_of_two_lines_is_refused_because_markdown_cannot_hold_it():
         one_cell("a\nb")
 
 
-def test_the_three_files_of_a_table_bear_its_name(tmp_path):
+def test_the_two_files_of_a_table_bear_its_name(tmp_path):
     write_table(SMALL, tmp_path / "new")
     written = {path.name: path.read_text(encoding="utf-8") for path in (tmp_path / "new").iterdir()}
     assert written == {f"small.{suffix}": text for suffix, text in render(SMALL).items()}
-    assert set(written) == {"small.md", "small.tex", "small.typ"}
+    assert set(written) == {"small.md", "small.typ"}
 
 
 SENTENCES = Table(
@@ -190,40 +133,9 @@ SENTENCES = Table(
 )
 
 
-def test_a_table_of_sentences_may_span_pages_in_latex():
-    assert latex(SENTENCES) == "\n".join(
-        [
-            "% Needs the packages array, booktabs and longtable.",
-            r"{\footnotesize\setlength{\tabcolsep}{3pt}",
-            r"\begin{longtable}{>{\raggedright\arraybackslash}p{\dimexpr0.6\linewidth-2\tabcolsep}r}",
-            r"\caption{Caption. A note.}\label{tab:sentences}\\",
-            r"\toprule",
-            r"Claim & n \\",
-            r"\midrule",
-            r"\endhead",
-            r"It is so\_long. & 76 \\",
-            r"\bottomrule",
-            r"\end{longtable}}",
-            "",
-        ]
-    )
-
-
 def test_a_table_of_sentences_may_span_pages_in_typst():
     lines = typst(SENTENCES).splitlines()
     assert lines[:2] == ["#[", "#show figure: set block(breakable: true)"]
     assert lines[-1] == "]"
     assert "    columns: (60%, auto,)," in lines
     assert "breakable" not in typst(SMALL)
-
-
-def test_markdown_knows_no_widths():
-    assert markdown(SENTENCES) == markdown(
-        Table(
-            "x",
-            (Column("Claim", align="left"), Column("n")),
-            SENTENCES.rows,
-            "Caption.",
-            ("A note.",),
-        )
-    )

@@ -8,7 +8,6 @@ from matplotlib.lines import Line2D
 
 from failbench.reporting.picture import (
     POINTS,
-    SHARE,
     Picture,
     legend_outside,
     save_picture,
@@ -55,11 +54,6 @@ def test_the_title_stands_above_the_panels_and_within_the_width(width):
     assert figure.get_figwidth() == width
 
 
-def test_what_is_below_the_title_has_the_height_that_was_asked_for():
-    one, two = (picture(width=width).figure() for width in (FULL_WIDTH, HALF_WIDTH))
-    assert two.get_figheight() > one.get_figheight() > 2.0
-
-
 def test_legends_outside_overlap_neither_panels_nor_the_title():
     figure = picture(draw_with_legends).figure()
     renderer = FigureCanvasAgg(figure).get_renderer()
@@ -74,11 +68,6 @@ def test_legends_outside_overlap_neither_panels_nor_the_title():
 def test_words_are_set_in_lines_and_numbers_keep_their_percent_sign():
     lines = wrapped("one two 57.1 % three", 60.0)
     assert [line.replace("\u00a0", " ") for line in lines] == ["one two", "57.1 %", "three"]
-
-
-def test_a_word_wider_than_the_line_has_one_for_itself():
-    assert wrapped("a counterrevolutionaries b", 20.0) == ["a", "counterrevolutionaries", "b"]
-    assert SHARE < 1
 
 
 def test_a_saved_picture_has_its_title_and_description_first(tmp_path):

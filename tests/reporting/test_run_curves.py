@@ -57,17 +57,6 @@ def test_sheet_curves_keep_every_third_step_and_the_last_of_each_run(small_telem
     assert kept["no_start", "twin"] == [0, 3, 6, 9]
 
 
-def test_sheet_curves_are_keyed_by_scenario_role_and_step(small_telemetry):
-    curves = sheet_curves(small_telemetry, 1)
-    assert not curves.select("scenario", "role", "step").is_duplicated().any()
-    assert curves.columns == ["scenario", "role", "step", "loss", "memory"]
-
-
-def test_sheet_runs_come_by_category_in_the_order_of_the_paper(small_telemetry, small_scenarios):
-    runs = sheet_runs(small_telemetry, small_scenarios)
-    assert runs["scenario"].to_list() == ["late_crash", "runaway", "no_start"]
-
-
 def test_a_run_of_an_unknown_scenario_is_named(small_telemetry, small_scenarios):
     foreign = dataclasses.replace(
         small_telemetry,

@@ -244,23 +244,6 @@ def test_hashes_in_the_lock_say_no_more_than_the_files(
     )
 
 
-def test_hashes_in_a_description_of_data_say_no_more_than_the_files(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    replace(DESCRIBED, "0a", "0b")
-    replace(DESCRIBED, "9 B", "8 B")
-    assert main(["compare"]) == 0
-    assert f"  {DESCRIBED}: the same values" in capsys.readouterr().out
-
-
-def test_prose_beside_generated_tables_is_no_result(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    replace("README.md", "Prose", "Other prose")
-    assert main(["compare"]) == 0
-    assert "byte for byte" in capsys.readouterr().out
-
-
 def test_changes_beyond_the_first_are_counted_and_close_files_come_after_them(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -309,31 +292,6 @@ def test_a_folder_that_is_no_repository_is_one_sentence(
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
     assert main(["compare"]) == 2
     assert_one_sentence(capsys, "not a git repository", "root of a clone")
-
-
-def test_a_folder_inside_a_repository_is_one_sentence(
-    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(project / "data")
-    assert main(["compare"]) == 2
-    assert_one_sentence(capsys, "not the repository's root")
-
-
-def test_a_machine_without_git_is_one_sentence(
-    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("PATH", str(project))
-    assert main(["compare"]) == 2
-    assert_one_sentence(capsys, "git", "Install git.")
-
-
-def test_a_commit_without_results_is_one_sentence(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    git("rm", "-r", "--quiet", "--cached", ".")
-    git("-c", "user.name=A", "-c", "user.email=a@b.c", "commit", "--quiet", "--allow-empty", "-mx")
-    assert main(["compare"]) == 2
-    assert_one_sentence(capsys, "has no results")
 
 
 def test_a_result_of_no_known_kind_is_one_sentence(

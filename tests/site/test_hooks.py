@@ -44,14 +44,6 @@ def test_the_reference_has_every_command_with_its_help() -> None:
     assert page.count("### failbench ") == len(subcommands())
 
 
-def test_the_reference_does_not_depend_on_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "30")
-    narrow = hook("command_line").reference()
-    monkeypatch.setenv("COLUMNS", "200")
-    assert hook("command_line").reference() == narrow
-    assert max(map(len, narrow.splitlines())) <= 120
-
-
 def test_examples_of_hooks_are_true() -> None:
     result = doctest.testmod(hook("page_links"))
     assert result.attempted

@@ -78,7 +78,7 @@ agreement:
 STUDY_FILES = Insertion(
     "data/files.csv",
     """\
-"paper/tables/agreement/agreement.{md,tex,typ}",how often methods agree,"method, other method"
+"paper/tables/agreement/agreement.{md,typ}",how often methods agree,"method, other method"
 figures/agreement.svg,how often every two methods give the same answer,
 data/plots/agreement.csv,the points of that map,"left, right"
 data/metrics/agreement.json,how often every two methods give the same answer,"left, right"

@@ -273,7 +273,7 @@ OUTPUTS_OF_THE_STUDY = {
     f"data/metrics/{ADDED_STUDY}.json",
     f"data/plots/{ADDED_STUDY}.csv",
     f"figures/{ADDED_STUDY}.svg",
-    *(f"paper/tables/{ADDED_STUDY}/{ADDED_STUDY}.{ending}" for ending in ("md", "tex", "typ")),
+    *(f"paper/tables/{ADDED_STUDY}/{ADDED_STUDY}.{ending}" for ending in ("md", "typ")),
 }
 
 

@@ -35,6 +35,9 @@ def _results(tmp_path: Path, repository: Path, monkeypatch: pytest.MonkeyPatch) 
         else:
             target.symlink_to(folder)
     shutil.copy(repository / "params.yaml", tmp_path)
+    fitted = Path("src/failbench/fitted")  # the study of logs shows an answer of its model
+    (tmp_path / fitted).parent.mkdir(parents=True)
+    (tmp_path / fitted).symlink_to(repository / fitted)
     (tmp_path / "figures").mkdir()
     shutil.copy(repository / "figures" / "matplotlibrc", tmp_path / "figures")
     monkeypatch.chdir(tmp_path)

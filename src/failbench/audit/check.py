@@ -26,22 +26,7 @@ class AuditSettings(Record):
 
 @dataclass(frozen=True)
 class Finding:
-    """The result of a test.
-
-    Attributes
-    ----------
-    verdict
-        Whether the claim agrees with the computed value.
-    computed
-        Description of the computed value.
-    value, low, high
-        The printed figure, and the range of figures that agree; None for tests without one.
-    printed_low, printed_high
-        Ends of the printed interval, for tests of intervals.
-    n, implied_n
-        Stated sample size of an interval or a percentage, and the one that its width or digits
-        imply.
-    """
+    """The result of a test."""
 
     verdict: Verdict
     computed: str
@@ -80,17 +65,7 @@ def verdict(fits: bool) -> Verdict:
 
 
 def range_finding(printed: Printed, low: float, high: float, computed: str = "") -> Finding:
-    """The finding for a printed figure that should lie in a computed range.
-
-    Parameters
-    ----------
-    printed
-        The printed figure.
-    low, high
-        Range implied by other figures, over their rounding.
-    computed
-        Description of the computed value; by default the middle of the range.
-    """
+    """The finding for a printed figure that should lie in a computed range."""
     return Finding(
         verdict(printed.agrees(low, high)),
         computed or printed.text((low + high) / 2),

@@ -81,24 +81,7 @@ AUDIT_SCHEMA = pl.Schema(
 
 
 class AuditedClaim(Record):
-    """A claim of the paper and its test.
-
-    Attributes
-    ----------
-    quantity
-        The claim, in our words.
-    printed
-        The figures of the claim as printed.
-    place
-        Section or table of the claim; ``against`` is that of the figures it is tested against, if
-        different.
-    check
-        The test with its figures.
-    note
-        Remarks, above all an interpretation under which the claim would be correct.
-    label
-        Label in figures.
-    """
+    """A claim of the paper and its test."""
 
     quantity: str = Field(min_length=5)
     printed: str = Field(min_length=1)
@@ -116,16 +99,7 @@ class AuditedPaper(Record):
 
 
 def audit_paper(paper: AuditedPaper, settings: AuditSettings) -> pl.DataFrame:
-    """Test every claim.
-
-    Returns
-    -------
-    polars.DataFrame
-        Rows of ``AUDIT_SCHEMA`` in the order of the claims, keyed by ``claim``. ``value``, ``low``
-        and ``high`` are the printed figure and the range that agrees with the others; for tests of
-        intervals that range is the interval implied by the paper's own numbers, beside
-        ``printed_low`` and ``printed_high``. Fractions are not converted to percent.
-    """
+    """Test every claim."""
     rows = []
     for name, claim in paper.claims.items():
         finding = claim.check.finding(settings)
@@ -141,15 +115,7 @@ def audit_paper(paper: AuditedPaper, settings: AuditSettings) -> pl.DataFrame:
 
 
 def audit_metrics(audit: pl.DataFrame) -> dict[str, dict[str, dict[str, dict[str, float]]]]:
-    """Shares of claims by verdict: over all, by place and by kind of test.
-
-    Returns
-    -------
-    dict
-        ``{"all" | "place" | "kind": {name: {verdict: {value, n}}}}``, where ``n`` claims were
-        tested. The claims are all that were identified, not a sample, so shares have no
-        intervals.
-    """
+    """Shares of claims by verdict: over all, by place and by kind of test."""
     return {
         "all": {"claims": _shares(audit)},
         "kind": _shares_by(audit, "kind"),

@@ -56,13 +56,7 @@ def passing_by_chance(figure: Printed, n: int) -> float:
 
 @cache
 def fold_accuracies(folds: tuple[int, ...]) -> Array:
-    """Every outcome of cross-validation, up to the order of equal folds: ``[n_outcomes, n_folds]``.
-
-    Parameters
-    ----------
-    folds
-        Number of scenarios in each test fold.
-    """
+    """Outcomes of cross-validation, without the order of equal folds: ``[n_outcomes, n_folds]``."""
     outcomes = np.zeros((1, 0))
     for size in sorted(set(folds)):
         rates = np.arange(size + 1) / size

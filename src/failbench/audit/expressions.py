@@ -52,15 +52,7 @@ FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
 
 @dataclass(frozen=True)
 class Expression:
-    """An arithmetic expression.
-
-    Attributes
-    ----------
-    text
-        The source.
-    root
-        The parsed expression.
-    """
+    """An arithmetic expression."""
 
     text: str
     root: ast.expr
@@ -71,12 +63,6 @@ class Expression:
 
         >>> Expression.parse("(a - b) / b").value({"a": 3.0, "b": 2.0})
         0.5
-
-        Raises
-        ------
-        ValueError
-            If it is no expression, or contains anything but numbers, names, ``+ - * / **``,
-            parentheses and the listed functions.
         """
         try:
             root = ast.parse(text, mode="eval").body
@@ -96,18 +82,7 @@ class Expression:
         return {name for name in nodes if name not in FUNCTIONS}
 
     def value(self, numbers: Mapping[str, Number]) -> float:
-        """Evaluate the expression.
-
-        Parameters
-        ----------
-        numbers
-            Values of the names.
-
-        Raises
-        ------
-        ValueError
-            If it cannot be computed from these numbers, or its value is a list.
-        """
+        """Evaluate the expression."""
         try:
             result = np.asarray(_evaluate(self.root, numbers))
         except (ArithmeticError, TypeError) as error:

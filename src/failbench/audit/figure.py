@@ -27,14 +27,7 @@ MARKS: Final = {
 
 
 def paper_audit_picture(points: pl.DataFrame) -> Picture:
-    """Every printed interval of an accuracy over the Wilson interval of its n.
-
-    Parameters
-    ----------
-    points
-        As :func:`failbench.audit.claims.audit_paper` returns them; the tests of intervals
-        of rates are drawn, by place and in the order of the claims.
-    """
+    """Every printed interval of an accuracy over the Wilson interval of its n."""
     drawn = (
         points.filter(pl.col("kind") == "rate_interval")
         .with_row_index("row")

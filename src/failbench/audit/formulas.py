@@ -48,30 +48,7 @@ Term = Annotated[Printed | tuple[Printed, ...], BeforeValidator(_read_term)]
 
 
 class Formula(ArithmeticCheck):
-    """A figure, and the formula of other figures that should equal it.
-
-    Attributes
-    ----------
-    kind
-        Kind of formula.
-    value
-        The claimed figure.
-    formula
-        An expression of the names under ``where``; monotone in each figure, or at least with its
-        extremes at the ends of their rounding. See
-        :mod:`failbench.audit.expressions`.
-    where
-        Figures by name.
-    least
-        Expression for the lower end of a range: the claim agrees between ``least`` and
-        ``formula``.
-    exact
-        Whether the figures are taken as printed, without the numbers that round to them.
-    words
-        Description of the computed value, with expressions in braces; these may also name the
-        claimed ``value`` and the range, ``low`` to ``high``. Formats after a colon are Python's;
-        without one a number has the unit of the value. By default the middle of the range.
-    """
+    """A figure, and the formula of other figures that should equal it."""
 
     kind: FormulaKind
     value: Figure

@@ -26,18 +26,7 @@ FRACTION_PATTERN = re.compile(r"\d+/[1-9]\d*")
 
 @dataclass(frozen=True)
 class Printed:
-    """A figure as printed.
-
-    Attributes
-    ----------
-    value
-        The number, a fraction where it is printed in percent.
-    half_unit
-        Largest distance of the unrounded number, half a unit of the last digit; 0 for counts and
-        exact fractions.
-    unit
-        ``%``, or ``points`` for a difference of percentages; empty for others.
-    """
+    """A figure as printed."""
 
     value: float
     half_unit: float = 0.0
@@ -88,20 +77,7 @@ def shown(number: float) -> str:
 
 
 def read_printed(raw: object) -> Printed:
-    """Read a figure from its digits.
-
-    Parameters
-    ----------
-    raw
-        A whole number, which is exact; or a text such as ``"12.5%"``, ``"3.2 points"``,
-        ``"2.3e11"``, ``"20/76"`` (exact), or ``"87±1%"`` for an approximate figure, with an
-        assumed tolerance.
-
-    Raises
-    ------
-    ValueError
-        If it is a float, whose trailing zeros would be lost, or no figure.
-    """
+    """Read a figure from its digits."""
     if isinstance(raw, Printed):
         return raw
     if isinstance(raw, int) and not isinstance(raw, bool):
@@ -125,15 +101,7 @@ Figure = Annotated[Printed, BeforeValidator(read_printed)]
 def over_rounding(
     function: Callable[[Sequence[float]], float], figures: Iterable[Printed]
 ) -> tuple[float, float]:
-    """Smallest and largest value of a function of numbers that round to these figures.
-
-    Parameters
-    ----------
-    function
-        Monotone in each number, so that its extremes lie at corners of the box of roundings.
-    figures
-        Printed figures; each that is not exact doubles the corners.
-    """
+    """Smallest and largest value of a function of numbers that round to these figures."""
     ends = [sorted({figure.low, figure.high}) for figure in figures]
     values = [function(corner) for corner in product(*ends)]
     return min(values), max(values)

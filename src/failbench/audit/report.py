@@ -10,20 +10,7 @@ from failbench.reporting.study_report import StudyReport, Summary, rounded
 
 
 def report(paper: AuditedPaper, settings: AuditSettings) -> StudyReport:
-    """Test every claim.
-
-    Parameters
-    ----------
-    paper
-        The claims.
-    settings
-        The section ``paper_audit`` of params.yaml.
-
-    Raises
-    ------
-    BadInputError
-        If a kind of test has no label.
-    """
+    """Test every claim."""
     audit = audit_paper(paper, settings)
     points = rounded(audit)
     verdicts = audit["verdict"].value_counts(name="claims").sort("verdict")

@@ -103,25 +103,7 @@ COLUMNS = (
 
 
 def audit_table(audit: pl.DataFrame, *, confidence: float) -> Table:
-    """Every claim with its test, those that do not fit first.
-
-    Parameters
-    ----------
-    audit
-        As :func:`failbench.audit.claims.audit_paper` returns it.
-    confidence
-        Level of the intervals, as a fraction.
-
-    Returns
-    -------
-    Table
-        A row per claim, by verdict and then in the order of the claims.
-
-    Raises
-    ------
-    BadInputError
-        If a kind of test has no label.
-    """
+    """Every claim with its test, those that do not fit first."""
     claims = {verdict: audit.filter(pl.col("verdict") == verdict) for verdict in VERDICTS}
     return Table.of(
         "paper_audit",

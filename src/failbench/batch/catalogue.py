@@ -37,13 +37,7 @@ READ_BY: Final = {
 
 
 def refuse_unknown(name: str) -> None:
-    """Refuse a name that is no method, or one that simulates people.
-
-    Raises
-    ------
-    BadInputError
-        It lists all methods that can diagnose.
-    """
+    """Refuse a name that is no method, or one that simulates people."""
     if any(name in names for names in READ_BY.values()):
         return
     problem = (
@@ -57,13 +51,7 @@ def refuse_unknown(name: str) -> None:
 
 
 def declaration_named(name: str) -> MethodDeclaration:
-    """The declaration of a method that can diagnose.
-
-    Raises
-    ------
-    BadInputError
-        If there is none of that name.
-    """
+    """The declaration of a method that can diagnose."""
     refuse_unknown(name)
     if name not in RAW_METHODS:
         return method_named(name)
@@ -74,20 +62,7 @@ def declaration_named(name: str) -> MethodDeclaration:
 
 
 def settings_of(name: str, params: Path) -> Record:
-    """The settings of a method, from the file that studies read.
-
-    Parameters
-    ----------
-    name
-        Of a method that can diagnose.
-    params
-        A file such as params.yaml.
-
-    Raises
-    ------
-    BadInputError
-        If there is no such method, or a section of it is missing or wrong.
-    """
+    """The settings of a method, from the file that studies read."""
     declaration = declaration_named(name)
     if name in RAW_METHODS:
         return read_section(RAW_SECTION, declaration.settings, params)

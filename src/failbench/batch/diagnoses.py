@@ -51,29 +51,6 @@ def diagnoses_of(
     """The diagnosis of each failing run by each method, at the step of the failure.
 
     Other runs are ignored: they have no failure to diagnose.
-
-    Parameters
-    ----------
-    telemetry
-        Any runs; their scenarios need not be known.
-    methods
-        Fitted methods by name. Those named in ``batch.catalogue.RAW_METHODS`` are shown the raw
-        table, all others features.
-    known
-        What the monitor knows of the runs, rows of ``monitored.known.KNOWN_SCHEMA``; for methods
-        that read it.
-    folder
-        Where the telemetry was read, for errors.
-
-    Returns
-    -------
-    polars.DataFrame
-        Rows of ``DIAGNOSIS_SCHEMA``, sorted by run, the methods of each in the order given.
-
-    Raises
-    ------
-    BadInputError
-        If ``known`` lacks a failing run.
     """
     failed = telemetry.select(pl.col("kind") == "failure")
     diagnoses: dict[str, tuple[Diagnosis, ...]] = {}

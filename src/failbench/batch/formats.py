@@ -20,33 +20,7 @@ Writer = Callable[[Iterable[pl.DataFrame], Path], None]
 
 
 def write_diagnoses(tables: Iterable[pl.DataFrame], path: Path) -> None:
-    """Write tables of ``DIAGNOSIS_SCHEMA`` into one file as they are made.
-
-    Parameters
-    ----------
-    tables
-        They are taken one by one: memory does not grow with their number.
-    path
-        The file. Its suffix, in capitals or not, says the format:
-
-        ``.parquet``
-            The columns as they are.
-        ``.csv``
-            A line of names, then a line per row; the evidence is one cell of JSON. Letters of a
-            name that draw nothing, as terminal escapes, are escaped as in JSON.
-        ``.json``
-            An array of objects, the evidence being an array of objects.
-        ``.jsonl``, ``.ndjson``
-            Such an object per line.
-
-        What is JSON is ASCII, with all else escaped.
-
-    Raises
-    ------
-    BadInputError
-        If the suffix is another one, the disk is full or the folder cannot be written. After any
-        error, here or in the tables, an existing file is unchanged.
-    """
+    """Write tables of ``DIAGNOSIS_SCHEMA`` into one file as they are made."""
     write = writer_of(path)
     remedy = "Free space or choose another folder; an existing file is unchanged."
     with replaced_when_whole(path, remedy) as partial:
@@ -54,13 +28,7 @@ def write_diagnoses(tables: Iterable[pl.DataFrame], path: Path) -> None:
 
 
 def writer_of(path: Path) -> Writer:
-    """What writes a file of diagnoses.
-
-    Raises
-    ------
-    BadInputError
-        If its suffix is of no format, or it is a folder.
-    """
+    """What writes a file of diagnoses."""
     *others, last = WRITERS
     remedy = f"Name a file that ends in {', '.join(others)} or {last}."
     if path.is_dir():

@@ -25,13 +25,7 @@ from failbench.telemetry import read_telemetry
 
 
 def read_features(path: Path) -> pl.DataFrame:
-    """Read the feature table that the stage ``features`` writes.
-
-    Raises
-    ------
-    BadInputError
-        If it is missing, not parquet, or lacks a column.
-    """
+    """Read the feature table that the stage ``features`` writes."""
     remedy = "Run `dvc repro features`, or restore it with `git checkout`."
     try:
         table = pl.read_parquet(path)
@@ -56,24 +50,6 @@ def fitted_method(
 
     That study estimates the accuracy of such a method: on new scenarios of known architectures
     (pooled part), and on a new architecture (left-out part).
-
-    Parameters
-    ----------
-    name, settings
-        Name in ``methods.catalogue.CATALOGUE`` and its settings.
-    features
-        The feature table of all recorded runs.
-    study
-        Selects the training runs.
-    known
-        What the monitor knows of them, rows of ``monitored.known.KNOWN_SCHEMA``; for methods that
-        read it, which learn from the runs that are in it.
-
-    Raises
-    ------
-    BadInputError
-        If there is no method of that name, it simulates people, there are no training runs, or
-        there are too few successful runs for a healthy band.
     """
     declaration = declaration_named(name)
     failures = training_failures(features, study)
@@ -99,15 +75,6 @@ def fitted_raw_method(
 
     The study ``raw_telemetry`` fits it in this way to all but one fold of them, which estimates its
     accuracy on new scenarios of known architectures.
-
-    Parameters
-    ----------
-    name, settings
-        Name in ``batch.catalogue.RAW_METHODS``, and the settings of the section ``raw_telemetry``.
-    runs
-        What it learns from.
-    study
-        Whose seed the convolutions take.
     """
     learnt = LabelledRuns.from_table(runs)
     # No method of raw telemetry takes a threshold from healthy runs.
@@ -119,27 +86,7 @@ def fitted_raw_method(
 def raw_training_runs(
     folder: Path, features: pl.DataFrame, study: AcrossArchitectures
 ) -> pl.DataFrame:
-    """The raw table of the failing runs that methods on features learn from.
-
-    Parameters
-    ----------
-    folder
-        Telemetry of these runs, that of the reference.
-    features
-        The feature table of all recorded runs. Its categories are the labels.
-    study
-        Selects the training runs.
-
-    Returns
-    -------
-    polars.DataFrame
-        Columns of ``features.raw_table.raw_table``, sorted by ``run_id``.
-
-    Raises
-    ------
-    BadInputError
-        If there are none, the telemetry cannot be read, or it lacks one of them.
-    """
+    """The raw table of the failing runs that methods on features learn from."""
     failures = training_failures(features, study).select("run_id", "category")
     chosen = pl.col("run_id").is_in(failures["run_id"].to_list())
     raw = raw_table(read_telemetry(folder).select(chosen), scenarios=())
@@ -156,13 +103,7 @@ def raw_training_runs(
 
 
 def training_failures(features: pl.DataFrame, study: AcrossArchitectures) -> pl.DataFrame:
-    """The failing runs of the study, with their features.
-
-    Raises
-    ------
-    BadInputError
-        If there are none.
-    """
+    """The failing runs of the study, with their features."""
     failures = study.slice(features).filter(pl.col("kind") == "failure")
     _refuse_none(failures, study)
     return failures

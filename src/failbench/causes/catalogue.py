@@ -24,29 +24,7 @@ _FOLDER: Final = files("failbench.causes").joinpath("data")
 
 
 class Remedy(Record):
-    """Something to change, and how to see that it was right.
-
-    Attributes
-    ----------
-    change
-        What to do, as an instruction.
-    why
-        How it acts on the cause.
-    expected
-        What the metric does if it was right, with a number where there is one.
-    metric
-        Which metric shows it.
-    verify
-        How to check it.
-    otherwise
-        What to try, or what is known, if it does not help.
-    effort
-        What it takes.
-    risk
-        What it may spoil: ``none`` changes no result of a healthy run.
-    quick
-        Whether it is a change of a setting or line that can be tried at once.
-    """
+    """Something to change, and how to see that it was right."""
 
     change: str = Field(min_length=10)
     why: str = Field(min_length=10)
@@ -60,17 +38,7 @@ class Remedy(Record):
 
 
 class Measurement(Record):
-    """Something to measure that tells a cause from others.
-
-    Attributes
-    ----------
-    measure
-        What to do, as an instruction.
-    tells
-        What its result says.
-    invariants
-        Of the monitor, those that would tell; empty where it measures nothing of the kind.
-    """
+    """Something to measure that tells a cause from others."""
 
     measure: str = Field(min_length=10)
     tells: str = Field(min_length=10)
@@ -78,17 +46,7 @@ class Measurement(Record):
 
 
 class Advice(Record):
-    """What is known of a cause beyond its name.
-
-    Attributes
-    ----------
-    mechanism
-        How it makes a run fail, in one or two sentences.
-    remedies
-        What to change, the first choice first.
-    settle
-        What to measure where it is not sure.
-    """
+    """What is known of a cause beyond its name."""
 
     mechanism: str = Field(min_length=20)
     remedies: tuple[Remedy, ...] = Field(min_length=1)
@@ -96,17 +54,7 @@ class Advice(Record):
 
 
 class Cause(Record):
-    """A kind of root cause.
-
-    Attributes
-    ----------
-    id
-        Its name.
-    category
-        The component that it lies in.
-    title
-        What is wrong, in a few words.
-    """
+    """A kind of root cause."""
 
     id: str
     category: Category

@@ -21,21 +21,7 @@ LONGEST_FRAME: Final = 800
 
 @dataclass(frozen=True)
 class Place:
-    """A part of a training that raises errors.
-
-    Attributes
-    ----------
-    id
-        Its name.
-    pattern
-        What it is known by, in ``file:line in function``.
-    component
-        Whose cause it points to if nothing else is known; None where it points to none.
-    causes
-        Causes that end there, the most likely first; none where it says nothing of them.
-    statement
-        What it is, as a sentence.
-    """
+    """A part of a training that raises errors."""
 
     id: str
     pattern: re.Pattern[str]
@@ -46,13 +32,7 @@ class Place:
 
 @cache
 def places() -> tuple[Place, ...]:
-    """All places, in the order in which a frame is tried against them.
-
-    Raises
-    ------
-    ValueError
-        If the file names a component that there is not.
-    """
+    """All places, in the order in which a frame is tried against them."""
     text = files("failbench.causes").joinpath("data/places.csv").read_text(encoding="utf-8")
     return tuple(
         Place(
@@ -71,30 +51,13 @@ def places_of(frames: tuple[str, ...]) -> tuple[Place, ...]:
 
     The first one says where the error was raised; those behind it say on whose behalf, as an
     evaluation around a forward pass.
-
-    Parameters
-    ----------
-    frames
-        ``file:line in function`` from the outermost call to the innermost, as in
-        ``failbench.readers.log.Event``.
     """
     found = (_place_of_frame(frame) for frame in reversed(frames))
     return tuple(dict.fromkeys(place for place in found if place is not None))
 
 
 def place_of(frames: tuple[str, ...]) -> Place | None:
-    """Where an error was raised, or None where no frame says it.
-
-    Parameters
-    ----------
-    frames
-        From the outermost call to the innermost.
-
-    >>> place_of(("train.py:31 in main", "/opt/lib/torch/optim/adamw.py:133 in step")).id
-    'optimizer_step'
-    >>> place_of(("train.py:31 in main",)) is None
-    True
-    """
+    """Where an error was raised, or None where no frame says it."""
     found = (_place_of_frame(frame) for frame in reversed(frames))
     return next((place for place in found if place is not None), None)
 

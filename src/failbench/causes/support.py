@@ -20,57 +20,25 @@ STRENGTHS: Final[tuple[Strength, ...]] = get_args(Strength)
 
 @dataclass(frozen=True)
 class Support:
-    """What evidence of one kind speaks for.
-
-    Attributes
-    ----------
-    strength
-        How much it says by itself.
-    causes
-        Causes that it speaks for, the most likely first.
-    """
+    """What evidence of one kind speaks for."""
 
     strength: Strength
     causes: tuple[str, ...]
 
 
 def support_of_invariant(name: str) -> Support | None:
-    """What a broken invariant speaks for, or None where it is not known.
-
-    Parameters
-    ----------
-    name
-        The invariant's id in ``failbench/monitor/data/invariants.csv``.
-
-    >>> support_of_invariant("minimizes").causes
-    ('objective_reversed',)
-    """
+    """What a broken invariant speaks for, or None where it is not known."""
     return supports("invariant").get(name)
 
 
 def support_of_ending(name: str) -> Support | None:
-    """What an ending of a run speaks for, or None where it is not known.
-
-    Parameters
-    ----------
-    name
-        The ending's id in ``failbench/monitor/data/endings.csv``.
-
-    >>> support_of_ending("hung_in_data").strength
-    'direct'
-    """
+    """What an ending of a run speaks for, or None where it is not known."""
     return supports("ending").get(name)
 
 
 @cache
 def supports(kind: Literal["invariant", "ending"]) -> dict[str, Support]:
-    """What every invariant or every ending speaks for, by its id.
-
-    Raises
-    ------
-    ValueError
-        If the file names a strength that there is not.
-    """
+    """What every invariant or every ending speaks for, by its id."""
     file = files("failbench.causes").joinpath(f"data/{kind}s.csv")
     return {
         row[kind]: Support(

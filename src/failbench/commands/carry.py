@@ -28,34 +28,7 @@ _UNCHANGED = "No file was changed."
 def carry_fingerprints(
     *, sample: int, seed: int, excepted: Sequence[str], workers: int, telemetry: Path
 ) -> int:
-    """Record a sample of the runs that are out of date again; if all are equal, renew fingerprints.
-
-    Parameters
-    ----------
-    sample
-        How many runs to record again.
-    seed
-        Of the draw of the sample.
-    excepted
-        Ids of scenarios whose failing runs keep their fingerprints, and are recorded again by
-        ``failbench record``.
-    workers
-        Number of runs to record in parallel.
-    telemetry
-        Folder of the runs.
-
-    Returns
-    -------
-    int
-        Exit status: 1 if a run differs or the recorder fails, ``INTERRUPTED`` if it is stopped.
-        Fingerprints are written if it is 0, and nothing otherwise.
-
-    Raises
-    ------
-    BadInputError
-        If the recorder is not installed, there is no such scenario, a file cannot be read, or a
-        run was recorded or planned otherwise than this machine would.
-    """
+    """Record a sample of stale runs again; if all are equal, renew fingerprints."""
     from failbench.recording.campaign import Campaign
     from failbench.recording.carried import carry_over
     from failbench.recording.carrying import (

@@ -18,17 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Causes:
-    """Scenarios, and the faults that they may name beside those of the package.
-
-    Attributes
-    ----------
-    folder
-        Where the files of the scenarios lie.
-    scenarios
-        In the order of categories, then ids.
-    outside
-        Faults of modules that are not part of the package.
-    """
+    """Scenarios, and the faults that they may name beside those of the package."""
 
     folder: Path
     scenarios: tuple[Scenario, ...]
@@ -43,23 +33,7 @@ class Causes:
 def read_causes(
     folder: Path | None, faults: Sequence[str], only: Sequence[str] | None = None
 ) -> Causes:
-    """Read scenarios and modules of faults, and hold them against each other.
-
-    Parameters
-    ----------
-    folder
-        Scenarios; None takes those of the benchmark.
-    faults
-        Files or names of modules.
-    only
-        Ids of the scenarios to keep; None keeps all.
-
-    Raises
-    ------
-    BadInputError
-        If a file is missing or wrong, a scenario has the id of one of the benchmark's, there is no
-        scenario of an id, or a scenario names no fault or does not fit it.
-    """
+    """Read scenarios and modules of faults, and hold them against each other."""
     from failbench.recording.fault_signatures import refuse_unusable_faults
     from failbench.recording.outside_faults import read_outside_faults
 
@@ -112,13 +86,7 @@ def _refuse_taken_ids(causes: Causes) -> None:
 
 
 def refuse_telemetry_of_the_benchmark(output: Path | None) -> Path:
-    """The folder for runs of other causes, which the benchmark's own telemetry must not be.
-
-    Raises
-    ------
-    BadInputError
-        If none is named, or that one.
-    """
+    """The folder for runs of other causes, which the benchmark's own telemetry must not be."""
     remedy = "Name another folder with --output."
     if output is None:
         raise BadInputError("command line", "--output", "is needed for other causes.", remedy)

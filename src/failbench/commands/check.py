@@ -21,32 +21,7 @@ def check_benchmark(
     params: Path | None,
     brief: bool,
 ) -> int:
-    """Print the result of the check.
-
-    Parameters
-    ----------
-    scenarios, telemetry
-        Folders to check against each other. Scenarios other than the benchmark's need neither its
-        counts nor its settings.
-    faults
-        Modules with the faults that are not part of the package: files, or importable names.
-    params
-        File with the sections ``record`` and ``detector``; None takes params.yaml of the working
-        directory, or of the reference.
-    brief
-        Whether runs that pass are left out.
-
-    Returns
-    -------
-    int
-        Exit status: 0 if the check passes, else 1.
-
-    Raises
-    ------
-    BadInputError
-        If a file, or a section of params.yaml, cannot be read, or a scenario does not fit its
-        fault.
-    """
+    """Print the result of the check."""
     from failbench.validity.check import check
     from failbench.validity.report import report
 

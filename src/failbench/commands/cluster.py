@@ -37,33 +37,7 @@ def record(
     workers: int | None,
     **options: Any,
 ) -> int:
-    """Record in this process, or in jobs of a cluster.
-
-    Parameters
-    ----------
-    cluster
-        Where the jobs run, one of ``CLUSTERS``; None records here.
-    jobs
-        Number of jobs, each of which records a shard.
-    cluster_options
-        Parameters of a job as submitit names them, as ``KEY=VALUE``.
-    shard
-        The part of the plan to record here, as ``I/N``; None records it whole.
-    workers
-        Runs to record in parallel; None takes the processors that there are, in each job its own.
-    options
-        The other options of :func:`failbench.commands.record.record_settings`.
-
-    Returns
-    -------
-    int
-        Exit status: that of ``record_settings``; ``INCOMPLETE`` if jobs left runs to record.
-
-    Raises
-    ------
-    BadInputError
-        If the cluster cannot be used, or ``record_settings`` refuses an option.
-    """
+    """Record in this process, or in jobs of a cluster."""
     here = {**options, "workers": workers or available_workers()}
     if cluster is None:
         if jobs is not None or cluster_options:
@@ -127,13 +101,7 @@ def run_here(command: Sequence[str], folder: str) -> int:
 
 
 def job_executor(cluster: str, cluster_options: Sequence[str], logs: Path) -> AutoExecutor:
-    """Submits jobs with the given parameters, and keeps their logs in a folder.
-
-    Raises
-    ------
-    BadInputError
-        If submitit is not installed, finds no such cluster, or knows no such parameter.
-    """
+    """Submits jobs with the given parameters, and keeps their logs in a folder."""
     try:
         from submitit import AutoExecutor
     except ImportError as error:
@@ -169,20 +137,7 @@ def job_executor(cluster: str, cluster_options: Sequence[str], logs: Path) -> Au
 def run_jobs(
     executor: AutoExecutor, cluster: str, shards: Sequence[Shard], commands: list[list[str]]
 ) -> dict[Shard, int | None]:
-    """Submit a command for each shard, and wait until no job is left.
-
-    Returns
-    -------
-    dict of Shard to int or None
-        Exit statuses of the commands, None for a job that was lost.
-
-    Raises
-    ------
-    BadInputError
-        If the cluster refuses the jobs.
-    KeyboardInterrupt
-        If interrupted, after the jobs were cancelled.
-    """
+    """Submit a command for each shard, and wait until no job is left."""
     from submitit.helpers import as_completed
 
     try:

@@ -6,23 +6,7 @@ from pathlib import Path
 
 
 def compare_results(*, against: str) -> int:
-    """Print the differences between the results in the working tree and those of a revision.
-
-    Parameters
-    ----------
-    against
-        A commit as git names it.
-
-    Returns
-    -------
-    int
-        Exit status: 0 if they are equal within the tolerances between processors, else 1.
-
-    Raises
-    ------
-    BadInputError
-        If the working folder is not the root of a repository with the commit.
-    """
+    """Print the differences between the results in the working tree and those of a revision."""
     from failbench.reproduction.comparison import compare
     from failbench.reproduction.report import report
     from failbench.reproduction.revision import read_revision

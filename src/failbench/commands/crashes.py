@@ -37,36 +37,7 @@ def foresee(
     predictors: Sequence[str],
     as_json: bool,
 ) -> int:
-    """Print whether a cell of a notebook will crash, as predictors see it.
-
-    Parameters
-    ----------
-    notebook
-        A Jupyter notebook of format 4.
-    target
-        Index of the cell, among all cells from 0; None takes the next that would be executed.
-    summary
-        What the kernel knows, as JSON; without it the cells before are executed in a kernel.
-    files
-        A folder whose content is copied to where that kernel works.
-    code_only
-        Execute nothing, and read the code alone.
-    predictors
-        Their names; rules and, where more than the code is known, dry run if none is named.
-    as_json
-        Print a document for programs.
-
-    Returns
-    -------
-    int
-        1 if any of them foresees a crash.
-
-    Raises
-    ------
-    BadInputError
-        If a file cannot be read, a cell before the target raises, or a predictor that is named
-        cannot work here.
-    """
+    """Print whether a cell of a notebook will crash, as predictors see it."""
     from failbench.crashes.question import Question
     from failbench.crashes.reading import read_asked
 
@@ -96,22 +67,7 @@ def foresee(
 
 
 def record_crashes(*, predictors: Sequence[str], corpus: Path, output: Path) -> int:
-    """Ask the predictors whose answers are recorded about the notebooks of the corpus.
-
-    Parameters
-    ----------
-    predictors
-        Their names; all that are recorded if none is named.
-    corpus
-        Its folder.
-    output
-        The table; what it holds of the same questions and predictors is kept.
-
-    Raises
-    ------
-    BadInputError
-        If the corpus is damaged, or a predictor cannot work here.
-    """
+    """Ask the predictors whose answers are recorded about the notebooks of the corpus."""
     from failbench.crashes.cases import read_cases
     from failbench.crashes.recorder import record
     from failbench.statistics.settings import read_with_statistics

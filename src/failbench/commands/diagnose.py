@@ -30,37 +30,7 @@ def diagnose_telemetry(
     features: Path | None,
     reference: Path | None,
 ) -> int:
-    """Write one row per failing run and method, and print the counts of each method's answers.
-
-    Parameters
-    ----------
-    telemetry
-        Folder of any runs.
-    method
-        Names of :data:`failbench.batch.catalogue.READ_BY`: methods that read features, what a
-        monitor recorded, or raw telemetry.
-    output
-        File of diagnoses to write, in the format that its suffix says; see
-        :func:`failbench.batch.formats.write_diagnoses`. An interruption leaves an existing file
-        unchanged.
-    features
-        Feature table of the training runs; None takes that of the reference.
-    reference
-        Checkout that has the settings of the methods and what they learn from; None takes the
-        working directory, or the checkout that is installed.
-
-    Returns
-    -------
-    int
-        Exit status.
-
-    Raises
-    ------
-    BadInputError
-        If the suffix of the output is of no format, a method is unknown or cannot diagnose, the
-        telemetry or the features cannot be read, there is no reference, a section of params.yaml is
-        wrong, or the output cannot be written.
-    """
+    """Write one row per failing run and method, and print the counts of each method's answers."""
     from failbench.batch.catalogue import refuse_unknown
     from failbench.batch.diagnoses import diagnose_stream
     from failbench.batch.formats import write_diagnoses, writer_of
@@ -115,12 +85,6 @@ def fitted_methods(
 
     All learn from the same runs. Those of raw telemetry read them in the telemetry of the
     reference, and standard error says that they are being fitted, which takes minutes.
-
-    Raises
-    ------
-    BadInputError
-        If a method is unknown or cannot diagnose, a section of its params.yaml is wrong, or a
-        method reads what the monitor knows, or raw telemetry, and the reference lacks that.
     """
     from failbench.batch.catalogue import RAW_METHODS, settings_of
     from failbench.batch.training import fitted_method, fitted_raw_method, raw_training_runs

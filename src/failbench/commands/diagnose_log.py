@@ -32,37 +32,7 @@ def diagnose_any_log(
     plot: Path | None,
     whole: bool,
 ) -> int:
-    """Print why a run failed, with evidence, remedy and confidence.
-
-    Parameters
-    ----------
-    log
-        A file, a folder, or ``-`` for standard input.
-    run_id
-        Of a folder of recorded telemetry, which run.
-    failed
-        Whether the run is known to have failed.
-    bounds
-        Of a monitor's log, bounds from healthy runs.
-    config, code
-        The training's settings, and Python files of it.
-    as_json
-        Print the document for programs, in place of the page.
-    html, plot
-        Files to write: the page with its curves, the curves alone.
-    whole
-        Show everything, and not what fits on a screen.
-
-    Returns
-    -------
-    int
-        0 for a healthy log, 1 where a category is named, 3 where it is not clear.
-
-    Raises
-    ------
-    BadInputError
-        If an input cannot be read or an output not be written.
-    """
+    """Print why a run failed, with evidence, remedy and confidence."""
     from failbench.diagnose.diagnosis import diagnose_log
     from failbench.outputs.document import document_of, json_of
 
@@ -106,22 +76,7 @@ def diagnose(
     reference: Path | None,
     **of_log: object,
 ) -> int:
-    """One of the two forms of the command: of one log, or of all runs of a folder of telemetry.
-
-    Parameters
-    ----------
-    log
-        A log of one run, or, with an output, a folder of telemetry.
-    method, output, features, reference
-        Of the second form; see :func:`failbench.commands.diagnose.diagnose_telemetry`.
-    of_log
-        Of the first form; see :func:`diagnose_any_log`.
-
-    Raises
-    ------
-    BadInputError
-        If the two are mixed.
-    """
+    """One of the two forms of the command: of one log, or of all runs of a folder of telemetry."""
     given = {"--method": method, "--features": features, "--reference": reference}
     if output is None:
         for name, value in given.items():

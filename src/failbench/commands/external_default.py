@@ -9,20 +9,7 @@ from failbench.external.released import copy_released
 
 
 def copy_external_default(folder: Path, output: Path = EXTERNAL_DEFAULT) -> int:
-    """Check the released CSV files against their hashes, and write them as parquet.
-
-    Parameters
-    ----------
-    folder
-        Of the released files.
-    output
-        Of the copy; it holds the list of files and hashes.
-
-    Raises
-    ------
-    BadInputError
-        If :func:`failbench.external.released.copy_released` refuses a file.
-    """
+    """Check the released CSV files against their hashes, and write them as parquet."""
     for path in copy_released(folder, output):
         print(path)
     return 0

@@ -9,27 +9,7 @@ from failbench.commands.paths import MONITORED
 
 
 def freeze_monitor(*, version: str, date: datetime.date, changed: str, why: str) -> int:
-    """Freeze catalogue, precedence and bounds of the monitor, and print their hash.
-
-    Parameters
-    ----------
-    version
-        Its label. Of one that is there already, bounds of further settings are added.
-    date
-        Of today.
-    changed, why
-        What changed against the version before, and the reason.
-
-    Returns
-    -------
-    int
-        Exit status.
-
-    Raises
-    ------
-    BadInputError
-        If there are no bounds, or the version was frozen with other rules.
-    """
+    """Freeze catalogue, precedence and bounds of the monitor, and print their hash."""
     from failbench.monitor.bounds import REFERENCE
     from failbench.monitored.fitting import setting_of
     from failbench.monitored.versions import BOUNDS, VERSIONS

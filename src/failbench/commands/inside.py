@@ -24,35 +24,7 @@ def train_with_peer(
     workers: int,
     minutes: float | None,
 ) -> int:
-    """Train runs of one seed again with the peer in them, and keep what it says.
-
-    Parameters
-    ----------
-    telemetry
-        Folder of runs.
-    output
-        Table of answers; what it holds of the same runs, version and code is not trained again. The
-        verdicts that these come to are written beside it.
-    setting
-        Whose runs: an architecture and an optimizer.
-    pairs
-        How many failing runs, each with its twin; all unless given.
-    workers
-        Pairs at the same time.
-    minutes
-        After which no further pair is begun.
-
-    Returns
-    -------
-    int
-        Exit status.
-
-    Raises
-    ------
-    BadInputError
-        If the telemetry or the table cannot be read, the setting is none that is recorded, or the
-        peer or the recorder is not installed.
-    """
+    """Train runs of one seed again with the peer in them, and keep what it says."""
     from failbench.peers.default_plus_plus import verdicts_of
     from failbench.recording.archive import read_known
     from failbench.recording.campaign import Campaign
@@ -101,23 +73,7 @@ def train_with_peer(
 
 
 def observe(*, output: Path) -> int:
-    """Observe which gradients the peer reads in three steps, and keep it as a table.
-
-    Parameters
-    ----------
-    output
-        The table.
-
-    Returns
-    -------
-    int
-        Exit status.
-
-    Raises
-    ------
-    BadInputError
-        If the peer or the recorder is not installed, or the table cannot be written.
-    """
+    """Observe which gradients the peer reads in three steps, and keep it as a table."""
     from failbench.peers.gradients import observe_gradients, write_gradients
     from failbench.recording.sandbox import require_recording_extra
 

@@ -18,27 +18,7 @@ MEASURED: Final = ("gradient_norm", "update_ratio")
 
 
 def inspect_any_log(*, log: Path, run_id: str | None, as_json: bool) -> int:
-    """Print the course of a log's loss and gradients, and of a monitor's log memory by phase.
-
-    Parameters
-    ----------
-    log
-        A file, a folder, or ``-`` for standard input.
-    run_id
-        Of a folder of recorded telemetry, which run.
-    as_json
-        Print a record for programs, in place of a page.
-
-    Returns
-    -------
-    int
-        Exit status.
-
-    Raises
-    ------
-    BadInputError
-        If nothing is there that can be read.
-    """
+    """Print the course of a log's loss and gradients, and of a monitor's log memory by phase."""
     from failbench.inspection.loss_curve import curve_of, loss_curves
     from failbench.inspection.memory import memory_by_phase
     from failbench.readers.lines import clean

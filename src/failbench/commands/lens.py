@@ -18,34 +18,7 @@ def look_at_traces(
     as_json: bool,
     figure: Path | None,
 ) -> int:
-    """Print what a lens says of every model and task of a file of traces.
-
-    Parameters
-    ----------
-    lens
-        ``surface``, ``fft``, ``compression``, ``hazard``, or ``synthesis`` for all of them.
-    traces
-        A file of traces; ``docs/traces.md`` describes the format.
-    where
-        Filters, such as ``task=arithmetic`` and ``length=4..8``.
-    against
-        A model of the file to compare the others with.
-    as_json
-        Print the document for programs, in place of the page.
-    figure
-        File to draw into: svg, png, pdf.
-
-    Returns
-    -------
-    int
-        Exit status.
-
-    Raises
-    ------
-    BadInputError
-        If the file or a filter cannot be read, nothing is left, there is no such model, or the
-        figure cannot be written.
-    """
+    """Print what a lens says of every model and task of a file of traces."""
     from failbench.lenses.catalogue import LENSES
     from failbench.lenses.filters import filter_of, filtered
     from failbench.lenses.resampling import DEFAULT

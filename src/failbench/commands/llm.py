@@ -42,23 +42,7 @@ RESUME = "The answers so far are kept; the same command resumes where this stopp
 
 @dataclass(frozen=True)
 class Asked:
-    """What models are asked.
-
-    Parameters
-    ----------
-    section
-        The section of params.yaml that has the models.
-    settings
-        How they are asked.
-    models
-        By label.
-    prompts
-        By label of the model.
-    folder
-        Of their answers.
-    form
-        What they must answer.
-    """
+    """What models are asked."""
 
     section: str
     settings: AskingSettings
@@ -69,32 +53,7 @@ class Asked:
 
 
 def ask_models(*, model: str | None, host: str | None, limit: int | None, crashes: bool) -> int:
-    """Send language models the prompts without a cached answer.
-
-    Parameters
-    ----------
-    model
-        Label in params.yaml, in the section ``llm_agents``, or ``crash_agents`` with ``crashes``;
-        None takes all.
-    host
-        Address of the server; None takes that of OLLAMA_HOST, or this machine.
-    limit
-        Number of failing runs, the first by id, or of notebooks; None takes all.
-    crashes
-        Ask about crashes of notebooks in all arms in place of runs.
-
-    Returns
-    -------
-    int
-        Exit status: 1 if the server fails.
-
-    Raises
-    ------
-    BadInputError
-        If there is no such model, the server is not there or has another model, telemetry, corpus
-        or params.yaml cannot be read, or a model reads what the monitor recorded and a run was not
-        monitored.
-    """
+    """Send language models the prompts without a cached answer."""
     from failbench.methods.llm.cache import cache_path
     from failbench.methods.llm.session import LlmServerError, Progress, Session, connect
 
@@ -177,26 +136,7 @@ def _wanted(models: Mapping[str, Model], label: str | None, section: str) -> dic
 
 
 def print_prompt(*, run_id: str, reads: Reads) -> int:
-    """Print the prompt of a run, and the hash that identifies its answers.
-
-    Parameters
-    ----------
-    run_id
-        The run.
-    reads
-        What the prompt shows.
-
-    Returns
-    -------
-    int
-        Exit status.
-
-    Raises
-    ------
-    BadInputError
-        If there is no such run, it was not monitored and is to be shown so, or telemetry or
-        params.yaml cannot be read.
-    """
+    """Print the prompt of a run, and the hash that identifies its answers."""
     from failbench.methods.llm.prompt import prompt_hash, prompts_of
     from failbench.methods.llm.settings import LlmAgentsSettings
 

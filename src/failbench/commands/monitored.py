@@ -25,18 +25,7 @@ def reads_monitor(methods: Iterable[str]) -> bool:
 
 
 def known_of_reference(reference: Reference) -> pl.DataFrame:
-    """What the last frozen version of the rules knows of the benchmark's runs.
-
-    Returns
-    -------
-    polars.DataFrame
-        Rows of ``monitored.known.KNOWN_SCHEMA``.
-
-    Raises
-    ------
-    BadInputError
-        If no version was frozen, or what broke in the runs is not there.
-    """
+    """What the last frozen version of the rules knows of the benchmark's runs."""
     from failbench.monitored.known import known_table
     from failbench.monitored.verdicts import BREAK_SCHEMA, END_SCHEMA
 
@@ -49,26 +38,7 @@ def known_of_reference(reference: Reference) -> pl.DataFrame:
 
 
 def known_of_folder(telemetry: Path, reference: Reference) -> pl.DataFrame:
-    """What the last frozen version of the rules knows of runs that were recorded with a monitor.
-
-    Parameters
-    ----------
-    telemetry
-        Folder of recorded runs, in which ``monitor`` has what was measured.
-    reference
-        Checkout that has the rules.
-
-    Returns
-    -------
-    polars.DataFrame
-        Rows of ``monitored.known.KNOWN_SCHEMA``, of the runs that the monitor watched.
-
-    Raises
-    ------
-    BadInputError
-        If the runs were recorded without a monitor, what it measured cannot be read, or no version
-        was frozen.
-    """
+    """What the last frozen version of the rules knows of runs that were recorded with a monitor."""
     from failbench.monitored.known import known_table
     from failbench.monitored.tables import RUNS, SIGNALS, read_monitored
     from failbench.monitored.verdicts import break_table, ends_of

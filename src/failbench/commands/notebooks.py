@@ -16,23 +16,7 @@ from failbench.notebooks.split import SPLIT, check_unchanged, read_split
 def record_notebooks(
     only: Sequence[str] | None = None, corpus: Path = NOTEBOOKS, output: Path | None = None
 ) -> int:
-    """Record the notebooks of which nothing is known, or which changed; see ``docs/notebooks.md``.
-
-    Parameters
-    ----------
-    only
-        Names of pairs, which are recorded again; all that are due unless given.
-    corpus
-        Its folder.
-    output
-        The folder of the table; that of the corpus unless given.
-
-    Raises
-    ------
-    BadInputError
-        If the extra is not installed, a name is of no pair, a notebook is bad or has changed since
-        the split was drawn, or a pair does not do what it says.
-    """
+    """Record notebooks that are new or changed; see ``docs/notebooks.md``."""
     for name in ("jupyter_client", "ipykernel", "torch"):
         if find_spec(name) is None:
             remedy = "Install the extra: pip install -e '.[notebooks]'."

@@ -14,20 +14,7 @@ from failbench.outside_list.runs import SETTING
 
 
 def record_outside_list(only: Sequence[str] | None = None, output: Path = OUTSIDE_LIST) -> int:
-    """Run the programs of bugs and their twins, and write what the monitor measured.
-
-    Parameters
-    ----------
-    only
-        Ids of bugs; all that are re-created unless given.
-    output
-        A folder, in which the runs of other bugs are kept.
-
-    Raises
-    ------
-    BadInputError
-        If a bug is none of the list, or is not re-created.
-    """
+    """Run the programs of bugs and their twins, and write what the monitor measured."""
     path = OUTSIDE_LIST / BUGS
     bugs = {bug.id: bug for bug in read_bugs(path) if bug.is_recreated}
     for name in only or ():

@@ -11,26 +11,7 @@ from failbench.params import read_section
 
 
 def ask_peers(*, telemetry: Path, output: Path) -> int:
-    """Ask every tool about the runs of the reference setting, and keep what it says.
-
-    Parameters
-    ----------
-    telemetry
-        Folder of runs.
-    output
-        Table of verdicts; what it holds of the same logs and versions is not asked again, so that
-        an interruption loses nothing.
-
-    Returns
-    -------
-    int
-        Exit status.
-
-    Raises
-    ------
-    BadInputError
-        If the telemetry or the table cannot be read, or a tool is not installed.
-    """
+    """Ask every tool about the runs of the reference setting, and keep what it says."""
     import polars as pl
 
     from failbench.peers.record import record_peers

@@ -11,29 +11,7 @@ NOTHING, FAILS, TO_BE_LOOKED_AT = 0, 1, 3
 
 
 def run_preflight(*, target: str, capacity: str | None, real_step: bool, as_json: bool) -> int:
-    """Print what a preflight says of what a function of a file builds.
-
-    Parameters
-    ----------
-    target
-        ``FILE.py`` or ``FILE.py:FUNCTION``.
-    capacity
-        Memory of the training; None for what is free.
-    real_step
-        Take one real step on a copy as well.
-    as_json
-        Print a document for programs, in place of the page.
-
-    Returns
-    -------
-    int
-        0 if nothing stands out, 1 if the training will fail, 3 if something should be looked at.
-
-    Raises
-    ------
-    BadInputError
-        If torch is not installed, or the file does not give what is needed.
-    """
+    """Print what a preflight says of what a function of a file builds."""
     try:
         import torch  # noqa: F401 - asked for before a user's file is imported
     except ImportError as error:

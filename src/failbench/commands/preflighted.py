@@ -14,18 +14,7 @@ from failbench.recording.plan import SETTINGS, RecordParams
 
 
 def record_preflights(*, output: Path) -> int:
-    """Train the runs of seed 0 again, with a preflight before some of their steps.
-
-    Parameters
-    ----------
-    output
-        The table; what it holds of the same runs and code is kept.
-
-    Raises
-    ------
-    BadInputError
-        If a library is missing, or scenarios or telemetry cannot be read.
-    """
+    """Train the runs of seed 0 again, with a preflight before some of their steps."""
     from failbench.prediction.slices import ReferenceStudy
     from failbench.recording.sandbox import RecorderError, require_recording_extra
 

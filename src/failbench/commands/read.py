@@ -30,27 +30,7 @@ MESSAGE: Final = 300
 
 
 def read_any_log(*, log: Path, run_id: str | None, as_json: bool) -> int:
-    """Print the signals, gaps and events of a log.
-
-    Parameters
-    ----------
-    log
-        A file, a folder, or ``-`` for standard input.
-    run_id
-        Of a folder of recorded telemetry, which run.
-    as_json
-        Print a record for programs, in place of a page.
-
-    Returns
-    -------
-    int
-        Exit status.
-
-    Raises
-    ------
-    BadInputError
-        If nothing is there that can be read.
-    """
+    """Print the signals, gaps and events of a log."""
     from failbench.readers.lines import clean
     from failbench.readers.opening import read_log
     from failbench.readers.summary import summaries

@@ -14,24 +14,7 @@ from failbench.reasoning.recorder import Folders, record
 def record_reasoning(
     output: Path = REASONING, work: Path = REASONING_WORK, workers: int = 1, *, again: bool = False
 ) -> int:
-    """Record the models that are missing or out of date, and write their traces.
-
-    Parameters
-    ----------
-    output
-        The folder of the declarations and tables.
-    work
-        The folder of the models that are whole, from which an interrupted recording goes on.
-    workers
-        Models that are trained at a time.
-    again
-        Whether models that are known are recorded too.
-
-    Raises
-    ------
-    BadInputError
-        If a declaration is broken, or a folder cannot be written.
-    """
+    """Record the models that are missing or out of date, and write their traces."""
     os.environ["OMP_NUM_THREADS"] = "1"
     columns = (
         BarColumn(),

@@ -57,57 +57,7 @@ def record_settings(
     shard: Shard | None = None,
     merge: bool = False,
 ) -> int:
-    """Record the runs of params.yaml that are missing or out of date.
-
-    Parameters
-    ----------
-    architecture, optimizer
-        Settings to record; None takes all.
-    scale
-        Size of the models.
-    device
-        Training device.
-    only
-        Ids of the scenarios to record; None takes all.
-    seeds
-        Seeds per scenario; None takes those of params.yaml.
-    again
-        Ids of runs to record even if they are known.
-    workers
-        Number of runs to record in parallel.
-    minutes
-        Time after which to stop, once the current runs are finished; None never stops.
-    output
-        Folder of telemetry to write; None takes that of the benchmark, for its own causes alone.
-    known
-        Folder of telemetry to reuse; None takes ``output``.
-    scenarios
-        Folder of scenarios; None takes those of the benchmark.
-    faults
-        Modules with further faults: files, or importable names.
-    params
-        File with the sections ``record`` and ``detector``; None takes params.yaml of the working
-        directory, or of the reference.
-    signals
-        What a monitor measures in each run once more, when it is recorded; None for no monitor.
-    from_start
-        Whether these are of failing runs with their faults on from step 0, in place of all runs.
-    shard
-        The part of each setting to record, without its tables; None records all of it.
-    merge
-        Whether to record nothing, and write the tables of what shards have recorded.
-
-    Returns
-    -------
-    int
-        Exit status: 1 if the recorder fails, ``INTERRUPTED`` if it is stopped, ``INCOMPLETE`` if
-        runs are missing that this shard cannot record yet, or that are to be merged.
-
-    Raises
-    ------
-    BadInputError
-        If the recorder is not installed, a selection is empty, or a file cannot be read.
-    """
+    """Record the runs of params.yaml that are missing or out of date."""
     from failbench.recording.fault_signatures import refuse_unusable_remedies
     from failbench.recording.outside_faults import import_faults, refuse_unregistered_faults
     from failbench.recording.sandbox import require_recording_extra

@@ -47,13 +47,7 @@ def known_reference() -> Reference | None:
 
 
 def reference_at(root: Path | None) -> Reference:
-    """The reference in a folder, or that of :func:`known_reference`.
-
-    Raises
-    ------
-    BadInputError
-        If the folder is no checkout, or none is named and none is known.
-    """
+    """The reference in a folder, or that of :func:`known_reference`."""
     remedy = "Name the root of a checkout of failbench with --reference."
     if root is None:
         reference = known_reference()
@@ -72,13 +66,7 @@ def reference_at(root: Path | None) -> Reference:
 
 
 def params_file(given: Path | None) -> Path:
-    """The parameters of a recording: as given, of the working directory, or of the reference.
-
-    Raises
-    ------
-    BadInputError
-        If there are none.
-    """
+    """The parameters of a recording: as given, of the working directory, or of the reference."""
     if given is not None or PARAMS.exists():
         return given or PARAMS
     reference = known_reference()

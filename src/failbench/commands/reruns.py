@@ -6,23 +6,7 @@ from pathlib import Path
 
 
 def print_reruns(*, parameter: str) -> int:
-    """Print the stages that a change of a parameter runs again.
-
-    Parameters
-    ----------
-    parameter
-        A section of params.yaml, or ``section.key``.
-
-    Returns
-    -------
-    int
-        Exit status.
-
-    Raises
-    ------
-    BadInputError
-        If there is no such parameter, or no pipeline that DVC can read.
-    """
+    """Print the stages that a change of a parameter runs again."""
     from failbench.reproduction.reruns import Pipeline
 
     pipeline = Pipeline(Path())

@@ -26,34 +26,7 @@ def score_methods(
     reference: Path | None,
     json: bool,
 ) -> int:
-    """Print the accuracy of methods that were fitted to the benchmark, with intervals.
-
-    Parameters
-    ----------
-    telemetry
-        Folder of recorded runs. Those of scenarios that methods have learnt from are left out.
-    method
-        Names in ``methods.catalogue.CATALOGUE``.
-    scenarios
-        Folder of the scenarios of the runs, whose categories are the labels; None takes those of
-        the reference.
-    reference
-        Checkout that has the settings of the methods and what they learn from; None takes the
-        working directory, or the checkout that is installed.
-    json
-        Whether to print a record, in JSON, in place of sentences.
-
-    Returns
-    -------
-    int
-        Exit status.
-
-    Raises
-    ------
-    BadInputError
-        If a file cannot be read, there is no reference, a method is unknown or cannot diagnose, or
-        no run is left that has a label.
-    """
+    """Print the accuracy of methods that were fitted to the benchmark, with intervals."""
     from failbench.batch.diagnoses import diagnoses_of
     from failbench.batch.training import read_features
     from failbench.scenarios import read_scenarios

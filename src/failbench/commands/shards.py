@@ -32,13 +32,6 @@ def stop_with_the_job(stop: threading.Event, preloaded: Sequence[str]) -> None:
 
     A run that such a signal ended would be recorded as one that failed of a signal. What is ignored
     when the fork server is started is ignored by it and by all runs.
-
-    Parameters
-    ----------
-    stop
-        Is set by the warning.
-    preloaded
-        Modules that the fork server of the campaign imports beside its own.
     """
     from failbench.recording.sandbox import fork_server
 

@@ -21,26 +21,7 @@ if TYPE_CHECKING:
 def record_signals(
     campaign: Campaign, level: Level, workers: int, folder: Path, *, from_start: bool = False
 ) -> int:
-    """Record the signals of a campaign's runs, and write what there is, also when interrupted.
-
-    Parameters
-    ----------
-    campaign
-        Whose runs are recorded.
-    level
-        What is measured.
-    workers
-        Runs at the same time.
-    folder
-        Where the tables are.
-    from_start
-        Whether to record failing runs with their faults on from step 0, in place of all runs.
-
-    Returns
-    -------
-    int
-        Exit status: 1 if the recorder fails, ``INTERRUPTED`` if it is stopped.
-    """
+    """Record the signals of a campaign's runs, and write what there is, also when interrupted."""
     from failbench.recording.sandbox import RecorderError
     from failbench.recording.signals import SignalRecording, read_known_signals
 

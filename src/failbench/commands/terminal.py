@@ -77,15 +77,7 @@ class BarMeter:
 
 
 class LineMeter:
-    """Lines of a log: one now and then, and the last state at the end.
-
-    Parameters
-    ----------
-    stream
-        Where lines go.
-    clock
-        Seconds, as :func:`time.monotonic` counts them.
-    """
+    """Lines of a log: one now and then, and the last state at the end."""
 
     def __init__(self, stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
         self._stream = stream

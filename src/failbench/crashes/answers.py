@@ -45,13 +45,7 @@ def asked(question: Question) -> str:
 
 
 def read_answers(path: Path) -> pl.DataFrame:
-    """Read the table, sorted by its key.
-
-    Raises
-    ------
-    BadInputError
-        If it is missing or damaged, has other columns, or has an answer twice.
-    """
+    """Read the table, sorted by its key."""
     if not path.exists():
         raise BadInputError(path, "(file)", "does not exist.", REMEDY)
     table = read_table(path, ANSWER_SCHEMA).sort(KEY)

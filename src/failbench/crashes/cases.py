@@ -22,19 +22,7 @@ REMEDY = "Restore it with git, or run `make record-notebooks`."
 
 @dataclass(frozen=True)
 class Case:
-    """A notebook, what is known of its kernel, and whether its target crashed.
-
-    Parameters
-    ----------
-    part
-        Of the corpus.
-    summary
-        Its own.
-    other
-        That of the notebook that stands in for it in the control.
-    exception
-        Name of what was raised; None where nothing was.
-    """
+    """A notebook, what is known of its kernel, and whether its target crashed."""
 
     notebook: Notebook
     part: Part
@@ -53,14 +41,7 @@ class Case:
 
 
 def read_cases(folder: Path, control_seed: int) -> tuple[Case, ...]:
-    """Every notebook of a corpus, in order of libraries, pairs and versions.
-
-    Raises
-    ------
-    BadInputError
-        If the corpus, its split or what was observed of it is missing or damaged, or a notebook
-        was not observed as it is.
-    """
+    """Every notebook of a corpus, in order of libraries, pairs and versions."""
     pairs = read_corpus(folder)
     split = read_split(folder / SPLIT)
     check_unchanged(pairs, split, folder / SPLIT)

@@ -16,21 +16,7 @@ PredictAll = Callable[[Sequence[Question]], Sequence[CrashPrediction]]
 
 @dataclass(frozen=True)
 class Predictor:
-    """A predictor.
-
-    Parameters
-    ----------
-    name, label
-        In data, and in tables.
-    place
-        Module with ``predict``, from a question to a prediction, and maybe ``predict_all``, from
-        several; of a recorded one ``maker`` says what answers.
-    arms
-        In which it is asked; of one that reads code alone, ``code``.
-    recorded
-        Whether its answers are recorded, as it executes code or needs what the pipeline does not
-        install; else it is asked anew by the study.
-    """
+    """A predictor."""
 
     name: str
     label: str
@@ -67,7 +53,9 @@ TOLD: Final[tuple[Arm, ...]] = ARMS[1:]
 """Arms in which a summary is told."""
 
 PREDICTORS: Final = (
-    Predictor("rules", "Rules", "failbench.crashes.rules.predict", ARMS, recorded=False),
+    Predictor(
+        "rules", "Small rules", "failbench.crashes.small_rules.predict", ARMS, recorded=False
+    ),
     Predictor("dry_run", "Dry run", "failbench.crashes.dry_run.predict", TOLD, recorded=True),
     Predictor("pyright", "Pyright", "failbench.crashes.checkers.pyright", ("code",), recorded=True),
     Predictor("pylint", "Pylint", "failbench.crashes.checkers.pylint", ("code",), recorded=True),

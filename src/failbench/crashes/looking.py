@@ -23,22 +23,7 @@ REMEDY: Final = "Mend it, give its data with --files, or use --code-only or --su
 
 
 def summary_before(notebook: Path, asked: Asked, files: Path | None) -> Summary:
-    """Execute the cells before a target, without a network, and summarise what the kernel holds.
-
-    Parameters
-    ----------
-    notebook
-        For messages.
-    asked
-        Its cells.
-    files
-        A folder whose content is copied to where the kernel works.
-
-    Raises
-    ------
-    BadInputError
-        If a cell is no Python, raises or takes too long, or the folder cannot be copied.
-    """
+    """Execute the cells before a target, without a network, and summarise what the kernel holds."""
     try:
         relevant = relevant_names(asked.executed, asked.target)
     except SyntaxError as error:

@@ -7,20 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class CrashPrediction:
-    """An answer.
-
-    Parameters
-    ----------
-    crash
-        Whether the target will raise; None if the predictor cannot say.
-    exception
-        Name of the class of the exception, as Python prints it without its module, if the target
-        will crash and the predictor names one.
-    reason
-        What the answer rests on, in one sentence.
-    line
-        The line of the target, counted from 1, if the predictor points at one.
-    """
+    """An answer."""
 
     crash: bool | None
     exception: str | None

@@ -21,17 +21,7 @@ ARMS: Final[tuple[Arm, ...]] = get_args(Arm)
 
 @dataclass(frozen=True)
 class Question:
-    """What a predictor may know of a notebook.
-
-    Parameters
-    ----------
-    executed
-        The code of the cells that were executed before the target, in order of execution.
-    target
-        The code of the target cell.
-    summary
-        What is told of the kernel before the target; None tells nothing.
-    """
+    """What a predictor may know of a notebook."""
 
     executed: tuple[str, ...]
     target: str
@@ -39,15 +29,7 @@ class Question:
 
 
 def question(notebook: Notebook, arm: Arm, own: Summary, other: Summary) -> Question:
-    """Ask about a notebook of the corpus in an arm.
-
-    Parameters
-    ----------
-    notebook
-        Of which the code is told, and nothing of the card.
-    own, other
-        The summary of this notebook, and that of the one that stands in for it in the control.
-    """
+    """Ask about a notebook of the corpus in an arm."""
     return Question(notebook.executed_sources, notebook.target, told(arm, own, other))
 
 

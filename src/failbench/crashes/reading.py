@@ -21,17 +21,7 @@ TRANSPARENT: Final = ("%%time", "%%timeit", "%%capture")
 
 @dataclass(frozen=True)
 class Asked:
-    """What is asked of a notebook.
-
-    Parameters
-    ----------
-    executed
-        The code of the cells before the target, in order of execution, without magics.
-    target
-        The code of the target, likewise.
-    index
-        Of the target, among all cells, from 0.
-    """
+    """What is asked of a notebook."""
 
     executed: tuple[str, ...]
     target: str
@@ -43,19 +33,6 @@ def read_asked(path: Path, index: int | None) -> Asked:
 
     Where the target was executed, these are the cells with lower counts, in order of counts; else
     all that have a count; and in a notebook without counts the cells of code above it.
-
-    Parameters
-    ----------
-    path
-        The notebook.
-    index
-        Of the target, among all cells from 0; None takes the first cell of code without a count
-        below the one that was executed last, or the last cell of code.
-
-    Raises
-    ------
-    BadInputError
-        If the file is no notebook of format 4, or there is no such cell of code.
     """
     try:
         raw = json.loads(path.read_bytes())

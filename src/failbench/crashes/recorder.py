@@ -25,28 +25,6 @@ def record(
     """Ask what was not asked yet, or of something that has changed since.
 
     An answer is kept if it is to the same question, by what would answer today.
-
-    Parameters
-    ----------
-    cases
-        All notebooks: answers about others are dropped.
-    predictors
-        Those to ask; answers of others stay.
-    path
-        The table, which is written every ``CHUNK`` answers.
-    show
-        Is given the name of a predictor, how many of its questions are answered, and how many it
-        has.
-
-    Returns
-    -------
-    int
-        Questions that were asked.
-
-    Raises
-    ------
-    BadInputError
-        If the table is damaged, or a predictor cannot work here.
     """
     names = {case.notebook.card.pair for case in cases}
     kept = {_key(row): row for row in (read_answers(path).to_dicts() if path.exists() else ())}

@@ -21,15 +21,7 @@ _DECLARED: Final = files("failbench.datacard").joinpath("data/columns.csv")
 
 @dataclass(frozen=True)
 class Column:
-    """A column.
-
-    Attributes
-    ----------
-    kind, bits
-        What its values are, and how wide numbers are stored; 0 where that is not said.
-    unit
-        Empty where a value has none, 1 for a number without dimension.
-    """
+    """A column."""
 
     name: str
     kind: Kind
@@ -44,25 +36,13 @@ class Column:
 
 
 def columns_of_table(table: str, schema: pl.Schema) -> tuple[Column, ...]:
-    """The columns of a table of this schema, described.
-
-    Raises
-    ------
-    BadInputError
-        If a column has no description, or a description no column.
-    """
+    """The columns of a table of this schema, described."""
     types = {name: _stored(dtype) for name, dtype in schema.items()}
     return _described(table, types)
 
 
 def columns_of_record(table: str, record: type[BaseModel]) -> tuple[Column, ...]:
-    """The keys of a JSON file that holds one record, described.
-
-    Raises
-    ------
-    BadInputError
-        If a key has no description, or a description no key.
-    """
+    """The keys of a JSON file that holds one record, described."""
     fields = record.model_fields.items()
     return _described(table, {name: (_kind(field.annotation), 0) for name, field in fields})
 

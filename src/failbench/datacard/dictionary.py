@@ -13,17 +13,7 @@ REMEDY = "Restore it with git, or give each file its path, content and key."
 
 
 class Entry(Record):
-    """A row: files of one kind.
-
-    Attributes
-    ----------
-    path
-        From the root of the repository; ``<name>`` is any name, ``{a,b}`` are two.
-    content
-        What they hold.
-    key
-        The columns that tell their rows apart; empty without rows.
-    """
+    """A row: files of one kind."""
 
     path: str
     content: str
@@ -31,13 +21,7 @@ class Entry(Record):
 
 
 def read_dictionary(path: Path) -> tuple[Entry, ...]:
-    """Read the dictionary of files.
-
-    Raises
-    ------
-    BadInputError
-        If the file is missing or no CSV of these columns, has no row, or says nothing of a file.
-    """
+    """Read the dictionary of files."""
     try:
         with path.open(encoding="utf-8", newline="") as stream:
             reader = csv.DictReader(stream, strict=True)
@@ -55,13 +39,7 @@ def read_dictionary(path: Path) -> tuple[Entry, ...]:
 
 
 def entry_of(dictionary: tuple[Entry, ...], path: str, place: Path) -> Entry:
-    """The row of a path.
-
-    Raises
-    ------
-    BadInputError
-        If there is none; ``place`` is the file of the dictionary.
-    """
+    """The row of a path."""
     for entry in dictionary:
         if entry.path == path:
             return entry

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
+from failbench.reporting.replaced import REPLACED
 from failbench.reporting.table import Column, Table
 from failbench.scenarios import Scenario
 from failbench.telemetry import KINDS, Telemetry
@@ -16,20 +17,7 @@ MILLION = 1e6
 
 
 def facts(telemetry: Telemetry, scenarios: Sequence[Scenario]) -> dict[str, str]:
-    """Numbers that sentences of the card name, as they are printed.
-
-    Parameters
-    ----------
-    telemetry
-        All recorded runs: at least one, of which a model was built.
-    scenarios
-        Those that they are runs of.
-
-    Returns
-    -------
-    dict
-        By the name that stands for the number in the sentences.
-    """
+    """Numbers that sentences of the card name, as they are printed."""
     runs = telemetry.runs
     parameters = runs["parameters"].drop_nulls().to_numpy() / MILLION
     return {
@@ -38,6 +26,8 @@ def facts(telemetry: Telemetry, scenarios: Sequence[Scenario]) -> dict[str, str]
         "failures": f"{runs.filter(kind='failure').height:,}",
         "scenarios": str(len(scenarios)),
         "unknown": str(sum(scenario.category == "unknown" for scenario in scenarios)),
+        "replaced": str(len(REPLACED)),
+        "replacements": ", ".join(f"{old} by {new}" for old, new in REPLACED.items()),
         "settings": str(runs.select("architecture", "optimizer", "scale").unique().height),
         "parameters_low": f"{parameters.min():.2f}",
         "parameters_median": f"{np.median(parameters):.2f}",

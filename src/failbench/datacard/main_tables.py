@@ -44,19 +44,7 @@ class DataFile:
 
 @dataclass(frozen=True)
 class MainTable:
-    """A table in one file, or in several with the same columns.
-
-    Attributes
-    ----------
-    name
-        Of the table, and of its record set.
-    described_as
-        The table of ``columns.csv`` with its columns; tables of one form share it.
-    pattern
-        The paths of its files in the dictionary of files.
-    content, key
-        As there.
-    """
+    """A table in one file, or in several with the same columns."""
 
     name: str
     described_as: str
@@ -110,22 +98,7 @@ def main_tables(
     paths: Mapping[str, Iterable[Path]],
     rows: Mapping[str, int],
 ) -> tuple[MainTable, ...]:
-    """The main tables, in the order in which ``data/tables.csv`` of the package names them.
-
-    Parameters
-    ----------
-    dictionary, place
-        What is said of each file, and the file that says it.
-    paths
-        The files of each table.
-    rows
-        How many rows each has.
-
-    Raises
-    ------
-    BadInputError
-        If the dictionary has no row for a table, or a column is not described.
-    """
+    """The main tables, in the order in which ``data/tables.csv`` of the package names them."""
     columns = columns_by_table()
     tables = []
     for declared in csv.DictReader(_DECLARED.read_text(encoding="utf-8").splitlines()):

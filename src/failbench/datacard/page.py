@@ -24,22 +24,7 @@ def page(
     counted: Mapping[str, Table],
     dictionary: Iterable[Entry],
 ) -> str:
-    """The data card.
-
-    Parameters
-    ----------
-    facts
-        Numbers by the name that the template has for them.
-    counted
-        Further tables by the name that the template has for them.
-    dictionary
-        All files of the project; the card lists those below ``data``.
-
-    Raises
-    ------
-    KeyError
-        If the template leaves something open that is not given.
-    """
+    """The data card."""
     said = {
         name: value if isinstance(value, str) else "\n".join(f"- {each}" for each in value)
         for name, value in statements.model_dump().items()

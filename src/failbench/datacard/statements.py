@@ -39,13 +39,7 @@ class Statements(Record):
 
 
 def statements(facts: Mapping[str, str]) -> Statements:
-    """The statements, with the numbers that they name.
-
-    Raises
-    ------
-    KeyError
-        If a statement names a number that is not among ``facts``.
-    """
+    """The statements, with the numbers that they name."""
     raw = json.loads(_FOLDER.joinpath("card.json").read_text(encoding="utf-8"))
     filled = {
         name: Template(said).substitute(facts)

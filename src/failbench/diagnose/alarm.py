@@ -9,17 +9,7 @@ from failbench.diagnose.signs import Sign
 
 
 def is_alarm(says_end: bool, signs: Iterable[Sign], bounds: Mapping[str, CheckBound]) -> bool:
-    """Whether a log says of an error or an end, or a sign in it alarms by itself.
-
-    Parameters
-    ----------
-    says_end
-        Whether it has an exception or the death of a process.
-    signs
-        Of the log, without those of a configuration or code: what these may lead to is no alarm.
-    bounds
-        Where checks break.
-    """
+    """Whether a log says of an error or an end, or a sign in it alarms by itself."""
     return says_end or any(alarms(sign, bounds) for sign in signs)
 
 

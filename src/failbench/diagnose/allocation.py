@@ -36,15 +36,7 @@ BYTES: Final = 2.0**20
 
 @dataclass(frozen=True)
 class Allocation:
-    """A block that was asked for.
-
-    Attributes
-    ----------
-    requested, held
-        In bytes; what is held is as the message says it, or as it was logged last.
-    event
-        Where it is said.
-    """
+    """A block that was asked for."""
 
     requested: float
     held: float

@@ -11,8 +11,8 @@ from failbench.readers.log import Log
 from failbench.vocabulary import Category
 
 Status = Literal["healthy", "failed", "unknown"]
-"""Nothing is wrong that the log shows; a failure, whose category is named; or something is wrong,
-and the log does not say whose cause it is."""
+"""Nothing is wrong that the log shows, and its loss falls; a failure, whose category is named; or
+the log says neither."""
 
 Level = Literal["high", "medium", "low"]
 """Of confidence: above 90 %, from 70 to 90 %, below."""
@@ -67,8 +67,8 @@ class LogDiagnosis:
     categories
         Probability of every category, which add up to 1.
     hypotheses
-        Root causes by confidence: the first one is named, the others are possible too. Empty for a
-        healthy log.
+        Root causes: the first one is named and lies in the most probable category, the others are
+        possible too, by confidence. Empty where nothing was found.
     findings
         All that was found, the first one in the log first.
     absent
@@ -77,6 +77,8 @@ class LogDiagnosis:
         What limits the answer beside what is absent, in sentences.
     measure
         What would settle it; the first one or two.
+    nothing_found
+        Whether nothing in the log speaks for a failure, and nobody said that there was one.
     """
 
     log: Log
@@ -89,6 +91,7 @@ class LogDiagnosis:
     absent: tuple[str, ...]
     uncertainty: tuple[str, ...]
     measure: tuple[Measurement, ...]
+    nothing_found: bool = False
 
     @property
     def level(self) -> Level:
@@ -97,13 +100,7 @@ class LogDiagnosis:
 
 
 def level_of(confidence: float) -> Level:
-    """High above 90 %, medium from 70 % on, low below.
-
-    Parameters
-    ----------
-    confidence
-        From 0 to 1.
-    """
+    """High above 90 %, medium from 70 % on, low below."""
     if confidence > 0.9:
         return "high"
     return "medium" if confidence >= 0.7 else "low"

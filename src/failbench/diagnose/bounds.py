@@ -19,15 +19,7 @@ does so by the last digit of a number has not strayed either."""
 
 
 class CheckBound(Record):
-    """What amounts of a check mean.
-
-    Attributes
-    ----------
-    usual
-        Median of the most extreme amounts of healthy logs.
-    limit
-        Beyond it the check breaks.
-    """
+    """What amounts of a check mean."""
 
     usual: float
     limit: float
@@ -67,20 +59,7 @@ def fitted_bounds(
     healthy: Mask,
     margin: float,
 ) -> dict[str, CheckBound]:
-    """Bounds of healthy logs.
-
-    Parameters
-    ----------
-    checks
-        All checks.
-    amounts
-        The most extreme amounts of logs by check, of shape (logs,); no number where a log has none.
-    healthy
-        Which logs count, of shape (logs,).
-    margin
-        How far a bound lies beyond the most extreme log, in that log's distances from the median
-        of all; below 0 it lies between the two.
-    """
+    """Bounds of healthy logs."""
     fitted = {}
     for name, check in checks.items():
         sign = 1.0 if check.relation == "above" else -1.0

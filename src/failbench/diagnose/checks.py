@@ -41,29 +41,7 @@ FITTED: Final = "fitted"
 
 @dataclass(frozen=True)
 class Check:
-    """Something that a healthy log does not show.
-
-    Attributes
-    ----------
-    id
-        Its name.
-    signal
-        Which series it reads, of :func:`failbench.diagnose.series.series_of`.
-    against
-        What the series is held against.
-    relation
-        On which side of the bound it breaks.
-    bound
-        Where it breaks, or None where healthy logs say so.
-    rows
-        Values in a row that must break it.
-    strength
-        How much it says by itself.
-    causes
-        Causes that break it, the most likely first.
-    statement
-        What it is that breaks, as a sentence without its end.
-    """
+    """Something that a healthy log does not show."""
 
     id: str
     signal: str
@@ -78,13 +56,7 @@ class Check:
 
 @cache
 def checks() -> dict[str, Check]:
-    """The catalogue by names.
-
-    Raises
-    ------
-    ValueError
-        If a row names a cause, a comparison or a side that there is not.
-    """
+    """The catalogue by names."""
     text = files("failbench.diagnose").joinpath("data/checks.csv").read_text(encoding="utf-8")
     found = {}
     for row in csv.DictReader(text.splitlines()):

@@ -42,17 +42,7 @@ SMALLEST: Final = 1e-30
 
 @dataclass(frozen=True)
 class Compared:
-    """A series held against something.
-
-    Attributes
-    ----------
-    amounts
-        What a bound is compared with, of shape (n,); no number where there is nothing to compare.
-    references
-        What the value was held against there, in the signal's unit, of shape (n,).
-    is_ratio
-        Whether amounts are logarithms of ratios, and else differences.
-    """
+    """A series held against something."""
 
     amounts: Array
     references: Array
@@ -68,23 +58,6 @@ def compared(values: Array, against: Against) -> Compared:
     """Hold a series against its past, its start, its best or nothing.
 
     Values that are no finite numbers are passed over by all but ``not_finite``.
-
-    Parameters
-    ----------
-    values
-        As logged, of shape (n,).
-    against
-        ``value`` leaves them; ``log_value`` takes their logarithm, ``log_peak`` that of the largest
-        so far; ``not_finite`` and ``zero`` are 1 where that is so, ``zero_inside`` where that is so
-        after a value that was not; ``past_difference`` subtracts the median of the eight values
-        before, ``past_ratio`` is the logarithm of the ratio to it, ``start_ratio`` to that of the
-        first eight, ``new_peak`` to the largest before, where that is old; ``faded_share`` is the
-        share of the values so far that are below a hundredth of the largest;
-        ``best_difference`` is the median of five values less the lowest such median so far;
-        ``progress`` the share of the start's median by which that lowest one lies below it, of a
-        training from scratch alone, and ``any_progress`` of any long one; ``climb`` Kendall's
-        correlation with time, and ``since_best`` the same from the lowest value on. The last four
-        are of a whole series, and stand at its end.
     """
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # medians of nothing are no number

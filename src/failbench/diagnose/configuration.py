@@ -45,17 +45,7 @@ _WORDS: Final[dict[str, Value]] = {
 
 @dataclass(frozen=True)
 class Setting:
-    """One value of a configuration.
-
-    Attributes
-    ----------
-    name
-        As the file has it, with the names of what it lies in before it, joined by dots.
-    value
-        A number, a word, true, false, or None where it is set to nothing.
-    line
-        Where it stands, counted from 1; None where more than one line could be meant.
-    """
+    """One value of a configuration."""
 
     name: str
     value: Value
@@ -64,15 +54,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Configuration:
-    """What a file says of how a training was set up.
-
-    Attributes
-    ----------
-    source
-        Name of the file.
-    settings
-        All values, in their order.
-    """
+    """What a file says of how a training was set up."""
 
     source: str
     settings: tuple[Setting, ...]
@@ -89,18 +71,7 @@ class Configuration:
 
 
 def read_configuration(path: Path) -> Configuration:
-    """Read a configuration: JSON, YAML, lines of names and values, or a printed namespace.
-
-    Parameters
-    ----------
-    path
-        A file of at most 1 MiB, of which lists count by their positions.
-
-    Raises
-    ------
-    BadInputError
-        If it cannot be read, is too large or too deep, or holds no setting.
-    """
+    """Read a configuration: JSON, YAML, lines of names and values, or a printed namespace."""
     text = _text(path)
     try:
         values = [*_flat(_parsed(path, text))]
@@ -168,13 +139,7 @@ def _refused(path: Path, problem: str, remedy: str) -> BadInputError:
 
 
 def _parsed(path: Path, text: str) -> object:
-    """The values of a text in whichever of the forms it has.
-
-    Raises
-    ------
-    ValueError
-        If it has the form of JSON or YAML and is none.
-    """
+    """The values of a text in whichever of the forms it has."""
     if text.lstrip().startswith("{") or path.suffix == ".json":
         try:
             return json.loads(text)
@@ -226,13 +191,7 @@ def _of_flags(text: str) -> Iterator[tuple[str, object]]:
 
 
 def _flat(tree: object) -> Iterator[tuple[str, Value]]:
-    """Every value with the names that lead to it, joined by dots.
-
-    Raises
-    ------
-    TooLargeError
-        If there are too many, or they lie too deep.
-    """
+    """Every value with the names that lead to it, joined by dots."""
     waiting: list[tuple[tuple[str, ...], object]] = [((), tree)]
     given = 0
     while waiting:

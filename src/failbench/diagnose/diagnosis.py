@@ -9,7 +9,6 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Final
 
-from failbench.arrays import Array
 from failbench.causes.catalogue import advice, causes
 from failbench.diagnose.alarm import breaks_bound, is_alarm
 from failbench.diagnose.answer import NAMED, Hypothesis, LogDiagnosis, Severity, Status
@@ -22,10 +21,11 @@ from failbench.diagnose.findings import (
     invariant_findings,
     trap_findings,
 )
+from failbench.diagnose.health import shows_health
 from failbench.diagnose.limits import absent_from, uncertainty_of, what_to_measure
-from failbench.diagnose.model import Model, read_model
+from failbench.diagnose.model import Model, Weighed, read_model
 from failbench.diagnose.signs import LOGIC_ONLY, Sign, broken_in, checked, signs_of
-from failbench.diagnose.supports import cause_names, supports_of
+from failbench.diagnose.supports import category_of_cause, cause_names, supports_of
 from failbench.errors import BadInputError
 from failbench.monitor.bounds import read_bounds
 from failbench.monitor.diagnosis import decide
@@ -34,7 +34,7 @@ from failbench.monitor.invariants import CATALOGUE, Bound
 from failbench.readers.log import Log
 from failbench.readers.opening import read_log
 from failbench.readers.traps import traps
-from failbench.vocabulary import CATEGORIES, Category
+from failbench.vocabulary import CATEGORIES
 
 SHOWN: Final = 0.05
 """Probability from which on a cause is shown beside the first."""
@@ -112,56 +112,42 @@ def diagnosis_of(
     failed: bool = False,
     model: Model | None = None,
 ) -> LogDiagnosis:
-    """The diagnosis of a log that was read.
-
-    Parameters
-    ----------
-    log
-        What was read.
-    fitted
-        Bounds of a monitor's invariants.
-    extra
-        Findings in the configuration and the code.
-    failed
-        Whether the run is known to have failed.
-    model
-        What weighs; None takes the package's.
-    """
+    """The diagnosis of a log that was read."""
     if model is None:
         name = "log" if log.history is None else "monitor_bounds" if fitted else "monitor"
         model = fitted_model(name)
     signs = signs_of(log, fitted)
     weighed = (*signs, *(_sign_of(finding) for finding in extra))
-    supports = supports_of(weighed, model.bounds)
-    categories, of_causes = model.probabilities(supports)
+    answer = model.weighed(supports_of(weighed, model.bounds))
+    categories = dict(zip(CATEGORIES, answer.categories.tolist(), strict=True))
     broken = [
         sign.id for sign in signs if sign.kind == "check" and breaks_bound(sign, model.bounds)
     ]
     found = (*_findings(log, fitted, model, broken), *extra)
     absent = absent_from(log)
     says_end = any(event.kind != "warning" for event in log.events)
-    if not (failed or is_alarm(says_end, signs, model.bounds)):
+    nothing_found = not (failed or is_alarm(says_end, signs, model.bounds))
+    if nothing_found and shows_health(log):
         return LogDiagnosis(
-            log, "healthy", None, model.healthy, _by_category(categories), (), found, absent,
-            uncertainty_of(log, "healthy", ()), (),
+            log, "healthy", None, model.healthy, categories, (), found, absent,
+            uncertainty_of(log, "healthy", (), nothing_found=True), (), nothing_found=True,
         )  # fmt: skip
-    hypotheses = _hypotheses(of_causes, found)
-    best = CATEGORIES[int(categories.argmax())]
-    supported = any(each.cause.category == best for each in hypotheses)
-    status: Status = "failed" if categories.max() >= NAMED and supported else "unknown"
-    if status == "failed":  # the cause that is named lies in the category that is named
-        hypotheses = tuple(sorted(hypotheses, key=lambda each: each.cause.category != best))
+    hypotheses = () if nothing_found else _hypotheses(answer, found)
+    best = hypotheses[0].cause.category if hypotheses else CATEGORIES[answer.category]
+    is_named = bool(hypotheses) and categories[best] >= NAMED
+    status: Status = "failed" if is_named else "unknown"
     return LogDiagnosis(
         log,
         status,
-        best if status == "failed" else None,
-        float(categories.max()),
-        _by_category(categories),
+        best if is_named else None,
+        categories[best],
+        categories,
         hypotheses,
         found,
         absent,
-        uncertainty_of(log, status, hypotheses),
+        uncertainty_of(log, status, hypotheses, nothing_found=nothing_found),
         what_to_measure(log, hypotheses),
+        nothing_found,
     )
 
 
@@ -190,24 +176,20 @@ def _findings(
     return tuple(sorted(found, key=lambda each: (each.step or far, each.line or far)))
 
 
-def _by_category(categories: Array) -> dict[Category, float]:
-    return {name: float(share) for name, share in zip(CATEGORIES, categories, strict=True)}
-
-
-def _hypotheses(of_causes: Array, found: Sequence[Finding]) -> tuple[Hypothesis, ...]:
-    """Causes that something in the log speaks for, by confidence.
+def _hypotheses(answer: Weighed, found: Sequence[Finding]) -> tuple[Hypothesis, ...]:
+    """Causes that something in the log speaks for: one of the best category, others by confidence.
 
     The most probable ones, and last one more that is improbable though evidence names it first: the
     benchmark may have no scenario of it.
     """
     probable: list[str] = []
     named: list[str] = []
-    names = cause_names()
-    share = dict(zip(names, of_causes.tolist(), strict=True))
+    share = dict(zip(cause_names(), answer.causes.tolist(), strict=True))
+    lies_in = dict(zip(cause_names(), answer.categories[category_of_cause()].tolist(), strict=True))
     first = {each.causes[0] for each in found if each.causes}
-    for name in sorted(names, key=lambda each: -share[each]):
-        if not any(name in each.causes for each in found):
-            continue
+    spoken_for = {name for each in found for name in each.causes}
+    best = max(spoken_for, key=lambda name: (lies_in[name], share[name]), default=None)
+    for name in sorted(spoken_for, key=lambda each: (each != best, -share[each], each)):
         if not probable or (share[name] >= SHOWN and len(probable) < MOST_PROBABLE):
             probable.append(name)
         elif name in first:

@@ -1,16 +1,18 @@
 """Fitting: a model from logs whose causes are known, and from healthy ones.
 
 Whatever is chosen is chosen on logs that were not learnt from: the margin of bounds on healthy logs
-of a setting left out, penalty and temperatures on scenarios left out.
+of a setting left out, penalty, temperatures and calibration on scenarios left out.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import get_args
 
 import numpy as np
 from scipy.special import logsumexp
+from sklearn.isotonic import IsotonicRegression
 from sklearn.model_selection import StratifiedGroupKFold
 
 from failbench.arrays import Array, Labels, Mask
@@ -18,33 +20,32 @@ from failbench.diagnose.bounds import CheckBound, fitted_bounds
 from failbench.diagnose.checks import checks
 from failbench.diagnose.model import (
     FORMAT,
+    Calibration,
     Examples,
     Model,
+    Positions,
     by_category,
     category_scores,
     cause_scores,
     chosen_temperature,
     fitted_weights,
+    softmax,
 )
 from failbench.diagnose.signs import Sign
-from failbench.diagnose.supports import OWN, SHARED, category_of_cause, cause_names, supports_of
+from failbench.diagnose.supports import (
+    OWN,
+    SHARED,
+    LogKind,
+    Supports,
+    category_of_cause,
+    cause_names,
+    supports_of,
+)
 
 
 @dataclass(frozen=True)
 class KnownLog:
-    """A log, and what is known of its run.
-
-    Attributes
-    ----------
-    signs
-        What it shows.
-    cause
-        Its cause; None where the run is healthy.
-    scenario
-        What must not be split between learning and testing.
-    setting
-        What kind of model it trained.
-    """
+    """A log, and what is known of its run."""
 
     signs: tuple[Sign, ...]
     cause: str | None
@@ -54,19 +55,7 @@ class KnownLog:
 
 @dataclass(frozen=True)
 class Choices:
-    """What is tried, and what decides.
-
-    Attributes
-    ----------
-    penalties, margins
-        To be chosen from, in increasing order.
-    most_alarmed
-        Largest share of healthy logs of a setting left out that may be alarmed.
-    inner_folds
-        Folds of the training scenarios.
-    seed
-        Of these folds.
-    """
+    """What is tried, and what decides."""
 
     penalties: tuple[float, ...]
     margins: tuple[float, ...]
@@ -76,26 +65,17 @@ class Choices:
 
 
 def fitted(logs: Sequence[KnownLog], choices: Choices, fitted_on: str) -> Model:
-    """Fit a model.
-
-    Parameters
-    ----------
-    logs
-        Of failing and of healthy runs, in any order.
-    choices
-        What is tried.
-    fitted_on
-        What they are, in words.
-    """
+    """Fit a model."""
     amounts = amounts_of([log.signs for log in logs])
     healthy = np.array([log.cause is None for log in logs])
     settings = np.array([log.setting for log in logs], dtype=object)
     margin = chosen_margin(amounts, healthy, settings, choices)
     bounds = fitted_bounds(checks(), amounts, healthy, margin)
     failing = [log for log in logs if log.cause is not None]
-    examples = examples_of(failing, bounds)
+    supports = [supports_of(log.signs, bounds) for log in failing]
+    examples = examples_of(failing, supports)
     scenarios = np.array([log.scenario for log in failing], dtype=object)
-    penalty, temperature, cause_temperature = _chosen(examples, scenarios, choices)
+    penalty, temperature, cause_temperature, held_out = _chosen(examples, scenarios, choices)
     weights = fitted_weights(examples, penalty)
     quiet = ~alarmed(amounts, bounds)
     silent = [
@@ -112,6 +92,7 @@ def fitted(logs: Sequence[KnownLog], choices: Choices, fitted_on: str) -> Model:
         causes=dict(zip(SHARED, weights.causes, strict=True)),
         temperature=temperature,
         cause_temperature=cause_temperature,
+        calibrations=calibrations_of(held_out, supports, examples.category, scenarios),
         bounds=bounds,
         healthy=float(healthy[silent].mean()) if silent else 0.5,
     )
@@ -153,9 +134,8 @@ def chosen_margin(
     return choices.margins[-1]
 
 
-def examples_of(logs: Sequence[KnownLog], bounds: Mapping[str, CheckBound]) -> Examples:
+def examples_of(logs: Sequence[KnownLog], supports: Sequence[Supports]) -> Examples:
     """Logs of failing runs as arrays; all logs of a scenario together weigh one."""
-    supports = [supports_of(log.signs, bounds) for log in logs]
     names = {name: place for place, name in enumerate(cause_names())}
     cause = np.array([names[log.cause] for log in logs if log.cause is not None])
     _, places, counts = np.unique(
@@ -171,11 +151,49 @@ def examples_of(logs: Sequence[KnownLog], bounds: Mapping[str, CheckBound]) -> E
     )
 
 
-def _chosen(examples: Examples, scenarios: Labels, choices: Choices) -> tuple[float, float, float]:
-    """Penalty and temperatures under which scenarios that were left out are most likely."""
+def calibrations_of(
+    held_out: Array, supports: Sequence[Supports], truth: Positions, scenarios: Labels
+) -> dict[LogKind, Calibration]:
+    """How often answers to logs of scenarios that were left out are right, for each kind of log.
+
+    Isotonic regression (Zadrozny and Elkan 2002) in which a scenario weighs one. A made-up scenario
+    is wrong at the highest probability and another right at the lowest, so that few scenarios make
+    nothing certain. A kind that no log is of has what all logs have.
+    """
+    kinds = np.array([each.kind for each in supports])
+    said = np.array([-1 if each.said is None else each.said for each in supports])
+    best = np.where(said < 0, held_out.argmax(axis=1), said)
+    probability = np.where(said < 0, held_out.max(axis=1), 1.0)
+    found: dict[LogKind, Calibration] = {}
+    for kind in get_args(LogKind):
+        rows = kinds == kind if (kinds == kind).any() else np.full(len(kinds), fill_value=True)
+        names, places, counts = np.unique(
+            scenarios[rows].astype(str), return_inverse=True, return_counts=True
+        )
+        ends = probability[rows].max(), probability[rows].min()
+        fit = IsotonicRegression(out_of_bounds="clip").fit(
+            np.append(probability[rows], ends),
+            np.append(best[rows] == truth[rows], (False, True)),
+            np.append(1.0 / counts[places], (1.0, 1.0)),
+        )
+        found[kind] = Calibration(
+            probability=tuple(fit.X_thresholds_.tolist()),
+            right=tuple(fit.y_thresholds_.tolist()),
+            scenarios=len(names),
+        )
+    return found
+
+
+def _chosen(
+    examples: Examples, scenarios: Labels, choices: Choices
+) -> tuple[float, float, float, Array]:
+    """Penalty and temperatures under which scenarios that were left out are most likely.
+
+    The last is the probability of each category in these scenarios, of shape (logs, categories).
+    """
     folds = StratifiedGroupKFold(choices.inner_folds, shuffle=True, random_state=choices.seed)
     parts = list(folds.split(scenarios, examples.category, scenarios))
-    best: tuple[float, float, float, float] | None = None
+    best: tuple[float, float, float, float, Array] | None = None
     rows = np.arange(len(scenarios))
     for penalty in choices.penalties:
         scores = np.empty((len(scenarios), examples.categories.shape[2]))
@@ -195,6 +213,6 @@ def _chosen(examples: Examples, scenarios: Labels, choices: Choices) -> tuple[fl
             members = category_of_cause()[None, :] == examples.category[:, None]
             within = np.where(members, of_causes, -np.inf)
             of_cause = chosen_temperature(within, examples.cause, examples.weights)
-            best = loss, penalty, temperature, of_cause
+            best = loss, penalty, temperature, of_cause, softmax(scaled)
     assert best is not None
     return best[1:]

@@ -28,7 +28,9 @@ def absent_from(log: Log) -> tuple[str, ...]:
     return tuple(name for name in log.absent if ALTERNATIVE.get(name) not in log.present)
 
 
-def uncertainty_of(log: Log, status: Status, hypotheses: Sequence[Hypothesis]) -> tuple[str, ...]:
+def uncertainty_of(
+    log: Log, status: Status, hypotheses: Sequence[Hypothesis], *, nothing_found: bool
+) -> tuple[str, ...]:
     """What limits the answer beside what is not logged, in sentences."""
     said = []
     losses = log.series("loss").height
@@ -40,6 +42,11 @@ def uncertainty_of(log: Log, status: Status, hypotheses: Sequence[Hypothesis]) -
         said.append(
             "That nothing stands out does not prove the training right: wrong data or labels may "
             "leave a smooth curve."
+        )
+        return tuple(said)
+    if nothing_found:
+        said.append(
+            "Health shows in a loss that is always a number and falls below its first ones."
         )
         return tuple(said)
     if not any(event.kind != "warning" for event in log.events):

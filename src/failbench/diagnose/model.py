@@ -1,10 +1,12 @@
 """Model: how much each kind of sign is worth, learnt from the benchmark.
 
-Two conditional logits. The first is of categories: kinds of support have one weight each, shared by
-all categories, so that what was learnt of one message holds for the others; checks and absences
-have a weight for each category, drawn towards zero. The second is of causes within a category, with
-shared weights alone, so that a cause that no scenario has can be named too. Both are divided by a
-temperature that was chosen on scenarios that were not learnt from.
+Words of a library that have a category decide it. Otherwise two conditional logits do. The first is
+of categories: kinds of support have one weight each, shared by all categories, so that what was
+learnt of one message holds for the others; checks and absences have a weight for each category,
+drawn towards zero. The second is of causes within a category, with shared weights alone, so that a
+cause that no scenario has can be named too. Both are divided by a temperature, and the category
+that is named has as its probability how often such answers were right; both come from scenarios
+that were not learnt from.
 
 It is stored as JSON: numbers that a person can read.
 """
@@ -24,13 +26,22 @@ from scipy.special import logsumexp
 
 from failbench.arrays import Array, Mask
 from failbench.diagnose.bounds import CheckBound
-from failbench.diagnose.supports import OWN, SHARED, Supports, category_of_cause, cause_names
+from failbench.diagnose.supports import (
+    OWN,
+    SHARED,
+    LogKind,
+    Supports,
+    category_of_cause,
+    cause_names,
+)
 from failbench.errors import BadInputError
 from failbench.records import Record
 from failbench.vocabulary import CATEGORIES, Category
 
 FORMAT: Final = 1
 _TOLERANCE: Final = 1e-7
+_AHEAD: Final = 1e-6
+"""Least distance of the category that is named from the next: no other is as probable."""
 _COOLEST, _HOTTEST = 0.2, 10.0
 
 Positions = NDArray[np.int64]
@@ -39,18 +50,7 @@ Positions = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Examples:
-    """Logs whose causes are known.
-
-    Attributes
-    ----------
-    categories, causes, own
-        Supports of the logs, of shapes (logs, kinds, categories), (logs, kinds, causes) and
-        (logs, columns).
-    category, cause
-        Positions of the truth, of shape (logs,).
-    weights
-        Of shape (logs,): all logs of a scenario together weigh one.
-    """
+    """Logs whose causes are known."""
 
     categories: Array
     causes: Array
@@ -80,30 +80,31 @@ class Weights(Record):
     causes: tuple[float, ...]
 
 
-class Model(Record):
-    """A fitted model.
+class Calibration(Record):
+    """How often answers were right, by the probability that the model gave their category."""
 
-    Attributes
-    ----------
-    format
-        Version of the file.
-    fitted_on
-        What it was fitted to, in words.
-    shared
-        Weight of each kind of support, by name.
-    own
-        Weights of columns, by name of the column and by category.
-    base
-        By category: what holds where there is no sign.
-    causes
-        Weight of each kind of support among the causes of a category, by name.
-    temperature, cause_temperature
-        By which scores are divided.
-    bounds
-        Where checks break, from healthy logs.
-    healthy
-        Of logs without a broken check or an error, the share that were healthy.
-    """
+    probability: tuple[float, ...]
+    right: tuple[float, ...]
+    scenarios: int
+
+
+@dataclass(frozen=True)
+class Weighed:
+    """What a log speaks for: one category, and how probable each category and cause is."""
+
+    category: int
+    categories: Array
+    causes: Array
+
+    @property
+    def cause(self) -> int:
+        """The most probable cause of the category."""
+        members = category_of_cause() == self.category
+        return int(np.where(members, self.causes, -1.0).argmax())
+
+
+class Model(Record):
+    """A fitted model."""
 
     format: int
     fitted_on: str
@@ -113,11 +114,12 @@ class Model(Record):
     causes: dict[str, float]
     temperature: float
     cause_temperature: float
+    calibrations: dict[LogKind, Calibration]
     bounds: dict[str, CheckBound]
     healthy: float
 
-    def probabilities(self, supports: Supports) -> tuple[Array, Array]:
-        """Probabilities of the categories, and of all causes; both add up to 1."""
+    def weighed(self, supports: Supports) -> Weighed:
+        """What a log speaks for; probabilities of categories and of causes add up to 1 each."""
         weights = Weights(
             shared=tuple(self.shared[name] for name in SHARED),
             own=tuple(_in_order(self.own[name]) for name in OWN),
@@ -132,9 +134,18 @@ class Model(Record):
             np.zeros(1, np.int64),
             np.ones(1),
         )
-        categories = softmax(category_scores(weights, one) / self.temperature)
-        within = cause_shares(weights, one, self.cause_temperature)
-        return categories[0], (categories[:, category_of_cause()] * within)[0]
+        categories = softmax(category_scores(weights, one) / self.temperature)[0]
+        best = int(categories.argmax()) if supports.said is None else supports.said
+        known = self.calibrations[supports.kind]
+        probability = categories[best] if supports.said is None else 1.0
+        right = float(np.interp(probability, known.probability, known.right))
+        others = np.delete(categories, best)
+        next_best = others.max() / others.sum()
+        right = max(right, next_best / (1 + next_best) + _AHEAD)
+        categories = categories * (1 - right) / others.sum()
+        categories[best] = right
+        within = cause_shares(weights, one, self.cause_temperature)[0]
+        return Weighed(best, categories, categories[category_of_cause()] * within)
 
 
 def by_category(values: Sequence[float]) -> dict[Category, float]:
@@ -180,15 +191,7 @@ def cause_shares(weights: Weights, examples: Examples, temperature: float) -> Ar
 
 
 def fitted_weights(examples: Examples, penalty: float) -> Weights:
-    """Fit both logits by maximum likelihood with a quadratic penalty.
-
-    Parameters
-    ----------
-    examples
-        Logs of failing runs.
-    penalty
-        Of squared weights; it stands beside the sum over scenarios.
-    """
+    """Fit both logits by maximum likelihood with a quadratic penalty."""
     kinds, categories, columns = len(SHARED), len(CATEGORIES), len(OWN)
     truth = np.eye(categories)[examples.category]
 
@@ -255,16 +258,6 @@ def chosen_temperature(scores: Array, truth: Positions, weights: Array) -> float
 
     Temperature scaling of Guo, Pleiss, Sun and Weinberger (2017, "On calibration of modern neural
     networks", ICML).
-
-    Parameters
-    ----------
-    scores
-        Of logs that were not learnt from, of shape (logs, classes); minus infinity where a class is
-        none of a log's.
-    truth
-        Position of each log's class, of shape (logs,).
-    weights
-        Of shape (logs,).
     """
     rows = np.arange(len(scores))
 
@@ -296,13 +289,7 @@ def _rounded(model: Model) -> Model:
 
 
 def read_model(path: Path) -> Model:
-    """Read a model.
-
-    Raises
-    ------
-    BadInputError
-        If it cannot be read, or is not of this version of the package.
-    """
+    """Read a model."""
     remedy = "Restore it with `git checkout`, or run `dvc repro`."
     try:
         model = TypeAdapter(Model).validate_json(path.read_bytes())

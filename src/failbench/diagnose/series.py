@@ -22,21 +22,7 @@ GAP: Final = "validation_gap"
 
 @dataclass(frozen=True)
 class Series:
-    """One signal of a log, of the source that says most of it.
-
-    Attributes
-    ----------
-    name
-        Which signal.
-    values
-        As logged, of shape (n,).
-    source
-        Position among the log's sources.
-    lines, steps
-        Where each value stands, of shape (n,); ``NOWHERE`` where that is not known.
-    logged
-        The number that stands there, of shape (n,): the value itself, but for a difference.
-    """
+    """One signal of a log, of the source that says most of it."""
 
     name: str
     values: Array

@@ -30,19 +30,7 @@ FACTS: Final = ("last_step", "largest_learning_rate", "largest_grad_norm")
 
 @dataclass(frozen=True)
 class Condition:
-    """One comparison.
-
-    Attributes
-    ----------
-    left
-        A setting or a fact of the log.
-    comparison
-        Of numbers, or of words: ``is`` the whole, ``has`` a part, neither in capitals.
-    right
-        A number, a word, a setting or a fact.
-    times
-        What the right side is multiplied by.
-    """
+    """One comparison."""
 
     left: str
     comparison: Comparison
@@ -52,24 +40,7 @@ class Condition:
 
 @dataclass(frozen=True)
 class Rule:
-    """A contradiction that speaks for causes.
-
-    Attributes
-    ----------
-    id
-        Its name.
-    conditions
-        All of them hold; the first one is what is shown.
-    strength
-        How much it says by itself.
-    causes
-        Those that it speaks for, the most likely first.
-    statement
-        What was found, with ``{name}``, ``{value}``, ``{threshold}`` of the first condition and
-        ``{setting}``, the first setting in it as the file names it.
-    source
-        Where its numbers are from.
-    """
+    """A contradiction that speaks for causes."""
 
     id: str
     conditions: tuple[Condition, ...]
@@ -81,13 +52,7 @@ class Rule:
 
 @cache
 def setting_rules() -> tuple[Rule, ...]:
-    """All rules.
-
-    Raises
-    ------
-    ValueError
-        If a condition is none.
-    """
+    """All rules."""
     text = files("failbench.diagnose").joinpath("data/setting_rules.csv").read_text("utf-8")
     return tuple(
         Rule(
@@ -110,20 +75,7 @@ def _condition(words: list[str]) -> Condition:
 
 
 def configuration_findings(configuration: Configuration, log: Log) -> tuple[Finding, ...]:
-    """What in a configuration speaks for a cause, by itself or beside a log.
-
-    Parameters
-    ----------
-    configuration
-        Of the run.
-    log
-        Of the same run; one that says nothing leaves the rules out that compare with it.
-
-    Returns
-    -------
-    tuple of Finding
-        In the order of rules, of the kind ``setting``, with file, name and value.
-    """
+    """What in a configuration speaks for a cause, by itself or beside a log."""
     facts = facts_of(log)
     found = (_finding(rule, configuration, facts) for rule in setting_rules())
     return tuple(finding for finding in found if finding is not None)

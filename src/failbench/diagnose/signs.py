@@ -67,23 +67,7 @@ ABSENT: Final = (*SIGNALS, VALIDATION)
 
 @dataclass(frozen=True)
 class Sign:
-    """One thing in a log.
-
-    Attributes
-    ----------
-    kind
-        What it is.
-    id
-        Of the message, check, invariant and so on.
-    strength
-        How much it says by itself.
-    causes
-        Causes that it speaks for, the most likely first.
-    category
-        The component that it points to by itself; None where it points to none.
-    amount
-        Of a check the most extreme amount, negated where it breaks below its bound; else 1.
-    """
+    """One thing in a log."""
 
     kind: SignKind
     id: str
@@ -91,6 +75,7 @@ class Sign:
     causes: tuple[str, ...] = ()
     category: Category | None = None
     amount: float = 1.0
+    is_warning: bool = False
 
 
 @dataclass(frozen=True)
@@ -103,15 +88,7 @@ class CheckedSeries:
 
 
 def checked(log: Log, wanted: Collection[str] | None = None) -> Iterator[CheckedSeries]:
-    """Every check whose signal is logged, with what it compares, one after the other.
-
-    Parameters
-    ----------
-    log
-        What was read.
-    wanted
-        Names of checks; None takes all.
-    """
+    """Every check whose signal is logged, with what it compares, one after the other."""
     found = series_of(log)
     for name, check in checks().items():
         if check.signal in found and (wanted is None or name in wanted):
@@ -125,16 +102,7 @@ def broken_in(history: History, fitted: Mapping[str, Bound]) -> tuple[Break, ...
 
 
 def signs_of(log: Log, fitted: Mapping[str, Bound] = LOGIC_ONLY) -> tuple[Sign, ...]:
-    """All signs of a log.
-
-    Parameters
-    ----------
-    log
-        What was read.
-    fitted
-        Of a monitor's log: bounds from healthy runs of the same setting, by invariant; without
-        them logic speaks alone.
-    """
+    """All signs of a log."""
     signs = [*_of_events(log.events), *_of_traps(log), *_of_checks(log), *_of_allocation(log)]
     if fails_at_start(log):
         signs.append(Sign("event", "at_start"))
@@ -149,7 +117,10 @@ def _of_events(events: tuple[Event, ...]) -> Iterator[Sign]:
     for event in events:
         known = message_of(event.name, event.message)
         if known is not None:
-            yield Sign("message", known.id, known.strength, known.causes, known.category)
+            yield Sign(
+                "message", known.id, known.strength, known.causes, known.category,
+                is_warning=event.kind == "warning",
+            )  # fmt: skip
         elif event.kind != "warning":
             yield Sign("event", event.kind)
         if event.kind == "exception":

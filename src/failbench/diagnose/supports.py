@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,8 @@ from failbench.causes.catalogue import causes
 from failbench.diagnose.bounds import CheckBound
 from failbench.diagnose.checks import checks
 from failbench.diagnose.signs import ABSENT, Sign
-from failbench.vocabulary import CATEGORIES
+from failbench.readers.names import SIGNALS
+from failbench.vocabulary import CATEGORIES, Category
 
 RANKED: Final = 0.5
 """What each further cause of a sign is worth of the one before: causes are ordered, and how much
@@ -56,6 +57,10 @@ OWN: Final = (
 )
 """Columns with a weight for each category: what the benchmark shows often enough."""
 
+LogKind = Literal["words", "complete", "other"]
+"""What an answer rests on: words that decide the category, else a log with every signal, else one
+without some. How often answers are right is measured for each by itself."""
+
 _SHARED_PLACE: Final = {name: place for place, name in enumerate(SHARED)}
 _OWN_PLACE: Final = {name: place for place, name in enumerate(OWN)}
 _CATEGORY_PLACE: Final = {name: place for place, name in enumerate(CATEGORIES)}
@@ -73,33 +78,31 @@ def category_of_cause() -> NDArray[np.int64]:
 
 @dataclass(frozen=True)
 class Supports:
-    """Signs of one log as numbers.
-
-    Attributes
-    ----------
-    categories
-        Support of each kind for each category, of shape (kinds, categories).
-    causes
-        Support of each kind for each cause, of shape (kinds, causes).
-    own
-        Columns with weights of their own, of shape (columns,).
-    """
+    """Signs of one log as numbers."""
 
     categories: Array
     causes: Array
     own: Array
+    kind: LogKind
+    said: int | None
+
+
+def said_category(signs: Sequence[Sign]) -> Category | None:
+    """The category that words decide: of the first known message of an error in the log.
+
+    A warning decides where it says itself what is wrong (``direct``), and where a monitor measured
+    what came before, so must an error.
+    """
+    is_monitored = any(sign.kind == "decided" for sign in signs)
+    for sign in signs:
+        decides = sign.strength == "direct" or not (sign.is_warning or is_monitored)
+        if sign.kind == "message" and sign.category is not None and decides:
+            return sign.category
+    return None
 
 
 def supports_of(signs: Sequence[Sign], bounds: Mapping[str, CheckBound]) -> Supports:
-    """Signs as numbers.
-
-    Parameters
-    ----------
-    signs
-        Of one log.
-    bounds
-        Where checks break; those without a bound say nothing.
-    """
+    """Signs as numbers."""
     names = {name: place for place, name in enumerate(cause_names())}
     of_cause = category_of_cause()
     by_category = np.zeros((len(SHARED), len(CATEGORIES)))
@@ -128,7 +131,11 @@ def supports_of(signs: Sequence[Sign], bounds: Mapping[str, CheckBound]) -> Supp
                 best[category] = max(best[category], amount)
             by_category[row] += best
     by_cause[_SHARED_PLACE["any"]] = by_cause.sum(axis=0) > FAINT
-    return Supports(by_category, by_cause, own)
+    said = said_category(signs)
+    if said is not None:
+        return Supports(by_category, by_cause, own, "words", _CATEGORY_PLACE[said])
+    lacks = any(sign.kind == "absent" and sign.id in SIGNALS for sign in signs)
+    return Supports(by_category, by_cause, own, "other" if lacks else "complete", None)
 
 
 def _kinds(sign: Sign) -> Iterable[str]:

@@ -32,16 +32,6 @@ def code_findings(path: Path) -> tuple[Finding, ...]:
 
     Nothing is imported or run. A file that is no Python of this version, or larger than 1 MiB, is
     one finding that speaks for no cause.
-
-    Parameters
-    ----------
-    path
-        A file, or a folder whose files that end with ``.py`` are read, links left out.
-
-    Raises
-    ------
-    BadInputError
-        If nothing is there, or it may not be read.
     """
     try:
         if path.is_file():

@@ -19,20 +19,7 @@ class TooLargeError(ValueError):
 
 
 def yaml_value(text: str) -> object:
-    """The value of a document; of values with a tag of their own nothing is made.
-
-    Parameters
-    ----------
-    text
-        One document.
-
-    Raises
-    ------
-    TooLargeError
-        If it is too large or too deep, or contains itself.
-    ValueError
-        If it is no YAML.
-    """
+    """The value of a document; of values with a tag of their own nothing is made."""
     _refuse_depth(text)
     try:
         _measure(text)
@@ -45,14 +32,7 @@ def yaml_value(text: str) -> object:
 
 
 def _refuse_depth(text: str) -> None:
-    """Refuse deep nesting in one line, over which the scanner takes a time of its square.
-
-    Raises
-    ------
-    TooLargeError
-        Of lists in lists beyond the levels that are read; of brackets, some of which may stand in
-        quotes, beyond ten times as many.
-    """
+    """Refuse deep nesting in one line, over which the scanner takes a time of its square."""
     if re.search(r"(?:[-?][ \t]+){33}", text):
         raise TooLargeError(f"nests deeper than {DEEPEST} levels.")
     depth = 0
@@ -63,13 +43,7 @@ def _refuse_depth(text: str) -> None:
 
 
 def _measure(text: str) -> None:
-    """Count values with each alias written out, before any is built: merging repeats them.
-
-    Raises
-    ------
-    TooLargeError
-        If there are too many.
-    """
+    """Count values with each alias written out, before any is built: merging repeats them."""
     open_sizes = [0]
     names: list[str | None] = []
     sizes: dict[str, int] = {}

@@ -28,19 +28,7 @@ REPOSITORY: Final = "the repository that PROVENANCE.md names"
 
 
 class Source(Record):
-    """A released file.
-
-    Attributes
-    ----------
-    table
-        What its copy is called.
-    source, folder
-        Its name, and its folder in the authors' repository.
-    positive
-        The label of the rows that the file is about.
-    bytes, sha256
-        Of the file.
-    """
+    """A released file."""
 
     table: str
     source: str
@@ -51,18 +39,7 @@ class Source(Record):
 
 
 def read_sources(folder: Path) -> tuple[Source, ...]:
-    """Read the list of released files.
-
-    Parameters
-    ----------
-    folder
-        Of the compact copy.
-
-    Raises
-    ------
-    BadInputError
-        If the list is missing, or a value in it is missing or invalid.
-    """
+    """Read the list of released files."""
     path = folder / SOURCES
     try:
         rows = list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
@@ -72,26 +49,7 @@ def read_sources(folder: Path) -> tuple[Source, ...]:
 
 
 def copy_released(released: Path, folder: Path) -> tuple[Path, ...]:
-    """Make the compact copy of all released files; none is written unless all are what they were.
-
-    Parameters
-    ----------
-    released
-        Folder of the released CSV files.
-    folder
-        Of the compact copy, with the list of sources.
-
-    Returns
-    -------
-    tuple of Path
-        The tables that were written.
-
-    Raises
-    ------
-    BadInputError
-        If a released file is missing or has another hash, its copy would not give it back, or a
-        table cannot be written.
-    """
+    """Copy all released files in compact form, once all are what they were."""
     sources = read_sources(folder)
     contents = {source.table: _checked(released / source.source, source) for source in sources}
     tables = {name: _parsed(content) for name, content in contents.items()}

@@ -45,21 +45,7 @@ Part = Literal["training", "host"]
 
 
 class ColumnNote(Record):
-    """What is said of a column of the tables.
-
-    Attributes
-    ----------
-    column
-        Its name.
-    part
-        What it measures.
-    levels
-        ``both`` or ``second``: the tables that have it.
-    feature
-        The one of our features that it can stand for; empty where there is none.
-    why
-        How it stands for it, or why it cannot.
-    """
+    """What is said of a column of the tables."""
 
     column: str
     part: Part
@@ -69,19 +55,7 @@ class ColumnNote(Record):
 
 
 class PrintedFigure(Record):
-    """A figure that the authors print.
-
-    Attributes
-    ----------
-    table
-        Of the feature tables, or ``category`` for all seven together.
-    metric
-        What it is.
-    value
-        As a fraction.
-    place
-        Where it is printed.
-    """
+    """A figure that the authors print."""
 
     table: str
     metric: Literal["accuracy", "f1"]
@@ -91,17 +65,7 @@ class PrintedFigure(Record):
 
 @dataclass(frozen=True)
 class ReleasedTables:
-    """All tables, with what is said of their columns and what the authors print.
-
-    Attributes
-    ----------
-    tables
-        By name; the columns of :attr:`columns` that the level has, and ``label``.
-    columns
-        In their order.
-    printed
-        The authors' figures.
-    """
+    """All tables, with what is said of their columns and what the authors print."""
 
     tables: Mapping[str, pl.DataFrame]
     columns: tuple[ColumnNote, ...]
@@ -125,13 +89,7 @@ class ReleasedTables:
         return tuple(note.column for note in self.columns if note.part == "host")
 
     def printed_figure(self, table: str, metric: str = "accuracy") -> float:
-        """A figure that the authors print, as a fraction.
-
-        Raises
-        ------
-        BadInputError
-            If it is not on the list.
-        """
+        """A figure that the authors print, as a fraction."""
         for figure in self.printed:
             if (figure.table, figure.metric) == (table, metric):
                 return figure.value
@@ -150,19 +108,7 @@ def path_of(folder: Path, name: str) -> Path:
 
 
 def read_released(folder: Path) -> ReleasedTables:
-    """Read the compact copy.
-
-    Parameters
-    ----------
-    folder
-        With the tables, ``columns.csv`` and ``printed.csv``.
-
-    Raises
-    ------
-    BadInputError
-        If a file is missing or unreadable, a column is missing or of another type, a table has no
-        row or an unknown label, or a value of a list is missing or invalid.
-    """
+    """Read the compact copy."""
     columns = tuple(
         kept_by_hand(ColumnNote, row, folder / "columns.csv")
         for row in _rows(folder / "columns.csv")

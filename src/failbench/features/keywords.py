@@ -11,17 +11,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Keyword:
-    """A feature that is 1 where the error text matches, else 0.
-
-    Attributes
-    ----------
-    name
-        The feature is called ``keyword_<name>``.
-    pattern
-        Regular expression, matched without regard to case in ``"<type>: <message>"``.
-    source
-        The documentation or source of the wording.
-    """
+    """A feature that is 1 where the error text matches, else 0."""
 
     name: str
     pattern: str

@@ -37,19 +37,7 @@ MEASUREMENTS = (*STEP_TIMES, *ENDINGS)
 
 
 def measurements(telemetry: Telemetry) -> pl.DataFrame:
-    """Measure runs at their failure, from the same steps that their features are taken from.
-
-    Returns
-    -------
-    polars.DataFrame
-        ``run_id`` and the columns of ``MEASUREMENTS``, Float64, sorted; null where a run ended
-        before two of its steps were timed.
-
-    Raises
-    ------
-    BadInputError
-        If a run ended in a way that is not known.
-    """
+    """Measure runs at their failure, from the same steps that their features are taken from."""
     runs = telemetry.runs.sort("run_id")
     endings = ("completed", *(name.removeprefix("ended_") for name in ENDINGS))
     unknown = runs.filter(~pl.col("ending").is_in(endings))

@@ -47,16 +47,7 @@ _PROJECT_FRAME = (
 
 @dataclass(frozen=True)
 class Observables:
-    """The observable part of runs, each at a snapshot step.
-
-    Attributes
-    ----------
-    runs
-        One row per snapshot, keyed and sorted by ``row``: error text, effective configuration and
-        corpus statistics.
-    steps
-        One row per training step up to the snapshot, keyed and sorted by ``(row, step)``.
-    """
+    """The observable part of runs, each at a snapshot step."""
 
     runs: pl.DataFrame
     steps: pl.DataFrame

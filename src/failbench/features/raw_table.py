@@ -26,22 +26,7 @@ after another, so the seconds of healthy twins would reveal the category of thei
 
 
 def raw_table(telemetry: Telemetry, scenarios: Iterable[Scenario]) -> pl.DataFrame:
-    """Series and error text of runs up to their failure, keyed by ``run_id`` and sorted by it.
-
-    Parameters
-    ----------
-    telemetry
-        Recorded runs.
-    scenarios
-        Their categories label the runs; successful runs have none.
-
-    Returns
-    -------
-    polars.DataFrame
-        The columns ``feature_table.KEYS``; ``RAW_TEXT``, empty strings where nothing was raised;
-        and ``RAW_SERIES``, lists of Float64 with one element per step, empty for a run that ended
-        before its first step. Units are those of the telemetry.
-    """
+    """Series and error text of runs up to their failure, keyed by ``run_id`` and sorted by it."""
     observables, run_ids = observe(telemetry, at_failure(telemetry))
     series = (
         observables.steps.select("row", *(_logged(name) for name in RAW_SERIES))

@@ -28,29 +28,7 @@ that the scale of the loss decides them, and not ours."""
 
 @dataclass(frozen=True)
 class GradientFlow:
-    """The gradients of one layer.
-
-    Attributes
-    ----------
-    layer, kind
-        Which part of the model, and its class.
-    elements
-        Of its parameters that require a gradient; tied ones count in the first layer that has them.
-    missing
-        Share of these without a gradient; None where there are none.
-    norm, rms, mean, largest
-        Norm, root mean square, mean and largest absolute value; None without gradients.
-    zero
-        Share of elements that are exactly zero.
-    not_finite
-        Elements that are no finite number.
-    ratio
-        Norm of the gradients over that of the weights that have them; None where these are zero.
-    orders
-        Orders of magnitude by which its root mean square lies above the median layer's.
-    flags
-        What stands out.
-    """
+    """The gradients of one layer."""
 
     layer: str
     kind: str

@@ -19,21 +19,7 @@ MODEL: Final = "(model)"
 
 @dataclass(frozen=True)
 class Layer:
-    """A part of a model.
-
-    Attributes
-    ----------
-    name
-        Its path in the model.
-    kind
-        Its class.
-    role
-        Whether it reads tokens or positions, makes logits, or neither.
-    parameters
-        By their names in the model, each in the first layer that has it.
-    tied
-        Names of its parameters that another layer has already, with the names there.
-    """
+    """A part of a model."""
 
     name: str
     kind: str
@@ -43,21 +29,7 @@ class Layer:
 
 
 def layers_of(model: Any, depth: int = 2) -> tuple[Layer, ...]:
-    """The layers of a model, in its own order.
-
-    Parameters
-    ----------
-    model
-        A ``torch.nn.Module``.
-    depth
-        How many levels down a layer lies. Lists and sequences of modules are no level, and
-        embeddings and the head are layers wherever they are.
-
-    Raises
-    ------
-    ValueError
-        If the depth is not positive, or a parameter has no shape before the model is called.
-    """
+    """The layers of a model, in its own order."""
     if depth < 1:
         raise ValueError(f"Layers cannot lie {depth} levels down: give 1 or more.")
     modules = dict(model.named_modules())

@@ -32,16 +32,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Jump:
-    """The largest rise from one value to the next.
-
-    Attributes
-    ----------
-    before, after
-        The two values.
-    deviations
-        By how many median absolute deviations of all such differences it lies above their median;
-        None where at least half of the differences are equal.
-    """
+    """The largest rise from one value to the next."""
 
     before: Place
     after: Place
@@ -50,17 +41,7 @@ class Jump:
 
 @dataclass(frozen=True)
 class Plateau:
-    """The longest stretch of values of which none is a new lowest one.
-
-    Attributes
-    ----------
-    since
-        The lowest value before it.
-    until
-        Its last value.
-    values
-        How many it has.
-    """
+    """The longest stretch of values of which none is a new lowest one."""
 
     since: Place
     until: Place
@@ -69,40 +50,7 @@ class Plateau:
 
 @dataclass(frozen=True)
 class Curve:
-    """The course of a signal on one split.
-
-    Attributes
-    ----------
-    signal, split
-        Which.
-    values
-        How often it was logged.
-    first, last
-        Of these; they need not be finite.
-    best
-        The lowest finite value, where it stands first: the signal improved there last.
-    since_best
-        Values after it.
-    highest
-        The highest finite value, where it stands first.
-    unit
-        What the trend is per: a step, or a value where not all steps are known.
-    trend
-        Of the finite values.
-    half
-        Where half of the way from the first finite value to the lowest was made; None without a
-        way.
-    jump
-        None where it never rose.
-    plateau
-        None where each value is a new lowest one.
-    repeated
-        Share of values that equal the one before; None of one value.
-    not_finite
-        Values that are no finite number.
-    first_not_finite
-        The first of them.
-    """
+    """The course of a signal on one split."""
 
     signal: str
     split: Split
@@ -124,17 +72,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Gap:
-    """By how much a validation loss lies above the training loss.
-
-    Attributes
-    ----------
-    validation
-        The loss on held-out data.
-    train
-        The median of the finite training losses since the validation before.
-    difference
-        The former less the latter.
-    """
+    """By how much a validation loss lies above the training loss."""
 
     validation: Place
     train: float
@@ -143,15 +81,7 @@ class Gap:
 
 @dataclass(frozen=True)
 class LossCurves:
-    """What a log says of the loss.
-
-    Attributes
-    ----------
-    train, validation
-        None where it was not logged.
-    last_gap, widest_gap
-        None without losses of both, or steps that say which belong together.
-    """
+    """What a log says of the loss."""
 
     train: Curve | None
     validation: Curve | None
@@ -177,29 +107,13 @@ def loss_curves(log: Log) -> LossCurves:
 
 
 def curve_of(log: Log, signal: SignalName, split: Split) -> Curve | None:
-    """The course of one signal of a log; None where it was not logged.
-
-    Parameters
-    ----------
-    log
-        As :func:`failbench.readers.opening.read_log` gives it.
-    signal, split
-        Which.
-    """
+    """The course of one signal of a log; None where it was not logged."""
     places = _places(log, signal, split)
     return course(signal, split, places) if places else None
 
 
 def course(signal: str, split: Split, places: list[Place]) -> Curve:
-    """The course of a signal.
-
-    Parameters
-    ----------
-    signal, split
-        What it is called.
-    places
-        Its values in order, at least one.
-    """
+    """The course of a signal."""
     finite = [place for place in places if math.isfinite(place.value)]
     values = np.array([place.value for place in finite])
     broken = next((place for place in places if not math.isfinite(place.value)), None)

@@ -30,26 +30,7 @@ WHOLE: Final = "whole"
 
 @dataclass(frozen=True)
 class PhaseMemory:
-    """The memory of one phase.
-
-    Attributes
-    ----------
-    phase
-        A phase of the monitor, or :data:`WHOLE`.
-    measurements
-        How many steps of it the log has.
-    median, peak
-        Bytes above the step's beginning, or in all.
-    peak_step
-        Where the peak was seen first.
-    growth
-        Bytes per step: the median of the slopes between all pairs; None for one step.
-    start
-        The largest value in the first :data:`START` checks; None where there are fewer.
-    left_start
-        The first step after which it lay more than :data:`NOTHING` above that, for :data:`ROWS`
-        measurements in a row; None where it never did.
-    """
+    """The memory of one phase."""
 
     phase: str
     measurements: int

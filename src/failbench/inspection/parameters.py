@@ -17,25 +17,7 @@ vocabularies train well above it."""
 
 @dataclass(frozen=True)
 class ParameterShare:
-    """The parameters of one layer.
-
-    Attributes
-    ----------
-    layer, kind, role
-        Which part of the model, its class, and whether it is an embedding or the head.
-    parameters
-        Elements, without those that are tied to an earlier layer.
-    trainable
-        Those of them that require a gradient.
-    bytes
-        What they take.
-    dtypes
-        Their types.
-    share
-        Of all parameters of the model.
-    tied
-        Names of parameters that it shares with an earlier layer, which counts them.
-    """
+    """The parameters of one layer."""
 
     layer: str
     kind: str
@@ -50,22 +32,7 @@ class ParameterShare:
 
 @dataclass(frozen=True)
 class ParameterSummary:
-    """The parameters of a model.
-
-    Attributes
-    ----------
-    parameters, trainable
-        Elements; each tied one counts once.
-    bytes
-        What they take.
-    embedding_share
-        Share of those in embeddings, of tokens and of positions; a head that is tied to one is part
-        of it.
-    head_share
-        Share of those in a head of its own.
-    tied
-        Names of tied parameters.
-    """
+    """The parameters of a model."""
 
     parameters: int
     trainable: int

@@ -17,15 +17,7 @@ CONFIDENCE: Final = 0.95
 
 @dataclass(frozen=True)
 class Trend:
-    """The median of the slopes between all pairs of points (Theil and Sen).
-
-    Attributes
-    ----------
-    slope
-        Per step, or per value where steps are not known.
-    low, high
-        Its confidence interval (95 %), as if values were independent.
-    """
+    """The median of the slopes between all pairs of points (Theil and Sen)."""
 
     slope: float
     low: float

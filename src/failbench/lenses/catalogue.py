@@ -30,22 +30,7 @@ _FOLDER: Final = files("failbench.lenses").joinpath("data")
 
 
 class MeasureKind(Record):
-    """A number that a lens emits.
-
-    Attributes
-    ----------
-    lens, name
-        Whose, and what it is called.
-    title
-        For people.
-    unit
-        What it is counted in.
-    interval
-        ``wilson`` for shares of answers, ``resampled`` for all that is resampled, ``fixed`` for
-        what the sample sets.
-    meaning
-        How it is computed, in words.
-    """
+    """A number that a lens emits."""
 
     lens: Lens
     name: str
@@ -56,21 +41,7 @@ class MeasureKind(Record):
 
 
 class Condition(Record):
-    """What a number must be for a verdict.
-
-    Attributes
-    ----------
-    measure
-        Which number.
-    end
-        The number itself, or an end of its interval.
-    relation
-        How it compares with the threshold.
-    threshold
-        In the unit of the number.
-    reason
-        Why there.
-    """
+    """What a number must be for a verdict."""
 
     measure: str
     end: End
@@ -80,19 +51,7 @@ class Condition(Record):
 
 
 class Rule(Record):
-    """A verdict and what it takes: all its conditions.
-
-    Attributes
-    ----------
-    verdict
-        Its name.
-    meaning
-        What it says, in a sentence.
-    place
-        Where the workflow describes it; empty for a verdict of our own.
-    conditions
-        None for the verdict that is left.
-    """
+    """A verdict and what it takes: all its conditions."""
 
     verdict: str
     meaning: str = Field(min_length=10)
@@ -101,21 +60,7 @@ class Rule(Record):
 
 
 class Synthesis(Record):
-    """What four verdicts say together.
-
-    Attributes
-    ----------
-    id
-        Its name.
-    surface, fft, compression, hazard
-        Verdicts of each lens that fit; none means that any does.
-    hypothesis
-        Why the model fails, in a sentence.
-    action
-        What to try.
-    place
-        Where the workflow has it.
-    """
+    """What four verdicts say together."""
 
     id: str
     surface: tuple[str, ...]

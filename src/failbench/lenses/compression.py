@@ -39,19 +39,7 @@ POINTS: Final = pl.Schema(
 
 
 def measure_compression(part: Slice, weights: Array, scale: Scale, confidence: float) -> Measured:
-    """Measure bytes, repetition and loops of right and failed answers.
-
-    Parameters
-    ----------
-    part
-        The slice.
-    weights
-        Of its answers in the sample and in resamples, ``[n_draws, n]``.
-    scale
-        Says how many tokens a bucket of the points has.
-    confidence
-        Not used: the points have standard deviations.
-    """
+    """Measure bytes, repetition and loops of right and failed answers."""
     del confidence
     texts = part.rows["text"].to_list()
     sizes_of = np.array([compressed_bytes(text) for text in texts], dtype=np.float64)

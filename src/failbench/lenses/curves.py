@@ -16,21 +16,7 @@ CURVE_SCHEMA: Final = pl.Schema(
 
 
 def curves_of(lens: Lens, points: pl.DataFrame) -> pl.DataFrame:
-    """What a figure shows of a lens.
-
-    Parameters
-    ----------
-    lens
-        Which.
-    points
-        As the lens emits them.
-
-    Returns
-    -------
-    pl.DataFrame
-        Of ``CURVE_SCHEMA``: accuracy by length; amplitude by frequency of all prompts; mean bytes
-        by tokens of each outcome; cumulative incidence by tokens of right and wrong answers.
-    """
+    """What a figure shows of a lens."""
     if lens == "surface":
         return _series(
             points.filter(pl.col("depth").is_null(), pl.col("accuracy").is_not_null()),

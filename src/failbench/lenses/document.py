@@ -16,15 +16,7 @@ FORMAT: Final = 1
 
 
 def json_of(said: Sequence[Said], lens: str) -> str:
-    """The document as JSON that any parser takes: ASCII, and finite numbers alone.
-
-    Parameters
-    ----------
-    said
-        Of each slice.
-    lens
-        Which lens, or ``synthesis``.
-    """
+    """The document as JSON that any parser takes: ASCII, and finite numbers alone."""
     document = {"format": FORMAT, "lens": lens, "slices": [_slice(each) for each in said]}
     return json.dumps(document, indent=2, allow_nan=False)
 

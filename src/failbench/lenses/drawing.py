@@ -55,19 +55,7 @@ def marks_of(names: list[str]) -> dict[str, Mark]:
 
 
 def draw_curves(axes: Axes, lens: Lens, curves: pl.DataFrame, mark: Mark) -> None:
-    """Draw what a lens saw.
-
-    Parameters
-    ----------
-    axes
-        Several models may share them.
-    lens
-        Which; where it looks at tokens and frequencies one by one, no marker stands on a point.
-    curves
-        As :func:`failbench.lenses.curves.curves_of` returns them.
-    mark
-        Of the model.
-    """
+    """Draw what a lens saw."""
     marked = lens in {"surface", "compression"}
     for series in curves["series"].unique(maintain_order=True):
         drawn = curves.filter(series=series)

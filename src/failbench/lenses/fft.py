@@ -35,19 +35,7 @@ THIRD: Final = 3
 
 
 def measure_fft(part: Slice, weights: Array, scale: Scale, confidence: float) -> Measured:
-    """Measure the spectrum of the prompts.
-
-    Parameters
-    ----------
-    part
-        The slice.
-    weights
-        Of its prompts in the sample and in resamples, ``[n_draws, n]``.
-    scale
-        Says what prompts are padded to.
-    confidence
-        Of the intervals of the points.
-    """
+    """Measure the spectrum of the prompts."""
     spectra = amplitudes(part.rows["prompt_ids"].to_list(), scale.spectrum)
     frequencies = np.arange(1, spectra.shape[1] + 1) / scale.spectrum
     short, long = _thirds(part)
@@ -79,15 +67,7 @@ def measure_fft(part: Slice, weights: Array, scale: Scale, confidence: float) ->
 
 
 def amplitudes(prompts: list[list[int]], padded: int) -> Array:
-    """Amplitudes of each prompt by its tokens, without frequency zero, ``[n, padded / 2]``.
-
-    Parameters
-    ----------
-    prompts
-        Ids of tokens.
-    padded
-        Tokens with zeros behind, no fewer than the longest prompt has.
-    """
+    """Amplitudes of each prompt by its tokens, without frequency zero, ``[n, padded / 2]``."""
     signals = np.zeros((len(prompts), padded))
     for row, ids in zip(signals, prompts, strict=True):
         if ids:

@@ -18,17 +18,7 @@ USAGE: Final = "Write task=arithmetic, model=a,b or length=4..8."
 
 @dataclass(frozen=True)
 class Filter:
-    """Values of one column.
-
-    Attributes
-    ----------
-    column
-        Of the traces.
-    values
-        That are kept; empty where a range is.
-    low, high
-        Ends of the range, both kept; None where it is open.
-    """
+    """Values of one column."""
 
     column: str
     values: tuple[str | int, ...] = ()
@@ -54,11 +44,6 @@ def filter_of(text: str) -> Filter:
 
     >>> filter_of("length=4..8")
     Filter(column='length', values=(), low=4, high=8)
-
-    Raises
-    ------
-    BadInputError
-        If it is none, or names a column that cannot be filtered.
     """
     column, equals, wanted = text.partition("=")
     known = (*TEXTS, *NUMBERS)
@@ -80,13 +65,7 @@ def filter_of(text: str) -> Filter:
 
 
 def filtered(traces: pl.DataFrame, filters: Iterable[Filter], place: object) -> pl.DataFrame:
-    """The rows that all filters keep.
-
-    Raises
-    ------
-    BadInputError
-        If none is left; it names the filter that took the last.
-    """
+    """The rows that all filters keep."""
     left = traces
     for each in filters:
         kept = left.filter(each.expression)

@@ -30,15 +30,7 @@ LEAST: Final = 10
 
 @dataclass(frozen=True)
 class Course:
-    """Events by token in the sample and in every resample, ``[n_draws, n_tokens]`` each.
-
-    Attributes
-    ----------
-    right, wrong
-        Answers that end at the token.
-    open
-        Answers that have not ended before it.
-    """
+    """Events by token in the sample and in every resample, ``[n_draws, n_tokens]`` each."""
 
     right: Array
     wrong: Array
@@ -71,19 +63,7 @@ def course_of(part: Slice, weights: Array) -> Course:
 
 
 def measure_hazard(part: Slice, weights: Array, scale: Scale, confidence: float) -> Measured:
-    """Measure hazards and incidences of right and wrong answers.
-
-    Parameters
-    ----------
-    part
-        The slice.
-    weights
-        Of its answers in the sample and in resamples, ``[n_draws, n]``.
-    scale
-        Says how many tokens a bucket has.
-    confidence
-        Of the intervals of the points.
-    """
+    """Measure hazards and incidences of right and wrong answers."""
     course = course_of(part, weights)
     looked_at = np.flatnonzero(course.open[0] >= min(AT_RISK, course.open[0, 0]))
     horizon = int(looked_at[-1])

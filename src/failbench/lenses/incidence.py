@@ -27,25 +27,10 @@ _EVENTS: Final = {"right": RIGHT_EVENT, "wrong": WRONG_EVENT}
 def incidences(
     tokens: Integers, events: Integers, at: Array, confidence: float
 ) -> dict[str, Array]:
-    """Cumulative incidences and hazards at given tokens.
+    """Cumulative incidences and hazards at given tokens, with pointwise intervals.
 
-    Parameters
-    ----------
-    tokens, events
-        Of each answer: when it ended, and as what.
-    at
-        Tokens, ``[n_times]``.
-    confidence
-        Of the pointwise intervals: of incidences on the scale of log(-log), with the variance of
-        Marubini and Valsecchi (1995); of cumulative hazards on that of the logarithm, with the
-        variance of Aalen (1978).
-
-    Returns
-    -------
-    dict of Array
-        ``right_incidence``, ``right_hazard_sum`` and so for wrong, each with ``_low`` and
-        ``_high``, ``[n_times]``; an interval is NaN where there is no event yet, or nobody is left
-        whose answer could differ.
+    Those of incidences are on the scale of log(-log), with the variance of Marubini and Valsecchi
+    (1995); those of cumulative hazards on that of the logarithm, with the variance of Aalen (1978).
     """
     times, counts = np.unique(tokens, return_counts=True)
     open_at = counts[::-1].cumsum()[::-1]

@@ -28,20 +28,7 @@ HEAD: Final = 0.5
 
 
 def write_figure(said: Sequence[Said], path: Path) -> None:
-    """Draw what lenses saw into a file, whose bytes are the same for the same traces.
-
-    Parameters
-    ----------
-    said
-        Of at most six models, references among them.
-    path
-        Ends with ``.svg``, ``.png`` or ``.pdf``.
-
-    Raises
-    ------
-    BadInputError
-        If it ends otherwise or cannot be written, or there are more models.
-    """
+    """Draw what lenses saw into a file, whose bytes are the same for the same traces."""
     if path.suffix.lower() not in FORMATS:
         raise BadInputError(
             path,

@@ -27,20 +27,7 @@ ENOUGH: Final = 1e-9
 
 
 def firth_fit(numbers: Array, successes: Array, trials: Array) -> Array:
-    """Intercept and slopes of logits on some numbers.
-
-    Parameters
-    ----------
-    numbers
-        Of each group, none of them the same in all, ``[n_groups, n_numbers]``.
-    successes, trials
-        Of each group in every resample, which need not be whole, ``[n_draws, n_groups]``.
-
-    Returns
-    -------
-    Array
-        ``[n_draws, 1 + n_numbers]``, the intercept first.
-    """
+    """Intercept and slopes of logits on some numbers."""
     centre, spread = numbers.mean(axis=0), numbers.std(axis=0)
     design = np.column_stack([np.ones(len(numbers)), (numbers - centre) / spread])
     coefficients = np.zeros((len(successes), design.shape[1]))

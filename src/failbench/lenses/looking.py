@@ -29,19 +29,7 @@ class Measuring(Protocol):
 
 @dataclass(frozen=True)
 class Look:
-    """What a lens says of a slice.
-
-    Attributes
-    ----------
-    lens, part
-        Which of what.
-    measures
-        Its numbers by their names.
-    rule
-        The verdict, with what it means and what it took.
-    draw
-        Makes the points.
-    """
+    """What a lens says of a slice."""
 
     lens: Lens
     part: Slice
@@ -86,19 +74,7 @@ def measuring(lens: Lens) -> Measuring:
 
 
 def look(lens: Lens, part: Slice, scale: Scale, settings: ResamplingSettings) -> Look:
-    """Look at a slice through a lens.
-
-    Parameters
-    ----------
-    lens
-        Which.
-    part
-        The answers of a model to a task.
-    scale
-        Of the file that the slice is of.
-    settings
-        Of the resamples; slices of the same problems are resampled alike.
-    """
+    """Look at a slice through a lens."""
     rng = np.random.default_rng(settings.seed)
     weights = answer_weights(part.cells, settings.resamples, rng)
     measured = measuring(lens)(part, weights, scale, settings.confidence)

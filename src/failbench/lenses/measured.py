@@ -21,18 +21,7 @@ SAME: Final = 9
 
 @dataclass(frozen=True)
 class Measured:
-    """What a lens measured, before intervals.
-
-    Attributes
-    ----------
-    draws
-        Of each number its value in the sample and in every resample, ``[1 + resamples]``; NaN
-        where it is not defined.
-    sizes
-        Of each number the answers that it rests on; of a share, those that it is a share of.
-    points
-        For a figure, made when they are asked for: their intervals take longest.
-    """
+    """What a lens measured, before intervals."""
 
     draws: Mapping[str, Array]
     sizes: Mapping[str, float]
@@ -41,19 +30,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Measure:
-    """A number with its interval.
-
-    Attributes
-    ----------
-    kind
-        What it is.
-    value, ci_low, ci_high
-        NaN where it is not defined.
-    n
-        Answers that it rests on; of a share after guessing, fewer by those that guessing explains.
-    draws
-        The number in the sample and in every resample, ``[1 + resamples]``.
-    """
+    """A number with its interval."""
 
     kind: MeasureKind
     value: float

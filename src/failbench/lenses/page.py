@@ -29,13 +29,6 @@ def print_page(said: Sequence[Said], console: Console) -> None:
     """Print what is said of slices.
 
     Nothing of the traces is read as markup of rich's, and no escape of theirs reaches the terminal.
-
-    Parameters
-    ----------
-    said
-        Of at least one slice.
-    console
-        Where to; prose is at most 100 letters wide.
     """
     for place, block in enumerate(_blocks(said)):
         with console.capture() as capture:

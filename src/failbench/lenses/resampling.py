@@ -15,17 +15,7 @@ from failbench.records import Record
 
 
 class ResamplingSettings(Record):
-    """How answers are resampled.
-
-    Attributes
-    ----------
-    resamples
-        Beside the sample itself.
-    confidence
-        Of the intervals.
-    seed
-        The same for all slices: models that answered the same problems are resampled alike.
-    """
+    """How answers are resampled."""
 
     resamples: int
     confidence: float
@@ -37,17 +27,7 @@ DEFAULT = ResamplingSettings(resamples=400, confidence=0.95, seed=0)
 
 
 def answer_weights(cells: Integers, resamples: int, rng: np.random.Generator) -> Array:
-    """How often each answer counts, ``[1 + resamples, n]``; the first row is all ones.
-
-    Parameters
-    ----------
-    cells
-        The cell of each answer, from 0, ``[n]``.
-    resamples
-        Draws with replacement within cells.
-    rng
-        Drawn from cell by cell.
-    """
+    """How often each answer counts, ``[1 + resamples, n]``; the first row is all ones."""
     weights = np.ones((1 + resamples, len(cells)))
     for cell in range(int(cells.max()) + 1):
         members = np.flatnonzero(cells == cell)
@@ -58,17 +38,7 @@ def answer_weights(cells: Integers, resamples: int, rng: np.random.Generator) ->
 
 
 def group_sums(weights: Array, groups: Integers, size: int) -> Array:
-    """Sums of weights by group in every resample, ``[n_draws, size]``.
-
-    Parameters
-    ----------
-    weights
-        ``[n_draws, n]``, counts times whatever is summed.
-    groups
-        The group of each answer, from 0 to below ``size``, ``[n]``.
-    size
-        Number of groups.
-    """
+    """Sums of weights by group in every resample, ``[n_draws, size]``."""
     draws = len(weights)
     places = groups + size * np.arange(draws)[:, None]
     summed = np.bincount(places.ravel(), weights.ravel(), minlength=size * draws)
@@ -83,15 +53,7 @@ def ratio(above: Array, below: Array) -> Array:
 
 
 def percentile_interval(draws: Array, confidence: float) -> tuple[float, float]:
-    """Quantiles of the resamples (Efron, 1979); NaN where fewer than nine in ten have a value.
-
-    Parameters
-    ----------
-    draws
-        Of one number, the sample itself first, ``[1 + resamples]``.
-    confidence
-        Of the interval, which holds the number itself.
-    """
+    """Quantiles of the resamples (Efron, 1979); NaN where fewer than nine in ten have a value."""
     finite = draws[1:][np.isfinite(draws[1:])]
     if not np.isfinite(draws[0]) or len(finite) < 0.9 * (len(draws) - 1):
         return float("nan"), float("nan")

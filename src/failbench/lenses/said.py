@@ -19,16 +19,7 @@ from failbench.lenses.slices import Scale, Slice, slices_of
 
 @dataclass(frozen=True)
 class Said:
-    """What is said of a slice.
-
-    Attributes
-    ----------
-    looks
-        By lens: one of them, or all four.
-    against
-        The same of the reference model on the same task; None where there is no reference, or the
-        slice is the reference itself.
-    """
+    """What is said of a slice."""
 
     looks: Mapping[Lens, Look]
     against: Mapping[Lens, Look] | None = None
@@ -51,26 +42,7 @@ def said_of(
     scale: Scale,
     settings: ResamplingSettings,
 ) -> tuple[Said, ...]:
-    """Look at every slice of traces, and at the reference on the same tasks.
-
-    Parameters
-    ----------
-    traces
-        Of any models and tasks.
-    reference
-        Of one model; None for no reference.
-    lenses
-        One, or all.
-    scale
-        Of the file.
-    settings
-        Of resamples.
-
-    Raises
-    ------
-    BadInputError
-        If the reference did not answer a task.
-    """
+    """Look at every slice of traces, and at the reference on the same tasks."""
     lenses = tuple(lenses)
 
     def looks(part: Slice) -> dict[Lens, Look]:

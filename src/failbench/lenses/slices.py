@@ -28,15 +28,7 @@ Integers = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Scale:
-    """What all slices of a file share, so that their numbers compare.
-
-    Attributes
-    ----------
-    spectrum
-        Tokens that every prompt is padded to with zeros.
-    bucket
-        Tokens of a bucket of time.
-    """
+    """What all slices of a file share, so that their numbers compare."""
 
     spectrum: int
     bucket: int
@@ -44,17 +36,7 @@ class Scale:
 
 @dataclass(frozen=True)
 class Slice:
-    """The answers of a model to the problems of a task.
-
-    Attributes
-    ----------
-    model, task, tokenizer
-        Whose, on what, and how prompts were made into tokens.
-    condition, seed
-        What was done to the model, where it is known.
-    rows
-        Sorted by length, depth and item, at least one.
-    """
+    """The answers of a model to the problems of a task."""
 
     model: str
     task: str
@@ -111,13 +93,7 @@ class Slice:
 
 
 def scale_of(traces: pl.DataFrame) -> Scale:
-    """The scale of a file: buckets of a sixteenth of the longest answer, rounded to powers of two.
-
-    Parameters
-    ----------
-    traces
-        All traces of the file, before any filter.
-    """
+    """Buckets of a sixteenth of the longest answer, rounded to powers of two."""
     longest_prompt = int(traces["prompt_ids"].list.len().to_numpy().max())
     longest_answer = int(traces["tokens"].to_numpy().max())
     return Scale(
@@ -131,13 +107,7 @@ def _power_of_two(number: int) -> int:
 
 
 def slices_of(traces: pl.DataFrame) -> tuple[Slice, ...]:
-    """The slices of traces, by model and task.
-
-    Parameters
-    ----------
-    traces
-        As :func:`failbench.reasoning.traces.read_traces` returns them, or some of their rows.
-    """
+    """The slices of traces, by model and task."""
     slices = []
     for rows in traces.sort("model", "task", "length", "depth", "item").partition_by(
         "model", "task", maintain_order=True

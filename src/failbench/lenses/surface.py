@@ -46,19 +46,7 @@ LONGEST_FALL: Final = 4.0
 
 
 def measure_surface(part: Slice, weights: Array, scale: Scale, confidence: float) -> Measured:
-    """Measure accuracy over length and depth.
-
-    Parameters
-    ----------
-    part
-        The slice.
-    weights
-        Of its answers in the sample and in resamples, ``[n_draws, n]``.
-    scale
-        Not used: lengths are what they are.
-    confidence
-        Of the intervals of the points.
-    """
+    """Measure accuracy over length and depth."""
     del scale
     guess = part.rows["guess"].to_numpy()
     answered = 1.0 - part.truncated
@@ -102,15 +90,7 @@ def measure_surface(part: Slice, weights: Array, scale: Scale, confidence: float
 def _boundaries(
     lengths: Integers, depths: Integers, above: Array, trials: Array
 ) -> dict[str, Array]:
-    """What the logistic fit of accuracy on length and depth says.
-
-    Parameters
-    ----------
-    lengths, depths
-        Of each cell, ``[n_cells]``.
-    above, trials
-        Right answers beyond guessing and trials of each cell, ``[n_draws, n_cells]``.
-    """
+    """What the logistic fit of accuracy on length and depth says."""
     axes = {"length": lengths, "depth": depths}
     varied = {name: axis.astype(np.float64) for name, axis in axes.items() if np.ptp(axis) > 0}
     nothing = np.full(len(above), np.nan)

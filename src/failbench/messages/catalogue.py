@@ -29,34 +29,7 @@ MOST_CAUSES: Final = 4
 
 @dataclass(frozen=True)
 class Message:
-    """A message that a library prints, whatever the names and numbers in it.
-
-    Attributes
-    ----------
-    id
-        Its name.
-    library
-        Who prints it.
-    pattern
-        What it is known by, in ``class of the exception: message``.
-    meaning
-        What it says, as a sentence.
-    category
-        Whose cause it points to if nothing else is known; None where it is a symptom alone.
-    also
-        Other categories whose causes end in it too.
-    causes
-        Which root causes end in it, of ``category`` and ``also``; the most likely first, which
-        lies in ``category`` where that is given.
-    strength
-        How much it says by itself.
-    said
-        What a line is that says it outside of a traceback; None where such a line says nothing.
-    check
-        What to look at to tell them apart.
-    source
-        Where the library raises or documents it.
-    """
+    """A message that a library prints, whatever the names and numbers in it."""
 
     id: str
     library: str
@@ -73,26 +46,13 @@ class Message:
 
 @cache
 def messages() -> tuple[Message, ...]:
-    """The catalogue, in the order in which patterns are tried.
-
-    Raises
-    ------
-    ValueError
-        If it names a category or a cause that there is not, or causes that do not agree with its
-        categories.
-    """
+    """The catalogue, in the order in which patterns are tried."""
     text = files("failbench.messages").joinpath("data/messages.csv").read_text(encoding="utf-8")
     return tuple(message_from(row) for row in csv.DictReader(text.splitlines()))
 
 
 def message_from(row: dict[str, str]) -> Message:
-    """The message that a row of the catalogue tells of.
-
-    Raises
-    ------
-    ValueError
-        As ``messages``.
-    """
+    """The message that a row of the catalogue tells of."""
     category = _category(row["category"]) if row["category"] else None
     also = tuple(_category(name) for name in row["also"].split(";") if name)
     return Message(
@@ -136,21 +96,7 @@ def _causes(
 
 
 def message_of(name: str, text: str) -> Message | None:
-    """The message that an exception or the end of a process has, or None where it is not known.
-
-    Parameters
-    ----------
-    name
-        Class of the exception with its module if any, or name of the signal; empty for a line
-        that names neither.
-    text
-        What it says.
-
-    >>> message_of("torch.OutOfMemoryError", "CUDA out of memory. Tried to allocate 2 GiB.").id
-    'cuda_out_of_memory'
-    >>> message_of("ValueError", "the moon is full") is None
-    True
-    """
+    """The message that an exception or the end of a process has, or None where it is not known."""
     # modules are left out, so that a pattern can begin with the name of a class
     said = f"{name.rpartition('.')[2]}: {text}"
     return next((known for known in messages() if known.pattern.search(said)), None)

@@ -16,16 +16,6 @@ def required_literals(pattern: str) -> tuple[str, ...]:
 
     Groups and sets of letters are passed over, so that what is found is less than what must be
     there, and never more.
-
-    Returns
-    -------
-    tuple of str
-        Empty where an alternative has none: then every text may match.
-
-    >>> required_literals(r"Target -?\d+ is out of bounds|^KeyError\b")
-    (' is out of bounds', 'KeyError')
-    >>> required_literals(r"NaN found|(?i:nan)")
-    ()
     """
     longest = [max(_runs(one), key=len, default="") for one in _alternatives(pattern)]
     return tuple(longest) if min(map(len, longest)) >= SHORTEST else ()

@@ -67,20 +67,6 @@ def group_bags(
     A category of a single scenario is trained on in every bag. Where no category has as many runs
     as there are bags, there are fewer folds than bags, and bags share them; where none has two
     runs, every bag trains on all of them.
-
-    Parameters
-    ----------
-    labels, groups
-        Category and scenario of each run.
-    bags
-        At least two.
-    seed
-        Seed of the folds of scenarios.
-
-    Returns
-    -------
-    numpy.ndarray
-        ``[n_runs, n_bags]`` of 1 (trained on) and -1 (validated on).
     """
     marks = np.full((len(labels), bags), TRAINED, dtype=np.int8)
     _, counts = np.unique(labels.astype(str), return_counts=True)

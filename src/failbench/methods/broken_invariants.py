@@ -41,15 +41,7 @@ def scenario_weights(X: pd.DataFrame, groups: Labels | None) -> npt.NDArray[np.f
 
 @dataclass(frozen=True)
 class Sureness:
-    """How often answers were right, in scenarios.
-
-    Attributes
-    ----------
-    kinds
-        Right ones, and all, that logic, a statistic, a symptom or an ending decided.
-    deciders
-        The same by invariant or ending.
-    """
+    """How often answers were right, in scenarios."""
 
     kinds: dict[str, tuple[float, float]]
     deciders: dict[str, tuple[float, float]]
@@ -86,13 +78,7 @@ class Sureness:
 
 
 class BrokenInvariants(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """The monitor's own answer: the component whose invariant broke first.
-
-    Attributes
-    ----------
-    sureness_ : Sureness
-        How often the answers to training scenarios were right, by what decided.
-    """
+    """The monitor's own answer: the component whose invariant broke first."""
 
     def fit(self, X: pd.DataFrame, y: Labels, groups: Labels | None = None) -> Self:
         """Learn how sure answers are; without ``groups`` every run is its own scenario."""
@@ -141,16 +127,6 @@ class AbstainingInvariants(BrokenInvariants):
     training scenarios, where the confidence of each is learnt from all others. A threshold that
     makes so many answers right would be the other choice: among the surest answers of these rules
     errors are too few, and too even, to tell one.
-
-    Parameters
-    ----------
-    coverage
-        That share. Where fewer answers are named at all, none is withheld.
-
-    Attributes
-    ----------
-    threshold_ : float
-        That confidence.
     """
 
     def __init__(self, coverage: float = 0.80) -> None:

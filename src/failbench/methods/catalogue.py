@@ -45,23 +45,7 @@ SOURCES: tuple[Source, ...] = get_args(Source)
 
 @dataclass(frozen=True)
 class CatalogueEntry:
-    """One method of the catalogue.
-
-    Attributes
-    ----------
-    name
-        Name in predictions and params.yaml.
-    label
-        Name in tables and figures.
-    family
-        Kind of method.
-    reads
-        What its answers rest on in every feature set. Keywords of the error text are features, and
-        part of the feature set that is named after them.
-    module
-        Module whose ``DECLARATIONS`` hold it; None for a method that is not fitted here, or is
-        composed of the predictions of others alone.
-    """
+    """One method of the catalogue."""
 
     name: str
     label: str
@@ -259,13 +243,7 @@ FEATURE_METHODS: Final = tuple(
 
 
 def method_named(name: str) -> MethodDeclaration:
-    """The declaration of a method that is fitted to features, or to what the monitor knows.
-
-    Raises
-    ------
-    BadInputError
-        If there is no such method.
-    """
+    """The declaration of a method that is fitted to features, or to what the monitor knows."""
     if name not in (*FEATURE_METHODS, *MONITOR_METHODS):
         known = ", ".join((*FEATURE_METHODS, *MONITOR_METHODS))
         raise BadInputError("methods", "method", f"{name!r} is unknown.", f"Choose one of {known}.")

@@ -28,21 +28,7 @@ ROUNDING = 1e-9
 
 
 def leading_terms(contributions: Array, share: float) -> list[Positions]:
-    """The fewest terms that make up a share of the absolute contributions, largest first.
-
-    Parameters
-    ----------
-    contributions
-        Contribution of each term to the score of a run's answer: ``[n_runs, n_terms]``.
-    share
-        From 0 to 1.
-
-    Returns
-    -------
-    list
-        Positions of terms, one array per run, equal terms in order of position; empty for a run to
-        which no term contributes.
-    """
+    """The fewest terms that make up a share of the absolute contributions, largest first."""
     sizes = np.abs(contributions)
     totals = sizes.sum(axis=1, keepdims=True)
     shares = np.divide(sizes, totals, out=np.zeros_like(sizes), where=totals > 0)
@@ -65,19 +51,7 @@ def linear_contributions(pipeline: Any, X: pd.DataFrame, answers: Labels) -> Arr
 
 
 def weighted_terms(classifier: Any, weights: Array, values: Array, answers: Labels) -> Array:
-    """Value times weight in the score of the answer, ``[n_runs, n_features]``.
-
-    Parameters
-    ----------
-    classifier
-        The fitted linear classifier; its ``classes_`` are the categories of the weights.
-    weights
-        Of shape ``[n_classes, n_features]``; with two categories, only those of the second.
-    values
-        Values that the weights multiply, ``[n_runs, n_features]``.
-    answers
-        A category per run.
-    """
+    """Value times weight in the score of the answer, ``[n_runs, n_features]``."""
     by_class = _all_classes(weights.T)  # [n_features, n_classes]
     contributions: Array = values * by_class[:, _positions(classifier, answers)].T
     return contributions

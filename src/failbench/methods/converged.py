@@ -38,18 +38,7 @@ the minimum.
 
 
 class ConvergedLogisticRegression(LogisticRegression):  # type: ignore[misc]
-    """Multinomial logistic regression with an L2 penalty, by Newton's method to convergence.
-
-    Parameters
-    ----------
-    C
-        Inverse strength of the penalty.
-    solver
-        ``newton-cholesky`` factors the whole Hessian, which has a row per weight of all categories.
-        ``newton-cg`` never forms the Hessian and suits data with as many columns as runs.
-    max_iter
-        Maximum number of Newton steps.
-    """
+    """Multinomial logistic regression with an L2 penalty, by Newton's method to convergence."""
 
     def __init__(
         self, C: float = 1.0, solver: Solver = "newton-cholesky", max_iter: int = 100
@@ -57,13 +46,7 @@ class ConvergedLogisticRegression(LogisticRegression):  # type: ignore[misc]
         super().__init__(C=C, solver=solver, max_iter=max_iter, tol=TOLERANCE)
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Fit, and check convergence by the gradient rather than by the solver's own status.
-
-        Raises
-        ------
-        BadInputError
-            If the solver did not reach the minimum.
-        """
+        """Fit, and check convergence by the gradient rather than by the solver's own status."""
         with warnings.catch_warnings():
             # Solvers warn of steps without progress at the minimum, and some stop early silently.
             warnings.simplefilter("ignore")

@@ -64,13 +64,7 @@ class PercentileBand:
 
 
 def healthy_band(successes: pd.DataFrame, features: Iterable[str]) -> HealthyBand:
-    """Measure the band over the features of successful runs; missing values are ignored.
-
-    Raises
-    ------
-    BadInputError
-        If fewer than two runs have a feature, which leaves no standard deviation.
-    """
+    """Measure the band over the features of successful runs; missing values are ignored."""
     columns = _measured(successes, features)
     return HealthyBand(columns.mean().to_dict(), columns.std(ddof=1).to_dict())
 
@@ -83,11 +77,6 @@ def percentile_band(
     Quantiles lie between neighbouring runs (linear interpolation, definition 7 of Hyndman and Fan,
     1996, "Sample quantiles in statistical packages"), so that with fewer than ``1 / (1 - share)``
     runs the high one is hardly below the largest value.
-
-    Raises
-    ------
-    BadInputError
-        If fewer than two runs have a feature.
     """
     columns = _measured(successes, features)
     return PercentileBand(columns.quantile(1 - share).to_dict(), columns.quantile(share).to_dict())

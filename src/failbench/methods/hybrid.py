@@ -103,15 +103,6 @@ class Hybrid(RoutedMethod):
     are missing, at any confidence: the classifier reads the same signals. If they abstain for low
     confidence, the confidence decides between classifier and human; an abstention of the rules is
     never the answer.
-
-    Parameters
-    ----------
-    rules, classifier, human
-        Methods; the confidence of the rules is the C(x) of the paper's equation 3.
-    rules_from
-        The rules answer where C(x) is above this.
-    classifier_from
-        The classifier answers where C(x) is at least this.
     """
 
     def __init__(
@@ -143,13 +134,7 @@ class Hybrid(RoutedMethod):
 
 
 class HybridTwoWay(RoutedMethod):
-    """Rules, and a classifier for every run from which they abstain.
-
-    Parameters
-    ----------
-    rules, classifier
-        Methods; the rules may abstain.
-    """
+    """Rules, and a classifier for every run from which they abstain."""
 
     def __init__(self, rules: Any, classifier: Any) -> None:
         self.rules = rules

@@ -74,27 +74,6 @@ class ImprovedRules(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     2001, "Interval estimation for a binomial proportion", Statistical Science 16), so that a leaf
     supported by few runs is not certain. Scenarios are counted: the runs of a scenario have weight
     one in total. Nothing else is learned.
-
-    Parameters
-    ----------
-    band
-        Healthy band of at least the features that ``improved_tree.band_features`` names.
-    tau
-        Least confidence to act on.
-    catastrophic_perplexity, gradient_norm
-        Limits of these two signals.
-    healthy_sds
-        Standard deviations between the healthy mean and a threshold.
-    signals
-        Features, and ``error_text``, that conditions may use; conditions on others are removed from
-        the tree by :func:`failbench.methods.reduced_tree.reduced_tree`. By default none is.
-
-    Attributes
-    ----------
-    tree_ : RuleTree
-        The tree with its thresholds.
-    weights_ : tuple of ndarray
-        Weights of the signals of each leaf, in order; empty for leaves without signals.
     """
 
     def __init__(
@@ -133,15 +112,7 @@ class ImprovedRules(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def recalibrated(self, band: Band, gradient_norm: float) -> Self:
-        """The same weights under other thresholds, for runs with another healthy band.
-
-        Parameters
-        ----------
-        band
-            Healthy band of the runs to be diagnosed.
-        gradient_norm
-            Limit of an explosion in these runs.
-        """
+        """The same weights under other thresholds, for runs with another healthy band."""
         check_is_fitted(self)
         changed = clone(self).set_params(band=band, gradient_norm=gradient_norm)
         changed.tree_ = changed._resolved()

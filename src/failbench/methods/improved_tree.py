@@ -1,8 +1,8 @@
 """The tree of the improved rules: 47 nodes in three levels, as data.
 
-No node was added, dropped or moved after seeing a recorded failure, and no threshold comes from
-one: only the weights are learned. This module holds the refinements of runs without error text, and
-the root.
+No threshold comes from a failing run: only the weights are learned. The tree was first committed a
+day after the first failing runs, so that the history does not show it blind to them. This module
+holds the refinements of runs without error text, and the root.
 """
 
 from __future__ import annotations

@@ -40,18 +40,7 @@ class LearnedRulesSettings(Record):
 
 @dataclass(frozen=True)
 class LearnedRule:
-    """A leaf of the tree as a rule: it names the category where all tests hold.
-
-    Attributes
-    ----------
-    tests
-        Feature, side and threshold; ``below`` includes the threshold. Without tests a rule always
-        holds.
-    share
-        Share of the category among the training runs for which the rule holds.
-    runs
-        Number of these runs.
-    """
+    """A leaf of the tree as a rule: it names the category where all tests hold."""
 
     tests: tuple[tuple[str, Side, float], ...]
     category: Category

@@ -37,16 +37,6 @@ class EndingTable(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Alike are runs with the same kind of end, phase and type of exception; where fewer than
     ``fewest`` training scenarios ended so, those with the same kind and phase, then those of the
     same kind, then all.
-
-    Parameters
-    ----------
-    fewest
-        Scenarios that make an entry of the table.
-
-    Attributes
-    ----------
-    tables_ : tuple of dict
-        Weights of categories by ending, the most specific first.
     """
 
     def __init__(self, fewest: int = 2) -> None:

@@ -22,13 +22,6 @@ def reduced_tree(tree: RuleTree[Declared], signals: Collection[str]) -> RuleTree
     Conditions on other signals are removed. A refinement or leaf all of whose leading conditions
     are removed is removed with them, since nothing decides when it applies. A leaf that keeps some
     of its confirming signals needs only these, and one that keeps none abstains as ``missing``.
-
-    Parameters
-    ----------
-    tree
-        The whole tree.
-    signals
-        Features, and ``error_text``, that are kept.
     """
 
     def reduce(conditions: Sequence[Declared]) -> tuple[Declared, ...]:

@@ -26,21 +26,7 @@ class Indicator(Generic[C]):
 
 @dataclass(frozen=True)
 class Confirmation(Generic[C]):
-    """A leaf that names a category if all its signals hold and none contradicts it.
-
-    Attributes
-    ----------
-    when
-        Conditions that lead to the leaf if all hold; without any, every run reaches it.
-    category
-        What the leaf names.
-    confirms
-        The signals S(x) of the paper's equation 3.
-    against
-        Signals of categories that are incompatible with the leaf.
-    source
-        Reference for the reasoning.
-    """
+    """A leaf that names a category if all its signals hold and none contradicts it."""
 
     name: str
     when: tuple[C, ...]

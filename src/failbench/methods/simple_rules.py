@@ -205,20 +205,6 @@ class SimpleRules(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     Nothing is learned from labelled failures: fitting only sets thresholds from healthy runs. The
     method states no uncertainty (section 4.1), so its answer has probability one.
-
-    Parameters
-    ----------
-    band
-        Healthy band of at least the features that :func:`band_features` names.
-    gradient_norm, perplexity
-        Limits of the explosion and the catastrophic-perplexity rule.
-    healthy_sds
-        Standard deviations between the healthy mean and a threshold.
-
-    Attributes
-    ----------
-    rules_ : tuple of ResolvedRule
-        The rules with their thresholds.
     """
 
     def __init__(

@@ -64,15 +64,6 @@ class SimulatedHuman(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     A wrong answer is one of the other categories, uniformly. The draws of a run depend only on the
     seed and its ``run_id``, so neither the order nor the selection of runs matters.
-
-    Parameters
-    ----------
-    true_categories
-        True category of each run by ``run_id``: the answer key.
-    levels
-        Skill levels of the population.
-    seed
-        Seed of all draws.
     """
 
     def __init__(

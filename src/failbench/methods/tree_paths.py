@@ -59,23 +59,7 @@ def leaf_conditions(tree: BaseDecisionTree) -> dict[int, PathConditions]:
 def tree_paths(
     tree: BaseDecisionTree, features: Sequence[str], matrix: npt.NDArray[np.float64]
 ) -> list[tuple[Evidence, ...]]:
-    """The merged conditions on the path of each run through a fitted tree, root first.
-
-    Parameters
-    ----------
-    tree
-        A fitted decision tree; of a forest, one of its ``estimators_``.
-    features
-        Names of the columns that the tree was fitted on.
-    matrix
-        The runs after imputation: ``[n_runs, n_features]``.
-
-    Returns
-    -------
-    list
-        One tuple of evidence per run; empty for a tree that is a single leaf. ``below`` includes
-        the threshold itself, as scikit-learn's splits do.
-    """
+    """The merged conditions on the path of each run through a fitted tree, root first."""
     paths = leaf_conditions(tree)
     return [
         tuple(
@@ -96,11 +80,6 @@ class ExplainTree:
     """Explains the answers of a pipeline of imputation (``impute``) and one tree (``classify``).
 
     A reader checks only the merged conditions on the path to the leaf.
-
-    Attributes
-    ----------
-    features
-        Names of the columns after imputation.
     """
 
     features: tuple[str, ...]

@@ -38,27 +38,6 @@ class TunedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     first in the grid's order is chosen, so grids name the simplest first. A step of the pipeline
     that requests ``groups`` receives the scenarios of the runs it is fitted to, in the inner folds
     and in the final fit.
-
-    Parameters
-    ----------
-    pipeline
-        The scikit-learn pipeline to fit.
-    grid
-        Values to try of each of the pipeline's parameters, the simplest first; the parameter that
-        is last in the alphabet varies fastest. A grid of one setting is not searched.
-    inner_folds
-        Folds of the inner cross-validation.
-    seed
-        Seed of the inner folds; the steps of the pipeline have their own seeds.
-    explain
-        Gives the evidence of answers and the number of conditions to verify. It must be a
-        module-level function or a frozen dataclass, as the classifier is cloned and pickled with
-        it. Without it diagnoses carry no evidence.
-
-    Attributes
-    ----------
-    pipeline_ : sklearn.pipeline.Pipeline
-        The fitted pipeline with the chosen settings.
     """
 
     def __init__(

@@ -9,15 +9,7 @@ from failbench.monitor.measurements.activations import ActivationMeasurement
 
 
 class Activations(ActivationMeasurement):
-    """Measures activations so that the forward pass does not fail with it.
-
-    Parameters
-    ----------
-    model
-        The root module.
-    guard
-        Runs what the hooks of its modules measure.
-    """
+    """Measures activations so that the forward pass does not fail with it."""
 
     def __init__(self, model: Any, guard: Guard) -> None:
         super().__init__(model)

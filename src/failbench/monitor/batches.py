@@ -51,21 +51,7 @@ def arguments_of(model: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> 
 
 
 def token_ids(tensors: Tensors, shape: Any = None) -> tuple[str, Any] | None:
-    """The token ids among some tensors, with their name.
-
-    Parameters
-    ----------
-    tensors
-        By name.
-    shape
-        That of labels, beside which they are read: they have it if any do, and a decoder's come
-        first.
-
-    Returns
-    -------
-    Integers with two dimensions or more: those with the wanted shape, then those with one of the
-    names that token ids usually have, then the first. None if there are none.
-    """
+    """The token ids among some tensors, with their name."""
     ids = {
         name: tensor
         for name, tensor in tensors.items()

@@ -47,19 +47,7 @@ class FittedBound(Record):
 
 
 class BoundsFile(Record):
-    """Bounds as they are stored.
-
-    Attributes
-    ----------
-    format
-        Version of the file.
-    runs
-        How many healthy runs they come from.
-    fitted_on
-        What those runs were.
-    bounds
-        By invariant.
-    """
+    """Bounds as they are stored."""
 
     format: int = Field(ge=FORMAT, le=FORMAT)
     runs: int = Field(ge=0)
@@ -111,15 +99,6 @@ def fitted_bound(invariant: Invariant, lows: Floats, highs: Floats, margin: floa
     """The bound of an invariant from the extremes of healthy runs.
 
     Of a ratio, it lies at least :data:`TIGHTEST` from 1.
-
-    Parameters
-    ----------
-    invariant
-        What is bounded.
-    lows, highs
-        Of each run, of shape (runs,), with at least one.
-    margin
-        At least 0.
     """
     low, high = -widened(-lows, margin), widened(highs, margin)
     if invariant.against in RATIOS:

@@ -30,21 +30,7 @@ Places = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Break:
-    """The first break of an invariant.
-
-    Attributes
-    ----------
-    invariant
-        What broke.
-    step
-        When it was established: the last of the measurements in a row that broke it.
-    value
-        The signal's value there.
-    compared
-        That value as it was held against the bound.
-    bound
-        Where it should have lain.
-    """
+    """The first break of an invariant."""
 
     invariant: Invariant
     step: int
@@ -56,31 +42,7 @@ class Break:
 def compared(
     values: Floats, against: Against, floor: float, window: int, in_past: Places | None = None
 ) -> Floats:
-    """Values of a signal as they are held against a bound.
-
-    Parameters
-    ----------
-    values
-        Measurements of shape (measurements,), in order.
-    against
-        ``value`` leaves them; ``first`` subtracts the first; ``start`` takes the logarithm of the
-        ratio to the median of the first ``window``, ``past`` of the ratio to the median of as many
-        before, ``peak`` of the ratio to the largest so far; ``growth`` subtracts the largest so
-        far, once there are two: after an evaluation or at the end of an epoch a count may fall, and
-        its return is no growth.
-    floor
-        Added to both sides of a ratio.
-    window
-        Measurements that make the start of a run, or the past of a measurement.
-    in_past
-        Which measurements these are taken from, of shape (measurements,); all where it is not
-        given.
-
-    Returns
-    -------
-    numpy.ndarray
-        Of the same shape; no number where there is nothing to hold a value against.
-    """
+    """Values of a signal as they are held against a bound."""
     result = np.full(len(values), np.nan)
     if not len(values) or against == "value":
         return values.copy()
@@ -132,15 +94,6 @@ def breaks(
     """The first break of every invariant that broke, by step.
 
     An invariant whose bound is to be fitted, and has none, is passed over.
-
-    Parameters
-    ----------
-    history
-        The run.
-    invariants
-        What should hold in it.
-    fitted
-        Bounds from healthy runs, by invariant.
     """
     first = []
     for invariant in invariants:

@@ -11,18 +11,7 @@ from typing import NamedTuple
 
 
 class Moment(NamedTuple):
-    """A reading of the clock, in seconds.
-
-    Attributes
-    ----------
-    wall
-        On the wall.
-    busy
-        That the thread computed.
-    queued
-        That it could have computed, and other threads had the processors; 0 where the system does
-        not say.
-    """
+    """A reading of the clock, in seconds."""
 
     wall: float
     busy: float
@@ -89,17 +78,7 @@ class Clock:
 
 @dataclass(frozen=True)
 class Counts:
-    """What the system counted of the process since its start.
-
-    Attributes
-    ----------
-    page_faults
-        Faults that waited for a disk.
-    bytes_read
-        From files and sockets, the monitor's own reads included.
-    bytes_written
-        To files and sockets.
-    """
+    """What the system counted of the process since its start."""
 
     page_faults: int
     bytes_read: int
@@ -107,13 +86,7 @@ class Counts:
 
 
 class Counters:
-    """Reads the system's counters of the running process.
-
-    Raises
-    ------
-    OSError
-        If the system does not show them.
-    """
+    """Reads the system's counters of the running process."""
 
     def __init__(self) -> None:
         self._file = os.open("/proc/self/io", os.O_RDONLY | os.O_CLOEXEC)

@@ -33,11 +33,6 @@ class Convention:
     The first loss is recomputed with each logit compared with the label beside it, and with the
     next one; the convention that agrees is kept. Where none does, that of the model's name is, and
     without such a name nothing is compared.
-
-    Parameters
-    ----------
-    guard
-        Notes what is not measured.
     """
 
     def __init__(self, guard: Guard) -> None:

@@ -84,36 +84,14 @@ def diagnose(
     invariants: Iterable[Invariant] = CATALOGUE,
     endings: Sequence[Ending] = ENDINGS,
 ) -> Diagnosis:
-    """Diagnose a run from its history.
-
-    Parameters
-    ----------
-    history
-        The run.
-    fitted
-        Bounds from healthy runs, by invariant; invariants without theirs are not evaluated.
-    invariants
-        What should hold.
-    endings
-        What ends say.
-    """
+    """Diagnose a run from its history."""
     broken = breaks(history, invariants, fitted)
     decided_by = decide(broken, history.end, endings)
     return Diagnosis(answer_of(decided_by), decided_by, broken, history.end, history.off)
 
 
 def decide(broken: Sequence[Break], end: End, endings: Sequence[Ending]) -> Break | Ending | None:
-    """The break or the ending that decides, by the rules of precedence above.
-
-    Parameters
-    ----------
-    broken
-        All that broke, by step.
-    end
-        How the run ended.
-    endings
-        What ends say, in the order in which they are tried.
-    """
+    """The break or the ending that decides, by the rules of precedence above."""
     names = {each.invariant.id for each in broken}
     fitting = [ending for ending in endings if ending.fits(end, names)]
     before, after, last = (

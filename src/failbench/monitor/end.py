@@ -26,21 +26,7 @@ OUT_OF_MEMORY_MESSAGES: Final = (
 
 @dataclass(frozen=True)
 class End:
-    """The end of a run.
-
-    Attributes
-    ----------
-    kind
-        How it ended.
-    phase
-        What the loop was doing.
-    step
-        In which step, counted from 0.
-    error
-        Name of the exception's class, with its module; empty without one.
-    message
-        Its message, cut to 500 characters.
-    """
+    """The end of a run."""
 
     kind: EndKind
     phase: Phase

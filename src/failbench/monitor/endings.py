@@ -25,29 +25,7 @@ ANY: Final = "any"
 
 @dataclass(frozen=True)
 class Ending:
-    """What ends of one kind say.
-
-    Attributes
-    ----------
-    id
-        Its name.
-    kinds, phases
-        Ends that it speaks of; no phases stand for any.
-    broken
-        Invariants of which one broke; of none, where it is empty.
-    intact
-        Invariants of which none broke.
-    errors
-        Types of exceptions that it speaks of; none stand for any.
-    later
-        Whether it speaks of failures after the first step alone.
-    component
-        Whose the cause is.
-    rank
-        When it is heard.
-    statement
-        What happened, as a sentence.
-    """
+    """What ends of one kind say."""
 
     id: str
     kinds: frozenset[str]
@@ -73,20 +51,7 @@ class Ending:
 
 
 def read_endings(text: str, catalogue: Iterable[Invariant]) -> tuple[Ending, ...]:
-    """Read endings: the content of ``endings.csv``, of this version or of an older one.
-
-    Parameters
-    ----------
-    text
-        The content.
-    catalogue
-        The invariants that it may name.
-
-    Raises
-    ------
-    ValueError
-        If it names an invariant that is not among them.
-    """
+    """Read endings: the content of ``endings.csv``, of this version or of an older one."""
     known = {invariant.id for invariant in catalogue}
 
     def names(field: str | None) -> frozenset[str]:

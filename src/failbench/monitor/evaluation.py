@@ -17,13 +17,7 @@ from failbench.monitor.targets import Targets
 
 
 class Evaluation:
-    """Signals of one evaluation, from its first batch to its last.
-
-    Parameters
-    ----------
-    surprise
-        Gives the mean surprise of token ids; None where there is nothing to compare with.
-    """
+    """Signals of one evaluation, from its first batch to its last."""
 
     def __init__(self, surprise: Callable[[Any], float | None]) -> None:
         self._surprise = surprise
@@ -79,13 +73,7 @@ class Evaluation:
             self._ratios.append(ratio)
 
     def values(self, first: bytes | None) -> dict[str, float]:
-        """The signals.
-
-        Parameters
-        ----------
-        first
-            The digest of the first evaluation; None if this is the first.
-        """
+        """The signals."""
         values: dict[str, float] = {}
         if self._batches:
             values["evaluation_rows"] = self._rows
@@ -104,17 +92,7 @@ class Evaluation:
 
 
 class Evaluations:
-    """Measures the evaluations of a run.
-
-    Parameters
-    ----------
-    guard, steps
-        The monitor's.
-    surprise
-        Gives the mean surprise of token ids; None where there is nothing to compare with.
-    recomputed
-        Whether losses are compared with recomputed ones.
-    """
+    """Measures the evaluations of a run."""
 
     def __init__(
         self, guard: Guard, steps: Steps, surprise: Callable[[Any], float | None], recomputed: bool

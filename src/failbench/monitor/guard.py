@@ -74,24 +74,6 @@ class Guard:
 
     A measurement runs without gradients and without touching the cache of autocast. The first
     exception of one turns it off: its signals are noted as off, and one warning says why.
-
-    Parameters
-    ----------
-    writer
-        Where it is noted.
-    clock
-        Leaves out the time of measurements.
-    level
-        What is measured.
-
-    Attributes
-    ----------
-    inside
-        Whether a measurement is running, whose own forward passes are not the loop's.
-    written
-        Whether the log can be written; nothing is measured without it.
-    off
-        Signals that are not measured.
     """
 
     def __init__(self, writer: LogWriter, clock: Clock, level: Level) -> None:

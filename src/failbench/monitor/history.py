@@ -29,15 +29,7 @@ _ABSENT_BITS: Final = np.float64(ABSENT).view(np.uint64)
 
 @dataclass(frozen=True)
 class Row:
-    """Signals of one step.
-
-    Attributes
-    ----------
-    step
-        Counted from 0.
-    values
-        Signals that were measured, by name.
-    """
+    """Signals of one step."""
 
     step: int
     values: Mapping[str, float]

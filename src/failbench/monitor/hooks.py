@@ -123,15 +123,7 @@ class Hooks:
 
 
 class Hook:
-    """A hook that raises nothing, and is not copied with the model that has it.
-
-    Parameters
-    ----------
-    function
-        What it calls.
-    fails
-        Receives what that raises.
-    """
+    """A hook that raises nothing, and is not copied with the model that has it."""
 
     def __init__(self, function: Callable[..., None], fails: Callable[[Exception], None]) -> None:
         self._function = function

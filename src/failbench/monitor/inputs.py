@@ -14,28 +14,7 @@ from failbench.monitor.vocabulary import Vocabulary
 
 
 class Inputs:
-    """Keeps what was given last, and measures each batch once.
-
-    Parameters
-    ----------
-    guard, steps
-        The monitor's.
-    vocabulary
-        What is known of the tokenizer.
-    level
-        What is measured.
-    note
-        Notes a fact of the run.
-
-    Attributes
-    ----------
-    arguments
-        Tensors that the model was called with.
-    from_loader
-        Whether a loader gave batches; otherwise they are what the model is called with.
-    seen
-        Whether token ids were.
-    """
+    """Keeps what was given last, and measures each batch once."""
 
     def __init__(
         self,

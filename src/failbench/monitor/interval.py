@@ -21,13 +21,7 @@ AVERAGED: Final = frozenset(
 
 
 class Interval:
-    """Adds up what steps took since the check before.
-
-    Parameters
-    ----------
-    every
-        Steps from one check to the next.
-    """
+    """Adds up what steps took since the check before."""
 
     def __init__(self, every: int) -> None:
         self._every = every
@@ -37,15 +31,7 @@ class Interval:
         self._of_last: dict[str, float] = {}
 
     def means(self, step: int, values: Mapping[str, float]) -> dict[str, float]:
-        """Means of the steps since the check before, of which this is the last so far.
-
-        Parameters
-        ----------
-        step
-            Its number. A step that comes again takes the place of what it was before.
-        values
-            Its signals.
-        """
+        """Means of the steps since the check before, of which this is the last so far."""
         if step != self._last:
             self._pass()
         self._last = step

@@ -43,40 +43,7 @@ class Bound:
 
 @dataclass(frozen=True)
 class Invariant:
-    """Something that must hold.
-
-    Attributes
-    ----------
-    id
-        Its name.
-    component
-        Whose it is: the category of causes that break it first.
-    family
-        What it looks at; a study leaves out one family at a time.
-    kind
-        How sure a break is to mean something.
-    signal
-        The signal that it speaks of.
-    against
-        What the signal is held against.
-    relation
-        On which side it is bounded.
-    bound
-        The bound, or None where healthy runs give it.
-    rows
-        Measurements in a row that must break it.
-    window
-        Measurements that make the start of a run, or the past of a measurement.
-    past_of_checks
-        Whether these are checks alone, or all that the log holds.
-    presumes
-        A signal without which it says nothing: steps at which that one is not zero do not count.
-        Empty where there is none.
-    statement
-        What holds, as a sentence.
-    source
-        Where it comes from.
-    """
+    """Something that must hold."""
 
     id: str
     component: Category
@@ -112,13 +79,7 @@ def _parsed(relation: Relation, text: str) -> Bound | None:
 
 
 def read_invariants(text: str) -> tuple[Invariant, ...]:
-    """Read a catalogue: the content of ``invariants.csv``, of this version or of an older one.
-
-    Raises
-    ------
-    ValueError
-        If it speaks of a signal that is not measured, or a word in it is none of its column's.
-    """
+    """Read a catalogue: the content of ``invariants.csv``, of this version or of an older one."""
     catalogue = []
     for row in csv.DictReader(text.splitlines()):
         relation = _one_of(row["relation"], get_args(Relation))

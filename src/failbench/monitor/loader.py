@@ -10,13 +10,6 @@ class Loader:
     """Iterates over a loader, and tells when a batch is asked for and when it comes.
 
     Attributes of the loader are this one's too, as its ``sampler``, and so is its length.
-
-    Parameters
-    ----------
-    loader
-        Anything that can be iterated over.
-    ask, give, exhausted
-        Called before a batch is asked for, with each batch, and when there is none any more.
     """
 
     def __init__(

@@ -61,19 +61,7 @@ _EXACT: Final = tuple(signal.name for signal in SIGNALS if signal.exact)
 
 @dataclass(frozen=True)
 class Header:
-    """What is known of a run before its first step.
-
-    Attributes
-    ----------
-    level
-        What is measured.
-    every
-        Steps from one check to the next.
-    off
-        Signals that are not measured, with the reason.
-    facts
-        What the user said of the run: size of the vocabulary and the like.
-    """
+    """What is known of a run before its first step."""
 
     level: Level
     every: int
@@ -82,27 +70,7 @@ class Header:
 
 
 class LogWriter:
-    """Writes the log of one run.
-
-    Parameters
-    ----------
-    folder
-        Where it goes; made if it is not there.
-    header
-        Its first line.
-
-    Attributes
-    ----------
-    bytes_written
-        By system calls, so far.
-
-    Raises
-    ------
-    FileExistsError
-        If the folder holds a log already.
-    OSError
-        If it cannot be written. Every method raises this too.
-    """
+    """Writes the log of one run."""
 
     def __init__(self, folder: Path, header: Header) -> None:
         folder.mkdir(parents=True, exist_ok=True)

@@ -19,17 +19,7 @@ from failbench.monitor.targets import Kept, Targets
 
 
 class Losses:
-    """Measures each loss of training.
-
-    Parameters
-    ----------
-    guard, steps, hooks
-        The monitor's.
-    ids
-        Gives the token ids that the model read, if possible of the shape of labels.
-    padding
-        Id that fills rows up.
-    """
+    """Measures each loss of training."""
 
     def __init__(
         self,

@@ -40,11 +40,6 @@ class ProcessMemory:
     """Private data of the process (VmData), the quantity that ``RLIMIT_DATA`` limits.
 
     It is read when a phase begins and ends: what is allocated and freed between is not seen.
-
-    Attributes
-    ----------
-    bytes_read
-        What reading it took from the system's files.
     """
 
     def __init__(self) -> None:
@@ -91,11 +86,6 @@ class DeviceMemory:
 
     Peaks come from the allocator, whose peak statistics are reset at every change of phase: a loop
     that prints ``torch.cuda.max_memory_allocated`` reads the peak since the last change.
-
-    Attributes
-    ----------
-    bytes_read
-        What reading it took from the system's files: nothing.
     """
 
     def __init__(self, device: Any) -> None:

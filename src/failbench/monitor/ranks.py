@@ -20,18 +20,7 @@ _WIDTHS: Final = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 
 
 class Ranks:
-    """Compares checksums of parameters between ranks.
-
-    Parameters
-    ----------
-    model
-        Whose parameters are compared.
-
-    Raises
-    ------
-    ValueError
-        If there is nothing to compare, with the reason.
-    """
+    """Compares checksums of parameters between ranks."""
 
     def __init__(self, model: Any) -> None:
         if not (distributed.is_available() and distributed.is_initialized()):

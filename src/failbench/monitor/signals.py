@@ -32,25 +32,7 @@ PHASES: Final[tuple[Phase, ...]] = get_args(Phase)
 
 @dataclass(frozen=True)
 class Signal:
-    """A quantity that is measured.
-
-    Attributes
-    ----------
-    name
-        Its name in logs and invariants.
-    unit
-        Of its values.
-    level
-        The lowest level that measures it.
-    cadence
-        When it is measured.
-    needs
-        What the loop must give for it.
-    exact
-        Whether it does not vary in healthy training, so that a log has every change of it.
-    meaning
-        What it is.
-    """
+    """A quantity that is measured."""
 
     name: str
     unit: str

@@ -37,31 +37,7 @@ AROUND_ONE: Final = frozenset({"labels_next", "loss_ratio", "state_steps", "eval
 
 @dataclass
 class Step:
-    """A step while it lasts.
-
-    Attributes
-    ----------
-    number
-        Counted from 0.
-    values
-        Signals that were measured.
-    times
-        Times that each of them was measured.
-    seconds
-        Busy and blocked, by phase.
-    peaks
-        Highest memory above that at the beginning, by phase.
-    memory
-        Bytes in use at the beginning; None where memory is not measured.
-    counts
-        What the system had counted at the beginning; None where it does not count.
-    forwards, backwards
-        Passes so far.
-    stepped
-        Whether an optimizer stepped.
-    evaluated
-        Whether there was an evaluation.
-    """
+    """A step while it lasts."""
 
     number: int
     memory: float | None = None

@@ -26,28 +26,7 @@ from failbench.monitor.step import Step
 
 
 class Steps:
-    """Follows a loop from phase to phase and from step to step, and writes each step.
-
-    Parameters
-    ----------
-    writer
-        The log.
-    guard
-        Runs what is measured here: clock, memory and the system's counters.
-    clock
-        Times phases.
-    every
-        Steps from one check to the next.
-
-    Attributes
-    ----------
-    phase
-        What the loop is doing.
-    current
-        The step that it is in.
-    pinned
-        The phase that the user declared, in which passes of the model change nothing.
-    """
+    """Follows a loop from phase to phase and from step to step, and writes each step."""
 
     def __init__(self, writer: LogWriter, guard: Guard, clock: Clock, every: int) -> None:
         self._writer = writer
@@ -125,17 +104,7 @@ class Steps:
         self.enter("callback")
 
     def forward(self, gradients: Callable[[], bool]) -> bool:
-        """A forward pass in training begins.
-
-        Parameters
-        ----------
-        gradients
-            Tells whether gradients are left.
-
-        Returns
-        -------
-        Whether it is the step's first.
-        """
+        """A forward pass in training begins."""
         step, before = self.current, self._before
         self._before = None
         if self._in_step:

@@ -14,13 +14,6 @@ class Tables:
 
     The table of tokens is the model's ``get_input_embeddings``; in a model without, the first table
     that is asked for the batch's token ids; without ids, the one with the most rows.
-
-    Parameters
-    ----------
-    model
-        Whose embeddings they are.
-    count
-        Counts the indices outside of a number of rows.
     """
 
     def __init__(self, model: Any, count: Callable[[Any, int], float]) -> None:

@@ -18,20 +18,7 @@ SHIFTING: Final = ("ForCausalLM", "LMHeadModel")
 
 @dataclass(frozen=True)
 class Targets:
-    """What a loss is computed from.
-
-    Attributes
-    ----------
-    logits
-        Of any shape that goes with that of the labels; None where they are not known.
-    labels
-        Classes; None where they are not known.
-    loss
-        One number; None where it is not known.
-    shifted
-        Whether logits belong to the labels one position later, as in causal models that are called
-        with labels.
-    """
+    """What a loss is computed from."""
 
     logits: Any
     labels: Any

@@ -10,16 +10,7 @@ from typing import Any
 
 
 class Uncaught:
-    """Calls a function with each uncaught exception, and then whatever was called before.
-
-    Parameters
-    ----------
-    note
-        What is called.
-    thread
-        Gives the identity of the thread whose exceptions are noted; those of the main thread that
-        reach the interpreter are noted always.
-    """
+    """Calls a function with each uncaught exception, and then whatever was called before."""
 
     def __init__(self, note: Callable[[BaseException], None], thread: Callable[[], int]) -> None:
         self._note = note

@@ -42,29 +42,7 @@ LATE: Final = ("token_surprise", "pair_surprise", "hyperparameters_changed", "ev
 
 
 class Watcher:
-    """Receives what happens in a loop.
-
-    Parameters
-    ----------
-    guard, steps, clock
-        The monitor's.
-    vocabulary
-        What is known of the tokenizer.
-    level
-        What is measured.
-    note
-        Notes a fact of the run.
-
-    Attributes
-    ----------
-    inputs
-        What loop and model are given.
-    called
-        Whether training calls the model itself and its optimizers as they are; otherwise who has
-        the watcher tells of passes and updates.
-    convention
-        How the loss in an output belongs to its logits and labels.
-    """
+    """Receives what happens in a loop."""
 
     def __init__(
         self,

@@ -36,15 +36,7 @@ MARGIN_SCHEMA: Final = pl.Schema(
 
 
 class MarginChoice(Record):
-    """Which margins are tried, and how many healthy runs may be alarmed.
-
-    Attributes
-    ----------
-    margins
-        In increasing order.
-    most_alarmed
-        Largest share of healthy runs held out that may be alarmed.
-    """
+    """Which margins are tried, and how many healthy runs may be alarmed."""
 
     margins: tuple[Annotated[float, Field(ge=0)], ...] = Field(min_length=1)
     most_alarmed: float = Field(ge=0, lt=1)
@@ -52,17 +44,7 @@ class MarginChoice(Record):
 
 @dataclass(frozen=True)
 class Reach:
-    """How far healthy runs went, all arrays ``[n_runs, n_invariants]``.
-
-    Attributes
-    ----------
-    invariants
-        Of the columns.
-    fitted_lows, fitted_highs
-        What bounds are fitted to: no number where a run measured too little.
-    lows, highs
-        What a bound breaks below and beyond: infinite where it cannot break, or cannot hold.
-    """
+    """How far healthy runs went, all arrays ``[n_runs, n_invariants]``."""
 
     invariants: tuple[Invariant, ...]
     fitted_lows: Floats
@@ -76,15 +58,7 @@ class Reach:
         return len(self.highs)
 
     def bounds(self, margin: float, runs: NDArray[np.bool_] | None = None) -> dict[str, Bound]:
-        """The bounds that :func:`failbench.monitor.bounds.fit_bounds` makes of some of the runs.
-
-        Parameters
-        ----------
-        margin
-            At least 0.
-        runs
-            Which, ``[n_runs]``; all where it is not given.
-        """
+        """The bounds that :func:`failbench.monitor.bounds.fit_bounds` makes of some of the runs."""
         fitted = {}
         taken = np.ones(self.n, dtype=bool) if runs is None else runs
         for place, invariant in enumerate(self.invariants):
@@ -124,14 +98,7 @@ def settings_of(monitored: Monitored) -> dict[str, Monitored]:
 
 
 def measured_settings(folder: Path) -> dict[str, Monitored]:
-    """Monitored runs of a folder by setting, each of which has measurements.
-
-    Raises
-    ------
-    BadInputError
-        If the folder cannot be read, or no run of a setting was measured: nothing would seem to
-        break in any.
-    """
+    """Monitored runs of a folder by setting, each of which has measurements."""
     settings = settings_of(read_monitored(folder))
     for name, runs in settings.items():
         if runs.signals.is_empty():
@@ -177,24 +144,7 @@ def reach_of(runs: Sequence[History], invariants: Iterable[Invariant]) -> Reach:
 def alarms_by_margin(
     reach: Reach, margins: Iterable[float], unfitted: Reach | None = None
 ) -> pl.DataFrame:
-    """How many healthy runs break bounds that were fitted to others.
-
-    Parameters
-    ----------
-    reach
-        Of two or more healthy runs of one setting: each is held against bounds that were fitted to
-        all the others of them.
-    margins
-        To be tried.
-    unfitted
-        Of further healthy runs of the setting, to which no bounds are fitted: they are held against
-        those that were fitted to all the former.
-
-    Returns
-    -------
-    polars.DataFrame
-        Rows of :data:`MARGIN_SCHEMA`.
-    """
+    """How many healthy runs break bounds that were fitted to others."""
     rows = []
     for margin in margins:
         broken = [
@@ -214,15 +164,7 @@ def alarms_by_margin(
 
 
 def chosen_margin(alarms: pl.DataFrame, most_alarmed: float) -> float:
-    """The smallest margin that alarms seldom enough; the largest that was tried if none does.
-
-    Parameters
-    ----------
-    alarms
-        Rows of :data:`MARGIN_SCHEMA`.
-    most_alarmed
-        Largest share of the runs that may be alarmed in any way.
-    """
+    """The smallest margin that alarms seldom enough; the largest that was tried if none does."""
     of_any = alarms.filter(pl.col("alarm") == "any").sort("margin")
     seldom = of_any.filter(pl.col("alarmed") <= most_alarmed * pl.col("n"))
     return float(seldom["margin"][0] if seldom.height else of_any["margin"][-1])

@@ -42,18 +42,7 @@ COURSE_SCHEMA: Final = pl.Schema(
 
 
 def known_table(breaks: pl.DataFrame, ends: pl.DataFrame, rules: Rules) -> pl.DataFrame:
-    """What one version of the rules knew of runs when they failed, by the bounds of their setting.
-
-    Parameters
-    ----------
-    breaks, ends, rules
-        As of :func:`known_course`.
-
-    Returns
-    -------
-    polars.DataFrame
-        Rows of :data:`KNOWN_SCHEMA`, sorted by run.
-    """
+    """What a version of the rules knew of runs at their failure, by bounds of their setting."""
     of_setting = breaks.filter(pl.col("bounds") == OWN)
     course = known_course(of_setting, ends, rules)
     at_failure = course.filter(pl.col("bounds") == OWN, pl.col("step").is_null())
@@ -68,22 +57,6 @@ def known_course(
     Breaks are causal: a log that is cut shows those that it had by then, of a run that still lives.
     Where a run went on after its failure, what its log says later is left out, as it is of
     features; of a run that never failed the whole log counts.
-
-    Parameters
-    ----------
-    breaks, ends
-        Tables of :mod:`failbench.monitored.verdicts`, of one version.
-    rules
-        The version.
-    lenders
-        Settings whose bounds the runs of all other settings were held against as well.
-
-    Returns
-    -------
-    polars.DataFrame
-        Rows of :data:`COURSE_SCHEMA`, sorted by run, bounds and step. Of each run and bounds there
-        is one of its failure; with bounds of its own setting also one of step 0, and one of each
-        step in which something broke.
     """
     invariants = {invariant.id: invariant for invariant in rules.invariants}
     fixed = [invariant.id for invariant in rules.invariants if invariant.bound is not None]
@@ -127,13 +100,5 @@ def _row(run: Mapping[str, Any], broken: set[str], statements: Mapping[str, str]
 
 
 def with_known(features: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
-    """A feature table with what the monitor knows beside it, of the runs that were monitored.
-
-    Parameters
-    ----------
-    features
-        Keyed by ``run_id``.
-    known
-        Rows of :data:`KNOWN_SCHEMA`.
-    """
+    """A feature table with what the monitor knows beside it, of the runs that were monitored."""
     return features.join(known, on="run_id", how="inner", maintain_order="left")

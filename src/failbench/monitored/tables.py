@@ -139,13 +139,7 @@ def together(parts: Iterable[Monitored]) -> Monitored:
 
 
 def read_monitored(folder: Path) -> Monitored:
-    """Read both tables of a folder.
-
-    Raises
-    ------
-    BadInputError
-        If a file is missing, or has other columns or types.
-    """
+    """Read both tables of a folder."""
     runs = read_table(folder / RUNS, MONITORED_SCHEMA)
     paths = sorted((folder / SIGNALS).glob("*.parquet"))
     signals = pl.concat(

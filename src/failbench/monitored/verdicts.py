@@ -70,17 +70,7 @@ _NOWHERE: Final = Bound(float("-inf"), float("inf"))
 
 
 def of_halves(monitored: Monitored, halves: pl.DataFrame, wanted: Iterable[str]) -> Monitored:
-    """The runs of the scenarios of some halves, and those of no scenario.
-
-    Parameters
-    ----------
-    monitored
-        Any runs.
-    halves
-        ``scenario`` and ``half``.
-    wanted
-        Halves.
-    """
+    """The runs of the scenarios of some halves, and those of no scenario."""
     taken = halves.filter(pl.col("half").is_in(list(wanted)))["scenario"]
     scenario = pl.col("scenario")
     return monitored.select(scenario.is_null() | scenario.is_in(taken.to_list()))
@@ -98,18 +88,6 @@ def ends_of(runs: pl.DataFrame, detected: pl.DataFrame) -> pl.DataFrame:
 
     A run that was ended failed there. Any other failed where the detector says so of its recording
     without a monitor, to which it is equal in all that is deterministic.
-
-    Parameters
-    ----------
-    runs
-        Rows of ``tables.MONITORED_SCHEMA``.
-    detected
-        ``run_id`` and ``failure_step``, of runs of ``telemetry.RUN_SCHEMA``.
-
-    Returns
-    -------
-    polars.DataFrame
-        Rows of :data:`END_SCHEMA`.
     """
     was_ended = ~pl.col("end_kind").is_in(["completed", "running"])
     return (
@@ -132,27 +110,7 @@ def ends_of(runs: pl.DataFrame, detected: pl.DataFrame) -> pl.DataFrame:
 
 
 def break_table(monitored: Monitored, rules: Rules, lenders: Sequence[str] = ()) -> pl.DataFrame:
-    """What broke in monitored runs.
-
-    Parameters
-    ----------
-    monitored
-        The runs.
-    rules
-        The version. In a run of a setting without bounds, logic speaks alone.
-    lenders
-        Settings whose bounds the runs of all other settings are held against as well.
-
-    Returns
-    -------
-    polars.DataFrame
-        Rows of :data:`BREAK_SCHEMA`, sorted by run, bounds and step.
-
-    Raises
-    ------
-    BadInputError
-        If a lender has no bounds.
-    """
+    """What broke in monitored runs."""
     for lender in lenders:
         if lender not in rules.bounds:
             raise BadInputError(
@@ -186,25 +144,6 @@ def verdict_table(
     Breaks are causal, so that those of a log that is cut are those that it had by then. A run that
     is cut still lives: nothing is known of its end. At 0 steps ahead it is known, if the run was
     ended there.
-
-    Parameters
-    ----------
-    breaks
-        Rows of :data:`BREAK_SCHEMA`; invariants that are left out of it take no part.
-    ends
-        Rows of :data:`END_SCHEMA`, of all runs that are asked about.
-    rules
-        The version, which decides.
-    steps_ahead
-        Steps before the failure; None is the end of the log. A run that failed earlier, and one
-        that did not fail, has no row.
-    bounds
-        Whose bounds the breaks are from.
-
-    Returns
-    -------
-    polars.DataFrame
-        Rows of :data:`VERDICT_SCHEMA`.
     """
     known = {invariant.id: invariant for invariant in rules.invariants}
     parts = breaks.partition_by("run_id", "bounds", as_dict=True)
@@ -224,15 +163,7 @@ def verdict_table(
 
 
 def stored_breaks(part: pl.DataFrame, known: Mapping[str, Invariant]) -> Iterator[Break]:
-    """Breaks as they were, but for the bound, which decides nothing any more.
-
-    Parameters
-    ----------
-    part
-        Rows of :data:`BREAK_SCHEMA` of one run under one condition.
-    known
-        Invariants by their names.
-    """
+    """Breaks as they were, but for the bound, which decides nothing any more."""
     for row in part.iter_rows(named=True):
         invariant = known[row["invariant"]]
         yield Break(invariant, row["step"], row["value"], row["compared"], _NOWHERE)
@@ -253,15 +184,7 @@ def _cut(
 
 
 def at_failure(run: Mapping[str, Any], broken: tuple[Break, ...]) -> tuple[tuple[Break, ...], End]:
-    """What was known of a run when it failed; all that its log says if it never did.
-
-    Parameters
-    ----------
-    run
-        Its row of :data:`END_SCHEMA`.
-    broken
-        All that broke.
-    """
+    """What was known of a run when it failed; all that its log says if it never did."""
     return _cut(run, broken, 0) or (broken, end_of(run))
 
 
@@ -277,17 +200,7 @@ def end_of(run: Mapping[str, Any]) -> End:
 
 
 def verdict(broken: tuple[Break, ...], end: End, rules: Rules) -> dict[str, Any]:
-    """What is answered of a run, by the last columns of :data:`VERDICT_SCHEMA`.
-
-    Parameters
-    ----------
-    broken
-        What is known to have broken.
-    end
-        What is known of its end.
-    rules
-        The version, which decides.
-    """
+    """What is answered of a run, by the last columns of :data:`VERDICT_SCHEMA`."""
     decided_by = rules.procedure.decide(broken, end, rules.endings)
     answered: dict[str, Any] = {
         "answer": answer_of(decided_by),

@@ -45,15 +45,7 @@ REMEDY: Final = "Restore data/monitor/versions and frozen.json from one commit."
 
 @dataclass(frozen=True)
 class Procedure:
-    """The code of a version.
-
-    Attributes
-    ----------
-    breaks
-        From a history, invariants and fitted bounds to what broke.
-    decide
-        From what broke, the end and endings to what decides.
-    """
+    """The code of a version."""
 
     breaks: Callable[[History, Iterable[Invariant], Mapping[str, Bound]], tuple[Break, ...]]
     decide: Callable[[Sequence[Break], End, Sequence[Ending]], Break | Ending | None]
@@ -73,25 +65,7 @@ class LaterBounds(Record):
 
 
 class FrozenVersion(Record):
-    """What was frozen.
-
-    Attributes
-    ----------
-    date
-        When.
-    procedure
-        Name of its code in :data:`PROCEDURES`.
-    rules
-        SHA-256 of all that decides but bounds: of ``files`` and ``code``.
-    files
-        SHA-256 of the data of the package, by name: catalogue, endings, signals.
-    code
-        SHA-256 of what the code of the procedure does.
-    bounds
-        SHA-256 of the bounds that were frozen with the rules, by setting.
-    later_bounds
-        The same of settings that were recorded later; they too come from healthy runs alone.
-    """
+    """What was frozen."""
 
     date: datetime.date
     procedure: str
@@ -109,19 +83,7 @@ class FrozenVersion(Record):
 
 @dataclass(frozen=True)
 class Rules:
-    """A version, ready to diagnose.
-
-    Attributes
-    ----------
-    version
-        Its label.
-    invariants, endings
-        As they were.
-    procedure
-        Its code.
-    bounds
-        By setting; of one that has none, logic alone speaks.
-    """
+    """A version, ready to diagnose."""
 
     version: str
     invariants: tuple[Invariant, ...]
@@ -131,18 +93,7 @@ class Rules:
 
 
 def read_frozen(folder: Path) -> dict[str, FrozenVersion]:
-    """The versions that were frozen, in their order; none where nothing was.
-
-    Parameters
-    ----------
-    folder
-        That of ``frozen.json``.
-
-    Raises
-    ------
-    BadInputError
-        If the file is not what it should be.
-    """
+    """The versions that were frozen, in their order; none where nothing was."""
     path = folder / FROZEN
     if not path.exists():
         return {}
@@ -159,21 +110,7 @@ def read_frozen(folder: Path) -> dict[str, FrozenVersion]:
 
 
 def read_rules(folder: Path, version: str) -> Rules:
-    """A frozen version, ready to diagnose.
-
-    Parameters
-    ----------
-    folder
-        That of ``frozen.json``.
-    version
-        Its label.
-
-    Raises
-    ------
-    BadInputError
-        If it was never frozen, a file of it is missing or not what was frozen, or its code is not
-        kept.
-    """
+    """A frozen version, ready to diagnose."""
     frozen = read_frozen(folder)
     if version not in frozen:
         known = f"Choose one of {', '.join(frozen)}." if frozen else "Freeze it first."

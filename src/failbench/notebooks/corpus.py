@@ -42,22 +42,7 @@ class Pair:
 
 
 def read_corpus(folder: Path, only: Collection[str] | None = None) -> tuple[Pair, ...]:
-    """Read the pairs, in order of libraries and names.
-
-    Parameters
-    ----------
-    folder
-        That of the corpus.
-    only
-        Names of the pairs to read, so that no other is opened; all unless given.
-
-    Raises
-    ------
-    BadInputError
-        If there is no pair, or one that is wanted is not there, two have one name, a notebook is
-        not as :func:`failbench.notebooks.notebook.read_notebook` wants it, its card names another
-        folder or file, or the two of a pair differ by more than one edit.
-    """
+    """Read the pairs, in order of libraries and names."""
     pairs: dict[str, Pair] = {}
     for library in LIBRARIES:
         root = folder / library

@@ -15,16 +15,6 @@ def difficulty_of(cells_between: int, functions_between: int, *, shown_by_code: 
 
     Easy is what the code alone shows without a step between cause and crash. Hard is what the code
     alone does not show with a step between, or what is three steps away. The rest is medium.
-
-    Parameters
-    ----------
-    cells_between
-        Executions of cells between that of the cause and that of the target.
-    functions_between
-        Functions of the notebook that the crash passes through.
-    shown_by_code
-        Whether all that the crash depends on is written in the code or follows from it by the
-        documentation: nothing drawn at random, no content of a data set and no longer computation.
     """
     steps = cells_between + functions_between
     if steps >= FAR or (steps and not shown_by_code):

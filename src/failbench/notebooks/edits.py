@@ -13,20 +13,7 @@ Place = Literal["target", "earlier", "execution"]
 
 @dataclass(frozen=True)
 class Edit:
-    """A contiguous replacement in the source of one cell, or another execution of one cell.
-
-    Parameters
-    ----------
-    place
-        Whether the source of the target or that of an earlier cell is replaced, or a cell was
-        executed otherwise (not at all, twice, out of order) with every source the same.
-    cell
-        Its index among all cells.
-    start
-        Where in the source the replacement begins; 0 where the source is the same.
-    removed, inserted
-        What is replaced and by what; both empty where the source is the same.
-    """
+    """A contiguous replacement in the source of one cell, or another execution of one cell."""
 
     place: Place
     cell: int
@@ -36,14 +23,7 @@ class Edit:
 
 
 def edit_between(crashing: Notebook, mended: Notebook) -> Edit:
-    """The edit that turns the crashing notebook into the mended one.
-
-    Raises
-    ------
-    BadInputError
-        If their cards differ in more than the version, they do not have the same cells, or not
-        exactly one cell differs in either its source or its executions.
-    """
+    """The edit that turns the crashing notebook into the mended one."""
     if crashing.card.model_copy(update={"version": "mended"}) != mended.card:
         problem = f"differs in more than the version from that of {crashing.path.name}."
         raise BadInputError(mended.path, "metadata.failbench", problem, REMEDY)

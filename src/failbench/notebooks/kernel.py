@@ -42,17 +42,7 @@ EXPRESSION: Final = (
 
 @dataclass(frozen=True)
 class Frame:
-    """A place in the code of the notebook that an error came through.
-
-    Parameters
-    ----------
-    count
-        The kernel's count of the cell.
-    line
-        Counted from 1.
-    function
-        Its name, or None for the cell itself.
-    """
+    """A place in the code of the notebook that an error came through."""
 
     count: int
     line: int
@@ -73,17 +63,7 @@ class OutOfTimeError(Exception):
 
 
 class Kernel:
-    """A kernel that executes cells one after another.
-
-    Parameters
-    ----------
-    client
-        Whose channels are open.
-    limit
-        Seconds that an execution may take.
-    folder
-        In which it works.
-    """
+    """A kernel that executes cells one after another."""
 
     def __init__(self, client: BlockingKernelClient, limit: float, folder: Path) -> None:
         self._client = client
@@ -92,13 +72,7 @@ class Kernel:
         self.count = 0
 
     def execute(self, code: str) -> Failure | None:
-        """Execute a cell; what it raised, or None.
-
-        Raises
-        ------
-        OutOfTimeError
-            If it takes longer than the limit, or the kernel does not answer.
-        """
+        """Execute a cell; what it raised, or None."""
         self.count += 1
         reply = self._ask(code, {}, silent=False)
         if reply["status"] == "ok":
@@ -106,15 +80,7 @@ class Kernel:
         return Failure(reply["ename"], reply["evalue"], frames_of(reply["traceback"]))
 
     def summary(self, names: Sequence[str], attributes: Mapping[str, Sequence[str]]) -> str:
-        """The runtime summary of names, as JSON; it binds no name and counts no execution.
-
-        Raises
-        ------
-        OutOfTimeError
-            As :meth:`execute`.
-        RuntimeError
-            If the kernel cannot make it, say because it cannot import this package.
-        """
+        """The runtime summary of names, as JSON; it binds no name and counts no execution."""
         known = {name: list(asked) for name, asked in attributes.items()}
         expression = EXPRESSION.format(names=list(names), attributes=known)
         reply = self._ask("", {"summary": expression}, silent=True)
@@ -154,17 +120,7 @@ def frames_of(traceback: Sequence[str]) -> tuple[Frame, ...]:
 
 
 class Forge:
-    """Starts kernels, one at a time, from a process that has imported the libraries.
-
-    Parameters
-    ----------
-    process
-        Of :mod:`failbench.notebooks.forge`, with its pipes.
-    limit
-        Seconds that an execution may take.
-    memory
-        Bytes of address space of a kernel; an allocation beyond fails as on a machine that is full.
-    """
+    """Starts kernels, one at a time, from a process that has imported the libraries."""
 
     def __init__(self, process: subprocess.Popen[str], limit: float, memory: int) -> None:
         self._process = process
@@ -173,13 +129,7 @@ class Forge:
 
     @contextmanager
     def kernel(self) -> Iterator[Kernel]:
-        """A kernel in a folder of its own, which is removed at the end, whatever happens.
-
-        Yields
-        ------
-        Kernel
-            Ready to execute.
-        """
+        """A kernel in a folder of its own, which is removed at the end, whatever happens."""
         folder = Path(tempfile.mkdtemp(prefix="fb-"))  # short: sockets have a limit of 107 letters
         work = folder / "work"
         work.mkdir()
@@ -211,20 +161,7 @@ class Forge:
 
 @contextmanager
 def forge(limit: float, memory: int, cache: Path) -> Iterator[Forge]:
-    """A process that kernels are started from, without a network where the system allows it.
-
-    Parameters
-    ----------
-    limit, memory
-        See :class:`Forge`.
-    cache
-        A folder for what libraries keep: compiled modules and matplotlib's list of fonts.
-
-    Yields
-    ------
-    Forge
-        Its process ends with the block, and with it any kernel.
-    """
+    """A process that kernels are started from, without a network where the system allows it."""
     command = [*_alone(), sys.executable, "-m", "failbench.notebooks.forge"]
     environment = _environment(cache)
     pipe = subprocess.PIPE

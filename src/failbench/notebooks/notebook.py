@@ -34,29 +34,7 @@ REMEDY: Final = "Restore it with git, or correct it after docs/notebooks.md."
 
 
 class Card(Record):
-    """What a notebook of the corpus says of itself, in its metadata.
-
-    Attributes
-    ----------
-    pair, version, library
-        The same as the folders and the name of the file.
-    misuse
-        The class of the misuse.
-    fault
-        What is wrong in the crashing version, in one sentence.
-    source
-        The page of a documentation that the misuse is taken from.
-    target
-        Index of the cell that crashes, among all cells.
-    cause
-        Index of the cell that makes the state which the crash follows from.
-    functions_between
-        Functions of the notebook that the crash passes through.
-    shown_by_code
-        See :func:`failbench.notebooks.difficulty.difficulty_of`.
-    difficulty
-        The grade by that rule.
-    """
+    """What a notebook of the corpus says of itself, in its metadata."""
 
     pair: str = Field(pattern=r"^[a-z0-9_]+$")
     version: Version
@@ -90,14 +68,7 @@ class StoredCell(Record):
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell.
-
-    Parameters
-    ----------
-    executions
-        When it was executed, as counts of the kernel in rising order; empty if never, or if it is
-        text.
-    """
+    """A cell."""
 
     is_code: bool
     source: str
@@ -106,15 +77,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Notebook:
-    """A notebook.
-
-    Parameters
-    ----------
-    path
-        Its file, for messages.
-    sha256
-        Of the bytes of the file.
-    """
+    """A notebook."""
 
     path: Path
     sha256: str
@@ -159,15 +122,7 @@ class Notebook:
 
 
 def read_notebook(path: Path) -> Notebook:
-    """Read a notebook of the corpus.
-
-    Raises
-    ------
-    BadInputError
-        If the file is missing or no notebook of format 4.5 without outputs, its card or a cell is
-        wrong, its target is no cell that was executed last, or its grade is not that of the rule
-        (which is held against the crashing version alone: a mended one may have no cause).
-    """
+    """Read a notebook of the corpus."""
     try:
         content = path.read_bytes()
         raw = json.loads(content)

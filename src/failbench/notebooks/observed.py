@@ -50,14 +50,7 @@ def code_of_summary() -> str:
 
 
 def read_observed(path: Path) -> pl.DataFrame:
-    """Read the table, sorted by pair and version.
-
-    Raises
-    ------
-    BadInputError
-        If it is missing or no parquet file, lacks a column or has one of another type, has a
-        notebook twice or one of a pair alone, or a value is absent that must not be.
-    """
+    """Read the table, sorted by pair and version."""
     try:
         table = pl.read_parquet(path)
     except (OSError, pl.exceptions.PolarsError) as error:

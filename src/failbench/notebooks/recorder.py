@@ -41,29 +41,6 @@ def record(
     """Record what is missing or out of date, and keep every pair as soon as it is recorded.
 
     A row is kept if the notebook, the code of the summary and the versions are those of today.
-
-    Parameters
-    ----------
-    folder
-        In which the table is written.
-    cache
-        See :func:`failbench.notebooks.kernel.forge`.
-    say
-        Is given the name of each pair that is recorded.
-    only
-        Names of pairs to record, whether they are known or not; all that are due unless given.
-
-    Returns
-    -------
-    int
-        How many pairs were recorded.
-
-    Raises
-    ------
-    BadInputError
-        If a pair does not do what it says: a cell before the target raises, the crashing target
-        does not, the mended one does, a cell takes too long, or the crash passed through another
-        number of functions than the card says. What was recorded before stays.
     """
     path = folder / OBSERVED
     versions, code = _versions(), code_of_summary()

@@ -52,11 +52,6 @@ def draw_split(pairs: Sequence[Pair], seed: int = SEED) -> tuple[Assigned, ...]:
     is for development and the next is for test. Where one is left over it goes to the part that has
     fewer of the misuse, else fewer of the library, else by the hash. So the halves of a misuse, and
     those of a misuse within a library, differ by one pair at most.
-
-    Returns
-    -------
-    tuple of Assigned
-        In order of libraries and names.
     """
     parts: dict[str, Part] = {}
     sizes: Counter[tuple[str, Part]] = Counter()
@@ -108,14 +103,7 @@ def _assigned(pair: Pair, part: Part) -> Assigned:
 
 
 def read_split(path: Path) -> dict[str, Assigned]:
-    """Read the split, by name of the pair.
-
-    Raises
-    ------
-    BadInputError
-        If the file is missing or not CSV, a column is missing or unknown, a value is out of its
-        domain, or a pair is there twice.
-    """
+    """Read the split, by name of the pair."""
     try:
         rows = list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"))))
     except (OSError, ValueError, csv.Error) as error:
@@ -132,13 +120,7 @@ def read_split(path: Path) -> dict[str, Assigned]:
 
 
 def write_split(path: Path, assigned: Sequence[Assigned]) -> None:
-    """Write the split.
-
-    Raises
-    ------
-    BadInputError
-        If there is one already.
-    """
+    """Write the split."""
     if path.exists():
         raise BadInputError(path, "(file)", "is there already.", "A split is drawn once.")
     buffer = io.StringIO()
@@ -149,13 +131,7 @@ def write_split(path: Path, assigned: Sequence[Assigned]) -> None:
 
 
 def check_unchanged(pairs: Sequence[Pair], split: dict[str, Assigned], path: Path) -> None:
-    """Hold the notebooks against the bytes that they had when the split was drawn.
-
-    Raises
-    ------
-    BadInputError
-        If a pair is not in the split, or another than it was.
-    """
+    """Hold the notebooks against the bytes that they had when the split was drawn."""
     for pair in pairs:
         known = split.get(pair.card.pair)
         if known is None:

@@ -15,17 +15,7 @@ FACTS: Final[tuple[Facts, ...]] = get_args(Facts)
 
 @dataclass(frozen=True)
 class Summary:
-    """What was known of the kernel before the target.
-
-    Parameters
-    ----------
-    relevant
-        Names that the target depends on.
-    names
-        Of those that were in the namespace, an entry as ``docs/notebooks.md`` defines it.
-    truncated
-        Whether names were left out because the summary was too long.
-    """
+    """What was known of the kernel before the target."""
 
     relevant: tuple[str, ...]
     names: dict[str, dict[str, Any]]
@@ -40,13 +30,7 @@ class Summary:
 
 
 def parse_summary(text: str) -> Summary:
-    """Read a summary from its JSON.
-
-    Raises
-    ------
-    ValueError
-        If it is not one.
-    """
+    """Read a summary from its JSON."""
     raw = json.loads(text)
     if not isinstance(raw, dict) or raw.keys() != {"relevant", "names", "truncated"}:
         raise ValueError("a summary has the keys relevant, names and truncated")

@@ -48,13 +48,7 @@ _UNIT_WORDS: Final = {"step": "step", "epoch": "epoch", "row": "row of the log"}
 
 
 def figure_of(diagnosis: LogDiagnosis) -> Figure:
-    """A panel for each signal of the log; vertical lines carry the numbers of the evidence.
-
-    Parameters
-    ----------
-    diagnosis
-        The answer; a log without measurements gives a figure that says so.
-    """
+    """A panel for each signal of the log; vertical lines carry the numbers of the evidence."""
     log = diagnosis.log
     with _style():
         if not log.present:
@@ -86,20 +80,7 @@ def figure_of(diagnosis: LogDiagnosis) -> Figure:
 
 
 def write_plot(diagnosis: LogDiagnosis, path: Path) -> None:
-    """Draw the curves into a file, whose bytes are the same for the same answer.
-
-    Parameters
-    ----------
-    diagnosis
-        The answer.
-    path
-        Ends with ``.svg``, ``.png`` or ``.pdf``.
-
-    Raises
-    ------
-    BadInputError
-        If it ends otherwise or cannot be written.
-    """
+    """Draw the curves into a file, whose bytes are the same for the same answer."""
     if path.suffix.lower() not in FORMATS:
         raise BadInputError(
             path,

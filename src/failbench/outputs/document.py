@@ -78,7 +78,7 @@ class EvidenceRecord(Record):
 class RootCause(Record):
     """A cause that the log speaks for."""
 
-    rank: int = described("1 is the most probable.")
+    rank: int = described("1 is the cause that is named.")
     id: str = described("Name of the cause; the same for all logs.")
     issue: str = described("What is wrong, in a few words.")
     category: Category = described("The component that the cause lies in.")
@@ -137,8 +137,9 @@ class Document(Record):
 
     format: Literal[1] = described("Version of this format.")
     status: Status = described(
-        "healthy: the log shows no failure; failed: the category is named; "
-        "unknown: something is wrong, and the log does not say whose cause it is."
+        "healthy: the log shows no failure, and a loss that falls; failed: the category is named; "
+        "unknown: the log does not say whose cause it is, or nothing was found and it shows no "
+        "health either."
     )
     category: Category | None = described("Whose cause it is; null unless the status is failed.")
     confidence: Probability = described(
@@ -148,7 +149,10 @@ class Document(Record):
     confidence_level: Level = described("high above 0.9, medium from 0.7 to 0.9, low below.")
     categories: dict[Category, Probability] = described("Probability of every category.")
     summary: str = described("The answer in one or two sentences.")
-    root_causes: tuple[RootCause, ...] = described("Causes by confidence; empty for a healthy log.")
+    root_causes: tuple[RootCause, ...] = described(
+        "The first lies in the category that is named or the most probable, others by confidence; "
+        "empty where nothing was found."
+    )
     recommended_fixes: tuple[Fix, ...] = described(
         "What to change, for the most probable cause first, in the order in which to try it."
     )

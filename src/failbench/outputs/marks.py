@@ -14,19 +14,7 @@ EDGE: Final = 0.14
 
 @dataclass(frozen=True)
 class Mark:
-    """An item of evidence that has a place.
-
-    Attributes
-    ----------
-    at
-        Its place on the horizontal axis.
-    number
-        Of the item.
-    signal
-        What it is of; empty where it is of none.
-    value
-        Of the signal there; None where it is words.
-    """
+    """An item of evidence that has a place."""
 
     at: float
     number: int
@@ -36,34 +24,14 @@ class Mark:
 
 @dataclass(frozen=True)
 class Label:
-    """The numbers of marks that stand together.
-
-    Attributes
-    ----------
-    at
-        Its middle.
-    text
-        The numbers.
-    """
+    """The numbers of marks that stand together."""
 
     at: float
     text: str
 
 
 def labels_apart(marks: list[Mark], inches: float) -> list[Label]:
-    """Labels from left to right, none of which touches another.
-
-    Parameters
-    ----------
-    marks
-        In any order.
-    inches
-        Of a unit of their places.
-
-    >>> marks = [Mark(at, number, "", None) for number, at in enumerate((5.0, 50.0, 5.1, 5.2), 1)]
-    >>> [label.text for label in labels_apart(marks, 0.1)]
-    ['1, 3, 4', '2']
-    """
+    """Labels from left to right, none of which touches another."""
     groups: list[list[Mark]] = []
     for mark in sorted(marks, key=lambda mark: (mark.at, mark.number)):
         groups.append([mark])

@@ -41,17 +41,7 @@ Kind = Literal["text", "quote"]
 
 @dataclass(frozen=True)
 class Note:
-    """A sentence below an item.
-
-    Attributes
-    ----------
-    text
-        What it says.
-    label
-        What it is, such as ``Why``; empty where it speaks for itself.
-    kind
-        Whether it is ours or quotes the log.
-    """
+    """A sentence below an item."""
 
     text: str
     label: str = ""
@@ -60,19 +50,7 @@ class Note:
 
 @dataclass(frozen=True)
 class Item:
-    """One entry of a section.
-
-    Attributes
-    ----------
-    mark
-        What stands before it: a number, a percentage, or nothing.
-    head
-        Its first line, in parts that are set apart.
-    notes
-        What stands below.
-    evidence
-        Its number if it is an item of evidence.
-    """
+    """One entry of a section."""
 
     head: tuple[str, ...]
     mark: str = ""
@@ -90,17 +68,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Outline:
-    """All that an answer says.
-
-    Attributes
-    ----------
-    status
-        Of the answer; pages may colour the headline by it.
-    headline
-        The answer in one line.
-    sections
-        The rest, none of them empty.
-    """
+    """All that an answer says."""
 
     status: Status
     headline: str
@@ -108,15 +76,7 @@ class Outline:
 
 
 def outline_of(diagnosis: LogDiagnosis, *, whole: bool) -> Outline:
-    """What an answer says, without terminal escapes, in the order in which it is read.
-
-    Parameters
-    ----------
-    diagnosis
-        The answer.
-    whole
-        Everything; else about a screen, which says how much it leaves out.
-    """
+    """What an answer says, without terminal escapes, in the order in which it is read."""
     first = diagnosis.hypotheses[0] if diagnosis.hypotheses else None
     about = [] if first is None else [_cause(diagnosis, first)]
     if diagnosis.status == "healthy":
@@ -143,7 +103,7 @@ def _looked_at(diagnosis: LogDiagnosis) -> Section:
     """What a healthy log was held to be healthy by."""
     signals = ", ".join(signal_words(name) for name in diagnosis.log.present)
     read = f"It has values of: {signals}." if signals else "It has no measurements that are read."
-    share = f"Of runs of whose logs this is so, {percent(diagnosis.confidence)} are healthy."
+    share = f"Of runs in whose logs nothing was found, {percent(diagnosis.confidence)} are healthy."
     return Section("What the log says", (Item((read,)), Item((share,))))
 
 

@@ -31,15 +31,6 @@ def print_page(diagnosis: LogDiagnosis, console: Console, *, whole: bool = False
     """Print an answer.
 
     Nothing of the log is read as markup of rich's, and no escape of it reaches the terminal.
-
-    Parameters
-    ----------
-    diagnosis
-        The answer.
-    console
-        Where to; its width is filled up to 100 letters.
-    whole
-        Print all evidence, causes and remedies, in place of about a screen.
     """
     for line in lines_of(diagnosis, console, whole=whole):
         console.print(line, soft_wrap=True, highlight=False)

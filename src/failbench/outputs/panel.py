@@ -37,15 +37,7 @@ _TITLES: Final = {
 
 @dataclass(frozen=True)
 class Curve:
-    """One signal of one source on one split up to where its steps begin anew, thinned out.
-
-    Attributes
-    ----------
-    split
-        Which.
-    x, y
-        Places and values, of equal shape; values may be NaN or infinite.
-    """
+    """One signal of one source on one split up to where its steps begin anew, thinned out."""
 
     split: Split
     x: Array
@@ -53,17 +45,7 @@ class Curve:
 
 
 def draw_panel(axes: Axes, signal: SignalName, curves: list[Curve]) -> None:
-    """Draw a signal; what is no number is a cross at the top, and breaks the line.
-
-    Parameters
-    ----------
-    axes
-        An empty panel.
-    signal
-        Which.
-    curves
-        At least one.
-    """
+    """Draw a signal; what is no number is a cross at the top, and breaks the line."""
     axes.set_title(_TITLES[signal])
     axes.grid(axis="y", color=GRID, linewidth=0.5)
     axes.set_axisbelow(True)
@@ -149,17 +131,7 @@ def _legend(axes: Axes, curves: list[Curve]) -> None:
 
 
 def mark_panel(axes: Axes, signal: SignalName, marks: list[Mark]) -> None:
-    """Draw a line for each item of evidence: solid, with a ring, in the panel of its own signal.
-
-    Parameters
-    ----------
-    axes
-        A panel with its curves, whose limits stay.
-    signal
-        Which it shows.
-    marks
-        All evidence that has a place.
-    """
+    """Draw a line for each item of evidence: solid, with a ring, in the panel of its own signal."""
     for mark in marks:
         own = mark.signal == signal
         axes.axvline(

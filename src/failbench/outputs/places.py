@@ -20,17 +20,7 @@ MOST_RESTARTS: Final = 3
 
 @dataclass(frozen=True)
 class Places:
-    """Where rows stand.
-
-    Attributes
-    ----------
-    unit
-        What is counted: training steps, epochs, or the rows themselves where the log has neither.
-    of_rows
-        One number for each row of the log, all finite.
-    guessed
-        Whether some rows have none of their own and stand between their neighbours.
-    """
+    """Where rows stand."""
 
     unit: Unit
     of_rows: Array

@@ -17,19 +17,6 @@ def thinned(x: Array, y: Array, most: int = MOST_POINTS) -> tuple[Array, Array]:
 
     Each of equally many rows keeps its lowest and highest value and the first that is not finite;
     the first and last point of all are kept too.
-
-    Parameters
-    ----------
-    x, y
-        Equally many numbers, in the order in which they are drawn.
-    most
-        At least 5.
-
-    >>> x = np.arange(100.0)
-    >>> y = np.where(x == 50, 9.0, np.where(x == 70, np.nan, 1.0))
-    >>> kept = thinned(x, y, 20)
-    >>> len(kept[0]), 50.0 in kept[0], 70.0 in kept[0], kept[0][[0, -1]]
-    (9, True, True, array([ 0., 99.]))
     """
     if len(y) <= most:
         return x, y

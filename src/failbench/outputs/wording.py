@@ -114,9 +114,13 @@ def headline(diagnosis: LogDiagnosis) -> str:
     confidence = sure(diagnosis.confidence)
     if diagnosis.status == "healthy":
         return f"Healthy: the log shows no failure, {confidence}"
+    if diagnosis.nothing_found:
+        return "Unknown: nothing was found, and what was read does not show health"
     if diagnosis.category is not None:
         return f"Failed: {CATEGORY_WORDS[diagnosis.category]}, {confidence}"
     most = max(diagnosis.categories, key=diagnosis.categories.__getitem__, default=None)
+    if diagnosis.hypotheses:
+        most = diagnosis.hypotheses[0].cause.category
     likeliest = "" if most is None else f"; most probable is {CATEGORY_WORDS[most]}, {confidence}"
     return f"Unknown: the log does not say what is wrong{likeliest}"
 

@@ -24,29 +24,7 @@ Number = Annotated[
 
 
 class Bug(Record):
-    """A published bug; a row of ``data/outside/traincheck.csv``.
-
-    Attributes
-    ----------
-    id
-        Its name in the evaluation of TrainCheck, or of the issue.
-    published
-        Where it was first reported.
-    title, root_cause
-        What is wrong, each in one sentence.
-    component, reason
-        Who mends it by docs/categories.md, and which of its questions decides.
-    ranks
-        Processes that train together in the re-creation.
-    onset
-        Step in which the fault begins, counted from 0.
-    traincheck
-        What TrainCheck decides it by.
-    deviations
-        What differs from the original.
-    left_out
-        Why it is not re-created; empty where it is.
-    """
+    """A published bug; a row of ``data/outside/traincheck.csv``."""
 
     id: str = Field(min_length=1)
     published: str
@@ -75,14 +53,7 @@ class Bug(Record):
 
 
 def read_bugs(path: Path) -> tuple[Bug, ...]:
-    """Read the list, in the order of its file.
-
-    Raises
-    ------
-    BadInputError
-        If the file is missing or not CSV, a column is missing or unknown, a value is out of its
-        domain, or a bug is there twice.
-    """
+    """Read the list, in the order of its file."""
     bugs: dict[str, Bug] = {}
     try:
         with path.open(encoding="utf-8", newline="") as file:

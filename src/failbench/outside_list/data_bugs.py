@@ -79,13 +79,7 @@ class Captions(torch.utils.data.Dataset):
 
 
 class Processor:
-    """Makes a batch of rows.
-
-    Parameters
-    ----------
-    images_of_one_row
-        Whether a list of images counts as those of one row.
-    """
+    """Makes a batch of rows."""
 
     def __init__(self, *, images_of_one_row: bool) -> None:
         self._one = images_of_one_row

@@ -58,13 +58,7 @@ def gpt2(**settings: Any) -> Any:
 
 
 class Wrapped(nn.Module):
-    """A model that trains parameters of its own, made of those that it is given.
-
-    Parameters
-    ----------
-    model
-        Whose parameters are copied.
-    """
+    """A model that trains parameters of its own, made of those that it is given."""
 
     def __init__(self, model: nn.Module) -> None:
         super().__init__()

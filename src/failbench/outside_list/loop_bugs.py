@@ -32,13 +32,7 @@ def nearly_all_frozen(run: Run) -> None:
 
 
 class TracedAdam(torch.optim.Adam):
-    """Adam whose step was compiled, and may not be compiled again for gradients that come back.
-
-    Parameters
-    ----------
-    stale
-        Whether what had no gradient once is left out from then on.
-    """
+    """Adam whose step was compiled, and may not be compiled again for gradients that come back."""
 
     def __init__(self, parameters: Any, learning_rate: float, *, stale: bool) -> None:
         super().__init__(parameters, learning_rate)
@@ -74,15 +68,7 @@ def compiled_step_leaves_out(run: Run) -> None:
 
 
 class Compiled(nn.Module):
-    """A compiled model.
-
-    Parameters
-    ----------
-    model
-        What is compiled.
-    ignores_autocast
-        Whether it was traced without autocast, and runs so wherever it is called.
-    """
+    """A compiled model."""
 
     def __init__(self, model: nn.Module, *, ignores_autocast: bool) -> None:
         super().__init__()

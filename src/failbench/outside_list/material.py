@@ -118,23 +118,7 @@ def train(
     autocast: bool = False,
     evaluate_every: int | None = None,
 ) -> None:
-    """Train a language model for a step per batch, as docs/monitor.md says.
-
-    Parameters
-    ----------
-    model
-        What is called.
-    loader
-        Gives batches of shape (rows, positions + 1); those of the rank unless given.
-    before_forward, before_update
-        Called with the number of the step.
-    clear
-        Whether gradients are cleared after a step.
-    autocast
-        Whether passes are made in bfloat16 where that is safe.
-    evaluate_every
-        Steps from one evaluation to the next, the first being before training.
-    """
+    """Train a language model for a step per batch, as docs/monitor.md says."""
     with monitor_of(run) as monitor:
         monitor.watch(model, optimizer)
         if evaluate_every is not None:

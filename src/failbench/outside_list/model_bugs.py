@@ -34,11 +34,6 @@ class StagedModel(LanguageModel):
     """A language model whose blocks are stages, the first of which may be frozen.
 
     It freezes them where it is told to train, and nowhere else.
-
-    Parameters
-    ----------
-    frozen_stages
-        How many are to be frozen.
     """
 
     def __init__(self, frozen_stages: int) -> None:

@@ -17,19 +17,7 @@ MODULES: Final = ("data_bugs", "library_bugs", "loop_bugs", "model_bugs", "rank_
 
 @dataclass(frozen=True)
 class Run:
-    """What a program is told.
-
-    Attributes
-    ----------
-    faulty
-        Whether it has the bug: nothing else differs between a program and its healthy twin.
-    rank
-        Of this process, among those that train together.
-    log
-        Where this process lets the monitor write.
-    scratch
-        A folder for its other files.
-    """
+    """What a program is told."""
 
     faulty: bool
     rank: int

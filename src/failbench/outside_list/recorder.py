@@ -29,13 +29,7 @@ ENVIRONMENT: Final = {
 
 
 def record(bugs: Iterable[Bug]) -> Monitored:
-    """Run the programs of bugs and their healthy twins, one after another.
-
-    Raises
-    ------
-    RuntimeError
-        If a program ends with an error, with what it printed.
-    """
+    """Run the programs of bugs and their healthy twins, one after another."""
     rows: list[tuple[dict[str, Any], list[dict[str, Any]]]] = []
     for bug in bugs:
         for state in STATES:

@@ -31,19 +31,7 @@ VERDICTS: Final = {
 
 @dataclass(frozen=True)
 class Answers:
-    """The answers of one method to the runs of one scenario.
-
-    Attributes
-    ----------
-    category
-        The true one.
-    counts
-        How often each answer was given, the most frequent first.
-    right_by_seed
-        Right answers of each seed, in the order of seeds.
-    repeats
-        Answers of each seed.
-    """
+    """The answers of one method to the runs of one scenario."""
 
     category: str
     counts: dict[str, int]
@@ -75,18 +63,7 @@ class Answers:
 
 
 def answers_by_scenario(predictions: pl.DataFrame) -> dict[str, dict[str, Answers]]:
-    """Answers on the paper's features, by scenario, then method in the order of labels.
-
-    Parameters
-    ----------
-    predictions
-        Rows of ``PREDICTION_SCHEMA`` of the main study.
-
-    Raises
-    ------
-    BadInputError
-        If a method has no answer on the paper's features for a scenario that others answer.
-    """
+    """Answers on the original's features, by scenario, then method in the order of labels."""
     table = predictions.filter(pl.col("feature_set") == PRIMARY_SET).sort(
         "scenario", "method", "seed", "repeat"
     )
@@ -119,7 +96,7 @@ def _answers(part: pl.DataFrame) -> Answers:
 
 
 def shown_order(methods: list[str]) -> list[str]:
-    """Blind methods, then development, then those that are told; within these by label order."""
+    """Held-out methods, then development, then those that are told; within these by label order."""
     return sorted(
         in_label_order(methods),
         key=lambda method: (not is_blind(method), reads_true_category(method)),
@@ -127,10 +104,10 @@ def shown_order(methods: list[str]) -> list[str]:
 
 
 def method_facts(method: str) -> dict[str, object]:
-    """What every view says of a method: its name, what it reads, and whether it is blind."""
+    """What every view says of a method: its name, what it reads, and whether it is held out."""
     told = reads_true_category(method)
     return {
-        "method": method,
+        "id": method,
         "label": method_label(method),
         "reads": reads_label(method),
         "told": told,

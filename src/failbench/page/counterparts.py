@@ -1,8 +1,8 @@
-"""Counterparts: which number of ours stands beside each number of the paper, as declared data.
+"""Counterparts: which number of ours stands beside each of the original's, as declared data.
 
 ``data/counterparts.csv`` has a row for every number of ``data/reported/paper.yaml``: the place of
 ours among the metrics, the claims of the audit that test it, and a note, which is the reason where
-there is no number of ours.
+there is no number of ours. Numbers stand side by side only where both are of one quantity.
 """
 
 from __future__ import annotations
@@ -23,15 +23,7 @@ Metrics = Mapping[str, Mapping[str, object]]
 
 @dataclass(frozen=True)
 class Reference:
-    """A place among the metrics: ``intervals:19/ebm/accuracy``.
-
-    Attributes
-    ----------
-    study
-        Name of the file in ``data/metrics``.
-    path
-        Keys, from the outermost.
-    """
+    """A place among the metrics: ``intervals:19/ebm/accuracy``."""
 
     study: str
     path: tuple[str, ...]
@@ -48,37 +40,16 @@ class Reference:
 
 @dataclass(frozen=True)
 class Counterpart:
-    """What stands beside one number of the paper.
-
-    Attributes
-    ----------
-    path
-        Keys of the number in ``paper.yaml``, joined by dots.
-    ours
-        Where ours are; none where no study measures it.
-    unit
-        Of ours, where it is another than the paper's.
-    audit
-        Claims of ``data/reported/claims.yaml`` that test it.
-    note
-        What differs, or why there is none.
-    """
+    """What stands beside one number of the original."""
 
     path: str
     ours: tuple[Reference, ...]
-    unit: str
     audit: tuple[str, ...]
     note: str
 
 
 def counterparts() -> dict[str, Counterpart]:
-    """The declared counterparts by path.
-
-    Raises
-    ------
-    BadInputError
-        If a path occurs twice, or a row has neither a number of ours nor a reason.
-    """
+    """The declared counterparts by path."""
     text = files("failbench.page").joinpath("data/counterparts.csv").read_text(encoding="utf-8")
     table: dict[str, Counterpart] = {}
     for row in csv.DictReader(text.splitlines()):
@@ -90,27 +61,12 @@ def counterparts() -> dict[str, Counterpart]:
                 TABLE, path, "has no number of ours and no reason.", "Write the note."
             )
         ours = tuple(Reference.parse(part) for part in row["ours"].split())
-        table[path] = Counterpart(path, ours, row["unit"], tuple(row["audit"].split()), row["note"])
+        table[path] = Counterpart(path, ours, tuple(row["audit"].split()), row["note"])
     return table
 
 
 def looked_up(reference: Reference, metrics: Metrics, path: str) -> dict[str, float]:
-    """The estimate or number at a place: ``value``, and ``ci_low``, ``ci_high``, ``n`` if known.
-
-    Parameters
-    ----------
-    reference
-        The place.
-    metrics
-        The files that the counterparts name, by name without suffix.
-    path
-        Of the paper's number, for the message.
-
-    Raises
-    ------
-    BadInputError
-        If there is no number at the place.
-    """
+    """The estimate or number at a place: ``value``, and ``ci_low``, ``ci_high``, ``n`` if known."""
     found: object = metrics.get(reference.study)
     for key in reference.path:
         found = found.get(key) if isinstance(found, Mapping) else None
@@ -122,6 +78,6 @@ def looked_up(reference: Reference, metrics: Metrics, path: str) -> dict[str, fl
     raise BadInputError(
         f"data/metrics/{reference.study}.json",
         "/".join(reference.path),
-        f"has no number, which {TABLE} sets beside {path} of the paper.",
+        f"has no number, which {TABLE} sets beside {path} of the original.",
         "Run `dvc repro` for the stage that writes it, or mend the row.",
     )

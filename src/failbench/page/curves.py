@@ -21,17 +21,7 @@ MOST_POINTS_ELSEWHERE: Final = 50
 
 @dataclass(frozen=True)
 class Signal:
-    """Something that is drawn against steps.
-
-    Attributes
-    ----------
-    name, label
-        In the data, and beside the axis, with its unit.
-    digits
-        Significant digits that are kept: more where a curve may be nearly flat.
-    of_machine
-        Whether it measures the machine, and so differs between a run and its twin before onset.
-    """
+    """Something that is drawn against steps."""
 
     name: str
     label: str
@@ -69,31 +59,7 @@ def windows(most: int) -> int:
 def curves(
     telemetry: Telemetry, setting: str, seed: int, most: int = MOST_POINTS
 ) -> dict[str, dict[str, object]]:
-    """Every signal of each failing run of a setting and a seed, and of its twin.
-
-    Parameters
-    ----------
-    telemetry
-        All recordings.
-    setting
-        Architecture and optimizer, joined by a hyphen.
-    seed
-        Of the runs.
-    most
-        Points of a curve.
-
-    Returns
-    -------
-    dict
-        By scenario ``run`` and ``twin``: by signal a pair of steps, each as its distance from the
-        one before, and values, null where not finite. A twin's values of
-        signals that are equal before onset begin at onset.
-
-    Raises
-    ------
-    BadInputError
-        If a failing run has no twin, or a run has no steps.
-    """
+    """Every signal of each failing run of a setting and a seed, and of its twin."""
     of_setting = pairs(telemetry).filter(
         pl.concat_str("architecture", "optimizer", separator="-") == setting,
         pl.col("seed") == seed,

@@ -18,7 +18,6 @@ STYLES: Final = (
     "failure.css",
     "methods.css",
     "reported.css",
-    "try.css",
 )
 """In the order in which they hold: later ones may build on what earlier ones declare."""
 
@@ -38,12 +37,6 @@ SCRIPTS: Final = (
     "risk.js",
     "methods.js",
     "reported.js",
-    "log_names.js",
-    "log_errors.js",
-    "log_reader.js",
-    "log_features.js",
-    "rules_engine.js",
-    "try.js",
     "boot.js",
 )
 """In the order in which they run, inside one function: nouns, then views, then what starts them."""
@@ -52,20 +45,7 @@ TEMPLATE: Final = "page.html"
 
 
 def page_of(sections: Mapping[str, object]) -> str:
-    """The whole page: the same text for the same sections.
-
-    Parameters
-    ----------
-    sections
-        What views read, by name: JSON-able values with finite numbers. Names are words that an
-        attribute can hold (letters, digits and hyphens).
-
-    Returns
-    -------
-    str
-        A document of HTML with one style, one script and a block of data per section. The script
-        may run because its hash is in the page's policy; nothing else may, and nothing is fetched.
-    """
+    """The whole page: the same text for the same sections."""
     script = script_of(SCRIPTS)
     return _filled(
         _asset(TEMPLATE),
@@ -96,11 +76,6 @@ def data_block(name: str, value: object) -> str:
 
     >>> data_block("a", {"error": "</script>"})
     '<script type="application/json" id="data-a">{"error":"\\u003c/script>"}</script>'
-
-    Raises
-    ------
-    ValueError
-        If a number is not finite.
     """
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     # "<" and not only "</": "<!--" followed by "<script" would swallow the end of the block too.

@@ -20,13 +20,7 @@ HOW: Final = (
 def explanations(
     answers: pl.DataFrame, conditions: pl.DataFrame
 ) -> dict[str, dict[str, dict[str, object]]]:
-    """By scenario and method, what one fit says of a run and why.
-
-    Parameters
-    ----------
-    answers, conditions
-        As :class:`failbench.studies.explanations.measure.Explanations` has them.
-    """
+    """By scenario and method, what one fit says of a run and why."""
     sentences: dict[tuple[str, str], list[str]] = {}
     for row in conditions.sort("run_id", "method", "position").iter_rows(named=True):
         kept = sentences.setdefault((row["run_id"], row["method"]), [])

@@ -16,21 +16,7 @@ from failbench.scenarios import Scenario
 
 @dataclass(frozen=True)
 class Monitored:
-    """What the monitor saw of runs by the last version of its rules.
-
-    Attributes
-    ----------
-    rules
-        That version.
-    breaks
-        ``run_id``, ``invariant``, ``step`` and ``value`` of what broke by bounds of the run's own
-        setting.
-    verdicts
-        ``run_id``, ``answer``, ``decided_by``, ``decided_kind`` and ``decided_step`` by the same
-        bounds, at the failure.
-    ends
-        Rows of ``END_SCHEMA``.
-    """
+    """What the monitor saw of runs by the last version of its rules."""
 
     rules: Rules
     breaks: pl.DataFrame
@@ -40,18 +26,7 @@ class Monitored:
 
 @dataclass(frozen=True)
 class LookAlikes:
-    """Scenarios that are taken for one another.
-
-    Attributes
-    ----------
-    difficulty
-        ``scenario``, ``ease``, ``instead``, ``instead_share``, ``nearest`` and the shares of
-        answers.
-    neighbours
-        Of unknown scenarios: ``scenario``, ``rank``, ``neighbour``, ``distance``.
-    partners
-        Of unknown scenarios: ``scenario``, ``partner``, whose symptoms were made to be alike.
-    """
+    """Scenarios that are taken for one another."""
 
     difficulty: pl.DataFrame
     neighbours: pl.DataFrame
@@ -70,22 +45,7 @@ def details(
     reference: str,
     seed: int,
 ) -> dict[str, object]:
-    """What the view of one failure reads, by scenario.
-
-    Parameters
-    ----------
-    scenarios, runs, answers
-        As of :func:`failbench.page.failures.failures`.
-    explanations
-        By scenario and method: the answer of one fit to the run that is drawn, with its evidence as
-        sentences.
-    logs
-        By scenario: what `failbench diagnose` answers.
-    monitored, alike
-        What broke, and what looks alike.
-    reference, seed
-        Of the run whose breaks are listed.
-    """
+    """What the view of one failure reads, by scenario."""
     recorded = with_setting(runs).sort("setting", "seed").partition_by("scenario", as_dict=True)
     return {
         scenario.id: {

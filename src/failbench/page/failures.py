@@ -58,29 +58,7 @@ def failures(
     reference: str,
     seed: int,
 ) -> dict[str, object]:
-    """What the view of all failures reads.
-
-    Parameters
-    ----------
-    scenarios
-        In the order in which cards stand.
-    runs
-        Rows of ``RUN_SCHEMA``; failing ones are taken.
-    answers
-        As :func:`failbench.page.answers.answers_by_scenario` returns them.
-    difficulty
-        ``scenario``, ``measured`` and ``ease``.
-    reference
-        The setting of the main study, which comes first.
-    seed
-        Of the runs that are drawn.
-
-    Raises
-    ------
-    BadInputError
-        If a scenario was not recorded in the reference setting, or its difficulty or the answers
-        to it are missing.
-    """
+    """What the view of all failures reads."""
     failing = with_setting(runs)
     measured = {row["scenario"]: row for row in difficulty.iter_rows(named=True)}
     recorded = failing.sort("setting", "seed").partition_by("scenario", as_dict=True)

@@ -15,7 +15,7 @@ from failbench.studies.intervals.finding import finding
 from failbench.studies.intervals.tables import Design
 
 TOLD_NOTE: Final = (
-    "Hollow: methods that are handed the true category, wholly or for part of their answers. They "
+    "Hollow: methods that are given the true category, for all or part of their answers. They "
     "show what an assumption about people comes to, and are no diagnosis."
 )
 
@@ -29,46 +29,28 @@ def landing(
     *,
     confidence: float,
 ) -> dict[str, object]:
-    """What the first view shows.
-
-    Parameters
-    ----------
-    measured
-        Estimates by feature set, method and metric, as in ``data/metrics/intervals.json``.
-    paper
-        The numbers that the paper prints.
-    design
-        Of the main study: its repeats, its seeds, and the most frequent category.
-    confidence
-        Of the measured intervals, as a fraction.
-
-    Returns
-    -------
-    dict
-        Texts, and ``rows``: methods in the order of labels, those last that are development and
-        those after them that are told the true category; each with ``measured`` and, where the
-        paper has a number, ``reported``, as fractions.
-    """
+    """What the first view shows."""
     of_methods = measured[PRIMARY_SET]
     rows = [_row(method, of_methods[method], paper) for method in shown_order([*of_methods])]
-    blind = sum(map(is_blind, of_methods))
+    held_out = sum(map(is_blind, of_methods))
     n = int(next(iter(of_methods.values()))["accuracy"]["n"])
     text = finding(measured, paper, confidence=confidence).strip()
     measured_how = (
         f"Failures of {n} scenarios in the reference setting, {design.seeds} seeds, "
-        f"{design.repeats} repeats of the folds, the paper's 19 features; each answer is by a fit "
-        f"that has not learnt from its scenario. {100 * confidence:g} % intervals by resampling "
-        "scenarios and seeds. The paper's scenarios are others than these, and not released."
+        f"{design.repeats} repeats of the folds, the original's 19 features; each answer is by a "
+        f"fit that has not learnt from its scenario. {100 * confidence:g} % intervals by "
+        "resampling scenarios and seeds. The original's scenarios are others than these, and not "
+        "released. One author wrote faults, labels and rules."
     )
     return {
         "finding": text,
         "scale": SCALE_NOTE,
         "majority": dict(design.majority),
         "rows": rows,
-        "title": "How often each method names the right cause of a failure",
-        "description": f"Dots with intervals for {len(rows)} measured methods, {blind} of "
-        f"which diagnose scenarios that neither they nor their authors have seen, and diamonds for "
-        f"what the paper reports. {text}",
+        "title": "How often each method names the right category of a failure, of five",
+        "description": f"Dots with intervals for {len(rows)} measured methods, {held_out} of "
+        f"which were not fitted to the scenario that they diagnose, and diamonds for what the "
+        f"original reports. {text}",
         "caption": [
             measured_how,
             f"* {DEVELOPMENT_NOTE}",

@@ -35,15 +35,7 @@ LOG_SCHEMA: Final = pl.Schema(
 
 
 def answers_to_logs(answers: pl.DataFrame, setting: str) -> dict[str, list[dict[str, object]]]:
-    """By scenario, a row per kind of log: the most frequent answer, and how often it is right.
-
-    Parameters
-    ----------
-    answers
-        Rows of ``LOG_SCHEMA``, of logs of failing and healthy runs.
-    setting
-        Whose runs are taken.
-    """
+    """By scenario, a row per kind of log: the most frequent answer, and how often it is right."""
     failing = answers.filter(pl.col("kind") == "failure", pl.col("setting") == setting)
     rows: dict[str, list[dict[str, object]]] = {}
     for label, belongs in KINDS:

@@ -15,17 +15,12 @@ import polars as pl
 
 from failbench.errors import BadInputError
 from failbench.features.catalogue import PRIMARY_SET
-from failbench.methods.catalogue import ENTRIES
-from failbench.reporting.captions import DEVELOPMENT_NOTE
+from failbench.page.answers import method_facts
 from failbench.reporting.labels import (
     CATEGORY_LABELS,
     FEATURE_SET_LABELS,
     SHORT_LABELS,
     in_label_order,
-    made_in_view,
-    method_label,
-    reads_label,
-    reads_true_category,
 )
 from failbench.reporting.reported import Reported, reported_accuracies
 from failbench.statistics import scores
@@ -74,34 +69,7 @@ def methods_section(
     *,
     confidence: float,
 ) -> dict[str, object]:
-    """Everything that the page shows of methods, as plain values.
-
-    Parameters
-    ----------
-    predictions
-        Rows of ``predictions.PREDICTION_SCHEMA`` of the main study.
-    metrics
-        ``data/metrics/intervals.json``: by feature set, method and figure an estimate with
-        ``value``, ``ci_low``, ``ci_high`` and ``n``.
-    curves
-        ``data/plots/risk_coverage.csv``, columns ``CURVE_SCHEMA``.
-    paper
-        The numbers that the paper prints.
-    confidence
-        Of the intervals.
-
-    Returns
-    -------
-    dict
-        ``methods`` in the order of their labels, ``figures`` and ``confusions`` by feature set,
-        method and seed (``all`` first), ``curves`` by feature set and method.
-
-    Raises
-    ------
-    BadInputError
-        If the metrics lack a method that has predictions, or one of its figures; or a method of
-        the curves has other points of coverage than the others.
-    """
+    """Everything that the page shows of methods, as plain values."""
     seeds = sorted(predictions["seed"].unique().to_list())
     names = in_label_order([*predictions["method"].unique(), *paper.tables.methods.rows])
     figures: dict[str, dict[str, dict[str, object]]] = {}
@@ -133,7 +101,6 @@ def methods_section(
         "repeats": predictions["repeat"].n_unique(),
         "architectures": sorted(predictions["architecture"].unique()),
         "confidence": confidence,
-        "development_note": DEVELOPMENT_NOTE,
         "categories": [
             {"id": name, "label": CATEGORY_LABELS[name], "short": SHORT_LABELS[name]}
             for name in CATEGORIES
@@ -160,13 +127,7 @@ def seed_figures(predictions: pl.DataFrame) -> dict[str, list[float]]:
 
 
 def risk_curves(curves: pl.DataFrame) -> dict[str, object]:
-    """Risks at common points of coverage: ``coverage``, and ``risk`` by feature set and method.
-
-    Raises
-    ------
-    BadInputError
-        If a method has other points of coverage than the others.
-    """
+    """Risks at common points of coverage: ``coverage``, and ``risk`` by feature set and method."""
     coverage: list[float] | None = None
     risks: dict[str, dict[str, list[float]]] = {}
     ordered = curves.sort("feature_set", "method", "coverage")
@@ -227,21 +188,15 @@ def _confusion(answers: ScenarioAnswers) -> list[list[float]]:
 
 
 def _method(name: str, paper: Reported, measured: Iterable[str]) -> dict[str, object]:
-    entry = ENTRIES.get(name)
     return {
-        "id": name,
-        "label": method_label(name),
-        "family": entry.family if entry else "language model",
-        "reads": reads_label(name),
-        "simulated": reads_true_category(name),
-        "in_view": made_in_view(name),
+        **method_facts(name),
         "measured": name in set(measured),
         "reported": _reported(name, paper),
     }
 
 
 def _reported(name: str, paper: Reported) -> dict[str, object] | None:
-    """What the paper prints of the method; None where it has nothing."""
+    """What the original prints of the method; None where it has nothing."""
     accuracy = reported_accuracies(paper).get(name)
     if accuracy is None:
         return None

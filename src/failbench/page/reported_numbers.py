@@ -1,4 +1,4 @@
-"""The section of reported numbers: each of the paper's beside ours and the audit's verdict."""
+"""The section of reported numbers: the original's beside ours, and against its own figures."""
 
 from __future__ import annotations
 
@@ -27,8 +27,13 @@ AUDIT_SCHEMA: Final = pl.Schema(
 
 NOT_AUDITED: Final = "not audited"
 
-VERDICTS: Final = ("inconsistent", "consistent", "cannot be checked", NOT_AUDITED)
-"""The worst of the claims that test a number is the number's."""
+VERDICTS: Final = {
+    "inconsistent": "not consistent with its own figures",
+    "consistent": "consistent with its own figures",
+    "cannot be checked": "cannot be checked",
+    NOT_AUDITED: "not tested",
+}
+"""Labels; a row has the first of these that a claim on it has."""
 
 _UNITS: Final = {
     "parameters": "count",
@@ -51,30 +56,7 @@ _QUANTITIES: Final = {
 
 
 def reported_section(paper: Reported, metrics: Metrics, audit: pl.DataFrame) -> dict[str, object]:
-    """Every number that the paper prints, and what is known of it here.
-
-    Parameters
-    ----------
-    paper
-        The numbers that the paper prints.
-    metrics
-        Files of ``data/metrics`` by name, those that the counterparts name.
-    audit
-        ``data/plots/paper_audit.csv``, columns ``AUDIT_SCHEMA``.
-
-    Returns
-    -------
-    dict
-        ``rows``, one per number or series of numbers (``path``, ``place``, ``sections``,
-        ``quantity``, ``unit``, ``printed``, ``ours``, ``audit``, ``verdict``, ``note``), then one
-        per claim of the audit that no number stands for; ``verdicts`` and ``counts``.
-
-    Raises
-    ------
-    BadInputError
-        If a number has no row among the counterparts, a row has no number, a claim of the audit is
-        unknown, or a place among the metrics has no number.
-    """
+    """Every number that the original prints, and what is known of it here."""
     declared = counterparts()
     claims = {row["claim"]: row for row in audit.to_dicts()}
     numbers = {number["path"]: number for number in paper_numbers(paper)}
@@ -84,10 +66,10 @@ def reported_section(paper: Reported, metrics: Metrics, audit: pl.DataFrame) -> 
     rows += [_statement(claim) for name, claim in claims.items() if name not in tested]
     return {
         "rows": rows,
-        "verdicts": list(VERDICTS),
+        "verdicts": VERDICTS,
         "counts": {
+            "rows": len(rows),
             "numbers": len(numbers),
-            "with_counterpart": sum(bool(row["ours"]) for row in rows),
             "claims": len(claims),
             "verdicts": dict(Counter(str(claim["verdict"]) for claim in claims.values())),
         },
@@ -95,13 +77,7 @@ def reported_section(paper: Reported, metrics: Metrics, audit: pl.DataFrame) -> 
 
 
 def paper_numbers(paper: Reported) -> Iterator[dict[str, object]]:
-    """Every number or series of numbers of the paper.
-
-    Yields
-    ------
-    dict
-        ``path``, ``place``, ``quantity``, ``unit`` and ``printed``, a list.
-    """
+    """Every number or series of numbers of the original."""
     stated_there = paper.model_dump(mode="json", exclude_unset=True)
     for kind in ("tables", "figures"):
         for name, table in _mapping(stated_there[kind]).items():
@@ -198,7 +174,6 @@ def _row(
             {"where": str(place), **looked_up(place, metrics, counterpart.path)}
             for place in counterpart.ours
         ],
-        "ours_unit": counterpart.unit or number["unit"],
         "audit": audited,
         "verdict": _worst([str(claim["verdict"]) for claim in audited]),
         "note": counterpart.note,
@@ -206,7 +181,7 @@ def _row(
 
 
 def _statement(claim: Mapping[str, object]) -> dict[str, object]:
-    """A claim that is tested although the paper prints no number of it."""
+    """A claim that is tested although the original prints no number of it."""
     return {
         "path": f"audit.{claim['claim']}",
         "place": claim["place"],
@@ -215,7 +190,6 @@ def _statement(claim: Mapping[str, object]) -> dict[str, object]:
         "printed": [],
         "sections": sections_of(str(claim["place"])),
         "ours": [],
-        "ours_unit": "statement",
         "audit": [_audited(claim)],
         "verdict": claim["verdict"],
         "note": "a statement, or a relation between several numbers",
@@ -230,7 +204,7 @@ def _audited(claim: Mapping[str, object]) -> dict[str, object]:
 
 
 def _worst(verdicts: list[str]) -> str:
-    return min(verdicts, key=VERDICTS.index, default=NOT_AUDITED)
+    return min(verdicts, key=list(VERDICTS).index, default=NOT_AUDITED)
 
 
 def _refuse_others(numbers: set[object], declared: set[str]) -> None:

@@ -57,19 +57,7 @@ def evidence_sentence(evidence: Evidence) -> str:
 def decided_sentence(
     decided: Mapping[str, object], end: Mapping[str, object], broken: pl.DataFrame, rules: Rules
 ) -> str:
-    """What decided the answer of the monitor.
-
-    Parameters
-    ----------
-    decided
-        ``decided_by`` and ``decided_kind``: an invariant, an ending or nothing.
-    end
-        ``end_step``, ``end_phase``, ``error`` and ``message`` of the run.
-    broken
-        ``invariant``, ``step`` and ``value`` of what broke.
-    rules
-        The version of the rules.
-    """
+    """What decided the answer of the monitor."""
     if decided["decided_by"] is None:
         return NOTHING_BROKE
     if decided["decided_kind"] == "ending":

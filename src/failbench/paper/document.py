@@ -21,16 +21,7 @@ UNSUPPORTED = "<unsupported>"
 
 @dataclass(frozen=True)
 class Compiled:
-    """The paper.
-
-    Attributes
-    ----------
-    document
-        A PDF.
-    unsupported
-        Sentences that the metrics no longer bear out, as typst writes them; they are marked in the
-        document.
-    """
+    """The paper."""
 
     document: bytes
     unsupported: tuple[str, ...]
@@ -41,24 +32,6 @@ def compiled(root: Path, main: Path, facts: Mapping[str, str], reads: Sequence[P
 
     Fonts are those in typst and in matplotlib, whose DejaVu Sans the figures are lettered in; fonts
     of the machine are not used, and nothing in the document says when it was made.
-
-    Parameters
-    ----------
-    root
-        The repository: sources read metrics, figures and tables by their paths in it.
-    main
-        The main source. All typst files beside it and in its folders but those in ``tables`` are
-        taken for sources.
-    facts
-        What the text says of the parameters, by name; typst reads it as ``sys.inputs``.
-    reads
-        Files and folders of results that sources may name, which the stage declares.
-
-    Raises
-    ------
-    BadInputError
-        If typst is not installed, a metrics file, a figure, a table or a metric that the sources
-        name is missing, or a source is not typst.
     """
     try:
         import typst

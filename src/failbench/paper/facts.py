@@ -18,20 +18,6 @@ def facts(
 ) -> dict[str, str]:
     """The parameters that the text names, as it prints them.
 
-    Parameters
-    ----------
-    statistics
-        Confidence, resamples, margins and power.
-    folds, repeats
-        Of the main study.
-    seeds
-        Seeds of its failing runs.
-
-    Returns
-    -------
-    dict
-        Text by the name under which paper/lib/facts.typ asks for it.
-
     Examples
     --------
     >>> settings = StatisticsSettings(

@@ -51,34 +51,12 @@ class Named(Record):
 
 
 def named_files(sources: Sequence[Path]) -> list[Named]:
-    """Every metrics file, figure, table and other file that the sources name.
-
-    Parameters
-    ----------
-    sources
-        Files of typst.
-    """
+    """Every metrics file, figure, table and other file that the sources name."""
     return [named for source in sources for named in _named(source)]
 
 
 def check_named(sources: Sequence[Path], root: Path, reads: Sequence[Path]) -> None:
-    """Refuse sources that name a file that is not there, or that the stage does not read.
-
-    Parameters
-    ----------
-    sources
-        Files of typst.
-    root
-        The repository, in which paths are.
-    reads
-        Files and folders whose change compiles the paper again.
-
-    Raises
-    ------
-    BadInputError
-        Of the first such file: it says which source names it, in which line; and of a file that
-        is not of the format that its name says.
-    """
+    """Refuse sources that name a file that is not there, or that the stage does not read."""
     for named in named_files(sources):
         if not any(Path(named.path).is_relative_to(path) for path in reads):
             raise BadInputError(

@@ -39,20 +39,7 @@ WATCHED_SCHEMA: Final = pl.Schema(
 
 
 def alarm_table(telemetry: Telemetry, factors: Sequence[float]) -> pl.DataFrame:
-    """Hold every rule that applies against every run.
-
-    Parameters
-    ----------
-    telemetry
-        Runs and their steps, every signal at every step.
-    factors
-        Of thresholds.
-
-    Returns
-    -------
-    polars.DataFrame
-        A row of :data:`ALARM_SCHEMA` per rule and factor that fires.
-    """
+    """Hold every rule that applies against every run."""
     parameters = dict(telemetry.runs.select("run_id", "parameters").iter_rows())
     rules = [rule for rule in peer_rules() if rule.applies]
     rows = []
@@ -76,20 +63,6 @@ def watched(alarms: pl.DataFrame, runs: pl.Series, factors: Sequence[float]) -> 
     The category is that of the first alarm that points to one; of alarms of one step that of the
     rule that stands first in the file. A person who checks it must see that the rule's conditions
     hold, and of every other rule of the peer one that does not; without an alarm, of all.
-
-    Parameters
-    ----------
-    alarms
-        Rows of :data:`ALARM_SCHEMA`.
-    runs
-        Which runs; one without an alarm is not detected.
-    factors
-        Of thresholds.
-
-    Returns
-    -------
-    polars.DataFrame
-        A row of :data:`WATCHED_SCHEMA` per run, peer and factor.
     """
     rules = [rule for rule in peer_rules() if rule.applies]
     said = pl.DataFrame(

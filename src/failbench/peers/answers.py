@@ -34,22 +34,7 @@ ANSWER_SCHEMA: Final = pl.Schema(
 
 
 def verdict(standard: Standard, run_id: str, form: str, reading: Reading) -> PeerVerdict:
-    """What a reading comes to by the standard of its peer and the mapping.
-
-    Parameters
-    ----------
-    standard
-        Of the peer whose reading it is.
-    run_id, form
-        Of which run, in which format.
-    reading
-        What the peer said.
-
-    Raises
-    ------
-    KeyError
-        If an issue is not in the mapping.
-    """
+    """What a reading comes to by the standard of its peer and the mapping."""
     peer = standard.peer
     detected = False
     answered: int | None = None
@@ -80,21 +65,7 @@ def verdict(standard: Standard, run_id: str, form: str, reading: Reading) -> Pee
 def recorded_answers(
     verdicts: pl.DataFrame, by: Mapping[str, Standard] | None = None
 ) -> pl.DataFrame:
-    """Answers of the peers that were run.
-
-    Parameters
-    ----------
-    verdicts
-        Rows of ``verdicts.VERDICT_SCHEMA``.
-    by
-        Standards of the peers; their own ones unless others are given.
-
-    Returns
-    -------
-    polars.DataFrame
-        A row of ``ANSWER_SCHEMA`` per row; where a peer could not read the log it detects nothing
-        and abstains.
-    """
+    """Answers of the peers that were run."""
     by = by or standards()
     return _table(
         (verdict(by[row["peer"]], row["run_id"], row["format"], reading), reading)
@@ -106,38 +77,12 @@ def recorded_answers(
 def skill_answers(
     steps: pl.DataFrame, runs: pl.Series, by: Mapping[str, Standard] | None = None
 ) -> pl.DataFrame:
-    """Answers of the skill's documented thresholds on recorded telemetry.
-
-    Parameters
-    ----------
-    steps
-        The table of steps.
-    runs
-        Which runs; one without any step has nothing to be held against a threshold.
-    by
-        Standards of the peers; their own ones unless others are given.
-
-    Returns
-    -------
-    polars.DataFrame
-        A row of ``ANSWER_SCHEMA`` per run.
-    """
+    """Answers of the skill's documented thresholds on recorded telemetry."""
     return recorded_answers(skill_verdicts(steps, runs), by)
 
 
 def skill_verdicts(steps: pl.DataFrame, runs: pl.Series) -> pl.DataFrame:
-    """What the skill's documented thresholds say of recorded telemetry, as a peer's verdicts.
-
-    Parameters
-    ----------
-    steps, runs
-        As :func:`skill_answers` takes them.
-
-    Returns
-    -------
-    polars.DataFrame
-        A row of ``verdicts.VERDICT_SCHEMA`` per run; there was no log to have a digest of.
-    """
+    """What the skill's documented thresholds say of recorded telemetry, as a peer's verdicts."""
     kept = steps.filter(pl.col("run_id").is_in(runs.implode())).sort("run_id", "step")
     by_run = {str(key[0]): part for key, part in kept.group_by("run_id", maintain_order=True)}
     rows = []

@@ -19,17 +19,7 @@ from failbench.peers.curves import Curves
 
 @dataclass(frozen=True)
 class Measured:
-    """What a statistic is of.
-
-    Attributes
-    ----------
-    signal
-        A series of the curves.
-    window
-        In values; 0 where the statistic has none.
-    margin
-        As a share; 0 where the statistic has none.
-    """
+    """What a statistic is of."""
 
     signal: str
     window: int = 0

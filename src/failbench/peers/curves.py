@@ -16,21 +16,7 @@ SIGNALS: Final = ("loss", "grad_norm", "learning_rate")
 
 @dataclass(frozen=True)
 class Curves:
-    """Series of one run, in the order in which they were logged; a logged NaN stays one.
-
-    Attributes
-    ----------
-    loss
-        Of training, ``[n_losses]``.
-    grad_norm
-        Before clipping, ``[n_norms]``.
-    learning_rate
-        ``[n_rates]``.
-    validation
-        Loss of each validation, ``[n_validations]``.
-    training
-        Training loss that was logged last before each validation, ``[n_validations]``.
-    """
+    """Series of one run, in the order in which they were logged; a logged NaN stays one."""
 
     loss: Array
     grad_norm: Array
@@ -61,13 +47,7 @@ def curves_of(log: Log) -> Curves:
 
 
 def recorded_curves(steps: pl.DataFrame) -> Curves:
-    """The series of a recorded run, as a log of every step would have them.
-
-    Parameters
-    ----------
-    steps
-        Rows of one run of the table of steps, in the order of steps.
-    """
+    """The series of a recorded run, as a log of every step would have them."""
     last = steps.with_columns(pl.col("loss").forward_fill())
     pairs = last.filter(pl.col("validation_loss").is_not_null(), pl.col("loss").is_not_null())
     return Curves(

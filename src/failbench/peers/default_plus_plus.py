@@ -62,19 +62,7 @@ ANSWER_SCHEMA: Final = pl.Schema(
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What it says of the features of one run.
-
-    Attributes
-    ----------
-    columns, columns_measured
-        How many columns its model reads, and how many of them the features have.
-    is_faulty, detection_probability
-        Whether it detects a fault, which it does from a probability of one half on.
-    category, category_probability, root_cause, root_cause_probability
-        Its second and third level; None and 0 where it detects nothing.
-    groups, importances
-        Groups of features by what they speak for the root cause, the largest first.
-    """
+    """What it says of the features of one run."""
 
     columns: int
     columns_measured: int
@@ -89,13 +77,7 @@ class Diagnosis:
 
 
 def installed_version() -> str:
-    """Version of the installed package.
-
-    Raises
-    ------
-    BadInputError
-        If it is not installed, or in another version than is compared with.
-    """
+    """Version of the installed package."""
     standard = standards()[PEER]
     try:
         found = version(PACKAGE)
@@ -113,13 +95,6 @@ def diagnose(features: Mapping[str, float], family: str = FAMILY) -> Diagnosis:
 
     Columns that the features lack are the median of its own healthy runs, as its normalizer has it:
     its model refuses what the extractor returns, whose names are others.
-
-    Parameters
-    ----------
-    features
-        What its extractor returned when the training was over.
-    family
-        Whose model.
     """
     normalizer, predictor = _shipped(family)
     measured, columns = normalizer.coverage(features)
@@ -149,14 +124,7 @@ def _shipped(family: str) -> tuple[Any, Any]:
 
 
 def read_inside_answers(path: Path) -> pl.DataFrame:
-    """Read the table of its answers, sorted by run.
-
-    Raises
-    ------
-    BadInputError
-        If the file is missing or damaged, has other columns, has a run twice, a category that is
-        not mapped, or a run with both an answer and a reason for none.
-    """
+    """Read the table of its answers, sorted by run."""
     table = read_table(path, ANSWER_SCHEMA).select(*ANSWER_SCHEMA).sort("run_id")
     known = [issue for peer, issue in mapping() if peer == PEER]
     answered = pl.col("is_faulty").is_not_null()
@@ -186,20 +154,7 @@ def read_inside_answers(path: Path) -> pl.DataFrame:
 
 
 def verdicts_of(answers: pl.DataFrame) -> pl.DataFrame:
-    """Its answers in the form that those of all peers have.
-
-    Parameters
-    ----------
-    answers
-        Rows of ``ANSWER_SCHEMA``.
-
-    Returns
-    -------
-    polars.DataFrame
-        A row of ``verdicts.VERDICT_SCHEMA`` per run. Its one issue is its category, whose
-        confidence is the probability with which it detects a fault at all: that is what its
-        decision rests on, and it documents no bound for a category's own.
-    """
+    """Its answers in the form that those of all peers have."""
     rows = [
         {
             "run_id": row["run_id"],

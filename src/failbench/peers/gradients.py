@@ -54,18 +54,7 @@ GRADIENT_SCHEMA: Final = pl.Schema(
 
 
 def observe_gradients() -> pl.DataFrame:
-    """Train three steps of each model in each way, and say what the extractor read.
-
-    Returns
-    -------
-    polars.DataFrame
-        A row of ``GRADIENT_SCHEMA`` per model, way and step.
-
-    Raises
-    ------
-    BadInputError
-        If the peer is not installed in the version that is compared with.
-    """
+    """Train three steps of each model in each way, and say what the extractor read."""
     version = installed_version()
     transformers = import_module("transformers")
     rows = []
@@ -81,25 +70,13 @@ def observe_gradients() -> pl.DataFrame:
 
 
 def write_gradients(observed: pl.DataFrame, path: Path) -> None:
-    """Write observations as csv, with six digits.
-
-    Raises
-    ------
-    BadInputError
-        If the file cannot be written.
-    """
+    """Write observations as csv, with six digits."""
     text = observed.with_columns(pl.selectors.float().round_sig_figs(6)).write_csv()
     write_atomically(path, text.encode(), "Free space or choose another folder.")
 
 
 def read_gradients(path: Path) -> pl.DataFrame:
-    """Read observations.
-
-    Raises
-    ------
-    BadInputError
-        If the file is missing, has other columns or other types, or a step twice.
-    """
+    """Read observations."""
     remedy = "Restore it with `git checkout`, or observe again: `failbench peers-gradients`."
     try:
         table = pl.read_csv(path, schema=GRADIENT_SCHEMA)

@@ -27,17 +27,7 @@ from failbench.vocabulary import CATEGORIES, Category
 
 @dataclass(frozen=True)
 class Meant:
-    """What an issue comes to.
-
-    Attributes
-    ----------
-    category
-        Whose cause it points to; None where it only says that something is wrong.
-    cause
-        Which cause; None where the project has none of the kind.
-    reason
-        Why, from the peer's own words.
-    """
+    """What an issue comes to."""
 
     category: Category | None
     cause: str | None
@@ -46,14 +36,7 @@ class Meant:
 
 @cache
 def mapping() -> dict[tuple[str, str], Meant]:
-    """What each ``(peer, issue)`` comes to.
-
-    Raises
-    ------
-    ValueError
-        If a row is there twice, names a peer, category or cause that there is not, or a cause of
-        another category.
-    """
+    """What each ``(peer, issue)`` comes to."""
     meant: dict[tuple[str, str], Meant] = {}
     for row in _rows("mapping.csv"):
         key = (row["peer"], row["issue"])
@@ -83,20 +66,7 @@ def issues_of(peer: str) -> frozenset[str]:
 
 
 def refuse_unmapped(verdicts: pl.DataFrame, place: object) -> None:
-    """Refuse a table of verdicts in which a peer says what the mapping does not know.
-
-    Parameters
-    ----------
-    verdicts
-        Rows of ``verdicts.VERDICT_SCHEMA``.
-    place
-        Where the table is from.
-
-    Raises
-    ------
-    BadInputError
-        If a peer is not listed, or an issue of it is not mapped.
-    """
+    """Refuse a table of verdicts in which a peer says what the mapping does not know."""
     for peer in verdicts["peer"].unique().sort():
         if peer not in standards():
             remedy = "Add it to src/failbench/peers/data/peers.csv."
@@ -113,20 +83,7 @@ def refuse_unmapped(verdicts: pl.DataFrame, place: object) -> None:
 
 
 def with_variant(peer: str, issue: str, first_cause: str) -> str:
-    """An issue with the variant that its first cause is, if it has variants.
-
-    Parameters
-    ----------
-    peer
-        Whose issue.
-    issue
-        The peer's own name of it.
-    first_cause
-        The cause that the peer thinks most likely, in its words.
-
-    >>> with_variant("runmedic", "no_learning", "The learning rate is zero for ever")
-    'no_learning/rate_zero'
-    """
+    """An issue with the variant that its first cause is, if it has variants."""
     for row in _rows("variants.csv"):
         if (row["peer"], row["issue"]) == (peer, issue) and re.search(
             row["leads_with"], first_cause

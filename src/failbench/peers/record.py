@@ -24,13 +24,7 @@ INSTALL: Final = "Install the extra `peers`: pip install -e '.[peers]'."
 
 
 def installed_peers() -> tuple[Peer, ...]:
-    """The peers that can be run, of the versions that are compared with.
-
-    Raises
-    ------
-    BadInputError
-        If one is not installed, or in another version.
-    """
+    """The peers that can be run, of the versions that are compared with."""
     return (
         _installed(runmedic.PEER, runmedic.installed_version, runmedic.read),
         _installed(training_doctor.PEER, training_doctor.installed_version, training_doctor.read),
@@ -40,27 +34,7 @@ def installed_peers() -> tuple[Peer, ...]:
 def record_peers(
     path: Path, telemetry: Telemetry, progress: Callable[[int, int], None]
 ) -> pl.DataFrame:
-    """Record what the installed peers say of all runs of telemetry, remedies left out.
-
-    Parameters
-    ----------
-    path
-        The table of verdicts; what is in it of the same logs and versions is kept.
-    telemetry
-        Of the setting that is asked about.
-    progress
-        Told the number of done and of planned pairs of run and format.
-
-    Returns
-    -------
-    polars.DataFrame
-        The table, rows of ``verdicts.VERDICT_SCHEMA``.
-
-    Raises
-    ------
-    BadInputError
-        If a peer is not installed, or the table cannot be read or written.
-    """
+    """Record what the installed peers say of all runs of telemetry, remedies left out."""
     peers = installed_peers()
     asked = telemetry.select(pl.col("kind").is_in(KINDS))
     runs = asked.runs.sort("run_id")["run_id"].to_list()

@@ -22,19 +22,7 @@ EVERY: Final = 100
 
 @dataclass(frozen=True)
 class Peer:
-    """A tool that reads a folder with the log of one run.
-
-    Attributes
-    ----------
-    name
-        As in :mod:`failbench.peers.standards`.
-    version
-        Of what is installed.
-    formats
-        In which it is given logs.
-    read
-        What it says of a folder; what it fails with is part of that.
-    """
+    """A tool that reads a folder with the log of one run."""
 
     name: str
     version: str
@@ -57,31 +45,6 @@ def record(
 
     Rows of the same peer, version and log are kept, so that a recording that was killed goes on
     where it stopped; rows that nobody asks for any more are left out.
-
-    Parameters
-    ----------
-    path
-        The table; it is written every ``EVERY`` answers and at the end.
-    runs
-        Ids of runs.
-    peers
-        Whom to ask.
-    render
-        The log of a run in a format; called once each.
-    progress
-        Told the number of done and of planned pairs of run and format.
-
-    Returns
-    -------
-    polars.DataFrame
-        The table, sorted by its key.
-
-    Raises
-    ------
-    BadInputError
-        If the table cannot be read or written.
-    ValueError
-        If a peer reports an issue that ``data/mapping.csv`` lacks.
     """
     known = _known(path)
     rows: dict[tuple[str, ...], dict[str, Any]] = dict(known)

@@ -49,22 +49,7 @@ its state has all digits and is saved most often."""
 
 
 def rendering(run: Mapping[str, Any], steps: pl.DataFrame, form: str) -> Files:
-    """The log of a run in a format.
-
-    Parameters
-    ----------
-    run
-        A row of ``telemetry.RUN_SCHEMA``.
-    steps
-        Its steps, rows of ``telemetry.STEP_SCHEMA`` in their order.
-    form
-        One of ``rendering.formats.FORMATS``.
-
-    Returns
-    -------
-    Mapping of str to bytes
-        The same bytes each time: nothing but the run and the format decides.
-    """
+    """The log of a run in a format."""
     rng = np.random.default_rng(SEEDS.get(form, SEED))
     return rendered(logged_run(run, steps, None), form, complete_shape(form), rng)
 

@@ -18,15 +18,7 @@ Steps = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Signal:
-    """Values of a run in the order of its steps; what a step did not reach is left out.
-
-    Attributes
-    ----------
-    steps
-        Of each value, ``[n_values]``.
-    values
-        ``[n_values]``; a recorded NaN stays one.
-    """
+    """Values of a run in the order of its steps; what a step did not reach is left out."""
 
     steps: Steps
     values: Array
@@ -50,20 +42,7 @@ SIGNALS: Final[Mapping[str, str]] = {
 
 
 def rule_signals(steps: pl.DataFrame, parameters: int | None) -> dict[str, Signal]:
-    """The signals of one run.
-
-    Parameters
-    ----------
-    steps
-        Its rows of the table of steps, in their order.
-    parameters
-        Of its model; None where none was built, and so nothing was trained.
-
-    Returns
-    -------
-    dict of str to Signal
-        One for each of :data:`SIGNALS`, empty where nothing of the kind was recorded.
-    """
+    """The signals of one run."""
     root = math.sqrt(parameters) if parameters else math.nan
     places = pl.col("sequences") * pl.col("max_length")
     is_epoch = pl.col("validation_loss").is_not_null()

@@ -29,27 +29,7 @@ SCOPES: Final[tuple[Scope, ...]] = get_args(Scope)
 
 @dataclass(frozen=True)
 class Condition:
-    """A threshold, and what is held against it.
-
-    Attributes
-    ----------
-    signal
-        One of ``rule_signals.SIGNALS``.
-    statistic
-        One of ``rule_statistics.RULE_STATISTICS``, with its window and its margin.
-    window
-        In values; 0 where the statistic has none.
-    margin
-        In the unit of the signal, or a number of standard deviations; 0 where there is none.
-    relation
-        How the statistic stands to the threshold if the condition holds.
-    threshold
-        In the unit of the statistic.
-    looks
-        So many looks in a row must agree.
-    every
-        It is looked at every so many values.
-    """
+    """A threshold, and what is held against it."""
 
     signal: str
     statistic: str
@@ -70,40 +50,14 @@ class Condition:
         return Signal(signal.steps[looked], values[looked])
 
     def holds(self, measured: Signal, factor: float) -> Mask:
-        """Whether the condition holds, at each look.
-
-        Parameters
-        ----------
-        measured
-            The statistic at each look.
-        factor
-            Of the threshold, which is the stricter the larger it is.
-        """
+        """Whether the condition holds, at each look."""
         beyond = _beyond(measured.values, self.relation, self.threshold, factor)
         return _in_a_row(beyond, self.looks)
 
 
 @dataclass(frozen=True)
 class PeerRule:
-    """A documented rule.
-
-    Attributes
-    ----------
-    peer, name
-        Whose, and as the peer calls it.
-    issue
-        What is reported; several rules may report the same.
-    scope
-        Whether it is held against the signal that it is for, against a stand-in, or not at all.
-    conditions
-        All of which must hold; none where it is not held against anything.
-    missing
-        The signal that is not recorded; empty where the rule applies.
-    mapped
-        What stands for what; empty where nothing does.
-    source
-        Where signal and threshold are documented.
-    """
+    """A documented rule."""
 
     peer: str
     name: str
@@ -125,18 +79,6 @@ class PeerRule:
         """The first step at which all conditions hold, each as of its last look.
 
         Nothing after that step is read, so that a run that is watched step by step gives the same.
-
-        Parameters
-        ----------
-        signals
-            Of a run, by name.
-        factors
-            Of all thresholds, which are the stricter the larger it is; 1 leaves them as documented.
-
-        Returns
-        -------
-        tuple of int or None
-            For each factor; None where the rule never fires.
         """
         measured = [condition.measured(signals[condition.signal]) for condition in self.conditions]
         steps = np.unique(np.concatenate([each.steps for each in measured]))
@@ -155,14 +97,7 @@ class PeerRule:
 
 @cache
 def peer_rules() -> tuple[PeerRule, ...]:
-    """All rules, in the order of the file, which is that in which alarms of one step count.
-
-    Raises
-    ------
-    ValueError
-        If a row names a peer, scope, signal, statistic or relation that there is not, lacks its
-        source, or differs from another row of its rule in what is said of the whole rule.
-    """
+    """All rules, in the order of the file, which is that in which alarms of one step count."""
     text = files("failbench.peers").joinpath("data/rules.csv").read_text(encoding="utf-8")
     rules: dict[tuple[str, str], PeerRule] = {}
     for row in csv.DictReader(text.splitlines()):

@@ -27,14 +27,7 @@ def installed_version() -> str:
 
 
 def read(folder: Path) -> Reading:
-    """What it says of the logs in a folder.
-
-    Parameters
-    ----------
-    folder
-        With the log of one run; where it finds several runs in it, their findings are taken
-        together.
-    """
+    """What it says of the logs in a folder."""
     main = import_module("runmedic.cli").main
     said = io.StringIO()
     try:

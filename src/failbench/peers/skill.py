@@ -41,29 +41,7 @@ CONFIDENCES: Final[dict[EvidenceLevel, float]] = {
 
 @dataclass(frozen=True)
 class SkillRule:
-    """A documented threshold.
-
-    Attributes
-    ----------
-    issue
-        What is reported; rules of one issue differ in severity, and the most severe one counts.
-    of
-        The signal, of training, with the window and the margin of the statistic.
-    statistic
-        One of ``curve_statistics.STATISTICS``.
-    relation
-        How the statistic stands to the threshold if the rule fires.
-    threshold
-        In the unit of the statistic.
-    severity
-        One of ``standards.SEVERITIES``.
-    level
-        What kind of evidence it is.
-    confirmed_by
-        Issues of the same run that make it direct evidence.
-    section
-        Where the threshold is documented.
-    """
+    """A documented threshold."""
 
     issue: str
     of: Measured
@@ -87,13 +65,7 @@ class SkillRule:
 
 @cache
 def skill_rules() -> tuple[SkillRule, ...]:
-    """All rules, in the order of the file.
-
-    Raises
-    ------
-    ValueError
-        If one names a signal, statistic, relation, severity, level or issue that there is not.
-    """
+    """All rules, in the order of the file."""
     text = files("failbench.peers").joinpath("data/skill_rules.csv").read_text(encoding="utf-8")
     rules = tuple(_rule(row) for row in csv.DictReader(text.splitlines()))
     issues = {rule.issue for rule in rules}
@@ -134,18 +106,7 @@ def skill_reading(log: Log) -> Reading:
 
 
 def reading_of_curves(curves: Curves) -> Reading:
-    """What the documented thresholds say of the series of a run.
-
-    Parameters
-    ----------
-    curves
-        Of one run.
-
-    Returns
-    -------
-    Reading
-        Each issue once: by severity, then by confidence, then in the order of rules.
-    """
+    """What the documented thresholds say of the series of a run."""
     fired = [rule for rule in skill_rules() if rule.fires(curves)]
     issues = {rule.issue for rule in fired}
     worst: dict[str, SkillRule] = {}

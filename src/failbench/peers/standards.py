@@ -20,32 +20,7 @@ CONFIDENCE_STEP: Final = 0.05
 
 
 class Standard(Record):
-    """A peer, and how it is to be taken.
-
-    Attributes
-    ----------
-    peer
-        Its name in tables.
-    label
-        Its name for people.
-    version
-        Which was run, or whose thresholds are taken.
-    licence
-        Under which it is published.
-    level
-        Whether issues count by their severity, by their confidence, or, being alarms of rules, all.
-    detects_from
-        The lowest severity or confidence of an issue that says that something is wrong; empty where
-        all count, as are the other two.
-    commits_from
-        The lowest one of an issue whose category counts as answered.
-    strict_from
-        The lowest one of both if the peer is taken at its most cautious.
-    checkable
-        Whether a person can hold a verdict against the checks that made it.
-    source
-        Where the peer says so.
-    """
+    """A peer, and how it is to be taken."""
 
     peer: str
     label: str
@@ -70,17 +45,7 @@ class Standard(Record):
         return self
 
     def reaches(self, bound: str, severity: str, confidence: float | None) -> bool:
-        """Whether an issue is at least as severe, or as sure, as a bound.
-
-        Parameters
-        ----------
-        bound
-            ``detects_from`` or ``commits_from``.
-        severity
-            Of the issue.
-        confidence
-            Of the issue, from 0 to 1.
-        """
+        """Whether an issue is at least as severe, or as sure, as a bound."""
         if self.level == "rule":
             return True
         if self.level == "severity":

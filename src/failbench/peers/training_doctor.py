@@ -27,11 +27,6 @@ def read(folder: Path) -> Reading:
 
     Its loader of CSV is told that steps stand in ``step``: where a file has an ``epoch`` too, it
     takes one of the two for the step, and which one differs from process to process.
-
-    Parameters
-    ----------
-    folder
-        With the log of one run: one CSV file, or what its ``load`` recognises a folder by.
     """
     package = import_module("training_doctor")
     tables = sorted(folder.rglob("*.csv"))

@@ -32,19 +32,7 @@ KEY: Final = ("run_id", "format", "peer")
 
 @dataclass(frozen=True)
 class Reading:
-    """What a peer said of one log.
-
-    Attributes
-    ----------
-    issues
-        The peer's own names of what it found, most severe first.
-    severities
-        Of each issue, in the peer's words.
-    confidences
-        Of each issue; empty where the peer states none.
-    unreadable
-        First line of the peer's error; None where it read the log.
-    """
+    """What a peer said of one log."""
 
     issues: tuple[str, ...] = ()
     severities: tuple[str, ...] = ()
@@ -54,28 +42,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class PeerVerdict:
-    """What a peer's answer comes to.
-
-    Attributes
-    ----------
-    peer
-        Name of the peer.
-    run_id
-        Of which run.
-    format
-        In which format it was given the log.
-    issues
-        The peer's own names, most severe first.
-    category
-        Of the first issue that the peer stands by and that points to one; None is an abstention.
-    cause
-        The same issue's cause in the project's words, where there is one.
-    detected
-        Whether it says that something is wrong.
-    confidence
-        As the peer states it, of the issue that is answered with, or else of the first one; None
-        where it states none.
-    """
+    """What a peer's answer comes to."""
 
     peer: str
     run_id: str
@@ -88,13 +55,7 @@ class PeerVerdict:
 
 
 def read_verdicts(path: Path) -> pl.DataFrame:
-    """Read a table of verdicts, sorted by its key.
-
-    Raises
-    ------
-    BadInputError
-        If the file is missing or damaged, has other columns, or has a row twice.
-    """
+    """Read a table of verdicts, sorted by its key."""
     table = read_table(path, VERDICT_SCHEMA).select(*VERDICT_SCHEMA).sort(KEY)
     repeated = table.filter(table.select(KEY).is_duplicated())
     if repeated.height:

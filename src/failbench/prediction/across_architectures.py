@@ -29,41 +29,7 @@ def across_architectures(
     workers: int = 1,
     known: Known | None = None,
 ) -> pl.DataFrame:
-    """Predict the runs of all architectures, by fits that saw all of them and by fits that did not.
-
-    Parameters
-    ----------
-    features
-        The feature table of all runs, of any architecture, optimizer and scale.
-    splits
-        Repeats and folds; those that the study does not want are left out.
-    method, settings
-        Name in ``methods.catalogue.CATALOGUE`` and its settings.
-    study
-        Which runs to take, and how.
-    workers
-        Processes; results do not depend on it.
-    known
-        What the monitor knows of the runs, for a method that reads it. As with the thresholds of
-        other methods, no healthy run of an architecture counts where that is left out: there, of
-        its runs, logic alone speaks. Such a method learns from runs of the study's
-        ``monitored_seeds`` alone, and is tested on these; where ``known_seed`` is the only one, it
-        has no ``known_scenarios``.
-
-    Returns
-    -------
-    polars.DataFrame
-        Rows of ``predictions.PREDICTION_SCHEMA``. In the study ``pooled`` each run is predicted by
-        a fit to all architectures that never saw its scenario; for the studies
-        ``leave_one_architecture_out`` and ``known_scenarios`` see
-        :func:`failbench.prediction.fold_plans.by_architecture`.
-
-    Raises
-    ------
-    BadInputError
-        If only one architecture was recorded, as without it there is nothing to train on; or if
-        the splits have fewer repeats than the study wants.
-    """
+    """Predict runs of all architectures, by fits that saw all of them and fits that did not."""
     taken = study.slice(features)
     architectures = taken["architecture"].unique().to_list()
     if len(architectures) < 2:

@@ -18,27 +18,13 @@ from failbench.prediction.fold_plans import FoldPlan, by_scenario
 
 @dataclass(frozen=True)
 class ViewPlan(FoldPlan):
-    """A fold that is trained on one view and tested on others.
-
-    Attributes
-    ----------
-    trained_on
-        The view whose scenarios outside the fold are trained on.
-    tested_on
-        The views whose scenarios in the fold are tested.
-    """
+    """A fold that is trained on one view and tested on others."""
 
     trained_on: str = ""
     tested_on: tuple[str, ...] = ()
 
     def rows(self, splits: pl.DataFrame, table: pl.DataFrame) -> tuple[Mask, Mask]:
-        """As :meth:`FoldPlan.rows`, over a table with a column ``view``.
-
-        Raises
-        ------
-        BadInputError
-            If nothing is tested, or nothing is left to train on.
-        """
+        """As :meth:`FoldPlan.rows`, over a table with a column ``view``."""
         tested, trained = super().rows(splits, table)
         tested = tested & table["view"].is_in(list(self.tested_on)).to_numpy()
         trained = trained & (table["view"] == self.trained_on).to_numpy()

@@ -21,25 +21,7 @@ KNOWN_SCENARIOS = "known_scenarios"
 
 @dataclass(frozen=True)
 class FoldPlan:
-    """What one fit is tested on; what it is tested on it never learns from.
-
-    Attributes
-    ----------
-    study
-        Name of the study that the predictions belong to.
-    repeat, fold
-        Number of the fit in its study; they are part of the key of its predictions.
-    split
-        The fold, in the splits of this repeat, whose scenarios are tested and not trained on. None
-        tests all scenarios, and trains on all of them in the other architectures.
-    left_out
-        The architecture that is tested alone and not trained on. None tests and trains on all.
-    seed
-        The seed whose runs are tested alone and not trained on, in any architecture. None tests
-        and trains on all.
-    also
-        A second fold of this repeat that is tested with the first, and not trained on either.
-    """
+    """What one fit is tested on; what it is tested on it never learns from."""
 
     study: str
     repeat: int
@@ -61,18 +43,6 @@ class FoldPlan:
 
         A run is tested if each of ``split``, ``left_out`` and ``seed`` that is set holds it back,
         and trained on if none does.
-
-        Parameters
-        ----------
-        splits
-            As :func:`failbench.prediction.splits.make_splits` returns them.
-        table
-            One row per run, with ``scenario``, ``architecture`` and ``seed``.
-
-        Raises
-        ------
-        BadInputError
-            If nothing is tested, or nothing is left to train on.
         """
         tested, trained = np.ones((2, table.height), dtype=np.bool_)
         if self.split is not None:
@@ -119,20 +89,7 @@ def within_training(study: str, splits: pl.DataFrame) -> tuple[FoldPlan, ...]:
 
 
 def by_tested_fold(predictions: pl.DataFrame, splits: pl.DataFrame) -> pl.DataFrame:
-    """Predictions by :func:`within_training`, with the fold of the pair that they serve.
-
-    Parameters
-    ----------
-    predictions
-        With ``repeat``, ``scenario``, and the number of the fit as ``fold``.
-    splits
-        Those of the plans.
-
-    Returns
-    -------
-    polars.DataFrame
-        The same rows; ``fold`` is the one whose training side the scenario belongs to.
-    """
+    """Predictions by :func:`within_training`, with the fold of the pair that they serve."""
     width = 1 + max(fold for _, fold in _folds(splits))
     tested = splits.select("repeat", "scenario", tested_fold="fold")
     pair = pl.col("fold") // width + pl.col("fold") % width
@@ -149,17 +106,6 @@ def by_architecture(
     trained on: one fit per fold and architecture. In ``known_scenarios`` the architecture was not,
     but all scenarios were, in the other architectures: one fit per architecture. The difference
     between the two says how much a method relies on having seen the cause in training.
-
-    Parameters
-    ----------
-    splits
-        Folds of the repeats to take.
-    architectures
-        Those to leave out, each in turn.
-    seed
-        Of the runs that ``known_scenarios`` tests; it trains on the other seeds. The runs of a
-        scenario with one seed have one nominal configuration in all architectures, onset included,
-        so a fit trained on them would tell the cause by what is no symptom of it.
     """
     names = sorted(set(architectures))
     folds = _folds(splits)

@@ -25,30 +25,7 @@ def compose(
     rules: pl.DataFrame,
     members: Mapping[Route, pl.DataFrame],
 ) -> pl.DataFrame:
-    """Predictions of a hybrid.
-
-    Parameters
-    ----------
-    name
-        The hybrid's name in the column ``method``.
-    hybrid
-        Decides which member answers each run; the members that it holds are not used.
-    rules
-        Predictions of the rules that see every run first.
-    members
-        Predictions of those that the rules hand on to, by route.
-
-    Returns
-    -------
-    polars.DataFrame
-        Rows of ``predictions.PREDICTION_SCHEMA`` with ``route`` set: the rules' row, or that of the
-        member they handed the run on to.
-
-    Raises
-    ------
-    BadInputError
-        If a member lacks a run that was handed on to it.
-    """
+    """Predictions of a hybrid."""
     keyed = rules.with_columns(route=pl.Series(_routes(hybrid, rules), dtype=pl.String))
     parts = [keyed.filter(pl.col("route") == "rules")]
     for route, member in members.items():

@@ -24,36 +24,14 @@ def read_by(methods: Iterable[str]) -> bool:
 
 @dataclass(frozen=True)
 class Known:
-    """What the monitor knew of runs, and when.
-
-    Attributes
-    ----------
-    course
-        Rows of ``monitored.known.COURSE_SCHEMA``.
-    """
+    """What the monitor knew of runs, and when."""
 
     course: pl.DataFrame
 
     def beside(
         self, features: pl.DataFrame, bounds: str = OWN, left_out: str | None = None
     ) -> pl.DataFrame:
-        """Features of runs, and what was known when they failed.
-
-        Parameters
-        ----------
-        features
-            A feature table, keyed by ``run_id``.
-        bounds
-            Whose bounds the runs are held against: ``known_columns.OWN`` or ``LOGIC``, or a setting
-            that lends them.
-        left_out
-            An architecture of which no healthy run may be known: of its runs, logic alone speaks.
-
-        Raises
-        ------
-        BadInputError
-            If no monitor watched one of the runs, or the setting lends no bounds.
-        """
+        """Features of runs, and what was known when they failed."""
         left = pl.col("architecture") == pl.lit(left_out, pl.String)
         keys = features.select(
             "run_id", bounds=pl.when(left).then(pl.lit(LOGIC)).otherwise(pl.lit(bounds))
@@ -62,22 +40,7 @@ class Known:
         return _joined(features, keys.join(whole, on=["run_id", "bounds"], how="inner"))
 
     def beside_cuts(self, features: pl.DataFrame, cuts: pl.DataFrame) -> pl.DataFrame:
-        """Features of runs that are cut, and what was known of their logs by then.
-
-        Parameters
-        ----------
-        features
-            A feature table, keyed by ``run_id``.
-        cuts
-            Of each row of the table its ``run_id``, the ``run`` whose log it is, the ``last_step``
-            that is seen, and whether that is ``at_failure``: where a run was ended there, its end
-            is known.
-
-        Raises
-        ------
-        BadInputError
-            If no monitor watched one of the runs.
-        """
+        """Features of runs that are cut, and what was known of their logs by then."""
         of_run = self.course.filter(pl.col("bounds") == OWN).rename({"run_id": "run"})
         ended = of_run.filter(pl.col("step").is_null(), ~pl.col("end_kind").is_in(UNENDED))
         at_end = cuts.filter("at_failure").join(ended, on="run", how="inner")
@@ -97,13 +60,7 @@ class Known:
         return _joined(features, known.drop_nulls("answer").drop("run"))
 
     def beside_snapshots(self, snapshots: pl.DataFrame) -> pl.DataFrame:
-        """The same for snapshots of running trainings, whose ``run_id`` names run and step.
-
-        Parameters
-        ----------
-        snapshots
-            As :func:`failbench.features.feature_table.snapshot_table` returns them.
-        """
+        """The same for snapshots of running trainings, whose ``run_id`` names run and step."""
         cuts = split_snapshot_ids(snapshots).select(
             "run_id", "run", last_step="step", at_failure=pl.lit(value=False)
         )

@@ -22,11 +22,6 @@ def prediction_files(methods: Iterable[str]) -> tuple[str, ...]:
     """Names of the files in ``data/predictions/nested_cv`` that belong to the study.
 
     A file that is not among them was left behind when its method was taken out of ``methods``.
-
-    Parameters
-    ----------
-    methods
-        The section ``methods`` of params.yaml.
     """
     return (*_composed(methods), *WITHOUT_FEATURES, LANGUAGE_MODELS)
 
@@ -36,11 +31,6 @@ def across_architectures_files(methods: Iterable[str]) -> tuple[str, ...]:
 
     Of the methods without features only the one that reads all of the telemetry is in it, and no
     language model.
-
-    Parameters
-    ----------
-    methods
-        The section ``methods`` of params.yaml.
     """
     return (*_composed(methods), RAW_TELEMETRY)
 
@@ -52,17 +42,6 @@ def _composed(methods: Iterable[str]) -> tuple[str, ...]:
 
 
 def same_repeats(main: pl.DataFrame, others: pl.DataFrame) -> pl.DataFrame:
-    """Predictions of the main study in the repeats that another study has, method by method.
-
-    Parameters
-    ----------
-    main, others
-        Rows with ``feature_set``, ``method`` and ``repeat``, among others.
-
-    Returns
-    -------
-    polars.DataFrame
-        Rows of ``main``, whose ``study`` is ``SAME_REPEATS``.
-    """
+    """Predictions of the main study in the repeats that another study has, method by method."""
     shared = main.join(others, on=["feature_set", "method", "repeat"], how="semi")
     return shared.with_columns(study=pl.lit(SAME_REPEATS))

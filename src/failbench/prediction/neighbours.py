@@ -36,28 +36,6 @@ def nearest_scenarios(
     classification") over features with missing values replaced by medians and then standardised, as
     logistic regression sees them. Labels have no part in that scale: they are only read off the
     neighbours.
-
-    Parameters
-    ----------
-    failures
-        Feature table of failing runs, as many per scenario as there are.
-    features
-        Columns that make the space.
-    count
-        Neighbours per scenario.
-    labelled
-        Whether only scenarios with a known cause may be neighbours, and no unknown ones.
-
-    Returns
-    -------
-    polars.DataFrame
-        Rows of ``NEIGHBOUR_SCHEMA``, the nearest of each scenario first (``rank`` 1); distances are
-        in standard deviations.
-
-    Raises
-    ------
-    BadInputError
-        If there are fewer others than neighbours wanted.
     """
     runs = LabelledRuns.from_table(failures)
     scenarios, first_runs, scenario_of_run = np.unique(

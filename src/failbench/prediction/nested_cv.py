@@ -36,37 +36,7 @@ def nested_cv(
     workers: int = 1,
     plans: Sequence[FoldPlan] | None = None,
 ) -> pl.DataFrame:
-    """Predict every run by a fit of each repeat that has not learnt from it.
-
-    Parameters
-    ----------
-    failures
-        Feature table of the failing runs of the study, or another table with the same keys and
-        error text, of which methods are given all columns but the keys. For methods that read what
-        the monitor knows, it has that too; see :mod:`failbench.prediction.known`.
-    successes
-        Feature table of successful runs, from which thresholds are taken. They have no scenario
-        and so are never tested on; where an architecture is left out, so are its successful runs.
-    splits
-        Which scenarios each fold of each repeat tests.
-    method, settings
-        Name in ``methods.catalogue.CATALOGUE``, or the declaration of a method that is not among
-        them, and its settings.
-    feature_sets
-        Columns by name of feature set; all are run.
-    seed
-        With repeat and fold it gives the seed of each fit, whatever the number of workers.
-    workers
-        Processes to fit in.
-    plans
-        The fits. By default those of the main study: one per fold of the splits, trained on every
-        scenario that it does not test.
-
-    Returns
-    -------
-    polars.DataFrame
-        Rows of ``PREDICTION_SCHEMA``, sorted by its key; probabilities have six decimals.
-    """
+    """Predict every run by a fit of each repeat that has not learnt from it."""
     runs = LabelledRuns.from_table(failures)
     if plans is None:
         plans = by_scenario(NESTED_CV, splits)
@@ -139,26 +109,7 @@ def fold_predictions(
     feature_set: str,
     method: str,
 ) -> pl.DataFrame:
-    """What a fitted method predicts for the tested runs of its fold.
-
-    Parameters
-    ----------
-    estimator
-        The fitted method.
-    table, frame
-        All runs of the study, row by row: with their keys, and as the method receives them.
-    tested
-        Which of them the fold tests, ``[n_runs]``.
-    plan
-        The fold.
-    feature_set, method
-        Under which names the predictions are saved.
-
-    Returns
-    -------
-    polars.DataFrame
-        Rows of ``PREDICTION_SCHEMA``, in the order of the runs.
-    """
+    """What a fitted method predicts for the tested runs of its fold."""
     diagnoses = estimator.diagnose(frame[tested])
     probabilities = estimator.predict_proba(frame[tested])
     return (

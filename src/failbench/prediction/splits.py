@@ -18,28 +18,6 @@ def make_splits(
     """Assign each scenario to one test fold per repeat, stratified by category.
 
     The unit is the scenario, so that its seeds, architectures and twin move together.
-
-    Parameters
-    ----------
-    categories
-        One row per scenario: ``scenario``, ``category``.
-    folds, repeats
-        5 and 10 in the main study.
-    seed
-        Seed of the shuffling before each repeat.
-    group
-        A further column: scenarios that have the same value there are tested in the same fold. The
-        folds are then stratified as far as the groups allow.
-
-    Returns
-    -------
-    polars.DataFrame
-        One row per repeat and scenario: ``repeat``, ``fold`` in which it is tested, ``scenario``.
-
-    Raises
-    ------
-    BadInputError
-        If a scenario occurs twice, or a category has fewer scenarios than there are folds.
     """
     table = categories.select("scenario", "category", *(() if group is None else (group,)))
     table = table.sort("scenario")
@@ -76,22 +54,7 @@ def make_splits(
 
 
 def first_repeats(splits: pl.DataFrame, wanted: int, key: str) -> pl.DataFrame:
-    """The folds of the first repeats, as many as are wanted.
-
-    Parameters
-    ----------
-    splits
-        As :func:`make_splits` returns them.
-    wanted
-        How many repeats a study takes.
-    key
-        Where params.yaml says so, for the error: section and key, with a dot between.
-
-    Raises
-    ------
-    BadInputError
-        If there are fewer.
-    """
+    """The folds of the first repeats, as many as are wanted."""
     available = splits["repeat"].n_unique()
     if available < wanted:
         raise BadInputError(
@@ -106,13 +69,7 @@ def first_repeats(splits: pl.DataFrame, wanted: int, key: str) -> pl.DataFrame:
 def rows_in_fold(
     splits: pl.DataFrame, scenarios: npt.NDArray[np.object_], repeat: int, fold: int
 ) -> npt.NDArray[np.bool_]:
-    """Mask of the runs whose scenario is tested in this fold; all others are trained on.
-
-    Raises
-    ------
-    BadInputError
-        If the fold tests none of these runs.
-    """
+    """Mask of the runs whose scenario is tested in this fold; all others are trained on."""
     tested = splits.filter(pl.col("repeat") == repeat, pl.col("fold") == fold)["scenario"]
     mask = np.isin(scenarios.astype(str), tested.to_numpy().astype(str))
     if not mask.any():

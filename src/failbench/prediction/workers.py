@@ -55,17 +55,6 @@ def parallel_map(
 
     Whatever is random must be seeded through the arguments: a task does not know which worker runs
     it, nor what ran there before.
-
-    Parameters
-    ----------
-    workers
-        Processes of this machine; a cluster of Dask has as many as were started in it.
-
-    Raises
-    ------
-    BadInputError
-        If the environment variable ``FAILBENCH_ENGINE`` names no engine, or one that is not
-        installed, does not answer, has no workers, or has other versions.
     """
     # Imported when it is called: the command line counts processors, and computes nothing.
     from joblib import Parallel, delayed, parallel_config

@@ -22,20 +22,7 @@ Loss = Callable[[Any, Any], Any]
 
 
 def outputs_of(model: nn.Module, batch: Any, forward: Forward | None, *, has_loss: bool) -> Any:
-    """What a model gives for a batch.
-
-    Parameters
-    ----------
-    model
-        Is called.
-    batch
-        A mapping is passed by keywords, without its targets where the model does not take them; of
-        a pair the first, anything else as it is.
-    forward
-        Calls the model with the batch in place of this; None for the convention.
-    has_loss
-        Whether a loss function gets the targets.
-    """
+    """What a model gives for a batch."""
     if forward is not None:
         return forward(model, batch)
     if isinstance(batch, Mapping):
@@ -48,23 +35,7 @@ def outputs_of(model: nn.Module, batch: Any, forward: Forward | None, *, has_los
 
 
 def loss_of(outputs: Any, batch: Any, loss: Loss | None) -> Any:
-    """The loss of outputs.
-
-    Parameters
-    ----------
-    outputs
-        Of the model; where there is no loss function, their ``loss``, or the first of a tuple.
-    batch
-        Whose targets the function gets: a key or field of ``TARGETS``, the second of a pair, or
-        the batch itself.
-    loss
-        A function of outputs and targets.
-
-    Raises
-    ------
-    BadInputError
-        If there is neither a function nor a loss among the outputs.
-    """
+    """The loss of outputs."""
     if loss is not None:
         scores = outputs.logits if isinstance(getattr(outputs, "logits", None), Tensor) else outputs
         return loss(scores, targets_of(batch))

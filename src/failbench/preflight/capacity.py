@@ -40,11 +40,6 @@ def free_bytes(device: torch.device) -> int | None:
     On a GPU: what is free there, and what PyTorch's allocator has reserved and not given out. On a
     CPU the least of what the machine has available, what the control group allows, and what the
     limits of the process leave, each with what the heap keeps for reuse.
-
-    Parameters
-    ----------
-    device
-        Where tensors are.
     """
     if device.type == "cuda":
         free, _ = torch.cuda.mem_get_info(device)

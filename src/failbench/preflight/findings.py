@@ -27,21 +27,7 @@ SEVERITIES: Final[tuple[Severity, ...]] = get_args(Severity)
 
 
 class Wording(Record):
-    """How a kind of finding is put, with places for numbers and names in braces.
-
-    Attributes
-    ----------
-    severity
-        What will happen.
-    cause
-        The root cause in :mod:`failbench.causes`; None where it depends on what was raised.
-    what
-        What will happen, in words.
-    why
-        The reason.
-    change
-        What to change.
-    """
+    """How a kind of finding is put, with places for numbers and names in braces."""
 
     severity: Severity
     cause: str | None
@@ -52,23 +38,7 @@ class Wording(Record):
 
 @dataclass(frozen=True)
 class Finding:
-    """Something that a preflight says.
-
-    Attributes
-    ----------
-    id
-        Its kind.
-    severity
-        What will happen.
-    what, why, change
-        What happens, the reason, and what to change.
-    where
-        The module's name, the parameter's, or the key of the batch; empty for the step as a whole.
-    cause
-        The root cause in :mod:`failbench.causes`, where one fits.
-    error
-        The text of the exception, where one is foreseen.
-    """
+    """Something that a preflight says."""
 
     id: str
     severity: Severity
@@ -87,19 +57,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Report:
-    """What a preflight says.
-
-    Attributes
-    ----------
-    findings
-        The worst first, and of one severity in the order in which a step would meet them.
-    memory
-        What the step needs; None where the step could not be followed at all.
-    capacity_bytes
-        The memory that it is held against; None where that is not known.
-    seconds
-        What the preflight took.
-    """
+    """What a preflight says."""
 
     findings: tuple[Finding, ...]
     memory: Memory | None = None
@@ -125,26 +83,7 @@ def finding(
     error: str | None = None,
     **values: object,
 ) -> Finding:
-    """A finding of a kind, with the numbers and names of this case.
-
-    Parameters
-    ----------
-    kind
-        Its name in ``data/findings.json``.
-    where
-        The module, parameter or key.
-    cause
-        In place of the kind's own.
-    error
-        The text of the exception; ``error`` in the wording.
-    values
-        For the other places of the wording.
-
-    Raises
-    ------
-    KeyError
-        If there is no such kind, or its wording names a value that is not given.
-    """
+    """A finding of a kind, with the numbers and names of this case."""
     wording = wordings()[kind]
     values |= {"error": error, "where": where}
     return Finding(

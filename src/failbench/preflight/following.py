@@ -42,30 +42,7 @@ class NotFollowedError(RuntimeError):
 
 
 class Following(TorchDispatchMode):
-    """Watches every operation between fake tensors.
-
-    Parameters
-    ----------
-    mode
-        The mode of the fake tensors, active below this one.
-    names
-        Of modules, by their ``id``.
-    on_lookup
-        Is called with every look-up of known indices and the name of the module it happens in.
-
-    Attributes
-    ----------
-    values
-        What is known of integer tensors.
-    memory
-        Bytes that exist.
-    largest
-        The largest tensor that an operation made.
-    logits
-        Bytes of the largest tensor that a logarithm of a softmax was taken of.
-    mixed
-        What an operation raised whose tensors are of different types.
-    """
+    """Watches every operation between fake tensors."""
 
     def __init__(
         self,
@@ -143,11 +120,6 @@ class Following(TorchDispatchMode):
         """Try an operation between types for real: fake tensors promote what others refuse.
 
         So are look-ups tried, whose indices must be of certain types.
-
-        Raises
-        ------
-        Exception
-            What the operation raises.
         """
         tensors = [
             each for each in tree_iter((args, options)) if isinstance(each, Tensor) and each.dim()
@@ -232,13 +204,7 @@ def innermost(frame: FrameType | None, names: Mapping[int, str]) -> str:
 
 
 def names_of(roots: Mapping[str, Any]) -> dict[int, str]:
-    """Names of all modules of some roots by their ``id``.
-
-    Parameters
-    ----------
-    roots
-        By what they are called; only those that are modules count.
-    """
+    """Names of all modules of some roots by their ``id``."""
     return {
         id(module): name or root
         for root, outermost in roots.items()

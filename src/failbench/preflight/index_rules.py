@@ -41,21 +41,7 @@ class IndexRule:
 
 @dataclass(frozen=True)
 class Lookup:
-    """Indices and the table that they are looked up in.
-
-    Attributes
-    ----------
-    rule
-        The operation.
-    known
-        What the indices are.
-    rows, axis
-        How long the table is, along which axis.
-    ignored
-        The label that the loss leaves out; None for other look-ups.
-    averaged
-        Whether the loss is a mean.
-    """
+    """Indices and the table that they are looked up in."""
 
     rule: IndexRule
     known: Known

@@ -55,17 +55,7 @@ PASSING: Final = frozenset(
 
 @dataclass(frozen=True)
 class Known:
-    """What a tensor holds.
-
-    Attributes
-    ----------
-    value
-        A real tensor.
-    keys
-        Tensors of the batch that it was computed from.
-    untouched
-        Whether its values were only moved, or left out, and none was computed.
-    """
+    """What a tensor holds."""
 
     value: Tensor
     keys: frozenset[str]
@@ -83,15 +73,7 @@ class KnownValues:
         return self._known.get(tensor) if isinstance(tensor, Tensor) else None
 
     def note(self, fake: Tensor, value: Tensor, key: str) -> None:
-        """Say what a fake tensor holds; more than one floating-point value is not followed.
-
-        Parameters
-        ----------
-        fake, value
-            The tensor, and the real one, which is copied.
-        key
-            What it is called; empty for what is part of the model.
-        """
+        """Say what a fake tensor holds; more than one floating-point value is not followed."""
         if _is_followed(value) and not value.is_meta:
             keys = frozenset({key}) if key else frozenset[str]()
             with unset_fake_temporarily():

@@ -14,13 +14,7 @@ from torch.utils.weak import WeakIdKeyDictionary
 
 
 class LiveMemory:
-    """Counts storages from when they are first seen until they are freed.
-
-    Attributes
-    ----------
-    now, most
-        Bytes that exist, and the most there were since :meth:`restart`.
-    """
+    """Counts storages from when they are first seen until they are freed."""
 
     def __init__(self) -> None:
         self.now = 0

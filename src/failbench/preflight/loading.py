@@ -26,19 +26,7 @@ _SIZE: Final = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", re.IGNORECASE)
 
 
 def built_by(target: str) -> dict[str, Any]:
-    """What a function of a file returns, by name.
-
-    Parameters
-    ----------
-    target
-        ``FILE.py`` or ``FILE.py:FUNCTION``. The file is imported, with its own folder among the
-        places that imports are looked for.
-
-    Raises
-    ------
-    BadInputError
-        If the file or the function is not there, raises, or returns something else.
-    """
+    """What a function of a file returns, by name."""
     name, colon, function = target.rpartition(":")
     if not colon or not name.endswith(".py"):
         name, function = target, ""
@@ -56,16 +44,7 @@ def built_by(target: str) -> dict[str, Any]:
 
 
 def bytes_of(text: str) -> int:
-    """A size as people write it.
-
-    Raises
-    ------
-    BadInputError
-        If it is none.
-
-    >>> bytes_of("16GiB") == bytes_of("16 g") == 16 * 2**30
-    True
-    """
+    """A size as people write it."""
     match = _SIZE.fullmatch(text.strip())
     if match is None or not float(match[1]):
         problem = f"{text!r} is no size."

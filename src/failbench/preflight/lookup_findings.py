@@ -15,18 +15,7 @@ from failbench.preflight.tensors import named_tensors
 
 
 class LookupFindings:
-    """Collects what is wrong with the look-ups of a step.
-
-    Parameters
-    ----------
-    vocabulary
-        Entries of the tokenizer; None where that is not known.
-
-    Attributes
-    ----------
-    findings
-        One per kind and module.
-    """
+    """Collects what is wrong with the look-ups of a step."""
 
     def __init__(self, vocabulary: int | None) -> None:
         self.findings: list[Finding] = []

@@ -24,23 +24,7 @@ LOGITS_COPIES: Final = 3
 
 @dataclass(frozen=True)
 class Largest:
-    """The largest tensor that one operation makes.
-
-    Attributes
-    ----------
-    bytes
-        Its size.
-    operation
-        Which operation.
-    shape
-        Its shape.
-    where
-        The module in which it is made.
-    broadcast
-        Whether it is made element by element from smaller tensors.
-    before
-        Bytes that the step had taken until then.
-    """
+    """The largest tensor that one operation makes."""
 
     bytes: int
     operation: str
@@ -56,29 +40,7 @@ class Largest:
 
 @dataclass(frozen=True)
 class Memory:
-    """What a training step needs, in bytes.
-
-    Attributes
-    ----------
-    parameters, buffers, batch
-        Of the model and of the batch.
-    gradients
-        Of all parameters that get one.
-    optimizer
-        The state of the optimizer, as it is after the first step.
-    activations
-        What the forward pass leaves for the backward pass.
-    forward_peak, backward_peak
-        The most above parameters, buffers, batch and optimizer state, in either pass.
-    update_peak
-        The most above these and the gradients while the optimizer steps.
-    logits
-        The largest input of a loss that takes the logarithm of a softmax; 0 where there is none.
-    first
-        Whether the optimizer has no state yet, so that the state comes in the first update.
-    largest
-        The largest tensor of the step.
-    """
+    """What a training step needs, in bytes."""
 
     parameters: int
     buffers: int
@@ -138,19 +100,7 @@ class Memory:
 
 
 class Margin(Record):
-    """What processes take for an estimate: a line through healthy runs; ``data/margin.json``.
-
-    Attributes
-    ----------
-    factor
-        Its slope.
-    bytes
-        What it adds, with which 95 % of these runs lie below it.
-    runs
-        Healthy runs that it is from.
-    source
-        How it was measured.
-    """
+    """What processes take for an estimate: a line through healthy runs; ``data/margin.json``."""
 
     factor: float = Field(ge=1)
     bytes: int = Field(ge=0)

@@ -34,15 +34,7 @@ def values_per_weight(optimizer: Optimizer) -> float:
 
 
 def twin_of(optimizer: Optimizer, fakes: Mapping[int, Tensor]) -> Any:
-    """An optimizer of the same class and options over fake parameters, with no hooks.
-
-    Parameters
-    ----------
-    optimizer
-        Is only read.
-    fakes
-        Fake parameters by the ``id`` of the real ones; others are left out.
-    """
+    """An optimizer of the same class and options over fake parameters, with no hooks."""
     twin = object.__new__(type(optimizer))
     twin.__dict__.update(vars(optimizer))
     twin.__dict__.pop("step", None)  # which schedulers replace

@@ -27,19 +27,7 @@ def text_of(error: BaseException) -> str:
 def raised_finding(
     error: BaseException, phase: str, names: Mapping[int, str], cause: str | None = None
 ) -> Finding:
-    """What an exception says.
-
-    Parameters
-    ----------
-    error
-        What was raised.
-    phase
-        In which part of the step.
-    names
-        Of modules, by their ``id``.
-    cause
-        The root cause where it is known; what the message says of it otherwise.
-    """
+    """What an exception says."""
     message = message_of(type(error).__name__, str(error))
     if cause is None and message is not None:
         cause = message.causes[0]

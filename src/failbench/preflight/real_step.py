@@ -26,13 +26,7 @@ def real_step(
     batch: Any,
     forward: Forward | None,
 ) -> Iterator[Finding]:
-    """What one real step on a copy says; it takes the memory and the time of one.
-
-    Parameters
-    ----------
-    model, optimizer, loss, batch, forward
-        As in :func:`failbench.preflight.preflight.preflight`; all of them are copied.
-    """
+    """What one real step on a copy says; it takes the memory and the time of one."""
     phase = "copying"
     names = names_of({"model": model, "loss": loss})
     try:

@@ -28,18 +28,7 @@ class NotTriedError(Exception):
 def raised_by(
     operation: Any, arguments: tuple[Any, ...], options: dict[str, Any], known: KnownValues
 ) -> Exception | None:
-    """The exception that an operation raises for tensors of these shapes, types and known values.
-
-    Returns
-    -------
-    Exception or None
-        None if it raises none.
-
-    Raises
-    ------
-    NotTriedError
-        If it cannot be tried.
-    """
+    """The exception of an operation for tensors of these shapes, types and known values."""
     name = str(operation)
     if not name.startswith("aten.") or any(part in name for part in UNTRIED):
         raise NotTriedError

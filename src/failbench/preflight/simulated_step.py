@@ -27,30 +27,14 @@ from failbench.preflight.tensors import named_tensors, size_of, with_tensors
 
 @dataclass(frozen=True)
 class Simulated:
-    """What a simulated step shows.
-
-    Attributes
-    ----------
-    findings
-        In the order in which they were met.
-    memory
-        What the step needs; None where it was not followed to its end.
-    """
+    """What a simulated step shows."""
 
     findings: tuple[Finding, ...]
     memory: Memory | None
 
 
 class SimulatedStep:
-    """A step on fake tensors.
-
-    Parameters
-    ----------
-    model, optimizer, loss, batch, forward
-        As :func:`failbench.preflight.preflight.preflight` takes them, the model without wrappers.
-    vocabulary
-        Entries of the tokenizer, where known.
-    """
+    """A step on fake tensors."""
 
     def __init__(
         self,

@@ -19,20 +19,7 @@ from torch import Tensor, nn
 def swapped(
     roots: Iterable[nn.Module], fake_of: Callable[[Tensor], Tensor]
 ) -> Iterator[Mapping[int, Tensor]]:
-    """Modules whose tensors are fake.
-
-    Parameters
-    ----------
-    roots
-        Modules, with all that are in them.
-    fake_of
-        The fake tensor for a real one.
-
-    Yields
-    ------
-    Mapping[int, torch.Tensor]
-        The fake tensors of parameters and buffers by the ``id`` of the real ones.
-    """
+    """Modules whose tensors are fake."""
     modules = list({id(module): module for root in roots for module in root.modules()}.values())
     kept = [(module, dict(module.__dict__)) for module in modules]
     fakes: dict[int, Tensor] = {}

@@ -11,15 +11,7 @@ from torch import Tensor
 
 
 def named_tensors(batch: Any, name: str = "batch") -> Iterator[tuple[str, Tensor]]:
-    """Every tensor of a batch with its name: keys, positions and fields, separated by dots.
-
-    Parameters
-    ----------
-    batch
-        Tensors in mappings, sequences and dataclasses, however deep.
-    name
-        What the whole is called.
-    """
+    """Every tensor of a batch with its name: keys, positions and fields, separated by dots."""
     if isinstance(batch, Tensor):
         yield name, batch
         return
@@ -40,15 +32,7 @@ def _parts(batch: Any) -> Iterator[tuple[str | int, Any]]:
 
 
 def with_tensors(batch: Any, change: Callable[[Tensor], Tensor]) -> Any:
-    """A copy of a batch in which every tensor is replaced; what is no container is kept as it is.
-
-    Parameters
-    ----------
-    batch
-        As in :func:`named_tensors`.
-    change
-        Gives the tensor that takes another's place.
-    """
+    """A copy of a batch in which every tensor is replaced; other values are kept."""
     if isinstance(batch, Tensor):
         return change(batch)
     if isinstance(batch, Mapping):

@@ -18,13 +18,7 @@ LOGGERS: Final = ("torch._subclasses.fake_tensor",)
 
 @contextmanager
 def undisturbed() -> Iterator[list[warnings.WarningMessage]]:
-    """Keep the states of all random generators, the mode of gradients, loggers and warnings.
-
-    Yields
-    ------
-    list of warnings.WarningMessage
-        What is warned of inside.
-    """
+    """Keep the states of all random generators, the mode of gradients, loggers and warnings."""
     python, numpy = random.getstate(), np.random.get_state()  # noqa: NPY002 - the state of users' code
     levels = {name: logging.getLogger(name).level for name in LOGGERS}
     devices = list(range(torch.cuda.device_count())) if torch.cuda.is_initialized() else []

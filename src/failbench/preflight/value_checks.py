@@ -13,13 +13,7 @@ from failbench.preflight.tensors import named_tensors
 
 
 def batch_values(batch: Any) -> Iterator[Finding]:
-    """Values of a batch that are not finite.
-
-    Parameters
-    ----------
-    batch
-        As in :func:`failbench.preflight.tensors.named_tensors`.
-    """
+    """Values of a batch that are not finite."""
     for key, tensor in named_tensors(batch):
         nan, high, low = _not_finite(tensor)
         values = {"key": key, "total": tensor.numel(), "nan": nan, "inf": high + low}

@@ -42,13 +42,7 @@ REMEDY: Final = "Run `make record-preflight`."
 
 
 def read_answers(path: Path) -> pl.DataFrame:
-    """Read the table.
-
-    Raises
-    ------
-    BadInputError
-        If it is missing, damaged, empty or has other columns.
-    """
+    """Read the table."""
     if not path.exists():
         raise BadInputError(path, "(file)", "does not exist.", REMEDY)
     table = read_table(path, ANSWER_SCHEMA)

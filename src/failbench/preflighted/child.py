@@ -23,19 +23,7 @@ class LookedAtError(Exception):
 
 @dataclass(frozen=True)
 class TrainingWithLooks:
-    """The child's side of a run that a preflight looks at.
-
-    Attributes
-    ----------
-    steps
-        Before which a preflight looks.
-    healthy_step
-        Where it looks once more before the fault is switched on, when the run is still its twin.
-    crashes
-        Whether the last of these steps is taken as well, to see it fail.
-    path
-        File that gets a line of JSON per look.
-    """
+    """The child's side of a run that a preflight looks at."""
 
     steps: tuple[int, ...]
     healthy_step: int | None

@@ -49,19 +49,7 @@ PRELOADED: Final = ("failbench.preflighted.child",)
 
 @dataclass(frozen=True)
 class Unit:
-    """A run that is looked at.
-
-    Attributes
-    ----------
-    planned, entry
-        Its plan, and what was recorded of it.
-    limit
-        Its memory limit; None for none.
-    looks
-        By step.
-    twin
-        The run that it is until its onset, where it does not begin at once; None otherwise.
-    """
+    """A run that is looked at."""
 
     planned: PlannedRun
     entry: JournalEntry
@@ -94,18 +82,7 @@ def preflight_code() -> str:
 
 
 def looks_of(failure: Mapping[str, Any]) -> dict[int, tuple[Look, ...]]:
-    """The steps of a failing run, and of its twin, that are looked at.
-
-    Parameters
-    ----------
-    failure
-        Its row in the telemetry.
-
-    >>> looks_of({"onset_step": 120, "failure_step": 130, "ending": "exception"})
-    {0: ('start',), 120: ('onset',), 130: ('failure',)}
-    >>> looks_of({"onset_step": 0, "failure_step": 300, "ending": "completed"})
-    {0: ('start', 'onset')}
-    """
+    """The steps of a failing run, and of its twin, that are looked at."""
     looks: dict[int, tuple[Look, ...]] = {0: ("start",)}
     wanted: list[tuple[int, Look]] = [(failure["onset_step"], "onset")]
     if failure["ending"] in CRASHES:
@@ -116,28 +93,14 @@ def looks_of(failure: Mapping[str, Any]) -> dict[int, tuple[Look, ...]]:
 
 
 class PreflightRecording:
-    """Records what a preflight says of the runs of a campaign.
-
-    Parameters
-    ----------
-    campaign
-        Has the plan, and knows the runs.
-    path
-        The table; rows of the same runs and code are kept.
-    """
+    """Records what a preflight says of the runs of a campaign."""
 
     def __init__(self, campaign: Campaign, path: Path) -> None:
         self._campaign = campaign
         self._path = path
 
     def record(self, show: Callable[[int, int], None]) -> pl.DataFrame:
-        """Record what is missing, one run at a time, and write the table after each.
-
-        Parameters
-        ----------
-        show
-            Is called with the number of finished and of all runs.
-        """
+        """Record what is missing, one run at a time, and write the table after each."""
         units = [*self._units()]
         wanted = {unit.planned.run_id: self._fingerprint(unit) for unit in units}
         kept: list[dict[str, Any]] = []

@@ -26,13 +26,6 @@ def read_document(name: str, text: str) -> Log | None:
 
     Records are a list of objects, by itself or under a key, as in ``trainer_state.json``. Curves
     are lists of equal length under the names of what they hold. A bare ``NaN`` is read as one.
-
-    Parameters
-    ----------
-    name
-        What the source is called.
-    text
-        All of it.
     """
     if sum(map(text.count, ",[{")) > MOST_VALUES:
         return None

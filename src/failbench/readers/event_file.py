@@ -44,15 +44,7 @@ def is_event_file(head: bytes) -> bool:
 
 
 def read_events(name: str, chunks: Iterable[bytes]) -> Log:
-    """Read the scalars whose tags stand for something; what follows a cut-off record is lost.
-
-    Parameters
-    ----------
-    name
-        What the source is called.
-    chunks
-        The bytes of the file, some at a time.
-    """
+    """Read the scalars whose tags stand for something; what follows a cut-off record is lost."""
     rows, records = Rows(), _Records(chunks)
     for payload in records:
         try:
@@ -68,15 +60,7 @@ def read_events(name: str, chunks: Iterable[bytes]) -> Log:
 
 
 class _Records:
-    """The payloads of the records of a file.
-
-    Attributes
-    ----------
-    read, damaged
-        How many were read, and how many of these hold no event.
-    cut
-        Whether the file ends within one.
-    """
+    """The payloads of the records of a file."""
 
     def __init__(self, chunks: Iterable[bytes]) -> None:
         self._chunks = iter(chunks)
@@ -140,13 +124,7 @@ def _scalar(fields: dict[int, int | bytes]) -> float | None:
 
 
 def _fields(data: bytes) -> list[Field]:
-    """The fields of a message of Protocol Buffers: numbers as such, all else as bytes.
-
-    Raises
-    ------
-    ValueError
-        If it is none.
-    """
+    """The fields of a message of Protocol Buffers: numbers as such, all else as bytes."""
     fields: list[Field] = []
     at = 0
     while at < len(data):
@@ -167,13 +145,7 @@ def _fields(data: bytes) -> list[Field]:
 
 
 def _varint(data: bytes, at: int) -> tuple[int, int]:
-    """A number of seven bits to the byte, and where it ends.
-
-    Raises
-    ------
-    ValueError
-        If it has more than ten bytes or does not end.
-    """
+    """A number of seven bits to the byte, and where it ends."""
     value = 0
     for place, byte in enumerate(data[at : at + 10]):
         value |= (byte & 127) << 7 * place

@@ -19,18 +19,6 @@ def files_below(folder: Path) -> list[Path]:
     """Regular files below a folder in the order of their names; no link is followed.
 
     Pipes, sockets and devices are left out: opening one may wait for ever.
-
-    Parameters
-    ----------
-    folder
-        Where to look, eight folders deep.
-
-    Raises
-    ------
-    BadInputError
-        If there are more than 2,000.
-    OSError
-        If a folder may not be read.
     """
     paths: list[Path] = []
     folders = [(folder, 0)]

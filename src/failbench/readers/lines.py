@@ -35,16 +35,7 @@ _MARKS: Final = (
 
 
 class Line(NamedTuple):
-    """A line as a terminal shows it.
-
-    Attributes
-    ----------
-    number
-        Counted from 1 at each line feed, as editors count. What a carriage return overwrites has
-        the number of the line that it is written on.
-    text
-        Without colours, controls, and the space at its end.
-    """
+    """A line as a terminal shows it."""
 
     number: int
     text: str

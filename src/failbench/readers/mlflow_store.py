@@ -33,15 +33,7 @@ _DELETED: Final = re.compile(rb"^lifecycle_stage: deleted\s*$", re.MULTILINE)
 
 
 def run_of_metric(folder: Path, path: Path) -> Path | None:
-    """The folder of the run whose metric a file is, or None if it is no metric.
-
-    Parameters
-    ----------
-    folder
-        What was named: above the run, the run, or its ``metrics``.
-    path
-        A file below it.
-    """
+    """The folder of the run whose metric a file is, or None if it is no metric."""
     inside = path.relative_to(folder).parts[:-1]
     if METRICS in inside:
         home = folder.joinpath(*inside[: inside.index(METRICS)])
@@ -76,17 +68,7 @@ def started(home: Path) -> int | None:
 
 
 def read_metric(name: str, key: str, lines: Iterator[tuple[int, str]]) -> Log | None:
-    """Read the file of one metric: lines of time in milliseconds, value, step; None if unknown.
-
-    Parameters
-    ----------
-    name
-        What the source is called.
-    key
-        The metric's, which may have slashes.
-    lines
-        Each with its number.
-    """
+    """Read the file of one metric: lines of time in milliseconds, value, step; None if unknown."""
     found = meaning(key)
     if found is None:
         return None

@@ -33,26 +33,12 @@ _KINDS: Final[dict[str, EventKind]] = {
 
 
 def read_monitor_log(name: str, folder: Path) -> Log:
-    """Read the log in a folder.
-
-    Raises
-    ------
-    BadInputError
-        If it is not one of this version of the monitor.
-    """
+    """Read the log in a folder."""
     return log_of_history(name, read_history(folder))
 
 
 def log_of_history(name: str, history: History) -> Log:
-    """The normal form of what a monitor measured.
-
-    Parameters
-    ----------
-    name
-        What the source is called.
-    history
-        The run.
-    """
+    """The normal form of what a monitor measured."""
     rows = Rows()
     for row in history.rows:
         values = [

@@ -43,15 +43,7 @@ LONGEST_NAME: Final = 80
 
 @dataclass(frozen=True)
 class Meaning:
-    """What a name stands for.
-
-    Attributes
-    ----------
-    of
-        A signal, or where in the training the values beside it belong.
-    split
-        On what it was measured, if the name says so.
-    """
+    """What a name stands for."""
 
     of: SignalName | Position
     split: Split | None = None

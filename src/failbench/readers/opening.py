@@ -132,15 +132,7 @@ def _part(folder: Path, path: Path, name: str) -> Log | None:
 
 
 def _read_file(path: Path, name: str) -> Log:
-    """Read a file; a pipe is read as far as somebody writes to it.
-
-    Raises
-    ------
-    OSError
-        If it cannot be opened.
-    BadInputError
-        If it is none, or holds what is no log.
-    """
+    """Read a file; a pipe is read as far as somebody writes to it."""
     # Without the flag, opening a pipe waits for somebody who writes to it.
     with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as stream:  # noqa: PTH123
         mode = os.fstat(stream.fileno()).st_mode

@@ -15,16 +15,6 @@ def notes_on_overlap(parts: Sequence[Log]) -> Iterator[str]:
 
     They may be of several processes of one run, or of runs that have nothing to do with one
     another: the log itself does not tell.
-
-    Parameters
-    ----------
-    parts
-        The logs of a folder, one of each file.
-
-    Yields
-    ------
-    str
-        A sentence for each such name.
     """
     alike: dict[str, list[tuple[str, int, int]]] = {}
     for part in parts:

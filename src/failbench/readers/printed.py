@@ -53,19 +53,7 @@ MOST_FORMS: Final = 4_096
 
 
 class Value(NamedTuple):
-    """A number of a line that is read.
-
-    Attributes
-    ----------
-    meaning
-        What it stands for.
-    start
-        Where it begins.
-    text
-        The number as it is printed.
-    factor
-        What its unit multiplies it by.
-    """
+    """A number of a line that is read."""
 
     meaning: Meaning
     start: int
@@ -74,15 +62,7 @@ class Value(NamedTuple):
 
 
 class Form(NamedTuple):
-    """What is read from lines that differ in their numbers alone.
-
-    Attributes
-    ----------
-    values
-        Meaning, position among the numbers, and factor of each that is read.
-    split
-        On what such a line says that it measured.
-    """
+    """What is read from lines that differ in their numbers alone."""
 
     values: tuple[tuple[Meaning, int, float], ...]
     split: Split | None

@@ -29,19 +29,6 @@ def read_recorded(folder: Path, run: str | None) -> Log:
     """Read one run of a folder of telemetry.
 
     Its throughput is in tokens per second, its memory in bytes.
-
-    Parameters
-    ----------
-    folder
-        With ``runs.parquet`` and ``steps/``.
-    run
-        Its ``run_id``; None where the folder has one run alone.
-
-    Raises
-    ------
-    BadInputError
-        If the telemetry cannot be read, there is no such run, or there are several and none is
-        named.
     """
     recorded = read_telemetry(folder)
     known = recorded.runs["run_id"].to_list()

@@ -41,22 +41,7 @@ class Rows:
     def add(
         self, line: int | None, values: Iterable[tuple[Meaning, float]], split: Split | None = None
     ) -> bool:
-        """Add what was measured at one time, a row for each split.
-
-        Parameters
-        ----------
-        line
-            Where it stands, counted from 1; None where that is not known.
-        values
-            What each value stands for. The first of a signal and split counts.
-        split
-            Of signals whose names do not say theirs; None is training.
-
-        Returns
-        -------
-        bool
-            Whether a signal was among them.
-        """
+        """Add what was measured at one time, a row for each split."""
         step: int | None = None
         epoch: float | None = None
         rows: dict[Split, list[object]] = {}

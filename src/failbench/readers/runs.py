@@ -42,17 +42,7 @@ _SPLITS: Final = frozenset(
 
 @dataclass(frozen=True)
 class Run:
-    """A run that a library keeps in a folder of its own.
-
-    Attributes
-    ----------
-    layout
-        Whose.
-    folder
-        Where.
-    age
-        Grows from older to newer runs; None where the layout does not say.
-    """
+    """A run that a library keeps in a folder of its own."""
 
     layout: str
     folder: Path
@@ -61,35 +51,14 @@ class Run:
 
 @dataclass(frozen=True)
 class Chosen:
-    """What is read of a folder.
-
-    Attributes
-    ----------
-    paths
-        Files of one run of each layout, and those that belong to none, in their order.
-    notes
-        Which runs were left out, a sentence for each layout.
-    """
+    """What is read of a folder."""
 
     paths: tuple[Path, ...]
     notes: tuple[str, ...]
 
 
 def chosen_run(folder: Path, paths: list[Path]) -> Chosen:
-    """The files of the newest run.
-
-    Parameters
-    ----------
-    folder
-        What was named. Where it is a run itself, that run is read and those below it are not.
-    paths
-        Its files, as ``files_below`` lists them.
-
-    Raises
-    ------
-    BadInputError
-        If there are several runs, and which one is the newest cannot be told.
-    """
+    """The files of the newest run."""
     of_file = dict(_runs(folder, paths))
     left: set[Run] = set()
     notes = []

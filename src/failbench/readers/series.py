@@ -13,13 +13,7 @@ FEWEST: Final = 8
 
 @dataclass(frozen=True)
 class Measured:
-    """The rows of one source.
-
-    Attributes
-    ----------
-    train, held_out
-        Those of each split, in their order.
-    """
+    """The rows of one source."""
 
     train: pl.DataFrame
     held_out: pl.DataFrame

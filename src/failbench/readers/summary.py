@@ -12,27 +12,7 @@ from failbench.readers.names import SIGNALS, SPLITS, SignalName, Split
 
 @dataclass(frozen=True)
 class SignalSummary:
-    """One signal on one split.
-
-    Attributes
-    ----------
-    signal, split
-        Which.
-    values
-        How often it was logged.
-    first_step, last_step
-        Where, as far as the log says steps.
-    last_line
-        The line of the last value; None where lines are not known.
-    last
-        That value.
-    lowest, highest
-        Of the finite values; None without any.
-    not_finite
-        How many values are none.
-    first_not_finite_step, first_not_finite_line
-        Where the first of these stands.
-    """
+    """One signal on one split."""
 
     signal: SignalName
     split: Split

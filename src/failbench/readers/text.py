@@ -15,15 +15,7 @@ from failbench.readers.tracebacks import PREFIX, Tracebacks
 
 
 def read_text(name: str, chunks: Iterable[bytes]) -> Log:
-    """Read what a training printed, from any loop and launcher, of any length.
-
-    Parameters
-    ----------
-    name
-        What the source is called.
-    chunks
-        Its bytes, some at a time.
-    """
+    """Read what a training printed, from any loop and launcher, of any length."""
     rows, tracebacks, table, lines = Rows(), Tracebacks(), PastedTable(), Printed()
     known = KnownLines()
     said: list[Event] = []

@@ -61,16 +61,7 @@ _EDGES: Final = ("╭", "╰", "┌", "└", "+--", "-----")
 
 @dataclass
 class Tracebacks:
-    """Reads exceptions from lines that are fed to it one by one.
-
-    Attributes
-    ----------
-    source
-        Position of the source in its log.
-    events
-        What was read so far. Of exceptions that caused one another each is an event, the first
-        cause first.
-    """
+    """Reads exceptions from lines that are fed to it one by one."""
 
     source: int = 0
     events: list[Event] = field(default_factory=list)

@@ -48,21 +48,7 @@ FINDERS: Final[dict[str, Finder]] = {
 
 @dataclass(frozen=True)
 class Trap:
-    """A value that misleads.
-
-    Attributes
-    ----------
-    kind
-        Its name.
-    source, line, step
-        Where it first stands, as far as the log says.
-    rows
-        How often it occurs.
-    meaning
-        What it means, in sentences.
-    causes
-        Root causes that it points to, the most likely first; empty where nothing is wrong.
-    """
+    """A value that misleads."""
 
     kind: str
     source: int
@@ -99,13 +85,7 @@ def _first(kind: str, rows: pl.DataFrame) -> Trap:
 
 @cache
 def known_traps() -> dict[str, tuple[str, tuple[str, ...]]]:
-    """What each kind means, and the causes that it points to.
-
-    Raises
-    ------
-    ValueError
-        If it names a cause that there is not.
-    """
+    """What each kind means, and the causes that it points to."""
     text = files("failbench.readers").joinpath("data/traps.csv").read_text(encoding="utf-8")
     known = {}
     for row in csv.DictReader(text.splitlines()):

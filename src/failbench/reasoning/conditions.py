@@ -28,33 +28,7 @@ class Shape(Record):
 
 
 class Settings(Record):
-    """What all models have in common; ``settings.json``.
-
-    Attributes
-    ----------
-    batch
-        Examples of a step.
-    steps
-        Of the whole schedule: linear warm-up, a constant rate, and a linear decay to zero.
-    warmup
-        Steps until the learning rate is reached.
-    decay
-        Share of the steps, the last, in which it decays.
-    clip
-        Largest norm of the gradients.
-    temperature
-        Of sampling.
-    budget
-        Tokens that are generated at most.
-    items
-        Problems of each cell.
-    problem_seed
-        Of the problems that models are tested with.
-    seeds
-        Of training: weights, examples, and the sampling of answers.
-    mixture
-        How often each task is drawn in training.
-    """
+    """What all models have in common; ``settings.json``."""
 
     shape: Shape
     batch: int = Field(gt=0)
@@ -79,30 +53,7 @@ class Settings(Record):
 
 
 class Condition(Record):
-    """What is done to a model; a row of ``conditions.csv``.
-
-    Attributes
-    ----------
-    condition
-        Its name.
-    tokenizer, prompt_tokenizer
-        With which the model is trained, and with which the prompts of the test are encoded.
-    steps
-        Share of the steps after which training stops.
-    rate
-        By which the learning rate is multiplied.
-    context
-        Tokens after which an example is cut in training, prompt included.
-    is_causal
-        Whether the attention has its mask.
-    shuffled
-        Share of the examples that have the response of another example of their task.
-    looped
-        Share of the examples in which a step of the scratchpad, drawn at random, repeats until the
-        context is full.
-    what
-        What is done, in a sentence.
-    """
+    """What is done to a model; a row of ``conditions.csv``."""
 
     condition: str = Field(min_length=1)
     tokenizer: str

@@ -75,13 +75,7 @@ class Declared:
 
 
 def read_declared(folder: Path) -> Declared:
-    """Read what a recording is made from.
-
-    Raises
-    ------
-    BadInputError
-        If a file is missing or broken, or one does not fit the others.
-    """
+    """Read what a recording is made from."""
     tokenizers = {each.name: each for each in read_tokenizers(folder / TOKENIZERS)}
     return Declared(
         read_grid(folder / GRID),
@@ -92,14 +86,7 @@ def read_declared(folder: Path) -> Declared:
 
 
 def read_grid(path: Path) -> tuple[Cell, ...]:
-    """Read the cells, in the order of their file.
-
-    Raises
-    ------
-    BadInputError
-        If the file is missing or not CSV, a column is missing or unknown, a value is out of its
-        domain, a cell is there twice, or a task has no cell that is trained.
-    """
+    """Read the cells, in the order of their file."""
     cells: dict[tuple[str, int, int], Cell] = {}
     for line, row in csv_rows(path):
         cell = validated(Cell, row, f"{path}, line {line}", REMEDY)
@@ -116,14 +103,7 @@ def read_grid(path: Path) -> tuple[Cell, ...]:
 
 
 def read_tokenizers(path: Path) -> tuple[Declaration, ...]:
-    """Read how tokenizers are made, in the order of their file.
-
-    Raises
-    ------
-    BadInputError
-        If the file is missing or not CSV, a column is missing or unknown, a value is out of its
-        domain, or a name is there twice.
-    """
+    """Read how tokenizers are made, in the order of their file."""
     declarations: dict[str, Declaration] = {}
     for line, row in csv_rows(path):
         declaration = validated(Declaration, row, f"{path}, line {line}", REMEDY)
@@ -136,19 +116,7 @@ def read_tokenizers(path: Path) -> tuple[Declaration, ...]:
 
 
 def read_conditions(path: Path, tokenizers: frozenset[str]) -> tuple[Condition, ...]:
-    """Read the conditions, in the order of their file.
-
-    Parameters
-    ----------
-    tokenizers
-        The names that a row may have.
-
-    Raises
-    ------
-    BadInputError
-        If the file is missing or not CSV, a column is missing or unknown, a value is out of its
-        domain, or a condition is there twice with one tokenizer.
-    """
+    """Read the conditions, in the order of their file."""
     conditions: dict[tuple[str, str], Condition] = {}
     for line, row in csv_rows(path):
         place = f"{path}, line {line}"
@@ -167,14 +135,7 @@ def read_conditions(path: Path, tokenizers: frozenset[str]) -> tuple[Condition, 
 
 
 def read_settings(path: Path) -> Settings:
-    """Read what all models have in common.
-
-    Raises
-    ------
-    BadInputError
-        If the file is missing or not JSON, or has a key that is unknown, missing or out of its
-        domain.
-    """
+    """Read what all models have in common."""
     try:
         text = path.read_text(encoding="utf-8")
         return Settings.model_validate_json(text)
@@ -187,13 +148,7 @@ def read_settings(path: Path) -> Settings:
 
 
 def csv_rows(path: Path) -> list[tuple[int, dict[str, str]]]:
-    """The rows of a CSV file with their line numbers.
-
-    Raises
-    ------
-    BadInputError
-        If the file is missing or not CSV.
-    """
+    """The rows of a CSV file with their line numbers."""
     try:
         with path.open(encoding="utf-8", newline="") as file:
             reader = csv.DictReader(file, strict=True)

@@ -63,14 +63,7 @@ def looped(problem: Problem, place: int, times: int) -> str:
 def batches(
     drawn: Iterator[Example], size: int, random: np.random.Generator
 ) -> Iterator[tuple[Ids, Ids]]:
-    """Batches of examples of about the same length.
-
-    Yields
-    ------
-    tuple
-        Ids of shape (size, tokens) and the labels of the token after each, of shape
-        (size, tokens - 1): those of responses.
-    """
+    """Batches of examples of about the same length."""
     while True:
         pool = sorted(islice(drawn, size * SORTED), key=lambda example: len(example.ids))
         for place in random.permutation(SORTED):

@@ -7,16 +7,7 @@ from failbench.reasoning.traces import Outcome
 
 
 def outcome(problem: Problem, text: str, *, is_ended: bool) -> Outcome:
-    """How an answer ended.
-
-    Parameters
-    ----------
-    text
-        What was written.
-    is_ended
-        Whether the model ended it. What was cut off by the budget is truncated, whatever stands
-        in it; what ended without an answer is wrong. The scratchpad is not graded.
-    """
+    """How an answer ended."""
     if not is_ended:
         return "truncated"
     _, mark, answer = text.rpartition(BEFORE_ANSWER)

@@ -41,15 +41,7 @@ POSSIBLE: Final = MappingProxyType[Task, Callable[[int, int], bool]](
 
 
 class Cell(Record):
-    """One difficulty of a task; a row of ``grid.csv``.
-
-    Attributes
-    ----------
-    length, depth
-        As the module of the task says.
-    trained
-        Whether models are trained on it. All cells are tested.
-    """
+    """One difficulty of a task; a row of ``grid.csv``."""
 
     task: Task
     length: int = Field(gt=0)
@@ -70,11 +62,6 @@ def problems_of(cell: Cell, items: int, seed: int) -> tuple[Problem, ...]:
 
     They depend on the cell's coordinates and the seed alone, and fewer of them are the first of
     more: whoever asks has the same problems.
-
-    Raises
-    ------
-    BadInputError
-        If the cell has too few problems.
     """
     coordinates = {"task": cell.task, "length": cell.length, "depth": cell.depth}
     digest = hashlib.sha256(json.dumps(coordinates, sort_keys=True).encode()).hexdigest()
@@ -96,15 +83,7 @@ def stream(
     random: np.random.Generator,
     held_out: frozenset[str] = frozenset(),
 ) -> Iterator[tuple[Task, Problem]]:
-    """Problems without end, with their task, of the cells that are trained.
-
-    Parameters
-    ----------
-    mixture
-        How often each task is drawn; each of its cells is as likely as another.
-    held_out
-        Prompts that are left out.
-    """
+    """Problems without end, with their task, of the cells that are trained."""
     trained = [cell for cell in cells if cell.trained]
     by_task = {task: [cell for cell in trained if cell.task == task] for task in mixture}
     tickets = [task for task, times in mixture.items() for _ in range(times) if by_task[task]]

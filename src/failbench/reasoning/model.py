@@ -59,30 +59,14 @@ def turns(positions: Tensor, size: int) -> tuple[Tensor, Tensor]:
 
 
 def rotated(states: Tensor, cosine: Tensor, sine: Tensor) -> Tensor:
-    """Turn queries or keys by their positions, so that products depend on distances alone.
-
-    Parameters
-    ----------
-    states
-        Of shape (rows, heads, tokens, size).
-    cosine, sine
-        Of shape (tokens, size).
-    """
+    """Turn queries or keys by their positions, so that products depend on distances alone."""
     first, second = states.chunk(2, dim=-1)
     return states * cosine + torch.cat([-second, first], dim=-1) * sine
 
 
 @dataclass(frozen=True)
 class Seen:
-    """What tokens attend to.
-
-    Parameters
-    ----------
-    mask
-        Of shape (rows or 1, 1, new tokens, tokens); without one a rule holds.
-    is_causal
-        The rule: a token sees those before it and itself, or all.
-    """
+    """What tokens attend to."""
 
     mask: Tensor | None = None
     is_causal: bool = False
@@ -127,18 +111,7 @@ class Block(nn.Module):
 
 
 class Decoder(nn.Module):
-    """A decoder with one embedding for reading and writing.
-
-    Parameters
-    ----------
-    tokens
-        Size of the vocabulary.
-    is_causal
-        Whether a token sees only itself and those before it. Without, it sees all that are read
-        at the same time.
-    seed
-        Of the weights.
-    """
+    """A decoder with one embedding for reading and writing."""
 
     def __init__(self, shape: Shape, tokens: int, *, is_causal: bool = True, seed: int = 0) -> None:
         super().__init__()
@@ -166,17 +139,7 @@ class Decoder(nn.Module):
     def forward(
         self, ids: Tensor, cache: Cache | None = None, padding: Tensor | None = None
     ) -> Tensor:
-        """Logits of the token after each one, of shape (rows, tokens, vocabulary).
-
-        Parameters
-        ----------
-        ids
-            Of shape (rows, tokens), the tokens after those of the cache.
-        cache
-            Of the tokens that were read before; it is extended.
-        padding
-            Number of tokens at the beginning of each row that no token may see, of shape (rows,).
-        """
+        """Logits of the token after each one, of shape (rows, tokens, vocabulary)."""
         before = cache.tokens if cache is not None else 0
         turn = turns(torch.arange(before, before + ids.shape[1]), self.head_size)
         seen = self._seen(before, ids.shape[1], padding)

@@ -32,13 +32,7 @@ REMEDY: Final = "Restore it with git, or record again with `make record-reasonin
 
 
 def read_models(path: Path) -> pl.DataFrame:
-    """Read the models.
-
-    Raises
-    ------
-    BadInputError
-        If the file is missing or not CSV, has other columns, or a model is there twice.
-    """
+    """Read the models."""
     try:
         frame = pl.read_csv(path, schema=MODEL_SCHEMA)
     except (OSError, pl.exceptions.PolarsError) as error:

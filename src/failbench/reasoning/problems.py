@@ -19,21 +19,7 @@ ALPHABET: Final = LETTERS + LETTERS.upper() + DIGITS + "=+-(),?" + END_OF_PROMPT
 
 @dataclass(frozen=True)
 class Problem:
-    """A problem of one task.
-
-    Parameters
-    ----------
-    prompt
-        The question, which ends with :data:`END_OF_PROMPT`.
-    steps
-        What leads to the answer, a step after another.
-    between
-        What stands between two steps.
-    answer
-        The right answer.
-    guess
-        The probability that a guess is right which knows the form of answers and nothing else.
-    """
+    """A problem of one task."""
 
     prompt: str
     steps: tuple[str, ...]

@@ -66,20 +66,7 @@ def missing(declared: Declared, data: Path) -> tuple[Planned, ...]:
 
 
 def record(folders: Folders, workers: int = 1, *, again: bool = False) -> Iterator[Progress]:
-    """Record what is missing, then write the tables and empty the folder of work.
-
-    Parameters
-    ----------
-    workers
-        Processes that train at a time; results are the same with any number.
-    again
-        Whether all models are recorded, those too that are known.
-
-    Raises
-    ------
-    BadInputError
-        If a declaration is broken, or a folder cannot be written.
-    """
+    """Record what is missing, then write the tables and empty the folder of work."""
     declared = read_declared(folders.data)
     wanted = declared.plan if again else missing(declared, folders.data)
     todo = [each for each in wanted if not _row_path(folders.work, declared, each).exists()]

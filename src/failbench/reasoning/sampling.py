@@ -32,19 +32,7 @@ def sample(
     temperature: float,
     seed: int,
 ) -> list[Sampled]:
-    """Sample an answer to each prompt, in their order.
-
-    Parameters
-    ----------
-    prompts
-        Ids, at least one each.
-    budget
-        Tokens that are generated at most, the end among them.
-    temperature
-        By which logits are divided.
-    seed
-        Of the draws.
-    """
+    """Sample an answer to each prompt, in their order."""
     generator = torch.Generator().manual_seed(seed)
     order = sorted(range(len(prompts)), key=lambda place: len(prompts[place]))
     answers: dict[int, Sampled] = {}

@@ -31,21 +31,7 @@ WORDS: Final = r"[a-zA-Z]|[^a-zA-Z]+"
 
 
 class Declaration(Record):
-    """How a tokenizer is made; a row of ``tokenizers.csv``.
-
-    Attributes
-    ----------
-    name
-        As traces name it.
-    kind
-        ``characters``, or ``merges`` of byte-pair encoding.
-    order
-        Of the characters: by their code or by how often the text has them.
-    text
-        What it is made from: prompts and responses, or prompts alone.
-    size
-        Number of tokens at most; of merges alone.
-    """
+    """How a tokenizer is made; a row of ``tokenizers.csv``."""
 
     name: str = Field(min_length=1)
     kind: Literal["characters", "merges"]
@@ -56,15 +42,7 @@ class Declaration(Record):
 
 @dataclass(frozen=True)
 class Tokenizer:
-    """A tokenizer that gives back every text of the tasks.
-
-    Parameters
-    ----------
-    tokens
-        The text of each id.
-    encode
-        The ids of a text.
-    """
+    """A tokenizer that gives back every text of the tasks."""
 
     name: str
     tokens: tuple[str, ...]

@@ -55,12 +55,6 @@ def read_traces(path: Path) -> pl.DataFrame:
     """Read a file of traces, sorted by key: ``.parquet``, ``.jsonl`` or ``.csv``.
 
     In files of text ``prompt_ids`` is a list in JSON.
-
-    Raises
-    ------
-    BadInputError
-        If the suffix is another, the file is missing or unreadable, a column is missing, unknown
-        or of another type, a value is missing or out of its domain, or a key is there twice.
     """
     reader = {".parquet": _from_parquet, ".jsonl": _from_lines, ".csv": _from_csv}.get(path.suffix)
     if reader is None:
@@ -78,16 +72,6 @@ def checked(frame: pl.DataFrame, place: object) -> pl.DataFrame:
     """Traces in the columns, types and order of the format.
 
     Integers of other widths are taken.
-
-    Parameters
-    ----------
-    place
-        The file, for the error.
-
-    Raises
-    ------
-    BadInputError
-        As :func:`read_traces`.
     """
     for name in frame.columns:
         if name not in TRACE_SCHEMA:
@@ -128,13 +112,7 @@ def _refuse_values(frame: pl.DataFrame, place: object) -> None:
 
 
 def write_traces(frame: pl.DataFrame, path: Path) -> None:
-    """Write traces as parquet, replacing a file that is there.
-
-    Raises
-    ------
-    BadInputError
-        If they do not obey the format, or the file cannot be written.
-    """
+    """Write traces as parquet, replacing a file that is there."""
     table = checked(frame, path).to_arrow(compat_level=pl.CompatLevel.oldest())
     with replaced_when_whole(path, WRITING_REMEDY) as partial:
         pq.write_table(

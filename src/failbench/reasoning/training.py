@@ -52,16 +52,6 @@ def train(
 
     Models of one seed have the same weights at the start and the same problems in the same order,
     whatever their condition.
-
-    Parameters
-    ----------
-    held_out
-        Prompts that are not trained on.
-
-    Raises
-    ------
-    FloatingPointError
-        If the loss is no longer a number.
     """
     model = Decoder(settings.shape, len(tokenizer.tokens), is_causal=condition.is_causal, seed=seed)
     optimizer = torch.optim.AdamW(

@@ -25,19 +25,7 @@ def of_setting(setting: Setting) -> pl.Expr:
 
 
 def archive(folder: Path, setting: Setting, recorded: Telemetry, whole: bool) -> Telemetry:
-    """Write recorded runs into ``folder``, in addition to its runs.
-
-    Parameters
-    ----------
-    whole
-        Whether the recorded runs are all of the setting: others of it are dropped. Otherwise they
-        replace those with the same id.
-
-    Returns
-    -------
-    Telemetry
-        All runs of the folder afterwards.
-    """
+    """Write recorded runs into ``folder``, in addition to its runs."""
     known = read_known(folder)
     runs, steps = recorded.runs, recorded.steps
     if known is not None:

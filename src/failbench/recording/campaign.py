@@ -45,22 +45,7 @@ CAPACITY_UNIT = 4 * 2**20
 
 
 class Campaign:
-    """Records all runs of one setting.
-
-    Parameters
-    ----------
-    known
-        Telemetry recorded before: runs whose fingerprint still matches are kept, and capacities
-        are taken from it so that a run recorded again has the same limit.
-    journal
-        Folder of the entries of this campaign.
-    again
-        Ids of runs to record although they are known.
-    stop
-        Ends the campaign after the current runs when it is set.
-    outside
-        Faults of modules that are not part of the package.
-    """
+    """Records all runs of one setting."""
 
     def __init__(
         self,
@@ -250,13 +235,7 @@ class Campaign:
         return JournalEntry(row, steps.to_dicts())
 
     def repeat(self, planned: PlannedRun, capacity: int) -> tuple[JournalEntry, bool]:
-        """Record a run once more under the limit that it had, and say whether the journal had it.
-
-        Parameters
-        ----------
-        capacity
-            The capacity that is recorded of it, in bytes. It limits runs with a fault alone.
-        """
+        """Record a run once more under its limit, and say whether the journal had it."""
         kept = read_entry(self.journal, planned.run_id)
         wanted = (self.fingerprint_of(planned), planned.draw, capacity)
         columns = ("fingerprint", "draw", "capacity_bytes")

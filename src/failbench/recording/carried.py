@@ -41,11 +41,6 @@ def carry_over(
 
     What was compared is written first: without it nobody could tell why fingerprints changed.
     Runs whose fingerprints have changed since they were read keep them.
-
-    Raises
-    ------
-    BadInputError
-        If a file cannot be read or written.
     """
     path = folder / CARRIED
     rows = pl.concat([read_carried(path), carried_rows(repeated, len(outdated), seed)])
@@ -79,13 +74,7 @@ def carried_rows(repeated: Sequence[Repeated], candidates: int, seed: int) -> pl
 
 
 def read_carried(path: Path) -> pl.DataFrame:
-    """What was compared before; no rows where there is no file.
-
-    Raises
-    ------
-    BadInputError
-        If the file is no table of these columns.
-    """
+    """What was compared before; no rows where there is no file."""
     if not path.exists():
         return CARRIED_SCHEMA.to_frame()
     try:

@@ -35,19 +35,7 @@ _PLANNED = (
 
 @dataclass(frozen=True)
 class Candidate:
-    """A recorded run whose fingerprint is not the one that the code of today gives it.
-
-    Attributes
-    ----------
-    planned
-        The run in the plan of today.
-    setting
-        Its setting.
-    stored
-        Its row in the table of runs.
-    fingerprint
-        That of today.
-    """
+    """A recorded run whose fingerprint is not the one that the code of today gives it."""
 
     planned: PlannedRun
     setting: Setting
@@ -80,23 +68,6 @@ def candidates(
     """The runs of a setting whose fingerprints may be carried over, by id.
 
     Runs that the plan of today does not have are none.
-
-    Parameters
-    ----------
-    campaign
-        Of the setting.
-    runs
-        What is recorded, of any setting.
-    excepted
-        Ids of scenarios whose runs with the fault are left out, those with a remedy among them.
-    file
-        Where the runs are from, for error messages.
-
-    Raises
-    ------
-    BadInputError
-        If a candidate was recorded with other versions or on another corpus than there are now,
-        or was planned otherwise: then it is another run.
     """
     rows = {row["run_id"]: row for row in runs.to_dicts()}
     outdated = [
@@ -190,19 +161,7 @@ def repeat(
     show: Callable[[Progress, Repeated], None],
     stop: threading.Event,
 ) -> list[Repeated]:
-    """Record a sample again and compare it with what is stored, in the order of the sample.
-
-    Parameters
-    ----------
-    campaigns
-        Of each setting; their journals keep what an interruption leaves.
-    known
-        What is stored.
-    show
-        Called after every run.
-    stop
-        Begins no further run once it is set; the result is then of those that were begun.
-    """
+    """Record a sample again and compare it with what is stored, in the order of the sample."""
     for campaign in campaigns.values():
         campaign.start()
     steps = known.steps.join(

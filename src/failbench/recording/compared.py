@@ -42,17 +42,7 @@ _LINE_NUMBER = re.compile(r", line \d+")
 
 @dataclass(frozen=True)
 class Difference:
-    """The first value in which two recordings of a run differ.
-
-    Attributes
-    ----------
-    column
-        Of the tables of runs or steps.
-    step
-        None for a column of runs.
-    stored, again
-        The value that is stored, and the one that was recorded again.
-    """
+    """The first value in which two recordings of a run differ."""
 
     column: str
     step: int | None
@@ -67,21 +57,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What a comparison of two recordings of a run covered, and what it came to.
-
-    Attributes
-    ----------
-    steps_compared
-        How many steps were held against each other, from the first.
-    length_difference
-        Steps that the new recording is longer.
-    same_message, same_traceback
-        Whether the error's message is equal, and its traceback but for numbers of lines; None
-        where neither recording has one. They are reported: a traceback names lines of the loop,
-        and which allocation fails first depends on readings of memory.
-    difference
-        The first difference, or None where the two are equal.
-    """
+    """What a comparison of two recordings of a run covered, and what it came to."""
 
     steps_compared: int
     length_difference: int

@@ -129,13 +129,7 @@ def _build() -> dict[str, object]:
 
 
 def load_corpus(cache: Path) -> Corpus:
-    """Load the corpus from a cache file, making that file first if it is not there.
-
-    Parameters
-    ----------
-    cache
-        Path of a JSON file. Its content depends on the interpreter's release alone.
-    """
+    """Load the corpus from a cache file, making that file first if it is not there."""
     if not cache.exists():
         cache.parent.mkdir(parents=True, exist_ok=True)
         partial = cache.with_name(f".{cache.name}.{os.getpid()}")

@@ -15,11 +15,6 @@ def corpus_cache(folder: Path) -> Path:
 
     A cache under a fixed name once outlived a change of the code that made it, and 500 runs were
     recorded on a corpus that could not be made again; so other code uses another file.
-
-    Parameters
-    ----------
-    folder
-        Working folder of campaigns.
     """
     makers = (corpus_code(), platform.python_version(), version("tokenizers"))
     return folder / f"corpus-{hashlib.sha256(' '.join(makers).encode()).hexdigest()[:12]}.json"

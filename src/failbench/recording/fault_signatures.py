@@ -28,13 +28,7 @@ _IS_A: Mapping[str, Callable[[object], bool]] = {
 
 
 def signatures_in(path: Path) -> dict[str, inspect.Signature | None]:
-    """Signatures of the functions that a module marks with ``@fault``.
-
-    Raises
-    ------
-    BadInputError
-        If the file cannot be read, is not Python, or marks two functions of one name.
-    """
+    """Signatures of the functions that a module marks with ``@fault``."""
     try:
         module = ast.parse(path.read_text(encoding="utf-8"))
     except (OSError, SyntaxError, ValueError) as error:
@@ -114,21 +108,6 @@ def refuse_unusable_faults(
 
     Such a run would end in an error at once, and pass for the crash of a fault of the kind
     ``start_crash``.
-
-    Parameters
-    ----------
-    scenarios
-        Those that are to be recorded or checked.
-    folder
-        Where their files lie.
-    signatures
-        Of the package's faults and of all others that are known.
-
-    Raises
-    ------
-    BadInputError
-        If a fault is not known, or a parameter is unknown, missing or of another type; it names
-        the file and the field.
     """
     for scenario in scenarios:
         _refuse_unusable(scenario.fault, file_of(scenario, folder), "fault", signatures)
@@ -140,13 +119,7 @@ def refuse_unusable_remedies(
     place: Path,
     signatures: Signatures,
 ) -> None:
-    """Refuse remedies, of a file of parameters, that replace the fault by one of no use.
-
-    Raises
-    ------
-    BadInputError
-        Where :func:`refuse_unusable_faults` would.
-    """
+    """Refuse remedies, of a file of parameters, that replace the fault by one of no use."""
     for scenario in scenarios:
         for name, remedy in remedies.items():
             if remedy.fault is not None and remedy.run.partition("-")[0] == scenario.id:

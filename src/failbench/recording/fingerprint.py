@@ -174,13 +174,7 @@ def _define(
 
 @cache
 def fault_code(name: str) -> str:
-    """Hash of a fault's function and of everything in the fault modules that it calls.
-
-    Raises
-    ------
-    BadInputError
-        If there is no such fault.
-    """
+    """Hash of a fault's function and of everything in the fault modules that it calls."""
     definitions = _fault_definitions()
     places = [place for place in definitions if place[1] == name]
     if not places:
@@ -210,13 +204,6 @@ def outside_fault_codes(path: Path, names: Iterable[str]) -> dict[str, str]:
 
     Each covers the function and everything that it calls within its module, and nothing of the
     package's faults, whose hashes do not change with it.
-
-    Parameters
-    ----------
-    path
-        The module's file.
-    names
-        Functions that it defines at its top level.
     """
     definitions: Definitions = {}
     for node in _module(path).body:
@@ -246,21 +233,7 @@ def fingerprint(
     remedy: Mapping[str, Any] | None = None,
     outside: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
-    """Fingerprint of a run.
-
-    Parameters
-    ----------
-    ranges, optimizer
-        Ranges of its nominal configuration; of the learning rates only its optimizer's.
-    declaration
-        The injected fault; None for twins and successful runs.
-    provenance
-        Values of the columns in :data:`PROVENANCE`.
-    remedy
-        The changes to a failing run that is recorded again with a remedy.
-    outside
-        :func:`outside_fault_codes` of the faults that are not part of the package.
-    """
+    """Fingerprint of a run."""
     parts: dict[str, Any] = {
         "loop": loop_code(provenance["device"]),
         "ranges": ranges.model_dump(mode="json", exclude={"learning_rate"}),

@@ -36,15 +36,7 @@ CHILD: Final = "failbench.recording.instrumented"
 
 @dataclass(frozen=True)
 class Unit:
-    """A pair of recorded runs.
-
-    Attributes
-    ----------
-    twin, failure
-        Their plans, of the draw that was recorded.
-    twin_entry, failure_entry
-        What was recorded of them.
-    """
+    """A pair of recorded runs."""
 
     twin: PlannedRun
     twin_entry: JournalEntry
@@ -71,15 +63,7 @@ def units_of(campaign: Campaign) -> Iterator[Unit]:
 
 
 class InsideRecording:
-    """Records what the peer says of the pairs of a campaign.
-
-    Parameters
-    ----------
-    campaign
-        Has the plan, knows the runs, and ends the recording when it is stopped.
-    path
-        Table of answers; those of the same run, version and code are kept.
-    """
+    """Records what the peer says of the pairs of a campaign."""
 
     def __init__(self, campaign: Campaign, path: Path) -> None:
         self._campaign = campaign
@@ -96,24 +80,7 @@ class InsideRecording:
         pairs: int | None = None,
         scenarios: Sequence[str] = (),
     ) -> pl.DataFrame:
-        """Record what is missing, and write the table after every pair.
-
-        Parameters
-        ----------
-        workers
-            Pairs at the same time.
-        show
-            Told the number of done and of planned pairs.
-        pairs
-            How many of the plan, from its beginning; all unless given.
-        scenarios
-            Of which alone; of all unless given.
-
-        Returns
-        -------
-        polars.DataFrame
-            The table, rows of ``default_plus_plus.ANSWER_SCHEMA``.
-        """
+        """Record what is missing, and write the table after every pair."""
         chosen = [
             unit
             for unit in units_of(self._campaign)

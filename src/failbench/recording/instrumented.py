@@ -31,15 +31,7 @@ by default compares epochs 1, 4, 7 and 10; and whole periods of our validation."
 
 
 class InstrumentedRun(TrainingRun):
-    """A training run that calls the peer's extractor at every step.
-
-    Parameters
-    ----------
-    features
-        File for what the extractor returns when the training is over.
-    parts
-        Those of the run itself.
-    """
+    """A training run that calls the peer's extractor at every step."""
 
     def __init__(self, *, features: Path, **parts: Any) -> None:
         super().__init__(**parts)
@@ -132,13 +124,7 @@ def additive(visible: Tensor) -> Tensor:
 
 @dataclass(frozen=True)
 class WatchedTraining:
-    """The child's side of a run that is watched.
-
-    Attributes
-    ----------
-    folder
-        For files of features, which are called like their runs.
-    """
+    """The child's side of a run that is watched."""
 
     folder: str
 

@@ -25,13 +25,7 @@ def _path(folder: Path, run_id: str) -> Path:
 
 
 def write_entry(folder: Path, entry: JournalEntry) -> None:
-    """Write an entry atomically.
-
-    Raises
-    ------
-    BadInputError
-        If there is no space left; existing entries are kept.
-    """
+    """Write an entry atomically."""
     content = json.dumps({"run": entry.run, "steps": entry.steps}).encode()
     write_atomically(
         _path(folder, entry.run["run_id"]),
@@ -41,13 +35,7 @@ def write_entry(folder: Path, entry: JournalEntry) -> None:
 
 
 def read_entry(folder: Path, run_id: str) -> JournalEntry | None:
-    """Read an entry, or None if the run was not recorded here.
-
-    Raises
-    ------
-    BadInputError
-        If the file is not a journal entry.
-    """
+    """Read an entry, or None if the run was not recorded here."""
     path = _path(folder, run_id)
     if not path.exists():
         return None

@@ -82,19 +82,7 @@ class StepRow:
 
 
 class TrainingRun:
-    """One training run: its settings, its generators, and the parts that faults may replace.
-
-    Parameters
-    ----------
-    capacity_bytes
-        Memory capacity above the baseline; None for healthy runs.
-    scratch
-        A folder for this run.
-    hold
-        Announces the action of an outside agent to the supervisor, and waits for its answer.
-    monitor
-        Watches the run.
-    """
+    """One training run: its settings, its generators, and the parts that faults may replace."""
 
     def __init__(
         self,

@@ -13,11 +13,6 @@ class MemoryMeter:
     """Reads VmData above a baseline, the quantity that ``RLIMIT_DATA`` limits.
 
     The baseline is the memory of the process when the meter is made.
-
-    Attributes
-    ----------
-    capacity_bytes
-        The limit above the baseline that was set last; None if none was.
     """
 
     def __init__(self) -> None:

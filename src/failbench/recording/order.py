@@ -36,19 +36,7 @@ class RunOrder:
 
 @dataclass(frozen=True)
 class Line:
-    """The connections between a child and the campaign.
-
-    Attributes
-    ----------
-    channel
-        Reports go up; the answer to a hold comes down.
-    lifeline
-        The campaign asks about a run that has hung; it breaks when the campaign dies.
-    scratch
-        A folder for this run, which the campaign removes.
-    log
-        Where a monitor of this run writes, outside of that folder; the campaign removes it too.
-    """
+    """The connections between a child and the campaign."""
 
     channel: Connection
     lifeline: Connection

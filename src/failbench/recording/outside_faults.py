@@ -27,17 +27,7 @@ from failbench.scenarios import Scenario
 
 @dataclass(frozen=True)
 class FaultModule:
-    """A module with faults.
-
-    Attributes
-    ----------
-    name
-        What it is imported as.
-    path
-        Its file, absolute.
-    by_path
-        Whether it was given as a file, and need not be importable by its name.
-    """
+    """A module with faults."""
 
     name: str
     path: Path
@@ -52,17 +42,7 @@ class FaultModule:
 
 @dataclass(frozen=True)
 class OutsideFaults:
-    """The faults that modules outside the package add.
-
-    Attributes
-    ----------
-    modules
-        Where they are.
-    codes
-        Hash of each fault's code, by name; see :func:`fingerprint.outside_fault_codes`.
-    added
-        Their signatures, by name.
-    """
+    """The faults that modules outside the package add."""
 
     modules: tuple[FaultModule, ...] = ()
     codes: Mapping[str, str] = field(default_factory=dict)
@@ -91,19 +71,7 @@ class OutsideFaults:
 
 
 def read_outside_faults(names: Sequence[str]) -> OutsideFaults:
-    """Read the modules that are named, without importing them.
-
-    Parameters
-    ----------
-    names
-        Files that end in ``.py``, and importable modules.
-
-    Raises
-    ------
-    BadInputError
-        If a module is not there, is not Python or marks no fault, or if a fault has the name of
-        another.
-    """
+    """Read the modules that are named, without importing them."""
     modules, codes = [], dict[str, str]()
     added: dict[str, inspect.Signature | None] = {}
     for name in dict.fromkeys(names):
@@ -166,13 +134,7 @@ def _hides_another(path: Path) -> bool:
 
 
 def import_faults(modules: Sequence[FaultModule]) -> None:
-    """Import modules, which registers their faults.
-
-    Raises
-    ------
-    BadInputError
-        If a module cannot be imported, or replaces a fault of another.
-    """
+    """Import modules, which registers their faults."""
     from failbench.recording.faults import data, memory, optimization, registry, software, unknown
 
     assert all((data, memory, optimization, software, unknown))  # registered first
@@ -220,11 +182,6 @@ def refuse_unregistered_faults(scenarios: Sequence[Scenario], folder: Path) -> N
 
     What is read from source may differ from what is registered where a module does more than to
     mark functions.
-
-    Raises
-    ------
-    BadInputError
-        If a fault is not registered, or its parameters do not fit it.
     """
     from failbench.recording.faults.registry import find_fault
 

@@ -58,19 +58,7 @@ class RunsWanted(Record):
 
 
 class Remedy(Record):
-    """Changes to a failing run that is recorded again with its fault.
-
-    Attributes
-    ----------
-    run
-        The failing run's id.
-    clip_norm
-        Clipping threshold that replaces the nominal one; None keeps it.
-    learning_rate_factor
-        Factor on the nominal learning rate.
-    fault
-        Fault that replaces the run's fault, with its parameters; None keeps it.
-    """
+    """Changes to a failing run that is recorded again with its fault."""
 
     run: str
     clip_norm: float | None = Field(default=None, gt=0)
@@ -103,13 +91,7 @@ class RecordParams(Record):
         return tuple(SETTINGS[name] for name in self.settings)
 
     def wanted(self, setting: Setting) -> RunsWanted:
-        """How many runs a setting should have.
-
-        Raises
-        ------
-        BadInputError
-            If the setting is not named.
-        """
+        """How many runs a setting should have."""
         if setting.name not in self.settings:
             raise BadInputError(
                 "params.yaml",

@@ -13,13 +13,7 @@ from failbench.recording.loop import TrainingRun, row_record
 
 
 class Reports:
-    """The reports of one run, whichever of its threads makes them.
-
-    Parameters
-    ----------
-    channel
-        Goes up to the campaign.
-    """
+    """The reports of one run, whichever of its threads makes them."""
 
     def __init__(self, channel: Connection) -> None:
         self._channel = channel

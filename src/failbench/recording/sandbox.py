@@ -80,13 +80,7 @@ class RecorderError(Exception):
 
 
 def fork_server(more: Sequence[str] = ()) -> ForkServerContext:
-    """A fork server with torch and all faults imported: a run starts in well under a second.
-
-    Parameters
-    ----------
-    more
-        Modules of the package that it imports as well.
-    """
+    """A fork server with torch and all faults imported: a run starts in well under a second."""
     preloaded = [*_PRELOADED, *more]
     os.environ.update(_ENVIRONMENT)
     # The addresses of small objects change a memory reading by some hundred KiB. Where a process
@@ -117,23 +111,7 @@ def execute(
     wall_limit_seconds: float,
     target: Callable[[RunOrder, Line], None] = train,
 ) -> RunReport:
-    """Execute one run in a child process and return its reports.
-
-    Parameters
-    ----------
-    hang_seconds
-        A child that sends nothing for this long counts as hung, and is killed.
-    wall_limit_seconds
-        A child that runs for longer than this is an error of the recorder.
-    target
-        The function that the child calls with the order and its end of the line.
-
-    Raises
-    ------
-    RecorderError
-        If the child ended without footer, error or signal, passed the wall limit, or refused the
-        order itself, which is no failure of the training.
-    """
+    """Execute one run in a child process and return its reports."""
     channel, far_channel = context.Pipe(duplex=True)
     far_lifeline, near_lifeline = context.Pipe(duplex=False)
     scratch = tempfile.TemporaryDirectory(prefix="failbench-run-", ignore_cleanup_errors=True)
@@ -255,14 +233,7 @@ def _act(content: dict[str, Any], order: RunOrder, pid: int | None, channel: Con
 
 
 def require_recording_extra(device: str = "cpu") -> None:
-    """Refuse to record without the libraries that the extra ``record`` brings, or the device.
-
-    Raises
-    ------
-    BadInputError
-        Naming the library that is missing and the command that installs it, or saying that there
-        is no GPU: every run would fail for that reason, and be recorded as if it had failed.
-    """
+    """Refuse to record without the libraries that the extra ``record`` brings, or the device."""
     for name in ("torch", "transformers", "tokenizers"):
         try:
             __import__(name)

@@ -14,26 +14,14 @@ Unit = TypeVar("Unit")
 
 @dataclass(frozen=True)
 class Shard:
-    """One of the parts of a plan, counted from one.
-
-    Parameters
-    ----------
-    number, count
-        Which part it is, of how many.
-    """
+    """One of the parts of a plan, counted from one."""
 
     number: int
     count: int
 
     @classmethod
     def parse(cls, text: str) -> Shard:
-        """Read ``I/N``, as in 2/4.
-
-        Raises
-        ------
-        BadInputError
-            If it is of another form, or there is no such part.
-        """
+        """Read ``I/N``, as in 2/4."""
         numbers = re.fullmatch(r"(\d+)/(\d+)", text)
         shard = cls(int(numbers[1]), int(numbers[2])) if numbers else None
         if shard is None or not 1 <= shard.number <= shard.count:

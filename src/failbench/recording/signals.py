@@ -54,20 +54,7 @@ LOOKS_AHEAD: Final = (0, 10)
 
 @dataclass(frozen=True)
 class Unit:
-    """A run to be monitored.
-
-    Attributes
-    ----------
-    planned
-        Its plan.
-    entry
-        What was recorded of it without a monitor, or of the run that it is a variant of.
-    limit
-        Its memory limit; None for healthy runs.
-    looked_at
-        The step at which the run fails, its pair fails, or a run without a fault would begin to: a
-        log that is read there holds the last steps before it, and one that is read later does not.
-    """
+    """A run to be monitored."""
 
     planned: PlannedRun
     entry: JournalEntry
@@ -107,39 +94,13 @@ def monitor_code() -> str:
 
 
 def signals_fingerprint(run_fingerprint: str, level: Level) -> str:
-    """Fingerprint of what a monitor measures in a run.
-
-    Parameters
-    ----------
-    run_fingerprint
-        Of the run itself.
-    level
-        What is measured.
-    """
+    """Fingerprint of what a monitor measures in a run."""
     text = f"{run_fingerprint} {monitor_code()} {level} {LOOKS_AHEAD}"
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 class SignalRecording:
-    """Records the signals of the runs of a campaign.
-
-    Parameters
-    ----------
-    campaign
-        Has the plan, and knows the runs.
-    level
-        What is measured.
-    known
-        Signals that were recorded before; those of today's code are kept.
-    from_start
-        Whether to record, in place of all runs, a variant of each failing run of the first seed
-        whose fault begins in mid-run: with the fault on from step 0.
-
-    Attributes
-    ----------
-    journal
-        Folder of what is recorded and not in the tables yet.
-    """
+    """Records the signals of the runs of a campaign."""
 
     def __init__(
         self,
@@ -160,18 +121,7 @@ class SignalRecording:
     def record(
         self, workers: int, show: Callable[[int, int, int], None], shard: Shard = WHOLE
     ) -> Monitored:
-        """Record what is missing; return what is recorded beside the signals known before.
-
-        Parameters
-        ----------
-        workers
-            Runs at the same time.
-        show
-            Is called with the number of finished runs, how many of these were recorded before, and
-            the number of all.
-        shard
-            The part to record.
-        """
+        """Record what is missing; return what is recorded beside the signals known before."""
         units = [*self._units(shard)]
         if self._from_start:
             units = [unit.from_start() for unit in units if _begins_later_in_the_first_seed(unit)]

@@ -13,15 +13,7 @@ Unit = TypeVar("Unit")
 def for_each(
     units: Iterable[Unit], action: Callable[[Unit], None], workers: int, stop: threading.Event
 ) -> None:
-    """Apply an action to each unit on several threads; the first error ends all of it.
-
-    Parameters
-    ----------
-    workers
-        Number of threads.
-    stop
-        No unit is begun once it is set, as an error does.
-    """
+    """Apply an action to each unit on several threads; the first error ends all of it."""
     remaining = iter(units)
     with ThreadPoolExecutor(workers) as pool:
         running: set[Future[None]] = set()

@@ -39,13 +39,7 @@ def detected(entry: JournalEntry, limits: HealthyLimits, params: DetectorParams)
 
 
 def tables_of(entries: Sequence[JournalEntry], params: DetectorParams) -> Telemetry:
-    """The two tables of a setting's runs, its successes among them, with a verdict on each.
-
-    Raises
-    ------
-    BadInputError
-        If an entry has a value for a column that the tables lack.
-    """
+    """The two tables of a setting's runs, its successes among them, with a verdict on each."""
     for entry in entries:
         refuse_unknown(entry)
     limits = limits_of(entries, params)
@@ -67,13 +61,7 @@ def steps_of(entry: JournalEntry) -> pl.DataFrame:
 
 
 def refuse_unknown(entry: JournalEntry) -> None:
-    """Refuse an entry that has a value for a column that the tables lack.
-
-    Raises
-    ------
-    BadInputError
-        Naming the columns.
-    """
+    """Refuse an entry that has a value for a column that the tables lack."""
     columns = {*entry.run} - {*RUN_SCHEMA} | set().union(*entry.steps) - {*STEP_SCHEMA}
     if columns:
         raise BadInputError(

@@ -12,21 +12,7 @@ from failbench.rendering.shape import LogShape
 
 @dataclass(frozen=True)
 class Entry:
-    """What is logged after a step.
-
-    Attributes
-    ----------
-    index
-        Position of the step in the run.
-    step
-        Its number, counted from 0.
-    epoch
-        How often the data were seen after it.
-    values
-        The signals that are logged; empty where only a validation is.
-    validation
-        Loss on held-out data, None where none is logged.
-    """
+    """What is logged after a step."""
 
     index: int
     step: int
@@ -36,13 +22,7 @@ class Entry:
 
 
 def entries(run: LoggedRun, shape: LogShape, first: int = 0) -> Iterator[Entry]:
-    """The entries of a log, in their order.
-
-    Parameters
-    ----------
-    first
-        By which number of the first step a loop counts: it logs the multiples of ``every``.
-    """
+    """The entries of a log, in their order."""
     columns = [(name, run.signals[name]) for name in shape.signals]
     for index, step in enumerate(run.steps):
         validation = run.validation[index] if shape.validation else None

@@ -61,23 +61,5 @@ def rendered(
     shape: LogShape,
     rng: np.random.Generator,
 ) -> dict[str, bytes]:
-    """The files that a log of a run consists of.
-
-    Parameters
-    ----------
-    run
-        What could be logged.
-    format
-        One of ``FORMATS``.
-    shape
-        What of it, drawn for this format (:func:`failbench.rendering.shape.draw_shape`).
-    rng
-        Draws names, places and numbers of processes: the same generator gives the same bytes.
-
-    Returns
-    -------
-    dict
-        Contents by name, relative to the run's folder; none where the library had not yet written
-        anything, as before a first checkpoint.
-    """
+    """The files that a log of a run consists of."""
     return RENDERERS[format](run, shape, rng)

@@ -24,17 +24,7 @@ _ANY: Final = "*"
 
 @dataclass(frozen=True)
 class Frame:
-    """A call on the stack.
-
-    Attributes
-    ----------
-    file
-        Relative: to the user's project, to the folder of packages, or to that of Python.
-    line, function
-        Where in it.
-    source, marks
-        The line as it stands there and the marks below it; empty where they are not shown.
-    """
+    """A call on the stack."""
 
     file: str
     line: int
@@ -45,15 +35,7 @@ class Frame:
 
 @dataclass(frozen=True)
 class Traceback:
-    """An exception with the frames that it passed, the outermost first.
-
-    Attributes
-    ----------
-    frames
-        In which no name of the recorder occurs.
-    error
-        Class and message, in lines.
-    """
+    """An exception with the frames that it passed, the outermost first."""
 
     frames: tuple[Frame, ...]
     error: tuple[str, ...]
@@ -61,13 +43,7 @@ class Traceback:
 
 @lru_cache(maxsize=1024)
 def neutral_traceback(text: str) -> Traceback:
-    """Read a recorded traceback.
-
-    Parameters
-    ----------
-    text
-        As Python prints it, with paths relative to the folders of packages and of Python.
-    """
+    """Read a recorded traceback."""
     frames: list[Frame] = []
     ours: list[bool] = []
     error: list[str] = []

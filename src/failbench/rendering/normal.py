@@ -25,11 +25,6 @@ def rendered_log(
 
     A single file is read by itself, several as a folder. Where nothing was written, or nothing
     that can be read, the log is empty.
-
-    Parameters
-    ----------
-    run, format, shape, rng
-        As :func:`failbench.rendering.formats.rendered` takes them.
     """
     return read_files(rendered(run, format, shape, rng))
 

@@ -21,15 +21,7 @@ _MEBIBYTE: Final = 2**20
 def own_lines(
     run: LoggedRun, shape: LogShape, names: dict[str, str], sign: str, separator: str
 ) -> list[str]:
-    """A line for each entry.
-
-    Parameters
-    ----------
-    sign
-        Between a name and its value.
-    separator
-        Between one pair and the next. Of bars, another stands at either end.
-    """
+    """A line for each entry."""
     text = shown(shape.digits)
     memory = names["memory"]
     lines = []

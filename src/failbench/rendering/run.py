@@ -24,18 +24,7 @@ _COLUMNS: Final[tuple[tuple[str, SignalName], ...]] = (
 
 @dataclass(frozen=True)
 class Ending:
-    """How a run ended, as far as a log could say.
-
-    Attributes
-    ----------
-    kind
-        It went on to its planned end, raised an exception, was killed, or fell silent: it hangs,
-        or somebody looks at its log while it runs.
-    traceback
-        Of an exception.
-    signal
-        Of a death, by name.
-    """
+    """How a run ended, as far as a log could say."""
 
     kind: EndingKind
     traceback: Traceback | None = None
@@ -44,26 +33,7 @@ class Ending:
 
 @dataclass(frozen=True)
 class LoggedRun:
-    """What a log could say of a run.
-
-    Attributes
-    ----------
-    steps
-        Numbers of the steps that came to their end, counted from 0.
-    signals
-        Value of each signal in each of these steps; None where there was none. Memory is in bytes,
-        throughput in tokens per second, perplexity the exponential of the loss.
-    validation
-        Loss on held-out data after a step, None between validations.
-    seconds, tokens
-        What each step took.
-    sequences
-        Of a batch, as it was planned.
-    steps_per_epoch, planned_steps
-        How long an epoch is, and how long the run was meant to be.
-    ending
-        How it ended.
-    """
+    """What a log could say of a run."""
 
     steps: tuple[int, ...]
     signals: Mapping[SignalName, Sequence[float | None]]
@@ -83,16 +53,6 @@ def logged_run(
 
     A loop logs a step when it is over, so that the step in which an exception was raised is not
     among those that are logged, nor one in which a run was killed or hung.
-
-    Parameters
-    ----------
-    telemetry_run
-        A row of ``telemetry.RUN_SCHEMA``.
-    steps
-        Its steps, rows of ``telemetry.STEP_SCHEMA`` in their order.
-    last_step
-        The last step that is told of; None for all. Where the run went on beyond it, the log is
-        that of a run that is still under way.
     """
     under_way = False
     if last_step is not None:

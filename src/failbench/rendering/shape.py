@@ -53,21 +53,7 @@ DIGITS: Final = (3, 4, 6, 0)
 
 @dataclass(frozen=True)
 class Format:
-    """What a format can have.
-
-    Attributes
-    ----------
-    name
-        By which it is asked for.
-    read_as
-        What readers call it.
-    terminal
-        Whether it is a terminal's output, in which an exception is seen.
-    always, may
-        Signals that it always has, and that it has if a user wants them.
-    every
-        Between how many steps it can be told to log.
-    """
+    """What a format can have."""
 
     name: str
     read_as: str
@@ -79,29 +65,7 @@ class Format:
 
 @dataclass(frozen=True)
 class LogShape:
-    """What is logged of a run, and how.
-
-    Attributes
-    ----------
-    signals
-        Which, in the order of ``SIGNALS``.
-    every
-        After how many steps.
-    validation
-        Whether the loss on held-out data is logged.
-    terminal
-        Whether the terminal's output lies beside a file of metrics.
-    ending
-        Whether the terminal's output has its end.
-    prefixed, coloured, bars
-        Whether lines have a rank before them, escapes around them, a progress bar between them.
-    digits
-        Behind the point, in loops of one's own; 0 for all.
-    style
-        How exceptions are shown.
-    kept, cut
-        Of a paste: lines before the error, and which part of the error is missing.
-    """
+    """What is logged of a run, and how."""
 
     signals: tuple[SignalName, ...]
     every: int
@@ -135,15 +99,7 @@ def formats() -> dict[str, Format]:
 
 
 def draw_shape(format: str, rng: np.random.Generator) -> LogShape:  # noqa: A002
-    """Draw what a user of a format logs.
-
-    Parameters
-    ----------
-    format
-        One of ``formats()``.
-    rng
-        Advanced by the same number of draws whatever is drawn.
-    """
+    """Draw what a user of a format logs."""
     known = formats()[format]
     chances = rng.random(len(SIGNALS) + 6)
     signals = tuple(
@@ -171,13 +127,7 @@ def draw_shape(format: str, rng: np.random.Generator) -> LogShape:  # noqa: A002
 
 
 def complete_shape(format: str) -> LogShape:  # noqa: A002
-    """All that a format can have, at every step, in all its digits, and with its end.
-
-    Parameters
-    ----------
-    format
-        One of ``formats()``.
-    """
+    """All that a format can have, at every step, in all its digits, and with its end."""
     known = formats()[format]
     can_have = {*known.always, *known.may}
     return LogShape(

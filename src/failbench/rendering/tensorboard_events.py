@@ -75,13 +75,7 @@ def tensorboard(run: LoggedRun, shape: LogShape, rng: np.random.Generator) -> di
 
 
 def scalar(tag: bytes, value: float, step: int, time: float) -> bytes:
-    """An ``Event`` with one ``simple_value``, in the encoding of Protocol Buffers.
-
-    Parameters
-    ----------
-    time
-        In seconds since 1970.
-    """
+    """An ``Event`` with one ``simple_value``, in the encoding of Protocol Buffers."""
     with np.errstate(over="ignore"):
         number = struct.pack("<f", float(np.float32(value)))
     inner = b"\x0a" + _varint(len(tag)) + tag + b"\x15" + number

@@ -21,13 +21,7 @@ _BAR: Final = 20
 def terminal(
     lines: list[str], run: LoggedRun, shape: LogShape, rng: np.random.Generator
 ) -> dict[str, bytes]:
-    """What a terminal showed of a run: the lines, then how it ended.
-
-    Parameters
-    ----------
-    lines
-        What the loop printed.
-    """
+    """What a terminal showed of a run: the lines, then how it ended."""
     noisy = with_noise(lines, run, shape, rng)
     return as_file([*noisy, *prefixed(ending_lines(run, shape, rng), shape)])
 
@@ -40,13 +34,7 @@ def as_file(lines: list[str]) -> dict[str, bytes]:
 def beside(
     run: LoggedRun, shape: LogShape, rng: np.random.Generator, lines: tuple[str, ...] = ()
 ) -> dict[str, bytes]:
-    """The terminal's output beside a file of metrics, if it was kept.
-
-    Parameters
-    ----------
-    lines
-        What the library prints of its own accord.
-    """
+    """The terminal's output beside a file of metrics, if it was kept."""
     shown = terminal(["Loading data", "Training starts", *lines], run, shape, rng)
     return shown if shape.terminal else {}
 

@@ -32,11 +32,6 @@ def history(run: LoggedRun, shape: LogShape, rounded: bool) -> Iterator[dict[str
     default, a loss that is not finite is not added to it: the mean of those before it since then
     is, so that losses that are all NaN are logged as 0. A run that came to its planned end has a
     summary as its last row.
-
-    Parameters
-    ----------
-    rounded
-        Whether the loss has four digits behind the point, as in version 4.
     """
     losses = run.signals["loss"]
     total, last, upto, whole = np.float32(0), 0, 0, 0.0

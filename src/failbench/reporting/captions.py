@@ -8,16 +8,17 @@ from typing import Final
 from failbench.reporting.labels import made_in_view
 
 SCALE_NOTE: Final = (
-    "Measured on small models: 3,403 runs on a CPU, 2 layers, 0.07 to 10 million parameters "
+    "Measured on small models: 3,403 runs on a CPU, 2 layers, 0.072 to 10 million parameters "
     "(median 0.20 million), a vocabulary of 512 tokens, 280 to 320 planned steps; the paper's "
     "models have 12 to 110 million parameters."
 )
-"""Beside every figure of the paper; a test holds it against the recordings."""
+"""Beside the page's figures; a test holds it against :func:`~.scope.scale_note` of all runs."""
 
 DEVELOPMENT_NOTE: Final = (
     "Methods on invariants rest on the last version of the monitor's rules, which was made with "
-    "these scenarios in view: what they reach is development. What earlier versions reached, the "
-    "first before its author had seen a run, is in paper/tables/monitor."
+    "these scenarios in view: what they reach is development. Version 1, by the author of the "
+    "faults, was frozen before any failing run had been recorded with the monitor; what it "
+    "reached, and version 2 on the half that it was not made on, is in paper/tables/monitor."
 )
 
 

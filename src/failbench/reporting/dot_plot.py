@@ -25,26 +25,7 @@ def dot_plot(
     scale: float = 100.0,
     heavy_above: Collection[str] = (),
 ) -> None:
-    """Draw values with their intervals along the horizontal axis, the first row on top.
-
-    Parameters
-    ----------
-    axes
-        Where to draw; row i is at i of the vertical axis.
-    points
-        ``row``, ``mark``, ``value``, ``ci_low`` and ``ci_high``, the bounds null where there is no
-        interval. What is no key of ``rows`` and ``marks`` is not drawn.
-    rows
-        Labels by row, in order.
-    marks
-        Looks by mark, in the order in which they stand below one another within a row.
-    spread
-        Share of a row that its marks take; 0 sets them all on its middle.
-    scale
-        What values and bounds are multiplied by: rates become percent.
-    heavy_above
-        Rows that a heavier line sets apart from those above.
-    """
+    """Draw values with their intervals along the horizontal axis, the first row on top."""
     positions = {row: position for position, row in enumerate(rows)}
     offsets = np.linspace(-spread / 2, spread / 2, len(marks)) if len(marks) > 1 else np.zeros(1)
     for (name, mark), offset in zip(marks.items(), offsets, strict=True):
@@ -89,22 +70,7 @@ def dot_panels(
     heavy_above: Collection[str] = (),
     guide: bool = True,
 ) -> list[Axes]:
-    """A dot plot per condition, side by side, over the same rows.
-
-    Parameters
-    ----------
-    figure
-        Which the panels fill.
-    points
-        As :func:`dot_plot` takes them, and ``panel``.
-    rows, marks, spread, heavy_above
-        As :func:`dot_plot` takes them.
-    panels
-        Titles by panel, from the left.
-    guide
-        Repeat the value of the first panel in the others as a grey line, in rows with one value, so
-        that a change is seen without looking to and fro.
-    """
+    """A dot plot per condition, side by side, over the same rows."""
     grid = list(figure.subplots(1, len(panels), sharex=True, sharey=True, squeeze=False)[0])
     first = points.filter(pl.col("panel") == next(iter(panels)), pl.col("mark").is_in(list(marks)))
     guides = {

@@ -63,11 +63,6 @@ def method_label(method: str) -> str:
 
     >>> method_label("random_forest"), method_label("llm_qwen_7b")
     ('Random forest', 'qwen 7b')
-
-    Raises
-    ------
-    BadInputError
-        If it has no label.
     """
     if method not in METHOD_LABELS and is_language_model(method):
         return method.removeprefix(OTHER_MODELS_PREFIX).replace("_", " ")
@@ -92,11 +87,6 @@ def reads_label(method: str) -> str:
     ('features, error text', 'features', 'error text, step series')
     >>> reads_label("llm_mistral_7b_monitored")
     'error text, step series, invariants, ending'
-
-    Raises
-    ------
-    BadInputError
-        If it is no method of the catalogue.
     """
     method_label(method)
     entry = ENTRIES.get(method) or ENTRIES[PAPER_MODELS[0]]

@@ -25,13 +25,7 @@ from failbench.reporting.style import (
 
 @dataclass(frozen=True)
 class MethodStyle(Mark):
-    """How every figure shows one method; no two have the same marker.
-
-    Attributes
-    ----------
-    line
-        Which of the methods of its colour it is, where a line shows it.
-    """
+    """How every figure shows one method; no two have the same marker."""
 
     line: LineStyleType = "-"
 
@@ -85,11 +79,6 @@ def method_styles(methods: Iterable[str]) -> dict[str, MethodStyle]:
 
     Language models that were added to ``params.yaml`` come last, each with a marker of its own as
     far as there are any.
-
-    Raises
-    ------
-    BadInputError
-        If a method has no label.
     """
     names = set(methods)
     known = {name: style for name, style in METHOD_STYLES.items() if name in names}

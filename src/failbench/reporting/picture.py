@@ -37,22 +37,7 @@ LEADING: Final = 1.25
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure that is yet to be drawn.
-
-    Attributes
-    ----------
-    title
-        What the figure shows, as a sentence without a full stop whose numbers come from what is
-        drawn; it stands above the figure.
-    description
-        What is drawn, for those who cannot see it.
-    width
-        ``FULL_WIDTH`` or ``HALF_WIDTH`` of :mod:`failbench.reporting.style`, inches.
-    height
-        Of all but the title, inches.
-    draw
-        Fills an empty figure; called under the project's style.
-    """
+    """A figure that is yet to be drawn."""
 
     title: str
     description: str
@@ -102,21 +87,7 @@ def wrapped(text: str, width: float) -> list[str]:
 def legend_outside(
     figure: Figure, handles: Sequence[Artist], *, above: bool = True, columns: int, **look: Any
 ) -> Legend:
-    """A legend above or below all panels, which make room for it.
-
-    Parameters
-    ----------
-    figure
-        As :meth:`Picture.figure` hands it to ``draw``.
-    handles
-        What it names, each with a label.
-    above
-        False for a legend at the lower edge.
-    columns
-        Entries beside one another.
-    look
-        Further keywords of matplotlib's legends.
-    """
+    """A legend above or below all panels, which make room for it."""
     engine = figure.get_layout_engine()
     assert isinstance(engine, ConstrainedLayoutEngine)  # pictures have one
     left, bottom, width, height = engine.get()["rect"]

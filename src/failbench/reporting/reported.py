@@ -189,13 +189,7 @@ class Reported(Record):
 
 
 def reported_number(reported: Reported, claim: str) -> float:
-    """The value of a claim that is a single number.
-
-    Raises
-    ------
-    BadInputError
-        If there is no such claim, or its value is a list.
-    """
+    """The value of a claim that is a single number."""
     stated = reported.claims.get(claim)
     if stated is None or isinstance(stated.value, tuple):
         raise BadInputError(
@@ -208,13 +202,7 @@ def reported_number(reported: Reported, claim: str) -> float:
 
 
 def reported_accuracies(reported: Reported) -> dict[str, float]:
-    """Accuracy by method: those of Table 1, and of hybrids where they are claimed.
-
-    Raises
-    ------
-    BadInputError
-        If the claim about a hybrid is missing.
-    """
+    """Accuracy by method: those of Table 1, and of hybrids where they are claimed."""
     of_table = {method: row.accuracy for method, row in reported.tables.methods.rows.items()}
     of_claims = {
         method: reported_number(reported, claim) for method, claim in REPORTED_HYBRIDS.items()

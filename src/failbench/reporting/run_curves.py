@@ -16,13 +16,7 @@ SIGNIFICANT_DIGITS = 5
 
 
 def pairs(telemetry: Telemetry) -> pl.DataFrame:
-    """Each failing run, with the id of its twin.
-
-    Returns
-    -------
-    pl.DataFrame
-        The columns of ``RUN_SCHEMA`` and ``twin`` (null where no twin was recorded), by ``run_id``.
-    """
+    """Each failing run, with the id of its twin."""
     twins = telemetry.runs.filter(pl.col("kind") == "twin").select(
         pl.col("twin_of").alias("run_id"), pl.col("run_id").alias("twin")
     )
@@ -31,28 +25,7 @@ def pairs(telemetry: Telemetry) -> pl.DataFrame:
 
 
 def run_curves(telemetry: Telemetry, run_id: str) -> pl.DataFrame:
-    """Every signal of one failing run, of its twin, and of the run with each remedy.
-
-    Parameters
-    ----------
-    telemetry
-        Must hold the run and its twin.
-    run_id
-        The failing run.
-
-    Returns
-    -------
-    pl.DataFrame
-        Keyed by (``role``, ``step``), ``role`` being ``failing``, ``twin`` or the name of a remedy
-        with which the failing run was recorded once more: ``loss`` and
-        ``validation_loss`` (nats a token), ``learning_rate``, ``perplexity`` on held-out data,
-        ``gradient_norm``, ``memory`` (fraction of capacity) and ``tokens_per_second``.
-
-    Raises
-    ------
-    BadInputError
-        If there is no such failing run, or it has no twin.
-    """
+    """Every signal of one failing run, of its twin, and of the run with each remedy."""
     pair = pairs(telemetry).filter(pl.col("run_id") == run_id)
     if pair.height == 0 or pair["twin"][0] is None:
         raise BadInputError(
@@ -80,21 +53,7 @@ def run_curves(telemetry: Telemetry, run_id: str) -> pl.DataFrame:
 
 
 def sheet_curves(telemetry: Telemetry, every: int) -> pl.DataFrame:
-    """Loss and memory of every failing run and of its twin.
-
-    Parameters
-    ----------
-    telemetry
-        At most one failing run per scenario.
-    every
-        Keep each ``every``-th step, and the last one of each run.
-
-    Returns
-    -------
-    pl.DataFrame
-        Keyed by (``scenario``, ``role``, ``step``): ``loss`` (nats a token) and ``memory``
-        (fraction of capacity).
-    """
+    """Loss and memory of every failing run and of its twin."""
     curves = _with_memory(telemetry, _roles(pairs(telemetry)))
     last = pl.col("step") == pl.col("step").max().over("run_id")
     return (
@@ -106,18 +65,7 @@ def sheet_curves(telemetry: Telemetry, every: int) -> pl.DataFrame:
 
 
 def sheet_runs(telemetry: Telemetry, scenarios: Sequence[Scenario]) -> pl.DataFrame:
-    """What the gallery says of each failing run.
-
-    Returns
-    -------
-    pl.DataFrame
-        ``scenario, category, outcome, onset_step, failure_step``, by category and scenario.
-
-    Raises
-    ------
-    BadInputError
-        If a run's scenario is not among ``scenarios``.
-    """
+    """What the gallery says of each failing run."""
     categories = {scenario.id: scenario.category for scenario in scenarios}
     failing = pairs(telemetry)
     for run_id, scenario in failing.select("run_id", "scenario").iter_rows():

@@ -77,17 +77,7 @@ PANELS = (
 def dashboard_picture(
     curves: pl.DataFrame, *, title: str, onset_step: int | None, failure_step: int
 ) -> Picture:
-    """Six signals of a failing run over those of its twin.
-
-    Parameters
-    ----------
-    curves
-        As :func:`failbench.reporting.run_curves.run_curves` returns them.
-    title
-        The finding.
-    onset_step, failure_step
-        The steps to mark; ``onset_step`` is None for a run without a fault.
-    """
+    """Six signals of a failing run over those of its twin."""
     return Picture(
         title,
         "Six panels over the steps of training: loss, learning rate, perplexity, gradient norm, "
@@ -122,20 +112,7 @@ def _dashboard(
 def gallery_picture(
     category: Category, runs: pl.DataFrame, curves: pl.DataFrame, *, setting: str
 ) -> Picture:
-    """Loss and memory of every failing run of a category, over its twin, on one sheet.
-
-    Parameters
-    ----------
-    category
-        Of the sheet.
-    runs
-        As :func:`failbench.reporting.run_curves.sheet_runs` returns them: a cell each, in their
-        order.
-    curves
-        As :func:`failbench.reporting.run_curves.sheet_curves` returns them.
-    setting
-        Architecture, optimizer and seed, in words.
-    """
+    """Loss and memory of every failing run of a category, over its twin, on one sheet."""
     of_category = runs.filter(pl.col("category") == category)
     outcomes = of_category["outcome"].value_counts().sort("count", "outcome", descending=True)
     counts = ", ".join(f"{count} {words(outcome)}" for outcome, count in outcomes.iter_rows())

@@ -15,13 +15,7 @@ from failbench.reporting.table import Table
 
 @dataclass(frozen=True)
 class Summary:
-    """A short table for the terminal.
-
-    Attributes
-    ----------
-    columns, rows
-        A row has a value per column; fractions get three decimals.
-    """
+    """A short table for the terminal."""
 
     columns: tuple[str, ...]
     rows: Sequence[Sequence[object]]
@@ -34,24 +28,7 @@ class Summary:
 
 @dataclass(frozen=True)
 class StudyReport:
-    """What a study publishes.
-
-    Attributes
-    ----------
-    metrics
-        Nested scalars; the study's file in ``data/metrics``.
-    points
-        By name of the file in ``data/plots``: what figures draw, published at six decimals. See
-        :func:`rounded`.
-    tables
-        Each in three languages, in the study's folder of ``paper/tables``.
-    figures
-        By name of the file in ``figures``; whoever publishes the report has them drawn.
-    summary
-        What the stage prints.
-    sentences
-        By name of the file in the study's folder of ``paper/tables``: markdown that is no table.
-    """
+    """What a study publishes."""
 
     metrics: Mapping[str, object] = field(default_factory=dict)
     points: Mapping[str, pl.DataFrame] = field(default_factory=dict)
@@ -69,13 +46,6 @@ def rounded(table: pl.DataFrame, *exact: str) -> pl.DataFrame:
 
     Figures and tables are made from the rounded values, so that whoever reads the published points
     draws the same.
-
-    Parameters
-    ----------
-    table
-        Any table.
-    exact
-        Columns that keep all their digits, because their unit is not that of a rate.
     """
     columns = FLOATS - pl.selectors.by_name(*exact, require_all=False) if exact else FLOATS
     return table.with_columns(columns.round(DECIMALS))

@@ -68,19 +68,7 @@ MARK: Final = BLACK
 
 @dataclass(frozen=True)
 class Mark:
-    """How one set of values is called and drawn.
-
-    Attributes
-    ----------
-    label
-        Its name in legends.
-    colour, marker
-        As matplotlib knows them.
-    fill
-        ``none`` for a hollow mark, ``left`` for one of which only the left half is filled.
-    size
-        Points.
-    """
+    """How one set of values is called and drawn."""
 
     label: str
     colour: str

@@ -25,14 +25,7 @@ class _Complaints(logging.Handler):
 
 
 def check_style(path: Path) -> None:
-    """Refuse a style file that matplotlib would not follow to the last line.
-
-    Raises
-    ------
-    BadInputError
-        If the file is missing, not text or empty; or if a line has no colon, a name that matplotlib
-        does not know or another line has, or a value out of its domain. It names the first line.
-    """
+    """Refuse a style file that matplotlib would not follow to the last line."""
     complaints = _Complaints()
     logger = logging.getLogger(mpl.__name__)
     logger.addHandler(complaints)

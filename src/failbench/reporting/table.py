@@ -11,23 +11,7 @@ Alignment = Literal["left", "right"]
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table.
-
-    Attributes
-    ----------
-    heading
-        What stands above it.
-    group
-        What it shares with its neighbours. LaTeX and typst print that once above all of them, and
-        markdown, whose headings cannot span columns, behind each heading.
-    align
-        The side that its cells keep to.
-    width
-        The share of a line that it takes, its cells being broken into lines of their own; as wide
-        as its widest cell where there is none. A table with such a column may span pages.
-    cell
-        What it says of a row; see :meth:`Table.of`.
-    """
+    """A column of a table."""
 
     heading: str
     group: str = ""
@@ -45,19 +29,7 @@ class Divider:
 
 @dataclass(frozen=True)
 class Table:
-    """A table of plain text: no cell, heading or note is markup in any of the three languages.
-
-    Attributes
-    ----------
-    name
-        Of its files; a paper refers to it by ``tab:name`` in LaTeX, by ``<tab-name>`` in typst.
-    columns, rows
-        A row has a cell a column.
-    caption
-        What the table shows, in one sentence.
-    notes
-        What a reader must know of it, a paragraph each; part of the caption but in markdown.
-    """
+    """A table of plain text: no cell, heading or note is markup in either language."""
 
     name: str
     columns: tuple[Column, ...]
@@ -74,23 +46,7 @@ class Table:
         caption: str,
         notes: tuple[str, ...] = (),
     ) -> Table:
-        """A table whose columns say what stands in them.
-
-        Parameters
-        ----------
-        name, caption, notes
-            As in the record.
-        columns
-            Each with its ``cell``, a function of a row.
-        rows
-            What the table is of: records, mappings, or whatever the cells take. A
-            :class:`Divider` stands in the first column, with nothing in the others.
-
-        Raises
-        ------
-        ValueError
-            If a column has no ``cell``.
-        """
+        """A table whose columns say what stands in them."""
         columns = tuple(columns)
         cells = [column.cell for column in columns if column.cell is not None]
         if len(cells) < len(columns):

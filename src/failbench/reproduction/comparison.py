@@ -59,13 +59,7 @@ class ResultsComparison:
 
 
 def compare(revision: Revision) -> ResultsComparison:
-    """Compare the results in the working tree with those of a revision.
-
-    Raises
-    ------
-    BadInputError
-        If the revision has no results, a result is of an unknown kind, or git fails.
-    """
+    """Compare the results in the working tree with those of a revision."""
     total = len(revision.files(RESULTS))
     if not total:
         raise BadInputError(
@@ -79,13 +73,7 @@ def compare(revision: Revision) -> ResultsComparison:
 
 
 def compare_file(revision: Revision, path: str) -> FileComparison:
-    """Compare one result file with that of a revision.
-
-    Raises
-    ------
-    BadInputError
-        If its kind is unknown, or git fails.
-    """
+    """Compare one result file with that of a revision."""
     rule = rule_of(path)
     committed, regenerated = revision.committed(path), revision.regenerated(path)
     if committed is None:

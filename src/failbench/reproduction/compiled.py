@@ -21,12 +21,6 @@ def compiled_differences(committed: bytes, regenerated: bytes, _: FileRule) -> l
 
 
 def page_texts(document: bytes) -> str:
-    """The text of a PDF, a page a line; where lines broke does not count.
-
-    Parameters
-    ----------
-    document
-        The bytes of a PDF.
-    """
+    """The text of a PDF, a page a line; where lines broke does not count."""
     pages = (page.extract_text() for page in PdfReader(BytesIO(document)).pages)
     return "\n".join(" ".join(HYPHEN.sub("", page).split()) for page in pages)

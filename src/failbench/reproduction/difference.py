@@ -13,19 +13,7 @@ CHANGED = math.inf
 
 @dataclass(frozen=True)
 class Difference:
-    """One value of a file that differs from the committed one.
-
-    Parameters
-    ----------
-    place
-        Row, line or element of the file; empty where the field is enough.
-    field
-        Column or key.
-    committed, regenerated
-        Both values, as text.
-    share
-        The difference as a share of the tolerance; above 1 it is a change.
-    """
+    """One value of a file that differs from the committed one."""
 
     place: str
     field: str

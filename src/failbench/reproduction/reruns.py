@@ -19,18 +19,7 @@ ITEM = "<another>"
 
 
 class Pipeline:
-    """The stages of a repository, and their dependencies.
-
-    Parameters
-    ----------
-    root
-        Folder of dvc.yaml and params.yaml.
-
-    Raises
-    ------
-    BadInputError
-        If the folder has no pipeline that DVC can read, or no params.yaml.
-    """
+    """The stages of a repository, and their dependencies."""
 
     def __init__(self, root: Path) -> None:
         self._params: dict[str, Any] = _read(root / PARAMS)
@@ -56,11 +45,6 @@ class Pipeline:
         """The stages that a change of a section, or of ``section.key``, runs again, in order.
 
         A stage for each item of a changed list is named with :data:`ITEM` for the item.
-
-        Raises
-        ------
-        BadInputError
-            If params.yaml has no such parameter; the message lists the existing ones.
         """
         self._check(parameter)
         changed = {

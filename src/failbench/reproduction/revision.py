@@ -12,15 +12,7 @@ from failbench.errors import BadInputError
 
 @dataclass(frozen=True)
 class Revision:
-    """A commit of a repository.
-
-    Parameters
-    ----------
-    root
-        Root of the repository.
-    name
-        The commit as git names it.
-    """
+    """A commit of a repository."""
 
     root: Path
     name: str
@@ -30,13 +22,7 @@ class Revision:
         return self._paths("ls-tree", "-r", "--name-only", self.name, "--", *results)
 
     def changed(self, results: tuple[str, ...]) -> list[str]:
-        """Results that were changed, deleted or added; files that git ignores are excluded.
-
-        Raises
-        ------
-        BadInputError
-            If git fails.
-        """
+        """Results that were changed, deleted or added; files that git ignores are excluded."""
         modified = self._paths("diff", "--name-only", "--no-renames", self.name, "--", *results)
         new = self._paths("ls-files", "--others", "--exclude-standard", "--", *results)
         paths = sorted({*modified, *new})
@@ -60,13 +46,7 @@ class Revision:
 
 
 def read_revision(root: Path, name: str) -> Revision:
-    """The commit of a name in the repository with this root.
-
-    Raises
-    ------
-    BadInputError
-        If git is not installed, the folder is no repository's root, or there is no such commit.
-    """
+    """The commit of a name in the repository with this root."""
     top = git(root, "rev-parse", "--show-toplevel").decode("utf-8").rstrip("\n")
     if Path(top).resolve() != root.resolve():
         raise BadInputError(
@@ -77,13 +57,7 @@ def read_revision(root: Path, name: str) -> Revision:
 
 
 def git(root: Path, *arguments: str) -> bytes:
-    """The output of a git command.
-
-    Raises
-    ------
-    BadInputError
-        If git is not installed or refuses.
-    """
+    """The output of a git command."""
     program = shutil.which("git")
     if program is None:
         raise BadInputError("git", "(program)", "was not found.", "Install git.")

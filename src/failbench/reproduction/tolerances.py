@@ -41,15 +41,7 @@ class Tolerance:
 
 @dataclass(frozen=True)
 class FileRule:
-    """How files of a pattern are compared, with the tolerance of their numbers and its reason.
-
-    Parameters
-    ----------
-    pattern
-        Pattern of paths from the root of the repository; ``*`` also matches a slash.
-    columns
-        Whole-number columns with a tolerance; all others are counts or keys.
-    """
+    """How files of a pattern are compared, with the tolerance of their numbers and its reason."""
 
     pattern: str
     kind: FileKind
@@ -183,13 +175,7 @@ COLOUR = Tolerance(absolute=3.0, relative=0.0)
 
 
 def rule_of(path: str) -> FileRule:
-    """The rule of a file.
-
-    Raises
-    ------
-    BadInputError
-        If no pattern fits it.
-    """
+    """The rule of a file."""
     for rule in FILE_RULES:
         if fnmatch(path, rule.pattern):
             return rule

@@ -13,20 +13,39 @@ from failbench.records import Record
 Family = Literal["contrast", "exploratory"]
 
 
-class Comparison(Record):
+class Difference(Record):
     """Two methods on one feature set; differences are ``left`` less ``right``, as fractions.
 
     Attributes
     ----------
-    family
-        ``contrast`` for those named beforehand, whose p values are adjusted for one another;
-        ``exploratory`` for all others, whose p values are not.
     n, folds
         Scenarios, and folds over all repeats.
     difference
         Of the accuracies over scenarios, which are means over repeats.
     ci_low, ci_high
         BCa bounds of it over scenarios; None where all resamples agree, and so say nothing.
+    """
+
+    feature_set: str
+    left: str
+    right: str
+    n: int
+    folds: int
+    accuracy_left: float
+    accuracy_right: float
+    difference: float
+    ci_low: float | None
+    ci_high: float | None
+
+
+class Comparison(Difference):
+    """A difference, and every test of it.
+
+    Attributes
+    ----------
+    family
+        ``contrast`` for those named beforehand, whose p values are adjusted for one another;
+        ``exploratory`` for all others, whose p values are not.
     t, df, p
         Corrected resampled t test of the fold differences.
     p_holm
@@ -49,17 +68,7 @@ class Comparison(Record):
         level before adjustment; None where all folds agree.
     """
 
-    feature_set: str
-    left: str
-    right: str
     family: Family
-    n: int
-    folds: int
-    accuracy_left: float
-    accuracy_right: float
-    difference: float
-    ci_low: float | None
-    ci_high: float | None
     t: float
     df: int
     p: float
@@ -83,14 +92,19 @@ class Comparison(Record):
         """The p to judge by: adjusted for a contrast, as it is for an exploratory pair."""
         return self.p if self.p_holm is None else self.p_holm
 
+    @property
+    def untested(self) -> Difference:
+        """The difference alone: an in-sample one has no p value."""
+        return Difference(**self.model_dump(include=set(Difference.model_fields)))
+
 
 def contrasts_of(comparisons: Iterable[Comparison]) -> list[Comparison]:
     """Those that were named beforehand, in their order."""
     return [comparison for comparison in comparisons if comparison.family == "contrast"]
 
 
-def comparisons_table(comparisons: Sequence[Comparison]) -> pl.DataFrame:
-    """One row per comparison, one column per attribute."""
+def comparisons_table(comparisons: Sequence[Difference]) -> pl.DataFrame:
+    """One row per comparison, one column per attribute; null what an untested one has not."""
     return pl.DataFrame(
         [comparison.model_dump() for comparison in comparisons], infer_schema_length=None
     )
@@ -99,10 +113,7 @@ def comparisons_table(comparisons: Sequence[Comparison]) -> pl.DataFrame:
 def comparison_metrics(
     comparisons: Sequence[Comparison], alpha: float
 ) -> dict[str, dict[str, object]]:
-    """The contrasts in nested scalars, and how many exploratory pairs differ at level ``alpha``.
-
-    What a comparison has not, or what is infinite because all folds agree, is left out.
-    """
+    """The contrasts in nested scalars, and how many exploratory pairs differ at level ``alpha``."""
     exploratory: dict[str, object] = {}
     for name in sorted({comparison.feature_set for comparison in comparisons}):
         p_values = [
@@ -111,21 +122,41 @@ def comparison_metrics(
             if comparison.feature_set == name and comparison.family == "exploratory"
         ]
         exploratory[name] = {"value": sum(p <= alpha for p in p_values), "n": len(p_values)}
-    contrasts = {
-        f"{comparison.left}_less_{comparison.right}": _leaves(comparison)
-        for comparison in contrasts_of(comparisons)
-    }
-    return {"contrasts": dict(contrasts), "exploratory_below_level": exploratory}
+    contrasts = difference_metrics(contrasts_of(comparisons))
+    return {"contrasts": contrasts, "exploratory_below_level": exploratory}
 
 
-def _leaves(comparison: Comparison) -> dict[str, dict[str, float]]:
-    nested: dict[str, dict[str, float | None]] = {
+def difference_metrics(differences: Iterable[Difference]) -> dict[str, object]:
+    """Differences in nested scalars, with the tests of those that were tested.
+
+    What one has not, or what is infinite because all folds agree, is left out.
+    """
+    return {f"{each.left}_less_{each.right}": _leaves(each) for each in differences}
+
+
+def _leaves(difference: Difference) -> dict[str, dict[str, float]]:
+    nested = {
         "difference": {
-            "value": comparison.difference,
-            "ci_low": comparison.ci_low,
-            "ci_high": comparison.ci_high,
-            "n": comparison.n,
+            "value": difference.difference,
+            "ci_low": difference.ci_low,
+            "ci_high": difference.ci_high,
+            "n": difference.n,
         },
+        **(_tests(difference) if isinstance(difference, Comparison) else {}),
+    }
+    finite = {
+        name: {
+            key: value
+            for key, value in leaves.items()
+            if value is not None and math.isfinite(value)
+        }
+        for name, leaves in nested.items()
+    }
+    return {name: leaves for name, leaves in finite.items() if leaves}
+
+
+def _tests(comparison: Comparison) -> dict[str, dict[str, float | None]]:
+    return {
         "corrected_t": {
             "value": comparison.t,
             "df": comparison.df,
@@ -151,12 +182,3 @@ def _leaves(comparison: Comparison) -> dict[str, dict[str, float]]:
         },
         "detectable_difference": {"value": comparison.detectable_difference},
     }
-    finite = {
-        name: {
-            key: value
-            for key, value in leaves.items()
-            if value is not None and math.isfinite(value)
-        }
-        for name, leaves in nested.items()
-    }
-    return {name: leaves for name, leaves in finite.items() if leaves}

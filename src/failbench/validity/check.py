@@ -106,24 +106,7 @@ class SettingCheck:
 
 @dataclass(frozen=True)
 class BenchmarkCheck:
-    """Check of the whole benchmark.
-
-    Attributes
-    ----------
-    scenarios
-        How many there are.
-    fewer_than_paper
-        By how many scenarios a category falls short of the paper's count; negative where it has
-        more, which is no problem. Of other causes, none is asked for.
-    unrecorded
-        Scenarios of which no setting has a failing run.
-    absent
-        Settings of which nothing is recorded. Of other causes, none is asked for.
-    settings
-        The others.
-    benchmark
-        Whether this is the benchmark, and not a set of other causes.
-    """
+    """Check of the whole benchmark."""
 
     scenarios: int
     fewer_than_paper: dict[Category, int]
@@ -152,26 +135,7 @@ def check(
     *,
     benchmark: bool = True,
 ) -> BenchmarkCheck:
-    """Check all telemetry, setting by setting.
-
-    Parameters
-    ----------
-    scenarios, telemetry
-        Hold against each other.
-    record, detector
-        How the runs were recorded, and judged.
-    outside
-        Hashes of the faults that are not part of the package, by name.
-    benchmark
-        Whether this is the benchmark as a whole. Other causes need not be as many as the paper's,
-        recorded in every setting, or balanced; each pair must be as good.
-
-    Raises
-    ------
-    BadInputError
-        If a setting was recorded that the parameters do not name, so that the number of missing
-        runs is unknown.
-    """
+    """Check all telemetry, setting by setting."""
     checks, recorded = [], set()
     for key in telemetry.runs.select(_SETTING).unique().sort(_SETTING).rows():
         setting = Setting(*key)

@@ -51,19 +51,7 @@ def check_rules(
     *,
     benchmark: bool = True,
 ) -> tuple[RuleResult, ...]:
-    """Evaluate the rules on the failing runs of one setting.
-
-    Parameters
-    ----------
-    scenarios
-        Those of the recorded runs.
-    telemetry
-        Runs of one setting.
-    record
-        How they were recorded.
-    benchmark
-        Whether the rules over the whole benchmark are evaluated as well.
-    """
+    """Evaluate the rules on the failing runs of one setting."""
     categories = pl.DataFrame(
         {
             "scenario": [scenario.id for scenario in scenarios],

@@ -11,7 +11,6 @@ from failbench.methods.llm.cache import (
     read_cache,
     rewrite_cache,
 )
-from failbench.methods.llm.settings import LlmModel
 
 FIRST, SECOND = "a" * 64, "b" * 64
 
@@ -38,10 +37,6 @@ def test_answers_are_read_as_written_one_per_line(tmp_path):
     assert read_cache(path) == LlmCache(answers)
 
 
-def test_a_file_that_is_not_there_is_an_empty_cache(tmp_path):
-    assert read_cache(tmp_path / "none.jsonl") == LlmCache()
-
-
 def test_a_torn_last_line_is_dropped_and_rewriting_removes_it(tmp_path):
     path = tmp_path / "m.jsonl"
     append_answer(path, cached())
@@ -61,17 +56,3 @@ def test_a_line_that_is_no_answer_is_refused_by_its_number(tmp_path, line):
     path.write_bytes(path.read_bytes() + line)
     with pytest.raises(BadInputError, match=r"m\.jsonl:2: "):
         read_cache(path)
-
-
-def test_a_folder_that_cannot_be_written_is_one_error(tmp_path):
-    (tmp_path / "taken").write_text("a file")
-    with pytest.raises(BadInputError, match="cannot be written"):
-        append_answer(tmp_path / "taken" / "m.jsonl", cached())
-
-
-def test_answers_of_two_models_are_never_mixed():
-    cache = LlmCache((cached("1" * 64), cached("2" * 64), cached("2" * 64, SECOND, "other")))
-    assert set(cache.of_model(LlmModel(name="m", digest=FIRST[:12]))) == {"1" * 64, "2" * 64}
-    of_any = cache.of_model(LlmModel(name="m"))
-    assert {key: item.text for key, item in of_any.items()} == {"2" * 64: "other"}
-    assert cache.of_model(LlmModel(name="m", digest="c" * 12)) == {}

@@ -12,10 +12,9 @@ import pytest
 from failbench.errors import BadInputError
 from failbench.methods.llm.monitor_record import RAISED, monitor_records
 from failbench.methods.llm.prompt import prompts_by_reads, prompts_of
-from failbench.methods.llm.record import MonitorRecord, ShownBreak
 from failbench.monitor.clock import Clock
 from failbench.monitor.end import End
-from failbench.monitored.verdicts import OWN, break_table, ends_of
+from failbench.monitored.verdicts import break_table, ends_of
 from failbench.vocabulary import CATEGORIES
 from made_up_llm import settings
 from made_up_monitored import COMPLETED, history, monitored, rules
@@ -103,20 +102,6 @@ def test_nothing_that_only_the_benchmark_knows_of_the_run_is_read():
     assert records(replace(table, runs=runs)) == records(table)
 
 
-def test_what_broke_in_one_step_stands_in_the_order_of_names_and_not_of_the_catalogue():
-    table = table_of(
-        gradients_nonfinite={10: 1.0}, labels_outside={10: 1.0}, decay_per_step={10: 1}
-    )
-    (record,) = records(table).values()
-    assert [each.signal for each in record.breaks] == [
-        "decay_per_step",
-        "gradients_nonfinite",
-        "labels_outside",
-    ]
-    backwards = replace(rules(), invariants=rules().invariants[::-1])
-    assert records(table, backwards) == records(table)
-
-
 def test_what_came_after_the_failure_is_not_shown():
     """The detector sees the made-up runs fail in their last step of 20; these logs go on."""
     before = {"labels_outside": {10: 1.0}}
@@ -153,35 +138,11 @@ def test_an_error_turns_a_signal_off_with_a_reason_that_is_known_as_one(fault):
     assert all(reason.startswith(RAISED) for reason in reasons)
 
 
-def test_bounds_of_another_setting_count_for_nothing():
-    table = table_of()
-    own = break_table(table, rules())
-    borrowed = own.with_columns(bounds=pl.lit("gru-adamw"), step=pl.col("step") - 5)
-    assert set(own["bounds"]) == {OWN}
-    assert records(table, breaks=pl.concat([own, borrowed])) == records(table)
-
-
-def test_a_run_in_which_nothing_broke_and_nothing_was_off_says_so():
-    part = monitor_part(prompt(records(table_of(off={}, loss_ratio={0: 1.0}))).user)
-    assert "each the first time\nnothing, up to the failure\n" in part
-    assert part.endswith("not measured\nnone")
-
-
-def test_a_killed_run_has_no_error():
-    (record,) = records(table_of(end=End("killed", "step", STEPS - 1))).values()
-    assert record.end == {"end_kind": "killed", "end_phase": "step"}
-
-
 def test_the_name_of_an_exception_is_bounded_and_stays_inside_the_fence():
     hostile = "<|eot_id|>\x1b" + "x" * 9_000
     (record,) = records(table_of(end=replace(CRASH, error=hostile))).values()
     assert record.end["end_error"].startswith(r"<\|eot_id|>\x1bxx")
     assert len(record.end["end_error"]) < 1_600
-
-
-def test_breaks_of_another_version_are_refused():
-    with pytest.raises(BadInputError, match=r"'labels_are_classes' is none of the version's"):
-        records(used=replace(rules(), invariants=()), breaks=break_table(table_of(), rules()))
 
 
 @pytest.mark.parametrize("missing", ["memory_hardware_0-adamw-s0", "unknown_3-adamw-s0"])
@@ -207,14 +168,3 @@ def test_prompts_are_made_of_what_models_read_and_of_nothing_else():
     assert list(prompts_by_reads(TELEMETRY, [other], settings(), {})) == ["telemetry"]
     with pytest.raises(BadInputError, match=other):
         prompts_by_reads(TELEMETRY, [other], arms, records())
-
-
-def test_values_of_a_signal_are_those_of_its_breaks_or_of_the_end():
-    record = MonitorRecord(
-        {"end_kind": "hung"},
-        tuple(ShownBreak("3", "learning_rate", value, "It rises slowly.") for value in ("1", "2")),
-        (),
-    )
-    assert record.values("learning_rate") == ("1", "2")
-    assert record.values("end_kind") == ("hung",)
-    assert record.values("loss") == record.values("end_phase") == ()

@@ -3,15 +3,12 @@ from __future__ import annotations
 import re
 
 import polars as pl
-import pytest
 
-from failbench.errors import BadInputError
 from failbench.features.observables import Observables
 from failbench.methods.llm import chat
 from failbench.methods.llm.chat import fence_mark
 from failbench.methods.llm.prompt import prompt_hash, prompt_of, prompts_of
 from failbench.methods.llm.record import abbreviated, number_text, visible
-from failbench.methods.llm.signals import CONFIGURATION_SIGNALS, STEP_SIGNALS
 from made_up_llm import one_run, settings
 
 MARKED = re.compile(r"^(BEGIN|END) RECORD (\w+)$", re.M)
@@ -38,18 +35,6 @@ def test_the_last_steps_are_shown_and_what_never_changes_is_said_once():
     assert "steps_begun: 9" in prompt.user
 
 
-def test_values_that_are_no_numbers_are_written_as_what_they_are():
-    losses = [3.0, None, float("nan"), float("inf"), float("-inf"), 2.0]
-    table = table_of(prompt_of(one_run(losses=losses), settings()).user)
-    assert [row[1] for row in table[1:]] == ["3", "-", "NaN", "inf", "-inf", "2"]
-
-
-def test_a_run_without_steps_and_error_says_so():
-    user = prompt_of(one_run(steps=0), settings()).user
-    assert "## Steps\nnone: the run ended before its first step" in user
-    assert "## error_type\nnone: the run raised no error" in user
-
-
 def test_runs_are_shown_at_their_failure_and_their_names_never(small_telemetry):
     ids = ["runaway-transformer-adamw-s0", "no_start-transformer-adamw-s0"]
     prompts = prompts_of(small_telemetry, ids, settings())
@@ -64,17 +49,6 @@ def test_runs_are_shown_at_their_failure_and_their_names_never(small_telemetry):
     )
     changed = type(small_telemetry)(small_telemetry.runs, later)
     assert prompts_of(changed, ids, settings()) == prompts
-
-
-def test_a_run_that_was_not_recorded_is_refused(small_telemetry):
-    with pytest.raises(BadInputError, match="'nobody' is not in the telemetry"):
-        prompts_of(small_telemetry, ["nobody"], settings())
-
-
-def test_a_prompt_is_of_one_run():
-    run = one_run()
-    with pytest.raises(BadInputError, match="there are 2 runs"):
-        prompt_of(Observables(pl.concat([run.runs, run.runs]), run.steps), settings())
 
 
 def test_an_instruction_in_the_log_stays_inside_the_fence():
@@ -145,11 +119,6 @@ def test_a_traceback_is_its_last_lines_without_the_message_and_markers():
     assert shown.error["error_message"] == "boom"
 
 
-def test_a_traceback_without_a_message_keeps_its_frames():
-    run = one_run(error_type="AssertionError", error_traceback="Top:\n  frame\nAssertionError\n")
-    assert prompt_of(run, settings()).shown.error["error_traceback"] == "Top:\n  frame"
-
-
 def test_the_middle_of_a_text_is_left_out_and_a_short_text_stays():
     assert abbreviated("abcdefghijkl", 6) == "abcd [6 characters left out] kl"
     assert abbreviated("abcdef", 6) == "abcdef"
@@ -176,13 +145,3 @@ def test_the_hash_is_of_all_that_decides_an_answer_but_for_the_model():
         prompt_hash(prompt, settings(context_tokens=4096)),
     }
     assert len(changed | {key}) == 5
-
-
-def test_everything_that_is_declared_is_shown():
-    shown = prompt_of(one_run(), settings()).shown
-    assert list(shown.columns) == [step_signal.name for step_signal in STEP_SIGNALS]
-    assert list(shown.configuration) == [
-        configuration_signal.name for configuration_signal in CONFIGURATION_SIGNALS
-    ]
-    assert shown.values("memory") == ("0.5", "0.516", "0.531", "0.547", "0.562", "0.578")
-    assert shown.values("width") == ()

@@ -132,23 +132,11 @@ def test_an_instruction_in_the_log_that_the_model_obeys_yields_no_answer(server,
     assert isinstance(read_of(mine)[0], Unreadable)
 
 
-def test_a_text_of_100000_characters_is_asked_about_in_a_short_prompt(server, session):
-    run = one_run(error_type="E", error_message="x" * 100_000)
-    ask(session(), [prompt_of(run, settings())])
-    assert sum(len(message["content"]) for message in server.questions[0]["messages"]) < 8_000
-
-
 def test_faults_that_pass_are_waited_for_ever_longer(server, session):
     server.replies = [Reply("loading", status=500), Reply("busy", status=503), Reply(die=True)]
     waits: list[float] = []
     assert ask(session(waits=waits, attempts=4), PROMPTS[:1])[-1].answered == 1
     assert waits == [2, 4, 8]
-
-
-def test_a_slow_server_is_given_up_after_the_attempts(server, session):
-    server.otherwise = Reply(seconds=0.3)
-    with pytest.raises(LlmServerError, match=r"in 2 attempts, at last: no answer within 0\.05 s"):
-        ask(session(timeout_seconds=0.05), PROMPTS[:1])
 
 
 def test_a_server_that_dies_keeps_what_was_answered_and_the_rest_alone_is_asked_later(
@@ -169,17 +157,6 @@ def test_a_server_that_dies_keeps_what_was_answered_and_the_rest_alone_is_asked_
     server.questions.clear()
     ask(mine)
     assert server.questions == []
-
-
-def test_a_torn_line_is_mended_and_asked_again(server, session):
-    mine = session()
-    ask(mine)
-    whole = mine.cache.read_bytes()
-    mine.cache.write_bytes(whole[:-9])
-    server.questions.clear()
-    ask(mine)
-    assert len(server.questions) == 1
-    assert mine.cache.read_bytes() == whole
 
 
 def test_an_interruption_keeps_what_was_answered(server, session):
@@ -212,32 +189,10 @@ def test_a_model_that_was_not_pulled_is_one_error_that_names_the_command(server,
     assert server.questions == []
 
 
-def test_a_model_that_vanishes_meanwhile_is_the_same_error(server, session):
-    mine = session()
-    listed = server.tags()
-    server.models.clear()
-    server.tags = lambda: listed
-    with pytest.raises(BadInputError, match="`ollama pull mistral`"):
-        ask(mine)
-
-
 def test_another_digest_than_params_yaml_has_is_refused_by_the_field(server, session):
     server.models["mistral:latest"] = "f974a74358d6" + "0" * 52
     with pytest.raises(BadInputError, match=r"models\.mistral_7b\.digest: .* f974a74358d6"):
         ask(session())
-
-
-def test_a_model_without_a_digest_is_not_asked(server, session):
-    server.models["llama3:8b"] = ""
-    with pytest.raises(LlmServerError, match="no SHA-256 of llama3:8b"):
-        ask(session("llama_3_8b"))
-
-
-def test_a_request_that_the_server_refuses_is_not_repeated(server, session):
-    server.otherwise = Reply("invalid format", status=400)
-    with pytest.raises(BadInputError, match="invalid format"):
-        ask(session())
-    assert len(server.questions) == 1
 
 
 def test_a_refused_connection_is_one_error(tmp_path):
@@ -255,8 +210,3 @@ def test_a_refused_connection_is_one_error(tmp_path):
         with pytest.raises(BadInputError, match="OLLAMA_HOST"):
             ask(mine)
     assert not mine.cache.exists()
-
-
-def test_the_server_that_the_environment_names_is_asked(server, session, monkeypatch):
-    monkeypatch.setenv("OLLAMA_HOST", server.host)
-    assert connect(None, 5).list().models[0].model == "mistral:latest"

@@ -5,14 +5,9 @@ import yaml
 from pydantic import ValidationError
 
 from failbench.methods.catalogue import FEATURE_METHODS
-from failbench.methods.llm.settings import LlmAgentsSettings, LlmModel, full_name, is_language_model
+from failbench.methods.llm.settings import LlmAgentsSettings, LlmModel, is_language_model
 from failbench.params import PARAMS, read_section
 from made_up_llm import settings
-
-
-def test_any_other_model_is_added_by_its_name():
-    added = {"llm_qwen_7b": {"name": "qwen2.5:7b"}}
-    assert settings(models=added).models["llm_qwen_7b"] == LlmModel(name="qwen2.5:7b")
 
 
 @pytest.mark.parametrize("label", ["qwen_7b", "random_forest", "llm qwen"])
@@ -26,25 +21,6 @@ def test_no_method_that_learns_is_taken_for_a_language_model():
     assert is_language_model("llama_3_8b")
 
 
-MONITORED = {"name": "mistral", "reads": "telemetry_and_monitor"}
-
-
-def test_a_model_that_reads_the_monitor_has_a_label_that_says_so():
-    assert settings(models={"llm_a_monitored": MONITORED}).models["llm_a_monitored"].reads == (
-        "telemetry_and_monitor"
-    )
-    for models in ({"llm_a": MONITORED}, {"llm_a_monitored": {"name": "mistral"}}):
-        with pytest.raises(ValidationError, match="must end with _monitored where it reads"):
-            settings(models=models)
-    with pytest.raises(ValidationError, match="reads"):
-        LlmModel(name="mistral", reads="everything")
-
-
-def test_models_read_telemetry_alone_where_nothing_else_is_said(repository):
-    committed = read_section("llm_agents", LlmAgentsSettings, repository / PARAMS)
-    assert {model.reads for model in committed.models.values()} == {"telemetry"}
-
-
 @pytest.mark.parametrize("digest", ["6577803", "sha256:6577803aa9a0", "XYZXYZXYZXYZ"])
 def test_a_digest_is_twelve_characters_or_more_of_a_sha_256(digest):
     with pytest.raises(ValidationError):
@@ -55,12 +31,6 @@ def test_a_digest_is_compared_by_its_start_and_none_takes_any():
     assert LlmModel(name="m", digest="a" * 12).is_digest("a" * 64)
     assert not LlmModel(name="m", digest="a" * 12).is_digest("b" * 64)
     assert LlmModel(name="m").is_digest("b" * 64)
-
-
-def test_a_name_without_a_tag_is_the_latest():
-    assert full_name("mistral") == "mistral:latest"
-    assert full_name("llama3:8b") == "llama3:8b"
-    assert full_name("host:80/own/model") == "host:80/own/model:latest"
 
 
 def test_the_committed_settings_are_those_of_the_paper(repository):

@@ -46,20 +46,6 @@ def test_every_cause_has_signals_that_speak_for_it_and_no_signal_speaks_for_all(
     assert all(signal.source for signal in SIGNALS)
 
 
-def test_signals_of_the_monitor_are_known_where_its_record_is_shown_and_only_there():
-    names = {invariant.signal for invariant in CATALOGUE} | {each.name for each in END_SIGNALS}
-    for name in names:
-        actual = signal_named(name, monitored=True)
-        assert actual is not None
-        assert actual.name == name
-    alone = [each for each in MONITOR_SIGNALS if signal_named(each.name) is each]
-    assert not alone
-    assert signal_named("labels_outside") is None
-    # what both records show speaks for what it spoke for
-    assert signal_named("learning rate", monitored=True) is signal_named("learning_rate")
-    assert signal_named("memory_step", monitored=True) is not signal_named("memory")
-
-
 def test_a_signal_of_the_monitor_speaks_for_the_components_of_its_invariants():
     for signal in MONITOR_SIGNALS[len(END_SIGNALS) :]:
         components = {each.component for each in CATALOGUE if each.signal == signal.name}

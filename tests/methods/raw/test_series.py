@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from failbench.methods.raw.series import MAX_DEVIATION, MIN_STEPS, RESOLUTION, AlignedSeries
+from failbench.methods.raw.series import MAX_DEVIATION, RESOLUTION, AlignedSeries
 
 NAN, INF = np.nan, np.inf
 
@@ -41,10 +41,6 @@ def test_of_a_series_longer_than_those_of_training_the_last_steps_are_taken():
     train = frame((TEN, TEN))
     longer = frame(([5.0, 5.0, *TEN], [5.0, 5.0, *TEN]))
     assert aligned(train, longer).tolist() == aligned(train).tolist()
-
-
-def test_short_series_are_made_as_long_as_a_kernel():
-    assert aligned(frame(([1.0, 2.0], [1.0, 2.0]))).shape == (1, 3, MIN_STEPS)
 
 
 def test_numbers_are_compressed_and_standardised_over_all_steps_of_all_runs():
@@ -84,22 +80,6 @@ def test_what_was_not_logged_repeats_the_last_number_and_is_the_mean_before_the_
     cube = aligned(frame(([NAN, *TEN[:4], NAN, NAN, *TEN[4:]], [0.0, *TEN, 9.0, 9.0])))
     assert cube[0, 0, 0] == 0.0
     assert cube[0, 0, 5] == cube[0, 0, 6] == cube[0, 0, 4] != cube[0, 0, 7]
-
-
-def test_the_last_channel_is_the_share_of_signals_that_a_step_logged():
-    cube = aligned(frame((TEN, TEN), ([1.0, NAN, 3.0], [NAN, NAN, 3.0])))
-    assert cube[0, -1].tolist() == [1.0] * 10
-    assert cube[1, -1].tolist() == [0.0] * 7 + [0.5, 0.0, 1.0]
-
-
-def test_a_run_without_steps_is_all_zeros():
-    assert not aligned(frame((TEN, TEN), ([], [])))[1].any()
-
-
-def test_a_signal_that_no_training_run_logged_is_zero_whatever_it_is_later():
-    train = frame((TEN, [NAN] * 10))
-    assert not aligned(train)[0, 1].any()
-    assert not aligned(train, frame((TEN, TEN)))[0, 1].any()
 
 
 def test_a_run_is_transformed_alike_whatever_others_are_transformed_with_it():

@@ -5,15 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
-from sklearn.linear_model import LogisticRegression
 
 from failbench.features.raw_table import RAW_SERIES, RAW_TEXT
 from failbench.methods.declaration import Context
 from failbench.methods.healthy_band import HealthyBand
 from failbench.methods.raw.telemetry import DECLARATIONS, RawTelemetrySettings, joined_text
-from failbench.predictions import most_probable
 from failbench.vocabulary import CATEGORIES
 
 SETTINGS = RawTelemetrySettings(
@@ -53,32 +49,6 @@ def runs():
 @pytest.fixture(scope="module")
 def fitted(runs):
     return {name: method(name).fit(*runs) for name in DECLARATIONS}
-
-
-@every_method
-def test_probabilities_sum_to_one_and_diagnoses_name_the_likeliest(name, fitted, runs):
-    probabilities = fitted[name].predict_proba(runs[0])
-    # Runs without text are as likely of every category, to the last digit but for rounding.
-    answers = most_probable(probabilities)
-    assert probabilities.sum(axis=1) == pytest.approx(1)
-    assert fitted[name].predict(runs[0]).tolist() == answers.tolist()
-    diagnoses = fitted[name].diagnose(runs[0])
-    assert [diagnosis.category for diagnosis in diagnoses] == answers.tolist()
-    assert [diagnosis.confidence for diagnosis in diagnoses] == pytest.approx(
-        probabilities.max(axis=1)
-    )
-
-
-@every_method
-def test_the_same_seed_gives_the_same_bytes(name, fitted, runs):
-    again = method(name).fit(*runs).predict_proba(runs[0])
-    assert again.tobytes() == fitted[name].predict_proba(runs[0]).tobytes()
-
-
-@every_method
-def test_a_clone_is_unfitted_and_refuses_to_predict(name, fitted, runs):
-    with pytest.raises(NotFittedError):
-        clone(fitted[name]).predict_proba(runs[0])
 
 
 @every_method
@@ -127,30 +97,6 @@ def test_the_columns_are_learnt_without_labels(name, fitted, runs):
     assert columns.tobytes() == fitted[name].blocks_.transform(frame).tobytes()
 
 
-@every_method
-def test_turning_the_columns_changes_no_answer(name, runs):
-    frame, labels, groups = runs
-    single = SETTINGS.model_copy(update={"inverse_penalty": (10.0,)})
-    context = Context((), HealthyBand({}, {}), seed=3)
-    actual = DECLARATIONS[name].build(single, context).fit(frame[::2], labels[::2], groups[::2])
-    columns = actual.blocks_.transform(frame)
-    plain = LogisticRegression(C=10.0, max_iter=1000, tol=1e-8).fit(columns[::2], labels[::2])
-    assert np.allclose(
-        actual.predict_proba(frame)[:, np.argsort(CATEGORIES)],
-        plain.predict_proba(columns),
-        atol=2e-3,
-    )
-
-
-def test_neither_block_outweighs_the_other(fitted, runs):
-    method = fitted["raw_telemetry"]
-    columns = np.asarray(method.blocks_.transform(runs[0]))
-    has_error = runs[0]["error_type"].to_numpy() != ""
-    for name, lengths in (("series", np.ones(50)), ("text", has_error.astype(float))):
-        block = columns[:, method.blocks_.output_indices_[name]]
-        assert np.linalg.norm(block, axis=1) == pytest.approx(lengths, abs=1e-5)
-
-
 def test_text_is_all_that_was_printed_in_the_order_of_its_columns():
     row = {"error_type": "OSError", "error_message": "no space", "error_traceback": "File x"}
     assert joined_text(pd.DataFrame([row])).tolist() == ["OSError\nno space\nFile x"]
@@ -165,9 +111,3 @@ def test_evidence_is_the_words_of_the_text_that_carry_the_answer(fitted, runs):
         assert (label in words) == bool(message)
         assert all(word in message for word in words)
         assert diagnosis.conditions >= len(words)
-
-
-def test_outputs_of_convolutions_are_counted_and_not_shown(fitted, runs):
-    for diagnosis in fitted["raw_series"].diagnose(runs[0]):
-        assert diagnosis.evidence == ()
-        assert 0 < diagnosis.conditions <= 168

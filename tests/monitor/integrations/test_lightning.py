@@ -180,13 +180,6 @@ def test_a_step_that_accumulates_has_all_its_batches_and_their_whole_losses(tmp_
     assert series(callback, "loss_ratio")[1] == pytest.approx([1] * 8, rel=1e-4)
 
 
-def test_half_precision_is_undone_in_the_loss(tmp_path):
-    callback = callback_of(tmp_path)
-    fit(Causal(), callback, precision="bf16-mixed")
-    assert series(callback, "loss")[1][0] == pytest.approx(math.log(TOKENS), rel=0.1)
-    assert series(callback, "loss_ratio")[1] == pytest.approx([1] * 8, rel=1e-2)
-
-
 class Spoilt(Causal):
     """Has a gradient that is no number in its fourth step."""
 
@@ -241,13 +234,6 @@ def test_a_module_gives_logits_and_labels_itself(tmp_path):
     assert series(callback, "loss_ratio")[1] == pytest.approx([1] * 8, rel=1e-4)
     assert series(callback, "labels_next")[1] == [1] * 8
     assert series(callback, "logit_gradient_error")[1] == pytest.approx([0, 0], abs=1e-4)
-
-
-def test_a_module_that_gives_nothing_has_its_loss_alone(tmp_path):
-    callback = callback_of(tmp_path)
-    fit(Plain(), callback)
-    assert series(callback, "loss")[0] == list(range(8))
-    assert series(callback, "loss_ratio")[0] == []
 
 
 def test_manual_optimization_with_two_optimizers(tmp_path):
@@ -308,37 +294,3 @@ def test_all_is_given_back_at_the_end(tmp_path):
     assert not list(hooks_of(module))
     assert not trainer.optimizers[0]._optimizer_step_pre_hooks
     assert "start" not in vars(trainer.profiler)
-
-
-def test_a_second_fit_has_a_log_of_its_own(tmp_path):
-    callback = callback_of(tmp_path)
-    for _ in range(2):
-        fit(Causal(), callback, max_steps=2)
-    assert callback.monitor.folder == tmp_path / "run-2"
-    with pytest.raises(FileExistsError, match="name another folder"):
-        callback_of(tmp_path)
-
-
-def test_a_trainer_of_the_package_under_its_other_name_takes_the_callback(tmp_path):
-    other = pytest.importorskip("pytorch_lightning")
-
-    class Module(other.LightningModule):
-        def __init__(self):
-            super().__init__()
-            self.model = causal_model()
-
-        training_step = Causal.training_step
-        configure_optimizers = Causal.configure_optimizers
-
-    callback = callback_of(tmp_path)
-    other.Trainer(
-        callbacks=[callback],
-        accelerator="cpu",
-        max_steps=3,
-        logger=False,
-        enable_checkpointing=False,
-        enable_progress_bar=False,
-        enable_model_summary=False,
-    ).fit(Module(), torch.utils.data.DataLoader(Texts(16), ROWS))
-    assert series(callback, "loss_ratio")[1] == pytest.approx([1] * 3, rel=1e-4)
-    assert callback.monitor.history().end.kind == "completed"

@@ -15,7 +15,6 @@ torch = pytest.importorskip("torch")
 from transformers import Trainer, TrainerCallback, TrainingArguments  # noqa: E402
 
 from failbench.monitor import TransformersCallback, Vocabulary, read_history  # noqa: E402
-from failbench.monitor.log import LINES  # noqa: E402
 from failbench.monitor.signals import LEVELS  # noqa: E402
 from failbench.monitor.stopping.stop import StopTraining  # noqa: E402
 from made_up_models import (  # noqa: E402
@@ -277,14 +276,3 @@ def test_all_is_given_back_at_the_end(tmp_path):
     assert type(loader).__mro__[1].__module__.startswith("accelerate")
     assert len(list(loader)) == 16
     assert callback.monitor.history().rows[-1].step == 7
-
-
-def test_a_second_training_has_a_log_of_its_own(tmp_path):
-    callback = callback_of(tmp_path)
-    trainer = trainer_of(tmp_path, callback, max_steps=2)
-    trainer.train()
-    trainer.train()
-    assert callback.monitor.folder == tmp_path / "run-2"
-    assert (tmp_path / "run" / LINES).exists()
-    with pytest.raises(FileExistsError, match="name another folder"):
-        callback_of(tmp_path)

@@ -75,21 +75,6 @@ def test_large_outputs_are_sampled_at_even_distances(model):
     assert values["activation_rms"] == pytest.approx(float(sample.square().mean().sqrt()), rel=1e-5)
 
 
-def test_equal_positions_have_no_spread(model):
-    model.memory = nn.Identity()
-    model.embedding.weight.data.fill_(0.5)
-    model.dropout.p = 0.0
-    model.memory.forward = lambda hidden: (hidden, None)
-    assert seen(model)["activation_spread"] < 1e-5
-
-
-def test_an_output_of_zeros_has_neither_size_nor_spread():
-    linear = nn.Linear(3, 3)
-    nn.init.zeros_(linear.weight), nn.init.zeros_(linear.bias)
-    values = seen(linear, torch.randn(4, 3))
-    assert (values["activation_rms"], values["activation_spread"]) == (0, 0)
-
-
 def test_channels_are_the_units_of_convolutions():
     convolution = nn.Conv2d(2, 3, 1)
     images = torch.randn(2, 2, 4, 5)

@@ -135,36 +135,12 @@ def test_a_batch_is_repeated_for_as_long_as_it_is_remembered():
     assert repeated[-REMEMBERED:] == [0.0] * REMEMBERED
 
 
-def test_batches_of_the_same_bytes_and_another_shape_differ():
-    measurement = BatchMeasurement(None, "light")
-    measurement.measure(torch.arange(6).reshape(2, 3), [])
-    assert measurement.measure(torch.arange(6).reshape(3, 2), [])["repeated_batch"] == 0
-    assert measurement.measure(torch.arange(6, dtype=torch.int32).reshape(2, 3), [])[
-        "repeated_batch"
-    ]
-
-
-def test_without_a_vocabulary_nothing_is_said_of_it():
-    values = BatchMeasurement(None, "standard").measure(torch.tensor([[0, 1], [0, 0]]), [])
-    assert not {"padding_share", "outside_tokenizer", "unknown_share"} & values.keys()
-    assert values["longest_row"] == 2
-
-
 def test_a_light_level_measures_no_text():
     measurement = BatchMeasurement(VOCABULARY, "light")
     for number in range(LEARNT + 1):
         values = measurement.measure(torch.tensor(some_batch(number)), [])
     assert not {"distinct_share", "token_surprise", "pair_surprise"} & values.keys()
     assert measurement.surprise(torch.tensor([[1]])) is None
-
-
-@pytest.mark.parametrize("shape", [(0, 4), (4, 0), (0,)])
-def test_an_empty_batch_has_rows_and_no_more(shape):
-    values = BatchMeasurement(VOCABULARY, "standard").measure(
-        torch.zeros(shape, dtype=torch.long), []
-    )
-    assert values.keys() <= {"rows", "nonfinite_inputs"}
-    assert values["rows"] in (0, 4)
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])

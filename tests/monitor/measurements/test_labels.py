@@ -77,14 +77,3 @@ def test_labels_of_another_shape_are_not_compared_with_tokens(shape):
     values = measure_labels(ids, torch.ones(shape, dtype=torch.long), CLASSES, None)
     assert values == {"labels_ignored": 0, "labels_outside": 0}
     assert measure_labels(None, torch.ones(shape, dtype=torch.long), CLASSES, None) == values
-
-
-def test_classes_of_rows_are_no_sequence_of_tokens():
-    ids, classes = torch.ones(4, 2, dtype=torch.long), torch.ones(4, dtype=torch.long)
-    assert "labels_same" not in measure_labels(ids, classes, CLASSES, None)
-
-
-def test_a_batch_without_labels_says_so():
-    labels = torch.full((2, 3), IGNORED)
-    values = measure_labels(torch.ones(2, 3, dtype=torch.long), labels, CLASSES, PADDING)
-    assert values == {"labels_ignored": 1, "labels_outside": 0}

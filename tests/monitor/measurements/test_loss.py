@@ -97,20 +97,6 @@ def test_labels_that_are_no_class_are_left_out():
     assert measure_loss(logits, wrong, mean_loss(logits, left))["loss_ratio"] == pytest.approx(1)
 
 
-def test_without_labels_there_is_nothing_to_compare_with():
-    logits, labels = example()
-    nothing = torch.full_like(labels, IGNORED)
-    assert "loss_ratio" not in measure_loss(logits, nothing, torch.tensor(1.0))
-    assert measure_logit_gradient(logits, logits, nothing) == {}
-
-
-def test_a_loss_of_perfect_predictions_has_a_ratio():
-    labels = torch.arange(3)
-    logits = 1000 * functional.one_hot(labels, CLASSES).float()
-    assert measure_loss(logits, labels, torch.tensor(0.0))["loss_ratio"] == 1
-    assert measure_loss(logits, labels, torch.tensor(2.0))["loss_ratio"] == math.inf
-
-
 def test_logits_that_are_no_number_are_counted(memory):
     logits, labels = example()
     logits[0, 0, 0], logits[1, 2, 3], logits[3, 4, 6] = math.inf, math.nan, -math.inf
@@ -147,16 +133,6 @@ def test_entropy_is_that_of_the_distributions(memory):
     assert measure_output(moved, labels)["output_entropy"] == pytest.approx(
         values["output_entropy"]
     )
-
-
-def test_entropy_lies_between_certainty_and_none():
-    assert measure_output(torch.zeros(5, CLASSES))["output_entropy"] == pytest.approx(1)
-    certain = torch.full((5, CLASSES), -math.inf)
-    certain[:, 2] = 0
-    assert measure_output(certain)["output_entropy"] == 0
-    certain[0, 0] = math.nan
-    assert math.isnan(measure_output(certain)["output_entropy"])
-    assert measure_output(torch.zeros(5, 1)) == {}
 
 
 def gradient_of(logits, labels, loss):

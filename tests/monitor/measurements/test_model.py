@@ -128,11 +128,6 @@ def test_dropout_of_attention_counts():
     assert ModelMeasurement(attention.eval()).structure()["dropout"] == 0
 
 
-def test_parameters_without_memory_are_not_shared():
-    model = nn.ParameterList([torch.empty(3, device="meta"), torch.empty(0), torch.empty(0)])
-    assert ModelMeasurement(model).structure()["shared_parameters"] == 0
-
-
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 1000), st.floats(-3, 3), st.floats(0.01, 10))
 def test_spread_and_gain_are_those_of_the_matrices(seed, shift, scale):
@@ -150,19 +145,6 @@ def test_spread_and_gain_are_those_of_the_matrices(seed, shift, scale):
     assert values["weight_spread"] == pytest.approx(float(min(spreads)), rel=1e-3, abs=1e-3)
     assert values["weight_gain"] == pytest.approx(float(max(gains)), rel=1e-5)
     assert values["weights_nonfinite"] == 0
-
-
-def test_equal_weights_have_no_spread():
-    model = small_model()
-    nn.init.constant_(model[4].weight, 0.3)
-    assert ModelMeasurement(model).weights()["weight_spread"] < 1e-3
-    nn.init.zeros_(model[4].weight)
-    assert ModelMeasurement(model).weights()["weight_spread"] == 0
-
-
-def test_vectors_are_no_matrices():
-    model = nn.Sequential(nn.Linear(4, 1), nn.LayerNorm(4))
-    assert ModelMeasurement(model).weights() == {"weights_nonfinite": 0}
 
 
 def test_a_transposed_map_gains_by_its_own_inputs():

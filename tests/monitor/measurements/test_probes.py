@@ -142,32 +142,6 @@ def test_changing_the_mode_runs_no_code_of_the_model():
     assert probe(IDS, model=Merging())["training"] == 0
 
 
-def test_token_ids_are_found_by_name_and_by_type():
-    model = Model(future=True, rows=True)
-    by_place = probe(IDS, model=model)
-    assert probe(input_ids=IDS, attention_mask=torch.ones_like(IDS), model=model) == by_place
-    assert probe(attention_mask=torch.ones_like(IDS), labels=IDS, input_ids=IDS, model=model) == (
-        by_place
-    )
-
-
-def test_without_other_tokens_there_is_nothing_to_change():
-    assert probe(torch.ones(3, 4, dtype=torch.long)).keys() == {"determinism", "training"}
-    assert "causality" not in probe(IDS[:, :1])
-    assert "independence" not in probe(IDS[:1])
-
-
-def test_models_without_tokens_or_predictions():
-    linear = nn.Linear(4, 3)
-    assert probe(torch.randn(2, 4), model=linear) == {"determinism": 0, "training": 0}
-
-    class Scalar(nn.Module):
-        def forward(self, ids):
-            return ids.float().sum()
-
-    assert probe(IDS, model=Scalar()) == {}
-
-
 class Answer:
     """An output as Transformers' models give it."""
 

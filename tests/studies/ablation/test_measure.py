@@ -7,18 +7,15 @@ import polars as pl
 import pytest
 from pydantic import ValidationError
 
-from failbench.errors import BadInputError
 from failbench.features.feature_table import to_frame
 from failbench.methods.signal_groups import ALL_GROUPS
 from failbench.studies.ablation.measure import (
     ABLATION_SCHEMA,
     KEY,
     View,
-    ablation,
 )
 from failbench.studies.ablation.results import AblationSettings
-from failbench.vocabulary import CATEGORIES
-from made_up_ablation import FOREST, RULES, SETTINGS, VALUES, accuracy
+from made_up_ablation import RULES, SETTINGS, VALUES, accuracy
 
 
 def test_every_run_is_predicted_with_every_subset_once_per_repeat(predictions, told_by_memory):
@@ -61,19 +58,6 @@ def test_leaving_the_keywords_out_is_the_smaller_feature_set(predictions):
     assert small.select(keys).equals(without.select(keys))
 
 
-def test_workers_do_not_change_the_predictions(told_by_memory, successes, splits, predictions):
-    two = ablation(told_by_memory, successes, splits, RULES, FOREST, SETTINGS, 0, workers=2)
-    assert two.equals(predictions)
-
-
-def test_an_abstention_has_its_reason_and_a_forest_its_probabilities(predictions):
-    abstained = predictions["prediction"] == "abstain"
-    assert (predictions["reason"].is_not_null() == abstained).all()
-    forest = predictions.filter(pl.col("method") == "random_forest")
-    likeliest = forest.select(pl.max_horizontal(f"p_{category}" for category in CATEGORIES))
-    assert (likeliest.to_series() == forest["confidence"]).all()
-
-
 def test_rules_are_blind_to_what_they_must_not_see(told_by_memory):
     frame = to_frame(told_by_memory).assign(
         error_type="RuntimeError", error_message="out of memory"
@@ -99,9 +83,3 @@ def test_rules_are_blind_to_what_they_must_not_see(told_by_memory):
 def test_settings_that_make_no_sense_are_refused(values, problem):
     with pytest.raises(ValidationError, match=problem):
         AblationSettings.model_validate(VALUES | values)
-
-
-def test_more_repeats_than_there_are_splits_are_refused(told_by_memory, successes, splits):
-    many = AblationSettings.model_validate(VALUES | {"repeats": 3})
-    with pytest.raises(BadInputError, match="the splits have 2"):
-        ablation(told_by_memory, successes, splits, RULES, FOREST, many, seed=0)

@@ -6,8 +6,7 @@ import polars as pl
 import pytest
 
 from failbench.methods.signal_groups import ALL_GROUPS
-from failbench.studies.ablation.results import ablation_metrics, ablation_points, ablation_results
-from failbench.studies.ablation.superadditivity import reported_interactions
+from failbench.studies.ablation.results import ablation_points, ablation_results
 from made_up_ablation import SETTINGS, accuracy
 
 
@@ -40,21 +39,3 @@ def test_points_are_the_rates_with_the_difference_of_accuracy_beside_them(result
     assert points.filter(pl.col("subset") == ALL_GROUPS)["difference"].null_count() == 2 * len(
         results
     )
-
-
-def test_metrics_have_rates_differences_and_interactions_of_each_variant(results):
-    reported = reported_interactions(
-        0.263, 0.250, 0.474, 76, 20 / 76, 0.95, "improved_rules", "nothing"
-    )
-    metrics = ablation_metrics(results, reported, 0.05)
-    rate = metrics["rates"]["19"]["random_forest"]["memory"]["accuracy"]
-    assert set(rate) == {"value", "ci_low", "ci_high", "n"}
-    assert "memory_less_all" in metrics["less_all"]["19+keywords"]["random_forest"]
-    assert set(metrics["interaction"]["measured"]["19"]) == {
-        "improved_rules",
-        "random_forest",
-        "reduced_rules",
-    }
-    assert metrics["interaction"]["reported"]["over_nothing"]["verdict"] == "not shown"
-    assert metrics["interaction"]["measured"]["19"]["random_forest"]["over_majority"]["own"]
-    assert metrics["interaction"]["measured"]["19"]["reduced_rules"]["over_nothing"]["own"]

@@ -3,7 +3,6 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from equal_reports import assert_equal_reports
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.methods.improved_rules import ImprovedRulesSettings
 from failbench.prediction.fold_plans import NESTED_CV, within_training
@@ -13,10 +12,8 @@ from failbench.predictions import PREDICTION_SCHEMA
 from failbench.statistics.commitment import lowest_thresholds
 from failbench.statistics.method_intervals import IntervalSettings, method_intervals
 from failbench.studies.abstention.measure import measure
-from failbench.studies.abstention.report import report
 from failbench.studies.abstention.results import abstention_estimates
 from failbench.studies.abstention.settings import AbstentionSettings
-from failbench.telemetry import write_parquet
 
 RULES = ImprovedRulesSettings(
     tau=0.6, catastrophic_perplexity=400, gradient_norm=1000, healthy_sds=3
@@ -123,17 +120,6 @@ def test_the_estimates_of_the_study_itself_are_those_of_the_main_study(estimates
             )
 
 
-def test_methods_stand_side_by_side_each_with_its_own_answers(estimates, monitored):
-    for metric in ("coverage", "accuracy", "accuracy_when_committed"):
-        same = estimates["chosen", "as_measured", metric]
-        assert estimates["methods", "improved_rules", metric]["value"] == same["value"]
-    expected = method_intervals(monitored.filter(pl.col("feature_set") == "19"), INTERVALS)
-    named = estimates["methods", "invariants", "coverage"]
-    assert named["value"] == pytest.approx(1 - expected["abstention_rate"].value)
-    assert named["value"] > estimates["methods", "improved_rules", "coverage"]["value"]
-    assert estimates["methods", "improved_rules", "share_low_confidence"]["value"] > 0
-
-
 def test_reasons_add_up_to_all_abstentions_of_each_category(estimates):
     for category in ("all", "memory_hardware", "optimization", "unknown"):
         shares = [
@@ -145,14 +131,6 @@ def test_reasons_add_up_to_all_abstentions_of_each_category(estimates):
             assert sum(shares) == pytest.approx(1)
         else:
             assert shares == []
-
-
-def test_a_higher_threshold_never_covers_more(estimates):
-    covered = [
-        estimates["thresholds", f"{tau / 10:.2f}", "coverage"]["value"] for tau in range(1, 11)
-    ]
-    assert covered == sorted(covered, reverse=True)
-    assert covered[0] > covered[-1]
 
 
 def test_each_fold_gets_a_threshold_from_its_training_side(estimates):
@@ -185,15 +163,3 @@ def test_the_labels_of_tested_scenarios_have_no_part_in_the_choice(table, succes
     )
     assert before.row(0) == after.row(0)
     assert not before.equals(after)
-
-
-def test_a_report_of_saved_predictions_is_that_of_those_in_memory(
-    predictions, inner, monitored, reported, tmp_path
-):
-    write_parquet(inner, tmp_path / "inner.parquet")
-    saved = pl.read_parquet(tmp_path / "inner.parquet")
-    memory, disk = (
-        report(predictions, answers, monitored, reported, SETTINGS, INTERVALS, tau=RULES.tau)
-        for answers in (inner, saved)
-    )
-    assert_equal_reports(memory, disk)

@@ -16,15 +16,12 @@ from failbench.methods.improved_tree import band_features
 from failbench.prediction.slices import ReferenceStudy
 from failbench.scenarios import read_scenarios
 from failbench.studies.architectures.measure import (
-    KEYS,
     RECORDED,
-    RULE_PREDICTION_SCHEMA,
-    THRESHOLDS,
     ArchitecturesDesign,
     calibrations,
     rules_on_architectures,
 )
-from failbench.telemetry import Telemetry, read_telemetry, write_parquet
+from failbench.telemetry import Telemetry, read_telemetry
 
 SETTINGS = ArchitecturesDesign(noise=(0.05,), noisy_logs=2, percentile=0.99, seed=0)
 RULES_SETTINGS = ImprovedRulesSettings(
@@ -69,28 +66,6 @@ def test_on_the_reference_predictions_are_those_of_the_main_study(predictions, r
     assert_frame_equal(reference.select(shared), expected, check_row_order=False)
 
 
-def test_each_run_has_an_answer_under_each_threshold_and_noise_is_for_the_reference_alone(
-    predictions,
-):
-    counts = predictions.group_by("thresholds", "noise", "log").len()
-    assert set(counts["thresholds"]) == set(THRESHOLDS)
-    assert counts["len"].n_unique() == 1
-    assert set(predictions.filter(pl.col("noise") > 0)["thresholds"]) == {"reference"}
-    assert counts.height == len(THRESHOLDS) + SETTINGS.noisy_logs
-
-
-def test_predictions_have_their_schema_and_no_key_twice(predictions):
-    assert predictions.schema == RULE_PREDICTION_SCHEMA
-    keys = [*predictions.columns[:6], *KEYS]
-    assert not predictions.select(keys).is_duplicated().any()
-    assert (predictions["reason"].is_not_null() == (predictions["prediction"] == "abstain")).all()
-
-
-def test_a_saved_file_is_what_was_measured(predictions, tmp_path):
-    write_parquet(predictions, tmp_path / "improved_rules.parquet")
-    assert_frame_equal(pl.read_parquet(tmp_path / "improved_rules.parquet"), predictions)
-
-
 def test_thresholds_of_its_own_come_from_an_architectures_successful_runs_alone(committed):
     features, _, _ = committed
     reference = HealthyBand(
@@ -120,10 +95,3 @@ def test_an_architecture_without_successful_runs_cannot_be_calibrated(committed)
     band = HealthyBand({}, {})
     with pytest.raises(BadInputError, match="Record the successful runs of this architecture"):
         calibrations(gone, band, RULES_SETTINGS, SETTINGS)
-
-
-def test_a_single_architecture_is_refused(committed):
-    features, splits, telemetry = committed
-    alone = features.filter(pl.col("architecture") == "transformer")
-    with pytest.raises(BadInputError, match="1 was recorded with adamw at scale small"):
-        rules_on_architectures(alone, splits, telemetry, (), REFERENCE, RULES_SETTINGS, SETTINGS)

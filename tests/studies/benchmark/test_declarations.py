@@ -6,27 +6,19 @@ import polars as pl
 import pytest
 
 from failbench.errors import BadInputError
-from failbench.methods.catalogue import CATALOGUE, ENTRIES
+from failbench.methods.catalogue import ENTRIES
 from failbench.methods.llm.settings import is_language_model
 from failbench.studies.benchmark.declarations import (
     CategoryTransfer,
     MethodFacts,
-    category_transfer,
-    checklist,
-    data_transfer,
     methods_facts,
     parsed,
     workflow,
 )
 from failbench.studies.benchmark.workflow_figure import arrows
-from failbench.vocabulary import ABSTAIN, CATEGORIES
+from failbench.vocabulary import ABSTAIN
 
 PREDICTED = "data/predictions/nested_cv"
-OF_MANY = "llm_agents"
-
-
-def test_every_method_of_the_catalogue_has_one_row():
-    assert set(methods_facts()) == {entry.name for entry in CATALOGUE}
 
 
 def test_methods_that_never_abstain_by_the_table_never_did_and_the_others_do(repository):
@@ -47,20 +39,6 @@ def test_a_method_that_is_made_in_view_says_so_and_no_other_does():
     said = {name for name, facts in methods_facts().items() if "made in view" in facts.learnt_from}
     in_view = {name for name, entry in ENTRIES.items() if entry.made_in_view}
     assert said | {"invariants_abstaining"} == in_view  # which refers to the row of invariants
-
-
-@pytest.mark.parametrize("question", checklist(), ids=lambda question: question.question[:40])
-def test_what_answers_a_question_of_the_checklist_is_there(question, repository):
-    for path in question.where:
-        assert (repository / path).exists(), path
-
-
-def test_transfer_has_the_rows_of_the_originals_tables():
-    assert [row.category for row in category_transfer()] == list(CATEGORIES[:-1])
-    assert len(data_transfer()) == 4
-    marks = {row.category: (row.ssm, row.cnn, row.vit) for row in category_transfer()}
-    assert marks["optimization"] == ("high", "high", "complete")
-    assert marks["data_pipeline"] == ("complete", "high", "high")
 
 
 @pytest.mark.parametrize(
@@ -101,9 +79,3 @@ def test_every_source_of_a_drawn_method_reaches_its_box_but_the_true_category():
         }
         for method in box.methods:
             assert ENTRIES[method].reads - {"true category"} <= reaching, method
-
-
-def test_every_arrow_joins_two_boxes_and_goes_down():
-    declared = workflow()
-    level = {box.id: place for place, row in enumerate(declared.rows) for box in row}
-    assert all(level[start] < level[end] for start, end in arrows(declared))

@@ -18,15 +18,13 @@ from failbench.studies.case_studies.cases import (
     MISMATCH,
     CaseStudiesSettings,
     candidates_table,
-    cases_of,
     pick_cases,
-    recordings_of,
 )
-from failbench.studies.case_studies.evidence import diagnoses_of, diagnoses_table, evidence_table
+from failbench.studies.case_studies.evidence import diagnoses_table, evidence_table
 from failbench.studies.case_studies.facts import case_facts
 from failbench.studies.case_studies.measure import CaseMeasurements, case_diagnoses
 from failbench.studies.case_studies.results import case_studies
-from failbench.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry, write_parquet
+from failbench.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry
 
 STUDY = ReferenceStudy(
     architecture="transformer", optimizer="adamw", scale="small", run_seeds=(0,), seed=0
@@ -168,12 +166,6 @@ def test_facts_are_those_of_each_recording_before_onset_and_from_it_on(telemetry
     assert dict(facts.select("role", "outcome").unique().iter_rows())["clipped"] == "degraded"
 
 
-def test_a_case_without_its_twin_is_refused(telemetry, scenarios):
-    _, mismatch = pick_cases(telemetry, scenarios, STUDY, SETTINGS)
-    with pytest.raises(BadInputError, match="tokens-transformer-adamw-s0 has no twin"):
-        recordings_of(telemetry, mismatch)
-
-
 @pytest.fixture(scope="module")
 def committed(repository: Path) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
     folder = repository / "data"
@@ -232,25 +224,3 @@ def test_an_answer_that_is_not_the_stored_one_is_refused(committed, jump, asked)
     other = predictions.with_columns(prediction=pl.lit("unknown"))
     with pytest.raises(BadInputError, match="is not what simple_rules says of learning_rate_jump"):
         case_studies(measured(jump, asked(jump)), other)
-
-
-def test_diagnoses_are_read_as_they_were_saved(jump, asked, tmp_path):
-    diagnoses = asked(jump)
-    write_parquet(diagnoses_table(diagnoses), tmp_path / "diagnoses.parquet")
-    write_parquet(evidence_table(diagnoses), tmp_path / "evidence.parquet")
-    (saved,) = diagnoses_of(
-        pl.read_parquet(tmp_path / "diagnoses.parquet"),
-        pl.read_parquet(tmp_path / "evidence.parquet"),
-    )
-    (diagnosed,) = diagnoses
-    assert repr(saved.diagnosis.evidence) == repr(diagnosed.diagnosis.evidence)  # with its NaN
-    assert (saved.method, saved.diagnosis.category) == (
-        diagnosed.method,
-        diagnosed.diagnosis.category,
-    )
-
-
-def test_cases_are_read_as_they_were_saved(telemetry, scenarios, tmp_path):
-    cases = pick_cases(telemetry, scenarios, STUDY, SETTINGS)
-    write_parquet(candidates_table(cases), tmp_path / "cases.parquet")
-    assert cases_of(pl.read_parquet(tmp_path / "cases.parquet")) == cases

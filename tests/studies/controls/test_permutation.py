@@ -7,7 +7,6 @@ from failbench.studies.controls.permutation import (
     GroupedTable,
     balanced_accuracy,
     cross_validated_answers,
-    permuted_scores,
 )
 from failbench.studies.controls.settings import Forest
 from failbench.vocabulary import CATEGORIES
@@ -35,9 +34,3 @@ def test_balanced_accuracy_weighs_scenarios_and_not_runs():
     labels = np.array(["x", "x", "y"])
     answers = np.array([["x", "x", "x", "y", "y"]])
     assert balanced_accuracy(table, labels, answers) == pytest.approx((0.5 + 1) / 2)
-
-
-def test_permuted_scores_do_not_depend_on_workers():
-    table, forest = table_of(signal=1.0), Forest(2, 3, 1)
-    alone, together = (permuted_scores(table, forest, 6, 0, workers) for workers in (1, 2))
-    assert alone.tobytes() == together.tobytes()

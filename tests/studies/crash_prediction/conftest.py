@@ -6,12 +6,8 @@ import pytest
 
 from failbench.crashes.answers import read_answers
 from failbench.crashes.cases import read_cases
-from failbench.crashes.language.settings import CrashAgentsSettings
-from failbench.methods.llm.cache import LlmCache
-from failbench.params import read_section
 from failbench.statistics.settings import read_with_statistics
 from failbench.studies.crash_prediction.collected import collect, collected_table
-from failbench.studies.crash_prediction.language import replay_models
 from failbench.studies.crash_prediction.settings import CrashPredictionSettings
 
 
@@ -48,9 +44,3 @@ def answers(cases, recorded, place):
 @pytest.fixture(scope="session")
 def rows(cases, answers):
     return collected_table(cases, answers)
-
-
-@pytest.fixture(scope="session")
-def models(cases, params):
-    agents = read_section("crash_agents", CrashAgentsSettings, params)
-    return replay_models(cases, agents, {label: LlmCache() for label in agents.models})

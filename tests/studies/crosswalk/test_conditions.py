@@ -5,24 +5,11 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from failbench.prediction.fold_plans import NESTED_CV
-from failbench.studies.crosswalk.conditions import CONDITIONS, METHODS
+from failbench.studies.crosswalk.conditions import CONDITIONS
 
 EACH_CONDITION = pytest.mark.parametrize(
     "condition", CONDITIONS, ids=lambda condition: f"{condition.study}-{condition.features}"
 )
-
-
-def test_no_two_conditions_are_called_the_same():
-    labels = [(condition.study, condition.features) for condition in CONDITIONS]
-    assert len(set(labels)) == len(labels)
-
-
-def test_the_reference_is_the_main_study_with_both_methods():
-    reference = CONDITIONS[0]
-    assert reference.predictions == NESTED_CV
-    assert reference.methods == METHODS
-    assert {name for condition in CONDITIONS for name in condition.methods} == {*METHODS}
 
 
 @EACH_CONDITION

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import numpy as np
 import polars as pl
 import pytest
 
 from failbench.causes.catalogue import causes
+from failbench.diagnose.answer import Level, level_of
 from failbench.diagnose.finding import Finding
 from failbench.diagnose.signs import Sign
 from failbench.monitor.end import End
@@ -18,7 +21,13 @@ from failbench.studies.diagnose_logs.examples import LogExample, at_failure, mon
 from failbench.studies.diagnose_logs.measure import cross_validated, of_model
 from failbench.studies.diagnose_logs.peers import peer_table
 from failbench.studies.diagnose_logs.report import report
-from failbench.studies.diagnose_logs.results import alarm_table, rates_of, risk_coverage, surest
+from failbench.studies.diagnose_logs.results import (
+    CATEGORY,
+    alarm_table,
+    rates_of,
+    risk_coverage,
+    surest,
+)
 from failbench.studies.diagnose_logs.schemas import (
     ANSWER_SCHEMA,
     COMPLETE,
@@ -29,6 +38,7 @@ from failbench.studies.diagnose_logs.schemas import (
 from failbench.studies.diagnose_logs.settings import DiagnosedLogs
 from failbench.studies.diagnose_logs.shown import OURS, PEER_LABELS
 from failbench.vocabulary import ABSTAIN, CATEGORIES
+from pipeline import REPOSITORY
 
 SETTINGS = DiagnosedLogs(
     run_seeds=(0, 1),
@@ -135,6 +145,28 @@ def test_messages_of_their_kind_are_trusted_of_causes_that_were_not_learnt(answe
     assert (failing["prediction"] == failing["category"]).mean() > 0.9
 
 
+COMMITTED = REPOSITORY / "data/measurements/diagnose_logs/answers.parquet"
+
+
+def test_the_cause_that_is_named_lies_in_the_category_that_is_named():
+    committed = pl.read_parquet(COMMITTED)
+    lies_in = {name: cause.category for name, cause in causes().items()}
+    assert (committed["predicted_cause"].replace_strict(lies_in) == committed["prediction"]).all()
+
+
+def test_a_higher_confidence_is_right_more_often_for_each_kind_of_log():
+    failing = pl.read_parquet(COMMITTED).filter(kind="failure")
+    kinds = failing.group_by("model", pl.col("format") == COMPLETE)
+    for _, of_kind in kinds:
+        said = of_kind.select(
+            level=pl.col("confidence").map_elements(level_of, pl.String),
+            right=pl.col("prediction") == pl.col("category"),
+        )
+        shares = [said.filter(level=level)["right"].mean() for level in get_args(Level)]
+        known = [share for share in shares if share is not None]
+        assert known == sorted(known, reverse=True)
+
+
 def test_an_answer_among_the_surest_is_never_less_sure_than_one_that_is_withheld(answers):
     failing = answers.filter(kind="failure", model="log")
     failing = failing.with_columns(confidence=pl.Series(np.linspace(0.2, 1, failing.height)))
@@ -152,7 +184,7 @@ def test_a_wrong_and_sure_half_halves_the_accuracy(answers):
         prediction=pl.when(is_wrong).then(pl.lit(ABSTAIN)).otherwise("category"),
         confidence=pl.lit(0.9),
     )
-    rates = rates_of(spoilt, SETTINGS, INTERVALS, whole=False)
+    rates = rates_of(spoilt, SETTINGS, INTERVALS, CATEGORY)
     assert rates["accuracy"].value == pytest.approx(0.5)
 
 
@@ -206,7 +238,7 @@ def test_the_report_has_a_row_for_every_kind_of_log_and_tool(answers):
         prediction=pl.lit(ABSTAIN),
         detected=pl.lit(value=False),
     )
-    made = report(answers, evidence, peers, SETTING, SETTINGS, INTERVALS)
+    made = report(answers, evidence, peers, SETTING, SETTINGS, INTERVALS, "an example")
     names = {table.name: table for table in made.tables}
     assert len(names["headline"].rows) == 6
     assert [row[0] for row in names["diagnose_logs_peers"].rows] == [

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
-from pydantic import ValidationError
 
 from failbench.errors import BadInputError
 from failbench.prediction.fold_plans import NESTED_CV, POOLED
@@ -128,32 +127,10 @@ def test_the_hardest_come_first_and_answers_make_a_whole(difficulty):
     )
 
 
-def test_what_is_left_out_has_no_part_in_it(difficulty, predictions):
-    assert set(difficulty.shares.filter(view="method")["name"]) == {"ebm", "random_forest"}
-    without = predictions.filter(pl.col("method") != "simulated_human")
-    settings = DifficultyDesign.model_validate(FACTS | {"left_out": []})
-    again = measure_difficulty(without, DEFINED, RUNS, settings)
-    assert again.scenarios.equals(difficulty.scenarios)
-    assert again.shares.equals(difficulty.shares)
-
-
-def test_the_order_of_predictions_changes_nothing(difficulty, predictions):
-    shuffled = predictions.sample(fraction=1, shuffle=True, seed=3)
-    again = measure_difficulty(shuffled, DEFINED, RUNS, SETTINGS)
-    assert again.scenarios.equals(difficulty.scenarios)
-    assert again.shares.equals(difficulty.shares)
-
-
 def test_a_method_left_out_that_nobody_predicted_with_is_refused(predictions):
     settings = DifficultyDesign.model_validate(FACTS | {"left_out": ["oracle"]})
     with pytest.raises(BadInputError, match="'oracle' was not predicted"):
         measure_difficulty(predictions, DEFINED, RUNS, settings)
-
-
-@pytest.mark.parametrize("study", [NESTED_CV, POOLED])
-def test_a_study_without_predictions_is_refused(predictions, study):
-    with pytest.raises(BadInputError, match=f"{study} has no prediction on 19 features"):
-        measure_difficulty(predictions.filter(pl.col("study") != study), DEFINED, RUNS, SETTINGS)
 
 
 def test_a_scenario_that_is_not_defined_or_has_no_run_is_refused(predictions):
@@ -163,10 +140,3 @@ def test_a_scenario_that_is_not_defined_or_has_no_run_is_refused(predictions):
         measure_difficulty(
             predictions, DEFINED, RUNS.filter(pl.col("scenario") != "unknown_7"), SETTINGS
         )
-
-
-def test_levels_out_of_order_and_unknown_features_are_refused():
-    with pytest.raises(ValidationError, match="hard_below must not exceed easy_from"):
-        DifficultyDesign.model_validate(FACTS | {"hard_below": 0.8})
-    with pytest.raises(ValidationError, match="feature_set must be one of"):
-        DifficultyDesign.model_validate(FACTS | {"feature_set": "20"})

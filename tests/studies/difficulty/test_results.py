@@ -7,15 +7,11 @@ import pytest
 from scipy import stats
 from sklearn.metrics import cohen_kappa_score
 
-from failbench.errors import BadInputError
-from failbench.reporting.markup import render
 from failbench.studies.difficulty.measure import (
     Difficulty,
     measure_difficulty,
 )
-from failbench.studies.difficulty.report import report
 from failbench.studies.difficulty.results import DifficultySettings, Estimates, difficulty_estimates
-from failbench.telemetry import write_parquet
 from failbench.vocabulary import CATEGORIES, DIFFICULTIES
 from made_up_scenarios import made_up_scenarios, reference_runs
 from made_up_studies import SCENARIOS, made_up_studies
@@ -81,34 +77,3 @@ def test_shares_are_of_the_scenarios_that_they_are_about_and_have_their_n(diffic
     assert misled["surface"].value == pytest.approx(hard["by_surface"].mean())
     assert misled["neighbours"].value == pytest.approx(hard["by_neighbours"].mean())
     assert misled["neighbours"].n == hard.height
-
-
-def test_a_reference_that_has_no_predictions_is_refused(difficulty, reported):
-    with pytest.raises(BadInputError, match="there is no prediction of bert"):
-        difficulty_estimates(difficulty, SETTINGS, "bert")
-
-
-def test_metrics_are_nested_by_group_and_name(difficulty, estimates, reported):
-    metrics = report(difficulty, reported, SETTINGS, "transformer").metrics
-    assert {group: set(named) for group, named in metrics.items()} == {
-        group: set(named) for group, named in estimates.items()
-    }
-    kappa = metrics["agreement"]["kappa"]
-    assert set(kappa) == {"value", "ci_low", "ci_high", "n"}
-
-
-def test_the_report_of_a_saved_measurement_is_that_of_what_was_measured(
-    difficulty, reported, tmp_path
-):
-    for name in ("scenarios", "shares"):
-        write_parquet(getattr(difficulty, name), tmp_path / f"{name}.parquet")
-    saved = Difficulty(
-        pl.read_parquet(tmp_path / "scenarios.parquet"),
-        pl.read_parquet(tmp_path / "shares.parquet"),
-    )
-    read, measured = (
-        report(version, reported, SETTINGS, "transformer") for version in (saved, difficulty)
-    )
-    assert read.metrics == measured.metrics
-    assert read.points["difficulty"].equals(measured.points["difficulty"])
-    assert [render(table) for table in read.tables] == [render(table) for table in measured.tables]

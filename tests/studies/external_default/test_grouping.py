@@ -11,7 +11,6 @@ import pytest
 from failbench.errors import BadInputError
 from failbench.external.tables import DETECTION, POSITIVES
 from failbench.studies.external_default.grouping import (
-    GROUP_SCHEMA,
     contiguous_blocks,
     groups_of,
     host_clusters,
@@ -58,14 +57,6 @@ def test_a_crashed_run_has_a_block_and_no_cluster(tables, groups):
     assert not set(crashed) & set(rows[CLUSTERS])
 
 
-def test_a_host_that_was_not_measured_is_refused(tables):
-    task = tasks_of(tables)[DETECTION]
-    rows = task.rows.copy()
-    rows.loc[0, "cpu"] = np.nan
-    with pytest.raises(BadInputError, match="not all finite"):
-        host_clusters(replace(task, rows=rows), 4, seed=0)
-
-
 def test_a_run_has_one_group_whichever_table_it_stands_in(tables, groups):
     known = tables.categories.with_row_index("known").join(
         groups.filter(task=CATEGORY, groups=16).with_columns(known=pl.col("row").cast(pl.UInt32)),
@@ -86,8 +77,3 @@ def test_a_negative_that_is_no_positive_elsewhere_is_refused(tables):
     other = replace(tables, tables={**tables.tables, "loss": strange})
     with pytest.raises(BadInputError, match=r"tables/loss\.parquet"):
         groups_of(tasks_of(other), other, (16,), folds=5, seed=0)
-
-
-def test_groups_have_their_schema_and_no_row_twice(groups):
-    assert groups.schema == GROUP_SCHEMA
-    assert not groups.select("task", "grouping", "groups", "row").is_duplicated().any()

@@ -31,8 +31,3 @@ def test_other_rows_are_prepared_by_those_that_it_was_fitted_to():
     fitted = Preparation().fit(pd.DataFrame({"a": [0.0, 10.0]}))
     other = fitted.transform(pd.DataFrame({"a": [-5.0, np.nan, np.inf, 500.0]}))
     assert other["a"].tolist() == pytest.approx([0.1, 5.0, 9.9, 9.9])
-
-
-def test_a_column_without_any_value_becomes_zero():
-    rows = pd.DataFrame({"a": [np.nan, np.nan], "b": [1.0, 2.0]})
-    assert Preparation().fit_transform(rows)["a"].tolist() == [0.0, 0.0]

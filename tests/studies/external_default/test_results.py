@@ -15,18 +15,13 @@ from failbench.studies.external_default.results import (
     ACCURACY,
     BALANCED,
     DIFFERENCE,
-    ESTIMATE_SCHEMA,
-    KEY,
-    MAJORITY,
     PRECISION,
     cell,
     estimates,
-    metrics,
 )
 from failbench.studies.external_default.settings import (
     ALL_COLUMNS,
     BLOCKS,
-    PRINTED,
     SHUFFLED,
     SIMPLE_RULES,
     THEIR_FOREST,
@@ -117,33 +112,11 @@ def test_precision_is_the_share_of_faulty_runs_among_those_that_rules_call_fault
     assert (row["value"], row["rows"]) == (pytest.approx(0.75), 8)
 
 
-def test_the_majority_is_the_most_frequent_label_of_the_tested_rows(table, truth):
-    key = {**FOREST, "columns": "none", "method": MAJORITY, "protocol": "with_crashed"}
-    most = max(truth.count(BUGGY), truth.count(CORRECT)) / len(truth)
-    assert cell(table, metric=ACCURACY, **key)["value"] == pytest.approx(most)
-    assert cell(table, metric=BALANCED, **key)["value"] == pytest.approx(0.5)
-
-
 def test_a_difference_is_that_of_the_accuracies_on_the_same_folds(table):
     key = {**FOREST, "method": "ebm"}
     ours, theirs = (cell(table, metric=ACCURACY, **each)["value"] for each in (key, FOREST))
     assert cell(table, metric=DIFFERENCE, **key)["value"] == pytest.approx(ours - theirs)
     assert table.filter(metric=DIFFERENCE, method=THEIR_FOREST).is_empty()
-
-
-def test_every_condition_has_an_estimate_inside_its_interval(table, measured):
-    assert table.schema == ESTIMATE_SCHEMA
-    asked = measured.answers.select(KEY).unique()
-    assert asked.join(table.filter(metric=ACCURACY), on=KEY, how="anti").is_empty()
-    assert table.filter(
-        ~pl.col("value").is_between(pl.col("ci_low") - 1e-9, pl.col("ci_high") + 1e-9)
-    ).is_empty()
-
-
-def test_metrics_are_nested_by_the_key(table):
-    row = cell(table, metric=ACCURACY, **FOREST)
-    leaf = metrics(table)[DETECTION][SHUFFLED][ALL_COLUMNS][THEIR_FOREST][ACCURACY]
-    assert leaf == {name: row[name] for name in ("value", "ci_low", "ci_high", "n", "rows")}
 
 
 def test_a_row_without_a_group_is_refused(tables, small, truth):
@@ -156,8 +129,3 @@ def test_answers_of_other_groups_than_the_settings_say_are_refused(tables, small
     groups = of_groups([0, 1] * (len(truth) // 2), groups=7)
     with pytest.raises(BadInputError, match="no answer has a group"):
         estimates(of_answers(truth), groups, tables, small)
-
-
-def test_what_was_not_answered_is_named(table):
-    with pytest.raises(BadInputError, match="was not answered"):
-        cell(table, **{**FOREST, "protocol": PRINTED, "method": "ebm"}, metric=ACCURACY)

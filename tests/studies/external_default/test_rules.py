@@ -39,10 +39,6 @@ def test_of_the_improved_rules_a_leaf_can_be_confirmed(notes):
     assert asked.applicable == 1
 
 
-def test_without_a_column_none_can_be_asked():
-    assert simple_rules_asked(()).applicable == 0
-
-
 def test_what_is_not_finite_counts_as_the_ceiling_and_what_has_no_column_is_missing():
     rows = pd.DataFrame({"train_loss": [1.0, np.nan, np.inf], "gradient_max": [1.0, 2e9, 3.0]})
     features = our_features(rows, NOTES)

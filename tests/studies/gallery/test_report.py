@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import polars as pl
 import pytest
 
 from failbench.errors import BadInputError
@@ -28,32 +27,6 @@ def test_the_outcomes_of_the_runs_on_the_sheet_are_counted_by_category(published
             "optimization": {"diverged": {"value": 1}},
             "model_software": {"crash": {"value": 1}},
         }
-    }
-
-
-def test_points_are_those_of_one_run_and_of_every_run_of_the_slice(published):
-    assert set(published.points["dashboard"]["role"]) == {"failing", "twin"}
-    sheet = published.points["gallery"]
-    assert set(sheet["scenario"]) == {"late_crash", "runaway", "no_start"}
-    healthy = sheet.filter(pl.col("role") == "twin", pl.col("scenario") == "runaway")
-    assert healthy["step"].to_list() == [0, 2, 4, 6, 8, 9]
-
-
-def test_runs_of_another_seed_are_not_on_the_sheet(small_telemetry, small_scenarios):
-    other = SETTINGS.model_copy(update={"seed": 1})
-    sheet = report(small_telemetry, small_scenarios, other)
-    assert sheet.metrics == {"runs_drawn": {}}
-    assert sheet.points["gallery"].is_empty()
-    assert sheet.points["dashboard"].height > 0
-
-
-def test_figures_say_which_runs_they_draw(published):
-    drawn = "(transformer, adamw, seed 0)"
-    assert {name: picture.title for name, picture in published.figures.items()} == {
-        "dashboard": "A title for runaway: diverged 1 step after the fault was switched on",
-        "gallery_memory_hardware": f"Memory hardware, 1 failure: 1 crash {drawn}",
-        "gallery_optimization": f"Optimization, 1 failure: 1 diverged {drawn}",
-        "gallery_model_software": f"Model software, 1 failure: 1 crash {drawn}",
     }
 
 

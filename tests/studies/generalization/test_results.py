@@ -4,7 +4,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-from failbench.errors import BadInputError
 from failbench.prediction.fold_plans import KNOWN_SCENARIOS, LEFT_OUT, NESTED_CV, POOLED
 from failbench.prediction.main_study import SAME_REPEATS
 from failbench.statistics.method_intervals import IntervalSettings, method_intervals
@@ -25,7 +24,6 @@ SETTINGS = IntervalSettings(
     calibration_bins=10,
     floor_draws=1000,
 )
-KEY = ["study", "feature_set", "method", "metric"]
 N = SCENARIOS * len(CATEGORIES)
 
 
@@ -50,11 +48,6 @@ def scenario_means(predictions: pl.DataFrame) -> np.ndarray:
     return (
         right.group_by("scenario").agg(pl.col("right").mean()).sort("scenario")["right"].to_numpy()
     )
-
-
-def test_each_figure_has_one_row(table):
-    assert not table.select(KEY).is_duplicated().any()
-    assert set(table["study"]) == set(ESTIMATED)
 
 
 def test_values_and_intervals_are_those_of_the_main_study_where_they_are_the_same(
@@ -107,14 +100,6 @@ def test_gain_is_the_paired_difference_over_scenarios_whatever_the_folds(table, 
     assert gain["n"] == N
 
 
-def test_gain_of_answers_that_are_the_same_is_zero_without_width():
-    same = made_up_study(LEFT_OUT).with_columns(study=pl.lit(KNOWN_SCENARIOS), fold=pl.lit(9))
-    others = made_up_studies().filter(pl.col("study") != KNOWN_SCENARIOS)
-    gain = row(generalization_table(pl.concat([others, same]), SETTINGS), KNOWN_SCENARIOS, GAIN)
-    assert (gain["value"], gain["ci_low"], gain["ci_high"]) == (0, 0, 0)
-    assert gain["interval"] == "point"
-
-
 def test_a_method_that_was_not_asked_of_known_scenarios_gains_nothing(predictions, table):
     fewer = predictions.filter(pl.col("study") != KNOWN_SCENARIOS).with_columns(
         method=pl.lit("invariants")
@@ -136,15 +121,3 @@ def test_the_main_study_is_there_once_more_in_the_repeats_of_the_others(predicti
     assert same["value"] == pytest.approx(scenario_means(main).mean())
     assert every["value"] == pytest.approx(scenario_means(main).mean() / 2)
     assert set(table.filter(study=SAME_REPEATS)["method"]) == {"random_forest"}
-
-
-def test_estimands_say_where_a_method_was_asked(table):
-    for study, place in ESTIMATED.items():
-        rates = table.filter(pl.col("study") == study, pl.col("metric") != GAIN)
-        assert rates["estimand"].str.ends_with(place).all()
-
-
-def test_study_without_predictions_is_named(predictions):
-    without = predictions.filter(pl.col("study") != POOLED)
-    with pytest.raises(BadInputError, match=r"predictions: study: there are none of pooled"):
-        generalization_table(without, SETTINGS)

@@ -41,16 +41,3 @@ def test_with_full_coupling_levels_differ_by_a_constant_number_of_logits():
     ability = np.log(right / (1 - right)) + difficulty
     assert ability == pytest.approx(np.repeat(ability[:, :1], len(EASE), axis=1))
     assert right[0] == pytest.approx(expit(ability[0, 0] - difficulty))
-
-
-def test_coupling_makes_easy_scenarios_easier_and_hard_ones_harder():
-    weak, strong = (
-        population(LEVELS, difficulties(EASE, 48), coupling).marginal for coupling in (0.5, 1.0)
-    )
-    assert strong[0] < weak[0] < 0.705 < weak[-1] < strong[-1]
-    assert (np.diff(strong) > 0).all()
-
-
-def test_who_is_never_wrong_is_never_wrong_on_a_hard_scenario_either():
-    levels = {"oracle": SkillLevel(share=1.0, accuracy=1.0)}
-    assert (population(levels, difficulties(EASE, 48), 1.0).right == 1.0).all()

@@ -5,8 +5,7 @@ import polars as pl
 import pytest
 
 from failbench.errors import BadInputError
-from failbench.studies.human_baseline.published_studies import DESIGNS
-from failbench.studies.human_baseline.results import GROUPS, human_baseline, human_metrics
+from failbench.studies.human_baseline.results import GROUPS, human_baseline
 from made_up_people import (
     EASES,
     LEVELS,
@@ -27,18 +26,6 @@ def baseline():
 def test_the_mixture_has_another_mean_than_its_levels(baseline):
     assert baseline.mean == pytest.approx(0.705)
     assert baseline.plain_mean == pytest.approx((0.5 + 0.75 + 0.9) / 3)
-
-
-def test_every_coupling_has_every_design_with_range_spread_and_size(baseline):
-    assert [(studies.coupling, studies.design) for studies in baseline.studies] == [
-        (coupling, design) for coupling in SETTINGS.couplings for design in DESIGNS
-    ]
-    for studies in baseline.studies:
-        assert studies.accuracy.ci_low <= studies.accuracy.value <= studies.accuracy.ci_high
-        assert studies.deviation.ci_low < studies.deviation.value < studies.deviation.ci_high
-        assert studies.deviation.n == SETTINGS.studies
-        assert studies.accuracy.n == (6 if studies.design == "fold" else 30)
-        assert 0 <= studies.reaching <= 1
 
 
 def test_people_who_feel_no_difficulty_are_as_good_everywhere_and_nothing_is_estimated(baseline):
@@ -64,36 +51,6 @@ def test_what_is_handed_over_counts_by_how_often_it_is(baseline):
     }
     expected = (right[0.0] + 0.5 * right[0.2]) / 1.5
     assert baseline.groups[1.0]["handed_over"].value == pytest.approx(expected)
-
-
-def test_curves_have_each_level_on_each_scenario_once(baseline):
-    assert baseline.curves.height == len(SETTINGS.couplings) * len(LEVELS) * 30
-    assert not baseline.curves.select("coupling", "level", "scenario").is_duplicated().any()
-
-
-def test_the_result_does_not_depend_on_the_order_of_rows(baseline):
-    again = human_baseline(
-        LEVELS,
-        measured_scenarios().reverse(),
-        measured_shares().reverse(),
-        hybrid_predictions().reverse(),
-        SETTINGS,
-        REPORTED,
-    )
-    assert again.studies == baseline.studies
-    assert again.groups == baseline.groups
-
-
-def test_metrics_are_named_by_coupling_and_design(baseline):
-    metrics = human_metrics(baseline)
-    of_people = baseline.studies[2].accuracy
-    assert metrics["coupling_0_one_person"]["accuracy"] == {
-        "value": of_people.value,
-        "ci_low": of_people.ci_low,
-        "ci_high": of_people.ci_high,
-        "n": of_people.n,
-    }
-    assert metrics["coupling_1"]["accuracy_hard"]["value"] == baseline.groups[1.0]["hard"].value
 
 
 def test_a_scenario_without_difficulty_is_refused():

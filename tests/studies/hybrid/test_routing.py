@@ -80,12 +80,6 @@ def test_at_or_above_tau_the_grid_is_the_hybrid_of_stored_abstentions(grid):
     assert shares[WRONG] == pytest.approx((composed["prediction"] != composed["category"]).mean())
 
 
-def test_each_run_is_answered_once_and_a_person_answers_all_below_one(grid):
-    shares = grid.shares()
-    assert shares[:WRONG].sum(axis=0) == pytest.approx(np.ones(shares.shape[1]))
-    assert shares[2, grid.position(1.0, 1.0)] == 1
-
-
 def test_a_scenario_counts_once_whatever_its_runs():
     rules, members = made_up_rules(), made_up_members()
 
@@ -121,18 +115,6 @@ def test_the_price_is_the_cost_of_the_routes_and_of_the_mistakes(grid):
         assert price(shares, COSTS, 0.0)[position] == pytest.approx(cost_per_run(routed, COSTS))
     more = price(shares, COSTS, 3.0) - price(shares, COSTS, 0.0)
     assert more == pytest.approx(3 * shares[WRONG])
-
-
-def test_thresholds_between_the_steps_are_added_and_others_are_not_there(grid):
-    further = routed_grid(made_up_rules(), made_up_members(), 0.25, (0.6, 0.85))
-    assert (
-        further.classifier_from[further.position(0.6, 0.85)],
-        further.rules_from[further.position(0.6, 0.85)],
-    ) == (0.6, 0.85)
-    same = further.position(0.5, 0.75), grid.position(0.5, 0.75)
-    assert further.shares()[:, same[0]] == pytest.approx(grid.shares()[:, same[1]])
-    with pytest.raises(ValueError, match=r"no pair 0\.6, 0\.85"):
-        grid.position(0.6, 0.85)
 
 
 def test_a_member_that_lacks_a_run_is_refused():

@@ -6,7 +6,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-from failbench.errors import BadInputError
 from failbench.methods.boosting_machine import ebm
 from failbench.predictions import PREDICTION_SCHEMA
 from failbench.studies.importance.measure import (
@@ -15,13 +14,11 @@ from failbench.studies.importance.measure import (
     REPLACEMENT_SCHEMA,
     built_in_importance,
     donors,
-    importances,
     units,
 )
-from failbench.studies.importance.results import ImportanceSettings
 from failbench.studies.importance.shapes import SHAPE_SCHEMA, leading_shapes
 from failbench.vocabulary import CATEGORIES
-from made_up_importance import EBM, FOREST, SETTINGS, VALUES
+from made_up_importance import EBM
 
 
 def test_every_unit_is_replaced_in_every_held_out_run_from_both_sources(measured, told_twice):
@@ -35,19 +32,6 @@ def test_every_unit_is_replaced_in_every_held_out_run_from_both_sources(measured
     ]
 
 
-def test_every_intact_run_is_predicted_once_per_feature_set(measured, told_twice):
-    counts = measured.predictions.group_by("feature_set").len()
-    assert dict(counts.rows()) == dict.fromkeys(IMPORTANCE_SETS, told_twice.height)
-
-
-def test_units_are_the_features_and_their_groups():
-    assert units(("peak_memory", "memory_at_failure")) == {
-        ("feature", "peak_memory"): ("peak_memory",),
-        ("feature", "memory_at_failure"): ("memory_at_failure",),
-        ("group", "memory"): ("peak_memory", "memory_at_failure"),
-    }
-
-
 def test_donors_of_the_test_fold_are_permutations_and_others_come_from_the_training_fold():
     tested, trained = np.arange(4.0)[:, None], np.arange(10.0, 20.0)[:, None]
     permuted = donors(tested, trained, "test_fold", 50, np.random.default_rng(0))
@@ -58,30 +42,10 @@ def test_donors_of_the_test_fold_are_permutations_and_others_come_from_the_train
     assert np.isin(others, trained).all()
 
 
-def test_a_permutation_leaves_one_run_in_place_on_average():
-    tested = np.arange(15.0)[:, None]
-    drawn = donors(tested, tested, "test_fold", 4000, np.random.default_rng(0))
-    stayed = (drawn[:, :, 0] == tested[:, 0]).sum(axis=1)
-    assert stayed.mean() == pytest.approx(1, abs=0.1)
-
-
 def test_a_group_takes_all_its_values_from_one_run():
     tested, trained = np.zeros((3, 2)), np.column_stack([np.arange(9.0), np.arange(9.0)])
     drawn = donors(tested, trained, "training_fold", 4, np.random.default_rng(0))
     assert (drawn[:, :, 0] == drawn[:, :, 1]).all()
-
-
-def test_workers_do_not_change_importances(told_twice, splits, measured):
-    two = importances(told_twice, splits, {"random_forest": FOREST}, SETTINGS, 0, workers=2)
-    assert two.predictions.equals(measured.predictions)
-    assert two.replacements.equals(measured.replacements)
-    assert two.built_in.equals(measured.built_in)
-
-
-def test_more_repeats_than_there_are_splits_are_refused(told_twice, splits):
-    many = ImportanceSettings.model_validate(VALUES | {"repeats": 3})
-    with pytest.raises(BadInputError, match="the splits have 2"):
-        importances(told_twice, splits, {"random_forest": FOREST}, many, 0)
 
 
 def test_a_boosting_machine_gives_its_terms_as_its_built_in_importance(told_twice):

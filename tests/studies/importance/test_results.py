@@ -6,8 +6,6 @@ import polars as pl
 import pytest
 
 from failbench.studies.importance.results import (
-    importance_metrics,
-    leading_share,
     source_agreement,
 )
 
@@ -45,22 +43,3 @@ def test_the_sources_agree_on_what_is_worth_most(measured):
     assert agreement.tested == pytest.approx(60 / 3)
     assert agreement.ratio == pytest.approx(1, abs=0.4)
     assert 0 <= agreement.largest_difference < 0.3
-
-
-def test_the_leading_features_have_nearly_all_of_the_impurity(measured):
-    share = leading_share(measured.built_in, "19", "random_forest")
-    assert 0.8 < share.value <= 1
-    assert share.sd >= 0
-    assert (share.fits, share.features) == (3, 10)
-
-
-def test_metrics_have_the_drop_with_its_interval_and_the_methods_own_share(measured, importance):
-    leading = {"19": leading_share(measured.built_in, "19", "random_forest")}
-    metrics = importance_metrics(importance, source_agreement(measured), leading)
-    memory = metrics["importance"]["19"]["random_forest"]["groups"]["memory"]
-    assert set(memory["drop"]) == {"value", "ci_low", "ci_high", "n"}
-    assert memory["drop"]["n"] == 30
-    assert set(memory["own_share"]) == {"value", "sd", "fits"}
-    assert memory["own_share"]["fits"] == 3
-    assert set(memory["share_of_drops"]) == {"value"}
-    assert metrics["leading_features"]["19"]["features"] == 10

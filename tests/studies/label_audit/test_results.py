@@ -8,10 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
-from statsmodels.stats.inter_rater import cohens_kappa
 
-from failbench.scenarios import read_scenarios
-from failbench.studies.label_audit.agreement import fleiss_kappa, kappa_interval, kappa_of_counts
+from failbench.studies.label_audit.agreement import fleiss_kappa, kappa_of_counts
 from failbench.studies.label_audit.raters import read_ratings
 from failbench.studies.label_audit.results import ALL, PAIRS, LabelAudit, audit_labels
 from failbench.vocabulary import CATEGORIES
@@ -27,13 +25,6 @@ def audit(ratings, settings) -> LabelAudit:
     return audit_labels(ratings, settings)
 
 
-@pytest.fixture(scope="module")
-def committed(repository, settings) -> LabelAudit:
-    scenarios = read_scenarios(repository / "data/scenarios")
-    ratings = read_ratings(repository / "data/reported/label_raters.csv", scenarios)
-    return audit_labels(ratings, settings)
-
-
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=2, max_size=40))
 def test_kappa_of_counts_is_that_of_scikit_learn(pairs):
     counts = np.zeros((5, 5))
@@ -45,12 +36,6 @@ def test_kappa_of_counts_is_that_of_scikit_learn(pairs):
         assert actual == 1.0  # where scikit-learn has no number
     else:
         assert actual == pytest.approx(cohen_kappa_score(left, right))
-
-
-def test_many_tables_of_counts_are_many_kappas():
-    counts = np.random.default_rng(0).integers(0, 9, (3, 2, 4, 4)).astype(float)
-    assert kappa_of_counts(counts).shape == (3, 2)
-    assert kappa_of_counts(counts)[2, 1] == pytest.approx(kappa_of_counts(counts[2, 1]))
 
 
 @pytest.mark.parametrize("subject", PAIRS)
@@ -91,43 +76,7 @@ def test_where_two_never_differ_no_interval_is_made_up(audit):
     assert differing.ci_low < differing.value < 1.0
 
 
-def test_more_scenarios_make_a_narrower_interval(ratings, settings):
-    again = pl.concat(ratings.with_columns(pl.col("scenario") + f"_{copy}") for copy in range(6))
-
-    def width(table: pl.DataFrame) -> float:
-        kappa = kappa_interval(
-            table, pl.col("category"), pl.col("rater_1"), CATEGORIES, settings, "a test"
-        )
-        return kappa.ci_high - kappa.ci_low
-
-    assert 0 < width(again) < 0.6 * width(ratings)
-
-
-def test_the_order_of_the_ratings_changes_nothing(ratings, audit, settings):
-    shuffled = ratings.sample(fraction=1, shuffle=True, seed=1)
-    assert audit_labels(shuffled, settings).estimates == audit.estimates
-
-
 def test_fleiss_kappa_pools_the_answers_of_both():
     table = pl.DataFrame({"left": ["a", "a", "b", "b"], "right": ["a", "b", "b", "b"]})
     pooled = (3 / 8) ** 2 + (5 / 8) ** 2
     assert fleiss_kappa(table, "left", "right") == pytest.approx((0.75 - pooled) / (1 - pooled))
-
-
-@pytest.mark.parametrize(
-    ("subject", "alike", "kappa"),
-    [("rater_1", 69, 0.88), ("rater_2", 72, 0.93), ("raters", 73, 0.95)],
-)
-def test_the_committed_ratings_agree_as_was_published(committed, subject, alike, kappa):
-    overall = committed.of(subject, ALL)
-    assert overall["agreement"].value == alike / 76
-    assert overall["kappa"].value == pytest.approx(kappa, abs=0.005)
-    pair = PAIRS[subject]
-    counts = (
-        committed.ratings.group_by(pair.left, pair.right)
-        .len()
-        .pivot(pair.right, index=pair.left, values="len")
-        .fill_null(0)
-    )
-    square = counts.sort(pair.left).select(sorted(CATEGORIES)).to_numpy()
-    assert overall["kappa"].value == pytest.approx(cohens_kappa(square).kappa)

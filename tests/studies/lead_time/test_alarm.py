@@ -48,10 +48,6 @@ def test_the_score_is_the_distance_in_the_furthest_that_a_healthy_run_strayed(co
     assert score(course, 10, 5.0) == pytest.approx(0.5)
 
 
-def test_a_step_after_the_last_is_held_against_the_last(course):
-    assert score(course, 300, 8.0) == score(course, 10, 8.0)
-
-
 def test_what_is_missing_or_never_varies_raises_no_alarm(course):
     assert score(course, 5, None) == 0.0
     assert score(course, 5, 2.0, oov=0.9) == 0.0

@@ -109,13 +109,6 @@ def rates(predictions, runs):
     return early_rates(predictions, runs, AHEAD, INTERVALS)
 
 
-def test_every_prediction_is_of_a_subset_and_so_many_steps_ahead(predictions):
-    subsets = dict(predictions.group_by("subset").len().iter_rows())
-    assert subsets == {"failing": 50, "twin": 50, "healthy": 25}
-    assert set(predictions["steps_ahead"]) == {AHEAD}
-    assert predictions.filter(pl.col("evidence").is_not_null())["subset"].unique().item() == HEALTHY
-
-
 def test_a_cause_that_is_named_without_evidence_is_not_named_for_a_reason(predictions, runs):
     healthy = pl.col("subset") == HEALTHY
     for evidence, expected in ((False, 0.0), (True, 1.0)):
@@ -138,11 +131,6 @@ def test_the_gain_is_over_the_twins_of_the_runs_that_had_begun(rates):
     assert rates["gain_over_twin"].value == pytest.approx(
         rates["accuracy_past_onset"].value - rates["twin_accuracy"].value
     )
-
-
-def test_every_rate_has_its_interval(rates):
-    for rate in rates.values():
-        assert rate.ci_low <= rate.value <= rate.ci_high
 
 
 def test_a_seed_that_has_not_begun_is_a_run_of_its_scenario(predictions, runs, rates):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
-
 import polars as pl
 import pytest
 
@@ -11,27 +9,16 @@ from failbench.errors import BadInputError
 from failbench.features.feature_table import categories_of
 from failbench.methods.monitor_methods import EndingSettings, NoSettings
 from failbench.methods.simple_rules import SimpleRulesSettings
-from failbench.prediction.fold_plans import NESTED_CV
 from failbench.prediction.slices import ReferenceStudy
 from failbench.prediction.splits import make_splits
 from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.studies.lead_time.measure import measure
-from failbench.studies.lead_time.measurements import Measurements
-from failbench.studies.lead_time.report import report
 from failbench.studies.lead_time.results import (
-    ALARM,
-    MAIN_STUDY,
-    MAIN_STUDY_EQUAL_REPEATS,
-    LeadTime,
-    lead_time_metrics,
     lead_time_results,
-    main_study_rows,
 )
-from failbench.studies.lead_time.settings import METHODS, LeadTimeSettings, methods_asked
-from failbench.studies.lead_time.snapshots import cut_before_failure
-from failbench.telemetry import Telemetry, write_parquet
+from failbench.studies.lead_time.settings import LeadTimeSettings
+from failbench.telemetry import Telemetry
 from made_up_known import made_up_known
-from made_up_studies import made_up_study
 from made_up_telemetry import made_up_scenarios, made_up_telemetry
 
 SETTINGS = LeadTimeSettings.model_validate(
@@ -90,22 +77,6 @@ def test_twins_of_the_tested_seed_do_not_calibrate_the_alarm(small_telemetry, sm
         refused(recorded, small_scenarios)
 
 
-def test_metrics_are_nested_scalars_by_method_metric_and_steps():
-    row = {"value": 0.5, "ci_low": 0.4, "ci_high": 0.6, "n": 76, "interval": "Wilson"}
-    rates = pl.DataFrame(
-        [
-            {"method": "simple_rules", "steps": 10, "metric": "accuracy", **row},
-            {"method": ALARM, "steps": 0, "metric": "false_alarms", **row},
-        ]
-    )
-    metrics = lead_time_metrics(LeadTime(rates, (2.5, 9.0, 1.0), 76))
-    leaf = {"value": 0.5, "ci_low": 0.4, "ci_high": 0.6, "n": 76}
-    assert metrics["simple_rules"] == {"accuracy": {"steps_10": leaf}}
-    assert metrics[ALARM]["limit"] == {
-        "all_steps": {"value": 2.5, "lowest": 1.0, "highest": 9.0, "n": 76.0}
-    }
-
-
 CHOSEN = SETTINGS.model_copy(update={"steps": (0, 3), "false_alarms": 0.1})
 
 
@@ -140,40 +111,6 @@ def test_the_study_reports_every_method_beside_the_alarm_and_what_was_possible(m
     assert rates["simple_rules", "accuracy", 3] == rates["simple_rules", "accuracy_past_onset", 3]
 
 
-def test_runs_and_steps_have_columns_of_their_own(measured):
-    key = ["method", "subset", "steps_ahead", "step", "repeat", "fold", "run_id"]
-    assert not measured.predictions.select(key).is_duplicated().any()
-    assert not measured.predictions["run_id"].str.contains("@").any()
-    assert measured.predictions.select(pl.sum_horizontal(pl.col("steps_ahead", "step").is_null()))[
-        "steps_ahead"
-    ].unique().to_list() == [1]
-
-
-def test_a_report_from_saved_measurements_is_that_from_memory(measured, reported, tmp_path):
-    tables = {field.name: getattr(measured, field.name) for field in fields(measured)}
-    for name, table in tables.items():
-        write_parquet(table, tmp_path / f"{name}.parquet")
-    saved = Measurements(**{name: pl.read_parquet(tmp_path / f"{name}.parquet") for name in tables})
-    main = made_up_study(NESTED_CV, "simple_rules")
-    before, after = (
-        report(measurements, main, reported, CHOSEN, INTERVALS)
-        for measurements in (measured, saved)
-    )
-    assert after.metrics == before.metrics
-    assert after.tables == before.tables
-    assert after.points["lead_time"].equals(before.points["lead_time"])
-
-
-def test_the_main_study_is_asked_over_all_repeats_and_over_equal_ones(measured):
-    main = made_up_study(NESTED_CV, "simple_rules")
-    later = main.with_columns(repeat=pl.lit(1, pl.Int32), prediction=pl.lit("abstain"))
-    rows = main_study_rows(pl.concat([main, later]), measured.predictions, INTERVALS)
-    rates = dict(rows.select("metric", "value").iter_rows())
-    assert rates[MAIN_STUDY_EQUAL_REPEATS] == pytest.approx(2 * rates[MAIN_STUDY])
-    assert rates[MAIN_STUDY] > 0
-    assert set(rows["steps"]) == {0}
-
-
 @pytest.fixture(scope="module")
 def of_monitor():
     """What methods on what the monitor knows answer, of runs that are ended at step 19."""
@@ -198,7 +135,7 @@ def of_monitor():
     )
 
 
-def test_methods_of_the_monitor_know_what_had_broken_by_then(of_monitor, reported):
+def test_methods_of_the_monitor_know_what_had_broken_by_then(of_monitor):
     answers = of_monitor.predictions.filter(method="invariants")
     named = {
         (subset, ahead): set(part.filter(pl.col("prediction") != "abstain")["category"])
@@ -215,19 +152,3 @@ def test_methods_of_the_monitor_know_what_had_broken_by_then(of_monitor, reporte
     assert seen.filter(pl.col("step") >= 10)["right"].all()
     endings = of_monitor.predictions.filter(method="ending", subset="failing", steps_ahead=3)
     assert endings["prediction"].n_unique() == 1  # alive, all are alike
-    main = made_up_study(NESTED_CV, "invariants")
-    main = pl.concat([main, made_up_study(NESTED_CV, "ending")])
-    table = report(of_monitor, main, reported, CHOSEN, INTERVALS).tables[0]
-    assert any("what had broken by then" in " ".join(note.split()) for note in table.notes)
-
-
-def test_a_run_that_no_monitor_watched_is_refused(small_telemetry, small_scenarios):
-    runs = small_telemetry.runs.filter(kind="failure")
-    known = made_up_known(runs[:1].with_columns(category=pl.lit("unknown")), ())
-    with pytest.raises(BadInputError, match="no monitor watched them"):
-        cut_before_failure(small_telemetry, small_scenarios, runs, 0, known)
-
-
-def test_methods_of_the_monitor_are_asked_where_the_main_study_has_them():
-    assert methods_asked(["simple_rules", "ebm_on_invariants"]) == METHODS
-    assert methods_asked(["ending"]) == (*METHODS, "ending")

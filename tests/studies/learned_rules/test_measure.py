@@ -16,16 +16,12 @@ from failbench.studies.learned_rules.measure import (
     rules_from_table,
     rules_to_table,
 )
-from failbench.studies.learned_rules.report import report
 from failbench.studies.learned_rules.results import (
     SIGNAL_SCHEMA,
     learned_rules_metrics,
     signal_shares,
 )
-from failbench.telemetry import write_parquet
 from failbench.vocabulary import CATEGORIES
-from made_up_reports import assert_same
-from stage import read_output
 
 SETTINGS = LearnedRulesSettings(
     max_depth=5, inner_folds=2, max_leaf_nodes=(8,), min_samples_leaf=(1,)
@@ -91,17 +87,3 @@ def test_rules_survive_the_table_even_one_that_always_holds():
     table = rules_to_table(rules)
     assert table.schema == RULE_SCHEMA
     assert rules_from_table(table) == rules
-
-
-def test_the_workers_do_not_change_what_is_learned(failures, splits, fits):
-    together = learn(failures, splits, workers=2)
-    assert fits.rules.equals(together.rules)
-    assert fits.tops.equals(together.tops)
-
-
-def test_the_report_from_saved_measurements_is_that_from_memory(fits, tmp_path):
-    write_parquet(fits.rules, tmp_path / "rules.parquet")
-    write_parquet(fits.tops, tmp_path / "tops.parquet")
-    rules = read_output(tmp_path / "rules.parquet", RULE_SCHEMA)
-    tops = read_output(tmp_path / "tops.parquet", TOP_SCHEMA)
-    assert_same(report(rules, tops), report(fits.rules, fits.tops), tmp_path)

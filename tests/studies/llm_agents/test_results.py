@@ -3,19 +3,16 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from equal_reports import assert_equal_reports
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import categories_of, feature_table
 from failbench.methods.llm.cache import CachedAnswer, LlmCache
 from failbench.methods.llm.prompt import prompt_hash, prompts_of
 from failbench.prediction.splits import make_splits
 from failbench.predictions import PREDICTION_SCHEMA
-from failbench.statistics.method_intervals import IntervalSettings, method_intervals
+from failbench.statistics.method_intervals import IntervalSettings
 from failbench.studies.llm_agents.measure import AgentAnswers, replay
 from failbench.studies.llm_agents.measurements import ANSWERED_SCHEMA, EXPLANATION_SCHEMA
-from failbench.studies.llm_agents.report import report
 from failbench.studies.llm_agents.results import AgentResult, agent_metrics, agent_results
-from failbench.telemetry import write_parquet
 from failbench.vocabulary import CATEGORIES
 from made_up_llm import settings
 from made_up_ollama import DIGESTS, answer_text
@@ -116,14 +113,6 @@ def test_estimates_of_explanations_are_over_scenarios_and_nothing_cited_counts_a
         assert (estimate.n, estimate.resampling_unit) == (len(RUNS), "scenario")
 
 
-def test_accuracy_is_that_of_the_other_methods_intervals(right_but_one, estimates):
-    table = right_but_one.predictions.filter(feature_set="19")
-    other = method_intervals(table, INTERVALS)
-    assert other["accuracy"].value == pytest.approx(estimates["accuracy"].value)
-    assert other["abstained_unreadable"].value == pytest.approx(1 / len(RUNS))
-    assert "abstained_conflict" not in other
-
-
 def test_without_a_cache_nothing_is_predicted_and_nothing_measured():
     answers = study({})
     assert answers.predictions.equals(PREDICTION_SCHEMA.to_frame())
@@ -154,33 +143,3 @@ def test_answers_to_another_prompt_or_of_another_model_do_not_count():
     assert answered(study(texts, steps=5)) == 0
     other = {"mistral_7b": SETTINGS.models["mistral_7b"].model_copy(update={"digest": "0" * 12})}
     assert answered(study(texts, models=other)) == 0
-
-
-def test_the_order_of_answers_changes_nothing():
-    texts = {run_id: answer_text(category) for run_id, category in RUNS}
-    backwards = dict(reversed(texts.items()))
-    forth, back = study(texts), study(backwards)
-    assert forth.predictions.equals(back.predictions)
-    assert forth.explanations.equals(back.explanations)
-
-
-def test_metrics_are_scalars_with_their_intervals(right_but_one):
-    metrics = agent_metrics(results(right_but_one))["mistral_7b"]
-    assert metrics["available"] is True
-    assert set(metrics["accuracy"]) == {"value", "ci_low", "ci_high", "n"}
-
-
-def test_a_cut_off_answer_counts_as_unreadable():
-    texts = {run_id: answer_text(category) for run_id, category in RUNS}
-    caches = {"mistral_7b": cache_of(texts, done_reason="length")}
-    answers = replay(TELEMETRY, FAILURES, SPLITS, caches, SETTINGS, {})
-    assert results(answers)["mistral_7b"].estimates["unreadable"].value == 1
-
-
-def test_a_report_of_saved_answers_is_that_of_those_in_memory(right_but_one, reported, tmp_path):
-    saved = []
-    tables = (right_but_one.predictions, right_but_one.explanations, right_but_one.answered)
-    for number, table in enumerate(tables):
-        write_parquet(table, tmp_path / f"{number}.parquet")
-        saved.append(pl.read_parquet(tmp_path / f"{number}.parquet"))
-    assert_equal_reports(report(*tables, reported, INTERVALS), report(*saved, reported, INTERVALS))

@@ -5,16 +5,13 @@ from __future__ import annotations
 import csv
 import datetime
 import shutil
-from pathlib import Path
 
 import pytest
 
-from failbench.cli import main
 from failbench.errors import BadInputError
-from failbench.monitor.bounds import REFERENCE, write_bounds
+from failbench.monitor.bounds import write_bounds
 from failbench.monitor.endings import ENDINGS
 from failbench.monitor.invariants import CATALOGUE, Bound
-from failbench.monitored.fitting import setting_of
 from failbench.monitored.versions import (
     BOUNDS,
     RULE_FILES,
@@ -22,8 +19,6 @@ from failbench.monitored.versions import (
     read_frozen,
     read_rules,
 )
-from failbench.params import read_section
-from failbench.prediction.slices import ReferenceStudy
 from failbench.studies.monitor.freezing import (
     CODE,
     FILES,
@@ -104,16 +99,6 @@ def test_only_what_the_rules_do_makes_another_version(folder, package):
     assert version_of_today(folder, package) is None
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_each_file_of_the_rules_counts(folder, package, name):
-    freeze(folder, "1", TODAY, "all", "the first", package)
-    path = package / "data" / name
-    path.write_text(path.read_text("utf-8") + "\n", "utf-8")
-    assert version_of_today(folder, package) is None
-    with pytest.raises(BadInputError, match="frozen with other rules"):
-        freeze(folder, "1", TODAY, package=package)
-
-
 def test_bounds_of_a_later_setting_join_a_version_without_changing_its_hash(folder, package):
     before = freeze(folder, "1", TODAY, "all", "the first", package)
     write_bounds(folder / BOUNDS / "bert-adamw.json", BOUND, 3, "made up")
@@ -145,22 +130,6 @@ def test_a_version_needs_words_and_one_that_is_not_there_is_refused(folder, pack
         read_rules(folder, "2")
 
 
-def test_the_command_freezes_what_is_in_the_working_directory(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    shutil.copy(REPOSITORY / "params.yaml", tmp_path)
-    (tmp_path / "data/monitor" / BOUNDS).mkdir(parents=True)
-    write_bounds(tmp_path / "data/monitor" / BOUNDS / "gru-sgd.json", BOUND, 3, "made up")
-    command = ["freeze", "1", "--date", "2026-11-22"]
-    assert main(command) == 2
-    assert "what changed and why" in capsys.readouterr().err
-    shipped = REFERENCE.read_bytes()
-    assert main([*command, "--changed", "all", "--why", "the first"]) == 0
-    frozen = read_frozen(Path("data/monitor"))["1"]
-    assert frozen_hash(frozen) in capsys.readouterr().out
-    assert version_of_today(Path("data/monitor")) == "1"
-    assert REFERENCE.read_bytes() == shipped  # there are no bounds of the reference setting here
-
-
 # What is committed.
 
 
@@ -179,11 +148,3 @@ def test_every_frozen_version_can_be_applied_and_stands_in_the_table(version):
     history = csv.DictReader((MONITORED / HISTORY).open(encoding="utf-8"))
     (row,) = (row for row in history if row["version"] == version)
     assert (row["hash"], row["date"]) == (frozen_hash(frozen), frozen.date.isoformat())
-
-
-@pytest.mark.skipif(not read_frozen(MONITORED), reason="nothing was frozen yet")
-def test_the_package_ships_the_bounds_of_the_reference_setting():
-    study = read_section("nested_cv", ReferenceStudy, REPOSITORY / "params.yaml")
-    last = list(read_frozen(MONITORED))[-1]
-    frozen = MONITORED / VERSIONS / last / BOUNDS / f"{setting_of(study.model_dump())}.json"
-    assert frozen.read_bytes() == REFERENCE.read_bytes()

@@ -25,7 +25,3 @@ def test_halves_are_of_equal_size_in_all_and_differ_by_one_scenario_in_a_categor
     assert dict(table["half"].value_counts().iter_rows()) == {"development": 38, "test": 38}
     counts = table.pivot("half", index="category", values="scenario", aggregate_function="len")
     assert (counts["development"].cast(int) - counts["test"].cast(int)).abs().max() == 1
-
-
-def test_the_order_of_the_files_does_not_matter():
-    assert_frame_equal(halves(reversed(SCENARIOS)), halves(SCENARIOS))

@@ -56,11 +56,6 @@ def test_a_path_that_is_not_there_is_an_error_that_names_file_and_path(path):
     assert "\n" not in str(error.value)
 
 
-def test_a_path_to_many_estimates_is_refused():
-    with pytest.raises(BadInputError, match=r"19\.ebm: is no estimate"):
-        filled("{intervals:19.ebm}", METRICS)
-
-
 def test_an_unknown_form_is_refused_with_those_that_there_are():
     with pytest.raises(BadInputError, match="points, size, percent, number, count"):
         filled("{intervals:difference|pints}", METRICS)

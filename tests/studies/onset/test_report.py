@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 
-import numpy as np
 import polars as pl
 import pytest
 
@@ -13,7 +12,6 @@ from failbench.features.feature_table import FEATURE_SCHEMA
 from failbench.methods.simple_rules import SimpleRulesSettings
 from failbench.scenarios import read_scenarios
 from failbench.statistics.settings import read_with_statistics
-from failbench.studies.onset.claims import CLAIMS
 from failbench.studies.onset.results import (
     TEXT_AND_SERIES,
     TEXT_ONLY,
@@ -62,23 +60,10 @@ def test_every_failing_run_has_one_kind_and_its_committed_share(observed, settin
     assert committed["kinds"]["all"]["gradual"]["value"] == pytest.approx(share, abs=1e-6)
 
 
-def test_shares_of_kinds_add_up_to_one(committed):
-    for kinds in committed["kinds"].values():
-        assert sum(kind["value"] for kind in kinds.values()) == pytest.approx(1, abs=1e-5)
-
-
 def test_crashes_of_the_first_step_have_no_sign(observed):
     first = observed.filter(pl.col("since_onset") == 0, ~pl.col("switched_on"))
     assert first.filter(pl.col("kind") == "failure").height
     assert first["sds_lead"].null_count() == first.height
-
-
-def test_fewer_steps_count_as_near_the_more_failures_are_gradual(observed):
-    gradual = [
-        with_kind(observed, "sds", near).filter(pl.col("onset") == "gradual").height
-        for near in (1, 5, 10, 20, 50)
-    ]
-    assert gradual == sorted(gradual, reverse=True)
 
 
 def test_healthy_twins_have_no_text_and_seldom_a_sign(observed):
@@ -100,16 +85,6 @@ def test_a_text_that_runs_of_two_categories_left_is_shared_whatever_its_numbers(
     assert found["has_text"].to_list() == [True, True, False]
 
 
-def test_each_claim_is_committed_with_its_verdict_and_shown(repository, committed):
-    assert set(committed["claims"]) == {claim.name for claim in CLAIMS}
-    table = (repository / "paper/tables/onset/onset_claims.md").read_text(encoding="utf-8")
-    for claim in CLAIMS:
-        (row,) = [
-            line for line in table.splitlines() if claim.said in line and claim.measured in line
-        ]
-        assert committed["claims"][claim.name]["verdict"] in row
-
-
 def test_a_run_without_a_prediction_is_refused(repository, observed, settings):
     rows = with_kind(observed, "sds", settings.near_steps)
     folder = repository / "data/predictions/nested_cv"
@@ -120,9 +95,3 @@ def test_a_run_without_a_prediction_is_refused(repository, observed, settings):
     fewer = predictions.filter(pl.col("run_id") != rows["run_id"][0])
     with pytest.raises(BadInputError, match=f"{TEXT_ONLY}.parquet: run_id: a failing run"):
         with_answers(rows, fewer)
-
-
-def test_intervals_hold_their_values(committed):
-    for claim in committed["claims"].values():
-        assert claim["ci_low"] <= claim["value"] <= claim["ci_high"]
-    assert np.isfinite([claim["runs"] for claim in committed["claims"].values()]).all()

@@ -13,7 +13,6 @@ from failbench.studies.onset.signs import (
     first_sign,
     first_signs,
     healthy_reach,
-    kind_of_onset,
     persisting,
 )
 from failbench.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry
@@ -67,10 +66,6 @@ def test_a_distance_is_in_standard_deviations_of_successful_runs_to_either_side(
 def test_what_is_not_finite_is_infinitely_far_and_what_is_missing_says_nothing():
     found = distances_of([float("nan"), float("inf"), None])
     assert found["loss"].to_list() == [np.inf, np.inf, 0.0]
-
-
-def test_what_does_not_vary_among_successful_runs_says_nothing():
-    assert set(distances_of([2.0] * 3)["memory"]) == {0.0}
 
 
 def test_later_steps_are_held_against_the_last_that_half_of_the_successful_runs_reached():
@@ -139,23 +134,10 @@ def test_the_step_of_the_failure_is_no_sign_of_it():
     assert first_signs(run, later, LIMITS, 3)["lead"].to_list() == [1]
 
 
-def test_a_run_that_fails_in_its_first_step_has_no_sign():
-    ends = pl.DataFrame({"run_id": ["a"], "failure_step": [0]})
-    found = first_signs(frame(loss=[9.0]), ends, LIMITS, 3)
-    assert found.select(kind_of_onset(10)).item() == "none"
-
-
 def test_a_slow_rise_is_half_as_high_late_and_a_jump_at_once():
     slow, jump = [float(step) for step in range(40)], [0.0] * 10 + [40.0] * 30
     assert first_sign(frame(loss=slow), LIMITS, 3).rise == 16
     assert first_sign(frame(loss=jump), LIMITS, 3).rise == 0
-
-
-def test_near_is_at_most_k_steps():
-    leads = pl.DataFrame({"lead": [None, 10, 11], "rise": [None, 0, 0]})
-    assert leads.select(k=kind_of_onset(10))["k"].to_list() == ["none", "sudden", "gradual"]
-    by_rise = leads.select(k=kind_of_onset(10, "rise"))["k"]
-    assert by_rise.to_list() == ["none", "sudden", "sudden"]
 
 
 def test_no_successful_run_has_a_sign_in_the_band_of_what_they_reached():

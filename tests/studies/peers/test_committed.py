@@ -10,7 +10,6 @@ from failbench.peers.alarms import ALARM_SCHEMA
 from failbench.peers.rules import peer_rules
 from pipeline import REPOSITORY
 
-POINTS = REPOSITORY / "data/plots/peers.csv"
 METRICS = json.loads((REPOSITORY / "data/metrics/peers.json").read_text(encoding="utf-8"))
 
 
@@ -27,21 +26,6 @@ def test_alarms_are_of_rules_that_apply():
     assert alarms.schema == ALARM_SCHEMA
     known = {(rule.peer, rule.name) for rule in peer_rules() if rule.applies}
     assert set(alarms.select("peer", "rule").unique().iter_rows()) <= known
-
-
-def test_no_interval_misses_its_value():
-    rates = pl.read_csv(POINTS)
-    beside = rates.filter(
-        (pl.col("value") < pl.col("ci_low") - 1e-6) | (pl.col("value") > pl.col("ci_high") + 1e-6)
-    )
-    assert beside.is_empty()
-
-
-def test_every_peer_with_a_rule_that_applies_has_its_two_rows():
-    rates = pl.read_csv(POINTS).filter(metric="detected")
-    peers = {rule.peer for rule in peer_rules() if rule.applies}
-    for choice in ("documented", "best_detection", "best_category"):
-        assert peers <= set(rates.filter(choice=choice)["method"])
 
 
 def test_the_tool_that_is_called_in_trainings_is_judged_on_every_pair_that_it_was_asked_about():

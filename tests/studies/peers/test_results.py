@@ -9,15 +9,10 @@ from failbench.errors import BadInputError
 from failbench.studies.peers.best_thresholds import with_best_thresholds
 from failbench.studies.peers.lead import lead_interval
 from failbench.studies.peers.results import (
-    chosen_table,
-    coverage_table,
-    detail_table,
-    missing_table,
     rate_table,
     rule_table,
 )
 from failbench.studies.peers.schemas import DOCUMENTED
-from failbench.vocabulary import CATEGORIES
 from made_up_peers import RUNS, SCENARIOS, SETTINGS, folds, is_failing, said
 
 
@@ -79,10 +74,6 @@ def test_steps_ahead_are_counted_to_the_failure_and_alarms_before_the_fault_told
     assert found["premature"]["value"] == pytest.approx(0.2)
 
 
-def test_an_alarm_after_the_failure_has_a_lead_below_zero():
-    assert rates(said(is_failing, step=230))["lead"]["value"] == -30.0
-
-
 def test_who_is_told_that_a_run_failed_has_no_alarms():
     found = rates(said(None, "optimization"))
     assert {"detected", "gain", "alarm_twin", "lead", "premature"}.isdisjoint(found)
@@ -99,26 +90,6 @@ def test_the_median_lead_is_that_of_numpy():
     assert interval.value == np.quantile(leads, 0.5, method="inverted_cdf")
     assert interval.ci_low <= interval.value <= interval.ci_high
     assert interval.n == len(SCENARIOS)
-
-
-def test_the_lead_of_few_alarms_has_their_range():
-    def once(run):
-        return run["run_id"] == "optimization_0-s0"
-
-    failing = said(once).join(RUNS.filter(kind="failure"), on="run_id")
-    interval = lead_interval(failing, SETTINGS)
-    assert (interval.method, interval.ci_low, interval.ci_high) == ("range", 50.0, 50.0)
-
-
-def test_detail_is_of_categories_and_of_how_runs_end():
-    table = said(lambda run: is_failing(run) and run["category"] == "unknown")
-    found = detail_table(table, RUNS, 0.95).filter(metric="detected")
-    values = dict(found.select("group", "value").iter_rows())
-    assert values == dict.fromkeys(CATEGORIES, 0.0) | {
-        "unknown": 1.0,
-        "ends_itself": 1.0,
-        "runs_on": 0.0,
-    }
 
 
 def test_the_best_choice_for_detection_is_taken_on_other_scenarios():
@@ -158,12 +129,6 @@ def test_folds_that_lack_a_scenario_are_refused():
         with_best_thresholds(said(True), RUNS, lacking, "best_detection")
 
 
-def test_choices_are_counted_by_fold():
-    best = with_best_thresholds(said(True), RUNS, folds(), "best_detection")
-    counts = chosen_table(best.with_columns(objective=pl.lit("best_detection")))
-    assert counts["folds"].to_list() == [3]
-
-
 def test_rules_are_counted_by_the_runs_in_which_they_fire_as_documented():
     alarms = pl.DataFrame(
         {
@@ -175,9 +140,3 @@ def test_rules_are_counted_by_the_runs_in_which_they_fire_as_documented():
         }
     )
     assert rule_table(alarms, RUNS).rows() == [("umlaut", "lr_high", 1, 1, 0)]
-
-
-def test_every_rule_is_counted_once():
-    counts = coverage_table()
-    assert counts["not_applicable"].sum() == missing_table()["rules"].sum()
-    assert counts.drop("peer").to_numpy().sum() == 165

@@ -2,35 +2,21 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
-from pydantic import ValidationError
 
 from failbench.errors import BadInputError
-from failbench.peers.alarms import ALARM_SCHEMA
-from failbench.peers.rules import rule_peers, rules_of
 from failbench.peers.verdicts import VERDICT_SCHEMA
 from failbench.prediction.slices import ReferenceStudy
 from failbench.predictions import PREDICTION_SCHEMA
 from failbench.studies.peers.said import (
     MONITORED,
-    PACKAGE,
     best_formats,
     of_methods,
-    of_package,
     of_recorded,
-    of_rules,
     runs_of,
 )
-from failbench.studies.peers.schemas import BREAKS, DOCUMENTED, LOG_ANSWERS, RUN_SCHEMA
-from failbench.studies.peers.settings import PeersStudy
+from failbench.studies.peers.schemas import BREAKS, DOCUMENTED, RUN_SCHEMA
 from failbench.telemetry import RUN_SCHEMA as ALL_RUNS
 
-SETTINGS = {
-    "verdicts": ["verdicts"],
-    "factors": [0.5, 1.0],
-    "repeats": 1,
-    "methods": ["simple_rules", "invariants"],
-    "monitor_version": "6",
-}
 RUNS = pl.DataFrame(
     [
         {"run_id": "a", "kind": "failure", "scenario": "s", "category": "memory_hardware"},
@@ -62,16 +48,6 @@ VERDICTS = pl.DataFrame(
     ],
     schema=VERDICT_SCHEMA,
 )
-
-
-def test_rules_say_something_of_every_run_at_every_factor():
-    alarms = pl.DataFrame([("a", "umlaut", "lr_high", 0.5, 3)], schema=ALARM_SCHEMA, orient="row")
-    table = of_rules(alarms, RUNS, PeersStudy.model_validate(SETTINGS))
-    judged = [peer for peer in rule_peers() if rules_of(peer)]
-    assert table.height == len(judged) * RUNS.height * 2
-    assert set(table["choice"]) == {DOCUMENTED, "× 0.5"}
-    (alarmed,) = table.filter("detected").to_dicts()
-    assert (alarmed["choice"], alarmed["prediction"]) == ("× 0.5", "optimization")
 
 
 def test_a_tool_is_taken_in_the_format_that_it_names_most_causes_right_in():
@@ -106,27 +82,6 @@ def test_the_monitor_alarms_where_something_broke_and_other_methods_are_told():
     assert table.filter(method="simple_rules")["detected"].to_list() == [None]
 
 
-def test_the_package_names_nothing_where_it_finds_nothing_or_is_not_sure():
-    answers = pl.DataFrame(
-        [
-            dict.fromkeys(LOG_ANSWERS)
-            | {
-                "repeat": 0,
-                "run_id": run,
-                "alarm": alarm,
-                "confidence": confidence,
-                "prediction": "unknown",
-            }
-            for run, alarm, confidence in (("a", True, 0.9), ("b", False, 0.9), ("c", True, 0.1))
-        ],
-        schema=LOG_ANSWERS,
-    )
-    table = of_package(answers, 0.5)
-    assert set(table["method"]) == {PACKAGE}
-    assert table["prediction"].to_list() == ["unknown", "abstain", "abstain"]
-    assert table["detected"].to_list() == [True, False, True]
-
-
 def test_a_run_whose_scenario_is_not_defined_and_no_run_at_all_are_one_clear_line():
     reference = ReferenceStudy(
         architecture="transformer", optimizer="adamw", scale="small", run_seeds=(0,), seed=0
@@ -147,14 +102,3 @@ def test_a_version_by_which_the_monitor_judged_nothing_is_refused():
     )
     with pytest.raises(BadInputError, match="judged none of the runs"):
         of_methods(predictions, BREAKS.to_frame(), RUNS)
-
-
-def test_logs_that_nobody_answered_are_refused():
-    with pytest.raises(BadInputError, match="no complete log of the reference setting"):
-        of_package(LOG_ANSWERS.to_frame(), 0.5)
-
-
-@pytest.mark.parametrize("factors", [[0.5, 2.0], [1.0, 0.5], [1.0, 1.0]])
-def test_factors_rise_and_hold_what_is_documented(factors):
-    with pytest.raises(ValidationError, match="factors must rise, and hold 1"):
-        PeersStudy.model_validate(SETTINGS | {"factors": factors})

@@ -63,13 +63,6 @@ def test_a_repeat_that_never_names_a_category_says_nothing_of_its_precision():
     assert both["n"] == round(alone["n"] / 2)
 
 
-def test_a_category_that_is_never_named_has_no_precision():
-    predictions = made_up_predictions().with_columns(
-        prediction=pl.col("prediction").replace("unknown", "abstain")
-    )
-    assert set(precisions(predictions)) == set(CATEGORIES) - {"unknown"}
-
-
 def test_n_is_the_number_of_scenarios_named_and_a_scenario_counts_once_whatever_its_runs():
     once = named_by_memory(right=6, wrong=3)
     more = pl.concat([once, once.with_columns(run_id=pl.col("run_id") + "_again")])
@@ -84,11 +77,6 @@ def test_few_scenarios_named_get_wilsons_interval_with_their_number(right: int, 
     expected = stats.binomtest(right, right + wrong).proportion_ci(0.95, method="wilson")
     assert precision["interval"] == "Wilson"
     assert (precision["ci_low"], precision["ci_high"]) == pytest.approx(tuple(expected))
-
-
-def test_ten_scenarios_named_are_resampled():
-    assert precisions(named_by_memory(7, 3), FEW)["memory_hardware"]["interval"] == "BCa bootstrap"
-    assert precisions(named_by_memory(6, 3), SETTINGS)["memory_hardware"]["interval"] != "Wilson"
 
 
 def test_the_bca_interval_equals_scipy_over_resampled_rows():
@@ -114,14 +102,6 @@ def test_the_bca_interval_equals_scipy_over_resampled_rows():
     ).confidence_interval
     precision = precisions(predictions)["data_pipeline"]
     assert (precision["ci_low"], precision["ci_high"]) == pytest.approx(tuple(expected), abs=1e-9)
-
-
-def test_precisions_do_not_depend_on_the_number_of_workers():
-    both = pl.concat(
-        made_up_predictions(seed=seed).with_columns(method=pl.lit(f"method_{seed}"))
-        for seed in (0, 1)
-    )
-    assert precision_table(both, SETTINGS, 1).equals(precision_table(both, SETTINGS, 2))
 
 
 def test_confusions_are_means_over_repeats_and_add_up_to_the_scenarios():

@@ -40,18 +40,6 @@ def test_recalibrating_undoes_a_change_of_scale(home):
     assert moved.drop(MOVED).equals(home.drop(MOVED))
 
 
-def test_recalibrating_to_the_same_band_changes_nothing(home):
-    band = band_of(home)
-    moved = recalibrated(home, band, band)
-    assert moved["max_loss"].to_numpy() == pytest.approx(home["max_loss"].to_numpy())
-
-
-def test_a_feature_that_does_not_vary_among_healthy_runs_stays(home):
-    flat = home.with_columns(oov_rate=pl.lit(0.1))
-    moved = recalibrated(home, band_of(flat), band_of(home))
-    assert moved["oov_rate"].equals(home["oov_rate"])
-
-
 def test_changes_are_ratios_where_the_optimizer_sets_the_scale(home, early):
     changed = changes(home, early)
     assert changed["max_gradient_norm"].to_numpy() == pytest.approx(np.log(2))

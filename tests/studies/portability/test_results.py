@@ -5,12 +5,9 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from failbench.reporting.markup import markdown
 from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.statistics.significance import SignificanceSettings
-from failbench.studies.portability.report import report
 from failbench.studies.portability.results import portability_metrics, portability_results
-from failbench.telemetry import write_parquet
 from made_up_portability import portability_settings
 
 INTERVALS = ScenarioIntervalSettings(
@@ -32,44 +29,23 @@ def test_the_study_compares_conditions_of_each_method_on_the_same_scenarios(pred
     contrasts = portability_settings().contrasts
     results = portability_results(predictions, contrasts, INTERVALS, TESTS)
     assert set(results.rates["n"]) == {20}
-    named = [pair for pair in results.comparisons if pair.family == "contrast"]
+    named = results.contrasts
     assert [(pair.left, pair.right) for pair in named] == [("fixed", "home"), ("adaptive", "home")]
     accuracy = dict(
         results.rates.filter(metric="accuracy").select("condition", "value").iter_rows()
     )
     assert named[0].difference == pytest.approx(accuracy["fixed"] - accuracy["home"])
-    leaves = portability_metrics(results, 0.05)
+    leaves = portability_metrics(results)
     assert leaves["rates"]["simple_rules"]["home"]["accuracy"]["value"] == accuracy["home"]
     assert set(leaves["contrasts"]["simple_rules"]) == {"fixed_less_home", "adaptive_less_home"}
 
 
-def test_a_report_from_saved_predictions_is_that_from_memory(predictions, reported, tmp_path):
-    write_parquet(predictions, tmp_path / "simple_rules.parquet")
-    saved = pl.read_parquet(tmp_path / "simple_rules.parquet")
-    settings = portability_settings()
-    before, after = (
-        report(table, reported, settings, INTERVALS, TESTS) for table in (predictions, saved)
-    )
-    assert after.metrics == before.metrics
-    assert [markdown(table) for table in after.tables] == [
-        markdown(table) for table in before.tables
-    ]
-    assert after.points["portability"].equals(before.points["portability"])
-
-
-def test_methods_of_the_monitor_carry_bounds_over_and_adapt_to_no_history(
-    of_monitor, predictions, reported
-):
+def test_methods_of_the_monitor_carry_bounds_over_and_adapt_to_no_history(of_monitor, predictions):
     both = pl.concat([predictions, of_monitor])
     results = portability_results(both, portability_settings().contrasts, INTERVALS, TESTS)
     rates = results.rates.filter(metric="accuracy", method="invariants")
     accuracy = dict(rates.select("condition", "value").iter_rows())
     # waiting is bounded where bounds are fitted or lent, and SGD has none of its own
     assert accuracy == {"home": 1.0, "fixed": 1.0, "recalibrated": pytest.approx(0.8)}
-    named = [pair for pair in results.comparisons if pair.family == "contrast"]
-    of_invariants = [pair for pair in named if pair.feature_set == "invariants"]
+    of_invariants = [pair for pair in results.contrasts if pair.feature_set == "invariants"]
     assert [(pair.left, pair.right) for pair in of_invariants] == [("fixed", "home")]
-    whole = report(both, reported, portability_settings(), INTERVALS, TESTS)
-    assert "no adaptive condition" in markdown(whole.tables[0])
-    without = report(predictions, reported, portability_settings(), INTERVALS, TESTS)
-    assert "no adaptive condition" not in markdown(without.tables[0])

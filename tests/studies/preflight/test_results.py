@@ -8,7 +8,6 @@ import pytest
 
 from failbench.errors import BadInputError
 from failbench.studies.preflight.looked import Answer, Looked, looked_at
-from failbench.studies.preflight.results import share
 
 INDEX = ("crash", "token_ids_beyond_table", "IndexError: index out of range in self")
 
@@ -46,12 +45,6 @@ def test_a_foreseen_crash_counts_with_category_cause_and_text(scenario):
     assert looked.right_cause("onset")
     assert looked.right_text("onset")
     assert not looked.foreseen("start")
-
-
-def test_a_look_that_was_not_taken_foresees_nothing(scenario):
-    looked = looked_of(scenario, INDEX)
-    assert not looked.foreseen("failure")
-    assert not looked.right_category("failure")
 
 
 def test_another_cause_of_the_same_category_is_the_right_category_alone(scenario):
@@ -94,13 +87,6 @@ def test_a_run_may_end_sooner_or_later_than_it_was_recorded(scenario):
     later = replace(looked, failing={"failure": replace(answer_of(), error_type=None)})
     assert later.ended_later
     assert not later.ended_sooner
-
-
-def test_a_share_of_nothing_is_none():
-    assert share([], 0.95) is None
-    half = share([True, False], 0.95)
-    assert (half.count, half.n, half.value) == (1, 2, 0.5)
-    assert half.ci_low < 0.5 < half.ci_high
 
 
 def test_a_run_without_an_answer_is_named(repository):

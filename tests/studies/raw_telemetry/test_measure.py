@@ -11,14 +11,13 @@ from failbench.features.feature_table import feature_table
 from failbench.features.raw_table import RAW_SERIES, RAW_TEXT, raw_table
 from failbench.methods.raw.telemetry import RawTelemetrySettings
 from failbench.params import PARAMS
-from failbench.prediction.slices import AcrossArchitectures
 from failbench.prediction.splits import make_splits
 from failbench.predictions import PREDICTION_SCHEMA
 from failbench.statistics.settings import read_with_statistics
 from failbench.studies.controls.measure import twins_predictions
 from failbench.studies.controls.results import ControlSettings, balanced_accuracy_interval
 from failbench.studies.controls.settings import CHANCE
-from failbench.studies.raw_telemetry.measure import pooled_raw_predictions, raw_predictions
+from failbench.studies.raw_telemetry.measure import raw_predictions
 from failbench.telemetry import Telemetry
 from failbench.vocabulary import CATEGORIES
 from made_up_telemetry import made_up_scenarios, made_up_telemetry
@@ -67,11 +66,6 @@ def test_every_run_is_predicted_in_the_fold_of_its_scenario_under_every_feature_
         assert of_set.select(key).sort(key).equals(expected.select(key).sort(key))
 
 
-def test_feature_sets_make_no_difference(predicted):
-    first, second = predicted("raw_series").partition_by("feature_set", include_key=False)
-    assert first.equals(second)
-
-
 @pytest.mark.filterwarnings("ignore:The least populated class")
 def test_the_label_of_a_tested_run_has_no_part_in_its_prediction(predicted, failures, splits):
     tested = splits.filter(pl.col("repeat") == 0, pl.col("fold") == 0)["scenario"]
@@ -96,35 +90,6 @@ def test_a_word_that_tells_the_category_is_found(predicted):
     predictions = predicted("raw_text")
     right = predictions.filter(pl.col("prediction") == pl.col("category"))
     assert right.height / predictions.height > 0.9
-
-
-def test_pooled_runs_are_those_of_the_optimizer_and_each_is_predicted_by_the_fold_of_its_scenario(
-    failures, splits
-):
-    settings = made_up_telemetry("sgd")
-    table = feature_table(made_up_telemetry(), made_up_scenarios())
-    both = pl.concat([failures, raw_table(settings, made_up_scenarios())])
-    study = AcrossArchitectures(
-        optimizer="adamw",
-        scale="small",
-        known_seed=0,
-        monitored_seeds=(0,),
-        repeats=1,
-        feature_sets=("19",),
-        seed=0,
-    )
-    predictions = pooled_raw_predictions(
-        both.filter(pl.col("kind") == "failure"),
-        table.filter(pl.col("kind") == "success"),
-        splits,
-        "raw_text",
-        SETTINGS,
-        study,
-    )
-    assert set(predictions["study"]) == {"pooled"}
-    assert set(predictions["feature_set"]) == {"19"}
-    assert sorted(predictions["run_id"]) == sorted(failures["run_id"])
-    assert predictions.join(splits, on=["repeat", "fold", "scenario"], how="anti").is_empty()
 
 
 @pytest.mark.parametrize("tells", [False, True])

@@ -61,34 +61,6 @@ def test_what_was_done_to_a_held_out_model_is_not_read():
     assert (answers[asked.seed == 0] == again[asked.seed == 0]).all()
 
 
-def test_numbers_that_do_not_differ_name_the_most_frequent_condition():
-    asked = asked_of(tokenizers=("char",))
-    more = Asked(
-        np.append(asked.condition, ["slow"] * 3),
-        np.append(asked.tokenizer, ["char"] * 3),
-        np.append(asked.seed, range(3)),
-        np.append(asked.healthy, [False] * 3),
-    )
-    answers = named(np.ones((12, 4)), more, NearestMean)
-    assert set(answers) == {"slow"}
-
-
-def test_of_equally_near_means_that_of_the_most_frequent_class_is_taken():
-    numbers = np.array([[0.0], [0.0], [0.0], [4.0], [0.0]])
-    classes = np.array(["a", "b", "b", "c", "a"])
-    model = NearestMean().fit(np.vstack([numbers, [[0.0]]]), np.append(classes, "b"))
-    assert model.predict(np.zeros((1, 1))).tolist() == ["b"]
-
-
-def test_an_undefined_number_counts_as_no_difference():
-    asked = asked_of(tokenizers=("char",))
-    numbers = numbers_of(asked, effect=1.0)
-    numbers[asked.condition == "broken", 0] = np.nan
-    differences = from_healthy(numbers, asked, asked.seed != 0)
-    assert (differences[asked.condition == "broken", 0] == 0).all()
-    assert np.isfinite(differences).all()
-
-
 def test_pairs_are_told_apart_where_they_differ_and_not_where_nothing_does():
     asked = asked_of(tokenizers=("char",))
     numbers = numbers_of(asked, effect=1.0)

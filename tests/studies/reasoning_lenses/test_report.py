@@ -6,14 +6,11 @@ import polars as pl
 import pytest
 
 from failbench.errors import BadInputError
-from failbench.lenses.catalogue import LENSES
 from failbench.studies.reasoning_lenses.expected import Expected, read_expected
 from failbench.studies.reasoning_lenses.models import check_traces
 from failbench.studies.reasoning_lenses.report import report
-from failbench.studies.reasoning_lenses.results import SETS
 from failbench.studies.reasoning_lenses.settings import Pictured, ReasoningLensesSettings
-from made_up_traces import CONDITIONS, made_up_study
-from pipeline import REPOSITORY
+from made_up_traces import made_up_study
 
 SETTINGS = ReasoningLensesSettings(
     answer_resamples=100,
@@ -55,53 +52,11 @@ def test_planted_conditions_are_named_by_the_lens_that_can_see_them(shown):
     assert shown.metrics["chance"] == 1 / 4
 
 
-def test_only_what_is_resampled_has_an_interval_of_resamples(shown):
-    named = shown.metrics["named"]["all"]
-    assert "resampled_low" in named["nearest_centroid"]
-    assert "resampled_low" not in named["random_forest"]
-
-
 def test_expected_verdicts_are_scored_against_what_was_given(shown):
     rates = shown.metrics["verdicts_as_expected"]
     assert rates["compression"]["value"] == 1.0
     assert rates["telling"]["n"] == 9
     assert rates["silent"]["n"] == 6
-
-
-def test_tables_hold_every_condition_and_every_lens(shown):
-    tables = {table.name: table for table in shown.tables}
-    assert [row[0] for row in tables["reasoning_lenses"].rows] == [*LENSES, "all four"]
-    for name in ("confusion", "verdicts", "course", "bytes"):
-        assert len(tables[f"reasoning_lenses_{name}"].rows) == len(CONDITIONS)
-    assert len(tables["reasoning_lenses_rules"].rows) == len(EXPECTED) + 1
-    assert len(tables["reasoning_lenses_pairs"].rows) == len(CONDITIONS) - 1
-    assert "15 small transformers" in tables["reasoning_lenses"].notes[0]
-
-
-def test_points_have_their_keys_once(shown):
-    keys = {
-        "reasoning_lenses": ("model", "task", "lens", "measure"),
-        "reasoning_lenses_verdicts": ("model", "task", "lens"),
-        "reasoning_lenses_named": ("lenses", "model"),
-        "reasoning_lenses_rates": ("lenses", "classifier"),
-        "reasoning_lenses_curves": ("lens", "model", "series", "x"),
-    }
-    assert set(shown.points) == set(keys)
-    for name, key in keys.items():
-        points = shown.points[name]
-        assert not points.select(key).is_duplicated().any(), name
-    assert set(shown.points["reasoning_lenses_rates"]["lenses"]) == set(SETS)
-
-
-def test_the_finding_names_the_share_and_its_chance(shown):
-    text = shown.sentences["finding"]
-    assert "of 15 models" in text
-    assert "chance 25.0 %" in text
-
-
-def test_figures_can_be_drawn(shown):
-    for picture in shown.figures.values():
-        assert picture.figure().axes
 
 
 def without(traces, **values):
@@ -131,18 +86,6 @@ def test_traces_that_do_not_fit_the_question_are_refused(traces, change, field, 
         check_traces(change(traces), EXPECTED, "healthy")
     assert raised.value.field == field
     assert says in str(raised.value)
-
-
-def test_a_picture_of_a_model_that_is_not_there_is_refused_before_anything_is_measured(traces):
-    pictured = SETTINGS.pictured.model_copy(update={"conditions": ("mended",)})
-    settings = SETTINGS.model_copy(update={"pictured": pictured})
-    with pytest.raises(BadInputError, match=r"reasoning_lenses\.pictured"):
-        report(traces, EXPECTED, settings)
-
-
-def test_the_committed_expectations_can_be_read():
-    expected = read_expected(REPOSITORY / "data/reasoning/expected_verdicts.csv")
-    assert {each.lens for each in expected} == set(LENSES)
 
 
 @pytest.mark.parametrize(

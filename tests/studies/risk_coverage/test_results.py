@@ -59,15 +59,6 @@ def test_runs_of_equal_confidence_are_taken_together():
     assert risk_curve(rankings(turned), grid) == pytest.approx(expected)
 
 
-def test_without_ties_the_curve_at_each_run_is_the_running_error_rate():
-    predictions = made_up_predictions(repeats=1)
-    ordered = predictions.sort("confidence", descending=True)
-    wrong = (ordered["prediction"] != ordered["category"]).to_numpy()
-    ranks = np.arange(1, 61)
-    curve = risk_curve(rankings(predictions), ranks / 60)
-    assert curve == pytest.approx(np.cumsum(wrong) / ranks)
-
-
 def test_at_full_coverage_the_risk_is_one_less_accuracy_abstentions_counted_as_wrong():
     predictions = made_up_predictions().with_columns(
         prediction=pl.when(pl.col("confidence") > 0.9)
@@ -114,22 +105,6 @@ def test_the_area_of_confidence_that_says_nothing_is_the_error_rate():
     assert area_of(predictions) == pytest.approx(wrong)
 
 
-def test_confidence_in_what_is_right_makes_the_area_smaller_and_in_what_is_wrong_larger():
-    predictions = made_up_predictions()
-    right = pl.col("prediction") == pl.col("category")
-    wise = predictions.with_columns(confidence=pl.when(right).then(0.9).otherwise(0.1))
-    foolish = predictions.with_columns(confidence=pl.when(right).then(0.1).otherwise(0.9))
-    assert area_of(wise) + 0.1 < area_of(predictions) < area_of(foolish) - 0.1
-
-
-def test_a_repeat_more_of_the_same_and_a_run_more_of_a_scenario_leave_the_area():
-    once = made_up_predictions(repeats=1)
-    again = pl.concat([once, once.with_columns(repeat=pl.lit(1, pl.Int32))])
-    more = pl.concat([once, once.with_columns(run_id=pl.col("run_id") + "_again")])
-    assert area_of(again) == pytest.approx(area_of(once))
-    assert area_of(more) == pytest.approx(area_of(once))
-
-
 def test_the_interval_equals_scipy_over_resampled_rows():
     predictions = made_up_predictions(repeats=2, scenarios=5)
     plain = over_resampled_rows(predictions, lambda sure, right: plain_area(sure, ~right))
@@ -162,16 +137,6 @@ def test_only_methods_whose_answers_differ_in_confidence_have_a_curve():
     assert results.curves["coverage"].to_list() == pytest.approx(np.arange(1, 21) / 20)
     with pytest.raises(BadInputError, match="no method gives answers of different confidence"):
         risk_coverage(flat, SETTINGS)
-
-
-def test_curves_do_not_depend_on_the_number_of_workers():
-    both = pl.concat(
-        made_up_predictions(seed=seed).with_columns(method=pl.lit(f"method_{seed}"))
-        for seed in (0, 1)
-    )
-    serial, parallel = (risk_coverage(both, SETTINGS, workers) for workers in (1, 2))
-    assert serial.curves.equals(parallel.curves)
-    assert serial.areas.equals(parallel.areas)
 
 
 @pytest.mark.long

@@ -5,7 +5,6 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from equal_reports import assert_equal_reports
 from failbench.errors import BadInputError
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.methods.boosting_machine import EbmSettings
@@ -17,7 +16,6 @@ from failbench.scenarios import Scenario, read_scenarios
 from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.studies.sensitivity import measure as module
 from failbench.studies.sensitivity.measure import measure
-from failbench.studies.sensitivity.report import report
 from failbench.studies.sensitivity.results import sensitivity_estimates
 from failbench.studies.sensitivity.settings import (
     FAULTS_APART,
@@ -25,7 +23,6 @@ from failbench.studies.sensitivity.settings import (
     ONE_SEED,
     SensitivitySettings,
 )
-from failbench.telemetry import write_parquet
 
 STUDY = ReferenceStudy(
     architecture="transformer", optimizer="adamw", scale="small", run_seeds=(0, 1), seed=0
@@ -103,20 +100,6 @@ def table(predictions, main) -> pl.DataFrame:
     return sensitivity_estimates(predictions, main, INTERVALS)
 
 
-def test_each_variant_has_its_methods_with_accuracy_and_difference(table):
-    rows = table.select("variant", "method", "metric", "repeats", "runs", "n").rows()
-    assert rows == [
-        (variant, method, metric, repeats, runs, 30)
-        for variant, method, repeats, runs in (
-            (ONE_SEED, "decision_tree", 2, 30),
-            (ONE_SEED, "ebm", 2, 30),
-            (FAULTS_APART, "decision_tree", 2, 60),
-            (INTERACTIONS, "ebm", 1, 60),
-        )
-        for metric in ("accuracy", "difference")
-    ]
-
-
 def test_difference_is_to_the_same_repeats_and_runs_of_the_main_study(table, main):
     for variant, method, repeats, seeds in (
         (ONE_SEED, "ebm", 2, 1),
@@ -168,41 +151,3 @@ def test_scenarios_of_one_fault_are_never_on_both_sides(run, monkeypatch):
     places = apart.filter(shared).group_by("repeat").agg(pl.col("fold").n_unique())
     assert places["fold"].to_list() == [1, 1]
     assert folds["repeat"].unique().to_list() == [0]
-
-
-def test_two_workers_give_the_bytes_of_one(run, predictions):
-    assert run(workers=2).write_csv() == predictions.write_csv()
-
-
-def test_metrics_are_scalars_by_variant_and_method(predictions, main):
-    metrics = report(predictions, main, SETTINGS, INTERVALS).metrics
-    assert set(metrics) == {ONE_SEED, FAULTS_APART, INTERACTIONS}
-    assert set(metrics[INTERACTIONS]["ebm"]) == {"accuracy", "difference"}
-    assert set(metrics[INTERACTIONS]["ebm"]["accuracy"]) == {"value", "ci_low", "ci_high", "n"}
-
-
-def test_a_report_of_saved_predictions_is_that_of_those_in_memory(predictions, main, tmp_path):
-    for method in DECLARED:
-        write_parquet(predictions.filter(method=method), tmp_path / f"{method}.parquet")
-    saved = pl.concat(pl.read_parquet(tmp_path / f"{name}.parquet") for name in sorted(DECLARED))
-    assert_equal_reports(
-        report(predictions, main, SETTINGS, INTERVALS), report(saved, main, SETTINGS, INTERVALS)
-    )
-
-
-def test_variants_whose_repeats_the_main_study_lacks_are_refused(predictions, main):
-    single = main.filter(pl.col("repeat") == 0)
-    with pytest.raises(BadInputError, match="the main study has 1 repeats of decision_tree"):
-        sensitivity_estimates(predictions, single, INTERVALS)
-    with pytest.raises(BadInputError, match=r"Lower sensitivity\.repeats in params\.yaml"):
-        sensitivity_estimates(predictions, single, INTERVALS)
-    none = main.clear()
-    with pytest.raises(BadInputError, match=r"Lower sensitivity\.interaction_repeats"):
-        sensitivity_estimates(predictions.filter(study=INTERACTIONS), none, INTERVALS)
-
-
-def test_more_repeats_of_the_folds_than_there_are_is_refused(run):
-    more = SETTINGS.model_copy(update={"interaction_repeats": 3})
-    match = r"sensitivity\.interaction_repeats: 3 are wanted, and the splits have 2\."
-    with pytest.raises(BadInputError, match=match):
-        run(more)

@@ -3,7 +3,6 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from failbench.reporting.captions import DEVELOPMENT_NOTE
 from failbench.reporting.study_report import StudyReport
 from failbench.statistics.significance import SignificanceSettings
 from failbench.studies.significance.report import report
@@ -41,29 +40,12 @@ def test_the_contrasts_are_tested_on_the_primary_set_and_beside_it_on_the_papers
     assert "fewer of the scenarios" in lines[1]
 
 
-def test_a_contrast_of_rules_that_were_made_in_view_is_called_development_wherever_it_stands(
-    answers,
-):
-    settings = SETTINGS.model_copy(update={"contrasts": (("invariants", "random_forest"),)})
-    rates = {"invariants": 0.8, "random_forest": 0.6}
-    made = report(answers(rates, feature_set=SETTINGS.feature_set), settings)
-    (table,) = made.tables
-    assert DEVELOPMENT_NOTE in table.notes
-    assert "before its first rules met a failing run" in " ".join(table.notes)
-    sentence = made.sentences["contrast_sentences"]
-    assert "the rules behind invariants were made with these scenarios in view" in sentence
-    for picture in made.figures.values():
-        assert picture.title.endswith("(*: by rules made with these scenarios in view)")
-
-
 def test_contrasts_of_other_methods_are_not(of_both_sets):
     (table,) = of_both_sets.tables
     assert "in view" not in " ".join(table.notes)
     assert "in view" not in of_both_sets.sentences["contrast_sentences"]
-    assert not any("in view" in picture.title for picture in of_both_sets.figures.values())
 
 
-def test_metrics_and_map_are_of_the_primary_set(of_both_sets):
+def test_metrics_are_of_the_primary_set(of_both_sets):
     difference = of_both_sets.metrics["contrasts"]["random_forest_less_simple_rules"]["difference"]
     assert difference["value"] > 0
-    assert set(of_both_sets.figures) == {"significance", "significance_map"}

@@ -38,11 +38,6 @@ def test_the_answer_given_most_often_is_named_with_its_share():
     assert 0 < row["entropy"] < 1
 
 
-def test_among_answers_given_as_often_the_first_by_name_is_taken():
-    for answers in (("unknown", "optimization"), ("optimization", "unknown")):
-        assert answers_to_unknown(answered(*answers))["answer"].to_list() == ["optimization"]
-
-
 def test_labelled_scenarios_are_not_listed_and_without_unknown_ones_there_is_nothing():
     predictions = made_up_predictions(scenarios=3)
     answers = answers_to_unknown(predictions)

@@ -1,41 +1,21 @@
 from __future__ import annotations
 
-from dataclasses import fields, replace
-
 import polars as pl
 import pytest
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
 from failbench.errors import BadInputError
-from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.measurements import measurements
-from failbench.reporting.markup import markdown
 from failbench.studies.unknown_anatomy.added_value import sign_test
-from failbench.studies.unknown_anatomy.feature_sets import ADDED, MEASURED_SETS
-from failbench.studies.unknown_anatomy.measure import refit, with_measurements
-from failbench.studies.unknown_anatomy.measurements import Measurements
-from failbench.studies.unknown_anatomy.report import report
-from failbench.studies.unknown_anatomy.results import anatomy_estimates, anatomy_metrics
-from failbench.telemetry import write_parquet
-from failbench.vocabulary import CATEGORIES
+from failbench.studies.unknown_anatomy.measure import with_measurements
 from made_up_anatomy import (
     COUNT,
-    SCENARIOS,
     SETTINGS,
     features,
     made_up_anatomy,
-    made_up_measurements,
-    predictions,
-    splits,
     telemetry,
 )
-
-
-def test_every_feature_set_has_the_papers_features_and_some_measurements():
-    assert MEASURED_SETS["19"] == FEATURE_SETS["19"]
-    for name, columns in ADDED.items():
-        assert MEASURED_SETS[name] == (*FEATURE_SETS["19"], *columns)
 
 
 def test_a_measurement_that_tells_unknown_runs_is_found_to_tell_them(results):
@@ -58,12 +38,6 @@ def test_rates_of_few_scenarios_have_wilsons_interval(results):
     assert (recall.ci_low, recall.ci_high) == pytest.approx(expected)
 
 
-def test_posteriors_are_of_unknown_scenarios_and_add_up(results):
-    assert results.posteriors.height == COUNT * len(MEASURED_SETS)
-    sums = results.posteriors.select(pl.sum_horizontal(f"p_{category}" for category in CATEGORIES))
-    assert sums.to_series().to_list() == pytest.approx([1.0] * results.posteriors.height, abs=1e-5)
-
-
 def test_look_alikes_are_labelled_and_share_the_surface_or_lie_near(results):
     assert set(results.partners["partner_category"]) == {"data_pipeline"}
     assert results.partners.height == COUNT * COUNT
@@ -77,49 +51,6 @@ def test_methods_that_are_left_out_say_nothing(results, measured):
     everyone = SETTINGS.model_copy(update={"left_out": ("ebm", "random_forest", "simulated_human")})
     with pytest.raises(BadInputError, match="leaves no method"):
         made_up_anatomy(measured, everyone)
-
-
-def test_the_result_does_not_depend_on_the_number_of_workers(measured):
-    again = made_up_measurements(workers=2)
-    assert again.predictions.equals(measured.predictions)
-    assert again.neighbours.equals(measured.neighbours)
-
-
-def test_a_report_from_saved_measurements_is_that_from_memory(measured, reported, tmp_path):
-    tables = {field.name: getattr(measured, field.name) for field in fields(measured)}
-    for name, table in tables.items():
-        write_parquet(table, tmp_path / f"{name}.parquet")
-    saved = Measurements(**{name: pl.read_parquet(tmp_path / f"{name}.parquet") for name in tables})
-    before, after = (
-        report(predictions(), measurements, SCENARIOS, reported, SETTINGS)
-        for measurements in (measured, saved)
-    )
-    assert after.metrics == before.metrics
-    assert [markdown(table) for table in after.tables] == [
-        markdown(table) for table in before.tables
-    ]
-    for name, points in before.points.items():
-        assert after.points[name].equals(points)
-
-
-def test_metrics_have_methods_forests_and_what_is_added(results):
-    metrics = anatomy_metrics(results)
-    leaves = {"value", "ci_low", "ci_high", "n"}
-    recall = results.methods["ebm"]["recall"]
-    assert metrics["method_ebm"]["recall"] == recall.model_dump(include=leaves)
-    assert set(metrics["forest_19"]) == {"accuracy", "recall_unknown"}
-    added = metrics["added_19+ending"]["accuracy"]
-    assert added["ci_low"] <= added["value"] <= added["ci_high"]
-
-
-def test_a_difference_without_bounds_is_a_point_in_the_metrics(results):
-    alike = results.contrasts[0].model_copy(
-        update={"difference": 0.0, "ci_low": None, "ci_high": None}
-    )
-    estimates = anatomy_estimates(replace(results, contrasts=(alike,)))
-    point = estimates.filter(group=f"added_{alike.left}").row(0, named=True)
-    assert (point["value"], point["ci_low"], point["ci_high"]) == (0.0, 0.0, 0.0)
-    assert point["interval"] == "point"
 
 
 def changed(better: int, worse: int, same: int) -> pl.DataFrame:
@@ -153,8 +84,3 @@ def test_a_run_without_measurements_is_refused():
     measured = measurements(telemetry())
     with pytest.raises(BadInputError, match="has features and is not recorded"):
         with_measurements(features(), measured.head(3))
-
-
-def test_more_repeats_than_there_are_folds_for_are_refused():
-    with pytest.raises(BadInputError, match=r"unknown_anatomy\.repeats: 3 are wanted"):
-        refit(features(), features(), splits(), SETTINGS.forest, 3, 0, 1)

@@ -12,17 +12,7 @@ from failbench.crashes.prediction import CrashPrediction
 
 @dataclass(frozen=True, order=True)
 class Finding:
-    """An error that a tool reports.
-
-    Parameters
-    ----------
-    line, column
-        Where it begins in the module, the line counted from 1.
-    rule
-        As the tool names it.
-    message
-        The first line of what it says.
-    """
+    """An error that a tool reports."""
 
     line: int
     column: int
@@ -35,15 +25,6 @@ def prediction_of(tool: Tool, module: CodeModule, findings: Iterable[Finding]) -
 
     What is found before the target did not stop the kernel there and is not what is asked, even
     where it is in a function that the target calls.
-
-    Parameters
-    ----------
-    tool
-        That reports them.
-    module
-        In which they are.
-    findings
-        Errors alone.
     """
     for finding in sorted(findings):
         line = module.line_of_target(finding.line)

@@ -13,16 +13,7 @@ BETWEEN: Final = "\n\n"
 
 @dataclass(frozen=True)
 class CodeModule:
-    """The code of a question.
-
-    Parameters
-    ----------
-    text
-        The executed cells in order of execution and then the target. A cell that was executed
-        twice is there twice.
-    before
-        Lines before the target.
-    """
+    """The code of a question."""
 
     text: str
     before: int

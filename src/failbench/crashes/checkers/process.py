@@ -31,24 +31,7 @@ INSTALL: Final = "Install the extra: pip install -e '.[crashes]'."
 def run_tool(
     tool: Tool, arguments: Sequence[str], folder: Path, environment: Mapping[str, str]
 ) -> Any:
-    """What a tool prints, as JSON; its exit status says that it found something, and no more.
-
-    Parameters
-    ----------
-    tool
-        A module of this interpreter.
-    arguments
-        Of its command.
-    folder
-        In which it runs.
-    environment
-        Variables beside those of this process; of those, none that begins with the tool's name.
-
-    Raises
-    ------
-    BadInputError
-        If it is not installed, or prints no JSON.
-    """
+    """What a tool prints, as JSON; its exit status says that it found something, and no more."""
     if find_spec(tool) is None:
         raise BadInputError("failbench.crashes", tool, "is not installed.", INSTALL)
     inherited = {
@@ -82,11 +65,6 @@ def versions_of(tool: Tool) -> str:
     """Versions of a tool, of Python and of the libraries that are there.
 
     Without what says how a library was built (``2.13.0+cpu``), on which no type depends.
-
-    Raises
-    ------
-    BadInputError
-        If the tool is not installed.
     """
     known = {}
     for name in (tool, *LIBRARIES):

@@ -21,13 +21,7 @@ ERRORS: Final = ("error", "fatal")
 
 
 def predict(question: Question) -> CrashPrediction:
-    """Predict for a question, by a process that is asked nothing else.
-
-    Raises
-    ------
-    BadInputError
-        If pylint is not installed, or fails.
-    """
+    """Predict for a question, by a process that is asked nothing else."""
     module = module_of(question)
     with tempfile.TemporaryDirectory(prefix="failbench-") as name:
         folder = Path(name).resolve()

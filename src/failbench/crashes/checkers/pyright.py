@@ -22,13 +22,7 @@ SYNTAX: Final = "syntax"
 
 
 def predict(question: Question) -> CrashPrediction:
-    """Predict for a question, by a process that is asked nothing else.
-
-    Raises
-    ------
-    BadInputError
-        If pyright is not installed, or fails.
-    """
+    """Predict for a question, by a process that is asked nothing else."""
     module = module_of(question)
     with tempfile.TemporaryDirectory(prefix="failbench-") as name:
         folder = Path(name).resolve()

@@ -13,19 +13,7 @@ from failbench.records import Record
 
 
 class CrashAnswer(Record):
-    """A model's answer, in the schema of the prompt; every key must be there.
-
-    Attributes
-    ----------
-    crash
-        Whether the target will raise.
-    exception
-        Name of the class, and null where nothing is raised.
-    line
-        Of the target, counted from 1, and null where nothing is raised.
-    explanation
-        Why.
-    """
+    """A model's answer, in the schema of the prompt; every key must be there."""
 
     crash: bool = Field(strict=True)
     exception: str | None

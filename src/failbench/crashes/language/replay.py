@@ -20,20 +20,7 @@ Key = TypeVar("Key", bound=Hashable)
 
 @dataclass(frozen=True)
 class Replayed(Generic[Key]):
-    """What a model answered.
-
-    Parameters
-    ----------
-    questions, answered
-        How many there are, and how many of them it answered. A model that has not answered all is
-        not available: a part of the questions is another benchmark.
-    unreadable
-        Answers that cannot be read; they are predictions that say nothing.
-    cut
-        Questions whose summary did not fit whole.
-    predictions
-        By key, in the order of the questions; None where it is not available.
-    """
+    """What a model answered."""
 
     questions: int
     answered: int
@@ -53,19 +40,7 @@ def replayed(
     settings: CrashAgentsSettings,
     cache: LlmCache,
 ) -> Replayed[Key]:
-    """Replay the answers of a model; each counts only for the very prompt that it was given to.
-
-    Parameters
-    ----------
-    questions
-        All that it must answer, at least one.
-    model
-        Of the settings.
-    settings
-        How it is asked: prompts are made anew.
-    cache
-        Of its answers.
-    """
+    """Replay the answers of a model; each counts only for the very prompt that it was given to."""
     known = cache.of_model(model)
     prompts = {key: prompt_of(question, settings) for key, question in questions.items()}
     hashes = {key: prompt_hash(prompt, settings) for key, prompt in prompts.items()}

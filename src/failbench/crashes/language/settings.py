@@ -9,15 +9,7 @@ from failbench.scenarios import Identifier
 
 
 class CrashAgentsSettings(AskingSettings):
-    """Models, prompts and decoding; the section ``crash_agents`` of params.yaml.
-
-    Attributes
-    ----------
-    models
-        By label.
-    summary_characters
-        Most characters of what is told of the kernel, as JSON.
-    """
+    """Models, prompts and decoding; the section ``crash_agents`` of params.yaml."""
 
     models: dict[Identifier, ServedModel]
     summary_characters: int = Field(ge=200)

@@ -18,15 +18,7 @@ DEPTHS: Final[tuple[tuple[Cut, int], ...]] = (("nothing", 2), ("items_of_items",
 
 @dataclass(frozen=True)
 class Told:
-    """A summary as it is told.
-
-    Parameters
-    ----------
-    text
-        JSON with the keys of :class:`failbench.notebooks.summaries.Summary`.
-    cut
-        What was left out of it.
-    """
+    """A summary as it is told."""
 
     text: str
     cut: Cut
@@ -38,11 +30,6 @@ def tell(summary: Summary, limit: int) -> Told:
     As long as it is too long, items of items are left out, then all items, then entries of names,
     from the last of the relevant ones on, and at last names of the list itself. Where names were
     left out it says that it is truncated, as then a name without an entry need not be absent.
-
-    Raises
-    ------
-    ValueError
-        If not even an empty summary fits.
     """
     for cut, shortened in _shorter(summary):
         text = _json(shortened)

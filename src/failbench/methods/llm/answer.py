@@ -56,15 +56,7 @@ Answer = TypeVar("Answer", bound=Record)
 
 @dataclass(frozen=True)
 class AnswerForm:
-    """What a model must answer.
-
-    Attributes
-    ----------
-    schema
-        The JSON schema that the server enforces.
-    read
-        Parses an output, given why the server ended it.
-    """
+    """What a model must answer."""
 
     schema: Mapping[str, Any]
     read: Callable[[str, str | None], Record | Unreadable]
@@ -85,19 +77,7 @@ def read_as(
     done_reason: str | None,
     misread: Mapping[str, Misreading] = MappingProxyType({}),
 ) -> Answer | Unreadable:
-    """Parse the single JSON object in a text, ignoring prose or fences around it.
-
-    Parameters
-    ----------
-    kind
-        The record that the object must be.
-    text
-        The model's output.
-    done_reason
-        Why the server ended the output; ``"length"`` is an answer that was cut off.
-    misread
-        What a wrong value is called, by field; elsewhere it is malformed.
-    """
+    """Parse the single JSON object in a text, ignoring prose or fences around it."""
     if not text.strip():
         return Unreadable("empty", "the model wrote nothing")
     if done_reason == CUT_OFF:

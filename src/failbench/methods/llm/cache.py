@@ -27,24 +27,7 @@ REMEDY = "Restore it from git, or delete it and ask again with `make llm`."
 
 
 class CachedAnswer(Record):
-    """The output of one model for one prompt.
-
-    Attributes
-    ----------
-    prompt
-        Hash of messages, schema and options; see :func:`failbench.methods.llm.chat.request_hash`.
-    model, digest
-        Name of the model, and the digest of its files as the server reports it.
-    text
-        The model's output, unchanged.
-    done_reason
-        Why the server ended the output.
-    attempt
-        Number of earlier attempts, which failed or could not be parsed; each raises the seed by
-        one.
-    client
-        Version of the client library.
-    """
+    """The output of one model for one prompt."""
 
     prompt: Sha256
     model: str
@@ -57,15 +40,7 @@ class CachedAnswer(Record):
 
 @dataclass(frozen=True)
 class LlmCache:
-    """The content of a cache file.
-
-    Attributes
-    ----------
-    answers
-        In the order of the file.
-    torn
-        Whether an incomplete last line, of an interrupted write, was dropped.
-    """
+    """The content of a cache file."""
 
     answers: tuple[CachedAnswer, ...] = ()
     torn: bool = False
@@ -89,14 +64,7 @@ def cache_path(folder: Path, label: str) -> Path:
 
 
 def read_cache(path: Path) -> LlmCache:
-    """Read a cache; a missing file is an empty cache.
-
-    Raises
-    ------
-    BadInputError
-        If the file cannot be read, or a line is no answer. An incomplete last line is dropped
-        without an error.
-    """
+    """Read a cache; a missing file is an empty cache."""
     try:
         content = path.read_bytes()
     except FileNotFoundError:
@@ -120,13 +88,7 @@ def _answer(path: Path, number: int, line: bytes) -> CachedAnswer:
 
 
 def append_answer(path: Path, answer: CachedAnswer) -> None:
-    """Append an answer to a cache without an incomplete line, and flush it to the disk.
-
-    Raises
-    ------
-    BadInputError
-        If the file cannot be written.
-    """
+    """Append an answer to a cache without an incomplete line, and flush it to the disk."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("ab") as out:

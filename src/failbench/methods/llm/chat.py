@@ -28,17 +28,7 @@ class Chat:
 
 
 def request_hash(chat: Chat, schema: Mapping[str, Any], options: Mapping[str, float | int]) -> str:
-    """SHA-256 of everything but the model that an answer depends on.
-
-    Parameters
-    ----------
-    chat
-        The messages.
-    schema
-        The JSON schema that the server enforces.
-    options
-        Of decoding, at the first attempt.
-    """
+    """SHA-256 of everything but the model that an answer depends on."""
     request = {"messages": chat.messages, "format": schema, "options": options}
     return hashlib.sha256(json.dumps(request, sort_keys=True).encode()).hexdigest()
 

@@ -43,25 +43,7 @@ def monitor_records(
     rules: Rules,
     settings: LlmAgentsSettings,
 ) -> dict[str, MonitorRecord]:
-    """What is shown of every monitored run that failed, by ``run_id``.
-
-    Parameters
-    ----------
-    runs
-        ``run_id`` and ``off``, of rows of ``monitored.tables.MONITORED_SCHEMA``.
-    breaks, ends
-        Tables of :mod:`failbench.monitored.verdicts`, of one version. Only bounds of a run's own
-        setting count, and breaks no later than the failure.
-    rules
-        The version, whose statements say what must hold.
-    settings
-        How long texts may be.
-
-    Raises
-    ------
-    BadInputError
-        If an invariant that broke is not one of the version.
-    """
+    """What is shown of every monitored run that failed, by ``run_id``."""
     statements = {invariant.id: invariant for invariant in rules.invariants}
     own = breaks.filter(pl.col("bounds") == OWN).partition_by("run_id", as_dict=True)
     failed = ends.filter(pl.col("failure_step").is_not_null()).join(
@@ -127,22 +109,7 @@ def _off(run: Mapping[str, Any]) -> tuple[str, ...]:
 def records_of(
     runs: pl.DataFrame, run_ids: Sequence[str], records: Mapping[str, MonitorRecord]
 ) -> dict[str, MonitorRecord]:
-    """The monitor's records of some runs.
-
-    Parameters
-    ----------
-    runs
-        Rows of ``telemetry.RUN_SCHEMA``, the wanted ones among them.
-    run_ids
-        The wanted ones.
-    records
-        What there is.
-
-    Raises
-    ------
-    BadInputError
-        If one of them was not monitored.
-    """
+    """The monitor's records of some runs."""
     settings = {run["run_id"]: run for run in runs.iter_rows(named=True)}
     for run_id in run_ids:
         if run_id not in records:

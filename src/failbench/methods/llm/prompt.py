@@ -78,22 +78,7 @@ class Prompt(Chat):
 def prompt_of(
     observables: Observables, settings: LlmAgentsSettings, monitored: MonitorRecord | None = None
 ) -> Prompt:
-    """The prompt for the one run in ``observables``.
-
-    Parameters
-    ----------
-    observables
-        Of one run.
-    settings
-        What is shown.
-    monitored
-        What the monitor recorded of the run; None shows telemetry alone.
-
-    Raises
-    ------
-    BadInputError
-        If they do not hold exactly one run.
-    """
+    """The prompt for the one run in ``observables``."""
     shown = shown_run(observables, settings, monitored)
     record = _record(shown)
     mark = fence_mark(record)
@@ -111,24 +96,7 @@ def prompts_of(
     settings: LlmAgentsSettings,
     records: Mapping[str, MonitorRecord] | None = None,
 ) -> dict[str, Prompt]:
-    """The prompts of runs by ``run_id``, each at its failure as for all methods.
-
-    Parameters
-    ----------
-    telemetry
-        Recorded runs.
-    run_ids
-        The wanted ones.
-    settings
-        What is shown.
-    records
-        What the monitor recorded, by ``run_id``; None shows telemetry alone.
-
-    Raises
-    ------
-    BadInputError
-        If a run is not in the telemetry, or was not monitored and is to be shown so.
-    """
+    """The prompts of runs by ``run_id``, each at its failure as for all methods."""
     wanted = telemetry.select(pl.col("run_id").is_in(run_ids))
     last = wanted.runs.select("run_id", last_step="failure_step")
     last_steps = pl.DataFrame({"run_id": run_ids}, schema={"run_id": pl.String}).join(
@@ -154,20 +122,7 @@ def prompts_by_reads(
     settings: LlmAgentsSettings,
     records: Mapping[str, MonitorRecord],
 ) -> dict[Reads, dict[str, Prompt]]:
-    """The prompts of runs, for each of what the models of the settings read.
-
-    Parameters
-    ----------
-    telemetry, run_ids, settings
-        As in :func:`prompts_of`.
-    records
-        What the monitor recorded, by ``run_id``; nothing is looked up where no model reads it.
-
-    Raises
-    ------
-    BadInputError
-        If a run is not in the telemetry, or was not monitored and a model reads that.
-    """
+    """The prompts of runs, for each of what the models of the settings read."""
     shown: dict[Reads, Mapping[str, MonitorRecord] | None] = {
         "telemetry": None,
         "telemetry_and_monitor": records,

@@ -30,19 +30,7 @@ MIB = 2**20
 
 @dataclass(frozen=True)
 class ShownBreak:
-    """The first break of an invariant, as text.
-
-    Attributes
-    ----------
-    step
-        When it was established.
-    signal
-        The signal that the invariant speaks of.
-    value
-        Its value there.
-    statement
-        What must hold in healthy training.
-    """
+    """The first break of an invariant, as text."""
 
     step: str
     signal: str
@@ -52,18 +40,7 @@ class ShownBreak:
 
 @dataclass(frozen=True)
 class MonitorRecord:
-    """What the monitor recorded of a run up to its failure.
-
-    Attributes
-    ----------
-    end
-        How the run ended, by the names of ``END_SIGNALS``; only the first, which says so, where it
-        had not ended by its failure.
-    breaks
-        In order of steps.
-    off
-        Signals that were not measured, by name.
-    """
+    """What the monitor recorded of a run up to its failure."""
 
     end: Mapping[str, str]
     breaks: tuple[ShownBreak, ...]
@@ -77,21 +54,7 @@ class MonitorRecord:
 
 @dataclass(frozen=True)
 class ShownRun:
-    """The values of a run that a prompt shows, by signal.
-
-    Attributes
-    ----------
-    steps
-        The numbers of the steps that are shown, in order.
-    columns
-        One value per step, by the names of ``STEP_SIGNALS``; ``"-"`` where nothing was logged.
-    configuration
-        By the names of ``CONFIGURATION_SIGNALS``.
-    error
-        By the names of ``ERROR_SIGNALS``; without an error, only the first, which says so.
-    monitored
-        What the monitor recorded; None where the prompt shows telemetry alone.
-    """
+    """The values of a run that a prompt shows, by signal."""
 
     steps: tuple[int, ...]
     columns: Mapping[str, tuple[str, ...]]
@@ -110,13 +73,7 @@ class ShownRun:
 def shown_run(
     observables: Observables, settings: LlmAgentsSettings, monitored: MonitorRecord | None = None
 ) -> ShownRun:
-    """The shown values of the one run in ``observables``, and what the monitor recorded of it.
-
-    Raises
-    ------
-    BadInputError
-        If they do not hold exactly one run.
-    """
+    """The shown values of the one run in ``observables``, and what the monitor recorded of it."""
     if observables.runs.height != 1:
         raise BadInputError(
             "observables",

@@ -34,17 +34,7 @@ class LlmServerError(Exception):
 
 @dataclass(frozen=True)
 class Progress:
-    """Progress of a session.
-
-    Attributes
-    ----------
-    questions
-        Number of prompts.
-    answered
-        Number of prompts answered, in this session or before.
-    unreadable
-        Number of answers of this session that could not be parsed.
-    """
+    """Progress of a session."""
 
     questions: int
     answered: int
@@ -53,27 +43,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class Session:
-    """One model on one server, and the cache of its answers.
-
-    Attributes
-    ----------
-    client
-        The official client, with its host and timeout.
-    label
-        Label of the model in params.yaml.
-    model
-        Its name and digest.
-    settings
-        Decoding settings.
-    cache
-        The file of its answers.
-    sleep
-        Waits a number of seconds between attempts.
-    form
-        What the model must answer.
-    section
-        The section of params.yaml that has the model, for messages.
-    """
+    """One model on one server, and the cache of its answers."""
 
     client: Client
     label: str
@@ -89,13 +59,6 @@ class Session:
 
         Each answer is on the disk before the next prompt is sent: an interruption costs at most one
         answer, and the same call resumes there.
-
-        Raises
-        ------
-        BadInputError
-            If the server cannot be reached, lacks the model, or has another of its name.
-        LlmServerError
-            If the server gives no answer in the number of attempts of the settings.
         """
         digest = self._digest()
         known = read_cache(self.cache)
@@ -213,13 +176,7 @@ class Session:
 
 
 def connect(host: str | None, timeout_seconds: float) -> Client:
-    """The official client for a server; without a host, for the one that OLLAMA_HOST names.
-
-    Raises
-    ------
-    BadInputError
-        If the host is no address.
-    """
+    """The official client for a server; without a host, for the one that OLLAMA_HOST names."""
     try:
         return Client(host, timeout=timeout_seconds)
     except (ValueError, httpx.InvalidURL) as error:

@@ -47,15 +47,7 @@ def reads_monitor(method: str) -> bool:
 
 
 class ServedModel(Record):
-    """One model: its name on the server, and the digest that it must have.
-
-    Attributes
-    ----------
-    name
-        Name for ``ollama pull``.
-    digest
-        First characters of the digest; None accepts any model of that name.
-    """
+    """One model: its name on the server, and the digest that it must have."""
 
     name: str = Field(min_length=1)
     digest: Digest | None = None
@@ -66,13 +58,7 @@ class ServedModel(Record):
 
 
 class LlmModel(ServedModel):
-    """One model that is asked about runs, and what it is shown.
-
-    Attributes
-    ----------
-    reads
-        What its prompts show.
-    """
+    """One model that is asked about runs, and what it is shown."""
 
     reads: Reads = "telemetry"
 
@@ -99,13 +85,7 @@ class AskingSettings(Record):
 
 
 def check_labels(labels: Iterable[str]) -> None:
-    """Refuse a label that could be taken for another method.
-
-    Raises
-    ------
-    ValueError
-        If there is one.
-    """
+    """Refuse a label that could be taken for another method."""
     for label in labels:
         if not is_language_model(label):
             known = " or ".join(PAPER_MODELS)

@@ -11,19 +11,7 @@ from failbench.vocabulary import CATEGORIES, Category
 
 @dataclass(frozen=True)
 class Signal:
-    """A value that a record shows.
-
-    Attributes
-    ----------
-    name
-        Its name in the record.
-    categories
-        The causes that it can indicate.
-    source
-        Reference for these causes.
-    aliases
-        Other names under which answers cite it, after :func:`plain`.
-    """
+    """A value that a record shows."""
 
     name: str
     categories: tuple[Category, ...]
@@ -275,13 +263,6 @@ def signal_named(name: str, *, monitored: bool = False) -> Signal | None:
 
     A name is compared with names and aliases as :func:`plain` writes it; then without numbers and
     the words of ``QUALIFIERS``, so that "max gradient norm at step 120" is ``gradient_norm``.
-
-    Parameters
-    ----------
-    name
-        As the answer has it.
-    monitored
-        Whether the record is the monitor's too.
     """
     names = {**_MONITOR_NAMES, **_NAMES} if monitored else _NAMES
     whole = plain(name)

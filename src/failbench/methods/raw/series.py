@@ -50,20 +50,6 @@ class AlignedSeries(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     The last channel is the share of signals that a step logged: 0 where there was no step. It
     distinguishes logged numbers from filled ones.
-
-    Parameters
-    ----------
-    signals
-        Columns of the frame, each with one array per run; all arrays of a run are equally long.
-
-    Attributes
-    ----------
-    length_ : int
-        Steps of the array.
-    low_, high_ : numpy.ndarray
-        The range of each signal, ``[n_signals]``.
-    scaler_ : sklearn.preprocessing.StandardScaler
-        Means and standard deviations of the compressed signals.
     """
 
     def __init__(self, signals: Sequence[str]) -> None:

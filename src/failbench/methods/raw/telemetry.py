@@ -68,22 +68,6 @@ class RawTelemetry(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     The columns are learned once per fit, from the training runs and without their labels; the inner
     folds, grouped by scenario, choose only the penalty.
-
-    Parameters
-    ----------
-    blocks
-        Transforms runs to columns.
-    classifier
-        Receives the rotated columns; its pipeline ends in a step ``classify`` with ``coef_``.
-
-    Attributes
-    ----------
-    blocks_, classifier_
-        The fitted parts.
-    mean_ : numpy.ndarray
-        Mean of each column over the training runs, ``[n_columns]``.
-    basis_ : numpy.ndarray
-        Orthonormal coordinates of the span of the training runs, ``[n_columns, n_coordinates]``.
     """
 
     def __init__(self, blocks: ColumnTransformer, classifier: TunedClassifier) -> None:

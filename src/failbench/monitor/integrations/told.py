@@ -23,13 +23,7 @@ LOADING: Final = tuple(
 
 
 class ToldMonitor(StoppingMonitor):
-    """A monitor whose user is a callback.
-
-    Attributes
-    ----------
-    given
-        Whether a loss was given since this was last set to False.
-    """
+    """A monitor whose user is a callback."""
 
     given = False
 
@@ -45,19 +39,6 @@ class ToldMonitor(StoppingMonitor):
 
         The class of the loader is replaced by one of the same name that differs in its iteration:
         the loop keeps its loader, with all that it has.
-
-        Parameters
-        ----------
-        loader
-            That the loop iterates over.
-        batches
-            Whether batches are measured as they come. They are not where the model's arguments are.
-        failed
-            Receives an error of the loader.
-
-        Returns
-        -------
-        A function that gives the loader its class back.
         """
         kind = type(loader)
         change = object.__dict__["__class__"].__set__  # Accelerate's loaders claim another class
@@ -111,16 +92,7 @@ class ToldMonitor(StoppingMonitor):
             self._guarded(self._watcher.hooks.attach_output, loss)
 
     def loss_of(self, loss: Any, part: Any, arguments: dict[str, Any], output: Any) -> None:
-        """Tell a loss, and what the output of a part of the model says of it.
-
-        Parameters
-        ----------
-        loss
-            One number, that of the whole batch.
-        part, arguments, output
-            A module, the tensors it was called with and what it returned; nothing where its loss
-            is another one.
-        """
+        """Tell a loss, and what the output of a part of the model says of it."""
         self._guarded(self._loss_of, loss, part, arguments, output)
 
     def _loss_of(self, loss: Any, part: Any, arguments: dict[str, Any], output: Any) -> None:
@@ -134,13 +106,7 @@ class ToldMonitor(StoppingMonitor):
         self._guarded(self._steps.enter, phase)
 
     def update_begins(self, optimizer: Any) -> None:
-        """An optimizer has its gradients, and is about to change weights.
-
-        Raises
-        ------
-        StopTraining
-            If the user chose to stop on what is broken.
-        """
+        """An optimizer has its gradients, and is about to change weights."""
         self._guarded(self._watcher.update_begins, optimizer, False)
         self.stop_if_broken(optimizer)
 
@@ -171,15 +137,7 @@ def _same(loss: float, other: float) -> bool:
 
 
 class Iterated:
-    """What is iterated over by a function.
-
-    Parameters
-    ----------
-    begin
-        Begins an iteration.
-    failed
-        Receives an error of it.
-    """
+    """What is iterated over by a function."""
 
     def __init__(
         self, begin: Callable[[], Iterator[Any]], failed: Callable[[Exception], None]
@@ -196,13 +154,7 @@ class Iterated:
 
 
 def refuse_used(folder: Path) -> None:
-    """Refuse a folder that has the log of another run, before anything is trained.
-
-    Raises
-    ------
-    FileExistsError
-        If it has.
-    """
+    """Refuse a folder that has the log of another run, before anything is trained."""
     if (folder / LINES).exists():
         raise FileExistsError(
             f"{folder / LINES} is the log of another run, which is never overwritten: "
@@ -211,19 +163,7 @@ def refuse_used(folder: Path) -> None:
 
 
 def folder_of(folder: Path, rank: int, ranks: int) -> Path:
-    """The folder of a training's log.
-
-    Parameters
-    ----------
-    folder
-        That the user named.
-    rank, ranks
-        Which of how many processes train together: each has a folder of its own, ``rank-0`` say.
-
-    Returns
-    -------
-    That of the first training, or, where it has a log already, ``<name>-2`` and so on beside it.
-    """
+    """The folder of a training's log."""
     number, place = 1, folder
     while True:
         own = place / f"rank-{rank}" if ranks > 1 else place

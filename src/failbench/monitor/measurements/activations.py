@@ -48,17 +48,7 @@ _UNITS_SECOND: Final = (
 
 @dataclass(frozen=True)
 class Output:
-    """What is kept of a module's output: numbers on its device.
-
-    Attributes
-    ----------
-    low, high
-        Smallest and largest value, no number where one is none.
-    size
-        Root mean square.
-    spread
-        Standard deviation over positions, averaged over units; None of a single position.
-    """
+    """What is kept of a module's output: numbers on its device."""
 
     low: Tensor
     high: Tensor
@@ -71,11 +61,6 @@ class ActivationMeasurement:
 
     Embeddings, dropout, identities and containers are left out. Of a module that is called several
     times the first call counts. Of outputs only numbers are kept.
-
-    Parameters
-    ----------
-    model
-        The root module.
     """
 
     def __init__(self, model: nn.Module) -> None:

@@ -36,13 +36,6 @@ class BatchMeasurement:
     """Measures batches in the order in which the model reads them.
 
     Of earlier batches it keeps hashes and counts, in memory that it holds from the start.
-
-    Parameters
-    ----------
-    vocabulary
-        What is known of the tokenizer. Without it no token is padding or unknown.
-    level
-        What is measured.
     """
 
     def __init__(self, vocabulary: Vocabulary | None, level: Level) -> None:
@@ -61,21 +54,7 @@ class BatchMeasurement:
         self._earlier.clear()
 
     def measure(self, ids: Tensor | None, floats: Sequence[Tensor]) -> dict[str, float]:
-        """Measure a batch of training.
-
-        Parameters
-        ----------
-        ids
-            Token ids, of integers and of shape (rows, positions); further dimensions count as
-            positions. None where the model reads no tokens.
-        floats
-            Inputs of floating-point numbers.
-
-        Returns
-        -------
-        dict
-            Signals by name; those that the batch cannot have are not there.
-        """
+        """Measure a batch of training."""
         values: dict[str, float] = {"nonfinite_inputs": _nonfinite(floats)}
         if ids is None:
             return values
@@ -89,13 +68,7 @@ class BatchMeasurement:
         return values
 
     def surprise(self, ids: Tensor) -> float | None:
-        """Token surprise of a batch of the evaluation, which is not learnt from.
-
-        Returns
-        -------
-        float | None
-            Nats per token; None before it is known, and where there are no tokens.
-        """
+        """Token surprise of a batch of the evaluation, which is not learnt from."""
         if not self._surprise or self._batches < LEARNT:
             return None
         tokens = self._without_padding(_rows(ids))

@@ -19,21 +19,7 @@ from failbench.monitor.measurements.sample import MOST_ELEMENTS
 
 
 def measure_gradients(parameters: Sequence[Tensor], scale: float = 1.0) -> dict[str, float]:
-    """Measure the gradients of a model.
-
-    Parameters
-    ----------
-    parameters
-        Of the model, each once.
-    scale
-        By which the gradients are too large, as the optimizer knows.
-
-    Returns
-    -------
-    dict
-        Signals by name. Without trainable parameters no share is missing, and without gradients
-        none is zero.
-    """
+    """Measure the gradients of a model."""
     gradients = [dense(each.grad) for each in parameters if each.grad is not None]
     with torch.no_grad():
         lengths = norms(gradients)

@@ -15,26 +15,14 @@ _COUNTERS: Final = frozenset(("step", "k", "lr_max", "weight_sum", "scheduled_lr
 
 
 class GroupMeasurement:
-    """Measures the parameter groups of all optimizers of a model.
-
-    Parameters
-    ----------
-    optimizers
-        Of PyTorch's interface.
-    """
+    """Measures the parameter groups of all optimizers of a model."""
 
     def __init__(self, optimizers: Sequence[Any]) -> None:
         self._optimizers = tuple(optimizers)
         self._first: list[dict[str, Any]] | None = None
 
     def measure(self, parameters: Sequence[Tensor]) -> dict[str, float]:
-        """Measure the groups.
-
-        Parameters
-        ----------
-        parameters
-            Of the model, each once.
-        """
+        """Measure the groups."""
         groups = [group for optimizer in self._optimizers for group in optimizer.param_groups]
         held = {id(parameter): parameter for group in groups for parameter in group["params"]}
         stale = held.keys() - {id(parameter) for parameter in parameters}

@@ -17,25 +17,7 @@ Integers = NDArray[Any]
 def measure_labels(
     ids: Tensor | None, labels: Tensor, classes: int, padding: int | None
 ) -> dict[str, float]:
-    """Measure the labels of a batch.
-
-    Parameters
-    ----------
-    ids
-        Token ids that the model reads, of shape (rows, positions).
-    labels
-        Integers, of the shape of ``ids``, or without the last position of each row, or either
-        flattened. With another shape nothing that compares the two is measured.
-    classes
-        Number of classes that the model predicts.
-    padding
-        Id that fills rows up.
-
-    Returns
-    -------
-    dict
-        Signals by name; those that the labels cannot have are not there.
-    """
+    """Measure the labels of a batch."""
     if labels.is_floating_point() or labels.is_complex() or not labels.numel():
         return {}  # targets of a regression, or probabilities of classes
     array: Integers = labels.detach().cpu().numpy()

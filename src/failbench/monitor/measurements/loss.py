@@ -26,21 +26,6 @@ def measure_loss(logits: Tensor, labels: Tensor, loss: Tensor) -> dict[str, floa
 
     Each position is recomputed in single precision, or in that of the logits if it is higher, and
     the mean taken in double precision.
-
-    Parameters
-    ----------
-    logits
-        What the model predicts.
-    labels
-        Classes, of the shape of ``logits`` without that of the classes. Labels that are ignored
-        or no class are left out.
-    loss
-        One number.
-
-    Raises
-    ------
-    ValueError
-        If the shapes do not fit.
     """
     logits, labels = classes_last(logits, labels)
     if loss.numel() != 1:
@@ -74,20 +59,7 @@ def measure_loss(logits: Tensor, labels: Tensor, loss: Tensor) -> dict[str, floa
 
 
 def measure_output(logits: Tensor, labels: Tensor | None = None) -> dict[str, float]:
-    """Measure how spread the predicted distributions are.
-
-    Parameters
-    ----------
-    logits
-        What the model predicts.
-    labels
-        Tell by their shape which dimension is that of the classes; without them it is the last.
-
-    Raises
-    ------
-    ValueError
-        If the shapes do not fit.
-    """
+    """Measure how spread the predicted distributions are."""
     if labels is None:
         labels = torch.zeros(logits.shape[:-1], dtype=torch.long, device=logits.device)
     logits, labels = classes_last(logits, labels)
@@ -104,25 +76,7 @@ def measure_output(logits: Tensor, labels: Tensor | None = None) -> dict[str, fl
 
 
 def measure_logit_gradient(gradient: Tensor, logits: Tensor, labels: Tensor) -> dict[str, float]:
-    """Compare the gradient at the logits with that of the mean cross-entropy.
-
-    Parameters
-    ----------
-    gradient
-        Of the shape of ``logits``.
-    logits, labels
-        As for :func:`measure_loss`.
-
-    Returns
-    -------
-    dict
-        Nothing without labelled positions, and no error of a gradient that is zero.
-
-    Raises
-    ------
-    ValueError
-        If the shapes do not fit.
-    """
+    """Compare the gradient at the logits with that of the mean cross-entropy."""
     if gradient.shape != logits.shape:
         raise ValueError(
             f"A gradient of shape {tuple(gradient.shape)} is not one of logits of shape "
@@ -160,13 +114,7 @@ def measure_logit_gradient(gradient: Tensor, logits: Tensor, labels: Tensor) -> 
 
 
 def classes_last(logits: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
-    """Logits with the classes as their last dimension, and the labels: views, without a graph.
-
-    Raises
-    ------
-    ValueError
-        If labels are no classes, or the shapes do not fit.
-    """
+    """Logits with the classes as their last dimension, and the labels: views, without a graph."""
     logits, labels = logits.detach(), labels.detach()
     if labels.is_floating_point() or labels.is_complex():
         raise ValueError(

@@ -15,11 +15,6 @@ class Members:
     """The modules and parameters of a model, kept until one is added, taken away or replaced.
 
     Holds modules and the tables in which they have their parameters, but no parameter.
-
-    Parameters
-    ----------
-    model
-        The root module.
     """
 
     def __init__(self, model: nn.Module) -> None:

@@ -24,13 +24,7 @@ _EMBEDDINGS: Final = (nn.Embedding, nn.EmbeddingBag)
 
 
 class ModelMeasurement:
-    """Measures a model between its steps.
-
-    Parameters
-    ----------
-    model
-        The root module.
-    """
+    """Measures a model between its steps."""
 
     def __init__(self, model: nn.Module) -> None:
         self._members = Members(model)

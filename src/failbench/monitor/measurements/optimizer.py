@@ -21,13 +21,6 @@ class OptimizerMeasurement:
 
     What is said of gradients and groups is said of the whole model and of all optimizers; what is
     said of a step, of the optimizer that makes it.
-
-    Parameters
-    ----------
-    model
-        The root module.
-    optimizers
-        Of PyTorch's interface.
     """
 
     def __init__(self, model: nn.Module, optimizers: Sequence[Any]) -> None:
@@ -40,23 +33,7 @@ class OptimizerMeasurement:
         self._stepped = False
 
     def before_step(self, optimizer: Any, check: bool, closure: bool = False) -> dict[str, float]:
-        """Measure what an optimizer's step begins with.
-
-        Parameters
-        ----------
-        optimizer
-            That is about to step.
-        check
-            Whether the step itself is measured too, which takes longer.
-        closure
-            Whether the step is given a function that computes the gradients: those that are there
-            before are not those of the step, which is then not measured.
-
-        Returns
-        -------
-        dict
-            Signals by name; :meth:`after_step` gives those of the step itself.
-        """
+        """Measure what an optimizer's step begins with."""
         parameters = self._members.parameters
         values = self._groups.measure(parameters)
         if not closure:
@@ -77,13 +54,7 @@ class OptimizerMeasurement:
         return values
 
     def after_step(self, optimizer: Any, check: bool, closure: bool = False) -> dict[str, float]:
-        """Measure what an optimizer's step did.
-
-        Parameters
-        ----------
-        optimizer, check, closure
-            As they were given to :meth:`before_step`.
-        """
+        """Measure what an optimizer's step did."""
         self._stepped = True
         values = {}
         if closure:

@@ -21,18 +21,7 @@ _NO_TOKENS: Final = ("mask", "label", "position", "type")
 
 @dataclass(frozen=True)
 class Inputs:
-    """What the model is called with.
-
-    Attributes
-    ----------
-    args, kwargs
-        Arguments.
-    place
-        Which of them has the token ids, by number or name; None where none has.
-    part
-        Name of the token ids within a mapping, a dataclass or a named tuple; None where the
-        argument is the token ids itself.
-    """
+    """What the model is called with."""
 
     args: tuple[Any, ...]
     kwargs: Mapping[str, Any]
@@ -66,30 +55,13 @@ class Probes:
 
     Neither weights, buffers, modes nor generators are other than before afterwards. Hooks of the
     model run as in any forward pass.
-
-    Parameters
-    ----------
-    model
-        The root module.
     """
 
     def __init__(self, model: nn.Module) -> None:
         self._model: Final = model
 
     def measure(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, float]:
-        """Probe the model.
-
-        Parameters
-        ----------
-        args, kwargs
-            What the model is called with in training.
-
-        Returns
-        -------
-        dict
-            Signals by name; those that the batch or the output cannot have are not there. Without
-            a tensor of predictions there is none.
-        """
+        """Probe the model."""
         inputs = Inputs(args, kwargs, *_place_of_ids(args, kwargs))
         with torch.no_grad(), self._forked(), _without_fast_path():
             with self._evaluating():

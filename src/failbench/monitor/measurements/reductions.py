@@ -22,13 +22,7 @@ def dense(tensor: Tensor) -> Tensor:
 
 
 def norms(tensors: Sequence[Tensor]) -> list[float]:
-    """Euclidean norms; not finite only where a tensor's values are not, or the norm overflows.
-
-    Parameters
-    ----------
-    tensors
-        Strided, without a graph.
-    """
+    """Euclidean norms; not finite only where a tensor's values are not, or the norm overflows."""
     places: defaultdict[tuple[torch.device, torch.dtype], list[int]] = defaultdict(list)
     for place, tensor in enumerate(tensors):
         places[tensor.device, tensor.dtype].append(place)
@@ -71,15 +65,7 @@ def spaced(tensor: Tensor, step: int) -> Tensor:
 
 
 def zero_shares(tensors: Sequence[Tensor], most: int) -> list[float]:
-    """Shares of each tensor's elements that are exactly zero, 0 of an empty tensor.
-
-    Parameters
-    ----------
-    tensors
-        Without a graph.
-    most
-        Evenly spaced elements of each that are looked at.
-    """
+    """Shares of each tensor's elements that are exactly zero, 0 of an empty tensor."""
     shares = [0.0] * len(tensors)
     elsewhere: list[tuple[int, int]] = []
     counts: list[Tensor] = []

@@ -18,13 +18,7 @@ MOST_IN_ALL: Final = 1 << 19
 
 
 class Sample:
-    """Copies of tensors, in double precision and in the memory of the process.
-
-    Parameters
-    ----------
-    sizes
-        Numbers of elements of all tensors of which one may be copied.
-    """
+    """Copies of tensors, in double precision and in the memory of the process."""
 
     def __init__(self, sizes: Sequence[int]) -> None:
         self._most: Final = min(MOST_ELEMENTS, max(1, MOST_IN_ALL // max(1, len(sizes))))
@@ -43,22 +37,7 @@ class Sample:
         return self._kinds[name]
 
     def take(self, name: str, tensors: Sequence[Tensor], start: int = 0) -> Tensor:
-        """Copy elements of tensors, one after the other.
-
-        Parameters
-        ----------
-        name
-            The kind of copies, which replace those of the same kind.
-        tensors
-            At least one, of sizes that were announced.
-        start
-            Where in the memory of this kind.
-
-        Returns
-        -------
-        Tensor
-            The copies, of shape (elements,): a view of the memory.
-        """
+        """Copy elements of tensors, one after the other."""
         parts = [self._elements(tensor) for tensor in tensors]
         total = sum(len(part) for part in parts)
         target = self.kind(name)[start : start + total]

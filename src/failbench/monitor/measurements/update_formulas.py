@@ -25,19 +25,7 @@ def sgd(
     steps: Tensor,  # noqa: ARG001 - the same for all
     group: Mapping[str, Any],
 ) -> Tensor:
-    """Stochastic gradient descent (https://docs.pytorch.org/docs/stable/generated/torch.optim.SGD.html).
-
-    Parameters
-    ----------
-    parameters, gradients
-        Of the same shape.
-    state
-        ``momentum_buffer``, unless this is the first step or there is no momentum.
-    steps
-        Not used.
-    group
-        ``lr``, ``momentum``, ``dampening``, ``weight_decay``, ``nesterov``, ``maximize``.
-    """
+    """SGD (https://docs.pytorch.org/docs/stable/generated/torch.optim.SGD.html)."""
     slope = -gradients if group["maximize"] else gradients
     slope = slope + float(group["weight_decay"]) * parameters
     momentum = float(group["momentum"])
@@ -62,18 +50,6 @@ def adam(
 
     Of https://docs.pytorch.org/docs/stable/generated/torch.optim.Adam.html and
     https://docs.pytorch.org/docs/stable/generated/torch.optim.AdamW.html.
-
-    Parameters
-    ----------
-    parameters, gradients
-        Of the same shape.
-    state
-        ``exp_avg``, ``exp_avg_sq`` and, with AMSGrad, ``max_exp_avg_sq``; 0 where they are not.
-    steps
-        Of the shape of ``parameters``, or one for all.
-    group
-        ``lr``, ``betas``, ``eps``, ``weight_decay``, ``amsgrad``, ``maximize``,
-        ``decoupled_weight_decay``.
     """
     rate, decay, epsilon = float(group["lr"]), float(group["weight_decay"]), float(group["eps"])
     first_beta, second_beta = (float(beta) for beta in group["betas"])
@@ -94,15 +70,7 @@ def adam(
 
 @dataclass(frozen=True)
 class Formula:
-    """How an optimizer steps.
-
-    Attributes
-    ----------
-    update
-        The published update.
-    state
-        Names of what it reads of the optimizer's state.
-    """
+    """How an optimizer steps."""
 
     update: Update
     state: tuple[str, ...]

@@ -30,21 +30,7 @@ _ROUNDINGS: Final = 2
 
 @dataclass(frozen=True)
 class Part:
-    """Parameters of one group and type, with the same state.
-
-    Attributes
-    ----------
-    group
-        Hyper-parameters.
-    dtype
-        Of the parameters.
-    state
-        Names of the state that is sampled.
-    span
-        Their elements in the sample.
-    steps
-        The number of the step, of each element or one of all.
-    """
+    """Parameters of one group and type, with the same state."""
 
     group: Mapping[str, Any]
     dtype: torch.dtype
@@ -58,11 +44,6 @@ class UpdateMeasurement:
 
     Between :meth:`begin` and :meth:`end` it holds the parameters, otherwise copies of a sample of
     them alone, in memory that is there from the start.
-
-    Parameters
-    ----------
-    optimizer
-        Of PyTorch's interface.
     """
 
     def __init__(self, optimizer: Any) -> None:
@@ -82,15 +63,7 @@ class UpdateMeasurement:
         return self._sizes == _sizes(optimizer)
 
     def begin(self, optimizer: Any, scale: float) -> None:
-        """Copy what the step will change.
-
-        Parameters
-        ----------
-        optimizer
-            Whose step begins.
-        scale
-            By which the gradients are too large.
-        """
+        """Copy what the step will change."""
         self._parts, self._parameters = [], []
         members: defaultdict[tuple[int, torch.dtype, tuple[str, ...]], list[Tensor]]
         members = defaultdict(list)

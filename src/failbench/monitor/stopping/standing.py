@@ -15,21 +15,7 @@ from failbench.monitor.invariants import Invariant
 
 @dataclass(frozen=True)
 class Standing:
-    """What the measurements so far left of an invariant.
-
-    Attributes
-    ----------
-    invariant
-        One with a bound, of a value, its difference from the first, or its growth.
-    count
-        Measurements.
-    first, largest
-        The first and the largest of them; no number where one of them was none.
-    above, below
-        Measurements in a row, the last of them included, that lay outside on that side.
-    broken
-        The break, where the last measurement made one.
-    """
+    """What the measurements so far left of an invariant."""
 
     invariant: Invariant
     count: int = 0
@@ -40,15 +26,7 @@ class Standing:
     broken: Break | None = None
 
     def after(self, step: int, values: Mapping[str, float]) -> Standing:
-        """How it stands after a step, of which some signals were measured.
-
-        Parameters
-        ----------
-        step
-            Its number.
-        values
-            Signals by name.
-        """
+        """How it stands after a step, of which some signals were measured."""
         invariant = self.invariant
         value = values.get(invariant.signal)
         if value is None or (invariant.presumes and values.get(invariant.presumes, 0) != 0):

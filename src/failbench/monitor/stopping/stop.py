@@ -77,20 +77,7 @@ def choices() -> tuple[str, ...]:
 
 
 def chosen(stop_on: Iterable[str] | None, level: Level) -> tuple[Invariant, ...]:
-    """The invariants that some names stand for.
-
-    Parameters
-    ----------
-    stop_on
-        Names, one name, or None.
-    level
-        What is measured.
-
-    Raises
-    ------
-    ValueError
-        If a name is none of :func:`choices`, or the level does not measure what it speaks of.
-    """
+    """The invariants that some names stand for."""
     names = {stop_on} if isinstance(stop_on, str) else set(stop_on or ())
     if unknown := names - set(choices()):
         raise ValueError(

@@ -1,4 +1,4 @@
-// Confusion: what a method takes each cause for, as a table of numbers that is shaded besides.
+// Confusion: what a method takes each category for, as a table of numbers that is shaded besides.
 const confusion = (() => {
   const percentShort = (share) => `${decimals(100 * share, 0)} %`;
 
@@ -6,7 +6,7 @@ const confusion = (() => {
     const dialog = h(
       "dialog",
       { class: "sheet", "aria-labelledby": "confusion-title" },
-      h("h2", { id: "confusion-title", tabindex: "-1" }, `What ${method.label} takes each cause for`),
+      h("h2", { id: "confusion-title", tabindex: "-1" }, `What ${method.label} takes each category for`),
       matrix(section, method, state),
       perCategory(section, method, state),
       h(
@@ -32,7 +32,7 @@ const confusion = (() => {
     const named = new Map(section.categories.map(({ id, ...names }) => [id, names]));
     named.set("abstain", { label: "Abstains", short: "abst." });
     const seeds = state.seed === "all" ? "all seeds" : `seed ${state.seed}`;
-    const whole = state.committed ? "the answers that commit themselves" : "the scenarios of the cause";
+    const whole = state.committed ? "the answers that commit themselves" : "the scenarios of the category";
     return h(
       "div",
       { class: "scroll", role: "region", tabindex: "0", "aria-label": "Confusions" },
@@ -42,7 +42,7 @@ const confusion = (() => {
         h(
           "caption",
           {},
-          `A row is the injected cause, a column the answer: the share of ${whole}, and below it ` +
+          `A row is the true category, a column the answer: the share of ${whole}, and below it ` +
             `scenarios, mean over ${section.repeats} repeats; ${seeds}.`,
         ),
         h(
@@ -51,7 +51,7 @@ const confusion = (() => {
           h(
             "tr",
             {},
-            h("th", { scope: "col" }, "Cause"),
+            h("th", { scope: "col" }, "Category"),
             answers.map(({ name }) => h("th", { scope: "col", class: "number" }, label(named.get(name)))),
           ),
         ),

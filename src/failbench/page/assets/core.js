@@ -6,7 +6,6 @@ const NAVIGATION = [
   ["failures", "Failures"],
   ["methods", "Methods"],
   ["reported", "Reported against measured"],
-  ["try", "Try yours"],
 ];
 
 const SVG = "http://www.w3.org/2000/svg";

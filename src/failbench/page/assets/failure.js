@@ -132,11 +132,6 @@ function saidSection(card, detail) {
   const index = data("failures");
   const total = index.asked.answers;
   const rows = detail.answers.map((answer, place) => ({ ...answer, ...index.methods[place] }));
-  const groups = [
-    ["Blind", "Neither these methods nor their authors have seen the scenario that they diagnose.", (row) => !row.told && !row.development],
-    ["Development", "These rest on the last version of the monitor’s rules, which was made with these scenarios in view.", (row) => row.development],
-    ["Told the true category", "These are handed it, wholly or for part of their answers: what an assumption about people comes to, and no diagnosis.", (row) => row.told],
-  ];
   return h(
     "section",
     { "aria-labelledby": "of-methods" },
@@ -144,11 +139,11 @@ function saidSection(card, detail) {
     h(
       "p",
       {},
-      `${total} answers of each method: ${index.asked.seeds} seeds, each in ${index.asked.repeats} repeats of the folds, by fits that have not ` +
-        `learnt from this scenario, in ${index.settings[index.reference]}, on the paper’s 19 features. The true category is ${index.categories[card.category].toLowerCase()}.`,
+      `Which category (of ${Object.keys(index.categories).length}) each names, in ${total} answers: ${index.asked.seeds} seeds, each in ${index.asked.repeats} repeats of the folds, by fits that have not ` +
+        `learnt from this scenario, in ${index.settings[index.reference]}, on the original’s 19 features. The true category is ${index.categories[card.category].toLowerCase()}.`,
     ),
-    groups.map(([name, note, belongs]) => {
-      const group = rows.filter(belongs);
+    GROUPS.map(({ name, note, has }) => {
+      const group = rows.filter(has);
       return group.length ? [h("h3", {}, name), h("p", { class: "caption" }, note), answersTable(group, card, total, name)] : null;
     }),
     explainedList(rows),
@@ -208,11 +203,11 @@ function logsTable(detail) {
   const index = data("failures");
   return [
     h("h3", {}, "Given as a log"),
-    h("p", { class: "caption" }, "What failbench diagnose answers to logs of these runs, told that they failed, by fits that have not learnt from this scenario. Which causes speak for which sign was written with these scenarios in view: development."),
+    h("p", { class: "caption" }, "What failbench diagnose answers to logs of these runs, given that they failed, by fits that have not learnt from this scenario. Category and root cause are two answers, each counted by itself, so that their shares right need not agree. Which causes speak for which sign was written with these scenarios in view: development."),
     sortableTable(
       [
         { label: "From", value: (row) => row.label, rowHeader: true },
-        { label: "Most frequent answer", value: (row) => index.answers[row.answer] ?? "healthy" },
+        { label: "Most frequent category", value: (row) => index.answers[row.answer] ?? "healthy" },
         { label: "Its share", value: (row) => row.share, cell: (row) => percent(row.share), numeric: true },
         { label: "Category right", value: (row) => row.right, cell: (row) => percent(row.right), numeric: true },
         { label: "Root cause right", value: (row) => row.cause_right, cell: (row) => percent(row.cause_right), numeric: true },

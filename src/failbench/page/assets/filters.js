@@ -27,7 +27,7 @@ function matches(card, state) {
   if (state.declared && card.declared !== state.declared) return false;
   if (state.measured && card.measured !== state.measured) return false;
   if (state.method && state.said) {
-    const place = index.methods.findIndex((method) => method.method === state.method);
+    const place = index.methods.findIndex((method) => method.id === state.method);
     if (card.verdicts[place] !== state.said) return false;
   }
   if (state.q) {
@@ -64,17 +64,12 @@ function filterForm(state, change, reset) {
   const index = data("failures");
   const any = (entries) => [["", "any"], ...entries];
   const grades = any(index.difficulties.map((name) => [name, name]));
-  const groups = [
-    ["Blind: neither the method nor its author has seen the scenario", (method) => !method.told && !method.development],
-    ["Development: by rules made with these scenarios in view", (method) => method.development],
-    ["Told the true category: an assumption, no diagnosis", (method) => method.told],
-  ];
   const methods = h(
     "select",
     { id: "filter-method", onchange: (event) => change("method", event.target.value) },
     h("option", { value: "" }, "any method"),
-    groups.map(([label, belongs]) =>
-      h("optgroup", { label }, index.methods.filter(belongs).map((method) => h("option", { value: method.method }, method.label))),
+    GROUPS.map(({ name, has }) =>
+      h("optgroup", { label: name }, index.methods.filter(has).map((method) => h("option", { value: method.id }, method.label))),
     ),
   );
   methods.value = state.method;

@@ -2,9 +2,8 @@
 
 const DOORS = [
   ["failures", "Failures", "Every scenario: the run over its healthy twin, its cause, and who got it right."],
-  ["methods", "Methods", "How often each method is right, where it errs, and what it costs to read."],
-  ["reported", "Reported against measured", "Each number of the original paper beside ours, with the audit's verdict."],
-  ["try", "Try yours", "Paste the tail of a log and see what the rules make of it, in this browser."],
+  ["methods", "Methods", "How often each method is right, where it errs, and what it reads."],
+  ["reported", "Reported against measured", "Each number of the original beside ours; and, apart from it, the original against its own figures."],
 ];
 
 views.landing = {
@@ -22,6 +21,7 @@ views.landing = {
           h("li", {}, h("a", { href: hashOf(name) }, h("strong", {}, title), h("span", {}, text))),
         ),
       ),
+      h("p", {}, "To diagnose a run of your own from its log: ", h("code", {}, "failbench diagnose train.log"), "."),
       h("h2", {}, "Reported and measured, method by method"),
       h(
         "figure",
@@ -42,11 +42,11 @@ function dotLegend(landing) {
     "ul",
     { class: "legend" },
     h("li", {}, sample("", s("line", { class: "whisker", x1: 1, x2: 25, y1: 6, y2: 6 }), dot()), "measured, 95 % interval"),
-    h("li", {}, sample("", s("line", { class: "reported range", x1: 1, x2: 25, y1: 6, y2: 6 }), diamond(13, 6)), "reported by the paper, with its interval"),
+    h("li", {}, sample("", s("line", { class: "reported range", x1: 1, x2: 25, y1: 6, y2: 6 }), diamond(13, 6)), "reported by the original, with its interval"),
     landing.rows.some((row) => row.development)
       ? h("li", {}, sample("view", s("line", { class: "whisker", x1: 1, x2: 25, y1: 6, y2: 6 }), square(13, 6)), "measured, development*")
       : null,
-    landing.rows.some((row) => row.told) ? h("li", {}, sample("told", dot()), "told the true category") : null,
+    landing.rows.some((row) => row.told) ? h("li", {}, sample("told", dot()), "given the true category") : null,
   );
 }
 
@@ -58,7 +58,7 @@ function square(x, y, r = 4) {
   return s("rect", { class: "dot", x: x - r, y: y - r, width: 2 * r, height: 2 * r });
 }
 
-// A row per method: a dot with its interval, and a diamond where the paper has a number.
+// A row per method: a dot with its interval, and a diamond where the original has a number.
 function dotPlot(landing, width) {
   const narrow = width < 560;
   const row = narrow ? 50 : 32;
@@ -74,7 +74,7 @@ function dotPlot(landing, width) {
   parts.push(
     s("line", { class: "majority", x1: x(landing.majority.value), x2: x(landing.majority.value), y1: box.top - 4, y2: base }),
     s("text", { class: "tick", x: x(landing.majority.value), y: box.top - 9, "text-anchor": "middle" }, "most frequent category"),
-    s("text", { class: "label", x: width - box.right, y: height - 6, "text-anchor": "end" }, "failures whose cause is named right, in percent"),
+    s("text", { class: "label", x: width - box.right, y: height - 6, "text-anchor": "end" }, "failures whose category (of five) is named right, %"),
   );
   landing.rows.forEach((method, index) => {
     const y = box.top + row * (index + 0.5) + (narrow ? 7 : -3);

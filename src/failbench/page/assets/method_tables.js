@@ -9,24 +9,8 @@ const methodTables = (() => {
   }
 
   function groupsOf(section, state) {
-    const blind = section.methods.filter((method) => !method.simulated && !method.in_view);
-    const inView = section.methods.filter((method) => method.in_view && !method.simulated);
-    const told = section.methods.filter((method) => method.simulated);
-    return [
-      { title: "Methods that have not seen these scenarios", methods: blind },
-      {
-        title: "Made with these scenarios in view",
-        note: section.development_note,
-        methods: inView,
-        apart: true,
-      },
-      {
-        title: "Handed the true category",
-        note: "Simulations under an assumption about people, no diagnoses.",
-        methods: state.simulated ? told : [],
-        apart: true,
-      },
-    ].filter((group) => group.methods.length);
+    const shown = section.methods.filter((method) => state.simulated || !method.told);
+    return GROUPS.map(({ name, note, has }) => ({ name, note, methods: shown.filter(has) })).filter((group) => group.methods.length);
   }
 
   function columnsOf(section, state, open) {
@@ -41,7 +25,7 @@ const methodTables = (() => {
       ? figure("accuracy_when_committed", "Right when committed")
       : figure("accuracy", "Accuracy");
     const reported = {
-      label: "Paper's accuracy",
+      label: "Reported",
       value: (row) => row.method.reported?.accuracy ?? null,
       cell: (row) => {
         const { reported: printed } = row.method;
@@ -81,8 +65,8 @@ const methodTables = (() => {
   }
 
   // Whatever column a table is sorted by stays so when a switch draws it again
-  function sortOf(container, title, columns) {
-    const heading = container.querySelector(`[data-group="${title}"] th[aria-sort]`);
+  function sortOf(container, name, columns) {
+    const heading = container.querySelector(`[data-group="${name}"] th[aria-sort]`);
     if (!heading) return { sort: 1, descending: true };
     const label = heading.textContent;
     const index = columns.findIndex((column) => column.label === label);
@@ -98,7 +82,7 @@ const methodTables = (() => {
         ? ` In brackets: ${100 * section.confidence} % intervals over scenarios and seeds.`
         : " Of one seed there are no intervals.";
     return (
-      `${group.title}: ${section.scenarios} scenarios, ${seeds}, ` +
+      `${group.name}: ${section.scenarios} scenarios, ${seeds}, ` +
       `${plural(section.repeats, "repeat")} of the folds.${intervals}`
     );
   }
@@ -112,12 +96,12 @@ const methodTables = (() => {
       }));
       return h(
         "section",
-        { "data-group": group.title },
-        h("h2", {}, group.title),
-        group.note ? h("p", { class: "note" }, group.note) : null,
+        { "data-group": group.name },
+        h("h2", {}, group.name),
+        h("p", { class: "note" }, group.note),
         sortableTable(columns, rows, {
           caption: captionOf(section, group, state),
-          ...sortOf(container, group.title, columns),
+          ...sortOf(container, group.name, columns),
         }),
       );
     });

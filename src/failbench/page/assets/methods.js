@@ -84,8 +84,8 @@
         h(
           "p",
           {},
-          `What each method names of ${section.scenarios} failures that it has not learnt from. ` +
-            "A method's name opens what it takes each cause for; a heading sorts.",
+          `How often each method names the right category (of ${section.categories.length}) of failures of ${section.scenarios} scenarios. ` +
+            "A method's name opens what it takes each category for; a heading sorts.",
         ),
         h(
           "form",
@@ -109,7 +109,7 @@
             { class: "choices" },
             h("legend", {}, "Answers"),
             tick("committed answers only", "committed", state.committed, set("committed", (on) => (on ? "Committed answers only." : "All answers."))),
-            tick("show methods that are handed the true category", "simulated", state.simulated, set("simulated", (on) => (on ? "Simulated methods are shown." : "Simulated methods are hidden."))),
+            tick("show methods that are given the true category", "simulated", state.simulated, set("simulated", (on) => (on ? "Simulated methods are shown." : "Simulated methods are hidden."))),
           ),
         ),
         tables,

@@ -1,4 +1,4 @@
-// Reported against measured: each number of the paper, ours, and what the audit says of it.
+// Reported against measured: each number of the original, ours, and how far it agrees with itself.
 {
   const ANY = "";
   const WITH = "with";
@@ -33,29 +33,23 @@
     return h(
       "div",
       {},
-      row.ours.map((estimate) => h("div", { class: "ours", title: estimate.where }, oursText(estimate, row.ours_unit))),
+      row.ours.map((estimate) => h("div", { class: "ours", title: estimate.where }, oursText(estimate, row.unit))),
       row.note ? h("p", { class: "aside" }, row.note) : null,
     );
   }
 
-  const MARKS = { consistent: "✓", inconsistent: "✗", "cannot be checked": "?", "not audited": "–" };
-  const CLASSES = { consistent: "right", inconsistent: "wrong", "cannot be checked": "abstained" };
-
-  function verdictText(verdict) {
-    return h("span", { class: `verdict ${CLASSES[verdict] ?? ""}` }, `${MARKS[verdict]} ${verdict}`);
-  }
-
   function auditCell(row) {
-    if (!row.audit.length) return verdictText(row.verdict);
+    const { verdicts } = data("reported");
+    if (!row.audit.length) return verdicts[row.verdict];
     return h(
       "details",
       {},
-      h("summary", {}, verdictText(row.verdict)),
+      h("summary", {}, verdicts[row.verdict]),
       row.audit.map((claim) =>
         h(
           "p",
           { class: "aside" },
-          `${claim.quantity}: ${claim.printed}. By its own figures: ${claim.computed} (${claim.verdict}).`,
+          `${claim.quantity}: ${claim.printed}. By its own figures: ${claim.computed} (${verdicts[claim.verdict]}).`,
           claim.note ? ` ${claim.note}` : "",
         ),
       ),
@@ -64,10 +58,10 @@
 
   const COLUMNS = [
     { label: "Quantity", value: (row) => row.quantity, cell: (row) => row.quantity, rowHeader: true },
-    { label: "Paper", value: (row) => (typeof row.printed[0] === "number" ? row.printed[0] : null), cell: printedText, numeric: true },
+    { label: "The original", value: (row) => (typeof row.printed[0] === "number" ? row.printed[0] : null), cell: printedText, numeric: true },
     { label: "Ours", value: (row) => row.ours[0]?.value ?? null, cell: oursCell, numeric: false },
-    { label: "Audit", value: (row) => row.verdict, cell: auditCell },
     { label: "Place", value: (row) => row.place },
+    { label: "The original against itself", value: (row) => row.verdict, cell: auditCell },
   ];
 
   function stateOf(query) {
@@ -86,6 +80,23 @@
       const text = `${row.quantity} ${row.place} ${row.note} ${printedText(row)}`.toLowerCase();
       return words.every((word) => text.includes(word));
     });
+  }
+
+  // Two units, named apart: rows, which have one verdict each, and claims, which bear on several rows.
+  function countedText(rows) {
+    const { verdicts, counts } = data("reported");
+    const claims = new Map(rows.flatMap((row) => row.audit.map((claim) => [claim.claim, claim])));
+    const tally = (entries) =>
+      Object.entries(verdicts)
+        .map(([verdict, label]) => [entries.filter((entry) => entry.verdict === verdict).length, label])
+        .filter(([count]) => count)
+        .map(([count, label]) => `${count} ${label}`)
+        .join(", ") || "none";
+    return (
+      `${rows.length} of ${plural(counts.rows, "row")}, ${rows.filter((row) => row.ours.length).length} with a number of ours. ` +
+      `The original against itself: of these rows, ${tally(rows)}; ` +
+      `of the ${plural(claims.size, "claim")} that bear on them, each counted once, ${tally([...claims.values()])}.`
+    );
   }
 
   const KINDS = ["Abstract", "Section", "Table", "Figure", "Equation"];
@@ -127,14 +138,10 @@
       const counted = h("p", { id: "counted" });
       const redraw = () => {
         const rows = kept(section.rows, state);
-        const tally = section.verdicts
-          .map((verdict) => [verdict, rows.filter((row) => row.verdict === verdict).length])
-          .filter(([, count]) => count)
-          .map(([verdict, count]) => `${count} ${verdict}`);
-        counted.textContent = `${rows.length} of ${plural(section.rows.length, "entry", "entries")}: ${rows.filter((row) => row.ours.length).length} with a number of ours; ${tally.join(", ") || "none"}.`;
+        counted.textContent = countedText(rows);
         table.replaceChildren(
           rows.length
-            ? sortableTable(COLUMNS, rows, { caption: "Numbers of the paper, ours, and the audit's verdict" })
+            ? sortableTable(COLUMNS, rows, { caption: "Numbers of the original beside ours" })
             : h("p", { class: "nothing" }, "Nothing is left by these filters."),
         );
       };
@@ -151,23 +158,26 @@
         h(
           "p",
           {},
-          `${plural(counts.numbers, "entry", "entries")} that the paper prints as a number, an interval or a series; ` +
-            `${counts.with_counterpart} have a number of ours beside them, and each other one says why not. ` +
-            `An audit of ${counts.claims} claims by the paper's own figures finds ` +
-            `${counts.verdicts.inconsistent ?? 0} inconsistent. An entry bears the worst verdict of the claims that test it; ` +
-            "a verdict opens what was computed.",
+          `${plural(counts.numbers, "row")} are numbers, intervals and series that the original prints; ` +
+            `${counts.rows - counts.numbers} more are statements of its text. Where no number of ours is of the same quantity, the row says why.`,
+        ),
+        h(
+          "p",
+          {},
+          `The last column is of the original alone: ${plural(counts.claims, "claim")} tested by its own figures. It says nothing of ours. ` +
+            "A row is not consistent if one of the claims that bear on it is not; a verdict opens what was computed.",
         ),
         h(
           "p",
           { class: "note" },
-          "Ours are other failures, of small models: a difference is no error of the paper. " +
+          "Ours are other failures, of small models: a difference is no error of the original. " +
             `In brackets: ${100 * data("methods").confidence} % intervals of ours.`,
         ),
         h(
           "form",
           { class: "fields", onsubmit: (event) => event.preventDefault() },
-          select("section", "Place in the paper", [[ANY, "everywhere"], ...sections.map((name) => [name, name])], state.section, set("section")),
-          select("verdict", "Verdict of the audit", [[ANY, "any"], ...section.verdicts.map((name) => [name, name])], state.verdict, set("verdict")),
+          select("section", "Place in the original", [[ANY, "everywhere"], ...sections.map((name) => [name, name])], state.section, set("section")),
+          select("verdict", "The original against itself", [[ANY, "any"], ...Object.entries(section.verdicts)], state.verdict, set("verdict")),
           select("ours", "Number of ours", [[ANY, "with or without"], [WITH, "with"], [WITHOUT, "without"]], state.ours, set("ours")),
           h(
             "div",

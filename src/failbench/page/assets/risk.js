@@ -5,7 +5,7 @@ const risk = (() => {
   function methodsOf(section, state) {
     const curves = section.curves.risk[state.text] ?? {};
     return section.methods.filter(
-      (method) => curves[method.id] && (state.simulated || !method.simulated),
+      (method) => curves[method.id] && (state.simulated || !method.told),
     );
   }
 
@@ -56,7 +56,7 @@ const risk = (() => {
             container.querySelector(`input[value="${method.id}"]`)?.focus();
           }),
         }),
-        ` ${method.label}${method.in_view ? "*" : ""}`,
+        ` ${method.label}${method.development ? "*" : ""}`,
       ),
     );
     container.replaceChildren(
@@ -109,7 +109,7 @@ const risk = (() => {
           h(
             "tr",
             {},
-            h("th", { scope: "row" }, sample(index), ` ${method.label}${method.in_view ? "*" : ""}`),
+            h("th", { scope: "row" }, sample(index), ` ${method.label}${method.development ? "*" : ""}`),
             h("td", { class: "number", "data-risk": method.id }, percent(atCoverage(section, state, method.id))),
           ),
         ),

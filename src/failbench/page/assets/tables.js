@@ -1,7 +1,7 @@
 // Tables: rows of records under headings that sort them.
 
 // columns: {label, value(row) -> number or text to sort by, cell(row) -> what is shown, numeric,
-// rowHeader}; options: {caption, hideCaption, className, sort: index of the column that sorts at first, descending, rowClass(row)}.
+// rowHeader}; options: {caption, hideCaption, className, sort: index of the column that sorts at first, descending}.
 function sortableTable(columns, rows, options = {}) {
   const body = h("tbody");
   const headings = columns.map((column, index) =>
@@ -32,7 +32,7 @@ function sortableTable(columns, rows, options = {}) {
       ...ordered.map((row) =>
         h(
           "tr",
-          { class: options.rowClass ? options.rowClass(row) : null },
+          {},
           columns.map((column) => {
             const shown = column.cell ? column.cell(row) : column.value(row);
             const attributes = { class: column.numeric ? "number" : null };

@@ -29,13 +29,7 @@ class Fault:
     install: Callable[..., None]
 
     def check_parameters(self, declaration: FaultDeclaration, place: object) -> None:
-        """Refuse parameters that the fault does not take, or lacks.
-
-        Raises
-        ------
-        BadInputError
-            Naming the scenario and the parameter.
-        """
+        """Refuse parameters that the fault does not take, or lacks."""
         try:
             inspect.signature(self.install).bind(None, **declaration.parameters)
         except TypeError as error:
@@ -58,13 +52,7 @@ def fault(moment: Moment) -> Callable[[Callable[..., None]], Callable[..., None]
 
 
 def find_fault(declaration: FaultDeclaration, place: object) -> Fault:
-    """The fault that a scenario declares, with its parameters checked.
-
-    Raises
-    ------
-    BadInputError
-        If no fault has that name or its parameters do not fit.
-    """
+    """The fault that a scenario declares, with its parameters checked."""
     # Imported here because each of these modules imports the decorator above.
     from failbench.recording.faults import data, memory, optimization, software, unknown
 

@@ -46,15 +46,7 @@ of the improved rules, and the forest with keywords reads more than that without
 
 
 def ablation_picture(points: pl.DataFrame, paper: Reported) -> Picture:
-    """Accuracy with each subset of the signals, the paper's beside it.
-
-    Parameters
-    ----------
-    points
-        As :func:`failbench.studies.ablation.results.ablation_points` returns them.
-    paper
-        The paper's numbers.
-    """
+    """Accuracy with each subset of the signals, the paper's beside it."""
     drawn = points.filter(pl.col("metric") == "accuracy").with_columns(
         row="subset", mark=pl.concat_str("method", "feature_set", separator="/")
     )

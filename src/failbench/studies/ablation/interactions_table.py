@@ -32,13 +32,7 @@ ByBaseline = Mapping[Baseline, Interaction]
 
 
 def reported_surplus(paper: Reported, confidence: float) -> tuple[Interaction, ...]:
-    """The interaction of memory and perplexity in the paper's own figures.
-
-    Raises
-    ------
-    BadInputError
-        If the paper's numbers lack a claim that it takes.
-    """
+    """The interaction of memory and perplexity in the paper's own figures."""
     first, second, both = (
         paper.tables.ablation.rows[REPORTED_ROWS[subset]].accuracy
         for subset in ("memory", "perplexity", "memory+perplexity")
@@ -53,17 +47,7 @@ def reported_surplus(paper: Reported, confidence: float) -> tuple[Interaction, .
 def interactions_table(
     interactions: Iterable[Interaction], parts: tuple[str, str], *, confidence: float
 ) -> Table:
-    """Whether two groups of signals are superadditive: a row per method, a column per baseline.
-
-    Parameters
-    ----------
-    interactions
-        Every baseline of each method, reported or measured.
-    parts
-        The two groups.
-    confidence
-        Of the intervals.
-    """
+    """Whether two groups of signals are superadditive: a row per method, a column per baseline."""
     ordered = sorted(interactions, key=_position)
     rows: dict[tuple[str, str, str], dict[Baseline, Interaction]] = {}
     for row in ordered:

@@ -120,35 +120,7 @@ def ablation(
     seed: int,
     workers: int = 1,
 ) -> pl.DataFrame:
-    """Predict every run by each method with each subset of the signals.
-
-    Parameters
-    ----------
-    failures, successes
-        Feature tables of the study's failing and successful runs. Thresholds of the rules come from
-        all features of the successful runs, whatever is hidden of the failing ones.
-    splits
-        Repeats and folds of the main study; the first ``settings.repeats`` are taken.
-    rules, forest
-        Settings of the methods. Of the forest's grid the first values are taken, in every subset
-        alike: a search for each would cost seven times as much.
-    settings
-        Subsets and repeats.
-    seed
-        That of the main study, whose fits have the same seeds.
-    workers
-        Processes; results do not depend on it.
-
-    Returns
-    -------
-    polars.DataFrame
-        Rows of ``ABLATION_SCHEMA``, sorted by ``KEY``.
-
-    Raises
-    ------
-    BadInputError
-        If there are fewer repeats than wanted.
-    """
+    """Predict every run by each method with each subset of the signals."""
     taken = first_repeats(splits, settings.repeats, "ablation.repeats")
     runs = LabelledRuns.from_table(failures)
     band = healthy_band(to_frame(successes), band_features())

@@ -24,27 +24,7 @@ def report(
     settings: AblationSettings,
     workers: int = 1,
 ) -> StudyReport:
-    """Rates with each subset of the signals, what is lost against all, and interactions.
-
-    Parameters
-    ----------
-    predictions
-        Rows of ``measure.ABLATION_SCHEMA``.
-    importance
-        The points of the study of importance: what replacing a group's values costs.
-    paper
-        The paper's numbers.
-    settings
-        The section ``ablation`` of params.yaml.
-    workers
-        Processes; results do not depend on it.
-
-    Raises
-    ------
-    BadInputError
-        If a method was not tested with every subset in the same folds, or the paper's numbers lack
-        a claim.
-    """
+    """Rates with each subset of the signals, what is lost against all, and interactions."""
     results = ablation_results(predictions, settings, workers)
     points = ablation_points(results)
     surplus = reported_surplus(paper, settings.confidence)

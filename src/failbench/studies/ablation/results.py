@@ -31,18 +31,7 @@ class AblationSettings(AblationDesign, ScenarioIntervalSettings, ComparisonSetti
 
 @dataclass(frozen=True)
 class VariantResults:
-    """What one method on one feature set is worth with each subset of its signals.
-
-    Attributes
-    ----------
-    rates
-        Rows of :func:`failbench.statistics.estimates.estimate_rows`, by feature set, method and
-        subset.
-    comparisons
-        Each subset less all signals; Holm's adjustment is over them.
-    interactions
-        Of the two groups that are asked to be superadditive, by baseline.
-    """
+    """What one method on one feature set is worth with each subset of its signals."""
 
     feature_set: str
     method: str
@@ -54,17 +43,7 @@ class VariantResults:
 def ablation_results(
     predictions: pl.DataFrame, settings: AblationSettings, workers: int = 1
 ) -> tuple[VariantResults, ...]:
-    """Score and compare the predictions of every method on every feature set.
-
-    Parameters
-    ----------
-    predictions
-        Rows of ``measure.ABLATION_SCHEMA``.
-    settings
-        Of the study.
-    workers
-        Processes; results do not depend on it.
-    """
+    """Score and compare the predictions of every method on every feature set."""
     ordered = predictions.sort("feature_set", "method", "subset", "repeat", "fold", "run_id")
     tasks = [
         (str(feature_set), str(method), variant, settings)

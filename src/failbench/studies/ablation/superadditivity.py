@@ -33,24 +33,6 @@ class Interaction(Record):
     and Roubens, 1999, "An axiomatic approach to the concept of interaction among players in
     cooperative games"). It rises with the baseline: what gives two bad answers gets to subtract the
     same baseline twice.
-
-    Attributes
-    ----------
-    source
-        ``measured``, or ``reported`` where the accuracies are the paper's.
-    baseline
-        ``nothing`` (0), ``chance`` (a guess among all categories) or ``majority`` (the largest
-        category).
-    unaided
-        Whether the baseline is what the method scores without any signal. Only there does the
-        interaction say something of the signals: over a higher baseline two groups that tell
-        nothing would be superadditive.
-    ci_low, ci_high
-        Of ``value``: BCa over scenarios where it is measured.
-    p
-        Two-sided, by the corrected resampled t over folds; None where it is reported.
-    verdict
-        By the interval: above zero, below it, or neither.
     """
 
     source: Literal["measured", "reported"]
@@ -91,21 +73,7 @@ def interactions(
     method: str,
     unaided: Baseline,
 ) -> tuple[Interaction, ...]:
-    """Measure the interaction of two groups of signals against every baseline.
-
-    Parameters
-    ----------
-    scores
-        Scores of one method with its subsets of signals in the place of methods.
-    parts, both
-        Names of the two subsets and of their union.
-    resamples, confidence, seed
-        Of the bootstrap over scenarios within categories, in which no baseline varies.
-    feature_set, method
-        What the scores are of.
-    unaided
-        What the method scores without any signal.
-    """
+    """Measure the interaction of two groups of signals against every baseline."""
     first, second = parts
     summed = replace(
         scores,
@@ -155,17 +123,6 @@ def reported_interactions(
     Which scenarios the three accuracies share is not known, so the normal interval takes their
     answers for independent: the variance is the sum of three binomial ones. Answers that agree make
     it narrower or wider, which a reader of the report cannot tell.
-
-    Parameters
-    ----------
-    first, second, both
-        Reported accuracies.
-    n
-        Scenarios behind each of them.
-    majority
-        Share of the largest category.
-    method, unaided
-        What the accuracies are of, and what it scores without any signal.
     """
     rates = np.array([first, second, both])
     deviation = float(np.sqrt((rates * (1 - rates) / n).sum()))

@@ -25,19 +25,7 @@ from failbench.studies.ablation.variants import (
 
 @dataclass(frozen=True)
 class SubsetRow:
-    """A row of a table: one method with one subset of its signals.
-
-    Attributes
-    ----------
-    method, features
-        Labels of the method and of its feature set.
-    subset
-        Name of the subset.
-    accuracy, abstention
-        The rows of the points with these rates, as mappings.
-    reported
-        What the paper has in its place.
-    """
+    """A row of a table: one method with one subset of its signals."""
 
     method: str
     features: str
@@ -138,26 +126,14 @@ REPORTED_NOTE = (
 REPLACED_NOTE = (
     "What a forest loses that is fitted without the error text ({removal} points on 19 + keywords) "
     "is not what a fitted one loses when the text of a run is replaced ({drop} points, table "
-    "importance): without it the forest learns the same from substitutes, memory above all."
+    "importance): a forest that never had the text learns from other signals."
 )
 
 
 def ablation_tables(
     points: pl.DataFrame, importance: pl.DataFrame, paper: Reported, settings: AblationSettings
 ) -> tuple[Table, Table]:
-    """With some groups of signals only, reported beside measured; and without one group.
-
-    Parameters
-    ----------
-    points
-        As :func:`failbench.studies.ablation.results.ablation_points` returns them.
-    importance
-        The points of the study of importance.
-    paper
-        The paper's numbers.
-    settings
-        Of the study.
-    """
+    """With some groups of signals only, reported beside measured; and without one group."""
     reported = paper.tables.ablation
     notes = _notes(points, settings)
     kept = Table.of(

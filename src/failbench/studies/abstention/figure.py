@@ -53,19 +53,7 @@ Bar = tuple[str, dict[Reason, float]]
 def abstention_picture(
     estimates: pl.DataFrame, paper: Reported, *, tau: float, target: float
 ) -> Picture:
-    """Left why the rules abstain, right what they are worth at other thresholds.
-
-    Parameters
-    ----------
-    estimates
-        As :func:`failbench.studies.abstention.results.abstention_estimates` returns them.
-    paper
-        The numbers that the paper prints.
-    tau
-        The threshold of the study itself.
-    target
-        Share of right answers among the committed that was asked for.
-    """
+    """Left why the rules abstain, right what they are worth at other thresholds."""
     bars = _reasons(estimates, paper)
     return Picture(
         _finding(estimates, paper),

@@ -24,30 +24,7 @@ def measure(
     seed: int,
     workers: int = 1,
 ) -> pl.DataFrame:
-    """Predict the scenarios that each fold trains on, by fits to the other folds of its training.
-
-    Parameters
-    ----------
-    failures, successes
-        Feature tables of the main study's runs.
-    splits
-        Its repeats and folds.
-    rules
-        Settings of the improved rules.
-    feature_set
-        Name of the columns that they read.
-    seed
-        Of the main study's fits.
-    workers
-        Processes; the result does not depend on it.
-
-    Returns
-    -------
-    polars.DataFrame
-        Rows of ``predictions.PREDICTION_SCHEMA``, sorted by its key. ``fold`` is the fold that has
-        the run on its training side: the fit saw neither the scenario of the run nor any that this
-        fold tests, so that nothing of what is tested has a part in what is chosen from these rows.
-    """
+    """Predict the scenarios that each fold trains on, by inner fits to its other folds."""
     pairs = nested_cv(
         failures,
         successes,

@@ -44,15 +44,7 @@ class MethodRow:
 
 
 def methods_table(estimates: pl.DataFrame, settings: ScenarioIntervalSettings) -> Table:
-    """Coverage, accuracy and reasons of each method that may abstain.
-
-    Parameters
-    ----------
-    estimates
-        As :func:`failbench.studies.abstention.results.abstention_estimates` returns them.
-    settings
-        How the intervals were made.
-    """
+    """Coverage, accuracy and reasons of each method that may abstain."""
     measured = estimates.filter(pl.col("part") == METHODS)
     methods = in_label_order(measured["key"])
     return Table.of(

@@ -25,23 +25,7 @@ def report(
     *,
     tau: float,
 ) -> StudyReport:
-    """Why the improved rules abstain, beside the paper's reasons, and a sweep of their threshold.
-
-    Parameters
-    ----------
-    predictions
-        What the improved rules answered in the main study.
-    inner
-        As :func:`failbench.studies.abstention.measure.measure` returns them.
-    monitored
-        What the monitor's methods answered there that may abstain.
-    paper
-        The numbers that the paper prints.
-    settings, intervals
-        Sections of params.yaml.
-    tau
-        The threshold of the main study.
-    """
+    """Why the improved rules abstain, beside the original's reasons, and a sweep of tau."""
     estimates = abstention_estimates(predictions, inner, monitored, settings, intervals)
     points = rounded(estimates)
     target, confidence = settings.precision, intervals.confidence

@@ -38,29 +38,6 @@ def abstention_estimates(
 
     The tau of a fold is the lowest one with which the rules reach the precision on the scenarios
     that the fold trains on. Where no tau reaches the precision, the fold abstains from everything.
-
-    Parameters
-    ----------
-    predictions
-        What the improved rules answered in the main study; rows of
-        ``predictions.PREDICTION_SCHEMA``, of any feature sets.
-    inner
-        As :func:`failbench.studies.abstention.measure.measure` returns them.
-    monitored
-        The same of the monitor's methods that may abstain, which have no tau.
-    settings
-        Feature set, thresholds to sweep, and the precision that is asked for.
-    intervals
-        Resamples and confidence.
-
-    Returns
-    -------
-    polars.DataFrame
-        Keyed by (``part``, ``key``, ``metric``), with value, interval, ``n`` scenarios and
-        estimand. Of the part ``reasons`` a key is a category, or ``all`` of them; of ``thresholds``
-        a tau; of ``chosen`` the tau of the study itself, ``as_measured``, or that of each fold,
-        ``per_fold``, whose median and range over folds are the metric ``tau``; of ``methods`` a
-        method, the improved rules at the tau of the study.
     """
     main = predictions.filter(pl.col("feature_set") == settings.feature_set)
     chosen = lowest_thresholds(inner, settings.taus, settings.precision, ("repeat", "fold"))

@@ -78,17 +78,7 @@ class RatesRow:
 def reasons_table(
     estimates: pl.DataFrame, paper: Reported, settings: ScenarioIntervalSettings
 ) -> Table:
-    """Why the rules abstained, by category, reported above measured.
-
-    Parameters
-    ----------
-    estimates
-        As :func:`failbench.studies.abstention.results.abstention_estimates` returns them.
-    paper
-        The numbers that the paper prints.
-    settings
-        How the measured intervals were made.
-    """
+    """Why the rules abstained, by category, reported above measured."""
     rate = reported_number(paper, "improved_rules_abstention")
     scenarios = reported_number(paper, "scenarios")
     shares = reported_shares(paper)
@@ -128,19 +118,7 @@ def reasons_table(
 def thresholds_table(
     estimates: pl.DataFrame, paper: Reported, *, tau: float, target: float, confidence: float
 ) -> Table:
-    """Coverage and accuracy at every tau, and at the one that training folds ask for.
-
-    Parameters
-    ----------
-    estimates, paper
-        See :func:`reasons_table`.
-    tau
-        That of the study itself.
-    target
-        Share of right answers among the committed that was asked for.
-    confidence
-        Of the measured intervals, as a fraction.
-    """
+    """Coverage and accuracy at every tau, and at the one that training folds ask for."""
     chosen = estimates.filter(pl.col("part") == CHOSEN)
     swept = estimates.filter(pl.col("part") == THRESHOLDS)
     reached = estimate(chosen, PER_FOLD, "folds_with_a_threshold")

@@ -35,15 +35,6 @@ def architectures_picture(
     """Accuracy with its interval, a row per architecture and a panel per condition.
 
     The band is the margin of equivalence about the mean of the rules' accuracies as recorded.
-
-    Parameters
-    ----------
-    points
-        As :func:`failbench.studies.architectures.results.architecture_rates` returns them.
-    paper
-        What the paper prints.
-    settings
-        Noise and margin.
     """
     accuracies = points.filter(pl.col("metric") == "accuracy")
     noisiest = settings.noise[-1]

@@ -72,17 +72,7 @@ class ArchitecturesDesign(Record):
 
 @dataclass(frozen=True)
 class Calibration:
-    """Thresholds for the runs of an architecture.
-
-    Attributes
-    ----------
-    thresholds
-        One of ``THRESHOLDS``.
-    architecture
-        The runs that they are for.
-    band, gradient_norm
-        What the rules take in the place of their own.
-    """
+    """Thresholds for the runs of an architecture."""
 
     thresholds: str
     architecture: str
@@ -105,33 +95,6 @@ def rules_on_architectures(
     The fits are those of the main study: weights come from the reference architecture, one run per
     scenario, in the folds that do not test the scenario. Noise reaches what is diagnosed alone;
     thresholds and weights stay those of the recorded logs.
-
-    Parameters
-    ----------
-    features, splits
-        Features of all runs, and the folds of the main study.
-    telemetry, scenarios
-        What the features were made of, for the noisy logs.
-    study
-        The reference; all architectures are taken with its optimizer and scale.
-    rules
-        Settings of the improved rules.
-    settings
-        Noise and percentile.
-    workers
-        Processes; results do not depend on it.
-
-    Returns
-    -------
-    polars.DataFrame
-        Rows of ``RULE_PREDICTION_SCHEMA``, one per repeat and run under each of ``THRESHOLDS``: of
-        the recorded logs (``noise`` and ``log`` are 0) and, with the reference's thresholds, of
-        noisy ones (``noise`` is the level, ``log`` counts from 1).
-
-    Raises
-    ------
-    BadInputError
-        If fewer than two architectures were recorded, or one without successful runs.
     """
     taken = features.filter(pl.col("optimizer") == study.optimizer, pl.col("scale") == study.scale)
     failures = taken.filter(pl.col("kind") == "failure")
@@ -189,22 +152,7 @@ def calibrations(
     rules: ImprovedRulesSettings,
     settings: ArchitecturesDesign,
 ) -> tuple[Calibration, ...]:
-    """The thresholds under which each architecture is diagnosed.
-
-    Parameters
-    ----------
-    runs
-        Feature table of failing and successful runs.
-    reference
-        Healthy band of the reference architecture.
-    rules, settings
-        The limit of an explosion, and the percentile.
-
-    Raises
-    ------
-    BadInputError
-        If an architecture has failing runs and fewer than two successful ones.
-    """
+    """The thresholds under which each architecture is diagnosed."""
     failing = runs.filter(pl.col("kind") == "failure")["architecture"].unique().sort().to_list()
     limit = rules.gradient_norm
     result = []

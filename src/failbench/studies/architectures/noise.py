@@ -18,15 +18,6 @@ def with_noise(telemetry: Telemetry, level: float, generator: np.random.Generato
     a positive quantity (Limpert, Stahel and Abbt, 2001, "Log-normal distributions across the
     sciences", BioScience 51): what is small stays small, and no measurement changes its sign. What
     was not measured, or is not finite, stays so.
-
-    Parameters
-    ----------
-    telemetry
-        Recorded runs, which stay as they are.
-    level
-        Standard deviation of the logarithm of a factor: nearly the relative error.
-    generator
-        Where the factors are drawn from, column by column in the order of steps.
     """
     factors = generator.lognormal(0.0, level, (len(MEASURED), telemetry.steps.height))
     noisy = []

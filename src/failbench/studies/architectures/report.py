@@ -30,29 +30,7 @@ def report(
     intervals: ScenarioIntervalSettings,
     workers: int = 1,
 ) -> StudyReport:
-    """Rates on every architecture, and whether they are the same on all of them.
-
-    Parameters
-    ----------
-    rules
-        Rows of ``measure.RULE_PREDICTION_SCHEMA``: what the improved rules said.
-    predictions
-        Rows of ``predictions.PREDICTION_SCHEMA``, of which those of the study
-        ``leave_one_architecture_out`` are taken, and of the main study to stand beside them.
-    features
-        Feature table, for the sizes of the models.
-    paper
-        What the paper prints.
-    settings, rules_settings, intervals
-        The sections ``architectures``, ``improved_rules`` and ``intervals`` of params.yaml.
-    workers
-        Processes; results do not depend on it.
-
-    Raises
-    ------
-    BadInputError
-        If there is no prediction of ``leave_one_architecture_out``, or a method has no label.
-    """
+    """Rates on every architecture, and whether they are the same on all of them."""
     rates = architecture_rates(rules, predictions, intervals, settings, workers)
     table = with_sizes(with_main_study(rates, predictions, intervals), features, rules)
     repeats = dict(predictions.group_by("study").agg(pl.col("repeat").n_unique()).iter_rows())

@@ -14,6 +14,7 @@ from failbench.features.catalogue import PRIMARY_SET
 from failbench.prediction.fold_plans import LEFT_OUT, NESTED_CV
 from failbench.prediction.main_study import same_repeats
 from failbench.prediction.workers import parallel_map
+from failbench.reporting.labels import made_in_view
 from failbench.statistics.bootstrap import Interval
 from failbench.statistics.corrected_t import ResampledMean
 from failbench.statistics.estimates import ESTIMATE, nest
@@ -55,35 +56,7 @@ def architecture_rates(
     settings: ArchitecturesSettings,
     workers: int = 1,
 ) -> pl.DataFrame:
-    """Every rate with its interval, and how alike the architectures are.
-
-    Parameters
-    ----------
-    rules
-        Rows of ``measure.RULE_PREDICTION_SCHEMA``.
-    predictions
-        Rows of ``predictions.PREDICTION_SCHEMA``; other studies than ``leave_one_architecture_out``
-        and other feature sets than the paper's are left out.
-    intervals
-        Resamples, confidence, and the seed that all estimates share.
-    settings
-        Margin and power.
-    workers
-        Processes; results do not depend on it.
-
-    Returns
-    -------
-    polars.DataFrame
-        A row per ``FAMILY``, ``architecture`` and ``metric``, with ``value``, interval, ``n`` and
-        its unit, ``runs``, and for differences ``p``, ``p_equivalence``, ``smallest_margin`` and
-        ``detectable``. The interval of ``spread`` is an upper bound by the tests of equivalence;
-        below, zero is all that is said.
-
-    Raises
-    ------
-    BadInputError
-        If there is no prediction of ``leave_one_architecture_out``.
-    """
+    """Every rate with its interval, and how alike the architectures are."""
     left_out = predictions.filter(pl.col("study") == LEFT_OUT, pl.col("feature_set") == "19")
     if left_out.is_empty():
         raise BadInputError(
@@ -189,15 +162,13 @@ def _stability_rows(family: Mapping[str, object], alike: Stability, runs: int) -
         runs,
         "upper bound by equivalence",
     )
-    return [
-        *rows,
-        widest
-        | {
-            "p_equivalence": alike.p,
-            "smallest_margin": alike.smallest_margin,
-            "detectable": alike.detectable,
-        },
-    ]
+    widest |= {
+        "p_equivalence": alike.p,
+        "smallest_margin": alike.smallest_margin,
+        "detectable": alike.detectable,
+    }
+    untested = dict.fromkeys(("p", "p_equivalence")) if made_in_view(str(family["method"])) else {}
+    return [row | untested for row in (*rows, widest)]
 
 
 def _bounds(estimate: Interval | PairedDifference) -> tuple[float, float, float]:
@@ -230,23 +201,7 @@ def rate_row(
 def with_main_study(
     rates: pl.DataFrame, predictions: pl.DataFrame, intervals: ScenarioIntervalSettings
 ) -> pl.DataFrame:
-    """Rates, and below them the accuracy of the methods in the main study, which knows one.
-
-    Parameters
-    ----------
-    rates
-        As :func:`architecture_rates` returns them.
-    predictions
-        As that function takes them; here those of the main study count, too.
-    intervals
-        Resamples, confidence, and the seed that all estimates share.
-
-    Returns
-    -------
-    polars.DataFrame
-        The same columns; ``study`` is ``nested_cv`` over all repeats, and ``SAME_REPEATS`` over
-        those that ``leave_one_architecture_out`` has.
-    """
+    """Rates, and below them the accuracy of the methods in the main study, which knows one."""
     on_features = predictions.filter(pl.col("feature_set") == PRIMARY_SET)
     main = on_features.filter(pl.col("study") == NESTED_CV)
     left_out = on_features.filter(pl.col("study") == LEFT_OUT)

@@ -11,22 +11,7 @@ SIZE = "parameter_count"
 
 
 def with_sizes(rates: pl.DataFrame, features: pl.DataFrame, rules: pl.DataFrame) -> pl.DataFrame:
-    """Rates, and below them how many parameters the models of each architecture have.
-
-    Parameters
-    ----------
-    rates
-        As :func:`failbench.studies.architectures.results.architecture_rates` returns them.
-    features
-        Feature table, with ``parameter_count``.
-    rules
-        Predictions of the runs that count.
-
-    Returns
-    -------
-    polars.DataFrame
-        The same columns; ``value`` and bounds are median, smallest and largest of the runs.
-    """
+    """Rates, and below them how many parameters the models of each architecture have."""
     recorded = features.join(rules.select("run_id").unique(), on="run_id", how="semi")
     count = pl.col("parameter_count")
     counts = (

@@ -20,26 +20,7 @@ from failbench.statistics.equivalence import detectable_effect, equivalence
 
 @dataclass(frozen=True)
 class PairedDifference:
-    """A difference in accuracy over scenarios that both sides have.
-
-    Attributes
-    ----------
-    value, ci_low, ci_high
-        Mean over scenarios, left less right, with Student's interval.
-    p
-        Two-sided, of no difference at all.
-    p_equivalence
-        Of a difference beyond the margin, the larger of the two one-sided tests.
-    equivalent
-        Whether equivalence within the margin is shown.
-    smallest_margin
-        Any larger one would have succeeded.
-    detectable
-        The smallest true difference that this many scenarios would have found; zero where all
-        scenarios agree.
-    n
-        Scenarios.
-    """
+    """A difference in accuracy over scenarios that both sides have."""
 
     value: float
     ci_low: float
@@ -56,25 +37,9 @@ class PairedDifference:
 class Stability:
     """How alike the conditions are.
 
-    Attributes
-    ----------
-    against_others
-        Each condition less the mean of all others.
-    spread
-        The highest accuracy less the lowest, over the scenarios that all conditions have. It is
-        above zero by chance alone.
-    p
-        The largest p of equivalence of any pair.
-    shown
-        Whether every pair is equivalent within the margin: an intersection-union test, whose level
-        is that of each of its tests, without adjustment (Berger and Hsu, 1996, "Bioequivalence
-        trials, intersection-union tests and equivalence confidence sets", Statistical Science 11).
-    smallest_margin
-        Any larger one would have succeeded for all pairs.
-    detectable
-        The largest that is detectable of any pair.
-    n
-        Scenarios that all conditions have.
+    All pairs must be equivalent: an intersection-union test, whose level is that of each of its
+    tests, without adjustment (Berger and Hsu, 1996, "Bioequivalence trials, intersection-union
+    tests and equivalence confidence sets", Statistical Science 11).
     """
 
     against_others: dict[str, PairedDifference]
@@ -94,24 +59,6 @@ def stability(
     A scenario is one number per condition, the mean correctness of its runs and repeats, so that
     scenarios are independent and Student's t for paired samples holds; it is conditional on the
     fitted models. Scenarios that lack a condition are left out.
-
-    Parameters
-    ----------
-    answers
-        ``scenario``, ``category``, ``prediction`` and the column ``condition``.
-    condition
-        Name of the column that tells the conditions apart.
-    margin
-        Largest difference that counts as none, a fraction; fixed before results are seen.
-    confidence
-        Of intervals; one less it is the level of tests.
-    power
-        Of the smallest difference that could have been shown.
-
-    Raises
-    ------
-    BadInputError
-        If there are fewer than two conditions, or fewer than two scenarios that have all of them.
     """
     right = (pl.col("prediction") == pl.col("category")).cast(pl.Float64)
     wide = (

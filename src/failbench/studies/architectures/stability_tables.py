@@ -42,9 +42,10 @@ STABILITY_NOTE = (
     "a margin of {margin:g} points, all of which must succeed; p is the largest, and the smallest "
     "margin that would have succeeded is beside it. Detectable: the smallest true difference "
     "between two architectures that this many scenarios would have found with a power of {power:g} "
-    "%. Rates that are low everywhere are alike too: read them beside the accuracies. "
-    "Tests are conditional on the fitted models. Architecture left out: nothing of the tested "
-    "architecture was trained on, its successful runs included."
+    "%. Rates that are low everywhere are alike too: read them beside the accuracies. Tests are "
+    "conditional on the fitted models; –: what rests on rules that were made with these scenarios "
+    "in view is not tested. Architecture left out: nothing of the tested architecture was trained "
+    "on, its successful runs included."
 )
 LEFT_OUT_NOTE = (
     "Accuracy in percent on new scenarios (feature set 19), with {interval:g} % intervals by "
@@ -61,25 +62,14 @@ MAIN_STUDY_NOTE = (
 
 @dataclass(frozen=True)
 class StabilityRow:
-    """How alike a method's accuracies are, under one condition.
-
-    Attributes
-    ----------
-    method, condition
-        Their labels.
-    overall
-        The row of the table of rates that is about all architectures.
-    farthest
-        That of the architecture which differs most from the others.
-    shown
-        Whether every pair of architectures is equivalent.
-    """
+    """How alike a method's accuracies are, under one condition."""
 
     method: str
     condition: str
     overall: dict[str, Any]
     farthest: dict[str, Any]
-    shown: bool
+    p: str
+    shown: str
 
     @classmethod
     def of(cls, method: str, condition: str, family: pl.DataFrame, margin: float) -> StabilityRow:
@@ -90,7 +80,11 @@ class StabilityRow:
         position = against.select(pl.col("value").abs()).to_series().arg_max()
         assert position is not None  # a family has at least two architectures
         farthest = against.row(position, named=True)
-        return cls(method, condition, overall, farthest, overall["smallest_margin"] <= margin)
+        p, shown = ABSENT, ABSENT
+        if overall["p_equivalence"] is not None:
+            p = three_decimals(overall["p_equivalence"])
+            shown = "yes" if overall["smallest_margin"] <= margin else "no"
+        return cls(method, condition, overall, farthest, p, shown)
 
     @property
     def difference(self) -> str:
@@ -111,8 +105,8 @@ STABILITY_COLUMNS: Final = (
         cell=lambda row: ARCHITECTURE_LABELS[row.farthest["architecture"]],
     ),
     Column("from the others", cell=lambda row: row.difference),
-    Column("p", EQUIVALENCE, cell=lambda row: three_decimals(row.overall["p_equivalence"])),
-    Column("shown", EQUIVALENCE, cell=lambda row: "yes" if row.shown else "no"),
+    Column("p", EQUIVALENCE, cell=lambda row: row.p),
+    Column("shown", EQUIVALENCE, cell=lambda row: row.shown),
     Column(
         "smallest margin", EQUIVALENCE, cell=lambda row: percent(row.overall["smallest_margin"])
     ),
@@ -128,24 +122,7 @@ def stability_table(
     *,
     confidence: float,
 ) -> Table:
-    """Whether accuracy is the same on all architectures: of the rules, and of every method.
-
-    Parameters
-    ----------
-    table
-        As :func:`failbench.studies.architectures.results.architecture_rates` returns it.
-    settings
-        Margin, power, noise and percentile.
-    rules
-        For the names of the thresholds.
-    confidence
-        One less it is the level of tests.
-
-    Raises
-    ------
-    BadInputError
-        If a method has no label.
-    """
+    """Whether accuracy is the same on all architectures: of the rules, and of every method."""
     note = STABILITY_NOTE.format(
         interval=100 * confidence,
         margin=100 * settings.equivalence_margin,
@@ -203,30 +180,7 @@ class AccuracyRow:
 def left_out_table(
     table: pl.DataFrame, paper: Reported, repeats: Mapping[str, int], *, confidence: float
 ) -> Table:
-    """Accuracy of every method on each architecture when it is left out, reported above measured.
-
-    Parameters
-    ----------
-    table
-        As for :func:`stability_table`.
-    paper
-        What the paper prints.
-    repeats
-        Of the folds, by study; the columns of the main study are explained where it is among them.
-    confidence
-        Of the intervals, as a fraction.
-
-    Returns
-    -------
-    Table
-        A row for the paper and one per method; a column per architecture that was recorded, and
-        two for the main study.
-
-    Raises
-    ------
-    BadInputError
-        If a method has no label.
-    """
+    """Accuracy of every method on each held-out architecture, reported above measured."""
     left_out = table.filter(pl.col("study") == LEFT_OUT)
     names = architectures_in(left_out)
     methods = [
@@ -246,7 +200,8 @@ def left_out_table(
             _main_study_column("Equal repeats", SAME_REPEATS),
         ),
         [_reported_accuracies(paper, names), *methods],
-        "How often each method names the right cause in an architecture that it has not seen.",
+        "How often each method names the right one of five categories of cause in an architecture "
+        "that it has not seen.",
         (note, *development_note(left_out["method"].unique())),
     )
 

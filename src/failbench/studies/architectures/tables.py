@@ -55,17 +55,7 @@ THRESHOLDS_NOTE = (
 
 @dataclass(frozen=True)
 class ArchitectureRow:
-    """What the rules reach on an architecture.
-
-    Attributes
-    ----------
-    name
-        The architecture.
-    rates
-        Its rows of the table of rates.
-    paper
-        What the paper prints of it, if anything.
-    """
+    """What the rules reach on an architecture."""
 
     name: Architecture
     rates: pl.DataFrame
@@ -111,15 +101,7 @@ class ArchitectureRow:
 
 @dataclass(frozen=True)
 class SpreadRow:
-    """The highest less the lowest of each rate; nothing of what is no rate.
-
-    Attributes
-    ----------
-    rates
-        The table of rates of all architectures.
-    paper
-        The rows of the paper's table.
-    """
+    """The highest less the lowest of each rate; nothing of what is no rate."""
 
     rates: pl.DataFrame
     paper: Sequence[ReportedArchitecture] = ()
@@ -153,29 +135,7 @@ class SpreadRow:
 def architectures_table(
     table: pl.DataFrame, paper: Reported, settings: ArchitecturesSettings, *, confidence: float
 ) -> Table:
-    """The paper's Table 3 beside the same measured, as recorded and with noise.
-
-    Parameters
-    ----------
-    table
-        As :func:`failbench.studies.architectures.sizes.with_sizes` returns it.
-    paper
-        What the paper prints.
-    settings
-        For the note.
-    confidence
-        Of the intervals, as a fraction.
-
-    Returns
-    -------
-    Table
-        A row per architecture, and one for the distance of the highest from the lowest.
-
-    Raises
-    ------
-    BadInputError
-        If the paper's claim of how much architectures differ is missing.
-    """
+    """The paper's Table 3 beside the same measured, as recorded and with noise."""
     printed = paper.tables.architectures
     rules = table.filter(pl.col("study") == RULES)
     groups = {RECORDED: "as recorded"} | {
@@ -208,7 +168,8 @@ def architectures_table(
             Column("Runs", cell=lambda row: row.count("runs")),
         ),
         (*_architecture_rows(rules, paper), SpreadRow(rules, tuple(printed.rows.values()))),
-        "How often the improved rules name the right cause on six architectures.",
+        f"How often the improved rules name the right one of five categories of cause on "
+        f"{len(architectures_in(rules))} architectures.",
         (note,),
     )
 
@@ -221,19 +182,7 @@ def thresholds_table(
     *,
     confidence: float,
 ) -> Table:
-    """Accuracy and abstention of the improved rules under each kind of threshold.
-
-    Parameters
-    ----------
-    table, paper
-        As for :func:`architectures_table`.
-    settings
-        The percentile.
-    rules
-        What the rules take elsewhere.
-    confidence
-        Of the intervals, as a fraction.
-    """
+    """Accuracy and abstention of the improved rules under each kind of threshold."""
     recorded = table.filter(pl.col("study") == RULES, pl.col("noise") == RECORDED)
     known = set(recorded["thresholds"])
     labels = {kind: threshold_label(kind, settings, rules) for kind in THRESHOLDS if kind in known}

@@ -17,15 +17,7 @@ LINE: Final = 1.2
 
 
 def canvas(figure: Figure, height: float) -> Axes:
-    """Axes over all but the title of a figure: points from the left, and down from the top.
-
-    Parameters
-    ----------
-    figure
-        As :meth:`failbench.reporting.picture.Picture.figure` hands it over.
-    height
-        Of the picture without its title, inches.
-    """
+    """Axes over all but the title of a figure: points from the left, and down from the top."""
     figure.set_layout_engine("none")
     axes = figure.add_axes((0.0, 0.0, 1.0, height / figure.get_figheight()))
     axes.set(xlim=(0.0, POINTS * figure.get_figwidth()), ylim=(POINTS * height, 0.0))

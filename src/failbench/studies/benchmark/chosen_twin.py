@@ -21,27 +21,7 @@ REMEDY: Final = "Choose another in the section benchmark of params.yaml."
 
 @dataclass(frozen=True)
 class ChosenTwin:
-    """A failing run, its twin, and where the two part.
-
-    Attributes
-    ----------
-    run_id
-        Of the failing run.
-    scenario
-        Its definition.
-    onset_step, failure_step
-        As recorded.
-    outcome
-        As recorded.
-    candidates
-        Runs among which the rule chose.
-    signal
-        The first signal to depart from the twin's.
-    departs
-        The step at which it does.
-    points
-        Keyed by (``role``, ``step``): ``loss`` (nats a token) and ``signal``, of the steps drawn.
-    """
+    """A failing run, its twin, and where the two part."""
 
     run_id: str
     scenario: Scenario
@@ -74,22 +54,6 @@ def chosen_twin(
     """Choose the run by the rule of the settings, and take its curves and its twin's.
 
     Nothing but recordings is looked at, and no answer of any method.
-
-    Parameters
-    ----------
-    telemetry
-        Recorded runs.
-    scenarios
-        All of them.
-    in_reference
-        Which runs are of the main study's setting.
-    settings
-        The rule, the signals in question, and how much is drawn.
-
-    Raises
-    ------
-    BadInputError
-        If no run fits the rule, or none of the signals departs from the twin's.
     """
     rule = settings.twin
     known = {scenario.id: scenario for scenario in scenarios}

@@ -31,19 +31,7 @@ Paths = Annotated[
 
 
 class MethodFacts(Record):
-    """What a reader of a method must know; a row of ``methods.csv``.
-
-    Attributes
-    ----------
-    method
-        Of the catalogue.
-    learnt_from
-        Where its thresholds and weights come from.
-    abstains
-        Whether it may keep silent, and when.
-    readable
-        What can be read of an answer.
-    """
+    """What a reader of a method must know; a row of ``methods.csv``."""
 
     method: Text
     learnt_from: Text
@@ -52,22 +40,7 @@ class MethodFacts(Record):
 
 
 class CategoryTransfer(Record):
-    """What the original expects of a category elsewhere; a row of ``transfer.csv``.
-
-    Attributes
-    ----------
-    category
-        Of ours, which bears the same name there.
-    ssm, cnn, vit
-        How far it transfers to state space models, to convolutional networks and to vision
-        transformers, by Table 9.
-    cnn_table_7
-        How far to convolutional networks by Table 7.
-    stability
-        In a word, by Table 9.
-    reason
-        Why, in our words.
-    """
+    """What the original expects of a category elsewhere; a row of ``transfer.csv``."""
 
     category: Category
     ssm: Extent
@@ -94,17 +67,7 @@ class SignalTransfer(Record):
 
 
 class Question(Record):
-    """A question of the checklist; a row of ``checklist.csv``.
-
-    Attributes
-    ----------
-    part
-        What it is about.
-    question, answer
-        In our words.
-    where
-        Files and folders that answer it, from the root of the repository.
-    """
+    """A question of the checklist; a row of ``checklist.csv``."""
 
     part: Literal["Models", "Data", "Code", "Results"]
     question: Text
@@ -113,21 +76,7 @@ class Question(Record):
 
 
 class Box(Record):
-    """A box of the workflow.
-
-    Attributes
-    ----------
-    id
-        Its name for arrows.
-    title, text
-        What it says; numbers in braces are counted.
-    share
-        Of the width of its row, beside the others.
-    sources
-        What of the runs it hands on to methods, by the names of the catalogue.
-    methods
-        The methods that it stands for.
-    """
+    """A box of the workflow."""
 
     id: Text
     title: Text
@@ -138,17 +87,7 @@ class Box(Record):
 
 
 class Workflow(Record):
-    """Boxes by row from top to bottom, and arrows that the catalogue of methods does not give.
-
-    Attributes
-    ----------
-    rows
-        Boxes from left to right.
-    arrows
-        Pairs of ids.
-    left_out
-        Methods of the catalogue without a box.
-    """
+    """Boxes by row from top to bottom, and arrows that the catalogue of methods does not give."""
 
     rows: tuple[tuple[Box, ...], ...] = Field(min_length=2)
     arrows: tuple[tuple[str, str], ...]
@@ -164,22 +103,7 @@ Declared = TypeVar("Declared", bound=Record)
 
 
 def parsed(model: type[Declared], name: str, text: str) -> tuple[Declared, ...]:
-    """Read the rows of a declaration.
-
-    Parameters
-    ----------
-    model
-        The record of a row.
-    name
-        Of the file, for errors.
-    text
-        Its content, CSV.
-
-    Raises
-    ------
-    BadInputError
-        If a column is missing or unknown, or a value is empty or out of its domain.
-    """
+    """Read the rows of a declaration."""
     return tuple(
         kept_by_hand(model, row, f"{FOLDER}/{name}, row {number}")
         for number, row in enumerate(csv.DictReader(text.splitlines()), start=1)
@@ -192,13 +116,7 @@ def _text(name: str) -> str:
 
 @cache
 def methods_facts() -> dict[str, MethodFacts]:
-    """What is said of methods; of one that was just added to the catalogue nothing is yet.
-
-    Raises
-    ------
-    BadInputError
-        If a row is of no method.
-    """
+    """What is said of methods; of one that was just added to the catalogue nothing is yet."""
     name = "methods.csv"
     facts = {row.method: row for row in parsed(MethodFacts, name, _text(name))}
     _refuse_unknown(facts, name)
@@ -231,13 +149,7 @@ def checklist() -> tuple[Question, ...]:
 
 @cache
 def workflow() -> Workflow:
-    """The boxes and arrows of the workflow.
-
-    Raises
-    ------
-    BadInputError
-        If a box stands for a method that is not in the catalogue.
-    """
+    """The boxes and arrows of the workflow."""
     name = "workflow.json"
     declared = kept_by_hand(Workflow, json.loads(_text(name)), f"{FOLDER}/{name}")
     drawn = (method for box in declared.boxes for method in box.methods)

@@ -28,13 +28,7 @@ LOGARITHMIC: Final = 50
 
 
 def twin_picture(chosen: ChosenTwin) -> Picture:
-    """Loss and the telling signal of a failing run over those of its twin, half a page wide each.
-
-    Parameters
-    ----------
-    chosen
-        As :func:`failbench.studies.benchmark.chosen_twin.chosen_twin` returns it.
-    """
+    """Loss and the telling signal of a failing run over those of its twin."""
     scenario = chosen.scenario
     signal = SIGNAL_LABELS[chosen.signal].split(" (")[0].lower()
     steps = counted(chosen.steps_to_failure, "step")

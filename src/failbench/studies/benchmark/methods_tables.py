@@ -32,8 +32,8 @@ METHODS_NOTE: Final = (
     "folds are the labelled failing runs of other scenarios than those tested, and the original's "
     "text is the study that is reproduced. True category: the method is handed it, and is an "
     "assumption and no diagnosis. Conditions: what a reader must check to verify one answer, mean "
-    "over runs with a 95 % interval over {n} scenarios, on the 19 features where it reads them; "
-    "language models have none, and none of their answers is committed."
+    "over runs with a {interval:g} % interval over {n} scenarios, on the 19 features where it "
+    "reads them; language models have none, and none of their answers is committed."
 )
 CONCEPTUAL_NOTE: Final = (
     "The original argues this and measured none of it (its section 8.9 calls the analysis "
@@ -67,18 +67,12 @@ class PromptLine:
     text: str
 
 
-def methods_tables(conditions: Mapping[str, Estimate]) -> tuple[Table, ...]:
-    """What methods read, transfer, and the checklist.
-
-    Parameters
-    ----------
-    conditions
-        What a reader must check of a method's answers, by method; of some there is none.
-    """
-    return (_methods(conditions), *_transfer(), _checklist())
+def methods_tables(conditions: Mapping[str, Estimate], confidence: float) -> tuple[Table, ...]:
+    """What methods read, transfer, and the checklist."""
+    return (_methods(conditions, confidence), *_transfer(), _checklist())
 
 
-def _methods(conditions: Mapping[str, Estimate]) -> Table:
+def _methods(conditions: Mapping[str, Estimate], confidence: float) -> Table:
     facts = methods_facts()
 
     def said(entry: CatalogueEntry, what: str) -> str:
@@ -119,7 +113,10 @@ def _methods(conditions: Mapping[str, Estimate]) -> Table:
         ),
         CATALOGUE,
         f"What each of the {len(CATALOGUE)} methods reads, learns from, and shows of an answer.",
-        (METHODS_NOTE.format(n=" or ".join(map(str, sorted(sizes)))), DEVELOPMENT_NOTE),
+        (
+            METHODS_NOTE.format(n=" or ".join(map(str, sorted(sizes))), interval=100 * confidence),
+            DEVELOPMENT_NOTE,
+        ),
     )
 
 
@@ -226,19 +223,7 @@ def _short_lines(text: str) -> list[str]:
 
 
 def prompt_table(prompt: Prompt, run_id: str, shown: int, steps: int, temperature: float) -> Table:
-    """The two messages that a language model gets, a row a line.
-
-    Parameters
-    ----------
-    prompt
-        As models get it, but for the number of steps.
-    run_id
-        Whose record it shows.
-    shown, steps
-        Last steps that are printed here, and that models are shown.
-    temperature
-        Of decoding.
-    """
+    """The two messages that a language model gets, a row a line."""
     lines = [
         PromptLine(message if not place else "", line)
         for message, text in (("system", prompt.system), ("user", prompt.user))

@@ -41,19 +41,7 @@ from failbench.vocabulary import CATEGORIES
 
 @dataclass(frozen=True)
 class Inputs:
-    """What is described.
-
-    Attributes
-    ----------
-    telemetry, scenarios
-        As recorded.
-    features
-        The feature table of all runs.
-    difficulty
-        ``scenario`` and ``measured``.
-    estimates
-        Of the main study, by method and metric.
-    """
+    """What is described."""
 
     telemetry: Telemetry
     scenarios: Sequence[Scenario]
@@ -74,23 +62,7 @@ class MethodSettings:
 def report(
     inputs: Inputs, study: ReferenceStudy, methods: MethodSettings, settings: BenchmarkSettings
 ) -> StudyReport:
-    """Describe the benchmark and the methods, from declarations and recordings.
-
-    Parameters
-    ----------
-    inputs
-        What was recorded and measured.
-    study
-        The main study, whose setting runs and thresholds are shown of.
-    methods, settings
-        Of params.yaml.
-
-    Raises
-    ------
-    BadInputError
-        If a scenario was not recorded or measured, no run fits the rule of the twin, or too few
-        healthy runs have a feature.
-    """
+    """Describe the benchmark and the methods, from declarations and recordings."""
     in_reference = (
         (pl.col("architecture") == study.architecture)
         & (pl.col("optimizer") == study.optimizer)
@@ -127,7 +99,7 @@ def report(
             *scenarios_tables(rows, scale, f"{study.architecture} with {study.optimizer}"),
             *signals_tables(),
             *rules_tables(band, successes.height, methods.simple, methods.improved),
-            *methods_tables(conditions),
+            *methods_tables(conditions, settings.confidence),
             prompt_table(
                 prompt,
                 chosen.run_id,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import median
 from typing import Final
 
 import polars as pl
 
 from failbench.errors import BadInputError
+from failbench.reporting.scope import spans
 from failbench.scenarios import Outcome, Scenario
 from failbench.vocabulary import CATEGORIES, Category, Difficulty
 
@@ -24,25 +24,7 @@ SETTING: Final = ("architecture", "optimizer", "scale")
 
 @dataclass(frozen=True)
 class Described:
-    """A scenario, and what was recorded of it in all settings.
-
-    Attributes
-    ----------
-    scenario
-        Its definition.
-    measured_difficulty
-        As the stage ``measure_difficulty`` says.
-    outcome
-        The outcome of most of its failing runs; of those equally common, the first by name.
-    outcomes
-        Different outcomes among its runs.
-    runs
-        Failing runs.
-    steps
-        Median over the failing runs of the steps from onset to failure.
-    reference_steps
-        The same over the seeds of the main study's setting; None if it has no run there.
-    """
+    """A scenario, and what was recorded of it in all settings."""
 
     scenario: Scenario
     measured_difficulty: Difficulty
@@ -60,20 +42,7 @@ class Described:
 
 @dataclass(frozen=True)
 class Scale:
-    """How much was recorded.
-
-    Attributes
-    ----------
-    runs
-        By kind: ``failure``, ``twin``, ``success`` and ``remedy``.
-    settings, architectures, optimizers
-        Different ones among the runs.
-    seeds
-        Most seeds that a scenario has in a setting.
-    spans
-        Lowest, median and highest value over the runs that have one, by quantity: of
-        ``parameters``, ``planned_steps`` and ``vocabulary``, the tokenizer's.
-    """
+    """How much was recorded."""
 
     runs: dict[str, int]
     settings: int
@@ -89,24 +58,7 @@ def described(
     difficulty: pl.DataFrame,
     in_reference: pl.Expr,
 ) -> tuple[Described, ...]:
-    """What was recorded of each scenario, in the order of ``scenarios``.
-
-    Parameters
-    ----------
-    runs
-        The table of recorded runs.
-    scenarios
-        All of them.
-    difficulty
-        ``scenario`` and ``measured``, a row a scenario.
-    in_reference
-        Which rows of ``runs`` are of the main study's setting.
-
-    Raises
-    ------
-    BadInputError
-        If a scenario has no failing run, or its difficulty was not measured.
-    """
+    """What was recorded of each scenario, in the order of ``scenarios``."""
     lag = pl.col("failure_step") - pl.col("onset_step")
     failing = runs.filter(pl.col("kind") == "failure")
     per_scenario = failing.group_by("scenario").agg(
@@ -161,23 +113,8 @@ def scale_of(runs: pl.DataFrame) -> Scale:
         runs["architecture"].n_unique(),
         runs["optimizer"].n_unique(),
         int(most) if isinstance(most, int) else 0,
-        {name: _span(runs[column]) for name, column in SPANNED.items()},
+        spans(runs),
     )
-
-
-SPANNED: Final = {
-    "parameters": "parameters",
-    "planned_steps": "planned_steps",
-    "vocabulary": "tokenizer_vocabulary",
-}
-"""Quantities of a run whose range says how large the benchmark's models and runs are."""
-
-
-def _span(values: pl.Series) -> dict[str, float]:
-    known = values.drop_nulls().cast(pl.Float64).to_list()
-    if not known:
-        return {}
-    return {"lowest": min(known), "median": median(known), "highest": max(known)}
 
 
 def of_category(rows: Sequence[Described], category: Category | None) -> list[Described]:

@@ -21,7 +21,16 @@ BAND_NOTE: Final = (
     "Healthy band: mean of the {healthy} healthy runs of the main study's setting plus or minus "
     "{sds:g} standard deviations; the thresholds that follow from it are printed here for that "
     "setting, and are others in others. Limits are those that the paper prints. No threshold comes "
-    "from a failing run, and no rule was added, dropped or moved after one was seen."
+    "from a failing run."
+)
+SIMPLE_HISTORY_NOTE: Final = (
+    "The list is older than the first recordings, by the history of the repository, and no rule "
+    "was added, dropped or moved since."
+)
+TREE_HISTORY_NOTE: Final = (
+    "The tree first stands in the history of the repository on 21 November 2026, a day after the "
+    "first failing runs were recorded: that none of its nodes owes anything to them cannot be seen "
+    "from it."
 )
 SIMPLE_NOTE: Final = (
     "They are asked in this order, and the first that holds decides; where none does, the answer "
@@ -38,25 +47,7 @@ TREE_NOTE: Final = (
 
 @dataclass(frozen=True)
 class Node:
-    """A node of the tree of the improved rules, in the order in which it is asked.
-
-    Attributes
-    ----------
-    number
-        Of its row: ``0`` for the root, ``2`` for the second refinement, ``2.1`` for its first leaf.
-    depth
-        0, 1 or 2.
-    name
-        Its name, as people read it.
-    when
-        What leads to it.
-    answer
-        The category of a leaf that confirms, the reason of one that abstains, else nothing.
-    confirms, against
-        Signals that confirm and contradict it.
-    source
-        Of its reasoning.
-    """
+    """A node of the tree of the improved rules, in the order in which it is asked."""
 
     number: str
     depth: int
@@ -111,17 +102,7 @@ def rules_tables(
     simple: SimpleRulesSettings,
     improved: ImprovedRulesSettings,
 ) -> tuple[Table, ...]:
-    """The simple rules, the nodes of the improved ones, and the signals of these.
-
-    Parameters
-    ----------
-    band
-        Of the healthy runs of the main study's setting.
-    healthy
-        How many they are.
-    simple, improved
-        Settings of the two methods.
-    """
+    """The simple rules, the nodes of the improved ones, and the signals of these."""
     return (
         _simple_table(band, healthy, simple),
         _tree_table(improved),
@@ -159,6 +140,7 @@ def _simple_table(band: HealthyBand, healthy: int, settings: SimpleRulesSettings
         (
             SIMPLE_NOTE.format(fallback=words(FALLBACK)),
             BAND_NOTE.format(healthy=healthy, sds=settings.healthy_sds),
+            SIMPLE_HISTORY_NOTE,
         ),
     )
 
@@ -192,7 +174,7 @@ def _tree_table(settings: ImprovedRulesSettings) -> Table:
         rows,
         f"The {len(rows)} nodes of the improved rules: a root, {len(TREE.refinements)} refinements "
         f"and {len(TREE.leaves)} leaves.",
-        (TREE_NOTE.format(tau=settings.tau),),
+        (TREE_NOTE.format(tau=settings.tau), TREE_HISTORY_NOTE),
     )
 
 
@@ -225,7 +207,7 @@ def _signals_table(band: HealthyBand, healthy: int, settings: ImprovedRulesSetti
         ),
         signals,
         f"The {len(signals)} signals that the nodes of the improved rules ask for.",
-        (BAND_NOTE.format(healthy=healthy, sds=settings.healthy_sds),),
+        (BAND_NOTE.format(healthy=healthy, sds=settings.healthy_sds), TREE_HISTORY_NOTE),
     )
 
 

@@ -36,23 +36,11 @@ class TwinRule(Record):
 
 
 class BenchmarkSettings(Record):
-    """The section ``benchmark`` of params.yaml.
-
-    Attributes
-    ----------
-    twin
-        Which run is drawn.
-    signals
-        What may be drawn beside its loss: the first of them that departs from the twin's, and the
-        earlier in this order of those that depart at the same step.
-    before, after
-        Steps that are drawn before its onset and after its failure.
-    prompt_steps
-        Last steps that the printed prompt shows; models are shown ``llm_agents.steps``.
-    """
+    """The section ``benchmark`` of params.yaml, with the confidence of ``statistics``."""
 
     twin: TwinRule
     signals: Annotated[tuple[Signal, ...], Field(min_length=1)]
     before: int = Field(ge=1)
     after: int = Field(ge=1)
     prompt_steps: int = Field(ge=1)
+    confidence: float = Field(gt=0, lt=1)

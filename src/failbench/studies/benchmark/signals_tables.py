@@ -25,7 +25,7 @@ KEYWORDS_NOTE: Final = (
     "scored."
 )
 INVARIANTS_NOTE: Final = (
-    "A break speaks for the component whose invariant broke first. Logic never breaks in healthy "
+    "A break speaks for the category whose invariant broke first. Logic never breaks in healthy "
     "training; a statistic seldom does; a symptom follows from nearly any cause and speaks only "
     "where nothing else did. Fitted bounds come from healthy runs of the same setting alone, "
     "logical ones are written down. Start, past, peak: the logarithm of the ratio to the median of "

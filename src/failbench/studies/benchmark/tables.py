@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Final, get_args
 
-from failbench.reporting.captions import SCALE_NOTE
 from failbench.reporting.cells import ABSENT, words
 from failbench.reporting.labels import CATEGORY_LABELS
+from failbench.reporting.replaced import DECLARED_NOTE
+from failbench.reporting.scope import scale_note
 from failbench.reporting.table import Column, Divider, Table
 from failbench.scenarios import OnsetKind, Outcome
 from failbench.studies.benchmark.results import COLUMNS, Described, Scale, of_category
@@ -25,14 +26,14 @@ FACETS: Final[dict[str, tuple[str, tuple[str, ...], Callable[[Described], str]]]
 """What scenarios are counted by: heading, values in order, and the value of a scenario."""
 
 SUMMARY_NOTE: Final = (
-    "Outcome: of most failing runs of a scenario; {several} of {scenarios} scenarios have more "
-    "than one among their runs in all settings. Onset: a start crash ends a run in its first step, "
-    "a fault from the start is there by nature, and a mid-run fault is switched on at a step from "
-    "one range for all categories. Declared difficulty is hard where what is seen suggests another "
-    "category than the cause, and was written down before anything was recorded; measured "
-    "difficulty is from the share of right answers of rules and classifiers to its runs. "
-    "Steps: from onset to failure, median over the failing runs of a scenario in all settings, and "
-    "then over scenarios."
+    "Outcomes and steps are of all {settings} settings. Outcome: of most failing runs of a "
+    "scenario; {several} of {scenarios} scenarios have more than one. Onset: a start crash ends a "
+    "run in its first step, a fault from the start is there by nature, and a mid-run fault is "
+    "switched on at a step from one range for all categories. Declared difficulty is hard where "
+    "what is seen suggests another category than the cause; measured difficulty is from the share "
+    "of right answers of rules and classifiers to its runs. Steps: from onset to failure, median "
+    "over the failing runs of a scenario, and then over scenarios. "
+    f"{DECLARED_NOTE}"
 )
 RECORDED_NOTE: Final = (
     "Recorded: {failure} failing runs, each with a twin in which the fault is never switched on "
@@ -43,7 +44,8 @@ SCENARIOS_NOTE: Final = (
     "Names are those of the files in data/scenarios, with spaces for underscores; the root causes "
     "themselves are in these files. Difficulty: declared, then measured. Outcome: expected; in "
     "brackets that of most runs where it differs. Steps: from onset to failure, median over the "
-    "seeds of the main study's setting ({setting}); of a crash at the start there are none."
+    "seeds of the main study's setting ({setting}); of a crash at the start there are none. "
+    f"{DECLARED_NOTE}"
 )
 
 
@@ -72,17 +74,7 @@ def counts(rows: Sequence[Described]) -> dict[str, dict[str, dict[Category, int]
 def scenarios_tables(
     rows: Sequence[Described], scale: Scale, reference: str
 ) -> tuple[Table, Table]:
-    """The summary by category, and the table of all scenarios.
-
-    Parameters
-    ----------
-    rows
-        All scenarios, in order.
-    scale
-        How much was recorded.
-    reference
-        The main study's setting, in words.
-    """
+    """The summary by category, and the table of all scenarios."""
     return (_summary(rows, scale), _all_scenarios(rows, reference))
 
 
@@ -108,7 +100,7 @@ def _summary(rows: Sequence[Described], scale: Scale) -> Table:
         body,
         f"The {len(rows)} scenarios of the benchmark by category of their root cause.",
         (
-            SUMMARY_NOTE.format(several=several, scenarios=len(rows)),
+            SUMMARY_NOTE.format(several=several, scenarios=len(rows), settings=scale.settings),
             RECORDED_NOTE.format(
                 **{kind: f"{scale.runs.get(kind, 0):,}" for kind in ("failure", "twin", "success")},
                 settings=scale.settings,
@@ -116,7 +108,7 @@ def _summary(rows: Sequence[Described], scale: Scale) -> Table:
                 optimizers=scale.optimizers,
                 seeds=scale.seeds,
             ),
-            SCALE_NOTE,
+            scale_note(sum(scale.runs.values()), scale.spans),
         ),
     )
 

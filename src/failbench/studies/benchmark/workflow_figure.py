@@ -93,13 +93,7 @@ def arrows(declared: Workflow) -> tuple[tuple[str, str], ...]:
 
 
 def workflow_points(counts: Mapping[str, int]) -> pl.DataFrame:
-    """What is drawn: a row a box, with the boxes that arrows come from, and its place in points.
-
-    Parameters
-    ----------
-    counts
-        As :func:`workflow_picture` takes them.
-    """
+    """What is drawn: a row a box, with the boxes that arrows come from, and its place in points."""
     declared = workflow()
     placed = placed_boxes(declared, counts)
     joined = arrows(declared)
@@ -115,18 +109,7 @@ def workflow_points(counts: Mapping[str, int]) -> pl.DataFrame:
 
 
 def workflow_picture(counts: Mapping[str, int]) -> Picture:
-    """The workflow over the width of a page.
-
-    Parameters
-    ----------
-    counts
-        The numbers that texts of boxes have in braces, by name.
-
-    Raises
-    ------
-    KeyError
-        If one of them is missing.
-    """
+    """The workflow over the width of a page."""
     declared = workflow()
     placed = placed_boxes(declared, counts)
     height = (max(each.bottom for each in placed.values()) + EDGE) / POINTS

@@ -31,19 +31,7 @@ class CaseStudiesSettings(Record):
 
 @dataclass(frozen=True)
 class Case:
-    """A run that was picked, and what it was picked from.
-
-    Attributes
-    ----------
-    name
-        One of ``CASES``.
-    run_id, scenario, category
-        The run.
-    onset_step, failure_step
-        Where its fault was switched on, and where it failed.
-    candidates
-        Runs that the rule could have picked, in the order of what it ranks by.
-    """
+    """A run that was picked, and what it was picked from."""
 
     name: str
     run_id: str
@@ -122,11 +110,6 @@ def pick_cases(
     growth. A vocabulary mismatch is a failure of the data pipeline that crashed after a token id
     that the model has no row for, ranked by how far it lies beyond. Of an even number of candidates
     the lower of the middle two is taken, and of equals the first by name.
-
-    Raises
-    ------
-    BadInputError
-        If there is no candidate for a case.
     """
     failing = _failing(telemetry, scenarios, study, settings.run_seed)
     runs = _measured(telemetry, failing)
@@ -202,13 +185,7 @@ def _median_case(name: str, ranked: pl.DataFrame) -> Case:
 
 
 def recordings_of(telemetry: Telemetry, case: Case) -> dict[str, str]:
-    """Run ids by role: ``failing``, ``twin``, and each remedy by its name.
-
-    Raises
-    ------
-    BadInputError
-        If the run has no twin.
-    """
+    """Run ids by role: ``failing``, ``twin``, and each remedy by its name."""
     related = telemetry.runs.filter(pl.col("twin_of") == case.run_id).sort("run_id")
     roles = {"failing": case.run_id}
     for run_id, kind in related.select("run_id", "kind").iter_rows():

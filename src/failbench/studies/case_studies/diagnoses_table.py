@@ -75,13 +75,7 @@ COLUMNS: Final = (
 
 
 def diagnoses_table(studies: CaseStudies) -> Table:
-    """What each method says of each case, and on which evidence.
-
-    Raises
-    ------
-    BadInputError
-        If a method has no label.
-    """
+    """What each method says of each case, and on which evidence."""
     return Table.of(
         "case_diagnoses",
         COLUMNS,

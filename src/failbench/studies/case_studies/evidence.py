@@ -33,15 +33,7 @@ EVIDENCE_SCHEMA = pl.Schema(
 
 @dataclass(frozen=True)
 class CaseDiagnosis:
-    """What a method says of a case by a fit that has not learnt from its scenario.
-
-    Attributes
-    ----------
-    case, method
-        Which and who.
-    diagnosis
-        Of the first repeat; confidence has six decimals.
-    """
+    """What a method says of a case by a fit that has not learnt from its scenario."""
 
     case: str
     method: str

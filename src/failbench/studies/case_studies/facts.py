@@ -21,23 +21,7 @@ FACT_SCHEMA = pl.Schema(
 
 
 def case_facts(telemetry: Telemetry, case: Case, settled_steps: int) -> pl.DataFrame:
-    """What each recording of a case showed before the onset of the fault and from it on.
-
-    Parameters
-    ----------
-    telemetry
-        Must hold the run and its twin.
-    case
-        The run.
-    settled_steps
-        Steps before onset, and at the end, that a loss is averaged over.
-
-    Returns
-    -------
-    polars.DataFrame
-        Rows of ``FACT_SCHEMA``: ``error`` is type and message, ``value`` is null where nothing was
-        measured. Losses are in nats a token, memory is a fraction of capacity.
-    """
+    """What each recording of a case showed before the onset of the fault and from it on."""
     parts = []
     for role, run_id in recordings_of(telemetry, case).items():
         run = telemetry.runs.row(by_predicate=pl.col("run_id") == run_id, named=True)

@@ -38,17 +38,7 @@ RUNS: Final = {
 def case_studies_picture(
     cases: Sequence[Case], curves: Mapping[str, pl.DataFrame], settled_steps: int
 ) -> Picture:
-    """A row of three panels per case: loss, gradient norm, and the loss that each run ended with.
-
-    Parameters
-    ----------
-    cases
-        In the order of the rows.
-    curves
-        By case, as :func:`failbench.reporting.run_curves.run_curves` returns them.
-    settled_steps
-        Steps at the end of a run that its last loss is averaged over.
-    """
+    """Three panels a case: loss, gradient norm, and the loss that each run ended with."""
     ends = {case.name: last_losses(curves[case.name], settled_steps) for case in cases}
     return Picture(
         f"Remedies that end within {100 * NEAR:g} % of the twin's loss: "
@@ -71,15 +61,7 @@ def _finding(case: Case, ends: pl.DataFrame) -> str:
 
 
 def last_losses(curves: pl.DataFrame, settled_steps: int) -> pl.DataFrame:
-    """``role``, ``value``, the mean training loss of its last steps, and ``steps``, where it ended.
-
-    Parameters
-    ----------
-    curves
-        As :func:`failbench.reporting.run_curves.run_curves` returns them.
-    settled_steps
-        So many steps with a finite loss are averaged.
-    """
+    """``role``, ``value`` (mean training loss of its last steps) and ``steps``."""
     finite = curves.filter(pl.col("loss").is_finite())
     return (
         finite.sort("step")

@@ -36,17 +36,7 @@ from failbench.verdicts import Diagnosis
 
 @dataclass(frozen=True)
 class CaseMeasurements:
-    """What was measured of the cases, as it is saved: a table per attribute.
-
-    Attributes
-    ----------
-    cases
-        Rows of ``cases.CANDIDATE_SCHEMA``.
-    facts
-        As :func:`failbench.studies.case_studies.facts.case_facts` returns them, of all cases.
-    diagnoses, evidence
-        Rows of ``evidence.DIAGNOSIS_SCHEMA`` and ``evidence.EVIDENCE_SCHEMA``.
-    """
+    """What was measured of the cases, as it is saved: a table per attribute."""
 
     cases: pl.DataFrame
     facts: pl.DataFrame
@@ -64,28 +54,7 @@ def measure_case_studies(
     settings: CaseStudiesSettings,
     workers: int = 1,
 ) -> CaseMeasurements:
-    """Pick the two cases, collect what was recorded of them, and ask the methods.
-
-    Parameters
-    ----------
-    telemetry, scenarios
-        All recordings, and the category and kind of onset of each scenario.
-    features, splits
-        Of the main study: features of its runs, and its folds.
-    study
-        Which runs and which seed.
-    methods
-        Settings by method, of those that are asked.
-    settings
-        The rule that picks, and the steps that means are over.
-    workers
-        Processes; results do not depend on it.
-
-    Raises
-    ------
-    BadInputError
-        If no run fits a case, or its twin is missing.
-    """
+    """Pick the two cases, collect what was recorded of them, and ask the methods."""
     cases = pick_cases(telemetry, tuple(scenarios), study, settings)
     diagnoses = case_diagnoses(cases, features, splits, study, methods, workers)
     return CaseMeasurements(

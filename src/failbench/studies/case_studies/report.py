@@ -23,27 +23,7 @@ def report(
     paper: Reported,
     settings: CaseStudiesSettings,
 ) -> StudyReport:
-    """Show the two cases beside the paper's, and the diagnoses of every method that was asked.
-
-    Parameters
-    ----------
-    measured
-        As :func:`failbench.studies.case_studies.measure.measure_case_studies` returns it.
-    predictions
-        Rows of ``predictions.PREDICTION_SCHEMA`` of the methods that were asked.
-    telemetry
-        Recordings of the cases, for their curves.
-    paper
-        What the paper prints.
-    settings
-        The section ``case_studies`` of params.yaml.
-
-    Raises
-    ------
-    BadInputError
-        If a stored prediction is not what the method said, a recording is missing, or a method has
-        no label.
-    """
+    """Show the two cases beside the paper's, and the diagnoses of every method that was asked."""
     studies = case_studies(measured, predictions)
     curves = {case.name: run_curves(telemetry, case.run_id) for case in studies.cases}
     points = pl.concat(

@@ -23,24 +23,7 @@ ANSWER_LEAVES = ("value", "n", "confidence", "answer", "most_frequent", "most_fr
 
 @dataclass(frozen=True)
 class CaseAnswer:
-    """What a method says of a case in all repeats, and how the fit of the first explains itself.
-
-    Attributes
-    ----------
-    case
-        The case.
-    method
-        Who was asked.
-    diagnosis
-        Of the first repeat, with evidence.
-    most_frequent
-        The stored answer of most repeats, an abstention included; several where they are as
-        frequent.
-    count
-        In how many of the ``repeats`` that is the answer, of several the number of each.
-    right
-        In how many of the ``repeats`` the stored answer is the cause.
-    """
+    """What a method says of a case in all repeats, and how the fit of the first explains itself."""
 
     case: Case
     method: str
@@ -53,17 +36,7 @@ class CaseAnswer:
 
 @dataclass(frozen=True)
 class CaseStudies:
-    """Everything that the tables and the figure need.
-
-    Attributes
-    ----------
-    cases
-        The two, in the order of ``cases.CASES``.
-    facts
-        Keyed by (``case``, ``role``, ``quantity``), with ``value``: what each recording showed.
-    answers
-        By case, then method.
-    """
+    """Everything that the tables and the figure need."""
 
     cases: tuple[Case, ...]
     facts: pl.DataFrame
@@ -71,20 +44,7 @@ class CaseStudies:
 
 
 def case_studies(measured: CaseMeasurements, predictions: pl.DataFrame) -> CaseStudies:
-    """Hold what was measured of the cases against the predictions of the main study.
-
-    Parameters
-    ----------
-    measured
-        As :func:`failbench.studies.case_studies.measure.measure_case_studies` returns it.
-    predictions
-        Rows of ``predictions.PREDICTION_SCHEMA`` of the methods that were asked.
-
-    Raises
-    ------
-    BadInputError
-        If no prediction is stored of a method, or another than the one that it gave for the case.
-    """
+    """Hold what was measured of the cases against the predictions of the main study."""
     cases = cases_of(measured.cases)
     named = {case.name: case for case in cases}
     diagnoses = diagnoses_of(measured.diagnoses, measured.evidence)

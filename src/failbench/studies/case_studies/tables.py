@@ -44,19 +44,7 @@ def whole(value: float) -> str:
 
 @dataclass(frozen=True)
 class Fact:
-    """A row of a case's table.
-
-    Attributes
-    ----------
-    label
-        What it says.
-    quantity
-        Of the facts.
-    claim, position
-        Where the paper's figure is, and which of a list.
-    form
-        How numbers are written.
-    """
+    """A row of a case's table."""
 
     label: str
     quantity: str
@@ -146,29 +134,7 @@ class CaseRow:
 def case_table(
     studies: CaseStudies, case: Case, paper: Reported, settings: CaseStudiesSettings
 ) -> Table:
-    """What the paper tells of its case, beside what was recorded of ours.
-
-    Parameters
-    ----------
-    studies
-        As :func:`failbench.studies.case_studies.results.case_studies` returns them.
-    case
-        One of its cases.
-    paper
-        What the paper prints.
-    settings
-        The rule and the steps that means are over, for the note.
-
-    Returns
-    -------
-    Table
-        A row per fact; a column for the paper, the run, its twin and each remedy.
-
-    Raises
-    ------
-    BadInputError
-        If the paper's number of a fact is missing.
-    """
+    """What the paper tells of its case, beside what was recorded of ours."""
     facts = studies.facts.filter(pl.col("case") == case.name)
     note = CASE_NOTE.format(
         place=PLACES[case.name],

@@ -57,17 +57,7 @@ POINTS: Final = pl.Schema(
 def controls_points(
     results: Mapping[str, ControlResult], twins: Interval, settings: ControlSettings
 ) -> pl.DataFrame:
-    """What the figure draws: a row per control, the planted leak last.
-
-    Parameters
-    ----------
-    results
-        As :func:`failbench.studies.controls.results.control_results` returns them.
-    twins
-        Balanced accuracy of the method on raw step series, of healthy twins.
-    settings
-        The section ``controls`` of params.yaml.
-    """
+    """What the figure draws: a row per control, the planted leak last."""
     rows: list[tuple[object, ...]] = [
         (name, "control", each.value, each.ci_low, each.ci_high, each.n, str(each.verdict))
         for name, each in results.items()
@@ -83,15 +73,7 @@ def controls_points(
 
 
 def controls_picture(points: pl.DataFrame, limit: float) -> Picture:
-    """A dot plot with a row per control and its verdict.
-
-    Parameters
-    ----------
-    points
-        As :func:`controls_points` returns them.
-    limit
-        Where the interval of a control must end, a fraction.
-    """
+    """A dot plot with a row per control and its verdict."""
     return Picture(
         _finding(points),
         "A row per control with the balanced accuracy of a classifier that reads what must not "

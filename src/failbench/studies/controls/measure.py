@@ -35,13 +35,7 @@ RUN_COLUMNS = ("run_id", "architecture", "optimizer", "scale", "seed")
 
 
 def require_categories(tables: Mapping[str, GroupedTable]) -> None:
-    """Refuse tables of controls among which one lacks a category: chance would not be one in five.
-
-    Raises
-    ------
-    BadInputError
-        It names the control and the category.
-    """
+    """Refuse controls of which one lacks a category: chance would not be one in five."""
     for control, table in tables.items():
         missing = [category for category in CATEGORIES if category not in table.categories]
         if missing:
@@ -56,23 +50,7 @@ def require_categories(tables: Mapping[str, GroupedTable]) -> None:
 def control_predictions(
     tables: Mapping[str, GroupedTable], runs: pl.DataFrame, settings: ControlDesign
 ) -> pl.DataFrame:
-    """What the forest answers for the true labels, but where only permuted ones are asked about.
-
-    Parameters
-    ----------
-    tables
-        As :func:`failbench.studies.controls.control_tables.control_tables` returns them.
-    runs
-        Their runs, with ``run_id``, ``architecture``, ``optimizer``, ``scale`` and ``seed``.
-    settings
-        The forest and the seed.
-
-    Returns
-    -------
-    polars.DataFrame
-        Rows of ``CONTROL_SCHEMA``, sorted by run within each control, repeat and fold. The forest
-        gives no more than an answer: ``feature_set``, confidence and probabilities are null.
-    """
+    """What the forest answers for the true labels, but where only permuted ones are asked about."""
     keys = runs.select(RUN_COLUMNS)
     parts = (
         _answers(table, settings)
@@ -118,21 +96,7 @@ def _with_all_columns(rows: pl.DataFrame) -> pl.DataFrame:
 def permuted_accuracies(
     tables: Mapping[str, GroupedTable], settings: ControlDesign, workers: int = 1
 ) -> pl.DataFrame:
-    """How well the forest does with labels permuted over scenarios.
-
-    Parameters
-    ----------
-    tables, settings
-        As for :func:`control_predictions`.
-    workers
-        Processes; the result does not depend on it.
-
-    Returns
-    -------
-    polars.DataFrame
-        A row per control and permutation: ``control``, ``permutation`` (from 1), ``scenarios``
-        (their number), and ``balanced_accuracy``.
-    """
+    """How well the forest does with labels permuted over scenarios."""
     return pl.concat(
         pl.DataFrame(
             {
@@ -161,28 +125,6 @@ def twins_predictions(
     The controls proper read columns that are the same in every fold; here the method itself is
     asked, by a fit per fold of its convolutions and its classifier. That is too slow to be repeated
     for permuted labels.
-
-    Parameters
-    ----------
-    twins
-        The raw table of the healthy twins, of all seeds. None of them raised anything, so that
-        there is no text to read.
-    successes, splits, workers
-        As for :func:`failbench.studies.raw_telemetry.measure.raw_predictions`.
-    raw
-        Settings of the raw methods.
-    settings
-        How many repeats of the folds are taken, and the seed.
-
-    Returns
-    -------
-    polars.DataFrame
-        Rows of ``predictions.PREDICTION_SCHEMA``.
-
-    Raises
-    ------
-    BadInputError
-        If the splits have fewer repeats than are wanted.
     """
     folds = first_repeats(splits, settings.repeats, "controls.repeats")
     return raw_predictions(

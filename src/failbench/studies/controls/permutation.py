@@ -22,21 +22,7 @@ Codes = npt.NDArray[np.intp]
 
 @dataclass(frozen=True)
 class GroupedTable:
-    """Columns of runs that are held against the label of their scenario.
-
-    Attributes
-    ----------
-    matrix
-        ``[n_runs, n_columns]``, NaN where missing.
-    run_ids
-        ``[n_runs]``.
-    scenarios
-        Distinct scenario names, ``[n_scenarios]``.
-    categories
-        Label of each scenario, ``[n_scenarios]``.
-    members
-        Position in ``scenarios`` of each run, ``[n_runs]``.
-    """
+    """Columns of runs that are held against the label of their scenario."""
 
     matrix: Array
     run_ids: tuple[str, ...]

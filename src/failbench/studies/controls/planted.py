@@ -22,15 +22,7 @@ tree that has memorised the tested runs answers right with either column, and wo
 def planted_predictions(
     failures: pl.DataFrame, successes: pl.DataFrame, splits: pl.DataFrame, seed: int
 ) -> pl.DataFrame:
-    """Run the nested cross-validation itself with planted columns, over the folds of ``splits``.
-
-    Returns
-    -------
-    polars.DataFrame
-        Rows of ``predictions.PREDICTION_SCHEMA``, and ``planted``: ``nothing`` where the column is
-        constant, the labels of the tested runs beside the features (constant in training), or those
-        of all runs and no other column to choose.
-    """
+    """Run the nested cross-validation itself with planted columns, over the folds of ``splits``."""
     codes = pl.col("category").replace_strict(
         {category: index + 1 for index, category in enumerate(CATEGORIES)}, return_dtype=pl.Float64
     )

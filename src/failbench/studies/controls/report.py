@@ -23,19 +23,7 @@ def report(
     twins: pl.DataFrame,
     settings: ControlSettings,
 ) -> StudyReport:
-    """Judge every control, and the harness itself.
-
-    Parameters
-    ----------
-    predictions, permuted, twins
-        As :func:`failbench.studies.controls.measure.control_predictions`,
-        ``permuted_accuracies`` and ``twins_predictions`` return them. Of the series of twins there
-        is an interval and no test.
-    planted
-        As :func:`failbench.studies.controls.planted.planted_predictions` returns them.
-    settings
-        The section ``controls`` of params.yaml.
-    """
+    """Judge every control, and the harness itself."""
     results = control_results(predictions, permuted, settings)
     controls = {name: result.model_dump() for name, result in results.items()}
     twins_interval = balanced_accuracy_interval(twins, settings)

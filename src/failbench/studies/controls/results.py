@@ -64,17 +64,7 @@ class ControlResult(Record):
 
 
 class LeakTest(Record):
-    """What planting the labels changed.
-
-    Attributes
-    ----------
-    identical_predictions
-        Whether a column with the labels of the tested runs only (constant in training) gives the
-        same predictions as a constant column: the harness then keeps tested rows out of training.
-    positive_control_accuracy
-        Accuracy with the labels in all rows and no other column to choose; near one, or planted
-        columns are not even read and the first answer means nothing.
-    """
+    """What planting the labels changed."""
 
     identical_predictions: bool
     positive_control_accuracy: float
@@ -83,17 +73,7 @@ class LeakTest(Record):
 def control_results(
     predictions: pl.DataFrame, permuted: pl.DataFrame, settings: ControlSettings
 ) -> dict[str, ControlResult]:
-    """Judge every control, by name.
-
-    Parameters
-    ----------
-    predictions
-        As :func:`failbench.studies.controls.measure.control_predictions` returns them.
-    permuted
-        As :func:`failbench.studies.controls.measure.permuted_accuracies` returns them.
-    settings
-        Level of the test, and the bound on the interval.
-    """
+    """Judge every control, by name."""
     results = {}
     for control in permuted["control"].unique(maintain_order=True):
         of_control = permuted.filter(pl.col("control") == control)
@@ -164,29 +144,14 @@ def permutation_p(observed: float, permuted: Array) -> float:
 
 
 def balanced_accuracy_interval(predictions: pl.DataFrame, settings: ControlSettings) -> Interval:
-    """Balanced accuracy of out-of-fold predictions, scenarios resampled within categories.
-
-    Parameters
-    ----------
-    predictions
-        ``repeat``, ``scenario``, ``category``, ``seed`` and ``prediction``, a row per run and
-        repeat.
-    settings
-        Resamples, confidence and seed.
-    """
+    """Balanced accuracy of out-of-fold predictions, scenarios resampled within categories."""
     balanced = next(metric for metric in OVERALL if metric.name == "balanced_accuracy")
     intervals = scenario_intervals(scenario_answers(predictions), (balanced,), settings)
     return intervals["balanced_accuracy"]
 
 
 def leak_test(predictions: pl.DataFrame) -> LeakTest:
-    """Whether anything of the tested runs reaches the training.
-
-    Parameters
-    ----------
-    predictions
-        As :func:`failbench.studies.controls.planted.planted_predictions` returns them.
-    """
+    """Whether anything of the tested runs reaches the training."""
     constant, labelled, known = (
         predictions.filter(pl.col("planted") == what).drop("planted")
         for what in (NOTHING, TESTED_LABELS, ALL_LABELS)

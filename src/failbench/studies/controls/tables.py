@@ -99,21 +99,7 @@ def controls_table(
     planted: int,
     settings: ControlSettings,
 ) -> Table:
-    """What each control reads and finds, the planted leak and the leak test included.
-
-    Parameters
-    ----------
-    results
-        As :func:`failbench.studies.controls.results.control_results` returns them.
-    twins
-        Balanced accuracy of the method on raw step series, of healthy twins.
-    leak
-        What planting labels changed.
-    planted
-        Scenarios of the leak test.
-    settings
-        The section ``controls`` of params.yaml.
-    """
+    """What each control reads and finds, the planted leak and the leak test included."""
     note = NOTE.format(
         repeats=settings.repeats,
         folds=settings.folds,

@@ -40,22 +40,7 @@ Answers = Mapping[tuple[str, Arm], Sequence[CrashPrediction]]
 
 
 def collect(cases: Sequence[Case], recorded: pl.DataFrame, place: Path) -> Answers:
-    """Answers of all predictors but language models, in all of their arms.
-
-    Parameters
-    ----------
-    cases
-        The notebooks.
-    recorded
-        As :func:`failbench.crashes.answers.read_answers` returns it.
-    place
-        The file that was read, for messages.
-
-    Raises
-    ------
-    BadInputError
-        If a recorded answer is missing or is to another question.
-    """
+    """Answers of all predictors but language models, in all of their arms."""
     answers: dict[tuple[str, Arm], Sequence[CrashPrediction]] = {}
     known = _by_question(recorded)
     for predictor in PREDICTORS:

@@ -33,24 +33,7 @@ GAINS: Final[Mapping[str, int]] = {"accuracy": HITS, "named_accuracy": NAMED}
 
 @dataclass(frozen=True)
 class Contrast:
-    """How a predictor does in two arms.
-
-    Attributes
-    ----------
-    predictor, metric
-        Which, and in what.
-    left, right
-        The arms.
-    difference, ci_low, ci_high
-        Of left over right, with an interval by resampling pairs.
-    left_only, right_only
-        Notebooks that only one of the arms tells right.
-    p, p_holm
-        McNemar's exact test over notebooks, and Holm's adjustment over all contrasts of a metric.
-        The test takes the two notebooks of a pair for independent; the interval does not.
-    pairs
-        How many.
-    """
+    """How a predictor does in two arms."""
 
     predictor: str
     metric: str
@@ -69,17 +52,7 @@ class Contrast:
 def contrasts(
     rows: pl.DataFrame, counted: Sequence[Counted], settings: ScenarioIntervalSettings
 ) -> tuple[Contrast, ...]:
-    """Compare the arms of every predictor that was asked in both.
-
-    Parameters
-    ----------
-    rows
-        Of :data:`failbench.studies.crash_prediction.collected.COLLECTED`.
-    counted
-        The same, by pair.
-    settings
-        Resamples, confidence and seed.
-    """
+    """Compare the arms of every predictor that was asked in both."""
     by_key = {(each.predictor, each.arm): each for each in counted}
     wanted = [
         (predictor, left, right)

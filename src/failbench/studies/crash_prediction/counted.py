@@ -20,17 +20,7 @@ HITS, ALARMS, NAMED, SILENT, ANSWERED, ANSWERED_RIGHT, ASKED = range(len(COUNTS)
 
 @dataclass(frozen=True)
 class Counted:
-    """The answers of a predictor in an arm.
-
-    Attributes
-    ----------
-    predictor, arm
-        Which.
-    pairs
-        Their names, in alphabetical order.
-    counts
-        ``[n_pairs, n_counts]``, of ``COUNTS``.
-    """
+    """The answers of a predictor in an arm."""
 
     predictor: str
     arm: str
@@ -39,13 +29,7 @@ class Counted:
 
 
 def count(rows: pl.DataFrame) -> tuple[Counted, ...]:
-    """Count the answers of each predictor and arm, by pair.
-
-    Parameters
-    ----------
-    rows
-        Of :data:`failbench.studies.crash_prediction.collected.COLLECTED`.
-    """
+    """Count the answers of each predictor and arm, by pair."""
     said = pl.col("crash").fill_null(value=False)
     crashed = pl.col("crashed")
     flags = {

@@ -57,17 +57,7 @@ GAIN_POINTS: Final = pl.Schema(
 def crash_prediction_picture(
     table: pl.DataFrame, contrasts: Sequence[Contrast], published: Sequence[Published]
 ) -> Picture:
-    """Accuracy by arm, and the gain over code alone.
-
-    Parameters
-    ----------
-    table
-        Estimates of the test pairs, rounded.
-    contrasts
-        Of the same pairs.
-    published
-        What CRANE-LLM prints.
-    """
+    """Accuracy by arm, and the gain over code alone."""
     cells = cells_of(table)
     told, alone = (cells[COMBINED, arm, "accuracy"] for arm in ("all", "code"))
     gain = next(
@@ -77,13 +67,13 @@ def crash_prediction_picture(
         == (COMBINED, "accuracy", "all", "code")
     )
     return Picture(
-        f"Told what the kernel holds, a dry run and rules tell {percent(told['value'])} % of "
-        f"notebooks right, from code alone {percent(alone['value'])} % "
+        f"With what the kernel holds, a dry run and small rules are right on "
+        f"{percent(told['value'])} % of notebooks, from code alone {percent(alone['value'])} % "
         f"({signed(100 * gain.difference)} points, {signed(100 * gain.ci_low)} to "
         f"{signed(100 * gain.ci_high)})",
         "Two panels. Left: accuracy of predictors in each arm, from code alone to all facts of the "
         "kernel and, as a control, those of another notebook, with intervals. Right: what each arm "
-        "adds to the accuracy of the rules and of the dry run with the rules, in points, with "
+        "adds to the accuracy of the small rules and of the dry run with them, in points, with "
         "intervals, and as ticks what is published of three language models.",
         FULL_WIDTH,
         HEIGHT,

@@ -16,17 +16,7 @@ from failbench.studies.crash_prediction.tables import cells_of, interval_cell
 def finding(
     table: pl.DataFrame, contrasts: Sequence[Contrast], published: Sequence[Published]
 ) -> str:
-    """Accuracies and gains of rules and of the dry run, beside the published gains.
-
-    Parameters
-    ----------
-    table
-        Estimates of the test pairs.
-    contrasts
-        Of the same pairs.
-    published
-        What CRANE-LLM prints.
-    """
+    """Accuracies and gains of small rules and of the dry run, beside the published gains."""
     cells = cells_of(table)
 
     def reached(predictor: str, arm: str, metric: str = "accuracy") -> str:
@@ -53,11 +43,12 @@ def finding(
         if each.counted == "detection and diagnosis" and each.model not in TOOLS
     )
     return (
-        f"Whether the next cell of a notebook crashes is told right by rules on its syntax tree "
-        f"for {reached(RULES, 'code')} % of {cells[RULES, 'code', 'accuracy']['n']} notebooks from "
-        f"code alone and for {reached(RULES, 'all')} % with what the kernel holds "
+        f"Whether the next cell of a notebook crashes is foreseen by small rules on its syntax "
+        f"tree for {reached(RULES, 'code')} % of {cells[RULES, 'code', 'accuracy']['n']} notebooks "
+        f"from code alone and for {reached(RULES, 'all')} % with what the kernel holds "
         f"({gain(RULES)} points); by a sandboxed dry run on objects rebuilt from that, with the "
-        f"rules where it cannot, for {reached(COMBINED, 'all')} % ({gain(COMBINED)} points), and "
+        f"small rules where it cannot, for {reached(COMBINED, 'all')} % "
+        f"({gain(COMBINED)} points), and "
         f"for {reached(COMBINED, 'other')} % with the information of another notebook. It names "
         f"the exception of {reached(COMBINED, 'all', 'named')} % of the crashes. Pyright reaches "
         f"{reached('pyright', 'code')} %, pylint {reached('pylint', 'code')} %. CRANE-LLM reports "

@@ -21,7 +21,7 @@ LABELS: Final = {
     MAJORITY: "Always a crash",
     LENGTH: "Length of the code",
     **{predictor.name: predictor.label for predictor in PREDICTORS},
-    COMBINED: "Dry run, else rules",
+    COMBINED: "Dry run, else small rules",
 }
 
 

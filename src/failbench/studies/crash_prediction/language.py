@@ -16,13 +16,7 @@ from failbench.studies.crash_prediction.collected import Answers
 
 @dataclass(frozen=True)
 class LanguageModels:
-    """What language models answered.
-
-    Attributes
-    ----------
-    replayed
-        By label; a key is an arm and the place of a case.
-    """
+    """What language models answered."""
 
     replayed: Mapping[str, Replayed[tuple[Arm, int]]]
 
@@ -59,17 +53,7 @@ class LanguageModels:
 def replay_models(
     cases: Sequence[Case], settings: CrashAgentsSettings, caches: Mapping[str, LlmCache]
 ) -> LanguageModels:
-    """Replay the answers of the models of params.yaml.
-
-    Parameters
-    ----------
-    cases
-        The notebooks.
-    settings
-        Of the section ``crash_agents``.
-    caches
-        By label.
-    """
+    """Replay the answers of the models of params.yaml."""
     questions = {(arm, place): case.ask(arm) for arm in ARMS for place, case in enumerate(cases)}
     return LanguageModels(
         {

@@ -45,15 +45,7 @@ class PublishedRow(Record):
 
 @dataclass(frozen=True)
 class Published:
-    """What is published of a model, counted in one way.
-
-    Attributes
-    ----------
-    without, told
-        Accuracy without runtime information and with it; fractions.
-    f1_without, f1_told
-        F1 likewise.
-    """
+    """What is published of a model, counted in one way."""
 
     model: str
     counted: Counted
@@ -69,14 +61,7 @@ class Published:
 
 
 def read_published(path: Path) -> tuple[Published, ...]:
-    """Read what is published, in the order of the file.
-
-    Raises
-    ------
-    BadInputError
-        If the file is missing or not CSV, a value is out of its domain, no model is there, or one
-        is not there both without information and with it.
-    """
+    """Read what is published, in the order of the file."""
     try:
         rows = list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"))))
     except (OSError, ValueError, csv.Error) as error:

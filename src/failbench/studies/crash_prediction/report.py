@@ -48,21 +48,7 @@ def report(
     models: LanguageModels,
     settings: CrashPredictionSettings,
 ) -> StudyReport:
-    """Say how many crashes are foreseen, and what information about the kernel adds.
-
-    Parameters
-    ----------
-    rows
-        Of :data:`failbench.studies.crash_prediction.collected.COLLECTED`.
-    cases
-        The notebooks.
-    published
-        What CRANE-LLM prints.
-    models
-        Language models, whose answers are among the rows if they are available.
-    settings
-        Of the section ``crash_prediction`` of params.yaml, with what it takes of ``statistics``.
-    """
+    """Say how many crashes are foreseen, and what information about the kernel adds."""
     parts = {
         part: rounded(estimates(count(rows.filter(pl.col("part") == part)), settings))
         for part in ("development", "test")

@@ -67,20 +67,7 @@ ESTIMATE_SCHEMA: Final = pl.Schema(
 
 
 def estimates(counted: Sequence[Counted], settings: ScenarioIntervalSettings) -> pl.DataFrame:
-    """Every score of every predictor and arm, all from the same resamples.
-
-    Parameters
-    ----------
-    counted
-        Of the same pairs.
-    settings
-        Resamples, confidence, seed, and where Wilson's interval takes over.
-
-    Returns
-    -------
-    polars.DataFrame
-        As ``ESTIMATE_SCHEMA``.
-    """
+    """Every score of every predictor and arm, all from the same resamples."""
     n_pairs = len(counted[0].pairs)
     counts = np.stack([each.counts for each in counted])
 

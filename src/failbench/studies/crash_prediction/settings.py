@@ -22,12 +22,6 @@ OURS: Final = (RULES, DRY_RUN, COMBINED)
 
 
 class CrashPredictionSettings(ScenarioIntervalSettings):
-    """The section ``crash_prediction`` of params.yaml, with what it takes of ``statistics``.
-
-    Attributes
-    ----------
-    control_seed
-        By which notebooks lend their summaries to others.
-    """
+    """The section ``crash_prediction`` of params.yaml, with what it takes of ``statistics``."""
 
     control_seed: int = Field(ge=0)

@@ -28,7 +28,9 @@ METRIC_LABELS: Final = {
 CORPUS_NOTE: Final = (
     "{pairs} test pairs of notebooks, one of which crashes in its target cell and one, an edit "
     "apart, does not; executed once, without repeats. Pairs were split before there was a "
-    "predictor, and predictors were made with the {development} development pairs alone. Nothing "
+    "predictor. The small rules were written in place of an interpreter after its scores on the "
+    "test pairs had been published, by an author who saw the {development} development pairs and "
+    "no other; the dry run was made with these alone, too. Nothing "
     "is told whether the target crashes: a predictor reads the cells that were executed, the "
     "target, and in the arms with + facts of one class, or of all three, of the objects in the "
     "kernel before it. The control tells the facts of a notebook of another pair of the library. "
@@ -62,8 +64,8 @@ LENGTH_NOTE: Final = (
     "number of characters chosen on development pairs tells little."
 )
 DEVELOPMENT_NOTE: Final = (
-    "Development pairs are those that rules and the dry run were made with; what they reach there "
-    "is no result."
+    "Development pairs are those that small rules and dry run were made with; what they reach "
+    "there is no result."
 )
 
 
@@ -149,15 +151,7 @@ def groups_table(
     caption: str,
     notes: tuple[str, ...],
 ) -> Table:
-    """Recall and accuracy by some group of notebooks.
-
-    Parameters
-    ----------
-    by_group
-        Estimates of each group.
-    shown
-        Predictors and arms that have columns.
-    """
+    """Recall and accuracy by some group of notebooks."""
     cells = {group: cells_of(table) for group, table in by_group.items()}
 
     def column(predictor: str, arm: str, metric: str, label: str) -> Column:

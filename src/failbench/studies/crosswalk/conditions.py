@@ -19,28 +19,7 @@ BY_SCENARIO: Final = "by scenario"
 
 @dataclass(frozen=True)
 class Condition:
-    """One place where accuracies are printed, and under what they were measured.
-
-    Attributes
-    ----------
-    study, features
-        What study and features are called.
-    points
-        Which file of points has the accuracy, and ``chosen``, which rows of it; the value stands in
-        the column ``value``.
-    predictions
-        Which folder of predictions it comes from, and ``answers``, which rows of it.
-    folds
-        What stays together in a fold.
-    search
-        Whether settings of the forest are searched; the rules have nothing to search.
-    reason
-        Why it differs from the main study.
-    methods
-        Those that are printed.
-    value
-        The column of the points.
-    """
+    """One place where accuracies are printed, and under what they were measured."""
 
     study: str
     features: str

@@ -14,18 +14,7 @@ from failbench.studies.crosswalk.tables import crosswalk_table
 def report(
     points: Mapping[str, pl.DataFrame], predictions: Mapping[tuple[str, str], pl.DataFrame]
 ) -> StudyReport:
-    """Set every printed accuracy beside the others, with folds, repeats, seeds and search.
-
-    Parameters
-    ----------
-    points, predictions
-        As :func:`failbench.studies.crosswalk.results.printed_accuracies` takes them.
-
-    Raises
-    ------
-    BadInputError
-        If an accuracy is not among the points, or is there twice.
-    """
+    """Set every printed accuracy beside the others, with folds, repeats, seeds and search."""
     accuracies = printed_accuracies(points, predictions)
     rows = [
         (row.method, row.condition.study, row.condition.features, row.repeats, row.seeds, row.value)

@@ -45,17 +45,7 @@ def _key_types(names: set[str]) -> dict[str, pl.DataType]:
 
 @dataclass(frozen=True)
 class PrintedAccuracy:
-    """An accuracy as it is printed, and what its predictions have.
-
-    Attributes
-    ----------
-    method, condition
-        Whose it is, and where.
-    value, ci_low, ci_high
-        As published; the points of importance have no interval.
-    n, folds, repeats, seeds, runs
-        Scenarios, test folds per repeat, repeats, seeds of the runs, and runs.
-    """
+    """An accuracy as it is printed, and what its predictions have."""
 
     method: str
     condition: Condition
@@ -72,20 +62,7 @@ class PrintedAccuracy:
 def printed_accuracies(
     points: Mapping[str, pl.DataFrame], predictions: Mapping[tuple[str, str], pl.DataFrame]
 ) -> tuple[PrintedAccuracy, ...]:
-    """Every accuracy of the two methods, by method and condition.
-
-    Parameters
-    ----------
-    points
-        Published points, by study.
-    predictions
-        By folder and method.
-
-    Raises
-    ------
-    BadInputError
-        If an accuracy is not among the points, or is there twice.
-    """
+    """Every accuracy of the two methods, by method and condition."""
     return tuple(
         _printed(method, condition, points[condition.points], predictions)
         for method in METHODS

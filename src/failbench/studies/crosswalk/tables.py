@@ -43,13 +43,7 @@ REASON: Final = Column("What differs", align="left", cell=lambda row: row.condit
 
 
 def crosswalk_table(accuracies: Sequence[PrintedAccuracy]) -> Table:
-    """A row per method and condition; the first of a method is that of the main study.
-
-    Raises
-    ------
-    BadInputError
-        If a method has no label.
-    """
+    """A row per method and condition; the first of a method is that of the main study."""
     main: dict[str, float] = {}
     for row in accuracies:
         main.setdefault(row.method, row.value)

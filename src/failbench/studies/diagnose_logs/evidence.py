@@ -37,26 +37,7 @@ _WORDS: Final = 8
 def evidence_table(
     telemetry: Telemetry, model: Model, logs: int, seed: int, workers: int
 ) -> pl.DataFrame:
-    """Look up all evidence of the diagnoses of some logs of failing runs.
-
-    Parameters
-    ----------
-    telemetry
-        Runs of which logs are rendered.
-    model
-        What weighs; it decides of bounds, and so of what is evidence.
-    logs
-        How many are rendered: failing runs drawn without a preference, each in a format.
-    seed
-        Of what is drawn.
-    workers
-        Processes; results do not depend on it.
-
-    Returns
-    -------
-    polars.DataFrame
-        Rows of ``schemas.EVIDENCE_SCHEMA``.
-    """
+    """Look up all evidence of the diagnoses of some logs of failing runs."""
     failing = telemetry.runs.filter(kind="failure").sort("run_id").to_dicts()
     rng = np.random.default_rng(seed)
     taken = sorted(rng.choice(len(failing), min(logs, len(failing)), replace=False))
@@ -87,17 +68,7 @@ def _looked_up(
 
 
 def look_up(finding: Finding, log: Log, files: Mapping[str, bytes]) -> tuple[str, bool]:
-    """By what an item of evidence is looked up, and whether it is there.
-
-    Parameters
-    ----------
-    finding
-        The item.
-    log
-        What was read of the files.
-    files
-        Contents by name.
-    """
+    """By what an item of evidence is looked up, and whether it is there."""
     if "," in finding.signal:
         return "course", True
     content = next((text for name, text in files.items() if name.endswith(finding.source)), b"")

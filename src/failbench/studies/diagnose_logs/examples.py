@@ -30,25 +30,7 @@ COMPLETE_FORMAT: Final = "key_equals"
 
 @dataclass(frozen=True)
 class LogExample:
-    """One log of a run whose cause is known.
-
-    Attributes
-    ----------
-    run_id, kind, setting, seed
-        Which run, and of what.
-    scenario
-        Its scenario; of a twin that of its failing run; of a success its own ``run_id``.
-    category, cause
-        Of failing runs the truth; else None.
-    format
-        What it was rendered as.
-    present
-        Signals that it shows.
-    events
-        Whether it has an exception or the death of a process.
-    signs
-        What it shows.
-    """
+    """One log of a run whose cause is known."""
 
     run_id: str
     kind: str
@@ -66,24 +48,7 @@ class LogExample:
 def rendered_examples(
     telemetry: Telemetry, formats_per_run: int, seed: int, workers: int
 ) -> list[LogExample]:
-    """Render runs and take the signs of what is read back.
-
-    Parameters
-    ----------
-    telemetry
-        Failing runs, twins and successes.
-    formats_per_run
-        Formats that each run is rendered in.
-    seed
-        Of formats and shapes; those of a run do not depend on the other runs.
-    workers
-        Processes; results do not depend on it.
-
-    Returns
-    -------
-    list of LogExample
-        By run, in the order of its formats.
-    """
+    """Render runs and take the signs of what is read back."""
     steps = {
         key: part for (key,), part in telemetry.steps.partition_by("run_id", as_dict=True).items()
     }
@@ -119,19 +84,7 @@ def _rendered(
 def example_of(
     run: Mapping[str, Any], format_name: str, log: Log, fitted: Mapping[str, Bound]
 ) -> LogExample:
-    """A log with its signs.
-
-    Parameters
-    ----------
-    run
-        Its row of telemetry or of monitored runs.
-    format_name
-        What it was rendered as.
-    log
-        What was read.
-    fitted
-        Of a monitor's log, bounds of healthy runs.
-    """
+    """A log with its signs."""
     is_failure = run["kind"] == "failure"
     scenario = run["scenario"] or run["run_id"]
     cause = cause_of_scenario()[scenario] if is_failure else None
@@ -155,17 +108,7 @@ def monitored_examples(
     failure_steps: Mapping[str, int | None],
     bounds: Mapping[str, Mapping[str, Bound]],
 ) -> list[LogExample]:
-    """The monitor's logs of runs, cut at the failure, each with bounds of its setting and without.
-
-    Parameters
-    ----------
-    histories
-        Rows of monitored runs, and what was measured.
-    failure_steps
-        By failing run; None where it never failed.
-    bounds
-        By setting.
-    """
+    """The monitor's logs of runs, cut at the failure, with bounds of the setting and without."""
     examples = []
     for run, history in histories:
         cut = at_failure(history, failure_steps.get(run["run_id"]))
@@ -177,15 +120,7 @@ def monitored_examples(
 
 
 def at_failure(history: History, failure_step: int | None) -> History:
-    """What a monitor's log held when the run failed.
-
-    Parameters
-    ----------
-    history
-        The whole log.
-    failure_step
-        When it failed; None leaves the log whole.
-    """
+    """What a monitor's log held when the run failed."""
     if failure_step is None:
         return history
     rows = tuple(row for row in history.rows if row.step <= failure_step)

@@ -14,7 +14,7 @@ from failbench.reporting.dot_plot import dot_plot
 from failbench.reporting.labels import CATEGORY_LABELS
 from failbench.reporting.picture import Picture, legend_outside
 from failbench.reporting.style import BLACK, BLUE, FULL_WIDTH, GREY, VERMILLION, Mark
-from failbench.studies.diagnose_logs.results import CATEGORY, WHOLE
+from failbench.studies.diagnose_logs.results import CATEGORY, WHOLE, surest_words
 from failbench.studies.diagnose_logs.shown import COMPLETE, MODEL_LABELS
 from failbench.vocabulary import CATEGORIES
 
@@ -30,19 +30,9 @@ _LOOKS: Final = {
 
 
 def logs_picture(risks: pl.DataFrame, rates: pl.DataFrame, coverage: float) -> Picture:
-    """Left the share of wrong answers by the share that is given, right accuracy by category.
-
-    Parameters
-    ----------
-    risks
-        As :func:`failbench.studies.diagnose_logs.results.risk_coverage` returns them.
-    rates
-        As :func:`failbench.studies.diagnose_logs.results.rate_table` does.
-    coverage
-        Share that tables show.
-    """
+    """Left the share of wrong answers by the share that is given, right accuracy by category."""
     return Picture(
-        _finding(rates),
+        f"{_finding(rates)}; {surest_words(risks)}",
         "On the left, a line for each kind of log: the share of wrong categories among the surest "
         "answers, over the share of logs that are answered. On the right, a row for each category "
         "of the cause, with the accuracy for each kind of log and its interval.",
@@ -57,13 +47,11 @@ def _finding(rates: pl.DataFrame) -> str:
     value = dict(whole.select("model", "value").iter_rows())
     (row,) = whole.filter(model="log").to_dicts()
     words = {
-        "log": "from any log",
-        COMPLETE: "from complete logs",
-        "monitor": "from the monitor's, by logic alone",
-        "monitor_bounds": "and with bounds of healthy runs",
+        "log": "any log",
+        "monitor_bounds": "the monitor's with bounds of healthy runs",
     }
-    parts = [f"{percent(value[model])} % {words[model]}" for model in words if model in value]
-    return f"The category of the cause is right in {', '.join(parts)} ({row['n']} scenarios)"
+    parts = [f"{words[model]} in {percent(value[model])} %" for model in words if model in value]
+    return f"The category of five is right from {' and '.join(parts)} ({row['n']} scenarios)"
 
 
 def _draw(risks: pl.DataFrame, rates: pl.DataFrame, coverage: float, figure: Figure) -> None:
@@ -71,10 +59,10 @@ def _draw(risks: pl.DataFrame, rates: pl.DataFrame, coverage: float, figure: Fig
     looks = {name: look for name, look in _LOOKS.items() if name in set(risks["model"])}
     for name, look in looks.items():
         of_model = risks.filter(model=name)
-        left.plot(of_model["coverage"], of_model["risk"], color=look.colour, linewidth=1.2)
+        left.plot(of_model["answered"], of_model["risk"], color=look.colour, linewidth=1.2)
         at = of_model.filter((pl.col("coverage") - coverage).abs() < 1e-9)
         left.plot(
-            at["coverage"], at["risk"], color=look.colour, marker=look.marker, linestyle="none"
+            at["answered"], at["risk"], color=look.colour, marker=look.marker, linestyle="none"
         )
     left.set_xlim(0, 1.02)
     left.set_ylim(0, None)

@@ -62,24 +62,6 @@ def cross_validated(
     """Diagnoses out of fold of the logs of one model.
 
     Twins are tested with their scenario; successes, which have none, in folds of their own.
-
-    Parameters
-    ----------
-    examples
-        Logs of failing and healthy runs.
-    name
-        Of the model.
-    splits
-        Repeats and folds of the main study.
-    settings
-        Of the study.
-    workers
-        Processes; results do not depend on it.
-
-    Returns
-    -------
-    polars.DataFrame
-        Rows of ``schemas.ANSWER_SCHEMA``.
     """
     logs = of_model(examples, name)
     folds = splits["fold"].n_unique()
@@ -122,8 +104,7 @@ def answers(logs: Sequence[LogExample], model: Model) -> pl.DataFrame:
     """What a model says of logs: the columns of ``schemas.ANSWER_SCHEMA`` from the fourth on."""
     rows = []
     for each in logs:
-        categories, of_causes = model.probabilities(supports_of(each.signs, model.bounds))
-        categories, of_causes = categories.round(DECIMALS), of_causes.round(DECIMALS)
+        weighed = model.weighed(supports_of(each.signs, model.bounds))
         rows.append(
             {
                 "run_id": each.run_id,
@@ -137,10 +118,10 @@ def answers(logs: Sequence[LogExample], model: Model) -> pl.DataFrame:
                 "present": ",".join(each.present),
                 "says_end": each.events,
                 "alarm": is_alarm(each.events, each.signs, model.bounds),
-                "prediction": CATEGORIES[int(categories.argmax())],
-                "confidence": float(categories.max()),
-                "predicted_cause": cause_names()[int(of_causes.argmax())],
-                "cause_confidence": float(of_causes.max()),
+                "prediction": CATEGORIES[weighed.category],
+                "confidence": round(float(weighed.categories[weighed.category]), DECIMALS),
+                "predicted_cause": cause_names()[weighed.cause],
+                "cause_confidence": round(float(weighed.causes[weighed.cause]), DECIMALS),
             }
         )
     schema = {key: ANSWER_SCHEMA[key] for key in ANSWER_SCHEMA.names()[3:]}

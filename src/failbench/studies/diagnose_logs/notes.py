@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 TOLD: Final = (
-    "Accuracy: of the most probable category, and of the most probable of {causes} root causes, "
-    "told that the run failed; logs end at the failure. Models learn from the logs of other "
+    "Accuracy: of the category of five that is named, and of the most probable of its root causes "
+    "(of {causes} in all), told that the run failed; logs end at the failure. Words decide where "
+    "the log has some, and nothing is learnt of that. Models learn from the logs of other "
     "scenarios, in the folds of the main study; which causes speak for which sign was written by "
     "people who knew the scenarios, as were the monitor's rules."
 )
@@ -18,14 +19,20 @@ LOGS: Final = (
     "stranger has it."
 )
 SURE: Final = (
-    "Surest: the logs of the highest confidence, {coverage:.0f} % of them. Named: something is "
-    "found, and one category is more likely than all others together. Calibration: expected error "
-    "over {bins} bins, and the mean of what perfectly calibrated answers would show."
+    "Surest: the logs of the highest confidence, {coverage:.0f} % of them; {risk}. Named: "
+    "something is found, and one category is more likely than all others together. Calibration: "
+    "expected error over {bins} bins, and the mean of what perfectly calibrated answers would show."
 )
 ALARMS: Final = (
     "False alarms: logs of healthy runs in which something is found; bounds of checks come from "
     "other runs of the same settings; Wilson's interval, n = runs. In-sample: the monitor's own "
     "bounds were fitted to these successes, and their margin was chosen on some of these twins."
+)
+LEVELS_NOTE: Final = (
+    "Confidence of an answer to a log: the share of answers that was right among those to logs of "
+    "scenarios that its model had not learnt from, by isotonic regression for words that decide, "
+    "complete logs and others, within the training folds alone. High: above 90 %; medium: from "
+    "70 % on. A dash: no answer. Percent, Wilson's {interval:g} % intervals, n = scenarios."
 )
 INTERVALS: Final = (
     "Percent, {interval:g} % intervals by resampling scenarios within categories, then their "

@@ -20,24 +20,7 @@ PEER_KEYS: Final = ("method", "format", "metric")
 def peer_table(
     answers: pl.DataFrame, runs: pl.DataFrame, intervals: ScenarioIntervalSettings
 ) -> pl.DataFrame:
-    """Rates of each tool, in the format that it answers best in.
-
-    Parameters
-    ----------
-    answers
-        ``method``, ``format``, ``run_id``, ``prediction`` (a category or an abstention) and
-        ``detected``, of failing and healthy runs alike.
-    runs
-        ``run_id``, ``kind``, ``scenario``, ``category`` and ``seed``.
-    intervals
-        Of the section ``statistics``.
-
-    Returns
-    -------
-    polars.DataFrame
-        Estimates by :data:`PEER_KEYS`, with the number of ``logs``. The best format is that of the
-        most right answers, which favours a tool that reads several.
-    """
+    """Rates of each tool, in the format that it answers best in."""
     labelled = answers.join(runs, on="run_id").with_columns(repeat=pl.lit(0, pl.Int32))
     parts = []
     for (method,), of_method in labelled.group_by("method", maintain_order=True):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Final
+from typing import Final, get_args
 
 import numpy as np
 import polars as pl
 
-from failbench.diagnose.answer import NAMED
+from failbench.diagnose.answer import NAMED, Level, level_of
 from failbench.readers.names import SIGNALS
+from failbench.reporting.cells import percent
 from failbench.statistics.bootstrap import Interval
 from failbench.statistics.calibration import (
     calibration_error,
@@ -22,13 +23,14 @@ from failbench.statistics.metrics import ValueMetric
 from failbench.statistics.scenario_values import over_committed, over_scenarios, right
 from failbench.statistics.scores import scenario_answers
 from failbench.studies.diagnose_logs.settings import DiagnosedLogs
+from failbench.studies.diagnose_logs.shown import COMPLETE
 from failbench.vocabulary import ABSTAIN, CATEGORIES
 
 WHOLE: Final = "whole"
 FORMAT: Final = "format"
 SIGNAL: Final = "signal"
 CATEGORY: Final = "category"
-PEER: Final = "peer"
+LEVEL: Final = "confidence"
 """Parts of the table of estimates."""
 
 LOGGED, NOT_LOGGED = "logged", "not logged"
@@ -41,29 +43,13 @@ RATE_KEYS: Final = ("part", "name", "metric")
 def rate_table(
     answers: pl.DataFrame, settings: DiagnosedLogs, intervals: ScenarioIntervalSettings
 ) -> pl.DataFrame:
-    """Rates of every model, by format, by what is logged, and by category.
-
-    Parameters
-    ----------
-    answers
-        Rows of ``schemas.ANSWER_SCHEMA`` of failing runs.
-    settings
-        Of the study.
-    intervals
-        Of the section ``statistics``.
-
-    Returns
-    -------
-    polars.DataFrame
-        Estimates by model and :data:`RATE_KEYS`, with the number of ``logs``. Of the part
-        ``signal`` a name is a signal and whether it is logged.
-    """
+    """Rates of every model, by format, by what is logged, by category, and by confidence."""
     parts = []
     for (model,), of_model in answers.group_by("model", maintain_order=True):
         for part, name, group in _groups(of_model):
             if group.is_empty():
                 continue
-            rates = rates_of(group, settings, intervals, whole=part == WHOLE)
+            rates = rates_of(group, settings, intervals, part)
             parts.append(_rows(rates, group, str(model), part, name))
     return pl.concat(parts)
 
@@ -82,26 +68,18 @@ def _groups(answers: pl.DataFrame) -> Iterator[tuple[str, str, pl.DataFrame]]:
             yield SIGNAL, f"{name}: {NOT_LOGGED}", answers.filter(~condition)
     for category in CATEGORIES:
         yield CATEGORY, category, answers.filter(category=category)
+    said = answers["confidence"].map_elements(level_of, pl.String)
+    for level in get_args(Level):
+        yield LEVEL, level, answers.filter(said == level)
 
 
 def rates_of(
     answers: pl.DataFrame,
     settings: DiagnosedLogs,
     intervals: ScenarioIntervalSettings,
-    *,
-    whole: bool,
+    part: str,
 ) -> dict[str, Interval]:
-    """Accuracy of category and cause; of whole models what the confidence is worth too.
-
-    Parameters
-    ----------
-    answers
-        Of failing runs, of one model.
-    settings, intervals
-        As in :func:`rate_table`.
-    whole
-        Whether these are all of a model's answers.
-    """
+    """Accuracy of category and cause; of whole models what the confidence is worth too."""
     figures = [
         _share(
             "accuracy",
@@ -114,11 +92,11 @@ def rates_of(
             "cause_accuracy",
             answers,
             pl.col("predicted_cause") == pl.col("cause"),
-            "probability that its most probable cause, among all, is right",
+            "probability that the root cause that is named, of the category named, is right",
         ),
         _share("alarmed", answers, pl.col("alarm"), "probability that something is found in it"),
     ]
-    if whole:
+    if part == WHOLE:
         sure = surest(answers, settings.coverage)
         named = with_abstentions(answers, pl.col("alarm") & (pl.col("confidence") >= NAMED))
         figures += [
@@ -141,7 +119,8 @@ def rates_of(
                 "distance",
             )
         )
-    if answers["category"].n_unique() == len(CATEGORIES) or not whole:
+    # what was answered with one confidence in one repeat may have another in the next
+    if part != LEVEL and (part != WHOLE or answers["category"].n_unique() == len(CATEGORIES)):
         sizes = answers.group_by("category").agg(pl.col("scenario").n_unique())["scenario"]
         if min(sizes) > 1:
             return scenario_intervals(scenario_answers(answers), (), intervals, tuple(figures))
@@ -162,7 +141,7 @@ def _committed(name: str, answers: pl.DataFrame, condition: str) -> ValueMetric:
 
 
 def _wilson(figure: ValueMetric, answers: pl.DataFrame, confidence: float) -> Interval:
-    """Where a category has a single scenario, nothing can be resampled."""
+    """Where a category has a single scenario, or repeats differ, nothing can be resampled."""
     value, n = float(figure.score(figure.values.sums())), answers["scenario"].n_unique()
     low, high = wilson(value, n, confidence)
     return Interval(
@@ -177,15 +156,7 @@ def _wilson(figure: ValueMetric, answers: pl.DataFrame, confidence: float) -> In
 
 
 def surest(answers: pl.DataFrame, coverage: float) -> pl.DataFrame:
-    """Answers of which the least sure are withheld, in each repeat by itself.
-
-    Parameters
-    ----------
-    answers
-        Of failing runs, of one model.
-    coverage
-        Share of logs that are answered, at least: those as sure as the last one are too.
-    """
+    """Answers of which the least sure are withheld, in each repeat by itself."""
     threshold = pl.col("confidence").quantile(1 - coverage, "lower").over("repeat")
     return with_abstentions(answers, pl.col("confidence") >= threshold)
 
@@ -215,20 +186,7 @@ def floors(answers: pl.DataFrame, settings: DiagnosedLogs, seed: int) -> dict[st
 
 
 def alarm_table(answers: pl.DataFrame, confidence: float) -> pl.DataFrame:
-    """False alarms: the share of logs of healthy runs in which something is found.
-
-    Parameters
-    ----------
-    answers
-        Rows of ``schemas.ANSWER_SCHEMA`` of twins and successes.
-    confidence
-        Of Wilson's intervals, with n = runs: logs of one run go together.
-
-    Returns
-    -------
-    polars.DataFrame
-        A row per model and kind: ``value``, ``ci_low``, ``ci_high``, ``n`` runs, and ``logs``.
-    """
+    """False alarms: the share of logs of healthy runs in which something is found."""
     rows = []
     for (model, kind), group in answers.group_by("model", "kind", maintain_order=True):
         of_runs = group.group_by("run_id").agg(pl.col("alarm").mean())
@@ -251,27 +209,31 @@ def alarm_table(answers: pl.DataFrame, confidence: float) -> pl.DataFrame:
 def risk_coverage(answers: pl.DataFrame, points: int) -> pl.DataFrame:
     """Share of wrong answers among the surest, by the share that is answered.
 
-    Parameters
-    ----------
-    answers
-        Of failing runs.
-    points
-        Shares, evenly spaced up to 1.
-
-    Returns
-    -------
-    polars.DataFrame
-        ``model``, ``coverage`` and ``risk``, each scenario weighing the same.
+    Answers of one confidence are given together, so that more may be ``answered`` than is asked.
     """
     rows = []
     for (model,), of_model in answers.group_by("model", maintain_order=True):
         for coverage in np.linspace(1 / points, 1.0, points):
             sure = surest(of_model, float(coverage))
             sums = over_committed(sure, right()).sums()
-            rows.append((model, float(coverage), 1.0 - float(sums[0] / sums[1])))
-    return pl.DataFrame(
-        rows, schema={"model": pl.String, "coverage": pl.Float64, "risk": pl.Float64}, orient="row"
+            answered = (sure["prediction"] != ABSTAIN).mean()
+            rows.append((model, float(coverage), answered, 1.0 - float(sums[0] / sums[1])))
+    columns = ("coverage", "answered", "risk")
+    schema = {"model": pl.String, **dict.fromkeys(columns, pl.Float64)}
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def surest_words(risks: pl.DataFrame) -> str:
+    """What the surest answers to complete logs are worth beside the best share of answers."""
+    of_complete = risks.filter(model=COMPLETE)
+    surest, best = of_complete.row(0, named=True), of_complete.sort("risk").row(0, named=True)
+    said = (
+        f"of the surest {100 * surest['answered']:.0f} % of answers to complete logs "
+        f"{percent(surest['risk'])} % are wrong"
     )
+    if best["risk"] == surest["risk"]:
+        return said
+    return f"{said}, of the surest {100 * best['answered']:.0f} % only {percent(best['risk'])} %"
 
 
 def scenario_table(answers: pl.DataFrame) -> pl.DataFrame:

@@ -11,37 +11,7 @@ from failbench.records import Record
 
 
 class DiagnosedLogs(Record):
-    """The section ``diagnose_logs`` of params.yaml.
-
-    Attributes
-    ----------
-    run_seeds
-        Seeds of failing runs and twins that are rendered; successes all are.
-    formats_per_run
-        Formats that each run is rendered in, drawn anew for each run.
-    monitor_version
-        Frozen version of the monitor whose bounds monitored runs are held against.
-    repeats
-        Repeats of the folds of the main study.
-    inner_folds
-        Folds within the training scenarios, on which penalty and temperature are chosen.
-    penalties
-        To be chosen from, of squared weights.
-    margins
-        To be chosen from: how far bounds lie beyond healthy logs.
-    most_alarmed
-        Largest share of the healthy logs of a setting left out that may be alarmed.
-    coverage
-        Share of logs that are answered where the least sure answers are withheld.
-    bins
-        Bins of confidence of the calibration error.
-    floor_draws
-        Draws of its floor.
-    evidence_logs
-        Logs whose evidence is looked up.
-    seed
-        Of all draws.
-    """
+    """The section ``diagnose_logs`` of params.yaml."""
 
     run_seeds: Seeds
     formats_per_run: int = Field(ge=1)

@@ -30,29 +30,7 @@ PEER_LABELS: Final = {
 
 @dataclass(frozen=True)
 class Shown:
-    """Results; see :mod:`failbench.studies.diagnose_logs.results`.
-
-    Attributes
-    ----------
-    rates, alarms
-        Tables of all models.
-    floors
-        Of the calibration error, by model.
-    risks
-        Risk by coverage.
-    peers
-        Rates of other tools.
-    evidence
-        Rows of ``schemas.EVIDENCE_SCHEMA``.
-    evidence_logs, seeds, runs, monitored, formats_per_run, repeats, bins
-        How many.
-    causes
-        Root causes to choose from.
-    coverage
-        Share that is answered where the least sure answers are withheld.
-    confidence
-        Of the intervals.
-    """
+    """Results; see :mod:`failbench.studies.diagnose_logs.results`."""
 
     rates: pl.DataFrame
     alarms: pl.DataFrame

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import Any, Final, get_args
 
 import polars as pl
 
+from failbench.diagnose.answer import Level
 from failbench.readers.names import SIGNALS
 from failbench.reporting.cells import ABSENT, percent, three_decimals, with_interval, words
 from failbench.reporting.labels import CATEGORY_LABELS
@@ -18,6 +19,7 @@ from failbench.studies.diagnose_logs.notes import (
     FORMATS_NOTE,
     HEADLINE_NOTE,
     INTERVALS,
+    LEVELS_NOTE,
     LOGS,
     PEERS,
     SIGNALS_NOTE,
@@ -27,14 +29,15 @@ from failbench.studies.diagnose_logs.notes import (
 from failbench.studies.diagnose_logs.results import (
     CATEGORY,
     FORMAT,
+    LEVEL,
     LOGGED,
     NOT_LOGGED,
     SAYS_END,
     SIGNAL,
     WHOLE,
+    surest_words,
 )
 from failbench.studies.diagnose_logs.shown import MODEL_LABELS, OURS, PEER_LABELS, Shown
-from failbench.vocabulary import CATEGORIES
 
 
 def tables(shown: Shown) -> tuple[Table, ...]:
@@ -44,7 +47,20 @@ def tables(shown: Shown) -> tuple[Table, ...]:
         _main_table(shown),
         _format_table(shown),
         _signal_table(shown),
-        _category_table(shown),
+        _by_model(
+            shown,
+            CATEGORY,
+            CATEGORY_LABELS,
+            "Accuracy by the category of the root cause.",
+            _notes(shown)[:2],
+        ),
+        _by_model(
+            shown,
+            LEVEL,
+            {name: name for name in get_args(Level)},
+            "Accuracy by the confidence that an answer states.",
+            (LEVELS_NOTE.format(interval=100 * shown.confidence),),
+        ),
         _peer_table(shown),
         _evidence_table(shown),
     )
@@ -78,7 +94,7 @@ def _notes(shown: Shown) -> tuple[str, ...]:
         LOGS.format(
             runs=f"{shown.runs:,}", formats=shown.formats_per_run, monitored=shown.monitored
         ),
-        SURE.format(coverage=100 * shown.coverage, bins=shown.bins),
+        SURE.format(coverage=100 * shown.coverage, bins=shown.bins, risk=surest_words(shown.risks)),
         ALARMS,
         _intervals(shown),
     )
@@ -108,25 +124,23 @@ def _headline_table(shown: Shown) -> Table:
             f"failbench, {MODEL_LABELS[model]}",
             of_logs("accuracy", model),
             of_logs("cause_accuracy", model),
-            of_logs("selective_accuracy", model),
             alarms(model),
         )
         for model in models
     ] + [
-        (PEER_LABELS[method], of_peer("accuracy", method), ABSENT, ABSENT, peer_alarms(method))
+        (PEER_LABELS[method], of_peer("accuracy", method), ABSENT, peer_alarms(method))
         for method in methods
     ]
     return Table(
         "headline",
         (
             Column("From a log", align="left"),
-            Column("Category right"),
+            Column("Category of five right"),
             Column("Root cause right"),
-            Column(f"Category, surest {100 * shown.coverage:.0f} %"),
             Column("False alarms"),
         ),
         tuple(rows),
-        "How often a log tells why its run failed, in percent.",
+        "How often the category of five and the root cause of a failed run are right, in percent.",
         (
             HEADLINE_NOTE.format(
                 scenarios=_most(shown.rates.filter(metric="accuracy", part=WHOLE)["n"]),
@@ -174,7 +188,7 @@ def _main_table(shown: Shown) -> Table:
             Column("twins", "False alarms", cell=partial(alarms, "twin")),
         ),
         [model for model in MODEL_LABELS if model in set(shown.rates["model"])],
-        "How often the cause of a failed run is told from its log, by what the log is.",
+        "How often the category of five and the root cause are told from a log, by what it is.",
         _notes(shown),
     )
 
@@ -239,29 +253,35 @@ def _signal_table(shown: Shown) -> Table:
     )
 
 
-def _category_table(shown: Shown) -> Table:
-    rates = shown.rates.filter(part=CATEGORY)
+_NAMES: Final = {CATEGORY: "diagnose_logs_categories", LEVEL: "diagnose_logs_confidence"}
+
+
+def _by_model(
+    shown: Shown, part: str, labels: Mapping[Any, str], caption: str, notes: tuple[str, ...]
+) -> Table:
+    """Accuracy in each part of the answers of each model."""
+    rates = shown.rates.filter(part=part)
     rows: list[Any] = []
     for model in MODEL_LABELS:
         if model in set(rates["model"]):
             rows.append(Divider(MODEL_LABELS[model]))
-            rows += [(model, category) for category in CATEGORIES]
+            rows += [(model, name) for name in labels]
 
     def rate(metric: str, row: tuple[str, str]) -> str:
         return _rate(rates, metric, model=row[0], name=row[1])
 
     return Table.of(
-        "diagnose_logs_categories",
+        _NAMES[part],
         (
-            Column("Category", align="left", cell=lambda row: CATEGORY_LABELS[row[1]]),
+            Column(words(part).capitalize(), align="left", cell=lambda row: labels[row[1]]),
             Column("Scenarios / logs", cell=lambda row: _size(rates, model=row[0], name=row[1])),
             Column("category", "Accuracy", cell=partial(rate, "accuracy")),
             Column("root cause", "Accuracy", cell=partial(rate, "cause_accuracy")),
             Column("Something found", cell=partial(rate, "alarmed")),
         ),
         rows,
-        "Accuracy by the category of the cause.",
-        _notes(shown)[:2],
+        caption,
+        notes,
     )
 
 

@@ -17,16 +17,6 @@ def weighted_kappa(counts: Array) -> Array:
     Cohen (1968), "Weighted kappa: nominal scale agreement with provision for scaled disagreement";
     with these weights it is an intraclass correlation (Fleiss and Cohen, 1973). The same as
     ``sklearn.metrics.cohen_kappa_score(weights="quadratic")``, vectorised.
-
-    Parameters
-    ----------
-    counts
-        ``[..., n_levels, n_levels]``: how often each pair of ratings occurs.
-
-    Returns
-    -------
-    numpy.ndarray
-        ``[...]``; 0 where chance alone leaves nothing to disagree about.
     """
     levels = np.arange(counts.shape[-1])
     penalty = (levels[:, None] - levels[None, :]) ** 2
@@ -42,18 +32,6 @@ def weighted_tau(left: Array, right: Array, weights: Array) -> Array:
     """Kendall's tau-b (Kendall, 1945) of two scores, each scenario counting by a whole weight.
 
     The same as ``scipy.stats.kendalltau`` of scores that are repeated by their weights.
-
-    Parameters
-    ----------
-    left, right
-        ``[n_scenarios]``.
-    weights
-        ``[..., n_scenarios]``.
-
-    Returns
-    -------
-    numpy.ndarray
-        ``[...]``; 0 where one of the scores has no order to go together with.
     """
     lefts, rights = (np.sign(score[:, None] - score[None, :]) for score in (left, right))
 
@@ -69,19 +47,7 @@ def weighted_tau(left: Array, right: Array, weights: Array) -> Array:
 def rank_agreement(
     scenarios: pl.DataFrame, left: pl.Expr, right: pl.Expr, settings: BootstrapSettings, what: str
 ) -> Interval:
-    """Kendall's tau-b between two scores of scenarios, with its interval.
-
-    Parameters
-    ----------
-    scenarios
-        A row per scenario, at least two per category; resampled within categories.
-    left, right
-        The scores.
-    settings
-        Resamples, confidence and seed.
-    what
-        What the two are, in words, for the estimand.
-    """
+    """Kendall's tau-b between two scores of scenarios, with its interval."""
     ordered = scenarios.sort("category", "scenario")
     scores = ordered.select(left.alias("left"), right.alias("right")).cast(pl.Float64)
     lefts, rights = scores["left"].to_numpy(), scores["right"].to_numpy()

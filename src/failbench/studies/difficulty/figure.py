@@ -45,16 +45,6 @@ def difficulty_picture(points: pl.DataFrame) -> Picture:
 
     Beside the name of a scenario stands the difficulty that was declared (e, m, h). Columns are
     methods, over all architectures and seeds.
-
-    Parameters
-    ----------
-    points
-        As :func:`failbench.studies.difficulty.tables.difficulty_points` returns them.
-
-    Raises
-    ------
-    BadInputError
-        If a method has no label.
     """
     methods = in_label_order(points.filter(view="method")["name"])
     labels = [method_label(method) for method in methods]

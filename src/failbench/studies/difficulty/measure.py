@@ -70,23 +70,7 @@ class DifficultyDesign(Record):
 
 @dataclass(frozen=True)
 class Difficulty:
-    """What was measured of each scenario, and by whom.
-
-    Attributes
-    ----------
-    scenarios
-        A row per scenario, the hardest first: ``scenario``, ``category``, ``declared``,
-        ``measured``, ``symptom_category``, ``rationale``, the share of each of
-        ``vocabulary.ANSWERS``, ``ease`` (the share of right ones), ``runs``, ``instead`` (the wrong
-        answer given most often) with ``instead_share``, ``nearest``, ``nearest_category``,
-        ``neighbours_own`` (share of the nearest runs that have its category),
-        ``neighbours_instead`` (share of them that has the category given instead), ``by_surface``
-        (it is taken for what its surface was declared to suggest) and ``by_neighbours`` (for what
-        more of the nearest runs have than have its own category).
-    shares
-        Shares of right answers by ``view`` (``method`` or ``architecture``) and ``name``: a row per
-        scenario and method or architecture.
-    """
+    """What was measured of each scenario, and by whom."""
 
     scenarios: pl.DataFrame
     shares: pl.DataFrame
@@ -103,24 +87,6 @@ def measure_difficulty(
     A run of a scenario counts by the share of its predictions that are right: over the repeats of a
     study, then over the studies that tested it. Then seeds are averaged within an architecture, and
     methods and architectures count alike. Every fit behind it had never seen the scenario.
-
-    Parameters
-    ----------
-    predictions
-        Rows of ``predictions.PREDICTION_SCHEMA`` of the studies ``nested_cv`` and ``pooled``; those
-        of other studies and feature sets, and of methods that the settings leave out, are ignored.
-    scenarios
-        Definitions, with the declared difficulty.
-    failures
-        Feature table of the reference runs, one per scenario, in which neighbours are looked for.
-    settings
-        Methods that are left out, where the levels begin, and neighbours.
-
-    Raises
-    ------
-    BadInputError
-        If a study has no prediction that counts, a method that is left out was not predicted, or a
-        scenario was predicted that is not defined or has no features.
     """
     runs = _runs(_that_count(predictions, settings))
     shares = pl.concat([_by(runs, "method"), _by(runs, "architecture")])

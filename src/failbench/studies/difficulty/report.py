@@ -16,24 +16,7 @@ from failbench.studies.difficulty.tables import difficulty_points, difficulty_ta
 def report(
     difficulty: Difficulty, paper: Reported, settings: DifficultySettings, reference: str
 ) -> StudyReport:
-    """Agreement of declared and measured difficulty, the hardest scenarios, and the map of shares.
-
-    Parameters
-    ----------
-    difficulty
-        As :func:`failbench.studies.difficulty.measure.measure_difficulty` returns it.
-    paper
-        The numbers that the paper prints.
-    settings
-        The section ``difficulty`` of params.yaml.
-    reference
-        The architecture that the others are held against.
-
-    Raises
-    ------
-    BadInputError
-        If there is no other architecture, or a method has no label.
-    """
+    """Agreement of declared and measured difficulty, and the hardest scenarios."""
     estimates = difficulty_estimates(difficulty, settings, reference)
     table = pl.concat(
         estimate_rows(intervals, group=group) for group, intervals in estimates.items()

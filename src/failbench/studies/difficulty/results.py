@@ -31,31 +31,7 @@ class DifficultySettings(DifficultyDesign, ScenarioIntervalSettings):
 def difficulty_estimates(
     difficulty: Difficulty, settings: DifficultySettings, reference: str
 ) -> Estimates:
-    """Hold measured difficulty against what was declared before anything was recorded.
-
-    Parameters
-    ----------
-    difficulty
-        As :func:`failbench.studies.difficulty.measure.measure_difficulty` returns it.
-    settings
-        Resamples, confidence and seed.
-    reference
-        The architecture that the others are held against.
-
-    Returns
-    -------
-    dict
-        ``agreement`` (``kappa`` and several ``tau``), ``ease`` (mean share of right answers: of
-        ``all``, of each category, and of each declared level), ``share`` (of the scenarios that
-        are measured ``easy``, ``medium`` and ``hard``) and ``hard_taken_for`` (of the scenarios
-        measured hard, the share that is taken for what the ``surface`` suggests, or the
-        ``neighbours`` are).
-
-    Raises
-    ------
-    BadInputError
-        If there is no other architecture.
-    """
+    """Hold measured difficulty against what was declared with the scenarios."""
     table = difficulty.scenarios.join(
         _reference_and_others(difficulty.shares, reference), on="scenario"
     ).sort("category", "scenario")

@@ -10,6 +10,7 @@ import polars as pl
 
 from failbench.reporting.cells import ABSENT, interval_cell, percent, two_decimals, words
 from failbench.reporting.labels import label_inside
+from failbench.reporting.replaced import DECLARED_NOTE
 from failbench.reporting.reported import Reported
 from failbench.reporting.table import Column, Table
 from failbench.statistics.bootstrap import Interval
@@ -34,12 +35,14 @@ LEVELS_NOTE = (
 )
 REPORTED_NOTE = (
     "Reported: the paper takes the difficulty of a scenario from how many of its annotators were "
-    "right at the first try (Section 3.2), and prints no figure of it. Here it was declared before "
-    "anything was recorded: hard is what looks like another category."
+    "right at the first try (Section 3.2), and prints no figure of it. Here hard is what looks "
+    "like "
+    f"another category. {DECLARED_NOTE}"
 )
 EASY_NOTE = (
-    "Harder scenarios are not the whole difference from the paper: on those declared easy {methods}"
-    " answer the most right, and no method reaches the {reported} % that it prints for its best."
+    "Harder scenarios are not the whole difference from the paper: on those declared easy "
+    "{methods} answer the most right, and none of the {count} methods reaches the {reported} % "
+    "that it prints for its best."
 )
 EASY_REACHED_NOTE = (
     "On those declared easy {methods} answer the most right; the paper prints {reported} % for its "
@@ -56,7 +59,7 @@ HARDEST_NOTE = (
     "hard, {surface} % are taken for what the surface suggests, {neighbours} % for what more of "
     "the nearest scenarios are."
 )
-REASONS_NOTE = "The rationale was declared with the scenario, before anything was recorded."
+REASONS_NOTE = f"The rationale was declared with the scenario. {DECLARED_NOTE}"
 
 
 NEAREST = "Nearest runs"
@@ -65,14 +68,7 @@ MISLEADING = ("surface", "neighbours")
 
 
 def difficulty_points(difficulty: Difficulty) -> pl.DataFrame:
-    """Shares of right answers: a row per scenario and method, architecture, or all of them.
-
-    Returns
-    -------
-    polars.DataFrame
-        ``category``, ``scenario``, ``declared``, ``measured``, ``view`` (``all``, ``method`` or
-        ``architecture``), ``name`` and ``ease``.
-    """
+    """Shares of right answers: a row per scenario and method, architecture, or all of them."""
     levels = difficulty.scenarios.select("scenario", "declared", "measured")
     whole = difficulty.scenarios.select(
         "scenario", "category", pl.lit(ALL).alias("view"), pl.lit(ALL).alias("name"), "ease"
@@ -99,17 +95,7 @@ def difficulty_tables(
 
 @dataclass(frozen=True)
 class Level:
-    """Scenarios that were declared alike, or all of them.
-
-    Attributes
-    ----------
-    declared
-        One of ``DIFFICULTIES``, or ``all``.
-    scenarios
-        Those of the level.
-    ease
-        The mean share of right answers to them.
-    """
+    """Scenarios that were declared alike, or all of them."""
 
     declared: str
     scenarios: pl.DataFrame
@@ -170,7 +156,7 @@ def _easy_note(difficulty: Difficulty, paper: Reported) -> str:
     reported = max(row.accuracy for row in paper.tables.methods.rows.values())
     best = [f"{label_inside(name)} {percent(rate)} %" for name, rate in rates[:SHOWN_BEST]]
     note = EASY_NOTE if rates[0][1] < reported else EASY_REACHED_NOTE
-    return note.format(methods=" and ".join(best), reported=percent(reported))
+    return note.format(methods=" and ".join(best), count=len(rates), reported=percent(reported))
 
 
 def _levels_note(

@@ -57,13 +57,7 @@ which are empty where nothing matched, against a ``pattern``."""
 
 @dataclass(frozen=True)
 class Explanations:
-    """Answers of one fit each, and the conditions that they rest on.
-
-    Attributes
-    ----------
-    answers, conditions
-        Rows of ``ANSWER_SCHEMA`` and ``CONDITION_SCHEMA``, by their keys.
-    """
+    """Answers of one fit each, and the conditions that they rest on."""
 
     answers: pl.DataFrame
     conditions: pl.DataFrame
@@ -80,17 +74,6 @@ def measure_explanations(
 
     The fits are those of the main study, on the paper's features, in the folds of the first repeat;
     each run is answered by the fit that has not learnt from its scenario.
-
-    Parameters
-    ----------
-    features, splits
-        Of the main study: features of all runs, and its folds.
-    study
-        Which runs; those of its smallest seed are answered.
-    methods
-        Settings by method, of those that are asked.
-    workers
-        Processes; results do not depend on it.
     """
     runs = LabelledRuns.from_table(study.failures(features))
     band = healthy_band(to_frame(study.successes(features)), band_features())
@@ -127,15 +110,7 @@ def _explain_fold(
 def explained(
     run_ids: Sequence[str], scenarios: Sequence[str], method: str, diagnoses: Sequence[Diagnosis]
 ) -> Explanations:
-    """Diagnoses of one method as tables.
-
-    Parameters
-    ----------
-    run_ids, scenarios, diagnoses
-        In one order, ``[n_runs]``.
-    method
-        Whose they are.
-    """
+    """Diagnoses of one method as tables."""
     answers, conditions = [], []
     for run_id, scenario, diagnosis in zip(run_ids, scenarios, diagnoses, strict=True):
         evidence = diagnosis.evidence

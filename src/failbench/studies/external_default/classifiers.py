@@ -25,17 +25,7 @@ from failbench.studies.external_default.settings import THEIR_FOREST, ExternalDe
 
 
 def classifier(name: str, columns: list[str], design: ExternalDefaultDesign) -> Pipeline:
-    """An unfitted classifier, which takes the columns as they are.
-
-    Parameters
-    ----------
-    name
-        ``their_forest``, or one of ``HOUSE_METHODS``.
-    columns
-        That it is given.
-    design
-        With the settings of all.
-    """
+    """An unfitted classifier, which takes the columns as they are."""
     if name == THEIR_FOREST:
         forest = RandomForestClassifier(design.trees, random_state=design.seed)
         return Pipeline([("prepare", Preparation()), ("classify", forest)])

@@ -66,17 +66,7 @@ PANELS: Final = {DETECTION: "faulty or correct", CATEGORY: "which of seven categ
 def external_default_picture(
     table: pl.DataFrame, printed: dict[str, float], settings: ExternalDefaultSettings
 ) -> Picture:
-    """Accuracy by protocol and columns, a panel for each of the two tasks.
-
-    Parameters
-    ----------
-    table
-        As :func:`failbench.studies.external_default.results.estimates` returns it, rounded.
-    printed
-        The authors' accuracy of each task, a fraction.
-    settings
-        Of the study.
-    """
+    """Accuracy by protocol and columns, a panel for each of the two tasks."""
     grouped = {grouped_by(way, settings.groups): GROUPED_LABELS[way] for way in GROUPINGS}
     rows = {**ROW_LABELS, **grouped}
     return Picture(

@@ -25,22 +25,7 @@ from failbench.studies.external_default.tables import interval
 def finding(
     table: pl.DataFrame, released: ReleasedTables, settings: ExternalDefaultSettings
 ) -> str:
-    """The printed figure, ours by the same protocol, what rests on the host, what is left.
-
-    Parameters
-    ----------
-    table
-        As :func:`failbench.studies.external_default.results.estimates` returns it.
-    released
-        The authors' tables.
-    settings
-        Of the study.
-
-    Raises
-    ------
-    BadInputError
-        If one of these was not answered.
-    """
+    """The printed figure, ours by the same protocol, what rests on the host, what is left."""
 
     def right(protocol: str, columns: str) -> str:
         key = {"protocol": protocol, "columns": columns, "method": THEIR_FOREST}

@@ -45,15 +45,6 @@ def contiguous_blocks(parts: Sequence[int], groups: int, least: int) -> Groups:
 
     >>> contiguous_blocks([4, 2], 3, least=1)
     array([0, 0, 1, 1, 2, 2], dtype=int32)
-
-    Parameters
-    ----------
-    parts
-        Rows of each part of the file.
-    groups
-        Blocks in all, shared out among the parts in proportion.
-    least
-        Blocks of a part at least: folds that stratify by part need one each.
     """
     total = sum(parts)
     numbers: list[npt.NDArray[np.intp]] = []
@@ -69,11 +60,6 @@ def host_clusters(task: Task, groups: int, seed: int) -> Groups:
     """Clusters of rows by the standardised columns of the host; -1 for crashed runs.
 
     k-means (Lloyd, 1982, "Least squares quantization in PCM") with one start.
-
-    Raises
-    ------
-    BadInputError
-        If a row that is not of a crashed run lacks a value of the host.
     """
     host = task.rows.loc[~task.crashed, list(task.host)].to_numpy(dtype=np.float64)
     if not np.isfinite(host).all():
@@ -92,16 +78,6 @@ def groups_of(
 
     The tables of the second level take those of the seven categories together, of which every row
     of theirs is one.
-
-    Returns
-    -------
-    polars.DataFrame
-        As ``GROUP_SCHEMA``; no row for a crashed run where groups are clusters.
-
-    Raises
-    ------
-    BadInputError
-        If a row of the second level is none of the positive rows.
     """
     parts = {
         DETECTION: [released.detection.height],

@@ -70,15 +70,7 @@ class Condition:
 
 @dataclass(frozen=True)
 class Measured:
-    """What was answered, and how rows were grouped.
-
-    Attributes
-    ----------
-    answers
-        As ``ANSWER_SCHEMA``.
-    groups
-        As :data:`failbench.studies.external_default.grouping.GROUP_SCHEMA`.
-    """
+    """What was answered, and how rows were grouped."""
 
     answers: pl.DataFrame
     groups: pl.DataFrame
@@ -90,25 +82,7 @@ def measure(
     rules: SimpleRulesSettings,
     workers: int = 1,
 ) -> Measured:
-    """Fit and answer under all conditions.
-
-    Parameters
-    ----------
-    released
-        The authors' tables.
-    design
-        The section ``external_default`` of params.yaml.
-    rules
-        Limits of the simple rules.
-    workers
-        Processes; the result does not depend on it.
-
-    Raises
-    ------
-    BadInputError
-        If the rows of the second level are none of the seven categories, or a run that did not
-        crash lacks a value of its host.
-    """
+    """Fit and answer under all conditions."""
     tasks = tasks_of(released)
     numbers = (design.groups, *design.other_groups)
     groups = groups_of(tasks, released, numbers, design.folds, design.seed)

@@ -64,13 +64,10 @@ RULES_NOTE: Final = (
     "is not there; {improved.applicable} is left, too few to be asked, and its weights are "
     "precisions for categories that no label here names."
 )
-LEAST_NOTE: Final = (
-    "Of the seven categories each has at least as many blocks as there are folds. Balanced "
-    "accuracies are in data/plots/external_default.csv."
-)
+BALANCED_NOTE: Final = "Balanced accuracies are in data/plots/external_default.csv."
 ONE_NOTE: Final = (
-    "A table has the runs of one category and as many of others; the authors' protocol "
-    "answers a random fifth of it. Printed: the authors' Table V. That ours are higher is no "
+    "A table has the runs of one category and as many of others; the authors' protocol answers a "
+    "random fifth of it. Printed: the authors' Table V. Where ours are higher, that is no "
     "improvement: the released negatives are other faults alone, and the split leaks. Majority: "
     "the share of the more frequent label."
 )

@@ -19,11 +19,6 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     What is missing becomes the mean of the column, or its largest finite value where the mean is
     infinite; so does what is infinite. Then values are clipped at the quantiles 1 and 99 %. All
     three are of the rows that it is fitted to: the authors fit it to all rows, we to training rows.
-
-    Attributes
-    ----------
-    fill_, largest_, low_, high_ : pandas.Series
-        By column: what replaces missing values and infinite ones, and the bounds.
     """
 
     def fit(self, X: pd.DataFrame, y: Any = None) -> Self:  # noqa: ARG002 - scikit-learn's

@@ -19,22 +19,7 @@ Rows = Any
 
 
 def printed_answers(task: Task, column_set: str, protocol: PrintedProtocol) -> tuple[Rows, Labels]:
-    """Prepare and scale all rows, split them at random, select columns, search, and answer.
-
-    Parameters
-    ----------
-    task
-        One with a positive label.
-    column_set
-        The columns that there are to select from.
-    protocol
-        Of the section ``external_default.printed`` of params.yaml.
-
-    Returns
-    -------
-    tuple
-        The tested rows, and the label that each is given.
-    """
+    """Prepare and scale all rows, split them at random, select columns, search, and answer."""
     assert task.positive is not None
     positive: Mask = task.labels == task.positive
     negative = next(label for label in task.labels if label != task.positive)

@@ -19,22 +19,7 @@ def report(
     released: ReleasedTables,
     settings: ExternalDefaultSettings,
 ) -> StudyReport:
-    """Say what DEFault's published accuracy rests on, and what ours reach beside it.
-
-    Parameters
-    ----------
-    answers, groups
-        As :class:`failbench.studies.external_default.measure.Measured` holds them.
-    released
-        The authors' tables.
-    settings
-        Of the section ``external_default`` of params.yaml, with what it takes of ``statistics``.
-
-    Raises
-    ------
-    BadInputError
-        If an answer has no group, or a condition that is shown was not answered.
-    """
+    """Say what DEFault's published accuracy rests on, and what ours reach beside it."""
     table = rounded(estimates(answers, groups, released, settings))
     printed = {task: released.printed_figure(task) for task in (DETECTION, CATEGORY)}
     columns = ("task", "protocol", "columns", "method", "value", "ci_low", "ci_high", "n")

@@ -63,15 +63,7 @@ REMEDY: Final = "Run `dvc repro measure_external_default`."
 
 @dataclass(frozen=True)
 class Counted:
-    """Runs of one condition by group and label.
-
-    Attributes
-    ----------
-    key
-        Task, protocol, columns and method.
-    right, size
-        Runs that are told right, and all: ``[n_groups, n_labels]``.
-    """
+    """Runs of one condition by group and label."""
 
     key: tuple[str, ...]
     right: Array
@@ -89,27 +81,7 @@ def estimates(
     released: ReleasedTables,
     settings: ExternalDefaultSettings,
 ) -> pl.DataFrame:
-    """Accuracies of all conditions, and what ours have above the authors' forest.
-
-    Parameters
-    ----------
-    answers, groups
-        As :class:`failbench.studies.external_default.measure.Measured` holds them.
-    released
-        The authors' tables, for the labels.
-    settings
-        Of the study.
-
-    Returns
-    -------
-    polars.DataFrame
-        As ``ESTIMATE_SCHEMA``.
-
-    Raises
-    ------
-    BadInputError
-        If a row that was answered has no group, or is none of the task.
-    """
+    """Accuracies of all conditions, and what ours have above the authors' forest."""
     labels = {name: task.labels for name, task in tasks_of(released).items()}
     unit = {
         grouped_by(way, number): (way, number)
@@ -242,13 +214,7 @@ def _pairs(keys: Sequence[tuple[str, ...]]) -> list[tuple[int, int]]:
 
 
 def cell(table: pl.DataFrame, **key: str) -> Mapping[str, Any]:
-    """The one estimate with this key.
-
-    Raises
-    ------
-    BadInputError
-        If there is none.
-    """
+    """The one estimate with this key."""
     rows = table.filter(**key).to_dicts()
     if len(rows) != 1:
         place = "data/measurements/external_default/answers.parquet"

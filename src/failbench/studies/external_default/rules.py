@@ -29,17 +29,7 @@ TEXTS: Final = ("error_type", "error_message")
 
 @dataclass(frozen=True)
 class Asked:
-    """How many rules can be asked of the tables.
-
-    Attributes
-    ----------
-    rules
-        In all.
-    of_text
-        Those that read error text.
-    without_column
-        Others, with a feature that no column can stand for.
-    """
+    """How many rules can be asked of the tables."""
 
     rules: int
     of_text: int
@@ -72,13 +62,6 @@ def our_features(rows: pd.DataFrame, columns: Iterable[ColumnNote]) -> pd.DataFr
 
     As in our own features, what is not finite counts as the ceiling; a loss or a norm that is
     empty in a row with other values was not a number in any epoch.
-
-    Parameters
-    ----------
-    rows
-        Of runs that did not crash.
-    columns
-        What is said of each column.
     """
     named = {note.feature: note.column for note in columns if note.feature}
     read = _features_of(condition for rule in SIMPLE_RULES for condition in rule.conditions)
@@ -96,17 +79,7 @@ def our_features(rows: pd.DataFrame, columns: Iterable[ColumnNote]) -> pd.DataFr
 def simple_answers(
     trained: pd.DataFrame, labels: Labels, tested: pd.DataFrame, settings: SimpleRulesSettings
 ) -> Labels:
-    """Buggy where a simple rule holds, correct where none does.
-
-    Parameters
-    ----------
-    trained, labels
-        Runs whose correct ones say what is usual, as :func:`our_features` has them.
-    tested
-        Runs to answer.
-    settings
-        Limits of the rules.
-    """
+    """Buggy where a simple rule holds, correct where none does."""
     usual = trained[labels == CORRECT].drop(columns=list(TEXTS))
     band = HealthyBand(usual.mean().to_dict(), usual.std(ddof=1).to_dict())
     rules = SimpleRules(band, **settings.model_dump()).fit(tested, labels)

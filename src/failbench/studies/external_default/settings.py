@@ -45,19 +45,7 @@ SIMPLE_RULES: Final = "simple_rules"
 
 
 class PrintedProtocol(Record):
-    """The authors' protocol, with the values that their grid search tries.
-
-    Attributes
-    ----------
-    test_share, split_seed
-        Of the rows that are tested, and of their draw.
-    selected, selection_trees
-        Columns that are kept, those that a first forest of so many trees finds most important.
-    inner_folds
-        Of the search.
-    trees, max_depth, min_samples_split, min_samples_leaf, max_features
-        The grid; a grid of one setting is not searched.
-    """
+    """The authors' protocol, with the values that their grid search tries."""
 
     test_share: float = Field(gt=0, lt=1)
     split_seed: int = Field(ge=0)
@@ -95,21 +83,7 @@ HOUSE_METHODS: Final = tuple(HouseMethods.model_fields)
 
 
 class ExternalDefaultDesign(Record):
-    """What is fitted to which rows; the section ``external_default`` of params.yaml.
-
-    Attributes
-    ----------
-    folds, seed
-        Of cross-validation; the seed is also that of clusters and forests.
-    groups
-        Groups that rows are divided into.
-    other_groups
-        Further numbers of groups, of which the authors' forest alone is asked.
-    trees
-        Of forests outside the authors' own protocol.
-    printed, methods
-        See the records.
-    """
+    """What is fitted to which rows; the section ``external_default`` of params.yaml."""
 
     seed: int = Field(ge=0)
     folds: int = Field(ge=2)

@@ -12,13 +12,13 @@ from failbench.external.tables import DETECTION, POSITIVES, ReleasedTables
 from failbench.reporting.cells import ABSENT, percent, signed, with_interval
 from failbench.reporting.table import Column, Divider, Table
 from failbench.studies.external_default.notes import (
+    BALANCED_NOTE,
     COLUMN_LABELS,
     DATA_NOTE,
     GROUPING_LABELS,
     GROUPS_NOTE,
     INTERVAL_NOTE,
     LABELS,
-    LEAST_NOTE,
     METHODS_NOTE,
     ONE_NOTE,
     PROTOCOL_LABELS,
@@ -111,15 +111,7 @@ def interval(row: Mapping[str, Any]) -> str:
 
 
 def external_default_tables(shown: Shown, crashed: int) -> tuple[Table, ...]:
-    """All tables of the study.
-
-    Parameters
-    ----------
-    shown
-        The estimates.
-    crashed
-        Rows of runs that crashed.
-    """
+    """All tables of the study."""
     return (
         _protocols(shown, crashed),
         _categories(shown),
@@ -321,7 +313,7 @@ def _group_numbers(shown: Shown) -> Table:
         (
             DATA_NOTE,
             shown.groups_note,
-            LEAST_NOTE,
+            BALANCED_NOTE,
             shown.interval_note,
         ),
     )

@@ -31,23 +31,7 @@ OTHER = "other"
 
 @dataclass(frozen=True)
 class Task:
-    """Rows with labels.
-
-    Attributes
-    ----------
-    name
-        ``detection``, ``category``, or a table of the second level.
-    rows
-        The columns, in the order of the released file.
-    labels
-        Of each row.
-    positive
-        The label that the authors' classifier is asked for; None where there are several.
-    crashed
-        Rows without a measurement.
-    host
-        Columns that describe the machine.
-    """
+    """Rows with labels."""
 
     name: str
     rows: pd.DataFrame
@@ -65,13 +49,7 @@ class Task:
 
 
 def tasks_of(released: ReleasedTables) -> dict[str, Task]:
-    """Detection, the seven categories, and each category against samples of the others.
-
-    Parameters
-    ----------
-    released
-        The authors' tables.
-    """
+    """Detection, the seven categories, and each category against samples of the others."""
     tasks = {
         DETECTION: _task(DETECTION, released.detection, released.host, BUGGY),
         CATEGORY: _task(CATEGORY, released.categories, released.host, None),

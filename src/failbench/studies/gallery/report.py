@@ -22,13 +22,7 @@ from failbench.vocabulary import CATEGORIES
 def report(
     telemetry: Telemetry, scenarios: Sequence[Scenario], settings: GallerySettings
 ) -> StudyReport:
-    """Draw the run that the settings name, and a sheet per category of their slice.
-
-    Raises
-    ------
-    BadInputError
-        If no failing run of that name was recorded.
-    """
+    """Draw the run that the settings name, and a sheet per category of their slice."""
     run = run_points(telemetry, scenarios, settings.run_id)
     sheet = sheet_points(telemetry, scenarios, settings)
     runs = nest(sheet.counts.rename({"runs": "value"}), "category", "outcome", leaves=("value",))

@@ -29,17 +29,7 @@ class GallerySettings(Record):
 
 @dataclass(frozen=True)
 class RunPoints:
-    """One failing run over its twin.
-
-    Attributes
-    ----------
-    title
-        Of its scenario.
-    outcome, onset_step, failure_step
-        As recorded.
-    points
-        As :func:`failbench.reporting.run_curves.run_curves` returns them.
-    """
+    """One failing run over its twin."""
 
     title: str
     outcome: str
@@ -50,13 +40,7 @@ class RunPoints:
 
 @dataclass(frozen=True)
 class SheetPoints:
-    """Every failing run of one architecture, optimizer and seed.
-
-    Attributes
-    ----------
-    runs, points
-        As :func:`failbench.reporting.run_curves.sheet_runs` and ``sheet_curves`` return them.
-    """
+    """Every failing run of one architecture, optimizer and seed."""
 
     runs: pl.DataFrame
     points: pl.DataFrame
@@ -68,13 +52,7 @@ class SheetPoints:
 
 
 def run_points(telemetry: Telemetry, scenarios: Sequence[Scenario], run_id: str) -> RunPoints:
-    """The curves of the run that the settings name.
-
-    Raises
-    ------
-    BadInputError
-        If no failing run of that name was recorded.
-    """
+    """The curves of the run that the settings name."""
     named = pairs(telemetry).filter(pl.col("run_id") == run_id)
     if named.height == 0:
         raise BadInputError(

@@ -44,18 +44,6 @@ def generalization_picture(points: pl.DataFrame, paper: Reported) -> Picture:
     Methods that only the main study has are left out, as they are of the table: there is nothing to
     hold them against. Below a line stand those whose rules were made with the scenarios in view,
     and below another those that are handed the true category.
-
-    Parameters
-    ----------
-    points
-        As :func:`failbench.studies.generalization.results.generalization_table` returns them.
-    paper
-        What the paper prints, which stands beside the main study.
-
-    Raises
-    ------
-    BadInputError
-        If a method has no label, or the paper's numbers lack a claim about a hybrid.
     """
     drawn = points.filter(
         pl.col("feature_set") == PRIMARY_SET,
@@ -87,9 +75,10 @@ def _finding(drawn: pl.DataFrame) -> str:
     if new is None or known is None:
         return "Accuracy of each method on new and on known scenarios"
     return (
-        "On architectures left out, the best method that was told nothing of the scenarios is "
-        f"right on {percent(new['value'])} % of new scenarios ({label_inside(new['method'])}) and "
-        f"on {percent(known['value'])} % of known ones ({label_inside(known['method'])})"
+        "On architectures left out, the best method that was told nothing of the scenarios names "
+        f"the right category of {percent(new['value'])} % of new scenarios "
+        f"({label_inside(new['method'])}) and of {percent(known['value'])} % of known ones "
+        f"({label_inside(known['method'])})"
     )
 
 

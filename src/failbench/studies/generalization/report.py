@@ -16,23 +16,7 @@ from failbench.studies.generalization.tables import studies_table
 def report(
     predictions: pl.DataFrame, paper: Reported, settings: ScenarioIntervalSettings
 ) -> StudyReport:
-    """Set the studies side by side, by method.
-
-    Parameters
-    ----------
-    predictions
-        Rows of ``predictions.PREDICTION_SCHEMA`` of the four studies.
-    paper
-        The numbers that the paper prints.
-    settings
-        Of the section ``statistics`` of params.yaml.
-
-    Raises
-    ------
-    BadInputError
-        If there is no prediction of one of the studies, a method has no label, or the
-        paper's numbers lack a claim about a hybrid.
-    """
+    """Set the studies side by side, by method."""
     table = generalization_table(predictions, settings)
     points = rounded(table)
     accuracy = table.filter(pl.col("metric") == "accuracy")

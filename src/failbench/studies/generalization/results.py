@@ -39,31 +39,7 @@ KEYS = ("study", "feature_set", "method")
 def generalization_table(
     predictions: pl.DataFrame, settings: ScenarioIntervalSettings
 ) -> pl.DataFrame:
-    """Rates of every method in every study.
-
-    Parameters
-    ----------
-    predictions
-        Rows of ``predictions.PREDICTION_SCHEMA`` of all ``STUDIES``.
-    settings
-        Resamples, confidence, and the seed that all estimates share.
-
-    Returns
-    -------
-    polars.DataFrame
-        A row per ``study``, ``feature_set``, ``method`` and ``metric``, with value, interval,
-        ``n`` scenarios, ``runs`` and ``repeats``. The main study is there once more with the
-        repeats that the pooled study has, for the methods that this has. Scenarios are resampled,
-        then their seeds: the runs of a scenario and seed move together, of whatever architecture.
-        A scenario that an architecture does not have is the mean of those runs that it has.
-        ``gain_of_known_scenarios`` is the accuracy in ``known_scenarios`` less that in
-        ``leave_one_architecture_out``, on the runs of the former, for methods that have both.
-
-    Raises
-    ------
-    BadInputError
-        If there is no prediction of one of the studies.
-    """
+    """Rates of every method in every study."""
     predicted = set(predictions["study"])
     for study in STUDIES:
         if study not in predicted:

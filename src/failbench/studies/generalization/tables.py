@@ -23,16 +23,16 @@ from failbench.reporting.table import Column, Table
 from failbench.studies.generalization.results import GAIN
 
 STUDIES_NOTE = (
-    "Accuracy in percent, and the gain in points, with {interval:g} % intervals by resampling "
-    "scenarios within categories, then their seeds: the runs of a scenario and seed move together. "
-    "Reference architecture: the main study, over all of its repeats and once more over as many as "
-    "the other columns have (repeats, in the order of the columns), with which these compare. All "
-    "architectures: trained and tested on all of them, with several runs per scenario, none of "
-    "which was trained on. Architecture left out: trained on the other architectures alone, their "
-    "successful runs included, and tested on this one. Known scenarios: the tested scenarios were "
-    "trained on in the other architectures, with other seeds than the tested one, because the runs "
-    "of a scenario and seed share their nominal configuration, onset included, in all "
-    "architectures. –: not measured."
+    "Accuracy: percent of runs whose category of cause, one of five, is named right; the gain in "
+    "points, with {interval:g} % intervals by resampling scenarios within categories, then their "
+    "seeds: the runs of a scenario and seed move together. Reference architecture: the main study, "
+    "over all of its repeats and once more over as many as the other columns have (repeats, in the "
+    "order of the columns), with which these compare. All architectures: trained and tested on all "
+    "of them, with several runs per scenario, none of which was trained on. Architecture left out: "
+    "trained on the other architectures alone, their successful runs included, and tested on this "
+    "one. Known scenarios: the tested scenarios were trained on in the other architectures, with "
+    "other seeds than the tested one, because the runs of a scenario and seed share their nominal "
+    "configuration, onset included, in all architectures. –: not measured."
 )
 GAIN_NOTE = (
     "Gain: what knowing the scenario is worth, on the same runs; these fits learn from a quarter "
@@ -119,25 +119,7 @@ COLUMNS: Final = (
 
 
 def studies_table(table: pl.DataFrame, *, confidence: float) -> Table:
-    """Accuracy of every method in every study.
-
-    Parameters
-    ----------
-    table
-        As :func:`failbench.studies.generalization.results.generalization_table` returns it.
-    confidence
-        Of the intervals, as a fraction.
-
-    Returns
-    -------
-    Table
-        A row per method and feature set, but for sets that the main study alone has.
-
-    Raises
-    ------
-    BadInputError
-        If a method has no label.
-    """
+    """Accuracy of every method in every study."""
     rows = [
         table.filter(pl.col("method") == method, pl.col("feature_set") == feature_set)
         for method in in_label_order(table["method"])
@@ -147,7 +129,8 @@ def studies_table(table: pl.DataFrame, *, confidence: float) -> Table:
         "generalization",
         COLUMNS,
         [estimates for estimates in rows if set(estimates["study"]) - {NESTED_CV, SAME_REPEATS}],
-        "What each method is worth on architectures and on scenarios that it has not seen.",
+        "How often each method names the right one of five categories of cause, on architectures "
+        "and on scenarios that it has not seen.",
         (
             STUDIES_NOTE.format(interval=100 * confidence),
             _gain_note(table),

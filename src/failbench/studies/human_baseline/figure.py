@@ -35,24 +35,14 @@ UNFELT: Final[Mapping[str, Any]] = {"color": BLACK, "linewidth": 0.6, "linestyle
 def human_baseline_picture(
     studies: pl.DataFrame, curves: pl.DataFrame, reported: tuple[float, float]
 ) -> Picture:
-    """On the left what studies find, on the right how often people tell a scenario.
-
-    Parameters
-    ----------
-    studies
-        As :func:`failbench.studies.human_baseline.tables.study_points` returns them; those without
-        any difficulty felt are drawn, from which the others hardly differ.
-    curves
-        ``curves`` of :class:`failbench.studies.human_baseline.results.HumanBaseline`.
-    reported
-        The accuracy that the paper prints, and what it prints behind a plus-minus sign.
-    """
+    """On the left what studies find, on the right how often people tell a scenario."""
     return Picture(
         _finding(studies, reported),
-        "On the left, a row per design of a study with simulated people: its mean accuracy, the "
-        "spread between studies and the central 95 %, over the band that the paper reports. On the "
-        "right, the probability that a person of each skill is right, over the share of methods "
-        "that tell the scenario; dots are the scenarios, dotted lines people who find all alike.",
+        "A simulation from the skills that the original assumes; nobody was asked. On the left, a "
+        "row per design of a study: its mean accuracy, the spread between studies and the central "
+        "95 %, over the band that the original reports. On the right, the assumed probability that "
+        "a person of each skill is right, over the share of methods that tell the scenario; dots "
+        "are the scenarios, dotted lines people who find all alike.",
         FULL_WIDTH,
         HEIGHT,
         partial(_draw, studies, curves, reported),
@@ -65,9 +55,9 @@ def _finding(studies: pl.DataFrame, reported: tuple[float, float]) -> str:
     alike = studies.filter(pl.col("coupling") == pl.col("coupling").min())
     nearest = alike.sort((pl.col("deviation") - deviation).abs(), "design").row(0, named=True)
     return (
-        f"Simulated people are right on {percent(alike['accuracy'].to_numpy().mean())} % on the "
-        f"mean (reported: {percent(mean)} %); the reported spread of {100 * deviation:g} points is "
-        f"nearest to that between {READINGS[nearest['design']].format(n=nearest['n'])} "
+        f"Simulated, from assumed skills: {percent(alike['accuracy'].to_numpy().mean())} % right "
+        f"on the mean (reported: {percent(mean)} %); the reported spread of {100 * deviation:g} "
+        f"points is nearest to that between {READINGS[nearest['design']].format(n=nearest['n'])} "
         f"({percent(nearest['deviation'])} points)"
     )
 
@@ -118,7 +108,7 @@ def _draw_studies(axes: Axes, studies: pl.DataFrame, reported: tuple[float, floa
     axes.set_xlim(LEFT, 100)
     axes.tick_params(axis="y", length=0)
     axes.set_xlabel("accuracy of a simulated study, percent:\nmean, ± sd (thick), 95 % (thin)")
-    axes.set_title("what studies of people find")
+    axes.set_title("simulated studies")
 
 
 def _draw_skills(axes: Axes, curves: pl.DataFrame) -> None:
@@ -140,5 +130,5 @@ def _draw_skills(axes: Axes, curves: pl.DataFrame) -> None:
     axes.set_ylim(0, 101)
     n = curves.filter(coupling=strongest, level=levels[0]).height
     axes.set_xlabel(f"percent of methods that\ntell the scenario (n = {n})")
-    axes.set_ylabel("a person is right, percent")
-    axes.set_title("who is right on what")
+    axes.set_ylabel("simulated person right, percent")
+    axes.set_title("assumed skills")

@@ -18,15 +18,7 @@ BOUND = 60.0
 
 @dataclass(frozen=True)
 class Population:
-    """People of several levels before the same scenarios.
-
-    Attributes
-    ----------
-    shares
-        ``[n_levels]``: how many people are of a level.
-    right
-        ``[n_levels, n_scenarios]``: how often one of them is right.
-    """
+    """People of several levels before the same scenarios."""
 
     shares: Array
     right: Array
@@ -48,13 +40,6 @@ def difficulties(ease: Array, cells: int) -> Array:
     The empirical logit of Haldane (1956, "The estimation and significance of the logarithm of a
     ratio of frequencies"), half an answer being added to both sides, which keeps scenarios finite
     that everybody or nobody tells.
-
-    Parameters
-    ----------
-    ease
-        Shares of right answers.
-    cells
-        How many shares of methods and architectures each of them is the mean of.
     """
     return np.asarray(-logit((ease * cells + 0.5) / (cells + 1)), dtype=np.float64)
 
@@ -66,16 +51,6 @@ def population(levels: Mapping[str, SkillLevel], difficulty: Array, coupling: fl
     the logit of being right is the ability of the level less the difficulty of the scenario. The
     ability is what makes the mean over the scenarios the accuracy of the level, so that whatever
     the coupling, the population is as good as the paper says.
-
-    Parameters
-    ----------
-    levels
-        Skill levels.
-    difficulty
-        ``[n_scenarios]``, in logits.
-    coupling
-        How much of the difficulty people feel: at 0 all scenarios are alike to them, at 1 what is
-        hard for the methods is as hard for people.
     """
     felt = coupling * difficulty
     return Population(

@@ -23,21 +23,7 @@ def report(
     paper: Reported,
     settings: HumanBaselineSettings,
 ) -> StudyReport:
-    """Simulate studies of people, and hold them against what the paper prints.
-
-    Parameters
-    ----------
-    levels, scenarios, shares, hybrid, settings
-        As :func:`failbench.studies.human_baseline.results.human_baseline` takes them.
-    paper
-        The numbers that the paper prints.
-
-    Raises
-    ------
-    BadInputError
-        If a scenario has no measured difficulty, the hybrid hands nothing to people, or ``paper``
-        lacks a claim about people.
-    """
+    """Simulate studies of people, and hold them against what the paper prints."""
     accuracy = reported_number(paper, "human_accuracy")
     deviation = reported_number(paper, "human_sd")
     baseline = human_baseline(levels, scenarios, shares, hybrid, settings, accuracy)

@@ -43,21 +43,7 @@ SHARE_SCHEMA = pl.Schema({"view": pl.String(), "name": pl.String()})
 
 @dataclass(frozen=True)
 class SimulatedStudies:
-    """What studies of one design find, at one coupling.
-
-    Attributes
-    ----------
-    coupling, design
-        How much of the difficulty people feel, and who answers what.
-    accuracy
-        Mean over the studies, and the range that the central ones of them stay in.
-    deviation
-        Standard deviation between the studies, with the error of the simulation.
-    formula
-        The same standard deviation without simulation.
-    reaching
-        Share of the studies that are at least as accurate as the paper's figure.
-    """
+    """What studies of one design find, at one coupling."""
 
     coupling: float
     design: Design
@@ -69,22 +55,7 @@ class SimulatedStudies:
 
 @dataclass(frozen=True)
 class HumanBaseline:
-    """The simulation of people.
-
-    Attributes
-    ----------
-    mean, plain_mean
-        Accuracy of the population, and the mean of its levels as if all had as many people.
-    skill_deviation
-        Standard deviation of skill between people.
-    studies
-        By coupling, then design.
-    groups
-        Accuracy of people by coupling and group of scenarios (``GROUPS``).
-    curves
-        ``coupling``, ``level``, ``category``, ``scenario``, ``ease`` and ``right``: how often
-        people of a level are right on a scenario.
-    """
+    """The simulation of people."""
 
     mean: float
     plain_mean: float
@@ -102,28 +73,7 @@ def human_baseline(
     settings: HumanBaselineSettings,
     reported: float,
 ) -> HumanBaseline:
-    """Simulate studies of people, who tell all scenarios alike or feel how hard they are.
-
-    Parameters
-    ----------
-    levels
-        Skill levels of the population.
-    scenarios, shares
-        Measured difficulty, as the study of it saves it: ``scenario``, ``measured`` and ``ease``
-        of each scenario, and ``view`` and ``name`` of the methods and architectures that its ease
-        is the mean over.
-    hybrid
-        Predictions of the hybrid that hands runs to people, with ``route``.
-    settings
-        Studies, couplings, sizes, and how intervals are made.
-    reported
-        The accuracy that the paper prints.
-
-    Raises
-    ------
-    BadInputError
-        If a scenario has no measured difficulty, or the hybrid hands nothing to people.
-    """
+    """Simulate studies of people, who tell all scenarios alike or feel how hard they are."""
     handed = hybrid.filter(pl.col("feature_set") == settings.feature_set)
     table = _scenarios(scenarios, handed)
     cells = int(shares.group_by("view").agg(pl.col("name").n_unique())["name"].product())

@@ -55,8 +55,7 @@ READINGS_NOTE = (
     "Reported: {reported} ± {spread} (Table 1; Section 4.5). The mixture does not give {reported} "
     "but {mean}; the plain mean of the three levels, as if all had as many people, is {plain}. "
     "Among the spreads with no difficulty felt, {spread} is nearest to that between "
-    "{nearest} ({nearest_value}). It is too small for a spread between people: their "
-    "skills alone have {skill}."
+    "{nearest} ({nearest_value}); skills alone, between people, have {skill}."
 )
 GROUPS_NOTE = (
     "Simulation: nobody was asked. Percent right of people drawn from the paper's mixture, with "
@@ -70,18 +69,7 @@ GROUPS_NOTE = (
 
 @dataclass(frozen=True)
 class StudyRow:
-    """A row of the table of studies.
-
-    Attributes
-    ----------
-    label
-        Who answers what, or that it is reported.
-    accuracy, deviation
-        Mean over the studies, and the standard deviation between them without simulation; or what
-        the paper prints.
-    studies
-        The simulation; None in the row of the paper.
-    """
+    """A row of the table of studies."""
 
     label: str
     accuracy: float
@@ -123,35 +111,12 @@ class GroupRow:
 def human_tables(
     baseline: HumanBaseline, settings: HumanBaselineSettings, paper: Reported
 ) -> tuple[Table, Table]:
-    """What simulated studies find, and how well people do where it is hard.
-
-    Parameters
-    ----------
-    baseline
-        The simulation.
-    settings
-        Its settings.
-    paper
-        The numbers that the paper prints.
-
-    Raises
-    ------
-    BadInputError
-        If ``paper`` lacks a claim about people.
-    """
+    """What simulated studies find, and how well people do where it is hard."""
     return _studies_table(baseline, settings, paper), _groups_table(baseline, settings, paper)
 
 
 def study_points(baseline: HumanBaseline) -> pl.DataFrame:
-    """What simulated studies find, a row per coupling and design, for the figure.
-
-    Returns
-    -------
-    polars.DataFrame
-        ``coupling``, ``design``, ``n`` (scenarios of a study), ``accuracy``, ``low`` and ``high``
-        (the central range), ``deviation``, ``formula`` (the deviation without simulation) and
-        ``reaching`` (share of studies that are at least as accurate as the paper's figure).
-    """
+    """What simulated studies find, a row per coupling and design, for the figure."""
     return pl.DataFrame(
         [
             {

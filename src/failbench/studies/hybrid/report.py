@@ -27,32 +27,18 @@ def report(
     settings: RoutingSettings,
     intervals: ScenarioIntervalSettings,
 ) -> StudyReport:
-    """Say what each route is worth, beside the paper, and search for the cheapest thresholds.
-
-    Parameters
-    ----------
-    hybrids, rules, members, thresholds, costs, settings, intervals
-        As :func:`failbench.studies.hybrid.results.study_hybrids` takes them.
-    paper
-        The numbers that the paper prints.
-
-    Raises
-    ------
-    BadInputError
-        If a member lacks a run, or ``paper`` a claim about a hybrid.
-    """
+    """Say what each route is worth, beside the paper, and search for the cheapest thresholds."""
     study = study_hybrids(hybrids, rules, members, thresholds, costs, settings, intervals)
-    grid = rounded(study.grid)
     confidence = intervals.confidence
     estimate = ("metric", "value", "ci_low", "ci_high", "n")
     return StudyReport(
         metrics=hybrid_metrics(study),
-        points={"hybrid": grid},
+        points={"hybrid": rounded(study.routes)},
         tables=(
             routes_table(study.routes, paper, costs, confidence=confidence),
             thresholds_table(study.thresholds, thresholds, settings.halves, confidence=confidence),
         ),
-        figures={"hybrid": hybrids_picture(study.routes, grid, paper, thresholds, costs.human)},
+        figures={"hybrid": hybrids_picture(study.routes, paper)},
         summary=(
             Summary.of(study.routes, "hybrid", "route", *estimate),
             Summary.of(study.thresholds, "human_cost", "wrong_answer_cost", *estimate),

@@ -20,13 +20,7 @@ ARITHMETIC_NOTE = (
 
 
 def reported_routes(paper: Reported) -> dict[str, tuple[dict[Route, float], dict[Route, float]]]:
-    """Shares and precisions of the routes that the paper gives, by hybrid.
-
-    Raises
-    ------
-    BadInputError
-        If ``paper`` lacks one of these claims.
-    """
+    """Shares and precisions of the routes that the paper gives, by hybrid."""
     shares = _series(paper, "hybrid_shares", len(ROUTES))
     parts = _series(paper, "hybrid_parts", 4)
     return {

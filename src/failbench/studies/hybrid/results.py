@@ -11,9 +11,9 @@ import numpy as np
 import polars as pl
 from pydantic import Field
 
-from failbench.arrays import Array
 from failbench.methods.hybrid import HybridSettings
 from failbench.records import Record
+from failbench.reporting.labels import made_in_view
 from failbench.statistics.bootstrap import Interval
 from failbench.statistics.costs import UnitCosts, cost_metrics
 from failbench.statistics.estimates import estimate_rows, nest
@@ -21,7 +21,7 @@ from failbench.statistics.intervals import ScenarioIntervalSettings, scenario_in
 from failbench.statistics.metrics import OVERALL, ValueMetric
 from failbench.statistics.scenario_values import ScenarioValues, over_scenarios, over_those, right
 from failbench.statistics.scores import ScenarioAnswers, scenario_answers
-from failbench.studies.hybrid.routing import ROUTES, WRONG, RoutedGrid, routed_grid
+from failbench.studies.hybrid.routing import ROUTES, RoutedGrid, routed_grid
 from failbench.studies.hybrid.threshold_choice import (
     cheapest_in_resamples,
     cost_at,
@@ -48,27 +48,10 @@ class RoutingSettings(Record):
 
 @dataclass(frozen=True)
 class HybridStudy:
-    """What is known of the hybrids.
-
-    Attributes
-    ----------
-    routes
-        Keyed by (``hybrid``, ``route``, ``metric``), rows as
-        :func:`failbench.statistics.estimates.estimate_rows` makes them: share and precision of each
-        route, under the route ``all`` the accuracy and the cost, and the conditions to read of the
-        answers that show any.
-    thresholds
-        The same keyed by (``human_cost``, ``wrong_answer_cost``, ``metric``): what is paid at these
-        prices, which pair of thresholds is cheapest, and how sure that is.
-    grid
-        Keyed by (``human_cost``, ``wrong_answer_cost``, ``classifier_from``, ``rules_from``): the
-        ``cost`` of a diagnosis, its ``accuracy``, the share of each route, and ``best``, the share
-        of resamples in which no other pair costs less.
-    """
+    """What is known of the hybrids."""
 
     routes: pl.DataFrame
     thresholds: pl.DataFrame
-    grid: pl.DataFrame
 
 
 def prices_key(human: float, wrong: float) -> str:
@@ -104,28 +87,20 @@ def study_hybrids(
     The cheapest pair on these scenarios looks cheaper than it is: it was chosen on them. How much,
     halves say, drawn at random within categories: the pair that one half chooses is paid for on the
     other. Of pairs that cost the same the most cautious is taken.
-
-    Parameters
-    ----------
-    hybrids
-        Predictions of hybrids by name, with routes; rows of ``predictions.PREDICTION_SCHEMA``.
-    rules, members
-        Predictions that the three-way hybrid is made of.
-    thresholds
-        Those of the main study; ``rules_from`` not below the tau of the rules, or the rules would
-        name more on the grid than they did.
-    costs
-        What answers cost; the human's is varied.
-    settings
-        Feature set, step of the thresholds, prices and halves.
-    intervals
-        Resamples, confidence and seed.
     """
     on_features = pl.col("feature_set") == settings.feature_set
+    # what takes precedence over the invariant that decides must be checked too: nobody counts it
+    conditions = {
+        hybrid: None if made_in_view(hybrid) else pl.col("conditions") for hybrid in hybrids
+    }
     routes = pl.concat(
         estimate_rows(estimates, hybrid=hybrid, route=route)
         for hybrid, predictions in hybrids.items()
-        for route, estimates in _as_measured(predictions.filter(on_features), costs, intervals)
+        for route, estimates in _as_measured(
+            predictions.filter(on_features).with_columns(conditions=conditions[hybrid]),
+            costs,
+            intervals,
+        )
     )
     rules = rules.filter(on_features)
     grid = routed_grid(
@@ -135,8 +110,9 @@ def study_hybrids(
         (thresholds.classifier_from, thresholds.rules_from),
     )
     measured = grid.position(thresholds.classifier_from, thresholds.rules_from)
-    estimates, points = _search(grid, scenario_answers(rules), measured, costs, settings, intervals)
-    return HybridStudy(routes, estimates, points)
+    return HybridStudy(
+        routes, _search(grid, scenario_answers(rules), measured, costs, settings, intervals)
+    )
 
 
 def _search(
@@ -146,8 +122,8 @@ def _search(
     costs: UnitCosts,
     settings: RoutingSettings,
     intervals: ScenarioIntervalSettings,
-) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Estimates at every pair of prices, and the costs of the grid; see :class:`HybridStudy`.
+) -> pl.DataFrame:
+    """Estimates at every pair of prices; see :class:`HybridStudy`.
 
     ``measured`` is the position of the thresholds of the main study.
     """
@@ -155,7 +131,7 @@ def _search(
     person_alone = grid.position(1.0, 1.0)
     resampled = cheapest_in_resamples(grid, costs, prices, intervals)
     halved = costs_of_halves(grid, costs, prices, measured, settings.halves, intervals.seed)
-    rows, points = [], []
+    rows = []
     for (human, wrong), cheapest, halves in zip(prices, resampled, halved, strict=True):
         cost = cost_at(grid.shares(), costs, human, wrong)
         best = int(cost.round(12).argmin())
@@ -166,8 +142,7 @@ def _search(
             **optimism(halves, sum(grid.sizes), intervals.confidence),
         }
         rows.append(estimate_rows(estimates, human_cost=human, wrong_answer_cost=wrong))
-        points.append(_points(grid, human, wrong, cost, cheapest))
-    return pl.concat(rows), pl.concat(points)
+    return pl.concat(rows)
 
 
 def _as_measured(
@@ -247,24 +222,3 @@ def _costs_of(
         cost = cost_at(outcomes[:, :, position, None], costs, human, wrong)[:, 0]
         values[category] = np.stack([cost, np.ones(len(cost))], axis=-1)
     return ScenarioValues(values, grid.outcomes.seeds)
-
-
-def _points(
-    grid: RoutedGrid, human: float, wrong: float, cost: Array, resampled: Array
-) -> pl.DataFrame:
-    shares = grid.shares()
-    chosen = np.bincount(resampled, minlength=len(cost)) / len(resampled)
-    return pl.DataFrame(
-        {
-            "human_cost": np.full(len(cost), human),
-            "wrong_answer_cost": np.full(len(cost), wrong),
-            "classifier_from": grid.classifier_from,
-            "rules_from": grid.rules_from,
-            "cost": cost,
-            "accuracy": 1 - shares[WRONG],
-            **{
-                f"share_{route}": share for route, share in zip(ROUTES, shares[:WRONG], strict=True)
-            },
-            "best": chosen,
-        }
-    )

@@ -29,18 +29,7 @@ WRONG = len(ROUTES)
 
 @dataclass(frozen=True)
 class RoutedGrid:
-    """Who answers, and who is wrong, at every pair of thresholds.
-
-    Attributes
-    ----------
-    classifier_from, rules_from
-        The pairs, ``[n_pairs]``; the first is never above the second. The most cautious come first:
-        those with the highest ``rules_from``, then with the highest ``classifier_from``. No run has
-        a confidence of one, so that a person answers all of them where both are one.
-    outcomes
-        Of each scenario and seed the shares that the rules, the classifier and a person answer, and
-        that get a wrong answer, means over runs and repeats: ``[n_rows, 4, n_pairs]`` by category.
-    """
+    """Who answers, and who is wrong, at every pair of thresholds."""
 
     classifier_from: Array
     rules_from: Array
@@ -52,13 +41,7 @@ class RoutedGrid:
         return tuple(len(rows) for rows in self.outcomes.seeds)
 
     def position(self, classifier_from: float, rules_from: float) -> int:
-        """Position of a pair.
-
-        Raises
-        ------
-        ValueError
-            If the grid does not have it.
-        """
+        """Position of a pair."""
         near = np.isclose(self.classifier_from, classifier_from) & np.isclose(
             self.rules_from, rules_from
         )
@@ -67,13 +50,7 @@ class RoutedGrid:
         return int(np.flatnonzero(near)[0])
 
     def shares(self, weights: Weights | None = None) -> Array:
-        """Shares of the routes and of wrong answers, ``[..., 4, n_pairs]``.
-
-        Parameters
-        ----------
-        weights
-            How much each scenario and seed counts, by category, ``[..., n_rows]``.
-        """
+        """Shares of the routes and of wrong answers, ``[..., 4, n_pairs]``."""
         sums = self.outcomes.sums(weights)
         counted = once(self.outcomes.seeds) if weights is None else weights
         whole = sum(rows.sum(axis=-1) for rows in counted)
@@ -85,15 +62,6 @@ def price(shares: Array, costs: UnitCosts, wrong: float) -> Array:
 
     With nothing for wrong answers it is the paper's C_total (section 9.1), extended by the
     classifier; what is wrong then costs nothing, and nobody is worth asking.
-
-    Parameters
-    ----------
-    shares
-        As :meth:`RoutedGrid.shares` returns them.
-    costs
-        What an answer costs, by route.
-    wrong
-        What a wrong answer costs besides, whoever gave it.
     """
     by_route = costs.by_route()
     units = np.array([*(by_route[route] for route in ROUTES), wrong])
@@ -101,15 +69,7 @@ def price(shares: Array, costs: UnitCosts, wrong: float) -> Array:
 
 
 def pairs_of_thresholds(step: float, further: Sequence[float] = ()) -> tuple[Array, Array]:
-    """Every pair of multiples of a step from 0 to 1, the first not above the second.
-
-    Parameters
-    ----------
-    step
-        Distance between thresholds; a whole number of steps makes one.
-    further
-        Thresholds between the steps.
-    """
+    """Every pair of multiples of a step from 0 to 1, the first not above the second."""
     steps = np.arange(round(1 / step) + 1) * step
     levels = np.unique(np.round([*steps, *further], 6))[::-1]
     pairs = [(low, high) for high in levels for low in levels if low <= high]
@@ -127,20 +87,6 @@ def routed_grid(
 
     The tau of the rules gives way to ``rules_from``: they name a category at any confidence above
     it. At or above tau that is the hybrid of the main study.
-
-    Parameters
-    ----------
-    rules
-        Rows of ``predictions.PREDICTION_SCHEMA`` of the rules, on one feature set.
-    members
-        The same of those that the rules hand on to, by route: the classifier and the human.
-    step, further
-        Thresholds, as :func:`pairs_of_thresholds` takes them.
-
-    Raises
-    ------
-    BadInputError
-        If a member lacks a run.
     """
     classifier_from, rules_from = pairs_of_thresholds(step, further)
     table = at_threshold(rules, ROUNDING).select(

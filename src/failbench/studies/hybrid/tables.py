@@ -45,7 +45,8 @@ CONDITIONS_NOTE = (
 )
 MONITOR_NOTE = (
     "Hybrid, monitor: the first invariant that broke answers, and the random forest where none "
-    "did; nobody has reported it."
+    "did; the original has no such hybrid. Its conditions are not counted (–): that an invariant "
+    "broke first also takes that none with precedence over it broke."
 )
 THRESHOLDS_NOTE = (
     "Cost of a diagnosis in units of the assumed costs, with {interval:g} % intervals by "
@@ -66,17 +67,7 @@ Estimates = Mapping[str, Estimate]
 
 @dataclass(frozen=True)
 class RouteRow:
-    """A row of the table of routes: a route of a hybrid, or all of them.
-
-    Attributes
-    ----------
-    hybrid, route
-        Their names.
-    reported_share, reported_precision
-        As the paper has them, where it does.
-    share, precision, cost, n
-        As measured: cells, of which the share of all routes is no estimate.
-    """
+    """A row of the table of routes: a route of a hybrid, or all of them."""
 
     hybrid: str
     route: str
@@ -141,24 +132,7 @@ THRESHOLD_COLUMNS = (
 def routes_table(
     routes: pl.DataFrame, paper: Reported, costs: UnitCosts, *, confidence: float
 ) -> Table:
-    """Share, precision and cost of each route of every hybrid, reported beside measured.
-
-    Parameters
-    ----------
-    routes
-        As :class:`failbench.studies.hybrid.results.HybridStudy` holds them.
-    paper
-        The numbers that the paper prints.
-    costs
-        What answers cost.
-    confidence
-        Of the measured intervals, as a fraction.
-
-    Raises
-    ------
-    BadInputError
-        If ``paper`` lacks a claim about a hybrid.
-    """
+    """Share, precision and cost of each route of every hybrid, reported beside measured."""
     measured = nest(routes, "hybrid", "route", "metric")
     ordered = {hybrid: measured[hybrid] for hybrid in HYBRIDS} | measured
     return Table.of(
@@ -216,19 +190,7 @@ def _rows(
 def thresholds_table(
     estimates: pl.DataFrame, thresholds: HybridSettings, halves: int, *, confidence: float
 ) -> Table:
-    """The cheapest thresholds at every pair of prices, how sure they are, and what they save.
-
-    Parameters
-    ----------
-    estimates
-        The thresholds that :class:`failbench.studies.hybrid.results.HybridStudy` holds.
-    thresholds
-        Those of the main study.
-    halves
-        How many random halves were drawn.
-    confidence
-        Of the intervals, as a fraction.
-    """
+    """The cheapest thresholds at every pair of prices, how sure they are, and what they save."""
     by_price = estimates.group_by("human_cost", "wrong_answer_cost", maintain_order=True)
     return Table.of(
         "hybrid_thresholds",

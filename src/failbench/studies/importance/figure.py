@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import Final, Literal
+from typing import Final
 
 import numpy as np
 import polars as pl
@@ -14,12 +14,12 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import EngFormatter, MaxNLocator, SymmetricalLogLocator
 
 from failbench.arrays import Array
-from failbench.features.catalogue import FEATURES
+from failbench.features.catalogue import FEATURES, PRIMARY_SET
 from failbench.methods.reduced_tree import ERROR_TEXT_SIGNAL
 from failbench.methods.signal_groups import SIGNAL_GROUPS
-from failbench.reporting.cells import percent, two_decimals, words
+from failbench.reporting.cells import ABSENT, percent, two_decimals, words
 from failbench.reporting.dot_plot import dot_plot
-from failbench.reporting.labels import GROUP_LABELS, METHOD_LABELS
+from failbench.reporting.labels import GROUP_LABELS
 from failbench.reporting.method_styles import METHOD_STYLES
 from failbench.reporting.picture import Picture, legend_outside
 from failbench.reporting.reported import Reported
@@ -30,14 +30,13 @@ from failbench.reporting.style import (
     FULL_WIDTH,
     HALF_SIZE,
     LEAST_TEXT,
-    MARK_SIZE,
     REPORTED,
     THICK,
     THIN,
     Mark,
 )
 from failbench.studies.importance.measure import TABLE_SIX
-from failbench.studies.importance.tables import REPORTED_GROUPS
+from failbench.studies.importance.tables import REPORTED_GROUPS, SET_LABELS
 from failbench.vocabulary import CATEGORIES
 
 ROW_HEIGHT: Final = 0.17
@@ -54,96 +53,95 @@ UNITS: Final = {feature.name: "" if feature.unit == "1" else feature.unit for fe
 
 METHODS: Final = ("random_forest", "ebm")
 
-SHARES: Final[dict[tuple[str, str], tuple[str, Literal["full", "left"]]]] = {
-    **{(method, "share"): (f"{METHOD_LABELS[method]}, drops", "full") for method in METHODS},
-    ("random_forest", "own"): (f"{METHOD_LABELS['random_forest']}, impurity", "left"),
-    ("ebm", "own"): (f"{METHOD_LABELS['ebm']}, terms", "left"),
+SHARES: Final = {
+    (TABLE_SIX, "random_forest"): METHOD_STYLES["random_forest"],
+    (TABLE_SIX, "ebm"): METHOD_STYLES["ebm"],
+    (PRIMARY_SET, "random_forest"): replace(
+        METHOD_STYLES["random_forest"], fill="left", size=HALF_SIZE
+    ),
 }
-"""Shares of a group: label and fill; what a method says of itself is half filled."""
+"""Whose shares of groups are drawn, by feature set and method."""
 
 
 def importance_picture(table: pl.DataFrame, paper: Reported) -> Picture:
-    """Shares of the groups beside the paper's, and the drop in accuracy by feature.
-
-    Parameters
-    ----------
-    table
-        As :func:`failbench.studies.importance.results.importance_table` returns it. Single
-        keywords are not drawn: they count as one row.
-    paper
-        The paper's numbers.
-    """
+    """Shares of the groups beside the paper's, and the drop in accuracy by feature."""
     drawn = table.filter(pl.col("feature_set") == TABLE_SIX)
     return Picture(
-        _finding(drawn, paper),
-        "On the left the share of importance of each group of signals, for the random forest and "
-        "EBM, by drops in accuracy and by what each method says of itself; vertical ticks are the "
-        "shares that the paper reports. On the right the drop in accuracy with its interval when "
-        "the values of a feature are replaced.",
+        _finding(table, paper),
+        "On the left the share of each group of signals in the sum of the drops in accuracy when "
+        "groups are replaced: on the features of the original's Table 6, which have the error text "
+        f"({SET_LABELS[TABLE_SIX]}), for the random forest and EBM, and on the "
+        f"{SET_LABELS[PRIMARY_SET]} alone for the forest; vertical ticks are the shares that the "
+        f"original reports. On the right, on {SET_LABELS[TABLE_SIX]}, the drop in accuracy with "
+        "its interval when the values of a feature are replaced, all keywords of the error text "
+        "together.",
         FULL_WIDTH,
         0.85 + ROW_HEIGHT * len(_feature_rows(drawn)),
-        partial(_draw, drawn, paper),
+        partial(_draw, table, paper),
     )
 
 
-def _finding(drawn: pl.DataFrame, paper: Reported) -> str:
-    """The group that the forest rests on most, and that of the paper."""
-    shares = drawn.filter(
+def _finding(table: pl.DataFrame, paper: Reported) -> str:
+    """The forest's leading groups beside the reported, and the leading one without error text."""
+    ranked = {
+        feature_set: _ranked(table.filter(feature_set=feature_set))
+        for feature_set in (TABLE_SIX, PRIMARY_SET)
+    }
+    if not all(ranked.values()):
+        return "What groups of signals are worth to two classifiers"
+    names = [name for name, _ in ranked[TABLE_SIX]]
+    last = names.index(ERROR_TEXT_SIGNAL) + 1 if ERROR_TEXT_SIGNAL in names else 1
+    rows = paper.tables.importance.rows
+    said = []
+    for name, share in ranked[TABLE_SIX][:last]:
+        row = rows.get(REPORTED_GROUPS.get(name, name))
+        reported = ABSENT if row is None or row.share is None else percent(row.share)
+        said.append(f"{GROUP_LABELS[name]} ({percent(share)}, reported {reported})")
+    first, share = ranked[PRIMARY_SET][0]
+    return (
+        f"On {SET_LABELS[TABLE_SIX]} features the forest rests, in percent of its drops, on "
+        f"{', '.join(said)}; on {SET_LABELS[PRIMARY_SET]} alone {GROUP_LABELS[first]} leads "
+        f"({percent(share)})"
+    )
+
+
+def _ranked(table: pl.DataFrame) -> list[tuple[str, float]]:
+    """The forest's groups with a share, the largest first."""
+    groups = table.filter(
         pl.col("kind") == "group", pl.col("method") == "random_forest", pl.col("share") > 0
     ).sort("share", "name", descending=[True, False])
-    reported = {
-        name: row.share
-        for name, row in paper.tables.importance.rows.items()
-        if row.share is not None
-    }
-    if shares.is_empty() or not reported:
-        return "What groups of signals are worth to two classifiers"
-    first = shares.row(0, named=True)
-    most = max(reported, key=lambda name: (reported[name], name))
-    ours = f"{GROUP_LABELS[first['name']]} ({percent(first['share'])} % of its drops)"
-    if REPORTED_GROUPS.get(first["name"], first["name"]) == most:
-        theirs = f"the paper's does, {percent(reported[most])} %"
-        return f"The random forest rests most on {ours}, as {theirs}"
-    theirs = f"{words(most)} ({percent(reported[most])} %)"
-    return f"The random forest rests most on {ours}, the paper's on {theirs}"
+    return groups.select("name", "share").rows()
 
 
-def _draw(drawn: pl.DataFrame, paper: Reported, figure: Figure) -> None:
+def _draw(table: pl.DataFrame, paper: Reported, figure: Figure) -> None:
     left, right = figure.subplots(1, 2, width_ratios=(1, 1.15))
-    _shares(left, drawn.filter(pl.col("kind") == "group"), paper)
+    drawn = table.filter(pl.col("feature_set") == TABLE_SIX)
+    _shares(left, table.filter(pl.col("kind") == "group"), paper)
     _drops(right, drawn, _feature_rows(drawn))
     handles = [mark.handle for mark in (*_share_marks().values(), REPORTED)]
-    legend_outside(figure, handles, columns=3)
+    legend_outside(figure, handles, columns=2)
 
 
 def _share_marks() -> dict[str, Mark]:
     return {
-        f"{method}/{column}": replace(
-            METHOD_STYLES[method],
-            label=label,
-            fill=fill,
-            size=HALF_SIZE if fill == "left" else MARK_SIZE,
-        )
-        for (method, column), (label, fill) in SHARES.items()
+        f"{feature_set}/{method}": replace(mark, label=f"{mark.label}, {SET_LABELS[feature_set]}")
+        for (feature_set, method), mark in SHARES.items()
     }
 
 
 def _shares(axes: Axes, groups: pl.DataFrame, paper: Reported) -> None:
     names = [name for name in SIGNAL_GROUPS if name in set(groups["name"])]
-    points = pl.concat(
-        groups.filter(pl.col(column).is_not_null()).select(
-            row="name",
-            mark=pl.concat_str("method", pl.lit(column), separator="/"),
-            value=column,
-            ci_low=pl.lit(None, dtype=pl.Float64),
-            ci_high=pl.lit(None, dtype=pl.Float64),
-        )
-        for column in ("share", "own")
+    points = groups.select(
+        row="name",
+        mark=pl.concat_str("feature_set", "method", separator="/"),
+        value="share",
+        ci_low=pl.lit(None, dtype=pl.Float64),
+        ci_high=pl.lit(None, dtype=pl.Float64),
     )
     dot_plot(axes, points, {name: GROUP_LABELS[name] for name in names}, _share_marks())
     _mark_reported(axes, names, paper)
     axes.set_xlim(left=-2)
-    axes.set_xlabel("share of importance, percent")
+    axes.set_xlabel("share of the drops, percent")
     axes.set_title("by group of signals")
 
 
@@ -190,19 +188,14 @@ def _drops(axes: Axes, drawn: pl.DataFrame, rows: list[tuple[str, str]]) -> None
 
 
 def shapes_picture(shapes: pl.DataFrame) -> Picture:
-    """What the leading terms of the boosting machine add to the score of each category.
-
-    Parameters
-    ----------
-    shapes
-        Rows of ``shapes.SHAPE_SCHEMA``.
-    """
+    """What the leading terms of the boosting machine add to the score of each category."""
     panels = shapes.partition_by("rank", maintain_order=True)
     first = panels[0].row(0, named=True)
     lines = -(-len(panels) // COLUMNS)
     return Picture(
         f"{words(first['feature']).capitalize()} moves the scores of EBM most, by "
-        f"{two_decimals(first['contribution'])} logits on the mean over {first['runs']} runs",
+        f"{two_decimals(first['contribution'])} logits on the mean over {first['runs']} runs "
+        f"(features: {SET_LABELS[PRIMARY_SET]})",
         f"{len(panels)} panels, one per leading feature: what the explainable boosting machine "
         "adds to the score of each category, as a step line over the values of the feature. "
         "Categories differ in colour and in line. In brackets the mean absolute contribution.",

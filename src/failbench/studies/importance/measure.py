@@ -109,17 +109,7 @@ class ImportanceDesign(Record):
 
 @dataclass(frozen=True)
 class Importances:
-    """What was measured on held-out runs and read off the fits.
-
-    Attributes
-    ----------
-    predictions
-        Of intact runs: rows of ``predictions.PREDICTION_SCHEMA``.
-    replacements
-        Of runs with a unit replaced: rows of ``REPLACEMENT_SCHEMA``.
-    built_in
-        Rows of ``BUILT_IN_SCHEMA``.
-    """
+    """What was measured on held-out runs and read off the fits."""
 
     predictions: pl.DataFrame
     replacements: pl.DataFrame
@@ -179,30 +169,7 @@ def importances(
     workers: int = 1,
     sets: Mapping[str, tuple[str, ...]] = MappingProxyType(IMPORTANCE_SETS),
 ) -> Importances:
-    """Fit each method in each fold, as the main study does, and replace every unit in its tests.
-
-    Parameters
-    ----------
-    failures
-        Feature table of the failing runs of the study.
-    splits
-        Repeats and folds of the main study; the first ``settings.repeats`` are taken.
-    methods
-        Settings of the methods by name.
-    settings
-        Replacements.
-    seed
-        That of the main study, whose fits are so repeated exactly.
-    workers
-        Processes; results do not depend on it.
-    sets
-        Columns by name of feature set, in all of which the methods are asked.
-
-    Raises
-    ------
-    BadInputError
-        If there are fewer repeats than wanted.
-    """
+    """Fit each method in each fold, as the main study does, and replace every unit in its tests."""
     taken = first_repeats(splits, settings.repeats, "importance.repeats")
     runs = LabelledRuns.from_table(failures)
     tasks = [

@@ -16,15 +16,7 @@ WITH_ERROR_TEXT = "19+keywords"
 
 @dataclass(frozen=True)
 class Removal:
-    """What a forest loses that never had the error text.
-
-    Attributes
-    ----------
-    change
-        Its accuracy less that of the forest with all signals, a fraction.
-    repeats
-        Of the folds.
-    """
+    """What a forest loses that never had the error text."""
 
     change: float
     repeats: int
@@ -35,14 +27,7 @@ ABLATION_SCHEMA = pl.Schema([*PREDICTION_SCHEMA.items(), ("subset", pl.String())
 
 
 def removal(ablation: pl.DataFrame) -> Removal:
-    """What taking the error text away and fitting again costs a forest.
-
-    Parameters
-    ----------
-    ablation
-        Predictions with ``feature_set``, ``subset``, ``repeat``, ``scenario``, ``category`` and
-        ``prediction``, of which those with error text are taken.
-    """
+    """What taking the error text away and fitting again costs a forest."""
     with_text = ablation.filter(pl.col("feature_set") == WITH_ERROR_TEXT)
     right = (pl.col("prediction") == pl.col("category")).cast(pl.Float64).mean()
     accuracies = dict(

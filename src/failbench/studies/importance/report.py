@@ -26,27 +26,7 @@ def report(
     paper: Reported,
     settings: ImportanceSettings,
 ) -> StudyReport:
-    """Drops in accuracy, built-in importances, how far both sources agree, and leading terms.
-
-    Parameters
-    ----------
-    measured
-        Predictions, replacements and built-in importances.
-    shapes
-        Rows of ``shapes.SHAPE_SCHEMA``.
-    ablation
-        Predictions of the forest with and without each group of signals, as the study of ablation
-        saves them.
-    paper
-        The paper's numbers.
-    settings
-        The section ``importance`` of params.yaml.
-
-    Raises
-    ------
-    BadInputError
-        If the paper's numbers lack a claim.
-    """
+    """Drops in accuracy, built-in importances, how far both sources agree, and leading terms."""
     table = importance_table(measured, settings)
     agreement = source_agreement(measured)
     leading = {

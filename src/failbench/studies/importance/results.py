@@ -38,17 +38,7 @@ class ImportanceSettings(ImportanceDesign, BootstrapSettings):
 
 @dataclass(frozen=True)
 class LeadingShare:
-    """Share of a method's built-in importance in its leading features.
-
-    Attributes
-    ----------
-    value, sd
-        Mean and standard deviation over fits.
-    fits
-        How many these are; they share training runs.
-    features
-        How many features lead.
-    """
+    """Share of a method's built-in importance in its leading features."""
 
     value: float
     sd: float
@@ -57,23 +47,7 @@ class LeadingShare:
 
 
 class SourceAgreement(Record):
-    """How much it matters where the values that replace a feature come from.
-
-    Attributes
-    ----------
-    rank_correlation
-        Spearman's, of the drops of single features.
-    ratio
-        Sum of the drops of single features with values of the test fold, over that with values of
-        the training fold; (n_test - 1) / n_test is what runs that keep their values leave of it.
-        None where the latter sum is not positive.
-    largest_difference
-        Between the two drops of one feature or group, as a fraction.
-    tested
-        Runs that a fold tests, on average.
-    n
-        Features.
-    """
+    """How much it matters where the values that replace a feature come from."""
 
     rank_correlation: float
     ratio: float | None
@@ -83,19 +57,7 @@ class SourceAgreement(Record):
 
 
 def importance_table(measured: Importances, settings: ImportanceSettings) -> pl.DataFrame:
-    """Drops and shares per feature set, method and unit: a feature, or a group of features.
-
-    Returns
-    -------
-    polars.DataFrame
-        ``kind`` (feature or group), ``name`` and ``group``. ``value`` is the accuracy on intact
-        runs less that on runs whose unit is replaced, from ``settings.source``, with BCa bounds
-        over ``n`` scenarios (equal to it where all resamples agree). ``share`` is its part in the
-        sum of the positive drops of its kind: of the same feature set and method, null where none
-        is positive. ``own`` is the built-in importance of the method, as a share of all features,
-        with its standard deviation ``own_sd`` over ``fits``, which share training runs: a
-        description and no interval. ``own_raw`` is the same before it was divided.
-    """
+    """Drops and shares per feature set, method and unit: a feature, or a group of features."""
     drops = _drops(_correct(measured, settings.source), settings)
     key = ["feature_set", "method", "kind", "name"]
     positive = pl.col("value").clip(lower_bound=0)
@@ -245,15 +207,7 @@ def _plain_drops(correct: pl.DataFrame) -> pl.DataFrame:
 
 
 def leading_share(built_in: pl.DataFrame, feature_set: str, method: str) -> LeadingShare:
-    """Share of a method's built-in importance in its leading features, fit by fit.
-
-    Parameters
-    ----------
-    built_in
-        Rows of ``measure.BUILT_IN_SCHEMA``.
-    feature_set, method
-        Whose fits are taken.
-    """
+    """Share of a method's built-in importance in its leading features, fit by fit."""
     fits = built_in.filter(pl.col("feature_set") == feature_set, pl.col("method") == method)
     shares = [
         np.sort(fit["value"].to_numpy())[::-1][:LEADING].sum() / fit["value"].sum()

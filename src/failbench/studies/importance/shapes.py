@@ -34,25 +34,7 @@ def leading_shapes(
     seed: int,
     count: int,
 ) -> pl.DataFrame:
-    """Fit the machine to all runs of the study and read off its leading terms.
-
-    Parameters
-    ----------
-    failures
-        Feature table of the failing runs of the study.
-    settings, features, seed
-        Those of the study.
-    count
-        Terms, by their mean absolute contribution.
-
-    Returns
-    -------
-    polars.DataFrame
-        Rows of ``SHAPE_SCHEMA``: ``score`` in logits with its standard deviation ``sd`` over the
-        bags of the machine; the outermost bins end at the smallest and largest value; ``runs`` is
-        the number that the machine was fitted to. What is missing is the median here, so that it
-        has no bin of its own.
-    """
+    """Fit the machine to all runs of the study and read off its leading terms."""
     runs = LabelledRuns.from_table(failures)
     method = ebm(settings, features, seed).fit(runs.frame, runs.labels, groups=runs.groups)
     machine = method.pipeline_["classify"]

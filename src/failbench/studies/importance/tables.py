@@ -70,7 +70,7 @@ REPORTED_NOTE = (
 )
 SOURCES_NOTE = (
     "Values of other runs of the test fold, which has about {tested:.0f}, give drops of single "
-    "features in nearly the same order (Spearman's rank correlation {rank:.2f} for the forest) and "
+    "features whose order has a rank correlation (Spearman) of {rank:.2f} for the forest, and "
     "{ratio} of the sum, of which {kept:.2f} is what runs that keep their own values leave; the "
     "largest difference is {largest} points."
 )
@@ -78,26 +78,16 @@ SOURCES_NOTE = (
 
 REMOVAL_NOTE = (
     "Replacing the error text costs a fitted forest {drop} points of accuracy, and taking it away "
-    "before fitting changes it by {removal} (table ablation_left_out, {repeats} repeats): a forest "
-    "has nothing else where its keywords are wrong, and one that never had them learns the same "
-    "from substitutes, memory above all. A drop says what a fit rests on and not what is lost "
+    "before fitting changes it by {removal} (table ablation_left_out, {repeats} repeats). In a "
+    "forest that never had the error text the drop of {substitute} is the one that grows most "
+    "({without} against {beside} points). A drop says what a fit rests on and not what is lost "
     "without it."
 )
 
 
 @dataclass(frozen=True)
 class ImportanceRow:
-    """A row of a table: what one feature or group is worth to every method.
-
-    Attributes
-    ----------
-    feature_set, name, group
-        Names, not labels; ``group`` is the signal group.
-    reported
-        The paper's share, as text.
-    measured
-        By method, the row of the importance table.
-    """
+    """A row of a table: what one feature or group is worth to every method."""
 
     feature_set: str
     name: str
@@ -119,25 +109,7 @@ def importance_tables(
     paper: Reported,
     settings: ImportanceSettings,
 ) -> tuple[Table, Table]:
-    """Importance by group, and by feature.
-
-    Parameters
-    ----------
-    table, agreement, leading
-        As :mod:`failbench.studies.importance.results` returns them; the share of the leading
-        features by feature set.
-    removed
-        What removing the error text costs the forest.
-    paper
-        The paper's numbers.
-    settings
-        Of the study.
-
-    Raises
-    ------
-    BadInputError
-        If the paper's numbers lack the claim of the ten leading features.
-    """
+    """Importance by group, and by feature."""
     reported = {TABLE_SIX: _reported_groups(paper)}
     groups = [
         row
@@ -179,15 +151,7 @@ def importance_tables(
 
 
 def known_table(table: pl.DataFrame, settings: ImportanceSettings) -> tuple[Table, ...]:
-    """What invariants and the ending are worth together and one by one; none where nobody asked.
-
-    Parameters
-    ----------
-    table
-        As :func:`failbench.studies.importance.results.importance_table` returns it.
-    settings
-        Of the study.
-    """
+    """What invariants and the ending are worth together and one by one; none where nobody asked."""
     of_known = table.filter(pl.col("feature_set") == KNOWN_SET)
     if of_known.is_empty():
         return ()
@@ -252,17 +216,22 @@ def _sources_note(agreement: SourceAgreement) -> str:
 
 
 def _removal_note(table: pl.DataFrame, removed: Removal) -> str:
-    replaced = table.row(
-        by_predicate=(pl.col("feature_set") == TABLE_SIX)
-        & (pl.col("method") == "random_forest")
-        & (pl.col("kind") == "group")
-        & (pl.col("name") == ERROR_TEXT_SIGNAL),
-        named=True,
+    beside, without = (
+        dict(
+            table.filter(feature_set=feature_set, method="random_forest", kind="group")
+            .select("name", "value")
+            .iter_rows()
+        )
+        for feature_set in (TABLE_SIX, PRIMARY_SET)
     )
+    substitute = max(without, key=lambda name: (without[name] - beside[name], name))
     return REMOVAL_NOTE.format(
-        drop=percent(replaced["value"]),
+        drop=percent(beside[ERROR_TEXT_SIGNAL]),
         removal=_points(removed.change),
         repeats=removed.repeats,
+        substitute=GROUP_LABELS[substitute],
+        without=_points(without[substitute]),
+        beside=_points(beside[substitute]),
     )
 
 

@@ -15,18 +15,7 @@ RULES = "simple_rules"
 
 
 def finding(measured: Measured, paper: Reported, *, confidence: float) -> str:
-    """The best classifier and the simple rules, measured, beside what the paper reports of both.
-
-    Parameters
-    ----------
-    measured
-        Estimates by feature set, method and metric, as in ``data/metrics/intervals.json``; of the
-        paper's features.
-    paper
-        The numbers that the paper prints.
-    confidence
-        Of the measured intervals, as a fraction.
-    """
+    """The best classifier and the simple rules, measured, beside what the original reports."""
     reported = paper.tables.methods.rows
     accuracies = {
         method: estimates["accuracy"]
@@ -41,16 +30,16 @@ def finding(measured: Measured, paper: Reported, *, confidence: float) -> str:
     def beside(method: str) -> str:
         accuracy = accuracies[method]
         interval = with_interval(accuracy["value"], accuracy["ci_low"], accuracy["ci_high"])
-        return f"{interval} %, where the paper reports {percent(reported[method].accuracy)} %"
+        return f"{interval} %, where the original reports {percent(reported[method].accuracy)} %"
 
     rules = (
-        f"; simple rules, which read the error text as well, reach {beside(RULES)}"
+        f"; simple rules, which read the error text as well, in {beside(RULES)}"
         if RULES in accuracies
         else ""
     )
     return (
-        f"On the paper's features the best classifier, {label_inside(best)}, names the right cause "
-        f"of failures of {int(accuracies[best]['n'])} scenarios with an accuracy of "
-        f"{beside(best)}{rules} "
+        f"Of the failures of {int(accuracies[best]['n'])} scenarios the best classifier on the "
+        f"original's features, {label_inside(best)}, names the right category of cause, one of "
+        f"five, in {beside(best)}{rules} "
         f"({100 * confidence:g} % intervals by resampling scenarios and seeds).\n"
     )

@@ -15,34 +15,16 @@ from failbench.studies.intervals.tables import Design, headline_table, methods_t
 
 def report(
     predictions: pl.DataFrame,
+    recorded: pl.DataFrame,
     paper: Reported,
     settings: IntervalSettings,
     costs: UnitCosts,
     workers: int = 1,
 ) -> StudyReport:
-    """Estimate every metric of every method on every feature set.
-
-    Parameters
-    ----------
-    predictions
-        Rows of ``predictions.PREDICTION_SCHEMA`` of one study.
-    paper
-        The numbers that the paper prints.
-    settings
-        The section ``intervals`` of params.yaml.
-    costs
-        What answers cost.
-    workers
-        The result does not depend on it.
-
-    Raises
-    ------
-    BadInputError
-        If a method has no label, or the paper's numbers lack a claim that a table shows.
-    """
+    """Estimate every metric of every method on every feature set."""
     table = intervals_table(predictions, settings, workers, costs)
     measured = nest(table, "feature_set", "method", "metric")
-    design = Design.of(predictions)
+    design = Design.of(predictions, recorded)
     accuracies = table.filter(pl.col("metric") == "accuracy")
     return StudyReport(
         metrics=measured,

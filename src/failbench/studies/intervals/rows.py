@@ -35,19 +35,7 @@ ASSUMED = Divider("Handed the true category:")
 
 @dataclass(frozen=True)
 class MethodRow:
-    """A row of the methods table.
-
-    Attributes
-    ----------
-    label, reads
-        What the method is called, and what its answers rest on.
-    reported
-        Its row of the paper's Table 1, if it has one.
-    reported_accuracy
-        As the paper prints it, wherever it does.
-    measured
-        Estimates by feature set.
-    """
+    """A row of the methods table."""
 
     label: str
     reads: str
@@ -68,17 +56,7 @@ class ScoreRow:
 def method_rows(
     measured: Measured, paper: Reported, majority: Estimate
 ) -> list[MethodRow | Divider]:
-    """Rows of the methods table, those that are not blind below dividers.
-
-    Parameters
-    ----------
-    measured
-        Estimates by feature set, method and metric.
-    paper
-        The numbers that the paper prints.
-    majority
-        Share of the most frequent category.
-    """
+    """Rows of the methods table, those that are not blind below dividers."""
     reported = paper.tables.methods.rows
     methods = [*reported, *(name for name in _methods(measured) if name not in reported)]
     rows = {

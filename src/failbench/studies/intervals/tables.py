@@ -6,21 +6,22 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from failbench.reporting.captions import SCALE_NOTE, development_note
+from failbench.reporting.captions import development_note
 from failbench.reporting.cells import Estimate, Measured
 from failbench.reporting.reported import Reported
+from failbench.reporting.scope import Scope, scale_of
 from failbench.reporting.table import Table
 from failbench.studies.intervals.columns import HEADLINE_COLUMNS, METHODS_COLUMNS, SCORE_COLUMNS
 from failbench.studies.intervals.rows import method_rows, score_rows
 
 MEASURED_NOTE = (
     "Measured: the category named for the recorded failures of n scenarios, {runs} runs of {seeds} "
-    "seeds, with {interval:g} % intervals by resampling scenarios within categories, then their "
-    "seeds; nested cross-validation, {repeats} repeats of {folds} folds by scenario, each fit on "
-    "the runs of all seeds of its training scenarios; an abstention is never right. 19: the "
-    "paper's features; 19 + keywords: with the presence of words in the error text. Both sets of "
-    "rules and the hybrids read the error text itself under either; methods on raw series (all "
-    "that each step logs but its seconds, by MiniRocket) and raw error text (TF-IDF) read no "
+    "seeds in {setting}, with {interval:g} % intervals by resampling scenarios within categories, "
+    "then their seeds; nested cross-validation, {repeats} repeats of {folds} folds by scenario, "
+    "each fit on the runs of all seeds of its training scenarios; an abstention is never right. "
+    "19: the paper's features; 19 + keywords: with the presence of words in the error text. Both "
+    "sets of rules and the hybrids read the error text itself under either; methods on raw series "
+    "(all that each step logs but its seconds, by MiniRocket) and raw error text (TF-IDF) read no "
     "features, and are the same under both."
 )
 TRUTH_NOTE = (
@@ -55,75 +56,46 @@ SCORES_NOTE = (
 
 @dataclass(frozen=True)
 class Design:
-    """How often and on what methods were tested, for the notes.
-
-    Attributes
-    ----------
-    folds, repeats
-        Of the cross-validation.
-    runs, seeds
-        How many runs were predicted, and how many seeds they have.
-    majority
-        Share of the most frequent category, and the number of scenarios.
-    """
+    """How often and on what methods were tested, for the notes."""
 
     folds: int
     repeats: int
     runs: int
     seeds: int
     majority: Estimate
+    setting: str = ""
+    scale: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, predictions: pl.DataFrame) -> Design:
-        """The design of the study that some predictions belong to."""
+    def of(cls, predictions: pl.DataFrame, recorded: pl.DataFrame | None = None) -> Design:
+        """The design of the study that some predictions belong to, and how large its runs are."""
         scenarios = predictions.select("category", "scenario").unique()
         largest = scenarios.group_by("category").len()["len"].to_numpy().max()
         majority = {"value": float(largest) / scenarios.height, "n": scenarios.height}
-        folds, repeats, runs, seeds = (
-            predictions[name].n_unique() for name in ("fold", "repeat", "run_id", "seed")
-        )
-        return cls(folds, repeats, runs, seeds, majority)
+        scope = Scope.of(predictions)
+        scale: tuple[str, ...] = ()
+        if recorded is not None:
+            scale = (scale_of(recorded.join(predictions, on="run_id", how="semi")),)
+        design = (scope.folds, scope.repeats, scope.runs, scope.seeds, majority)
+        return cls(*design, scope.setting, scale)
 
 
 def methods_table(
     measured: Measured, paper: Reported, design: Design, *, confidence: float
 ) -> Table:
-    """The results of every method, reported beside measured.
-
-    Parameters
-    ----------
-    measured
-        Estimates by feature set, method and metric, as in ``data/metrics/intervals.json``.
-    paper
-        The numbers that the paper prints.
-    design
-        Of the study, for the notes and the row of the majority category.
-    confidence
-        Of the measured intervals, as a fraction.
-
-    Returns
-    -------
-    Table
-        A row per method: first all those of the paper's Table 1 in its order, measured or not, then
-        those that it has not, then what needs no method, then those whose rules were made with the
-        scenarios in view, then those that are handed the truth.
-
-    Raises
-    ------
-    BadInputError
-        If ``paper`` lacks a claim about a hybrid, or a method was measured that has no label.
-    """
+    """The results of every method, reported beside measured."""
     return Table.of(
         "methods",
         METHODS_COLUMNS,
         method_rows(measured, paper, design.majority),
-        "How often each method names the right cause, and what a reader must check to verify it.",
+        "How often each method names the right one of five categories of cause, and what a reader "
+        "must check to verify it.",
         (
             f"Percent, but for conditions and quality. {_measured_note(design, confidence)}",
             _sight_note(measured),
             CONDITIONS_NOTE,
             f"{REPORTED_NOTE} {MAJORITY_NOTE.format(n=design.majority['n'])}",
-            SCALE_NOTE,
+            *design.scale,
         ),
     )
 
@@ -136,34 +108,14 @@ def headline_table(
         "headline",
         HEADLINE_COLUMNS,
         method_rows(measured, paper, design.majority),
-        f"How often each method names the right cause of a failure ({design.majority['n']} "
-        f"scenarios), in percent.",
-        (_measured_note(design, confidence), _sight_note(measured), SCALE_NOTE),
+        f"How often each method names the right one of five categories of cause "
+        f"({design.majority['n']} scenarios), in percent.",
+        (_measured_note(design, confidence), _sight_note(measured), *design.scale),
     )
 
 
 def scores_table(measured: Measured, design: Design, *, confidence: float) -> Table:
-    """What the methods table leaves out: balance over categories, probabilities, calibration.
-
-    Parameters
-    ----------
-    measured
-        Estimates by feature set, method and metric, as in ``data/metrics/intervals.json``.
-    design
-        Of the study, for the notes.
-    confidence
-        Of the measured intervals, as a fraction.
-
-    Returns
-    -------
-    Table
-        A row per measured method and feature set.
-
-    Raises
-    ------
-    BadInputError
-        If a method was measured that has no label.
-    """
+    """What the methods table leaves out: balance over categories, probabilities, calibration."""
     return Table.of(
         "scores",
         SCORE_COLUMNS,
@@ -190,4 +142,5 @@ def _measured_note(design: Design, confidence: float) -> str:
         folds=design.folds,
         runs=design.runs,
         seeds=design.seeds,
+        setting=design.setting,
     )

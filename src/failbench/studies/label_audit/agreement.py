@@ -20,16 +20,6 @@ def kappa_of_counts(counts: Array) -> Array:
 
     Cohen (1960), "A coefficient of agreement for nominal scales"; the same as
     ``sklearn.metrics.cohen_kappa_score``, vectorised for resamples.
-
-    Parameters
-    ----------
-    counts
-        ``[..., n_answers, n_answers]``: how often each pair of answers occurs.
-
-    Returns
-    -------
-    numpy.ndarray
-        ``[...]``; 1 where both always give one and the same answer, of which kappa says nothing.
     """
     total = counts.sum(axis=(-2, -1))
     alike = np.trace(counts, axis1=-2, axis2=-1) * total
@@ -47,21 +37,7 @@ def kappa_interval(
     settings: BootstrapSettings,
     what: str,
 ) -> Interval:
-    """Cohen's kappa of two answers to each scenario, with its interval.
-
-    Parameters
-    ----------
-    table
-        A row per scenario, at least two per category; resampled within categories.
-    left, right
-        The answers, each one of ``answers``.
-    answers
-        All that could be given.
-    settings
-        Resamples, confidence and seed.
-    what
-        Whose answers they are, in words, for the estimand.
-    """
+    """Cohen's kappa of two answers to each scenario, with its interval."""
     ordered = table.sort("category", "scenario")
     given = ordered.select(left.alias("left"), right.alias("right"))
     codes = given.select(

@@ -30,15 +30,7 @@ ANNOTATORS: Final = replace(REPORTED, label="reported: the paper's two annotator
 
 
 def label_audit_picture(points: pl.DataFrame, reported: float) -> Picture:
-    """Cohen's kappa with its interval, a row for all scenarios and for each category.
-
-    Parameters
-    ----------
-    points
-        As :class:`failbench.studies.label_audit.results.LabelAudit` holds them in ``table``.
-    reported
-        What the paper reports of its two annotators.
-    """
+    """Cohen's kappa with its interval, a row for all scenarios and for each category."""
     drawn = points.filter(metric="kappa")
     return Picture(
         _finding(drawn),

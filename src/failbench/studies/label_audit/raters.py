@@ -56,27 +56,7 @@ class Rating(Record):
 
 
 def read_ratings(path: Path, scenarios: Sequence[Scenario]) -> pl.DataFrame:
-    """Read what the raters answered, beside the label of each scenario.
-
-    Parameters
-    ----------
-    path
-        A CSV file with the columns of :class:`Rating`.
-    scenarios
-        All that are defined; each must have one row.
-
-    Returns
-    -------
-    polars.DataFrame
-        A row per scenario, in their order: ``category`` (the label), ``root_cause``, and the
-        columns of :class:`Rating`.
-
-    Raises
-    ------
-    BadInputError
-        If the file is missing or not CSV, a column is missing or unknown, a value is out of its
-        domain, or a scenario is missing, unknown or there twice.
-    """
+    """Read what the raters answered, beside the label of each scenario."""
     defined = {scenario.id: scenario for scenario in scenarios}
     ratings: dict[str, Rating] = {}
     for line, row in _rows(path):

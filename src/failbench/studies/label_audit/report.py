@@ -16,22 +16,7 @@ from failbench.studies.label_audit.tables import REPORTED_KAPPA, label_audit_tab
 def report(
     ratings: pl.DataFrame, paper: Reported, settings: ScenarioIntervalSettings
 ) -> StudyReport:
-    """Agreement of raters with the labels and with each other, and what they contest.
-
-    Parameters
-    ----------
-    ratings
-        As :func:`failbench.studies.label_audit.raters.read_ratings` returns them.
-    paper
-        The numbers that the paper prints.
-    settings
-        Of the section ``statistics`` of params.yaml.
-
-    Raises
-    ------
-    BadInputError
-        If a category has a single scenario, or the paper's numbers lack its kappa.
-    """
+    """Agreement of raters with the labels and with each other, and what they contest."""
     audit = audit_labels(ratings, settings)
     metrics = nest(audit.table, "subject", "scope", "metric")
     for subject, value in audit.fleiss.items():

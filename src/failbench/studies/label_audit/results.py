@@ -27,15 +27,7 @@ BOTH = "raters"
 
 @dataclass(frozen=True)
 class Pair:
-    """Two sorts of answers to the same scenarios.
-
-    Attributes
-    ----------
-    left, right
-        Columns of the ratings.
-    words
-        Whose answers they are.
-    """
+    """Two sorts of answers to the same scenarios."""
 
     left: str
     right: str
@@ -55,23 +47,7 @@ Estimates = dict[tuple[str, str, str], Interval]
 
 @dataclass(frozen=True)
 class LabelAudit:
-    """What the raters' answers say of the labels.
-
-    Attributes
-    ----------
-    ratings
-        As :func:`failbench.studies.label_audit.raters.read_ratings` returns them.
-    estimates
-        Of each subject (``rater_1``, ``rater_2``, ``raters``), over ``all`` scenarios and those of
-        each label: ``agreement``, the share of the scenarios of the scope that both answer alike,
-        and ``kappa``, of the category against the rest where the scope is one. Over all, besides,
-        ``contested`` and ``evenly_divided``, the share that the rater, or one of the two, calls so,
-        and of a rater ``label_among_two``, the share whose label is its first or second choice.
-    fleiss
-        Fleiss' kappa of each subject.
-    contested
-        Those ratings that differ from the label, or that a rater calls evenly divided.
-    """
+    """What the raters' answers say of the labels."""
 
     ratings: pl.DataFrame
     estimates: Estimates
@@ -96,20 +72,7 @@ class LabelAudit:
 
 
 def audit_labels(ratings: pl.DataFrame, settings: ScenarioIntervalSettings) -> LabelAudit:
-    """Hold the labels against what the raters answered.
-
-    Parameters
-    ----------
-    ratings
-        As :func:`failbench.studies.label_audit.raters.read_ratings` returns them.
-    settings
-        Resamples, confidence and seed.
-
-    Raises
-    ------
-    BadInputError
-        If a category has a single scenario.
-    """
+    """Hold the labels against what the raters answered."""
     differs = pl.any_horizontal(pl.col(rater) != pl.col("category") for rater in RATERS)
     return LabelAudit(
         ratings,

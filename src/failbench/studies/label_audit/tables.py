@@ -66,17 +66,7 @@ CONTESTED_NOTE = (
 
 @dataclass(frozen=True)
 class Comparison:
-    """A row of the first table: two sorts of labels of the same scenarios.
-
-    Attributes
-    ----------
-    label
-        What is compared.
-    kappa
-        As the cell says it.
-    estimates
-        By metric; what the paper reports has none.
-    """
+    """A row of the first table: two sorts of labels of the same scenarios."""
 
     label: str
     kappa: str
@@ -98,13 +88,7 @@ class Comparison:
 def label_audit_tables(
     audit: LabelAudit, paper: Reported, settings: ScenarioIntervalSettings
 ) -> tuple[Table, ...]:
-    """Agreement over all scenarios and by label, and the scenarios that are contested.
-
-    Raises
-    ------
-    BadInputError
-        If the paper's numbers lack its kappa.
-    """
+    """Agreement over all scenarios and by label, and the scenarios that are contested."""
     return (
         _overall_table(audit, paper, settings),
         _categories_table(audit, settings),

@@ -20,18 +20,6 @@ def alarm_limit(highest: Array, rate: float) -> float:
     """The limit that a new healthy run exceeds with a probability of at most ``rate``.
 
     The split-conformal quantile: of n exchangeable runs, the score of rank ceil((n + 1)(1 - rate)).
-
-    Parameters
-    ----------
-    highest
-        ``[n_runs]``: the highest score of each calibration run over all its steps.
-    rate
-        Largest share of false alarms per run.
-
-    Raises
-    ------
-    BadInputError
-        If there are too few runs for so low a rate.
     """
     # rounded first, as 50 * 0.98 must be 49 and no trifle more
     rank = math.ceil(round((len(highest) + 1) * (1 - rate), 9))

@@ -25,21 +25,7 @@ from failbench.vocabulary import ABSTAIN
 
 @dataclass(frozen=True)
 class CalibratedAlarm:
-    """The alarm, calibrated once per division of the healthy runs.
-
-    Attributes
-    ----------
-    alarms
-        Per division: ``run_id`` and ``alarm``, the step of its first alarm (null: never), of the
-        tested runs.
-    limits
-        Per division: the score above which the alarm is raised; 1 is the furthest that any
-        successful run strayed.
-    runs
-        Healthy runs that a limit comes from.
-    false_alarms
-        Rate on the healthy runs of scenarios that the limit does not come from.
-    """
+    """The alarm, calibrated once per division of the healthy runs."""
 
     alarms: tuple[pl.DataFrame, ...]
     limits: tuple[float, ...]
@@ -53,20 +39,7 @@ def calibrated_alarm(
     settings: AlarmSettings,
     intervals: ScenarioIntervalSettings,
 ) -> CalibratedAlarm:
-    """Calibrate the alarm on twins of other seeds than the tested runs, and raise it on these.
-
-    Parameters
-    ----------
-    scores, healthy_scores
-        As :class:`failbench.studies.lead_time.measurements.Measurements` holds them.
-    settings, intervals
-        How the alarm is calibrated, and intervals.
-
-    Raises
-    ------
-    BadInputError
-        If there are too few healthy runs for so low a rate of false alarms.
-    """
+    """Calibrate the alarm on twins of other seeds than the tested runs, and raise it on these."""
     rng = np.random.default_rng(settings.seed)
     limits, others = [], []
     for _ in range(settings.divisions):

@@ -20,28 +20,7 @@ def alarm_scores(
     successes: pl.DataFrame,
     every: int,
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Score the runs to watch, and twins of other seeds, against the course of successful runs.
-
-    Parameters
-    ----------
-    telemetry, scenarios
-        Recorded runs, and where their categories come from.
-    tested, successes
-        Rows of ``RUN_SCHEMA``: the runs to watch, and those that the healthy course comes from.
-    every
-        Runs are looked at every so many steps.
-
-    Returns
-    -------
-    tuple of polars.DataFrame
-        ``scores`` and ``healthy_scores`` as
-        :class:`failbench.studies.lead_time.measurements.Measurements` holds them.
-
-    Raises
-    ------
-    BadInputError
-        If there are no twins of other seeds.
-    """
+    """Score the runs to watch, and twins of other seeds, against the course of successful runs."""
     twins = _twins_of_other_seeds(telemetry.runs, tested)
 
     def cut(runs: pl.DataFrame, end: pl.Expr) -> pl.DataFrame:

@@ -31,30 +31,7 @@ def past_onset(runs: pl.DataFrame, ahead: int) -> pl.DataFrame:
 def early_rates(
     predictions: pl.DataFrame, runs: pl.DataFrame, ahead: int, intervals: ScenarioIntervalSettings
 ) -> dict[str, Interval]:
-    """How often a method is right at one number of steps before failure, and what that is worth.
-
-    Parameters
-    ----------
-    predictions
-        Of one method at that number of steps, as
-        :func:`failbench.studies.lead_time.snapshots.snapshot_predictions` returns them.
-    runs
-        The failing runs, ``run_id``, ``category``, ``scenario``, ``onset_step`` and
-        ``failure_step``.
-    ahead
-        Steps between the snapshots and the failure.
-    intervals
-        How intervals are made.
-
-    Returns
-    -------
-    dict
-        ``accuracy`` over all scenarios: a run that has not begun is not diagnosed;
-        ``accuracy_past_onset`` over those whose fault was switched on; ``twin_accuracy``, of the
-        healthy twins when trained on twins; ``gain_over_twin``, what failing runs have over that,
-        of those that had begun; and ``named_on_healthy``, the share of twins on which the method,
-        trained on failing runs, names a cause for a reason.
-    """
+    """How often a method is right at one number of steps before failure, and what that is worth."""
     failing, twins, healthy = (
         predictions.filter(pl.col("subset") == subset) for subset in (FAILING, TWIN, HEALTHY)
     )

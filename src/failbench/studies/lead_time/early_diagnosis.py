@@ -18,25 +18,7 @@ from failbench.statistics.scenario_values import right
 
 
 def lead_times(runs: pl.DataFrame, alarms: pl.DataFrame, looks: pl.DataFrame) -> pl.DataFrame:
-    """When each run was diagnosed right for good.
-
-    Parameters
-    ----------
-    runs
-        ``run_id``, ``category``, ``scenario``, ``onset_step`` and ``failure_step``, a row per run.
-    alarms
-        ``run_id`` and ``alarm``, the step of its first alarm (null: never). An alarm before onset
-        is a false one, and its run counts as never diagnosed early.
-    looks
-        Predictions of one method, from onset to before the failure: ``run_id``, ``step``,
-        ``repeat``, ``category`` and ``prediction``.
-
-    Returns
-    -------
-    polars.DataFrame
-        A row per run and repeat: the columns of ``runs``, ``repeat``, and, null where it never was
-        diagnosed, ``lead`` (steps before failure) and ``delay`` (steps after onset).
-    """
+    """When each run was diagnosed right for good."""
     last_wrong = pl.col("step").filter(~right()).max().fill_null(-1)
     alarmed = runs.join(alarms, on="run_id", how="left").with_columns(
         pl.when(pl.col("alarm") >= pl.col("onset_step")).then("alarm").alias("alarm")

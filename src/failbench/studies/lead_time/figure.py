@@ -48,17 +48,7 @@ PANELS: Final = (
 
 @dataclass(frozen=True)
 class ReportedLeadTime:
-    """What the paper prints of accuracies before the failure.
-
-    Attributes
-    ----------
-    accuracies
-        Fractions by steps before the failure, where a number is printed.
-    floor
-        What the accuracies of the snapshots without a number are above.
-    floored
-        Steps before the failure of those snapshots.
-    """
+    """What the paper prints of accuracies before the failure."""
 
     accuracies: Mapping[int, float]
     floor: float
@@ -66,16 +56,7 @@ class ReportedLeadTime:
 
 
 def lead_time_picture(points: pl.DataFrame, reported: ReportedLeadTime) -> Picture:
-    """Three panels over steps before the failure: all runs, those past onset, diagnoses for good.
-
-    Parameters
-    ----------
-    points
-        As :class:`failbench.studies.lead_time.results.LeadTime` holds its rates; every method is
-        one of ``METHOD_STYLES``.
-    reported
-        What the paper prints.
-    """
+    """Three panels over steps before the failure: all runs, those past onset, last diagnoses."""
     return Picture(
         with_development(_finding(points, reported), points["method"].unique()),
         "Three panels over steps before the failure, with a line per method and intervals: share "

@@ -20,21 +20,7 @@ from failbench.features.feature_table import split_snapshot_ids
 
 @dataclass(frozen=True)
 class HealthyCourse:
-    """Where the signals of successful runs lie, step by step.
-
-    Attributes
-    ----------
-    signals
-        Names of features.
-    steps
-        Steps at which runs were cut, ascending; those that fewer than half of the runs reached are
-        left out, and later snapshots are held against the last that is there.
-    mean, sd
-        ``[n_steps, n_signals]``.
-    reach
-        ``[n_signals]``: the furthest that any of these runs strayed at any step, in standard
-        deviations.
-    """
+    """Where the signals of successful runs lie, step by step."""
 
     signals: tuple[str, ...]
     steps: tuple[int, ...]
@@ -57,16 +43,7 @@ class HealthyCourse:
 
 
 def healthy_course(successes: pl.DataFrame, signals: tuple[str, ...]) -> HealthyCourse:
-    """Measure the course of successful runs.
-
-    Parameters
-    ----------
-    successes
-        As :func:`failbench.features.feature_table.snapshot_table` returns it, of successful runs
-        that were all cut at the same steps as far as they came.
-    signals
-        Features to watch.
-    """
+    """Measure the course of successful runs."""
     cut = split_snapshot_ids(successes)
     runs = cut["run"].n_unique()
     # [n_steps]: what every second run reached is still a course of many

@@ -16,17 +16,7 @@ TRAINING, WATCHED = "training", "watched"
 
 
 def looks(runs: pl.DataFrame, every: int, start: pl.Expr, end: pl.Expr) -> pl.DataFrame:
-    """Every how many steps runs are looked at, as ``run_id`` and ``last_step``.
-
-    Parameters
-    ----------
-    runs
-        A row per run, with what the expressions need.
-    every
-        Looks are at the multiples of so many steps.
-    start, end
-        First and last step that may be looked at; runs without a look between have no row.
-    """
+    """Every how many steps runs are looked at, as ``run_id`` and ``last_step``."""
     first = ((start.clip(lower_bound=1) + every - 1) // every * every).cast(pl.Int64)
     steps = pl.int_ranges(first, end.cast(pl.Int64) + 1, every)
     return (
@@ -64,29 +54,7 @@ def look_predictions(
     seed: int,
     workers: int = 1,
 ) -> pl.DataFrame:
-    """What a method answers at every look at runs whose scenarios it never trained on.
-
-    Parameters
-    ----------
-    training, watched
-        Feature tables of snapshots after onset and before failure, as
-        :func:`failbench.features.feature_table.snapshot_table` returns them.
-    successes
-        Feature table of successful runs at their ends, from which fixed thresholds are taken.
-    splits
-        Folds by scenario.
-    method, settings
-        Name in ``methods.catalogue.CATALOGUE`` and its settings.
-    seed
-        Of the fits.
-    workers
-        Processes; the result does not depend on it.
-
-    Returns
-    -------
-    polars.DataFrame
-        Rows of ``predictions.PREDICTION_SCHEMA``, ``subset`` and ``step``.
-    """
+    """What a method answers at every look at runs whose scenarios it never trained on."""
     predictions = nested_cv(
         stacked({TRAINING: training, WATCHED: watched}),
         successes,

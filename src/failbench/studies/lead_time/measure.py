@@ -37,29 +37,6 @@ def measure(
 
     The healthy course and the fixed thresholds come from the successful runs; twins of other seeds
     than the tested runs are scored to calibrate the alarm and to try it.
-
-    Parameters
-    ----------
-    telemetry, scenarios
-        Recorded runs, and where their categories come from.
-    splits
-        Folds by scenario, the same for all methods.
-    study
-        The setting whose runs are tested: those of the seed that ``settings`` name.
-    methods
-        Settings by name of the method.
-    settings
-        How snapshots and looks are made.
-    workers
-        Processes; the result does not depend on it.
-    known
-        What the monitor knew of the runs, if a method reads it.
-
-    Raises
-    ------
-    BadInputError
-        If no run of the study, or no twin of another seed, was recorded; or if a method reads what
-        the monitor knows, and no monitor watched one of the runs.
     """
     defined = tuple(scenarios)
     folds = first_repeats(splits, settings.repeats, f"{STUDY}.repeats")

@@ -37,28 +37,7 @@ def report(
     intervals: ScenarioIntervalSettings,
     workers: int = 1,
 ) -> StudyReport:
-    """Estimate and show how early the cause of a failure is told.
-
-    Parameters
-    ----------
-    measured
-        As :func:`failbench.studies.lead_time.measure.measure` returns them.
-    main
-        Rows of ``predictions.PREDICTION_SCHEMA`` of these methods in the main study, which stand
-        beside those at the failure itself.
-    paper
-        The numbers that the paper prints.
-    settings, intervals
-        The sections ``lead_time`` and ``intervals`` of params.yaml.
-    workers
-        Processes; the report does not depend on it.
-
-    Raises
-    ------
-    BadInputError
-        If there are too few healthy runs for so low a rate of false alarms, or a method has no
-        label.
-    """
+    """Estimate and show how early the cause of a failure is told."""
     results = lead_time_results(measured, settings, intervals, workers)
     beside = main_study_rows(main, measured.predictions, intervals)
     results = replace(results, rates=pl.concat([results.rates, beside]))

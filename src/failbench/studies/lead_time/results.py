@@ -34,18 +34,7 @@ ACCURACY = tuple(metric for metric in OVERALL if metric.name == "accuracy")
 
 @dataclass(frozen=True)
 class LeadTime:
-    """Rates of methods, of the alarm, and of what was possible.
-
-    Attributes
-    ----------
-    rates
-        A row per ``method``, ``steps`` and ``metric``, with value, interval and ``n`` scenarios.
-    limits
-        Score above which the alarm is raised, per division of the healthy runs; 1 is the furthest
-        that a successful run strayed.
-    calibration_runs
-        Healthy runs that a limit comes from.
-    """
+    """Rates of methods, of the alarm, and of what was possible."""
 
     rates: pl.DataFrame
     limits: tuple[float, ...]
@@ -62,20 +51,6 @@ def lead_time_results(
 
     The limit of the alarm comes from healthy runs of a share of the scenarios; its false alarms are
     counted on those of the other scenarios.
-
-    Parameters
-    ----------
-    measured
-        As :func:`failbench.studies.lead_time.measure.measure` returns them.
-    settings, intervals
-        How the alarm is calibrated, and intervals.
-    workers
-        Processes; the result does not depend on it.
-
-    Raises
-    ------
-    BadInputError
-        If there are too few healthy runs for so low a rate of false alarms.
     """
     predicted = set(measured.predictions["method"])
     methods = [method for method in (*METHODS, *ON_KNOWN) if method in predicted]
@@ -107,23 +82,7 @@ def lead_time_results(
 def main_study_rows(
     main: pl.DataFrame, predictions: pl.DataFrame, intervals: ScenarioIntervalSettings
 ) -> pl.DataFrame:
-    """Accuracy of the methods in the main study, over all repeats and over those asked here.
-
-    Parameters
-    ----------
-    main
-        Rows of ``predictions.PREDICTION_SCHEMA`` of the main study.
-    predictions
-        Those of lead time, for their methods and repeats.
-    intervals
-        How intervals are made.
-
-    Returns
-    -------
-    polars.DataFrame
-        Rows like those of :attr:`LeadTime.rates` at zero steps: of each method the metrics
-        ``MAIN_STUDY`` and ``MAIN_STUDY_EQUAL_REPEATS``.
-    """
+    """Accuracy of the methods in the main study, over all repeats and over those asked here."""
     on_features = main.filter(pl.col("feature_set") == PRIMARY_SET)
     asked = predictions.with_columns(feature_set=pl.lit(PRIMARY_SET))
     equal = same_repeats(on_features, asked)

@@ -39,15 +39,7 @@ EARLY_FEATURES = tuple(name for name in FEATURE_SETS[PRIMARY_SET] if name != "st
 
 @dataclass(frozen=True)
 class Snapshots:
-    """The runs of a study, cut some steps before their failure, and their twins.
-
-    Attributes
-    ----------
-    ahead
-        Steps between the snapshot and the failure; at 0 the error text is known.
-    failing, twins
-        Feature tables of the runs that had begun by then, a row per scenario.
-    """
+    """The runs of a study, cut some steps before their failure, and their twins."""
 
     ahead: int
     failing: pl.DataFrame
@@ -61,28 +53,7 @@ def cut_before_failure(
     ahead: int,
     known: Known | None = None,
 ) -> Snapshots:
-    """Cut failing runs ``ahead`` steps before their failure, and their twins at the same steps.
-
-    Parameters
-    ----------
-    telemetry
-        Holds the runs and their twins.
-    scenarios
-        Where categories come from.
-    runs
-        Rows of ``RUN_SCHEMA`` of the failing runs, one per scenario.
-    ahead
-        Steps, 0 or more.
-    known
-        What the monitor knew of the runs and of their twins, if a method reads it; it then stands
-        beside their features. The end of a failing run is known at the failure alone, and that of
-        a twin never.
-
-    Raises
-    ------
-    BadInputError
-        If a run has no twin, or no monitor watched it or its twin.
-    """
+    """Cut failing runs ``ahead`` steps before their failure, and their twins at the same steps."""
     defined = tuple(scenarios)
     cut = runs.with_columns(last_step=pl.col("failure_step") - ahead)
     begun = cut.filter(pl.col("last_step") >= 0)
@@ -119,27 +90,7 @@ def snapshot_predictions(
     settings: Record,
     seed: int,
 ) -> pl.DataFrame:
-    """What a method answers at one number of steps before failure, of failing runs and of twins.
-
-    Parameters
-    ----------
-    snapshots
-        As :func:`cut_before_failure` returns them.
-    successes
-        Feature table of successful runs at their ends, from which fixed thresholds are taken.
-    splits
-        Folds by scenario, the same for all methods; each is trained on snapshots of the same kind.
-    method, settings
-        Name of the method and its settings.
-    seed
-        Of the fits.
-
-    Returns
-    -------
-    polars.DataFrame
-        Rows of ``predictions.PREDICTION_SCHEMA``, ``subset``, ``steps_ahead`` and ``evidence``, as
-        :class:`failbench.studies.lead_time.measurements.Measurements` holds them.
-    """
+    """What a method answers at one number of steps before failure, of failing runs and of twins."""
     subsets = {
         subset: nested_cv(
             table, successes, splits, method, settings, {EARLY_SET: EARLY_FEATURES}, seed

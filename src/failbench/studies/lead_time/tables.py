@@ -26,17 +26,7 @@ REPORTED_METHOD = "improved_rules"
 
 @dataclass(frozen=True)
 class Row:
-    """A row of the table: a method at a number of steps before failure.
-
-    Attributes
-    ----------
-    label, steps
-        What it is called, and the steps.
-    reported
-        What the paper gives.
-    rates
-        Its rates, a row per metric.
-    """
+    """A row of the table: a method at a number of steps before failure."""
 
     label: str
     steps: int
@@ -130,35 +120,7 @@ def lead_time_table(
     false_alarms: float,
     confidence: float,
 ) -> Table:
-    """Accuracy and diagnoses at the paper's steps before failure, reported beside measured.
-
-    Parameters
-    ----------
-    rates
-        As :class:`failbench.studies.lead_time.results.LeadTime` holds them.
-    paper
-        The numbers that the paper prints.
-    calibration_runs
-        Healthy runs that a limit of the alarm comes from.
-    limits
-        Limits of the alarm, per division of the healthy runs.
-    repeats
-        Of the folds: those of the main study, and those of this one.
-    false_alarms
-        The rate that it is calibrated to, a fraction.
-    confidence
-        Of the intervals, as a fraction.
-
-    Returns
-    -------
-    Table
-        A row per method and number of steps: the failure itself, and those of the paper.
-
-    Raises
-    ------
-    BadInputError
-        If a method has no label.
-    """
+    """Accuracy and diagnoses at the paper's steps before failure, reported beside measured."""
     achieved = rates.filter(pl.col("metric") == "false_alarms").row(0, named=True)
     event_note = EVENT_NOTE.format(
         calibration=calibration_runs,
@@ -173,7 +135,8 @@ def lead_time_table(
         "lead_time",
         COLUMNS,
         _rows(rates, paper),
-        "How early each method names the right cause, and what it says of runs without a fault.",
+        "How early each method names the right one of five categories of cause, and what it says "
+        "of runs without a fault.",
         (
             SNAPSHOTS_NOTE.format(interval=100 * confidence),
             MAIN_STUDY_NOTE.format(main=repeats[0], equal=repeats[1]),

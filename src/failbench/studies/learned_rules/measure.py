@@ -36,16 +36,7 @@ TOP_SCHEMA = pl.Schema({"repeat": pl.Int32(), "fold": pl.Int32(), "signals": pl.
 
 @dataclass(frozen=True)
 class LearnedFits:
-    """The rules learned from all runs, and the first questions of those learned in each fold.
-
-    Attributes
-    ----------
-    rules
-        Rows of ``RULE_SCHEMA``, learned from every run of the study.
-    tops
-        Rows of ``TOP_SCHEMA``, by repeat and fold. The predictions of these fits are those of
-        ``learned_rules`` in the main study.
-    """
+    """The rules learned from all runs, and the first questions of those learned in each fold."""
 
     rules: pl.DataFrame
     tops: pl.DataFrame
@@ -59,19 +50,7 @@ def learned_fits(
     seed: int,
     workers: int = 1,
 ) -> LearnedFits:
-    """Learn the rules from all runs, and in each fold as the nested cross-validation does.
-
-    Parameters
-    ----------
-    failures
-        Feature table of the failing runs of the study.
-    splits
-        Repeats and folds.
-    settings, features, seed
-        Those of the study, whose fits are so repeated exactly.
-    workers
-        Processes; results do not depend on it.
-    """
+    """Learn the rules from all runs, and in each fold as the nested cross-validation does."""
     runs = LabelledRuns.from_table(failures)
     whole = learned_rules(settings, features, seed).fit(runs.frame, runs.labels, groups=runs.groups)
     folds = splits.select("repeat", "fold").unique().sort("repeat", "fold").rows()

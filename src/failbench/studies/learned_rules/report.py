@@ -11,15 +11,7 @@ from failbench.studies.learned_rules.tables import rules_table, signals_table
 
 
 def report(rules: pl.DataFrame, tops: pl.DataFrame) -> StudyReport:
-    """The rules as a table, and the share of fits that ask each signal first.
-
-    Parameters
-    ----------
-    rules
-        Rows of ``measure.RULE_SCHEMA``, learned from all runs.
-    tops
-        Rows of ``measure.TOP_SCHEMA``, per fold.
-    """
+    """The rules as a table, and the share of fits that ask each signal first."""
     shares = rounded(signal_shares(tops))
     return StudyReport(
         metrics=learned_rules_metrics(rules.height, shares),

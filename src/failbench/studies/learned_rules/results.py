@@ -27,17 +27,6 @@ def signal_shares(tops: pl.DataFrame) -> pl.DataFrame:
 
     Folds share training runs, so that the fits are no independent sample: the shares say how much
     the choice depends on a fifth of the scenarios, and get no interval.
-
-    Parameters
-    ----------
-    tops
-        Rows of ``measure.TOP_SCHEMA``.
-
-    Returns
-    -------
-    polars.DataFrame
-        Rows of ``SIGNAL_SCHEMA``, the most frequent root first; a signal that no fit asks on top
-        has none.
     """
     signals = tops["signals"].to_list()
     rows = [
@@ -59,15 +48,7 @@ def signal_shares(tops: pl.DataFrame) -> pl.DataFrame:
 
 
 def learned_rules_metrics(rules: int, shares: pl.DataFrame) -> dict[str, object]:
-    """The number of rules, and the shares as nested scalars.
-
-    Parameters
-    ----------
-    rules
-        How many were learned from all runs.
-    shares
-        Rows of ``SIGNAL_SCHEMA``.
-    """
+    """The number of rules, and the shares as nested scalars."""
     rows = shares.unpivot(SHARES, index=["signal", "fits"], variable_name="share").rename(
         {"fits": "n"}
     )

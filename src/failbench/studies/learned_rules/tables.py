@@ -55,13 +55,7 @@ def _tests(rule: LearnedRule) -> str:
 
 
 def signals_table(signals: pl.DataFrame) -> Table:
-    """What the rules learned in each fold ask first.
-
-    Parameters
-    ----------
-    signals
-        Rows of ``results.SIGNAL_SCHEMA``.
-    """
+    """What the rules learned in each fold ask first."""
     fits = signals["fits"][0] if signals.height else 0
     return Table.of(
         "learned_signals",

@@ -32,17 +32,7 @@ _NUMBERS_IN_TEXT = re.compile(r"(?<![\w.])[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?(?![\w
 
 @dataclass(frozen=True)
 class Explanation:
-    """How far one answer's evidence holds.
-
-    Attributes
-    ----------
-    items
-        Values that it cites.
-    confirmed
-        Of them, those that the record shows for the signal that is named.
-    points
-        Of them, those whose signal speaks for the category that is named.
-    """
+    """How far one answer's evidence holds."""
 
     items: int = 0
     confirmed: int = 0

@@ -27,19 +27,7 @@ KEYS = PREDICTION_SCHEMA.names()[:6]
 
 @dataclass(frozen=True)
 class AgentAnswers:
-    """What all models answered.
-
-    Attributes
-    ----------
-    predictions
-        Rows of ``predictions.PREDICTION_SCHEMA`` of the models that answered every run: a part of
-        the runs is another benchmark. A model learns nothing from the training folds and sees no
-        features, so that its one answer to a run stands in every repeat and for every feature set.
-    explanations
-        Rows of ``EXPLANATION_SCHEMA`` of the same models.
-    answered
-        Rows of ``ANSWERED_SCHEMA`` of all models.
-    """
+    """What all models answered."""
 
     predictions: pl.DataFrame
     explanations: pl.DataFrame
@@ -54,29 +42,7 @@ def replay(
     settings: LlmAgentsSettings,
     records: Mapping[str, MonitorRecord],
 ) -> AgentAnswers:
-    """Replay the cached answers to the failing runs of the study; no server is asked.
-
-    Parameters
-    ----------
-    telemetry
-        Recorded runs, of which the prompts are made anew: an answer counts only for the very
-        prompt that it was given to.
-    failures
-        Feature table of the failing runs of the study.
-    splits
-        Which scenarios each fold of each repeat tests.
-    caches
-        By label of the model; those that are not there are empty.
-    settings
-        What models are asked.
-    records
-        What the monitor recorded, by ``run_id``, for models that read it.
-
-    Raises
-    ------
-    BadInputError
-        If a model reads what the monitor recorded, and a run was not monitored.
-    """
+    """Replay the cached answers to the failing runs of the study; no server is asked."""
     runs = failures.sort("run_id")
     asked = prompts_by_reads(telemetry, runs["run_id"].to_list(), settings, records)
     predictions = [PREDICTION_SCHEMA.to_frame()]

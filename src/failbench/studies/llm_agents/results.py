@@ -36,16 +36,7 @@ ESTIMANDS = {
 
 @dataclass(frozen=True)
 class AgentResult:
-    """What one model answered.
-
-    Attributes
-    ----------
-    answered, runs
-        How many runs of the study it answered, of how many. A model that has not answered all of
-        them is not available: a part of the runs is another benchmark.
-    estimates
-        Accuracy and the estimates of its explanations; empty where it is not available.
-    """
+    """What one model answered."""
 
     answered: int
     runs: int
@@ -63,15 +54,7 @@ def agent_results(
     answered: pl.DataFrame,
     intervals: ScenarioIntervalSettings,
 ) -> dict[str, AgentResult]:
-    """Score every model, by its label.
-
-    Parameters
-    ----------
-    predictions, explanations, answered
-        As in :class:`failbench.studies.llm_agents.measure.AgentAnswers`.
-    intervals
-        How intervals are made.
-    """
+    """Score every model, by its label."""
     results = {}
     for label, answers, runs in answered.iter_rows():
         estimates: Mapping[str, Interval] = {}

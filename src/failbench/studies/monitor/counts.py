@@ -15,6 +15,8 @@ from failbench.studies.monitor.judged import Judged
 from failbench.studies.monitor.results import ALL_SETTINGS, LOGIC
 from failbench.vocabulary import ABSTAIN
 
+OTHER_ARCHITECTURES: Final = "other_architectures"
+
 HEALTHY: Final[Mapping[str, tuple[str, Half | None]]] = {
     "twin": ("twin", None),
     "twin_of_test_half": ("twin", "test"),
@@ -24,14 +26,7 @@ HEALTHY: Final[Mapping[str, tuple[str, Half | None]]] = {
 
 
 def decisive_table(judged: Judged) -> pl.DataFrame:
-    """What decided, and how many runs of a setting it was right and wrong about.
-
-    Returns
-    -------
-    polars.DataFrame
-        ``version``, ``setting``, ``decided_by``, ``decided_kind``, ``right`` and ``wrong``; where
-        nothing broke, the first two are ``nothing``.
-    """
+    """What decided, and how many runs of a setting it was right and wrong about."""
     nothing = pl.lit("nothing")
     keys = ("setting", "decided_kind", "decided_by")
     counted = (
@@ -51,15 +46,7 @@ def decisive_table(judged: Judged) -> pl.DataFrame:
 
 
 def delay_table(judged: Judged) -> pl.DataFrame:
-    """How many steps after onset the first invariant breaks, by setting.
-
-    Returns
-    -------
-    polars.DataFrame
-        ``version``, ``setting``; ``runs`` that failed; of these ``before``, where something broke
-        before onset, ``never``, where nothing broke; and of the others ``median``, ``low`` and
-        ``high`` quartile, in steps.
-    """
+    """How many steps after onset the first invariant breaks, by setting."""
     delay = pl.col("first_break") - pl.col("onset_step")
     answers = judged.of_whole_logs().with_columns(delay=delay)
     after = pl.col("delay").filter(pl.col("delay") >= 0)
@@ -85,26 +72,10 @@ def delay_table(judged: Judged) -> pl.DataFrame:
     )
 
 
-def false_alarm_table(judged: Judged, lenders: Sequence[str], confidence: float) -> pl.DataFrame:
-    """How many healthy runs get an answer.
-
-    Parameters
-    ----------
-    judged
-        The runs.
-    lenders
-        Settings whose bounds others were judged by.
-    confidence
-        Of Wilson's intervals, over runs.
-
-    Returns
-    -------
-    polars.DataFrame
-        ``version``, ``setting``, ``kind`` (of :data:`HEALTHY`), ``bounds`` (``logic`` alone, the
-        setting's ``own`` besides, or those of a lender), ``alarmed``, ``n``, ``value``, ``ci_low``
-        and ``ci_high``. A setting's own bounds were fitted to its successes, on which they alarm
-        never, and of versions from 5 on their margin was chosen on twins of the development half.
-    """
+def false_alarm_table(
+    judged: Judged, lenders: Sequence[str], reference: str, confidence: float
+) -> pl.DataFrame:
+    """How many healthy runs get an answer: in each setting, in all, in other architectures."""
     fitted = [each for each in judged.rules.invariants if each.bound is None]
     rows = []
     for kind, (of_runs, half) in HEALTHY.items():
@@ -115,8 +86,12 @@ def false_alarm_table(judged: Judged, lenders: Sequence[str], confidence: float)
         }
         for bounds, all_answers in conditions.items():
             answers = all_answers if half is None else all_answers.filter(half=half)
-            for setting in (ALL_SETTINGS, *sorted(answers["setting"].unique())):
-                here = answers if setting == ALL_SETTINGS else answers.filter(setting=setting)
+            pooled = {ALL_SETTINGS: pl.lit(value=True), OTHER_ARCHITECTURES: _elsewhere(reference)}
+            of_one = {
+                each: pl.col("setting") == each for each in sorted(answers["setting"].unique())
+            }
+            for setting, those in (pooled | of_one).items():
+                here = answers.filter(those)
                 if here.is_empty():
                     continue
                 alarmed = int((here["prediction"] != ABSTAIN).sum())
@@ -125,6 +100,12 @@ def false_alarm_table(judged: Judged, lenders: Sequence[str], confidence: float)
                 key = (judged.rules.version, setting, kind, bounds)
                 rows.append((*key, alarmed, here.height, value, low, high))
     return pl.DataFrame(rows, schema=FALSE_ALARM_SCHEMA, orient="row")
+
+
+def _elsewhere(reference: str) -> pl.Expr:
+    """Settings of other architectures than the reference's, whatever their optimizer."""
+    architecture = pl.col("setting").str.split("-").list.first()
+    return architecture != reference.split("-", maxsplit=1)[0]
 
 
 FALSE_ALARM_SCHEMA: Final = pl.Schema(

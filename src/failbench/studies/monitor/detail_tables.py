@@ -1,4 +1,4 @@
-"""Tables of the last version of the monitor: by component, by what decided, by what is logged."""
+"""Tables of the last version of the monitor: by category, by what decided, by what is logged."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ BEGUN: Final = {
 
 
 def detail_tables(shown: Shown) -> tuple[Table, ...]:
-    """By component, what decided, what must be logged, and what families are worth."""
+    """By category, what decided, what must be logged, and what families are worth."""
     return (_scope_table(shown), _decisive_table(shown), _ladder_table(shown), _family_table(shown))
 
 
 def _scope_table(shown: Shown) -> Table:
-    """By component, difficulty and half, of the last version."""
+    """By category, difficulty and half, of the last version."""
     version, settings = shown.versions[-1], shown.detailed
     rows: list[Any] = [
         ("component", category, CATEGORY_LABELS[category]) for category in CATEGORIES
@@ -78,7 +78,7 @@ def _scope_table(shown: Shown) -> Table:
             *(Column(setting, "Accuracy", cell=partial(accuracy, setting)) for setting in settings),
         ),
         rows,
-        caption(shown, f"Accuracy of version {version} by component, difficulty and half"),
+        caption(shown, f"Accuracy of version {version} by category, difficulty and half"),
         (ANSWER_NOTE, BEGUN_NOTE, INTERVAL_NOTE.format(interval=100 * shown.confidence)),
     )
 

@@ -1,21 +1,21 @@
-"""The figure of the monitor: accuracy by what is logged, by component, and by setting."""
+"""The figure of the monitor: accuracy by what is logged, by category, and by setting."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
 import polars as pl
 from matplotlib.figure import Figure
 
-from failbench.reporting.cells import percent
 from failbench.reporting.dot_plot import dot_plot
 from failbench.reporting.labels import CATEGORY_LABELS
 from failbench.reporting.picture import Picture, legend_outside
 from failbench.reporting.style import BLACK, BLUE, FULL_WIDTH, GREY, VERMILLION, Mark
+from failbench.studies.monitor.finding import title
 from failbench.studies.monitor.results import ALL_SETTINGS, LOGIC
 from failbench.studies.monitor.rungs import LADDER
+from failbench.studies.monitor.shown import Shown
 from failbench.vocabulary import CATEGORIES
 
 ROW_HEIGHT: Final = 0.3
@@ -26,32 +26,11 @@ SETTING_ROWS: Final = 1.3
 
 WHOLE: Final = "whole"
 BORROWED: Final = "borrowed"
-BOTH: Final = (WHOLE, WHOLE)
-"""Part and name of the rate over all scenarios."""
 
 
-def monitor_picture(
-    rates: pl.DataFrame,
-    versions: Sequence[str],
-    setting: str,
-    lenders: Sequence[str],
-    halves: str,
-) -> Picture:
-    """Accuracy of a version by rung and by component, and by setting where there are several.
-
-    Parameters
-    ----------
-    rates
-        As :func:`failbench.studies.monitor.results.rate_table` returns them.
-    versions
-        The last is drawn; the finding names the first too, which met none of the runs before.
-    setting
-        Which is drawn beside all of them.
-    lenders
-        Settings whose bounds the runs of others were held against.
-    halves
-        Which scenarios, in words.
-    """
+def monitor_picture(shown: Shown, rates: pl.DataFrame) -> Picture:
+    """Accuracy of the last version by rung and category, and by setting if there are several."""
+    setting, versions = shown.reference, shown.versions
     of_all = rates.filter(pl.col("setting").is_in([ALL_SETTINGS, setting]), metric="accuracy")
     accuracy = of_all.filter(version=versions[-1]).with_columns(
         row=pl.col("name"), mark=pl.col("setting")
@@ -69,14 +48,15 @@ def monitor_picture(
         row=pl.col("setting"),
         mark=pl.when(pl.col("part") == BORROWED).then("name").otherwise("part"),
     )
-    marks = {WHOLE: "own bounds", **{name: f"bounds of {name}" for name in lenders}}
+    marks = {WHOLE: "own bounds", **{name: f"bounds of {name}" for name in shown.lenders}}
     marks[LOGIC] = "logic alone"
     return Picture(
-        _finding(of_all, versions, setting, halves),
-        "A row for each rung of what is logged, from the ending alone to probes, and below one for "
-        "the scenarios of each component: accuracy of the monitor with its interval, in the "
-        "reference setting and over all of them. Where there are several settings, a second panel "
-        "has a row for each: with bounds of its own, of another setting, and with none.",
+        title(shown),
+        f"Of the {shown.halves} of the scenarios. A row for each rung of what is logged, from the "
+        "ending alone to probes, and below one for the scenarios of each category: accuracy of the "
+        "monitor with its interval, in the reference setting and over all of them. Where there are "
+        "several settings, a second panel has a row for each: with bounds of its own, of another "
+        "setting, and with none.",
         FULL_WIDTH,
         1.1 + ROW_HEIGHT * (len(rows) + SETTING_ROWS * len(_settings(by_setting, setting))),
         partial(_draw, drawn, rows, setting, by_setting, marks),
@@ -86,25 +66,6 @@ def monitor_picture(
 def _settings(by_setting: pl.DataFrame, reference: str) -> dict[str, str]:
     """Rows of settings, the reference first."""
     return {name: name for name in (reference, *sorted(set(by_setting["row"]) - {reference}))}
-
-
-def _finding(accuracy: pl.DataFrame, versions: Sequence[str], setting: str, halves: str) -> str:
-    def value(version: str, part: str, name: str) -> str:
-        rates = accuracy.filter(version=version, setting=setting, part=part, name=name)
-        return percent(rates["value"][0])
-
-    first, last = versions[0], versions[-1]
-    n = accuracy.filter(setting=setting, part=WHOLE)["n"][0]
-    later = (
-        f"; version {last}, made with failing runs in view and drawn here, {value(last, *BOTH)} %"
-        if last != first
-        else ""
-    )
-    return (
-        f"The first rules of the monitor, frozen before any run was scored, name the component of "
-        f"{value(first, *BOTH)} % of the causes{later}; the ending alone "
-        f"{value(last, 'rung', LADDER[0].name)} % ({setting}, {n} scenarios, {halves})"
-    )
 
 
 def _draw(

@@ -43,11 +43,6 @@ def rule_hashes(package: Path = PACKAGE) -> tuple[dict[str, str], str]:
     """SHA-256 of the data of the rules, by file, and of what their code does.
 
     Formatting, comments, docstrings and annotations of the code do not count.
-
-    Parameters
-    ----------
-    package
-        Folder of :mod:`failbench.monitor`.
     """
     files = {name: _hash((package / "data" / name).read_bytes()) for name in FILES}
     return files, code_hash(package / name for name in CODE)
@@ -65,15 +60,7 @@ def frozen_hash(version: FrozenVersion) -> str:
 
 
 def version_of_today(folder: Path, package: Path = PACKAGE) -> str | None:
-    """The last frozen version that has the rules of the package as it is; None if none has.
-
-    Parameters
-    ----------
-    folder
-        That of ``frozen.json``.
-    package
-        Folder of :mod:`failbench.monitor`.
-    """
+    """The last frozen version that has the rules of the package as it is; None if none has."""
     today = rules_hash(*rule_hashes(package))
     same = [name for name, frozen in read_frozen(folder).items() if frozen.rules == today]
     return same[-1] if same else None
@@ -91,25 +78,6 @@ def freeze(
 
     A version that there is already gets the bounds of settings that it had none of; its rules
     must be those of the package.
-
-    Parameters
-    ----------
-    folder
-        That of ``frozen.json``.
-    version
-        Its label.
-    date
-        Of today.
-    changed, why
-        What changed against the version before, and the reason; for ``versions.csv``.
-    package
-        Folder of :mod:`failbench.monitor`.
-
-    Raises
-    ------
-    BadInputError
-        If there are no bounds, the version was frozen with other rules, or a file cannot be
-        written.
     """
     files, code = rule_hashes(package)
     rules = rules_hash(files, code)

@@ -24,11 +24,6 @@ def halves(scenarios: Iterable[Scenario]) -> pl.DataFrame:
     Within a category the scenarios stand in the order of the SHA-256 of their ids; counted through
     all categories, every second one belongs to the test half. So the halves differ by at most one
     scenario, in every category and in all, and nobody chose who belongs where.
-
-    Returns
-    -------
-    polars.DataFrame
-        One row per scenario, in that order, of the columns of :data:`HALF_SCHEMA`.
     """
     ordered = sorted(
         scenarios,

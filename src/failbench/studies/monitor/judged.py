@@ -19,18 +19,7 @@ RUN_COLUMNS: Final = ("run_id", "kind", "scenario", "seed", "onset_step")
 
 @dataclass(frozen=True)
 class Judged:
-    """Runs that were judged by a version of the rules, with what they are known to be.
-
-    Attributes
-    ----------
-    rules
-        The version.
-    breaks, verdicts, ends
-        Tables of :mod:`failbench.monitored.verdicts`.
-    runs
-        Of each run :data:`RUN_COLUMNS`, and of its scenario ``category``, ``difficulty`` and
-        ``half``.
-    """
+    """Runs that were judged by a version of the rules, with what they are known to be."""
 
     rules: Rules
     breaks: pl.DataFrame
@@ -66,17 +55,7 @@ class Judged:
 def labelled(
     runs: pl.DataFrame, scenarios: Sequence[Scenario], halves: pl.DataFrame
 ) -> pl.DataFrame:
-    """Monitored runs with category, difficulty and half of their scenarios.
-
-    Parameters
-    ----------
-    runs
-        Rows of ``monitored.tables.MONITORED_SCHEMA``.
-    scenarios
-        Definitions.
-    halves
-        ``scenario`` and ``half``.
-    """
+    """Monitored runs with category, difficulty and half of their scenarios."""
     levels = [(scenario.id, scenario.difficulty) for scenario in scenarios]
     schema = {"scenario": pl.String, "difficulty": pl.String}
     difficulty = pl.DataFrame(levels, schema=schema, orient="row")

@@ -49,15 +49,7 @@ that holds for it is none for what a training repeats to the bit."""
 
 @dataclass(frozen=True)
 class GroupMargin:
-    """The margin of a group of invariants.
-
-    Attributes
-    ----------
-    margin
-        The chosen one.
-    alarms
-        Rows of ``MARGIN_SCHEMA``: how many healthy runs each margin alarms, held out.
-    """
+    """The margin of a group of invariants."""
 
     margin: float
     alarms: pl.DataFrame
@@ -65,17 +57,7 @@ class GroupMargin:
 
 @dataclass(frozen=True)
 class SettingBounds:
-    """Bounds of a setting.
-
-    Attributes
-    ----------
-    runs
-        Successes that they are fitted to.
-    bounds
-        By invariant.
-    groups
-        The margin of each of :data:`GROUPS`.
-    """
+    """Bounds of a setting."""
 
     runs: int
     bounds: Mapping[str, Bound]
@@ -94,22 +76,6 @@ def setting_bounds(
 
     Bounds are fitted to successes. Their margins are chosen on these and on twins, of which no
     bound knows: so few successes could not tell one alarm in a hundred runs.
-
-    Parameters
-    ----------
-    setting
-        Its name, for errors.
-    monitored
-        Its runs; those that are no completed successes or twins are not looked at.
-    choice
-        Margins that are tried, and how many runs may be alarmed.
-    development
-        Scenarios whose twins are looked at.
-
-    Raises
-    ------
-    BadInputError
-        If there are fewer than two healthy runs.
     """
     healthy = healthy_histories(monitored)
     if len(healthy) < FEWEST:
@@ -134,15 +100,7 @@ def setting_bounds(
 
 
 def margins_report(settings: Mapping[str, SettingBounds], choice: MarginSettings) -> StudyReport:
-    """What each margin alarms of healthy runs held out, by setting, and which is taken.
-
-    Parameters
-    ----------
-    settings
-        By name.
-    choice
-        What was tried.
-    """
+    """What each margin alarms of healthy runs held out, by setting, and which is taken."""
     rates = pl.concat(
         rates_of(chosen, choice.confidence).with_columns(setting=pl.lit(name), group=pl.lit(group))
         for name, fitted in settings.items()
@@ -177,13 +135,7 @@ def margins_report(settings: Mapping[str, SettingBounds], choice: MarginSettings
 
 
 def rates_of(chosen: GroupMargin, confidence: float) -> pl.DataFrame:
-    """Shares of healthy runs that are alarmed, with Wilson's intervals.
-
-    Returns
-    -------
-    polars.DataFrame
-        ``margin``, ``alarm``, ``alarmed``, ``n``, ``value``, ``ci_low`` and ``ci_high``.
-    """
+    """Shares of healthy runs that are alarmed, with Wilson's intervals."""
     rows = []
     for row in chosen.alarms.to_dicts():
         value = row["alarmed"] / row["n"]

@@ -32,26 +32,6 @@ def measure_monitor(
     """Predict the judged runs of the reference setting, out of fold, by each method.
 
     All methods learn from these runs alone, in the folds of the main study.
-
-    Parameters
-    ----------
-    features
-        The feature table of all runs.
-    known
-        What the monitor knows, rows of ``monitored.known.KNOWN_SCHEMA``.
-    splits
-        Repeats and folds.
-    settings
-        By method.
-    study
-        The reference setting.
-    workers
-        Processes; results do not depend on it.
-
-    Yields
-    ------
-    tuple
-        The method and rows of ``predictions.PREDICTION_SCHEMA``.
     """
     failures = with_known(study.failures(features), known)
     successes = study.successes(features)

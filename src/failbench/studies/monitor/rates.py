@@ -34,13 +34,6 @@ def rates_of(answers: pl.DataFrame, settings: ScenarioIntervalSettings) -> dict[
 
     An abstention is wrong in the first. Intervals resample scenarios within categories and then
     their seeds; where a category has a single scenario they are Wilson's, with n = scenarios.
-
-    Parameters
-    ----------
-    answers
-        At least one row, with ``scenario``, ``category``, ``seed``, ``repeat`` and ``prediction``.
-    settings
-        Of the intervals.
     """
     collected = scenario_answers(answers)
     named = pl.col("prediction") != ABSTAIN
@@ -121,23 +114,7 @@ def method_table(
     contrasts: Sequence[tuple[str, str]],
     settings: ScenarioIntervalSettings,
 ) -> pl.DataFrame:
-    """Rates of methods that were fitted to the same runs, and named differences.
-
-    Parameters
-    ----------
-    predictions
-        Rows of ``predictions.PREDICTION_SCHEMA``.
-    contrasts
-        Pairs of methods, left less right.
-    settings
-        Of the intervals.
-
-    Returns
-    -------
-    polars.DataFrame
-        Estimates by ``method`` and ``metric``, with the number of ``runs``. The metric
-        ``less_<method>`` is by how much accuracy is higher than that of another.
-    """
+    """Rates of methods that were fitted to the same runs, and named differences."""
     parts = []
     for (method,), rows in predictions.group_by("method", maintain_order=True):
         rates = rates_of(rows, settings)

@@ -8,9 +8,15 @@ from typing import Any
 import polars as pl
 
 from failbench.reporting.study_report import StudyReport, Summary, rounded
-from failbench.statistics.estimates import nest
+from failbench.statistics.estimates import estimate_rows, nest
 from failbench.statistics.intervals import ScenarioIntervalSettings
-from failbench.studies.monitor.counts import decisive_table, delay_table, false_alarm_table
+from failbench.studies.monitor.blind import blind_rates
+from failbench.studies.monitor.counts import (
+    OTHER_ARCHITECTURES,
+    decisive_table,
+    delay_table,
+    false_alarm_table,
+)
 from failbench.studies.monitor.figure import monitor_picture
 from failbench.studies.monitor.finding import finding
 from failbench.studies.monitor.judged import Judged
@@ -24,31 +30,14 @@ from failbench.studies.monitor.tables import method_rates_table, monitor_tables
 def report(
     versions: Sequence[Judged],
     predictions: pl.DataFrame,
+    forest: pl.DataFrame,
     history: pl.DataFrame,
     cost: pl.DataFrame,
     reference: str,
     runs: JudgedRuns,
     settings: ScenarioIntervalSettings,
 ) -> StudyReport:
-    """How often each version is right, by what, when, and how often it cries wolf.
-
-    Parameters
-    ----------
-    versions
-        Runs as each version judged them; the last is shown in detail.
-    predictions
-        Rows of ``predictions.PREDICTION_SCHEMA`` of methods that were fitted to the same runs.
-    history
-        ``versions.csv``.
-    cost
-        Rows of ``cost.COST_SCHEMA``.
-    reference
-        The setting that is drawn.
-    runs
-        Which runs were judged.
-    settings
-        Of the section ``statistics`` of params.yaml.
-    """
+    """How often each version is right, by what, when, and how often it cries wolf."""
     rates = pl.concat(
         rate_table(judged, runs.steps_ahead, runs.lenders, reference, settings)
         for judged in versions
@@ -58,9 +47,11 @@ def report(
         decisive=pl.concat(decisive_table(judged) for judged in versions),
         delays=pl.concat(delay_table(judged) for judged in versions),
         alarms=pl.concat(
-            false_alarm_table(judged, runs.lenders, settings.confidence) for judged in versions
+            false_alarm_table(judged, runs.lenders, reference, settings.confidence)
+            for judged in versions
         ),
         cost=cost,
+        blind=blind_rates(versions, forest, reference, settings),
         versions=runs.versions,
         halves=halves_in_words(runs.halves),
         reference=reference,
@@ -83,9 +74,19 @@ def report(
             parts["false_alarms"] = alarms.get(version, {}).get(setting, {})
             if not parts["false_alarms"]:
                 del parts["false_alarms"]
+    elsewhere = {
+        version: of_version[OTHER_ARCHITECTURES]
+        for version, of_version in alarms.items()
+        if OTHER_ARCHITECTURES in of_version
+    }
     whole = rates.filter(part="whole")
     return StudyReport(
-        metrics={"versions": metrics, "methods": nest(methods, "method", "metric")},
+        metrics={
+            "versions": metrics,
+            "methods": nest(methods, "method", "metric"),
+            "blind": nest(estimate_rows(shown.blind), "metric") if shown.blind else {},
+            "elsewhere": elsewhere,
+        },
         points={
             "monitor": points,
             "monitor_decisive": shown.decisive,
@@ -98,11 +99,9 @@ def report(
             method_rates_table(methods, reference, shown.halves, settings.confidence),
         ),
         figures={
-            "monitor": monitor_picture(points, runs.versions, reference, runs.lenders, shown.halves)
+            "monitor": monitor_picture(shown, points),
         },
-        sentences={
-            "finding": finding(rates, runs.versions, reference, shown.halves, settings.confidence)
-        },
+        sentences={"finding": finding(shown)},
         summary=(
             Summary.of(
                 whole, "version", "setting", "metric", "value", "ci_low", "ci_high", "n", "runs"

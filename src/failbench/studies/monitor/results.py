@@ -40,33 +40,7 @@ def rate_table(
     reference: str,
     settings: ScenarioIntervalSettings,
 ) -> pl.DataFrame:
-    """How often a version is right, in each setting and over all of them.
-
-    Parameters
-    ----------
-    judged
-        The runs.
-    steps_ahead
-        Cuts before the failure that were judged.
-    lenders
-        Settings whose bounds others were judged by.
-    reference
-        The setting that all others are compared with.
-    settings
-        Of the intervals.
-
-    Returns
-    -------
-    polars.DataFrame
-        Estimates by :data:`RATE_KEYS`, with the number of ``runs``. Parts: ``whole``, at the
-        failure, and of these ``component``, ``difficulty`` and ``half``; ``log``, of whole logs;
-        ``ahead``, of runs that had so many steps between onset and failure; ``borrowed``, with
-        bounds of another setting; ``logic``, without any; ``from_start``, of runs whose fault is on
-        from step 0 and of the same runs with a healthy past, both of whole logs; ``rung`` and
-        ``family``, with what else was measured left out. The metric ``difference`` of the part
-        ``less`` is the accuracy less that in the reference setting, over scenarios and seeds that
-        both have; ``lost`` of a family is by how much accuracy falls without it.
-    """
+    """How often a version is right, in each setting and over all of them."""
     answers, logs = judged.at_failure(), judged.of_whole_logs()
     families = sorted({invariant.family for invariant in judged.rules.invariants})
     without = {

@@ -10,19 +10,7 @@ from failbench.monitor.invariants import Invariant, Kind
 
 @dataclass(frozen=True)
 class Rung:
-    """What a rung of the ladder adds to those below.
-
-    Attributes
-    ----------
-    name
-        Its key.
-    label
-        As tables call it.
-    families
-        Families of invariants that speak from here on.
-    kinds
-        Kinds that speak of them from here on; kinds of the rungs below go on.
-    """
+    """What a rung of the ladder adds to those below."""
 
     name: str
     label: str
@@ -51,13 +39,7 @@ LADDER: Final = (
 
 
 def speaking(catalogue: tuple[Invariant, ...]) -> dict[str, tuple[Invariant, ...]]:
-    """The invariants that speak on each rung, by its name.
-
-    Parameters
-    ----------
-    catalogue
-        All of a version.
-    """
+    """The invariants that speak on each rung, by its name."""
     families, kinds = frozenset[str](), frozenset[Kind]()
     rungs = {}
     for rung in LADDER:

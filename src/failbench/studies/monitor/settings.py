@@ -22,21 +22,7 @@ def versioned(schema: pl.Schema) -> pl.Schema:
 
 
 class JudgedRuns(Record):
-    """Which runs are judged, and by what; the section ``monitor``.
-
-    Attributes
-    ----------
-    versions
-        Frozen versions of the rules, in their order.
-    halves
-        Halves of the scenarios whose runs are read. Those of the others are not looked at.
-    lenders
-        Settings whose bounds all other settings' runs are held against as well.
-    contrasts
-        Differences in accuracy between methods, left less right.
-    steps_ahead
-        Steps before the failure at which logs are cut; at 0 the end is known.
-    """
+    """Which runs are judged, and by what; the section ``monitor``."""
 
     versions: tuple[str, ...] = Field(min_length=1)
     halves: tuple[Half, ...] = Field(min_length=1)

@@ -9,17 +9,18 @@ from typing import Any, Final, get_args
 import polars as pl
 
 from failbench.monitored.verdicts import OWN
-from failbench.reporting.cells import ABSENT, counted, signed, with_interval
+from failbench.reporting.cells import ABSENT, counted, signed, with_interval, words
 from failbench.reporting.labels import (
     in_label_order,
     method_label,
     reads_label,
 )
 from failbench.reporting.table import Column, Divider, Table
+from failbench.studies.monitor.counts import OTHER_ARCHITECTURES
 from failbench.studies.monitor.detail_tables import detail_tables
 from failbench.studies.monitor.halves import Half
 from failbench.studies.monitor.results import LESS, LOGIC
-from failbench.studies.monitor.shown import ANSWER_NOTE, INTERVAL_NOTE, Shown, caption
+from failbench.studies.monitor.shown import ANSWER_NOTE, INTERVAL_NOTE, Shown, blind_note, caption
 
 AHEAD_NOTE: Final = (
     "Whole log: of runs that go on after a failure, with what is logged later. Steps before "
@@ -28,10 +29,12 @@ AHEAD_NOTE: Final = (
     "which something broke before onset, and in which nothing broke, are counted beside."
 )
 ALARM_NOTE: Final = (
-    "A false alarm is a healthy run of which a cause is named. Wilson's {interval:g} % intervals, "
-    "n = runs. Logic: what needs no bounds; own: bounds of the setting's successes besides, which "
-    "alarm on none of those that they were fitted to, and whose margin was chosen on these and the "
-    "twins of the development half; else bounds fitted to another setting, of which no run counts."
+    "A false alarm is a healthy run of which a category is named. Wilson's {interval:g} % "
+    "intervals, n = runs. Logic: what needs no bounds; own: bounds of the setting's successes "
+    "besides, which alarm on none of those that they were fitted to, and whose margin was chosen "
+    "on these and the twins of the development half; else bounds fitted to another setting, of "
+    "which no run counts. Other architectures: settings of another architecture than {reference}; "
+    "all: with its other optimizers too."
 )
 SETTINGS_NOTE: Final = (
     "Own: fitted to successful runs of the setting. Less: points of accuracy above that of the "
@@ -42,8 +45,8 @@ METHODS_NOTE: Final = (
     "Out of fold, in the folds of the main study; each method learns from the runs of these "
     "scenarios alone, and reads what was known at the failure. The answers of the invariants are "
     "those of frozen rules, of their last version. "
-    "Less this: differences in points; those with the forest and with simple rules were named "
-    "before any failing run was scored."
+    "Less this: differences in points, of development; those with the forest and with simple rules "
+    "were named before the monitor's first rules were scored."
 )
 HISTORY_NOTE: Final = (
     "Hash: of catalogue, precedence and bounds, whole in data/monitor. First scored: on the runs "
@@ -57,15 +60,7 @@ HEALTHY_LABELS: Final = {
 
 
 def monitor_tables(shown: Shown, history: pl.DataFrame) -> tuple[Table, ...]:
-    """All tables of the study.
-
-    Parameters
-    ----------
-    shown
-        The results.
-    history
-        ``versions.csv``: what changed between versions, and why.
-    """
+    """All tables of the study."""
     return (
         _whole_table(shown),
         _settings_table(shown),
@@ -76,19 +71,7 @@ def monitor_tables(shown: Shown, history: pl.DataFrame) -> tuple[Table, ...]:
 
 
 def method_rates_table(rates: pl.DataFrame, setting: str, halves: str, confidence: float) -> Table:
-    """Methods on what the monitor knows, and others that were fitted to the same runs.
-
-    Parameters
-    ----------
-    rates
-        As :func:`failbench.studies.monitor.rates.method_table` returns them.
-    setting
-        Of the runs.
-    halves
-        Which scenarios, in words.
-    confidence
-        Of the intervals.
-    """
+    """Methods on what the monitor knows, and others that were fitted to the same runs."""
 
     def cell(metric: str, method: str) -> str:
         rows = rates.filter(method=method, metric=metric).to_dicts()
@@ -178,8 +161,9 @@ def _whole_table(shown: Shown) -> Table:
             Column("First break, steps after onset", cell=delay),
         ),
         rows,
-        caption(shown, "How often the monitor names the component of the cause"),
+        caption(shown, "How often the monitor names the right one of five categories"),
         (
+            *blind_note(shown),
             ANSWER_NOTE,
             INTERVAL_NOTE.format(interval=100 * shown.confidence),
             AHEAD_NOTE,
@@ -238,11 +222,12 @@ def _alarm_table(shown: Shown) -> Table:
     for kind, label in HEALTHY_LABELS.items():
         of_kind = alarms.filter(kind=kind, bounds=OWN)
         rows.append(Divider(label))
-        rows += [row for row in of_kind.to_dicts() if row["setting"] in shown.settings(version)]
+        settings = {*shown.settings(version), OTHER_ARCHITECTURES}
+        rows += [row for row in of_kind.to_dicts() if row["setting"] in settings]
     return Table.of(
         "monitor_false_alarms",
         (
-            Column("Setting", align="left", cell=lambda row: row["setting"]),
+            Column("Setting", align="left", cell=lambda row: words(row["setting"])),
             Column("Runs", cell=lambda row: str(row["n"])),
             *(
                 Column(label, "Alarmed: percent", cell=partial(cell, bounds))
@@ -251,7 +236,7 @@ def _alarm_table(shown: Shown) -> Table:
         ),
         rows,
         caption(shown, f"False alarms of version {version}"),
-        (ALARM_NOTE.format(interval=100 * shown.confidence),),
+        (ALARM_NOTE.format(interval=100 * shown.confidence, reference=shown.reference),),
     )
 
 

@@ -44,25 +44,7 @@ Sentences = Annotated[str, StringConstraints(min_length=20), AfterValidator(_wit
 
 
 class NegativeResult(Record):
-    """One thing that was tried and did not help.
-
-    Attributes
-    ----------
-    name
-        Its key, and the anchor of its section.
-    title
-        What it is called.
-    tried, expected
-        What was done, and why one would expect it to help.
-    measured
-        The outcome, with placeholders.
-    concluded
-        What follows from it.
-    holds
-        Conditions that the metrics must meet for the sentences to be true.
-    source
-        Stage and table where the whole of it stands.
-    """
+    """One thing that was tried and did not help."""
 
     name: Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$")]
     title: Title

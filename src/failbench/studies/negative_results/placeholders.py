@@ -22,6 +22,9 @@ from failbench.errors import BadInputError
 from failbench.reporting.cells import percent, signed, two_decimals, with_interval
 
 METRICS: Final = "data/metrics"
+RETIRED: Final = "data/reported/retired.json"
+"""What methods that are gone had reached, each with the commit that has their code."""
+
 DECLARED: Final = "data/reported/negative_results.yaml"
 PLACEHOLDER: Final = re.compile(r"\{(?P<file>\w+):(?P<path>[^{}|]+)(?:\|(?P<form>\w+))?\}")
 CONDITION: Final = re.compile(r"^(?P<left>.+?) (?P<sign><=|>=|<|>) (?P<right>.+)$")
@@ -48,18 +51,17 @@ class Estimate:
     n: int | None
 
 
-def estimate_at(metrics: Metrics, file: str, path: str) -> Estimate:
-    """The estimate at a path of a metrics file, or the number at a path that ends with one.
+def place_of(file: str) -> str:
+    """The path of a file that placeholders name."""
+    return RETIRED if file == "retired" else f"{METRICS}/{file}.json"
 
-    Raises
-    ------
-    BadInputError
-        If the file has no such path, or no number stands there.
-    """
+
+def estimate_at(metrics: Metrics, file: str, path: str) -> Estimate:
+    """The estimate at a path of a metrics file, or the number at a path that ends with one."""
     found = _at(metrics[file], path)
     if _is_number(found):
         return Estimate(float(found), None, None)
-    place = f"{METRICS}/{file}.json"
+    place = place_of(file)
     if not isinstance(found, Mapping):
         raise BadInputError(
             place,
@@ -137,13 +139,7 @@ FORMS: Final[Mapping[str | None, Callable[[Estimate], str]]] = {
 
 
 def filled(text: str, metrics: Metrics) -> str:
-    """A text with its placeholders replaced.
-
-    Raises
-    ------
-    BadInputError
-        If a placeholder names no metric, or a form that there is not.
-    """
+    """A text with its placeholders replaced."""
 
     def written(placeholder: re.Match[str]) -> str:
         form = placeholder["form"]
@@ -178,23 +174,7 @@ def files_compared(condition: str) -> set[str]:
 
 
 def unmet(condition: str, metrics: Metrics, entry: str) -> str | None:
-    """Why a condition does not hold, or None where it does.
-
-    Parameters
-    ----------
-    condition
-        ``file:path < 0`` say, with ``<``, ``<=``, ``>`` or ``>=`` and a number or another metric on
-        the right.
-    metrics
-        Contents of the files that it names.
-    entry
-        Name of the entry, for the error.
-
-    Raises
-    ------
-    BadInputError
-        If the condition cannot be read, or names no metric.
-    """
+    """Why a condition does not hold, or None where it does."""
     sides = _sides(condition, entry)
     left, right = (_number_of(sides[side], metrics, entry) for side in ("left", "right"))
     if COMPARED[sides["sign"]](left, right):

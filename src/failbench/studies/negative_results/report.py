@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from failbench.reporting.captions import DEVELOPMENT_NOTE, SCALE_NOTE
+from failbench.reporting.captions import DEVELOPMENT_NOTE
 from failbench.reporting.cells import ABSENT
+from failbench.reporting.scope import scale_note
 from failbench.reporting.study_report import StudyReport, Summary
 from failbench.reporting.table import Column, Table
 from failbench.studies.negative_results.declared import (
@@ -46,25 +47,16 @@ appendix from `{DECLARED}`; no number in it is typed by hand.
 """
 
 
+RECORDED: Final = "benchmark"
+"""Metrics of the stage that counts what was recorded."""
+
 NO_LONGER: Final = "No longer borne out by the metrics:"
 """How a conclusion begins that new results contradict; a test refuses to have it committed."""
 
 
 @dataclass(frozen=True)
 class Shown:
-    """One negative result with its numbers filled in.
-
-    Attributes
-    ----------
-    entry
-        What was declared.
-    tried, expected, measured, concluded
-        With numbers. Where the metrics no longer bear the conclusion out, that is what it says.
-    unmet
-        Why not, condition by condition.
-    n
-        How many units its estimates rest on, in rising order.
-    """
+    """One negative result with its numbers filled in."""
 
     entry: NegativeResult
     tried: str
@@ -89,17 +81,11 @@ def metrics_files(declared: NegativeResults) -> tuple[str, ...]:
         for condition in entry.holds
         for file in files_compared(condition)
     }
-    return tuple(sorted(named | compared))
+    return tuple(sorted({RECORDED} | named | compared))
 
 
 def shown(declared: NegativeResults, metrics: Metrics) -> tuple[Shown, ...]:
-    """The entries with their numbers.
-
-    Raises
-    ------
-    BadInputError
-        If a placeholder or condition names no metric, or a condition cannot be read.
-    """
+    """The entries with their numbers."""
     return tuple(_shown(entry, metrics) for entry in declared.entries)
 
 
@@ -120,11 +106,12 @@ def _shown(entry: NegativeResult, metrics: Metrics) -> Shown:
     )
 
 
-def _notes(confidence: float) -> tuple[str, ...]:
+def _notes(metrics: Metrics, confidence: float) -> tuple[str, ...]:
+    recorded = metrics[RECORDED]
     return (
         VALUES_NOTE.format(interval=100 * confidence),
         DEVELOPMENT_NOTE,
-        SCALE_NOTE,
+        scale_note(recorded["runs"]["all"], recorded),
         OTHERS_NOTE,
     )
 
@@ -132,25 +119,10 @@ def _notes(confidence: float) -> tuple[str, ...]:
 def report(
     declared: NegativeResults, metrics: Metrics, settings: NegativeResultsSettings
 ) -> StudyReport:
-    """The table of negative results.
-
-    Parameters
-    ----------
-    declared
-        The entries.
-    metrics
-        Contents of at least the files that :func:`metrics_files` names.
-    settings
-        Of the section ``statistics``.
-
-    Raises
-    ------
-    BadInputError
-        If :func:`shown` refuses an entry.
-    """
+    """The table of negative results."""
     rows = shown(declared, metrics)
     return StudyReport(
-        tables=(_table(rows, settings),),
+        tables=(_table(rows, metrics, settings),),
         summary=(Summary(("entry", "conditions", "unmet"), [_counted(row) for row in rows]),),
     )
 
@@ -163,7 +135,7 @@ def _n(row: Shown) -> str:
     return ", ".join(map(str, row.n)) or ABSENT
 
 
-def _table(rows: Sequence[Shown], settings: NegativeResultsSettings) -> Table:
+def _table(rows: Sequence[Shown], metrics: Metrics, settings: NegativeResultsSettings) -> Table:
     return Table.of(
         "negative_results",
         (
@@ -176,18 +148,12 @@ def _table(rows: Sequence[Shown], settings: NegativeResultsSettings) -> Table:
         ),
         rows,
         CAPTION,
-        _notes(settings.confidence),
+        _notes(metrics, settings.confidence),
     )
 
 
 def document(declared: NegativeResults, metrics: Metrics, settings: NegativeResultsSettings) -> str:
-    """The page of negative results, in markdown: a section each; parameters as of :func:`report`.
-
-    Raises
-    ------
-    BadInputError
-        If :func:`shown` refuses an entry.
-    """
+    """The page of negative results, in markdown: a section each."""
     sections = (
         f"## {row.entry.title}\n\n"
         f"- **Tried.** {row.tried}\n"
@@ -196,5 +162,5 @@ def document(declared: NegativeResults, metrics: Metrics, settings: NegativeResu
         f"- **Concluded.** {row.concluded}\n"
         for row in shown(declared, metrics)
     )
-    notes = "\n\n".join(_notes(settings.confidence))
+    notes = "\n\n".join(_notes(metrics, settings.confidence))
     return "\n".join((HEAD, *sections, "## How to read it\n", notes)) + "\n"

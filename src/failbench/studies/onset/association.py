@@ -10,19 +10,7 @@ from failbench.arrays import Array, Labels
 
 
 def cramers_v(tables: Array) -> Array:
-    """Cramer's V (1946, "Mathematical methods of statistics", chapter 21) of shares.
-
-    Parameters
-    ----------
-    tables
-        ``[..., n_rows, n_columns]``: counts, or sums of shares. Rows and columns of zeros do not
-        count.
-
-    Returns
-    -------
-    Array
-        ``[...]`` from 0, independent, to 1; 0 where a single row or column is left.
-    """
+    """Cramer's V (1946, "Mathematical methods of statistics", chapter 21) of shares."""
     total = tables.sum(axis=(-2, -1), keepdims=True)
     rows, columns = tables.sum(axis=-1, keepdims=True), tables.sum(axis=-2, keepdims=True)
     expected = np.divide(rows * columns, total, out=np.zeros_like(tables), where=total > 0)
@@ -38,15 +26,7 @@ def cramers_v(tables: Array) -> Array:
 
 @dataclass(frozen=True)
 class Independence:
-    """A permutation test of independence.
-
-    Attributes
-    ----------
-    p
-        Share of permutations, the observed order among them, with a V at least as large.
-    expected
-        Mean V of the permutations: what as many scenarios show where nothing depends on anything.
-    """
+    """A permutation test of independence."""
 
     p: float
     expected: float
@@ -59,17 +39,6 @@ def permutation_test(
 
     The Monte Carlo test counts the observed order among the permutations (Phipson and Smyth, 2010,
     "Permutation p-values should never be zero").
-
-    Parameters
-    ----------
-    shares
-        ``[n_scenarios, n_kinds]``: the share of a scenario's runs of each kind.
-    groups
-        ``[n_scenarios]``: the category of each scenario.
-    permutations
-        How many are drawn.
-    rng
-        Where they are drawn from.
     """
     members = (groups[None, :] == np.unique(groups)[:, None]).astype(np.float64)
     observed = float(cramers_v(members @ shares).round(12))

@@ -51,21 +51,7 @@ OF_ONSET: Final = ("gradual", "sudden_software", "sudden_trigger", "sudden_eithe
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement of the paper in our words, and how it is decided.
-
-    Attributes
-    ----------
-    name
-        Its key in the metrics file.
-    place
-        Section of the paper.
-    said
-        The statement, paraphrased.
-    measured
-        What is measured of it.
-    test
-        How the verdict follows; see :func:`verdict`.
-    """
+    """A statement of the paper in our words, and how it is decided."""
 
     name: str
     place: str
@@ -157,19 +143,7 @@ CLAIMS: Final = (
 
 @dataclass(frozen=True)
 class Measured:
-    """What was measured of a claim.
-
-    Attributes
-    ----------
-    value, ci_low, ci_high
-        A share, a difference of shares, or V.
-    base
-        What the value is held against; null where that is no number.
-    p
-        Of the permutation test, where there is one.
-    scenarios, runs
-        What the value is a share of: scenarios, by the share of their runs, and runs.
-    """
+    """What was measured of a claim."""
 
     value: float
     ci_low: float
@@ -181,24 +155,7 @@ class Measured:
 
 
 def verdict(test: Test, measured: Measured, margin: float, alpha: float) -> Verdict:
-    """What a measured value says of a claim.
-
-    Parameters
-    ----------
-    test
-        ``chance``: holds where the permutation test rejects at ``alpha``, and is undecided
-        otherwise. ``base``: holds where the interval lies above the base rate, and does not where
-        it ends before the base rate and the margin. ``half``: the same around one half, without a
-        margin. ``margin``: the same around the margin. ``gain``: holds where the interval lies
-        above zero, and does not where it ends before the margin. ``absent``: holds where the value
-        is zero, and does not otherwise.
-    measured
-        The value.
-    margin
-        What counts as much, fixed for all studies.
-    alpha
-        Level of the permutation test.
-    """
+    """What a measured value says of a claim."""
     if test == "chance":
         assert measured.p is not None
         return "holds" if measured.p < alpha else "undecided"

@@ -36,26 +36,7 @@ FEWEST_RUNS: Final = 10
 
 
 def step_distances(telemetry: Telemetry) -> pl.DataFrame:
-    """Distances of all steps of all runs of one setting from its successful runs.
-
-    Parameters
-    ----------
-    telemetry
-        Runs of one setting, successful ones among them.
-
-    Returns
-    -------
-    polars.DataFrame
-        ``run_id``, ``step`` and a column for each signal, in standard deviations. What is not
-        finite is infinitely far. What is missing, or does not vary among successful runs at that
-        step, is at distance zero: it says nothing. Steps past the last that half of the successful
-        runs reached are held against that.
-
-    Raises
-    ------
-    BadInputError
-        If there are fewer than ten successful runs.
-    """
+    """Distances of all steps of all runs of one setting from its successful runs."""
     successes = telemetry.runs.filter(pl.col("kind") == "success")
     if successes.height < FEWEST_RUNS:
         raise BadInputError(

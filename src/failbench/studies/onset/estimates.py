@@ -31,17 +31,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class Indicator:
-    """What a sign says: how often it is of a target, and how often a target shows it.
-
-    Attributes
-    ----------
-    precision, recall
-        Shares of scenarios; precision is null where nothing shows the sign.
-    base
-        Share of all scenarios that are of the target.
-    scenarios, runs
-        How many show the sign: scenarios by the share of their runs, and runs.
-    """
+    """What a sign says: how often it is of a target, and how often a target shows it."""
 
     precision: Interval | None
     recall: Interval
@@ -69,17 +59,7 @@ def _figures(
 def shares(
     rows: pl.DataFrame, counted: Mapping[str, pl.Expr], settings: ScenarioIntervalSettings
 ) -> dict[str, Interval]:
-    """Shares of runs that each expression holds of, as means over scenarios.
-
-    Parameters
-    ----------
-    rows
-        A row per run, with ``category``, ``scenario`` and ``seed``.
-    counted
-        Truth values over the columns of ``rows``, by the name of the share.
-    settings
-        How intervals are made.
-    """
+    """Shares of runs that each expression holds of, as means over scenarios."""
     metrics = (
         ValueMetric(
             name,
@@ -95,17 +75,7 @@ def shares(
 def indicators(
     rows: pl.DataFrame, rules: Mapping[str, Rule], settings: ScenarioIntervalSettings
 ) -> dict[str, Indicator]:
-    """What signs say of their targets, by the name of the rule.
-
-    Parameters
-    ----------
-    rows
-        A row per run, with ``category``, ``scenario`` and ``seed``.
-    rules
-        Truth values over the columns of ``rows``.
-    settings
-        How intervals are made.
-    """
+    """What signs say of their targets, by the name of the rule."""
     runs = {name: int(rows.select(rule.sign.sum()).item()) for name, rule in rules.items()}
     metrics = []
     for name, rule in rules.items():
@@ -145,17 +115,7 @@ def indicators(
 def mean_difference(
     rows: pl.DataFrame, more: str, less: str, settings: ScenarioIntervalSettings
 ) -> Interval:
-    """Mean over scenarios of one column less another, paired.
-
-    Parameters
-    ----------
-    rows
-        A row per run, with ``category``, ``scenario`` and ``seed``.
-    more, less
-        Columns of numbers.
-    settings
-        How intervals are made.
-    """
+    """Mean over scenarios of one column less another, paired."""
     metric = ValueMetric(
         "difference",
         over_scenarios(rows, pl.col(more) - pl.col(less)),
@@ -165,15 +125,7 @@ def mean_difference(
 
 
 def association(rows: pl.DataFrame, settings: OnsetSettings) -> Association:
-    """How strongly the column ``onset`` of rows depends on their category.
-
-    Parameters
-    ----------
-    rows
-        A row per run, with ``category``, ``scenario``, ``seed`` and ``onset``.
-    settings
-        Of the section ``onset`` of params.yaml.
-    """
+    """How strongly the column ``onset`` of rows depends on their category."""
     metric = ValueMetric(
         "v",
         _table_of(rows),

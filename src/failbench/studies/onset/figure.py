@@ -74,15 +74,7 @@ def _points(shown: Shown) -> Iterator[tuple[object, ...]]:
 
 
 def onset_picture(points: pl.DataFrame, shown: Shown) -> Picture:
-    """Two panels: shares of kinds by category, and what the rules of thumb reach.
-
-    Parameters
-    ----------
-    points
-        As :func:`onset_points` returns them.
-    shown
-        Whose numbers stand in the title.
-    """
+    """Two panels: shares of kinds by category, and what the rules of thumb reach."""
     return Picture(
         _finding(shown),
         "On the left a row per category with the percent of its failures that are gradual, sudden, "

@@ -11,16 +11,17 @@ KINDS_NOTE: Final = (
     "{persistence} steps on end, or of those up to the failure, that lie more than {sds:g} "
     "standard deviations from it in one of them. Sudden: the sign comes at most {near} steps "
     "before the failure; gradual: earlier; no sign: none before the step of the failure. "
-    "Definitions were fixed before failing runs were looked at; that the band is of standard "
-    "deviations and times are relative was chosen on healthy runs. Of the healthy twins {false} % "
+    "Definitions were fixed before they were applied to failing runs, which had been recorded by "
+    "then; that the band is of standard deviations and times are relative was chosen on healthy "
+    "runs. Of the healthy twins {false} % "
     "show a sign by the end."
 )
 RUNS_NOTE: Final = (
-    "Runs: the {runs} failing runs of the reference setting ({scenarios} scenarios, {seeds} "
-    "seeds). Shares are means over scenarios; {interval:g} % intervals by resampling scenarios "
-    "within categories and their seeds, Wilson's for shares of {below} scenarios or fewer and near "
-    "one. They hold for the benchmark's mixture of categories. Nobody is told the truth: kinds are "
-    "measured, and categories are those of the injected causes."
+    "Runs: the {runs} failing runs of {setting}, {scenarios} scenarios with {seeds} seeds. Shares "
+    "are means over scenarios; {interval:g} % intervals by resampling scenarios within categories "
+    "and their seeds, Wilson's for shares of {below} scenarios or fewer and near one. They hold "
+    "for the benchmark's mixture of categories. Nobody is told the truth: kinds are measured, and "
+    "categories are those of the injected causes."
 )
 TEST_NOTE: Final = (
     "V is Cramér's, of the table of category and kind in which every scenario counts once; beside "
@@ -44,7 +45,7 @@ CLAIM_NOTE: Final = (
     "median of the {history} steps before it, which {false} % of the healthy twins show, too. "
     "Words are the text patterns of the simple rules, written from "
     "documentation. The gain is of reading step series beside the text (raw telemetry, out of "
-    "fold, ten repeats), where runs left an error."
+    "fold, {repeats} repeats), where runs left an error."
 )
 FAULT_NOTE: Final = (
     "Since onset: median steps from the switching on of the fault to the failure, which nothing "

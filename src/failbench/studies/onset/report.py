@@ -10,6 +10,7 @@ import polars as pl
 from failbench.errors import BadInputError
 from failbench.methods.simple_rules import SimpleRulesSettings
 from failbench.prediction.slices import ReferenceStudy, RunSetting
+from failbench.reporting.scope import scale_of
 from failbench.reporting.study_report import StudyReport, Summary, rounded
 from failbench.scenarios import Scenario
 from failbench.statistics.bootstrap import Interval
@@ -43,26 +44,7 @@ def report(
     settings: OnsetSettings,
     simple: SimpleRulesSettings,
 ) -> StudyReport:
-    """Say how failures set in, and what that, gradient norms and error texts say of the cause.
-
-    Parameters
-    ----------
-    telemetry, scenarios
-        Recorded runs, and where their categories come from.
-    features
-        The feature table.
-    predictions
-        Of ``results.TEXT_ONLY`` and ``results.TEXT_AND_SERIES`` in the main study.
-    reference
-        Of the section ``nested_cv``: the setting and seeds that claims are tested on.
-    settings, simple
-        Of the sections ``onset`` and ``simple_rules``.
-
-    Raises
-    ------
-    BadInputError
-        If the reference setting has no failing run, or a setting too few successful ones.
-    """
+    """Say how failures set in, and what that, gradient norms and error texts say of the cause."""
     observed = {
         setting: observed_runs(_runs_of(setting, telemetry), scenarios, features, settings, simple)
         for setting in recorded_settings(telemetry.runs)
@@ -82,6 +64,7 @@ def report(
         for setting, table in sorted(observed.items(), key=lambda item: item[0] != main)
     }
     answered = with_answers(rows, predictions)
+    failing = telemetry.runs.filter(kind="failure")
     shown = Shown(
         reference=found[main],
         settings=tuple(found.values()),
@@ -91,6 +74,9 @@ def report(
         texts=text_results(rows, settings),
         chosen=settings,
         simple=simple,
+        repeats=predictions["repeat"].n_unique(),
+        scale=scale_of(main.of(failing)),
+        scale_everywhere=scale_of(failing),
     )
     points = rounded(onset_points(shown))
     return StudyReport(

@@ -46,19 +46,7 @@ TEXT_ONLY, TEXT_AND_SERIES = "raw_text", "raw_telemetry"
 
 @dataclass(frozen=True)
 class Setting:
-    """What was found in the runs of one setting, with one definition of kinds.
-
-    Attributes
-    ----------
-    kinds
-        Share of each kind of onset, by category and ``all``.
-    association
-        Of category and kind.
-    rules
-        By name of ``RULES``.
-    scenarios, runs, seeds
-        How many failing ones.
-    """
+    """What was found in the runs of one setting, with one definition of kinds."""
 
     kinds: Mapping[str, Mapping[str, Interval]]
     association: Association
@@ -87,16 +75,7 @@ class Decided:
 
 @dataclass(frozen=True)
 class Texts:
-    """What error texts say by themselves.
-
-    Attributes
-    ----------
-    shares
-        Of all failing runs: ``has_text``; of those with a text: ``named`` a category by words,
-        ``named_wrong`` another than the cause's, and ``shared`` the text with another category.
-    scenarios, runs
-        By the same names: scenarios of which some run does, and runs.
-    """
+    """What error texts say by themselves."""
 
     shares: Mapping[str, Interval]
     scenarios: Mapping[str, int]
@@ -118,15 +97,7 @@ def with_kind(
 
 
 def setting_results(rows: pl.DataFrame, settings: OnsetSettings) -> Setting:
-    """Estimate kinds, their association with categories, and rules of thumb.
-
-    Parameters
-    ----------
-    rows
-        As :func:`with_kind` returns them, of one setting.
-    settings
-        Of the section ``onset`` of params.yaml.
-    """
+    """Estimate kinds, their association with categories, and rules of thumb."""
     counted: dict[str, pl.Expr] = {kind: pl.col("onset") == kind for kind in KINDS}
     groups = {category: rows.filter(pl.col("category") == category) for category in CATEGORIES}
     return Setting(
@@ -143,15 +114,7 @@ def setting_results(rows: pl.DataFrame, settings: OnsetSettings) -> Setting:
 
 
 def text_results(rows: pl.DataFrame, settings: OnsetSettings) -> Texts:
-    """Count what error texts say by themselves.
-
-    Parameters
-    ----------
-    rows
-        As :func:`with_kind` returns them, of one setting.
-    settings
-        Of the section ``onset`` of params.yaml.
-    """
+    """Count what error texts say by themselves."""
     has_text = pl.col("has_text")
 
     def of_texts(holds: pl.Expr) -> pl.Expr:
@@ -173,20 +136,7 @@ def text_results(rows: pl.DataFrame, settings: OnsetSettings) -> Texts:
 
 
 def with_answers(rows: pl.DataFrame, predictions: pl.DataFrame) -> pl.DataFrame:
-    """Rows with the mean correctness of two methods, a column each, where runs left a text.
-
-    Parameters
-    ----------
-    rows
-        As :func:`with_kind` returns them.
-    predictions
-        Of ``TEXT_ONLY`` and ``TEXT_AND_SERIES``, rows of ``predictions.PREDICTION_SCHEMA``.
-
-    Raises
-    ------
-    BadInputError
-        If one of them has no prediction of a run.
-    """
+    """Rows with the mean correctness of two methods, a column each, where runs left a text."""
     correct = (
         predictions.with_columns(right=pl.col("prediction") == pl.col("category"))
         .group_by("run_id", "method")
@@ -209,17 +159,7 @@ def with_answers(rows: pl.DataFrame, predictions: pl.DataFrame) -> pl.DataFrame:
 
 
 def decide(rows: pl.DataFrame, found: Setting, settings: OnsetSettings) -> tuple[Decided, ...]:
-    """The verdict on every claim, from the runs of the reference setting.
-
-    Parameters
-    ----------
-    rows
-        As :func:`with_answers` returns them.
-    found
-        What :func:`setting_results` says of them.
-    settings
-        Of the section ``onset`` of params.yaml.
-    """
+    """The verdict on every claim, from the runs of the reference setting."""
     others = ~of("optimization")
     grew = rows.filter(others)
     software = rows.filter(of("model_software"))

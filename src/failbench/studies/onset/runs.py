@@ -40,34 +40,7 @@ def observed_runs(
     settings: OnsetSettings,
     simple: SimpleRulesSettings,
 ) -> pl.DataFrame:
-    """What is seen of each failing run and each twin of one setting.
-
-    Parameters
-    ----------
-    telemetry
-        Runs of one setting.
-    scenarios
-        Where the categories and the kinds of onset come from.
-    features
-        The feature table, of at least these runs.
-    settings, simple
-        Of the sections ``onset`` and ``simple_rules`` of params.yaml.
-
-    Returns
-    -------
-    polars.DataFrame
-        A row per failing run and twin, sorted by ``run_id``: ``KEYS``, ``kind`` (failure, twin),
-        ``switched_on`` (whether the fault was switched on in mid-run), ``since_onset`` (steps from
-        the onset of the fault to the failure), for each band the columns of ``SIGN_SCHEMA`` with
-        the band's name before them, ``norm_above_paper`` and ``norm_above_healthy`` (whether the
-        largest gradient norm exceeds the threshold), ``norm_grew``, ``has_text``, ``named`` (the
-        category that text patterns name) and ``shared_text``.
-
-    Raises
-    ------
-    BadInputError
-        If there are too few successful runs.
-    """
+    """What is seen of each failing run and each twin of one setting."""
     runs = _labelled(telemetry.runs, scenarios)
     distances = step_distances(telemetry)
     ends = runs.select("run_id", "failure_step")
@@ -163,20 +136,7 @@ message comes to. They were written from documentation before a failure was reco
 
 
 def texts(features: pl.DataFrame) -> pl.DataFrame:
-    """What the error text of runs says by itself.
-
-    Parameters
-    ----------
-    features
-        The feature table of one setting.
-
-    Returns
-    -------
-    polars.DataFrame
-        ``run_id``; ``has_text``, whether the run left an error; ``named``, the category of the
-        first text pattern that matches, null where none does; ``shared_text``, whether failing runs
-        of several categories left this text, numbers aside.
-    """
+    """What the error text of runs says by itself."""
     failing = features.filter(pl.col("kind") == "failure")
     frame = to_frame(failing)
     named: list[str | None] = [None] * len(frame)

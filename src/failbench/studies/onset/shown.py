@@ -17,17 +17,7 @@ from failbench.studies.onset.signs import Band, Reading
 
 @dataclass(frozen=True)
 class OfSetting:
-    """One recorded setting.
-
-    Attributes
-    ----------
-    setting, found
-        Which, and what was found in its failing runs.
-    false_signs, false_growth
-        Share of its healthy twins with a sign, and with a gradient norm that grows.
-    successes
-        Successful runs that it is held against.
-    """
+    """One recorded setting."""
 
     setting: RunSetting
     found: Setting
@@ -38,25 +28,7 @@ class OfSetting:
 
 @dataclass(frozen=True)
 class Shown:
-    """What the study shows.
-
-    Attributes
-    ----------
-    reference
-        The setting of the main study.
-    settings
-        All recorded settings, the reference first.
-    rows
-        The failing runs of the reference setting, with their kind of onset.
-    claims
-        With their verdicts, on the reference setting.
-    variants
-        Other definitions of kinds, on the reference setting.
-    texts
-        Error texts of the reference setting.
-    chosen, simple
-        Sections of params.yaml.
-    """
+    """What the study shows."""
 
     reference: OfSetting
     settings: Sequence[OfSetting]
@@ -66,3 +38,6 @@ class Shown:
     texts: Texts
     chosen: OnsetSettings
     simple: SimpleRulesSettings
+    repeats: int
+    scale: str
+    scale_everywhere: str

@@ -65,15 +65,7 @@ class Sign:
 
 
 def healthy_reach(distances: pl.DataFrame, persistence: int) -> dict[str, Limits]:
-    """How far successful runs stray at most, by signal.
-
-    Parameters
-    ----------
-    distances
-        As :func:`failbench.studies.onset.course.step_distances` returns them, of successful runs.
-    persistence
-        Steps for which a distance must be kept up.
-    """
+    """How far successful runs stray at most, by signal."""
     runs = distances.partition_by("run_id")
     return {
         signal: Limits(
@@ -97,24 +89,7 @@ def first_signs(
     limits: Mapping[str, Limits],
     persistence: int,
 ) -> pl.DataFrame:
-    """The sign of each run, and its lead.
-
-    Parameters
-    ----------
-    distances
-        As :func:`failbench.studies.onset.course.step_distances` returns them.
-    ends
-        ``run_id`` and ``failure_step`` of the runs that are asked about.
-    limits
-        By signal.
-    persistence
-        Steps after which a deviation persists.
-
-    Returns
-    -------
-    polars.DataFrame
-        ``SIGN_SCHEMA``, sorted by ``run_id``; nulls where there is no sign before the failure.
-    """
+    """The sign of each run, and its lead."""
     seen = distances.join(ends, on="run_id").filter(pl.col("step") < pl.col("failure_step"))
     runs = {str(key[0]): run for key, run in seen.group_by("run_id", maintain_order=True)}
     rows = []

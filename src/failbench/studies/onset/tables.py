@@ -7,7 +7,6 @@ from typing import Final
 
 import polars as pl
 
-from failbench.reporting.captions import SCALE_NOTE
 from failbench.reporting.cells import (
     ABSENT,
     interval_cell,
@@ -91,6 +90,7 @@ def _runs_note(shown: Shown) -> str:
     found = shown.reference.found
     return RUNS_NOTE.format(
         runs=found.runs,
+        setting=shown.reference.setting.name,
         scenarios=found.scenarios,
         seeds=found.seeds,
         interval=100 * shown.chosen.confidence,
@@ -153,12 +153,13 @@ def _claims_table(shown: Shown) -> Table:
                 growth=chosen.growth,
                 history=chosen.growth_history,
                 false=interval_cell(shown.reference.false_growth),
+                repeats=shown.repeats,
             ),
             VERDICT_NOTE.format(margin=100 * chosen.equivalence_margin),
             _others_note(shown),
             _runs_note(shown),
             _test_note(shown),
-            SCALE_NOTE,
+            shown.scale,
         ),
     )
 
@@ -334,7 +335,7 @@ def _settings_table(shown: Shown) -> Table:
                 most=max(each.successes for each in shown.settings),
             ),
             _test_note(shown),
-            SCALE_NOTE,
+            shown.scale_everywhere,
         ),
     )
 

@@ -8,8 +8,10 @@ from typing import Any
 import polars as pl
 
 from failbench.monitor.invariants import Bound
+from failbench.monitor.signals import Level
 from failbench.monitored.tables import Monitored
 from failbench.outside_list.bugs import Bug
+from failbench.reporting.cells import with_interval
 from failbench.reporting.study_report import StudyReport, Summary, rounded
 from failbench.studies.outside_list.results import (
     LEVELS,
@@ -19,7 +21,11 @@ from failbench.studies.outside_list.results import (
     judge,
     shares,
 )
-from failbench.studies.outside_list.tables import outside_list_tables
+from failbench.studies.outside_list.tables import (
+    TRAINCHECK_BUGS,
+    TRAINCHECK_DETECTED,
+    outside_list_tables,
+)
 
 POINTS = pl.Schema(
     {
@@ -47,24 +53,7 @@ def report(
     fitted: Mapping[str, Bound],
     settings: OutsideListSettings,
 ) -> StudyReport:
-    """Say what the monitor detects of published bugs, whose it says they are, and how fast.
-
-    Parameters
-    ----------
-    monitored
-        The runs of the re-created bugs and their twins.
-    bugs
-        The list.
-    fitted
-        Bounds from healthy runs, by invariant; none leaves logic alone to speak.
-    settings
-        Of the section ``outside_list`` of params.yaml.
-
-    Raises
-    ------
-    BadInputError
-        If a run is missing, or no bug is re-created.
-    """
+    """Say what the monitor detects of published bugs, whose it says they are, and how fast."""
     judged = {level: judge(monitored, bugs, fitted, level) for level in LEVELS}
     counted = {level: shares(judged[level], settings.confidence) for level in LEVELS}
     points = pl.DataFrame(
@@ -78,7 +67,35 @@ def report(
         },
         points={"outside_list": rounded(points)},
         tables=outside_list_tables(judged, counted, bugs, settings.bounds, settings.confidence),
+        sentences={"finding": finding(counted)},
         summary=(Summary.of(points, *columns),),
+    )
+
+
+def finding(counted: Mapping[Level, Mapping[str, Share]]) -> str:
+    """What is detected and named of the bugs, at the level that a user gets first."""
+
+    def said(level: Level) -> str:
+        detected, named, apart = (
+            f"{each.count} ({with_interval(each.value, each.ci_low, each.ci_high)} %)"
+            for each in map(
+                counted[level].__getitem__, ("detected", "named", "told_apart_and_named")
+            )
+        )
+        return (
+            f"detects {detected}, names the category of {named}, and of {apart} by what holds in "
+            f"the twin"
+        )
+
+    first, *others = LEVELS
+    alarms = counted[first]["twin_alarm"]
+    later = "".join(f"; at level {level} it {said(level)}" for level in others)
+    return (
+        f"Of {alarms.n} published bugs that were re-created the monitor, at level {first}, which a "
+        f"user gets unless told otherwise, {said(first)}{later}. It alarms {alarms.count} of "
+        f"{alarms.n} healthy twins at level {first}. Within one step it detects "
+        f"{counted[first]['within_one_step'].count}; TrainCheck publishes "
+        f"{TRAINCHECK_DETECTED} of its own {TRAINCHECK_BUGS} within one iteration.\n"
     )
 
 

@@ -28,15 +28,7 @@ REMEDY: Final = "Run `failbench outside-list`."
 
 
 class OutsideListSettings(Record):
-    """The section ``outside_list`` of params.yaml, with what it takes of ``statistics``.
-
-    Attributes
-    ----------
-    bounds
-        A file of bounds from healthy runs; None leaves logic alone to speak.
-    confidence
-        Of the intervals.
-    """
+    """The section ``outside_list`` of params.yaml, with what it takes of ``statistics``."""
 
     bounds: str | None
     confidence: float = Field(gt=0, lt=1)
@@ -44,19 +36,7 @@ class OutsideListSettings(Record):
 
 @dataclass(frozen=True)
 class Judged:
-    """What the monitor says of a bug and of its healthy twin.
-
-    Attributes
-    ----------
-    bug
-        Which.
-    level
-        What was measured.
-    every
-        Steps from one check to the next.
-    faulty, twin
-        The diagnosis of the rank in which something broke first.
-    """
+    """What the monitor says of a bug and of its healthy twin."""
 
     bug: Bug
     level: Level
@@ -147,25 +127,7 @@ def shares(judged: Sequence[Judged], confidence: float) -> dict[str, Share]:
 def judge(
     monitored: Monitored, bugs: Iterable[Bug], fitted: Mapping[str, Bound], level: Level
 ) -> tuple[Judged, ...]:
-    """Diagnose every re-created bug and its twin.
-
-    Parameters
-    ----------
-    monitored
-        Their runs.
-    bugs
-        The list; those that are left out are passed over.
-    fitted
-        Bounds from healthy runs, by invariant.
-    level
-        What may be used of the measurements.
-
-    Raises
-    ------
-    BadInputError
-        If a run or its signals are missing, it was recorded without those of the level, or no bug
-        is re-created.
-    """
+    """Diagnose every re-created bug and its twin."""
     stored = {run["run_id"]: history for run, history in histories(monitored)}
 
     def diagnosis(bug: Bug, state: State) -> Diagnosis:

@@ -21,7 +21,7 @@ OURS_NOTE: Final = (
     "on a CPU, and one from an issue that it names. Each was re-created by us from its "
     "description, as a small training program of 80 steps, and no code was taken over; the table "
     "outside_list_bugs says how they differ from the originals. A twin is the same program without "
-    "the bug. List and components were written down before anything was run."
+    "the bug. List and categories were written down before anything was run."
 )
 MONITOR_NOTE: Final = (
     "The monitor knows nothing of the programs but what docs/monitor.md tells a user to write; "
@@ -46,7 +46,7 @@ TOTALS_NOTE: Final = (
     "programs to learn from, and counts them in another way; ours are twins with an alarm."
 )
 LIST_NOTE: Final = (
-    "Components, and the questions of docs/categories.md that decide them, were written down "
+    "Categories, and the questions of docs/categories.md that decide them, were written down "
     "before anything was run. Onset: step in which the fault begins; that of transformers-33844 "
     "was put from 19, its first evaluation, to 0 after its first run, in which a probe saw it."
 )
@@ -56,8 +56,8 @@ MEASURES: Final = {
     "within_one_step": "Detected within one step",
     "within_one_check": "Detected within one check",
     "told_apart": "Detected and told apart from the twin",
-    "named": "Detected, and component named",
-    "told_apart_and_named": "Told apart, and component named",
+    "named": "Detected, and category named",
+    "told_apart_and_named": "Told apart, and category named",
     "twin_alarm": "Alarm in the healthy twin",
 }
 
@@ -81,19 +81,7 @@ def outside_list_tables(
     bounds: str | None,
     confidence: float,
 ) -> tuple[Table, ...]:
-    """The tables.
-
-    Parameters
-    ----------
-    judged, shares
-        By level.
-    bugs
-        The whole list.
-    bounds
-        The file of bounds, if there is one.
-    confidence
-        Of the intervals.
-    """
+    """The tables."""
     spoken = LOGIC_NOTE if bounds is None else BOUNDS_NOTE.format(bounds=bounds)
     monitor = MONITOR_NOTE.format(every=judged[LEVELS[0]][0].every, bounds=spoken)
     rows = [

@@ -28,28 +28,6 @@ def with_best_thresholds(
 
     Of choices that do as well the one that stands first counts: as documented, then in the order of
     ``said``.
-
-    Parameters
-    ----------
-    said
-        Rows of ``schemas.SAID_SCHEMA`` of peers, one repeat, of all choices.
-    runs
-        Rows of ``schemas.RUN_SCHEMA``.
-    splits
-        Rows of ``splits.SPLIT_SCHEMA``.
-    objective
-        What the choice maximises.
-
-    Returns
-    -------
-    polars.DataFrame
-        Rows of ``said``, ``repeat`` being that of the folds and ``fold`` the fold; a success, which
-        is of no scenario, has a row in each fold.
-
-    Raises
-    ------
-    BadInputError
-        If the folds lack a scenario.
     """
     known = runs.select("run_id", "kind", "scenario", "category")
     lacking = set(known["scenario"].drop_nulls()) - set(splits["scenario"])

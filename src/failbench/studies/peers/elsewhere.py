@@ -27,17 +27,7 @@ NOTHING, UNREADABLE = "nothing is wrong", "not readable"
 
 @dataclass(frozen=True)
 class Asked:
-    """Whose answers to which runs stand in a row.
-
-    Attributes
-    ----------
-    peer
-        Its name.
-    setting
-        Of the runs.
-    read
-        Whether only those runs count that it could read.
-    """
+    """Whose answers to which runs stand in a row."""
 
     peer: str
     setting: str
@@ -67,20 +57,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Elsewhere:
-    """What peers say that were asked about no run of the reference setting.
-
-    Attributes
-    ----------
-    said
-        Rows of ``schemas.SAID_SCHEMA``, as documented: of all runs that a peer was asked about, by
-        setting, and of those that it read. One that it could not read is not detected and has no
-        category.
-    runs
-        Rows of ``schemas.RUN_SCHEMA``.
-    issues
-        How often each issue was reported: ``peer``, ``setting``, ``issue`` (the first of a run,
-        :data:`NOTHING` or :data:`UNREADABLE`), and the number of runs of each of :data:`KINDS`.
-    """
+    """What peers say that were asked about no run of the reference setting."""
 
     said: pl.DataFrame
     runs: pl.DataFrame
@@ -93,25 +70,7 @@ def asked_elsewhere(
     recorded: pl.DataFrame,
     scenarios: tuple[Scenario, ...],
 ) -> Elsewhere:
-    """What these peers say of the runs that they were asked about.
-
-    Parameters
-    ----------
-    verdicts
-        Rows of ``verdicts.VERDICT_SCHEMA``, of all peers.
-    reference
-        Runs of the reference setting, rows of ``schemas.RUN_SCHEMA``; a peer that was asked about
-        one of them is judged on these and left out.
-    recorded
-        All runs, rows of ``telemetry.RUN_SCHEMA``.
-    scenarios
-        Of the benchmark, for the categories.
-
-    Raises
-    ------
-    BadInputError
-        If a run was not recorded, or its scenario is not defined.
-    """
+    """What these peers say of the runs that they were asked about."""
     on_reference = verdicts.join(reference, on="run_id", how="semi").select("peer").unique()
     others = verdicts.join(on_reference, on="peer", how="anti").sort("peer", "format", "run_id")
     unknown = others.join(recorded, on="run_id", how="anti", maintain_order="left")

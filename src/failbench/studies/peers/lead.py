@@ -18,20 +18,6 @@ def lead_interval(failing: pl.DataFrame, settings: ScenarioIntervalSettings) -> 
     Scenarios are resampled within categories, then their seeds, and quantiles of the medians taken:
     the acceleration of BCa is that of the jackknife, which a median defeats (Efron and Tibshirani,
     1993, "An introduction to the bootstrap", section 11.6).
-
-    Parameters
-    ----------
-    failing
-        What one method says of failing runs, with what is known of them: an alarm at least. Repeats
-        of a run count each, so that a scenario and seed counts as often as any other.
-    settings
-        Resamples, confidence and seed.
-
-    Returns
-    -------
-    Interval
-        Of the median; n counts scenarios that have an alarm. Where a resample may hold no alarm at
-        all the bounds are the least and the largest lead.
     """
     unit = ["category", "scenario", "seed"]
     repeats = failing.group_by(unit).len()["len"].max()
@@ -73,20 +59,7 @@ def lead_interval(failing: pl.DataFrame, settings: ScenarioIntervalSettings) -> 
 
 
 def _weighted_medians(values: Array, weights: Array) -> Array:
-    """The first of the rising values at which half of the weight is reached, for each resample.
-
-    Parameters
-    ----------
-    values
-        ``[n_values]``, rising.
-    weights
-        ``[..., n_values]``.
-
-    Returns
-    -------
-    numpy.ndarray
-        ``[...]``; NaN where there is no weight.
-    """
+    """The first of the rising values at which half of the weight is reached, for each resample."""
     reached = np.cumsum(weights, axis=-1)
     whole = reached[..., -1:]
     medians = values[(reached >= whole / 2).argmax(axis=-1)]

@@ -15,32 +15,14 @@ from failbench.telemetry import Telemetry
 
 @dataclass(frozen=True)
 class Measured:
-    """What rules and the skill's thresholds say of the runs.
-
-    Attributes
-    ----------
-    alarms
-        Rows of ``alarms.ALARM_SCHEMA``.
-    skill
-        Rows of ``verdicts.VERDICT_SCHEMA``.
-    """
+    """What rules and the skill's thresholds say of the runs."""
 
     alarms: pl.DataFrame
     skill: pl.DataFrame
 
 
 def measure(telemetry: Telemetry, reference: ReferenceStudy, factors: Sequence[float]) -> Measured:
-    """Hold all rules against all runs of the reference setting but remedies.
-
-    Parameters
-    ----------
-    telemetry
-        Of all settings.
-    reference
-        The section ``nested_cv``.
-    factors
-        Of the thresholds of rules.
-    """
+    """Hold all rules against all runs of the reference setting but remedies."""
     selected = telemetry.select(
         (pl.col("architecture") == reference.architecture)
         & (pl.col("optimizer") == reference.optimizer)

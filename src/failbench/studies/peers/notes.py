@@ -8,16 +8,17 @@ import polars as pl
 
 from failbench.reporting.captions import development_note
 from failbench.reporting.cells import ABSENT, percent, with_interval, words
+from failbench.reporting.scope import Scope
 from failbench.studies.peers.elsewhere import Asked
 from failbench.studies.peers.schemas import DOCUMENTED
 from failbench.studies.peers.shown import Shown, architecture, label
 
 RUNS_NOTE: Final = (
-    "Runs: the {failing} failing runs of the reference setting ({scenarios} scenarios, {seeds} "
-    "seeds), their {twins} healthy twins and {successes} successes; small models of 280 to 320 "
-    "steps. Nobody who is asked for alarms is told that a run failed. Detected: any alarm up to "
-    "the end of the recording. {interval:g} % intervals by resampling scenarios and their seeds, "
-    "Wilson's at the edges; of false alarms Wilson's with n = runs."
+    "Runs: the {failing} failing runs of {scenarios} scenarios, {seeds} seeds, in {setting}, their "
+    "{twins} healthy twins and {successes} successes; small models. Nobody who is asked for alarms "
+    "is told that a run failed. Detected: any alarm up to the end of the recording. {interval:g} % "
+    "intervals by resampling scenarios and their seeds, Wilson's at the edges; of false alarms "
+    "Wilson's with n = runs."
 )
 RULES_NOTE: Final = (
     "Rules are those of src/failbench/peers/data/rules.csv, with thresholds as documented; they "
@@ -35,9 +36,9 @@ TOOLS_NOTE: Final = (
 OURS_NOTE: Final = (
     "failbench diagnose is given complete logs that end at the failure, with the error message, "
     "and models that learnt from other scenarios, and is not told that a run failed. The methods "
-    "below it are told; they learn, if they do, from other scenarios, and answer in ten repeats of "
-    "the folds with the paper's 19 features. Alarms of the invariants are those of the monitor, "
-    "which reads weights, activations and batches besides, in whole logs."
+    "below it are told; they learn, if they do, from other scenarios, and answer in {repeats} "
+    "repeats of the folds with the paper's 19 features. Alarms of the invariants are those of the "
+    "monitor, which reads weights, activations and batches besides, in whole logs."
 )
 COLUMNS_NOTE: Final = (
     "Steps ahead: median steps from the first alarm to the failure, of runs with an alarm, below "
@@ -47,10 +48,10 @@ COLUMNS_NOTE: Final = (
 )
 BEST_NOTE: Final = (
     "For each fold the factor of all thresholds of a peer, or the bound from which its verdicts "
-    "count, was chosen on the scenarios of the other folds and their twins ({repeats} repeats of 5 "
-    "folds), and judged on those of the fold: once for detection less alarms of twins, once for "
-    "right categories. In brackets the choice that was made most often. A threshold of zero has no "
-    "factor. Who chooses for categories alone may alarm everything."
+    "count, was chosen on the scenarios of the other folds and their twins ({repeats} repeats of "
+    "{folds} folds), and judged on those of the fold: once for detection less alarms of twins, "
+    "once for right categories. In brackets the choice that was made most often. A threshold of "
+    "zero has no factor. Who chooses for categories alone may alarm everything."
 )
 
 DIFFERENCE_NOTE: Final = (
@@ -60,16 +61,15 @@ DIFFERENCE_NOTE: Final = (
     "alarm every run has 66.7."
 )
 CATEGORIES_NOTE: Final = (
-    "Percent detected / percent right; n scenarios of three runs each, in other architectures of "
-    "one, intervals in data/plots/peers_detail.csv. Ended early: by an exception, a signal or by "
-    "hanging, which is seen without any tool; some scenarios have runs of both kinds."
+    "Percent detected / percent right; n scenarios of {seeds} seeds each, in other architectures "
+    "of one, intervals in data/plots/peers_detail.csv. Ended early: by an exception, a signal or "
+    "by hanging, which is seen without any tool; some scenarios have runs of both kinds."
 )
 COVERAGE_NOTE: Final = (
     "Exact: against the signal that the rule is for. Stand-in: against another that is declared "
     "with the rule, such as the norm of all gradients in place of a layer's, or the steps "
     "between two validations in place of an epoch. Not applicable: the signal was not recorded, "
-    "or there is no threshold. TheDeepChecker trains on a single batch and on layers, and none "
-    "of its rules applies."
+    "or there is no threshold."
 )
 
 ELSEWHERE_NOTE: Final = (
@@ -94,21 +94,22 @@ ISSUES_NOTE: Final = (
 def notes(shown: Shown) -> tuple[str, ...]:
     """What a reader of most tables must know of runs, rules and tools."""
     kinds = dict(shown.runs.group_by("kind").len().iter_rows())
-    failing = shown.runs.filter(kind="failure")
+    scope = Scope.of(shown.runs.filter(kind="failure"))
     reads = ", ".join(f"{label(peer)} as {words(form)}" for peer, form in shown.reads.items())
     return (
         RUNS_NOTE.format(
-            failing=kinds["failure"],
+            failing=scope.runs,
             twins=kinds["twin"],
             successes=kinds["success"],
-            scenarios=failing["scenario"].n_unique(),
-            seeds=failing["seed"].n_unique(),
+            scenarios=scope.scenarios,
+            seeds=scope.seeds,
+            setting=scope.setting,
             interval=100 * shown.confidence,
         ),
         rules_note(shown),
         TOOLS_NOTE.format(reads=reads),
         *([elsewhere_note(shown)] if shown.by_group["elsewhere"] else []),
-        OURS_NOTE,
+        OURS_NOTE.format(repeats=shown.repeats_of_methods),
         *development_note(shown.methods),
     )
 

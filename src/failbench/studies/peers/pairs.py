@@ -11,16 +11,7 @@ from failbench.statistics.scenario_values import over_scenarios, over_those
 
 
 def pair_figures(said: pl.DataFrame, *, whole: bool) -> Iterator[ValueMetric]:
-    """How much more often failing runs are alarmed, and F1 of alarms where a twin has one answer.
-
-    Parameters
-    ----------
-    said
-        What one method says of failing runs and their twins, with what is known of these; a failing
-        run without its twin does not count.
-    whole
-        Whether F1 is wanted, which takes one answer for each run.
-    """
+    """How much more often failing runs are alarmed than twins, and F1 of alarms."""
     pair = ["scenario", "seed"]
     detected = pl.col("detected").cast(pl.Float64)
     watched = said.filter(pl.col("detected").is_not_null())

@@ -41,29 +41,7 @@ def report(
     settings: PeersStudy,
     intervals: ScenarioIntervalSettings,
 ) -> StudyReport:
-    """What other tools make of the benchmark's runs, as documented and at their best, and ours.
-
-    Parameters
-    ----------
-    peers
-        Rows of ``schemas.SAID_SCHEMA`` of peers, of all choices of thresholds.
-    elsewhere
-        What peers say that were asked about runs of other settings alone.
-    ours
-        Rows of ``schemas.SAID_SCHEMA`` of our own methods.
-    alarms
-        Rows of ``alarms.ALARM_SCHEMA``.
-    runs
-        Rows of ``schemas.RUN_SCHEMA``.
-    splits
-        Rows of ``splits.SPLIT_SCHEMA``, of the repeats in which thresholds are chosen.
-    reads
-        Of each tool whose verdicts were recorded the format that is taken.
-    settings
-        Of the study.
-    intervals
-        Of the section ``statistics``.
-    """
+    """What other tools make of the benchmark's runs, as documented and at their best, and ours."""
     documented = pl.concat([peers.filter(choice=DOCUMENTED), elsewhere.said, ours])
     judged_runs = pl.concat([runs, elsewhere.runs])
     best = pl.concat(
@@ -85,6 +63,8 @@ def report(
         reads=reads,
         methods=settings.methods,
         repeats=splits["repeat"].n_unique(),
+        folds=splits["fold"].n_unique(),
+        repeats_of_methods=ours["repeat"].n_unique(),
         confidence=intervals.confidence,
     )
     metrics: dict[str, Any] = {

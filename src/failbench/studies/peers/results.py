@@ -36,20 +36,6 @@ def rate_table(
     """Rates of each method, by the choice of its thresholds.
 
     How early alarms come and what a person checks is told of documented thresholds alone.
-
-    Parameters
-    ----------
-    said
-        Rows of ``schemas.SAID_SCHEMA``, of one choice per method or of several.
-    runs
-        Rows of ``schemas.RUN_SCHEMA``.
-    intervals
-        Of the section ``statistics``.
-
-    Returns
-    -------
-    polars.DataFrame
-        Estimates by :data:`RATE_KEYS`.
     """
     labelled = said.join(runs, on="run_id")
     parts = []
@@ -149,23 +135,7 @@ def _share_of_runs(healthy: pl.DataFrame, confidence: float) -> Interval:
 
 
 def detail_table(said: pl.DataFrame, runs: pl.DataFrame, confidence: float) -> pl.DataFrame:
-    """Detection and accuracy by the category of the cause, and by how runs end.
-
-    Parameters
-    ----------
-    said
-        Rows of ``schemas.SAID_SCHEMA``; only what is documented counts.
-    runs
-        Rows of ``schemas.RUN_SCHEMA``.
-    confidence
-        Of Wilson's intervals, with n = scenarios.
-
-    Returns
-    -------
-    polars.DataFrame
-        By ``method``, ``group`` and ``metric``: ``value``, ``ci_low``, ``ci_high``, ``n``
-        scenarios and ``runs``.
-    """
+    """Detection and accuracy by the category of the cause, and by how runs end."""
     failing = said.filter(choice=DOCUMENTED).join(runs.filter(kind="failure"), on="run_id")
     groups = {str(category): pl.col("category") == category for category in CATEGORIES}
     groups |= {ENDS_ITSELF: pl.col("ends_itself"), RUNS_ON: ~pl.col("ends_itself")}
@@ -196,21 +166,7 @@ def detail_table(said: pl.DataFrame, runs: pl.DataFrame, confidence: float) -> p
 
 
 def rule_table(alarms: pl.DataFrame, runs: pl.DataFrame) -> pl.DataFrame:
-    """In how many runs of each kind each rule fires as documented.
-
-    Parameters
-    ----------
-    alarms
-        Rows of ``alarms.ALARM_SCHEMA``.
-    runs
-        Rows of ``schemas.RUN_SCHEMA``.
-
-    Returns
-    -------
-    polars.DataFrame
-        ``peer``, ``rule``, ``failure``, ``twin`` and ``success``; a rule that never fires has no
-        row.
-    """
+    """In how many runs of each kind each rule fires as documented."""
     fired = alarms.filter(factor=1.0).join(runs.select("run_id", "kind"), on="run_id")
     counts = [
         (pl.col("kind") == kind).sum().cast(pl.Int64).alias(kind)
@@ -220,13 +176,7 @@ def rule_table(alarms: pl.DataFrame, runs: pl.DataFrame) -> pl.DataFrame:
 
 
 def coverage_table() -> pl.DataFrame:
-    """How many rules of each peer are held against what is recorded, and how.
-
-    Returns
-    -------
-    polars.DataFrame
-        ``peer``, ``exact``, ``mapped`` and ``not_applicable``.
-    """
+    """How many rules of each peer are held against what is recorded, and how."""
     counts = {peer: dict.fromkeys(SCOPES, 0) for peer in rule_peers()}
     for rule in peer_rules():
         counts[rule.peer][rule.scope] += 1
@@ -234,13 +184,7 @@ def coverage_table() -> pl.DataFrame:
 
 
 def missing_table() -> pl.DataFrame:
-    """Which signals the rules that do not apply are for.
-
-    Returns
-    -------
-    polars.DataFrame
-        ``missing``, the number of ``rules``, and ``peers``, a list of names.
-    """
+    """Which signals the rules that do not apply are for."""
     rules = [rule for rule in peer_rules() if not rule.applies]
     table = pl.DataFrame(
         {"missing": [rule.missing for rule in rules], "peer": [rule.peer for rule in rules]}
@@ -253,13 +197,7 @@ def missing_table() -> pl.DataFrame:
 
 
 def chosen_table(best: pl.DataFrame) -> pl.DataFrame:
-    """How often each choice of thresholds was made, by objective and peer.
-
-    Parameters
-    ----------
-    best
-        Rows of ``best_thresholds.with_best_thresholds``, with ``objective``.
-    """
+    """How often each choice of thresholds was made, by objective and peer."""
     folds = best.select("objective", "method", "repeat", "fold", "choice").unique()
     return (
         folds.group_by("objective", "method", "choice")

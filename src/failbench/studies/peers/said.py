@@ -30,27 +30,7 @@ MONITORED: Final = "invariants"
 def runs_of(
     runs: pl.DataFrame, scenarios: tuple[Scenario, ...], reference: ReferenceStudy
 ) -> pl.DataFrame:
-    """The runs that are compared on: those of the main study, with twins and successes.
-
-    Parameters
-    ----------
-    runs
-        Rows of ``telemetry.RUN_SCHEMA``.
-    scenarios
-        Of the benchmark, for the categories.
-    reference
-        The section ``nested_cv``.
-
-    Returns
-    -------
-    polars.DataFrame
-        Rows of ``schemas.RUN_SCHEMA``.
-
-    Raises
-    ------
-    BadInputError
-        If no failing run was recorded, or the scenario of one is not defined.
-    """
+    """The runs that are compared on: those of the main study, with twins and successes."""
     of_seeds = pl.col("seed").is_in(reference.run_seeds) | (pl.col("kind") == "success")
     taken = described(
         runs.filter(
@@ -69,25 +49,7 @@ def runs_of(
 
 
 def described(runs: pl.DataFrame, scenarios: tuple[Scenario, ...]) -> pl.DataFrame:
-    """What the study reads of runs.
-
-    Parameters
-    ----------
-    runs
-        Rows of ``telemetry.RUN_SCHEMA``.
-    scenarios
-        Of the benchmark, for the categories.
-
-    Returns
-    -------
-    polars.DataFrame
-        Rows of ``schemas.RUN_SCHEMA``.
-
-    Raises
-    ------
-    BadInputError
-        If the scenario of a run is not defined.
-    """
+    """What the study reads of runs."""
     categories = {scenario.id: str(scenario.category) for scenario in scenarios}
     taken = (
         runs.with_columns(
@@ -107,17 +69,7 @@ def described(runs: pl.DataFrame, scenarios: tuple[Scenario, ...]) -> pl.DataFra
 
 
 def of_rules(alarms: pl.DataFrame, runs: pl.DataFrame, settings: PeersStudy) -> pl.DataFrame:
-    """What peers with rules say, by the factor of their thresholds.
-
-    Parameters
-    ----------
-    alarms
-        Rows of ``alarms.ALARM_SCHEMA``.
-    runs
-        Rows of ``schemas.RUN_SCHEMA``.
-    settings
-        Of the study.
-    """
+    """What peers with rules say, by the factor of their thresholds."""
     choice = (
         pl.when(pl.col("factor") == 1.0)
         .then(pl.lit(DOCUMENTED))
@@ -136,13 +88,6 @@ def best_formats(verdicts: pl.DataFrame, runs: pl.DataFrame) -> pl.DataFrame:
 
     In which, as documented, it names the most categories of failing runs right: that favours a peer
     that reads several.
-
-    Parameters
-    ----------
-    verdicts
-        Rows of ``verdicts.VERDICT_SCHEMA``.
-    runs
-        Rows of ``schemas.RUN_SCHEMA``.
     """
     of_runs = verdicts.join(runs, on="run_id", how="semi").sort("peer", "format", "run_id")
     best = (
@@ -158,13 +103,7 @@ def best_formats(verdicts: pl.DataFrame, runs: pl.DataFrame) -> pl.DataFrame:
 
 
 def of_recorded(verdicts: pl.DataFrame) -> pl.DataFrame:
-    """What peers say whose verdicts were recorded, by the bound from which they are taken.
-
-    Parameters
-    ----------
-    verdicts
-        Rows of ``verdicts.VERDICT_SCHEMA``, of each peer in one format.
-    """
+    """What peers say whose verdicts were recorded, by the bound from which they are taken."""
     parts = [answered(recorded_answers(verdicts), DOCUMENTED)]
     for peer in verdicts["peer"].unique(maintain_order=True):
         standard = standards()[peer]
@@ -176,22 +115,7 @@ def of_recorded(verdicts: pl.DataFrame) -> pl.DataFrame:
 
 
 def of_methods(predictions: pl.DataFrame, breaks: pl.DataFrame, runs: pl.DataFrame) -> pl.DataFrame:
-    """What our own methods say, told that the run failed; of the monitor also when it alarms.
-
-    Parameters
-    ----------
-    predictions
-        Rows of ``predictions.PREDICTION_SCHEMA`` of one feature set.
-    breaks
-        Rows of ``schemas.BREAKS`` of one version: of whole logs, with bounds of the same setting.
-    runs
-        Rows of ``schemas.RUN_SCHEMA``.
-
-    Raises
-    ------
-    BadInputError
-        If the monitor judged none of the runs.
-    """
+    """What our own methods say, told that the run failed; of the monitor also when it alarms."""
     is_monitored = MONITORED in set(predictions["method"])
     if is_monitored and breaks.join(runs, on="run_id", how="semi").is_empty():
         raise BadInputError(
@@ -224,20 +148,7 @@ def of_methods(predictions: pl.DataFrame, breaks: pl.DataFrame, runs: pl.DataFra
 
 
 def of_package(answers: pl.DataFrame, named_from: float) -> pl.DataFrame:
-    """What our own tool says of complete logs: no category where nothing is found or none is sure.
-
-    Parameters
-    ----------
-    answers
-        Rows of ``schemas.LOG_ANSWERS``, of one repeat and of complete logs.
-    named_from
-        Confidence from which a category is named.
-
-    Raises
-    ------
-    BadInputError
-        If there is none.
-    """
+    """What our own tool says of complete logs; no category where nothing is found."""
     if answers.is_empty():
         raise BadInputError(
             "data/measurements/diagnose_logs/answers.parquet",
@@ -259,20 +170,7 @@ def of_package(answers: pl.DataFrame, named_from: float) -> pl.DataFrame:
 
 
 def answered(answers: pl.DataFrame, choice: str) -> pl.DataFrame:
-    """What recorded answers say: of a whole run, so that no step is known, and of all checks.
-
-    Parameters
-    ----------
-    answers
-        Rows of ``answers.ANSWER_SCHEMA``, of each peer in one format.
-    choice
-        Of the bounds from which they are taken.
-
-    Returns
-    -------
-    polars.DataFrame
-        Rows of ``schemas.SAID_SCHEMA``.
-    """
+    """What recorded answers say: of a whole run, so that no step is known, and of all checks."""
     checks = {
         peer: float(len(issues_of(peer))) if standards()[peer].checkable else None
         for peer in answers["peer"].unique()

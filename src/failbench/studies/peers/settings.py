@@ -10,21 +10,7 @@ from failbench.records import Record
 
 
 class PeersStudy(Record):
-    """The section ``peers`` of params.yaml.
-
-    Attributes
-    ----------
-    verdicts
-        Tables of recorded verdicts in ``data/peers``, by name.
-    factors
-        Of the thresholds of rules, among which the best is chosen; 1 leaves them as documented.
-    repeats
-        Repeats of the folds in which it is chosen; the first so many.
-    methods
-        Own methods that stand beside, from the predictions of the main study.
-    monitor_version
-        Frozen version of the monitor whose breaks are its alarms.
-    """
+    """The section ``peers`` of params.yaml."""
 
     verdicts: tuple[str, ...] = Field(min_length=1)
     factors: tuple[Annotated[float, Field(gt=0)], ...] = Field(min_length=1)

@@ -26,33 +26,7 @@ GROUPS: Final = {
 
 @dataclass(frozen=True)
 class Shown:
-    """Results; see :mod:`failbench.studies.peers.results`.
-
-    Attributes
-    ----------
-    rates
-        Of what is documented and of the best thresholds.
-    detail
-        By category and by ending.
-    rules
-        In how many runs each rule fires.
-    coverage, missing
-        Rules by what they are held against, and the signals of those that are not.
-    chosen
-        Choices of thresholds.
-    runs
-        Of the reference setting, rows of ``schemas.RUN_SCHEMA``.
-    elsewhere
-        What peers say that were asked about runs of other settings alone.
-    reads
-        Of each tool whose verdicts were recorded the format that is taken.
-    methods
-        Own methods, in order.
-    repeats
-        Of the folds in which thresholds are chosen.
-    confidence
-        Of the intervals.
-    """
+    """Results; see :mod:`failbench.studies.peers.results`."""
 
     rates: pl.DataFrame
     detail: pl.DataFrame
@@ -65,6 +39,8 @@ class Shown:
     reads: Mapping[str, str]
     methods: tuple[str, ...]
     repeats: int
+    folds: int
+    repeats_of_methods: int
     confidence: float
 
     @property

@@ -181,7 +181,7 @@ def _best_table(shown: Shown) -> Table:
         ),
         _rows(shown, "rules", "tools"),
         "Each peer with the thresholds that do best on other scenarios.",
-        (BEST_NOTE.format(repeats=shown.repeats), *notes(shown)[:3]),
+        (BEST_NOTE.format(repeats=shown.repeats, folds=shown.folds), *notes(shown)[:3]),
     )
 
 
@@ -211,7 +211,7 @@ def _category_table(shown: Shown) -> Table:
         _rows(shown, *GROUPS),
         "Failing runs detected, and their category named right, by the category of the cause.",
         (
-            CATEGORIES_NOTE,
+            CATEGORIES_NOTE.format(seeds=shown.runs.filter(kind="failure")["seed"].n_unique()),
             *notes(shown),
         ),
     )

@@ -44,19 +44,6 @@ def confusions_picture(confusions: pl.DataFrame, paper: Reported) -> Picture:
 
     A cell is the percentage of the category that gets the answer, mean over repeats, and empty
     below one half percent; a frame marks what is right.
-
-    Parameters
-    ----------
-    confusions
-        As :func:`failbench.studies.per_category.results.confusion_table` returns them.
-    paper
-        The paper's numbers, of which the improved rules' confusions stand behind those measured;
-        it counts what gets no answer as unknown.
-
-    Raises
-    ------
-    BadInputError
-        If a method has no label.
     """
     drawn = confusions.filter(pl.col("feature_set") == PRIMARY_SET, pl.col("answer").is_in(ANSWERS))
     methods = in_label_order(drawn["method"])

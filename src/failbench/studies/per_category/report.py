@@ -21,27 +21,7 @@ def report(
     settings: ScenarioIntervalSettings,
     workers: int = 1,
 ) -> StudyReport:
-    """Score every method by category, and count what it takes each category for.
-
-    Parameters
-    ----------
-    predictions
-        Rows of ``predictions.PREDICTION_SCHEMA`` of one study.
-    measured
-        Estimates by feature set, method and metric, as in ``data/metrics/intervals.json``: recall
-        and F1 are there.
-    paper
-        The numbers that the paper prints.
-    settings
-        Of the section ``statistics`` of params.yaml.
-    workers
-        The result does not depend on it.
-
-    Raises
-    ------
-    BadInputError
-        If a method has no label, or the paper's numbers lack a claim that a table shows.
-    """
+    """Score every method by category, and count what it takes each category for."""
     estimates = precision_table(predictions, settings, workers)
     precisions = nest(estimates, "feature_set", "method", "metric")
     confusions = rounded(confusion_table(predictions))

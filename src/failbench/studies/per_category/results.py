@@ -23,22 +23,6 @@ def precision_table(
     In a repeat it is the share of right answers among the scenarios for which the category is
     named, and the value is its mean over the repeats that name the category at all. Recall and F1
     are among the metrics of :func:`failbench.statistics.method_intervals.intervals_table`.
-
-    Parameters
-    ----------
-    predictions
-        Rows of ``predictions.PREDICTION_SCHEMA``.
-    settings
-        Resamples and confidence; Wilson's interval where few scenarios are named.
-    workers
-        The result does not depend on it.
-
-    Returns
-    -------
-    polars.DataFrame
-        Rows as :func:`failbench.statistics.estimates.estimate_rows` makes them, keyed by
-        (``feature_set``, ``method``, ``metric``); ``n`` is the number of scenarios, mean over
-        repeats, for which the category is named. A category that is never named has no row.
     """
     tasks = [(key, part, settings) for key, part in _methods(predictions)]
     return pl.concat(parallel_map(_precisions_of_method, tasks, workers))
@@ -57,15 +41,7 @@ def _precisions_of_method(
 
 
 def confusion_table(predictions: pl.DataFrame) -> pl.DataFrame:
-    """How many scenarios of each category get each answer, of every (feature_set, method).
-
-    Returns
-    -------
-    polars.DataFrame
-        Keyed by (``feature_set``, ``method``, ``category``, ``answer``): ``scenarios``, the mean
-        over repeats, and ``share`` of the category. An abstention is an answer of its own; the
-        answer ``unknown_or_abstain`` is the sum of those two.
-    """
+    """How many scenarios of each category get each answer, of every (feature_set, method)."""
     rows = []
     for (feature_set, method), part in _methods(predictions):
         answers = scenario_answers(part)

@@ -74,19 +74,7 @@ class ScoreRow:
 
 @dataclass(frozen=True)
 class ConfusionRow:
-    """A row of the table of confusions.
-
-    Attributes
-    ----------
-    category
-        The actual category.
-    reported
-        Counts by predicted category, in their order.
-    measured
-        Scenarios by answer, mean over repeats; empty where the rules were not run.
-    recall
-        As measured.
-    """
+    """A row of the table of confusions."""
 
     category: Category
     reported: tuple[int, ...]
@@ -142,24 +130,7 @@ CONFUSION_COLUMNS = (
 def scores_by_category(
     measured: Measured, precisions: Measured, paper: Reported, settings: ScenarioIntervalSettings
 ) -> Table:
-    """Precision, recall and F1 of every method on the paper's features, reported first.
-
-    Parameters
-    ----------
-    measured
-        Estimates by feature set, method and metric, as in ``data/metrics/intervals.json``.
-    precisions
-        The same of ``data/metrics/per_category.json``.
-    paper
-        The numbers that the paper prints.
-    settings
-        How the measured intervals were made.
-
-    Raises
-    ------
-    BadInputError
-        If a method was measured that has no label.
-    """
+    """Precision, recall and F1 of every method on the paper's features, reported first."""
     reported = paper.tables.per_category
     return Table.of(
         "per_category",
@@ -221,22 +192,7 @@ def _rows(measured: Measured, precisions: Measured, score: str) -> list[ScoreRow
 def confusion_of_rules(
     confusions: pl.DataFrame, measured: Measured, paper: Reported, *, confidence: float
 ) -> Table:
-    """The confusions of the improved rules on the paper's features, reported beside measured.
-
-    Parameters
-    ----------
-    confusions
-        As :func:`failbench.studies.per_category.results.confusion_table` returns them.
-    measured, paper
-        See :func:`scores_by_category`.
-    confidence
-        Of the measured intervals, as a fraction.
-
-    Raises
-    ------
-    BadInputError
-        If ``paper`` lacks a claim about the rules.
-    """
+    """The confusions of the improved rules on the paper's features, reported beside measured."""
     of_rules = confusions.filter(pl.col("method") == RULES, pl.col("feature_set") == PRIMARY_SET)
     recalls = measured.get(PRIMARY_SET, {}).get(RULES, {})
     rows = [

@@ -52,35 +52,6 @@ def measure(
     A scenario that is tested, under whichever optimizer, was trained on under neither. Thresholds
     are those of the successful runs at home in every condition; what changes is the scale that
     features are read on (see :mod:`failbench.studies.portability.rescaling`).
-
-    Parameters
-    ----------
-    telemetry, scenarios
-        Recorded runs of both settings, and where their categories come from.
-    splits
-        Folds by scenario.
-    methods
-        Settings by name of the method.
-    settings
-        Which runs are taken, and how often they are divided into folds.
-    workers
-        Processes; the result does not depend on it.
-    known
-        What the monitor knows of the runs, if a method reads it.
-
-    Returns
-    -------
-    polars.DataFrame
-        Rows of ``predictions.PREDICTION_SCHEMA`` and ``condition``, by method. A run is predicted
-        in every condition of its optimizer; by methods on what the monitor knows, in all that are
-        not adaptive.
-
-    Raises
-    ------
-    BadInputError
-        If one of the settings was not recorded, or a fault that starts mid-run starts within the
-        steps that count as a run's early history; or if a method reads what the monitor knows, and
-        no monitor watched one of the runs, or the setting at home lends no bounds.
     """
     tables, successes = condition_tables(telemetry, tuple(scenarios), settings)
     folds = first_repeats(splits, settings.repeats, f"{STUDY}.repeats")
@@ -118,11 +89,6 @@ def condition_tables(
     """Features of the failing runs in every condition, and of the successful runs at home.
 
     Taken are scenarios and seeds that were recorded in both settings.
-
-    Raises
-    ------
-    BadInputError
-        If there are no such runs, or onset and early history overlap.
     """
     steps = settings.own_history_steps
     home, early_home = _recorded(telemetry, scenarios, settings.home, steps)

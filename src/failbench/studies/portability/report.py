@@ -22,36 +22,17 @@ def report(
     tests: ComparisonSettings,
     workers: int = 1,
 ) -> StudyReport:
-    """Estimate, compare and show what methods of one optimizer are worth under another.
-
-    Parameters
-    ----------
-    predictions
-        As :func:`failbench.studies.portability.measure.measure` returns them.
-    paper
-        The numbers that the paper prints.
-    settings
-        The section ``portability`` of params.yaml.
-    intervals, tests
-        Of the section ``statistics``.
-    workers
-        Processes; the report does not depend on it.
-
-    Raises
-    ------
-    BadInputError
-        If a contrast names a condition that was not predicted, or a method has no label.
-    """
+    """Estimate, compare and show what methods of one optimizer are worth under another."""
     results = portability_results(predictions, settings.contrasts, intervals, tests, workers)
     points = rounded(results.rates)
     accuracies = points.filter(pl.col("metric") == "accuracy")
     reported = reported_number(paper, "sgd_accuracy")
     return StudyReport(
-        metrics=portability_metrics(results, tests.alpha),
+        metrics=portability_metrics(results),
         points={"portability": points},
         tables=(
             portability_table(points, paper, settings, intervals.confidence),
-            portability_contrasts_table(results.comparisons, settings, tests),
+            portability_contrasts_table(results.contrasts, settings, tests),
         ),
         figures={
             "portability": portability_picture(

@@ -38,50 +38,17 @@ MOVED = tuple(
 
 
 def band_of(successes: pl.DataFrame) -> HealthyBand:
-    """Where the moved features of successful runs lie.
-
-    Raises
-    ------
-    BadInputError
-        If fewer than two runs have one of the features.
-    """
+    """Where the moved features of successful runs lie."""
     return healthy_band(to_frame(successes), MOVED)
 
 
 def recalibrated(table: pl.DataFrame, healthy: HealthyBand, reference: HealthyBand) -> pl.DataFrame:
-    """Move features from the healthy band of their kind of runs to that of the reference.
-
-    Parameters
-    ----------
-    table
-        A feature table.
-    healthy, reference
-        Bands of the successful runs of the table's kind, and of those that thresholds come from.
-
-    Returns
-    -------
-    polars.DataFrame
-        The table; a feature that does not vary among the successful runs of its kind stays.
-    """
+    """Move features from the healthy band of their kind of runs to that of the reference."""
     return _moved(table, {name: _values(table, name) for name in MOVED}, healthy, reference)
 
 
 def changes(table: pl.DataFrame, early: pl.DataFrame) -> pl.DataFrame:
-    """How each moved feature changed since the run's early history.
-
-    Parameters
-    ----------
-    table
-        A feature table.
-    early
-        The feature table of the same runs cut early; runs that failed by then are not in it.
-
-    Returns
-    -------
-    polars.DataFrame
-        The table with differences, or logarithms of ratios (``RATIOS``), in place of the features;
-        null where the run has no early history.
-    """
+    """How each moved feature changed since the run's early history."""
     history = early.select("run_id", *(pl.col(name).alias(f"early_{name}") for name in MOVED))
     joined = table.join(history, on="run_id", how="left", maintain_order="left")
     return joined.with_columns(_change(name).alias(name) for name in MOVED).select(table.columns)
@@ -90,22 +57,7 @@ def changes(table: pl.DataFrame, early: pl.DataFrame) -> pl.DataFrame:
 def adapted(
     table: pl.DataFrame, early: pl.DataFrame, healthy: HealthyBand, reference: HealthyBand
 ) -> pl.DataFrame:
-    """Move features so that how they changed stands where they themselves would.
-
-    Parameters
-    ----------
-    table, early
-        As in :func:`changes`.
-    healthy
-        Band of the changes of the reference's successful runs.
-    reference
-        Band of the features of the same runs.
-
-    Returns
-    -------
-    polars.DataFrame
-        The table; a feature without a change, as of a run that failed early, stays.
-    """
+    """Move features so that how they changed stands where they themselves would."""
     changed = changes(table, early)
     return _moved(table, {name: _values(changed, name) for name in MOVED}, healthy, reference)
 

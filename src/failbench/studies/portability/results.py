@@ -8,7 +8,8 @@ from itertools import chain
 import polars as pl
 
 from failbench.prediction.workers import parallel_map
-from failbench.statistics.comparison import Comparison, comparison_metrics
+from failbench.reporting.labels import made_in_view
+from failbench.statistics.comparison import Difference, contrasts_of, difference_metrics
 from failbench.statistics.estimates import estimate_rows, nest
 from failbench.statistics.intervals import ScenarioIntervalSettings, scenario_intervals
 from failbench.statistics.metrics import OVERALL
@@ -24,20 +25,10 @@ RATES = tuple(
 
 @dataclass(frozen=True)
 class Portability:
-    """How methods do in each condition.
-
-    Attributes
-    ----------
-    rates
-        A row per ``method``, ``condition`` and ``metric``, with value, interval, ``n`` scenarios
-        and ``runs``.
-    comparisons
-        Of the conditions of each method, whose name is their ``feature_set``: the contrasts named
-        beforehand, adjusted over those of the method, then the other pairs.
-    """
+    """How methods do in each condition."""
 
     rates: pl.DataFrame
-    comparisons: tuple[Comparison, ...]
+    contrasts: tuple[Difference, ...]
 
 
 def portability_results(
@@ -47,21 +38,7 @@ def portability_results(
     tests: ComparisonSettings,
     workers: int = 1,
 ) -> Portability:
-    """Estimate the rates of each method and condition, and compare the conditions of a method.
-
-    Parameters
-    ----------
-    predictions
-        As :func:`failbench.studies.portability.measure.measure` returns them.
-    contrasts
-        Pairs of conditions that were named beforehand.
-    intervals
-        How intervals are made.
-    tests
-        Margins, level and power.
-    workers
-        Processes; the result does not depend on it.
-    """
+    """Estimate the rates of each method and condition, and compare the conditions of a method."""
     groups = predictions.sort("method", "condition").group_by(
         "method", "condition", maintain_order=True
     )
@@ -72,7 +49,7 @@ def portability_results(
     )
     predicted = set(predictions["method"])
     compared = parallel_map(
-        _comparisons,
+        _contrasts,
         [
             (method, predictions.filter(pl.col("method") == method), _of(method, contrasts), tests)
             for method in (*METHODS, *ON_KNOWN)
@@ -83,13 +60,13 @@ def portability_results(
     return Portability(pl.concat(rates), tuple(chain.from_iterable(compared)))
 
 
-def portability_metrics(results: Portability, alpha: float) -> dict[str, object]:
+def portability_metrics(results: Portability) -> dict[str, object]:
     """Nested scalars: rates by method and condition, and the contrasts of each method."""
     rates = nest(results.rates, "method", "condition", "metric")
     contrasts = {
-        method: comparison_metrics(
-            [pair for pair in results.comparisons if pair.feature_set == method], alpha
-        )["contrasts"]
+        method: difference_metrics(
+            contrast for contrast in results.contrasts if contrast.feature_set == method
+        )
         for method in rates
     }
     return {"rates": rates, "contrasts": contrasts}
@@ -110,11 +87,13 @@ def _rates(
     )
 
 
-def _comparisons(
+def _contrasts(
     method: str,
     predictions: pl.DataFrame,
     contrasts: tuple[Pair, ...],
     tests: ComparisonSettings,
-) -> tuple[Comparison, ...]:
+) -> list[Difference]:
+    """Contrasts of conditions; those of a method made in view are in-sample, and not tested."""
     conditions = predictions.with_columns(feature_set="method", method="condition")
-    return compare_all(conditions, tests.named(method, contrasts))
+    compared = contrasts_of(compare_all(conditions, tests.named(method, contrasts)))
+    return [each.untested if made_in_view(method) else each for each in compared]

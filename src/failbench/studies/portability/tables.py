@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from operator import itemgetter
 from typing import Final
 
@@ -14,7 +14,7 @@ from failbench.reporting.cells import ABSENT, percent, three_decimals, with_inte
 from failbench.reporting.labels import ARCHITECTURE_LABELS, METHOD_LABELS, method_label
 from failbench.reporting.reported import Reported, reported_number
 from failbench.reporting.table import Column, Table
-from failbench.statistics.comparison import Comparison, contrasts_of
+from failbench.statistics.comparison import Comparison, Difference
 from failbench.statistics.significance import ComparisonSettings
 from failbench.studies.portability.settings import (
     ADAPTIVE,
@@ -43,8 +43,9 @@ RATES_NOTE = (
     "{home}. Fixed: the same on runs of {away}. Recalibrated: features are read in standard "
     "deviations of successful runs of {away}, which moves every threshold. Adaptive: what is held "
     "against successful runs of {home} is how a feature changed since the run's own first {steps} "
-    "steps; runs that failed by then keep the fixed thresholds. Reported: the paper's rules on its "
-    "own scenarios ({place}), above the number given at home. –: not reported."
+    "steps; runs that failed by then keep the fixed thresholds. Reported: rules of the original on "
+    "its own scenarios ({place}), which does not say which rules; at home above the number given. "
+    "–: not reported."
 )
 KNOWN_NOTE = (
     "Methods on what the monitor knows read no features. Fixed: runs of {away} are held against "
@@ -57,7 +58,8 @@ CONTRASTS_NOTE = (
     "adjusted by Holm's method over the contrasts of the method. Equivalence: the larger p, not "
     "adjusted, of the two one-sided tests of a margin of {margin} points; smallest margin: from "
     "which on they would have shown it; detectable: the smallest difference that this study finds "
-    "with {power:g} % power, before adjustment. n = {n} scenarios."
+    "with {power:g} % power, before adjustment. –: in-sample (development), and not tested. "
+    "n = {n} scenarios."
 )
 
 
@@ -70,24 +72,7 @@ def condition_label(condition: str, home: RunSetting, away: RunSetting) -> str:
 def portability_table(
     rates: pl.DataFrame, paper: Reported, settings: PortabilitySettings, confidence: float
 ) -> Table:
-    """Accuracy of every method in every condition, the paper's above them.
-
-    Parameters
-    ----------
-    rates
-        As :class:`failbench.studies.portability.results.Portability` holds them.
-    paper
-        The numbers that the paper prints.
-    settings
-        The settings that methods were carried between, and the steps of early history.
-    confidence
-        Of the intervals, as a fraction.
-
-    Raises
-    ------
-    BadInputError
-        If a method has no label.
-    """
+    """Accuracy of every method in every condition, the paper's above them."""
     home, away = settings.home, settings.away
     accuracies = rates.filter(pl.col("metric") == "accuracy")
     return Table.of(
@@ -131,7 +116,7 @@ def _known_note(rates: pl.DataFrame, home: RunSetting, away: RunSetting) -> tupl
 
 
 def _reported_row(paper: Reported) -> dict[str, str]:
-    """The paper's rules by condition; it says nothing of the conditions that are not its own."""
+    """The original's rules, whichever they are; of the other conditions it says nothing."""
     return {
         "method": "Rules, reported",
         **dict.fromkeys(SCALE_LABELS, ABSENT),
@@ -152,25 +137,9 @@ def _measured_row(method: str, rates: pl.DataFrame) -> dict[str, str]:
 
 
 def portability_contrasts_table(
-    comparisons: Sequence[Comparison], settings: PortabilitySettings, tests: ComparisonSettings
+    contrasts: Sequence[Difference], settings: PortabilitySettings, tests: ComparisonSettings
 ) -> Table:
-    """The contrasts of each method, under the tests of difference and of equivalence.
-
-    Parameters
-    ----------
-    comparisons
-        As :class:`failbench.studies.portability.results.Portability` holds them.
-    settings
-        The settings that methods were carried between.
-    tests
-        Margin, power and confidence of the tests.
-
-    Raises
-    ------
-    BadInputError
-        If a method has no label.
-    """
-    contrasts = contrasts_of(comparisons)
+    """The contrasts of each method, under the tests of difference and of equivalence."""
     return Table.of(
         "portability_contrasts",
         _contrast_columns(settings.home, settings.away),
@@ -198,19 +167,24 @@ def _contrast_columns(home: RunSetting, away: RunSetting) -> tuple[Column, ...]:
             "Right", align="left", cell=lambda contrast: condition_label(contrast.right, home, away)
         ),
         Column("Difference", cell=_difference),
-        Column("p (Holm)", cell=lambda contrast: three_decimals(contrast.reported_p)),
-        Column("p", "equivalence", cell=lambda contrast: three_decimals(contrast.p_equivalence)),
+        Column("p (Holm)", cell=_tested(lambda each: three_decimals(each.reported_p))),
+        Column("p", "equivalence", cell=_tested(lambda each: three_decimals(each.p_equivalence))),
         Column(
             "Verdict",
             "equivalence",
-            cell=lambda contrast: "shown" if contrast.equivalent else "not shown",
+            cell=_tested(lambda each: "shown" if each.equivalent else "not shown"),
         ),
-        Column("Smallest margin", cell=lambda contrast: percent(contrast.smallest_margin)),
-        Column("Detectable", cell=_detectable),
+        Column("Smallest margin", cell=_tested(lambda each: percent(each.smallest_margin))),
+        Column("Detectable", cell=_tested(_detectable)),
     )
 
 
-def _difference(contrast: Comparison) -> str:
+def _tested(cell: Callable[[Comparison], str]) -> Callable[[Difference], str]:
+    """A cell that a difference without a test has not."""
+    return lambda contrast: cell(contrast) if isinstance(contrast, Comparison) else ABSENT
+
+
+def _difference(contrast: Difference) -> str:
     if contrast.ci_low is None or contrast.ci_high is None:
         return percent(contrast.difference)
     return with_interval(contrast.difference, contrast.ci_low, contrast.ci_high)

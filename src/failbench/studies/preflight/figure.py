@@ -44,13 +44,7 @@ POINTS: Final = pl.Schema(
 
 
 def preflight_picture(groups: Sequence[Group]) -> Picture:
-    """Shares of crashes that are foreseen, a row for each time of the crash.
-
-    Parameters
-    ----------
-    groups
-        Runs that crash, all of them first.
-    """
+    """Shares of crashes that are foreseen, a row for each time of the crash."""
     start, failure = (groups[0].shares["foreseen", look] for look in ("start", "failure"))
     assert start is not None
     assert failure is not None

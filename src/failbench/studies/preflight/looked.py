@@ -29,23 +29,7 @@ PLACE: Final = "data/preflight/answers.parquet"
 
 @dataclass(frozen=True)
 class Answer:
-    """What a preflight said before one step of a run.
-
-    Attributes
-    ----------
-    step
-        Which.
-    reached
-        Whether the program came as far as to have a model and a batch.
-    said
-        Severity, root cause and foreseen exception of each finding, the worst first.
-    seconds, step_seconds
-        What it took, and what a step of the run takes.
-    compared_steps
-        Steps of the run that were whole.
-    error_type
-        The exception that ended it; None where none did.
-    """
+    """What a preflight said before one step of a run."""
 
     step: int
     reached: bool
@@ -71,23 +55,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Looked:
-    """A scenario: how its run ended, and what was said before its steps and those of its twin.
-
-    Attributes
-    ----------
-    scenario
-        Which.
-    cause
-        Its root cause in the catalogue.
-    ending
-        How its run ended.
-    error_type, error_text
-        What it ended with; None where with no exception.
-    failing, twin
-        What was said, by look.
-    failure_step
-        The step in which it failed.
-    """
+    """A scenario: how its run ended, and what was said before its steps and those of its twin."""
 
     scenario: Scenario
     cause: str
@@ -154,24 +122,7 @@ def looked_at(
     scenarios: Sequence[Scenario],
     reference: ReferenceStudy,
 ) -> tuple[Looked, ...]:
-    """Every scenario with what was said of it.
-
-    Parameters
-    ----------
-    answers
-        Rows of ``answers.ANSWER_SCHEMA``.
-    recorded
-        Telemetry of all runs.
-    scenarios
-        All of them.
-    reference
-        The setting.
-
-    Raises
-    ------
-    BadInputError
-        If a run of the setting has no answer.
-    """
+    """Every scenario with what was said of it."""
     runs = reference.with_seed(SEED).failures(recorded.runs).sort("scenario")
     by_run = _by_run(answers)
     defined = {scenario.id: scenario for scenario in scenarios}

@@ -11,6 +11,7 @@ import polars as pl
 from failbench.prediction.slices import ReferenceStudy
 from failbench.preflighted.answers import LOOKS, Look
 from failbench.reporting.cells import one_decimal, percent, with_interval
+from failbench.reporting.scope import Scope
 from failbench.reporting.study_report import StudyReport, Summary, rounded
 from failbench.scenarios import Scenario
 from failbench.studies.preflight.figure import preflight_picture
@@ -71,26 +72,7 @@ def report(
     reference: ReferenceStudy,
     settings: PreflightSettings,
 ) -> StudyReport:
-    """Say how many crashes preflights foresaw, how often they were wrong, and what they took.
-
-    Parameters
-    ----------
-    answers
-        Rows of ``answers.ANSWER_SCHEMA``.
-    recorded
-        Telemetry.
-    scenarios
-        All of them.
-    reference
-        The setting.
-    settings
-        Of the section ``preflight`` of params.yaml.
-
-    Raises
-    ------
-    BadInputError
-        If a run has no answer.
-    """
+    """Say how many crashes preflights foresaw, how often they were wrong, and what they took."""
     looked = looked_at(answers, recorded, scenarios, reference)
     healthy = healthy_answers(answers, recorded, reference)
     confidence = settings.confidence
@@ -98,9 +80,18 @@ def report(
     alarms = list(_alarms(looked, healthy, confidence))
     costs = _costs(looked, healthy)
     compared = answers.filter(pl.col("compared_steps") > 0).unique("run_id")
+    asked = recorded.runs.join(answers, on="run_id", how="semi").filter(kind="failure")
+    scope = Scope.of(asked)
     notes = (
         DEVELOPMENT_NOTE,
-        RUNS_NOTE.format(seed=SEED, equal=int(compared["equal"].sum()), compared=compared.height),
+        RUNS_NOTE.format(
+            runs=scope.runs,
+            scenarios=scope.scenarios,
+            setting=scope.setting,
+            seed=SEED,
+            equal=int(compared["equal"].sum()),
+            compared=compared.height,
+        ),
     )
     crashing = groups[0].members
     of_looks = LOOKS_NOTE.format(
@@ -303,11 +294,12 @@ def _finding(
     assert reasons is not None
     assert foreseen is not None
     time = costs[3][2]
+    late = sum(each.scenario.fault.onset == "mid_run" for each in everything.members)
     return (
-        f"Before the first step `failbench preflight` foresees {of('start')} of the crashes, most "
-        f"of which begin in mid-run; before the step of the onset {of('onset')}, before the step "
-        f"that crashes {of('failure')}, {reasons.count} of these {foreseen.count} with the right "
-        f"category. It foresees a crash of {cell(twins)} healthy twins, and takes the time of "
-        f"{with_interval(time.median, time.low, time.high, one_decimal)} steps (median and "
+        f"Before the first step `failbench preflight` foresees {of('start')} of the crashes, of "
+        f"which {late} begin in mid-run; before the step of the onset {of('onset')}, before the "
+        f"step that crashes {of('failure')}, {reasons.count} of these {foreseen.count} with the "
+        f"right category. It foresees a crash of {cell(twins)} healthy twins, and takes the time "
+        f"of {with_interval(time.median, time.low, time.high, one_decimal)} steps (median and "
         "quartiles) of these small models. Its checks were written with the scenarios in view.\n"
     )

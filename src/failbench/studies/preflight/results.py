@@ -28,15 +28,7 @@ SAID: Final = ("crash", "failure", "warning")
 
 
 class PreflightSettings(Record):
-    """The section ``preflight`` of params.yaml, with what it takes of ``statistics``.
-
-    Attributes
-    ----------
-    quantile
-        Of healthy runs that lie below the line of the margin.
-    confidence
-        Of the intervals.
-    """
+    """The section ``preflight`` of params.yaml, with what it takes of ``statistics``."""
 
     quantile: float = Field(gt=0, lt=1)
     confidence: float = Field(gt=0, lt=1)
@@ -87,19 +79,7 @@ COUNTED: Final[Mapping[str, Callable[[Looked, Look], bool]]] = {
 def healthy_answers(
     answers: pl.DataFrame, recorded: Telemetry, reference: ReferenceStudy
 ) -> pl.DataFrame:
-    """Healthy runs: what was estimated before their first step, and their measured peak.
-
-    Returns
-    -------
-    polars.DataFrame
-        ``run_id``, ``estimated_bytes``, ``measured_bytes``, ``ratio``, and ``crash``, ``failure``
-        and ``warning``: whether anything of that severity was said.
-
-    Raises
-    ------
-    BadInputError
-        If none has an answer.
-    """
+    """Healthy runs: what was estimated before their first step, and their measured peak."""
     runs = reference.successes(recorded.runs).select("run_id")
     peaks = recorded.steps.group_by("run_id").agg(measured_bytes=pl.col("memory_bytes").max())
     table = (
@@ -121,17 +101,7 @@ def healthy_answers(
 
 @dataclass(frozen=True)
 class Line:
-    """Measured memory over estimated memory, in healthy runs.
-
-    Attributes
-    ----------
-    factor
-        Its slope, by least squares.
-    bytes
-        What it adds, so that the share of runs that the quantile says lies below it.
-    n
-        Runs.
-    """
+    """Measured memory over estimated memory, in healthy runs."""
 
     factor: float
     bytes: float
@@ -139,15 +109,7 @@ class Line:
 
 
 def margin_line(healthy: pl.DataFrame, quantile: float) -> Line:
-    """The line that the margin of a warning is; see :class:`failbench.preflight.memory.Margin`.
-
-    Parameters
-    ----------
-    healthy
-        As :func:`healthy_answers` gives it.
-    quantile
-        Of the runs, which lie below.
-    """
+    """The line that the margin of a warning is; see :class:`failbench.preflight.memory.Margin`."""
     estimated = healthy["estimated_bytes"].to_numpy().astype(float)
     measured = healthy["measured_bytes"].to_numpy().astype(float)
     factor = round(float(linregress(estimated, measured).slope), DECIMALS)

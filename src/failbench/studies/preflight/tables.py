@@ -26,13 +26,14 @@ SEVERITY_LABELS: Final = {
 }
 
 DEVELOPMENT_NOTE: Final = (
-    "The checks were written with the 76 scenarios in view, though none has a threshold that was "
+    "The checks were written with these scenarios in view, though none has a threshold that was "
     "fitted to them: what they reach is development. Nothing is told the truth. A preflight reads "
     "the model, the optimizer, the loss function and the next batch in the living process, and no "
     "telemetry; a crash by memory is foreseen where the estimate alone is more than the capacity."
 )
 RUNS_NOTE: Final = (
-    "One run per scenario: the reference setting, seed {seed}, without repeats. Runs are trained "
+    "{runs} failing runs of {scenarios} scenarios in {setting}, seed {seed}, without repeats, and "
+    "their twins. Runs are trained "
     "again with the configuration, draw and memory limit that they had; {equal} of {compared} "
     "runs were then equal to the recording in every column that does not measure the machine."
 )

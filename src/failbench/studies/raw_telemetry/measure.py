@@ -29,28 +29,7 @@ def raw_predictions(
     plans: Sequence[FoldPlan] | None = None,
     feature_sets: Iterable[str] = FEATURE_SETS,
 ) -> pl.DataFrame:
-    """Predict every run by a method that reads no feature.
-
-    Parameters
-    ----------
-    failures
-        The raw table of the failing runs of the study.
-    successes
-        Feature table of successful runs. No method here takes a threshold from it.
-    method, settings
-        Name in ``methods.raw.telemetry.DECLARATIONS`` and its settings.
-    splits, seed, workers, plans
-        As for :func:`failbench.prediction.nested_cv.nested_cv`.
-    feature_sets
-        Names of those that the predictions stand under.
-
-    Returns
-    -------
-    polars.DataFrame
-        Rows of ``predictions.PREDICTION_SCHEMA``, sorted by its key. Feature sets make no
-        difference to what is predicted, so that each run is predicted once and stands under all of
-        them, as the rows of the rules do.
-    """
+    """Predict every run by a method that reads no feature."""
     first, *others = feature_sets
     predictions = nested_cv(
         failures,
@@ -81,26 +60,6 @@ def pooled_raw_predictions(
     Methods without features are thought to need more runs than others; this study has several times
     as many, though of no more scenarios. The fits that leave an architecture out are not made: they
     are eight times as many, and what they ask is another question.
-
-    Parameters
-    ----------
-    failures, successes
-        The raw table of failing runs and the feature table of successful ones, of any setting;
-        those of the study's optimizer and scale are taken.
-    splits, method, settings, workers
-        As for :func:`raw_predictions`.
-    study
-        Which runs, repeats and feature sets to take.
-
-    Returns
-    -------
-    polars.DataFrame
-        Rows of ``predictions.PREDICTION_SCHEMA`` of the study ``pooled``.
-
-    Raises
-    ------
-    BadInputError
-        If the splits have fewer repeats than the study wants.
     """
     of_study = (pl.col("optimizer") == study.optimizer, pl.col("scale") == study.scale)
     folds = first_repeats(splits, study.repeats, "across_architectures.repeats")

@@ -21,20 +21,7 @@ def _split(text: object) -> object:
 
 
 class Expected(Record):
-    """A row of ``data/reasoning/expected_verdicts.csv``.
-
-    Attributes
-    ----------
-    condition, lens
-        Of which models, by which lens.
-    verdicts
-        Any of these is as expected.
-    telling
-        Whether the lens is expected to see the condition: a healthy model should get another
-        verdict.
-    why
-        In a sentence.
-    """
+    """A row of ``data/reasoning/expected_verdicts.csv``."""
 
     condition: str = Field(min_length=1)
     lens: Lens
@@ -44,19 +31,7 @@ class Expected(Record):
 
 
 def read_expected(path: Path) -> tuple[Expected, ...]:
-    """Read what is expected.
-
-    Parameters
-    ----------
-    path
-        A CSV file with the columns of :class:`Expected`, verdicts with blanks between them.
-
-    Raises
-    ------
-    BadInputError
-        If it cannot be read, a column or value is wrong, a verdict is none of its lens, or a lens
-        is asked about a condition twice.
-    """
+    """Read what is expected."""
     try:
         with path.open(encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file))

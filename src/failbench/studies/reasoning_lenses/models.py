@@ -22,15 +22,7 @@ EXPECTED = "data/reasoning/expected_verdicts.csv"
 
 @dataclass(frozen=True)
 class Model:
-    """A model whose condition is known.
-
-    Attributes
-    ----------
-    name, condition, seed, tokenizer
-        As its traces say.
-    tasks
-        What the four lenses say of it, by task.
-    """
+    """A model whose condition is known."""
 
     name: str
     condition: str
@@ -40,15 +32,7 @@ class Model:
 
 
 def check_traces(traces: pl.DataFrame, expected: Sequence[Expected], healthy: str) -> None:
-    """Refuse traces that the question cannot be put to.
-
-    Raises
-    ------
-    BadInputError
-        If the condition or seed of a model is not known, a condition has not the seeds of all
-        others or there are fewer than two, a tokenizer has no healthy model in every seed, models
-        did not answer the same tasks, or nothing is expected of a condition.
-    """
+    """Refuse traces that the question cannot be put to."""
     remedy = "Record the traces again, or restore them with git."
     if traces.is_empty():
         raise BadInputError(TRACES, "(rows)", "there are none.", remedy)

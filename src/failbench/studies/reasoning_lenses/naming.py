@@ -84,14 +84,7 @@ class Asked:
 
 
 def classifiers(settings: ReasoningLensesSettings) -> Mapping[str, Callable[[], Any]]:
-    """What names conditions, with settings that nothing was tried for; the primary one first.
-
-    Returns
-    -------
-    mapping
-        Estimators by name: the nearest mean of the conditions and multinomial logistic regression
-        with a unit penalty, both on numbers with unit variance, and a random forest.
-    """
+    """What names conditions, with settings that nothing was tried for; the primary one first."""
     return {
         PRIMARY: NearestMean,
         "logistic_regression": lambda: make_pipeline(
@@ -104,17 +97,7 @@ def classifiers(settings: ReasoningLensesSettings) -> Mapping[str, Callable[[], 
 
 
 def named(numbers: Array, asked: Asked, build: Callable[[], Any]) -> Names:
-    """What each model is named when its seed is held out, ``[n_models]``.
-
-    Parameters
-    ----------
-    numbers
-        Of each model, ``[n_models, n_numbers]``.
-    asked
-        The models.
-    build
-        A new classifier.
-    """
+    """What each model is named when its seed is held out, ``[n_models]``."""
     answers = np.empty_like(asked.condition)
     for seed in np.unique(asked.seed):
         train = asked.seed != seed

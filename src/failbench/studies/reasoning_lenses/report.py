@@ -8,7 +8,7 @@ import polars as pl
 
 from failbench.reporting.study_report import StudyReport, Summary, rounded
 from failbench.studies.reasoning_lenses.expected import Expected
-from failbench.studies.reasoning_lenses.figure import lenses_picture, naming_picture
+from failbench.studies.reasoning_lenses.figure import lenses_picture
 from failbench.studies.reasoning_lenses.models import Model, check_traces, look_at_models
 from failbench.studies.reasoning_lenses.naming import PRIMARY
 from failbench.studies.reasoning_lenses.naming_tables import (
@@ -47,22 +47,7 @@ from failbench.studies.reasoning_lenses.tables import (
 def report(
     traces: pl.DataFrame, expected: Sequence[Expected], settings: ReasoningLensesSettings
 ) -> StudyReport:
-    """Look at every model through every lens, and say how often that tells what was done to it.
-
-    Parameters
-    ----------
-    traces
-        Of models whose condition and seed are known.
-    expected
-        The verdicts that were expected.
-    settings
-        The section ``reasoning_lenses`` of params.yaml.
-
-    Raises
-    ------
-    BadInputError
-        If the traces do not fit the question, the expectations or what is to be pictured.
-    """
+    """Look at every model through every lens, and say how often that tells what was done to it."""
     check_traces(traces, expected, settings.healthy)
     check_pictured(traces, settings.pictured, settings.healthy)
     models = look_at_models(traces, settings.resampling)
@@ -82,7 +67,6 @@ def report(
     verdicts = verdict_table(models)
     numbers = rounded(number_table(models))
     curves = rounded(pictured_curves(models, chosen, settings.pictured.task))
-    rates = rounded(_rates(answers))
     alike = untold(answers, shown)
     return StudyReport(
         metrics={
@@ -104,7 +88,6 @@ def report(
             "reasoning_lenses": numbers,
             "reasoning_lenses_verdicts": verdicts,
             "reasoning_lenses_named": _named(models, answers),
-            "reasoning_lenses_rates": rates,
             "reasoning_lenses_curves": curves,
         },
         tables=(
@@ -121,9 +104,16 @@ def report(
                 settings.pictured.task,
                 pictured_finding(chosen, settings.pictured.task),
             ),
-            "reasoning_lenses_naming": naming_picture(rates, answers.chance),
         },
-        summary=(Summary.of(rates, "lenses", "classifier", "value", "ci_low", "ci_high", "n"),),
+        summary=(
+            Summary(
+                ("lenses", "classifier", "value", "ci_low", "ci_high", "n"),
+                [
+                    (*of, rate.value, rate.ci_low, rate.ci_high, rate.n)
+                    for of, rate in answers.rates.items()
+                ],
+            ),
+        ),
         sentences={"finding": finding(answers, rules, alike, settings)},
     )
 
@@ -147,16 +137,6 @@ def _metric(rate: Rate) -> dict[str, float]:
     if rate.resampled_low is not None and rate.resampled_high is not None:
         metric |= {"resampled_low": rate.resampled_low, "resampled_high": rate.resampled_high}
     return metric
-
-
-def _rates(answers: Naming) -> pl.DataFrame:
-    return pl.DataFrame(
-        [
-            {"lenses": lenses, "classifier": classifier, **_metric(rate)}
-            for (lenses, classifier), rate in answers.rates.items()
-        ],
-        infer_schema_length=None,
-    )
 
 
 def _named(models: Sequence[Model], answers: Naming) -> pl.DataFrame:

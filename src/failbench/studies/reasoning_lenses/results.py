@@ -35,17 +35,7 @@ SETS: Final[dict[str, tuple[Lens, ...]]] = {
 
 @dataclass(frozen=True)
 class Rate:
-    """A share of models, with Wilson's interval.
-
-    Attributes
-    ----------
-    count, n
-        Models; of verdicts, the count is of slices.
-    value, ci_low, ci_high
-        The share.
-    resampled_low, resampled_high
-        Quantiles of the share when answers are resampled within models; None where they were not.
-    """
+    """A share of models, with Wilson's interval."""
 
     count: float
     n: int
@@ -58,19 +48,7 @@ class Rate:
 
 @dataclass(frozen=True)
 class Naming:
-    """What models are named.
-
-    Attributes
-    ----------
-    names
-        By lenses and classifier, ``[n_models]``.
-    rates
-        Models that are named rightly, by lenses and classifier.
-    pairs
-        By lenses, for each pair of conditions the models given to the right one of the two.
-    chance, majority
-        Shares that a random condition, and the most frequent one, would name rightly.
-    """
+    """What models are named."""
 
     names: Mapping[tuple[str, str], tuple[str, ...]]
     rates: Mapping[tuple[str, str], Rate]
@@ -81,21 +59,7 @@ class Naming:
 
 @dataclass(frozen=True)
 class Kept:
-    """How often an expected verdict is given.
-
-    Attributes
-    ----------
-    expected
-        Which.
-    given, n
-        Slices of the condition with such a verdict, of how many.
-    healthy, n_healthy
-        The same of healthy models.
-    others, n_others
-        The same of all other conditions.
-    usual
-        The verdict that the condition got most often.
-    """
+    """How often an expected verdict is given."""
 
     expected: Expected
     given: int

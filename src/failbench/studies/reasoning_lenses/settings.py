@@ -9,15 +9,7 @@ from failbench.records import Record
 
 
 class Pictured(Record):
-    """What the figure of the lenses draws.
-
-    Attributes
-    ----------
-    task, seed, tokenizer
-        Of the models.
-    conditions
-        Beside the healthy model.
-    """
+    """What the figure of the lenses draws."""
 
     task: str
     seed: int
@@ -26,21 +18,7 @@ class Pictured(Record):
 
 
 class ReasoningLensesSettings(Record):
-    """The section, with what it takes of ``statistics``.
-
-    Attributes
-    ----------
-    answer_resamples
-        Resamples of the answers of each model.
-    healthy
-        The condition that others are compared with.
-    trees
-        Of the forest.
-    pictured
-        What the figure draws.
-    confidence, seed
-        Of intervals; of resamples and of the forest.
-    """
+    """The section, with what it takes of ``statistics``."""
 
     answer_resamples: int = Field(ge=100)
     healthy: str

@@ -18,13 +18,7 @@ from failbench.studies.reasoning_lenses.settings import Pictured, ReasoningLense
 
 
 def check_pictured(traces: pl.DataFrame, pictured: Pictured, healthy: str) -> None:
-    """Refuse a picture of models that are not there.
-
-    Raises
-    ------
-    BadInputError
-        If a model of the figure has no trace of its task.
-    """
+    """Refuse a picture of models that are not there."""
     for condition in (healthy, *pictured.conditions):
         if traces.filter(
             condition=condition,

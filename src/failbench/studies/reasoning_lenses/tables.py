@@ -45,7 +45,7 @@ MEANS_NOTE: Final = (
     "not defined, as there are too few right or failed answers."
 )
 BYTES_NOTE: Final = (
-    "Differences and AUC unmatched are mostly those of length; beside them stand those of answers "
+    "Differences and AUC unmatched include those of length; beside them stand those of answers "
     "with the same number of tokens. The AUC is 0.5 where bytes say nothing."
 )
 VERDICTS_NOTE: Final = (

@@ -59,20 +59,7 @@ class ReportedPoint:
 def risk_coverage_picture(
     curves: pl.DataFrame, reported: Mapping[str, tuple[ReportedPoint, ...]]
 ) -> Picture:
-    """Risk against coverage, a panel per method, over the curves of all others in grey.
-
-    Parameters
-    ----------
-    curves
-        As :class:`failbench.studies.risk_coverage.results.RiskCoverage` holds them.
-    reported
-        By method, as far as the paper has it.
-
-    Raises
-    ------
-    BadInputError
-        If a method has no label.
-    """
+    """Risk against coverage, a panel per method, over the curves of all others in grey."""
     styles = method_styles(curves["method"])
     ordered = dict(
         sorted(

@@ -14,24 +14,7 @@ from failbench.studies.risk_coverage.results import RiskCoverageSettings, risk_c
 def report(
     predictions: pl.DataFrame, paper: Reported, settings: RiskCoverageSettings, workers: int = 1
 ) -> StudyReport:
-    """Say how wrong each method is on the runs that it is most confident of.
-
-    Parameters
-    ----------
-    predictions
-        Rows of ``predictions.PREDICTION_SCHEMA`` of one study.
-    paper
-        The numbers that the paper prints.
-    settings
-        The section ``risk_coverage`` of params.yaml.
-    workers
-        The result does not depend on it.
-
-    Raises
-    ------
-    BadInputError
-        If no method gives a confidence, a method has no label, or the paper's numbers lack a claim.
-    """
+    """Say how wrong each method is on the runs that it is most confident of."""
     results = risk_coverage(predictions, settings, workers)
     curves = rounded(results.curves)
     return StudyReport(
@@ -45,13 +28,7 @@ def report(
 
 
 def reported_points(paper: Reported) -> dict[str, tuple[ReportedPoint, ...]]:
-    """Where the paper's figures lie: methods answer all, improved rules what they commit to too.
-
-    Raises
-    ------
-    BadInputError
-        If ``paper`` lacks a claim about the improved rules or a hybrid.
-    """
+    """Where the paper's figures lie: methods answer all, improved rules what they commit to too."""
     points = {
         method: (ReportedPoint(1.0, 1.0 - accuracy),)
         for method, accuracy in reported_accuracies(paper).items()

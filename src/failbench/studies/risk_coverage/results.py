@@ -37,17 +37,7 @@ class RiskCoverageSettings(BootstrapSettings):
 
 @dataclass(frozen=True)
 class RiskCoverage:
-    """Curves, and the areas under them.
-
-    Attributes
-    ----------
-    curves
-        Keyed by (``feature_set``, ``method``, ``coverage``): ``risk``, the share of wrong answers
-        among the share ``coverage`` of runs that a method is most confident of.
-    areas
-        Rows as :func:`failbench.statistics.estimates.estimate_rows` makes them, keyed by
-        (``feature_set``, ``method``, ``metric``): one per curve.
-    """
+    """Curves, and the areas under them."""
 
     curves: pl.DataFrame
     areas: pl.DataFrame
@@ -55,19 +45,7 @@ class RiskCoverage:
 
 @dataclass(frozen=True)
 class Ranking:
-    """The runs of one repeat by falling confidence.
-
-    Attributes
-    ----------
-    row
-        Position of each run's scenario and seed among all, ``[n_runs]``.
-    share
-        One over the runs of that scenario, ``[n_runs]``.
-    wrong
-        Whether each answer is wrong, 0 or 1, ``[n_runs]``.
-    starts
-        First run of each block of equal confidence, ``[n_blocks]``.
-    """
+    """The runs of one repeat by falling confidence."""
 
     row: Indices
     share: Array
@@ -75,18 +53,7 @@ class Ranking:
     starts: Indices
 
     def cumulative(self, weights: Array) -> tuple[Array, Array]:
-        """Coverage and share of errors up to the end of each block, from nothing to everything.
-
-        Parameters
-        ----------
-        weights
-            How often each scenario and seed counts, ``[..., n_rows]``; in the sample itself, once.
-
-        Returns
-        -------
-        tuple of Array
-            Two of ``[..., n_blocks + 1]``; both start at zero, and coverage ends at one.
-        """
+        """Coverage and share of errors up to the end of each block, from nothing to everything."""
         runs = weights[..., self.row] * self.share
         covered = np.cumsum(np.add.reduceat(runs, self.starts, axis=-1), axis=-1)
         errors = np.cumsum(np.add.reduceat(runs * self.wrong, self.starts, axis=-1), axis=-1)
@@ -200,22 +167,7 @@ def gives_confidence(predictions: pl.DataFrame) -> bool:
 def risk_coverage(
     predictions: pl.DataFrame, settings: RiskCoverageSettings, workers: int = 1
 ) -> RiskCoverage:
-    """Curve and area of every (feature_set, method) that gives a confidence.
-
-    Parameters
-    ----------
-    predictions
-        Rows of ``predictions.PREDICTION_SCHEMA``.
-    settings
-        Points of a curve, at equal distances up to full coverage; resamples of its area.
-    workers
-        The result does not depend on it.
-
-    Raises
-    ------
-    BadInputError
-        If no method gives a confidence.
-    """
+    """Curve and area of every (feature_set, method) that gives a confidence."""
     parts = predictions.sort("feature_set", "method").group_by(
         "feature_set", "method", maintain_order=True
     )

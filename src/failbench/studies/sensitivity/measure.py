@@ -33,32 +33,7 @@ def measure(
     settings: SensitivitySettings,
     workers: int = 1,
 ) -> dict[str, pl.DataFrame]:
-    """Predict with each choice made the other way.
-
-    Parameters
-    ----------
-    features, splits
-        As the main study takes them.
-    scenarios
-        From which the fault of each scenario is known.
-    methods
-        Settings of the methods to fit, by name; each variant takes its own methods of them.
-    study, settings
-        Which runs, and which variants.
-    workers
-        Processes; results do not depend on it.
-
-    Returns
-    -------
-    dict of str to polars.DataFrame
-        By method: rows of ``predictions.PREDICTION_SCHEMA``, whose ``study`` is the variant.
-
-    Raises
-    ------
-    BadInputError
-        If the main study has fewer repeats than a variant wants, or no run of the seed that
-        ``settings`` name.
-    """
+    """Predict with each choice made the other way."""
     failures, successes = study.failures(features), study.successes(features)
     of_seed = _of_seed(study, settings.run_seed).failures(features)
     first = first_repeats(splits, settings.repeats, "sensitivity.repeats")
@@ -109,19 +84,7 @@ def splits_by_fault(
     repeats: int,
     seed: int,
 ) -> pl.DataFrame:
-    """As many folds as the splits have, with the scenarios of one fault in one fold.
-
-    Parameters
-    ----------
-    failures
-        Feature table of the failing runs of the study.
-    splits
-        Those of the main study.
-    scenarios
-        From which the fault of each scenario is known.
-    repeats, seed
-        See :func:`failbench.prediction.splits.make_splits`.
-    """
+    """As many folds as the splits have, with the scenarios of one fault in one fold."""
     faults = pl.DataFrame(
         {
             "scenario": [scenario.id for scenario in scenarios],

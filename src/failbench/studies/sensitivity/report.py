@@ -18,17 +18,7 @@ def report(
     settings: SensitivitySettings,
     intervals: ScenarioIntervalSettings,
 ) -> StudyReport:
-    """Accuracy with each choice made the other way, and the difference to the main study.
-
-    Parameters
-    ----------
-    predictions
-        Of all methods, as :func:`failbench.studies.sensitivity.measure.measure` returns them.
-    main
-        Predictions of these methods in the main study.
-    settings, intervals
-        Sections of params.yaml.
-    """
+    """Accuracy with each choice made the other way, and the difference to the main study."""
     estimates = sensitivity_estimates(predictions, main, intervals)
     table = sensitivity_table(
         estimates, confidence=intervals.confidence, interactions=settings.interactions

@@ -19,29 +19,7 @@ ACCURACY = tuple(metric for metric in OVERALL if metric.name == "accuracy")
 def sensitivity_estimates(
     predictions: pl.DataFrame, main: pl.DataFrame, intervals: ScenarioIntervalSettings
 ) -> pl.DataFrame:
-    """Set what was predicted with each choice made the other way against the main study.
-
-    Parameters
-    ----------
-    predictions
-        Of all methods, as :func:`failbench.studies.sensitivity.measure.measure` returns them.
-    main
-        Predictions of these methods in the main study.
-    intervals
-        How intervals are made.
-
-    Returns
-    -------
-    polars.DataFrame
-        Two rows per (``variant``, ``method``): ``accuracy`` in the variant and the ``difference``
-        to the main study over its first so many repeats on the same runs, each with interval and
-        ``n`` scenarios, and the number of ``runs``.
-
-    Raises
-    ------
-    BadInputError
-        If the main study has fewer repeats than a variant.
-    """
+    """Set what was predicted with each choice made the other way against the main study."""
     tables = []
     for variant in VARIANTS:
         of_variant = predictions.filter(pl.col("study") == variant.name)

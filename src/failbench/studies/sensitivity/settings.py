@@ -14,19 +14,7 @@ ONE_SEED, FAULTS_APART, INTERACTIONS = "one_seed", "faults_apart", "interactions
 
 @dataclass(frozen=True)
 class Variant:
-    """A choice of the main study that is made the other way.
-
-    Attributes
-    ----------
-    name
-        The ``study`` of its predictions.
-    meaning
-        What it means for a tested run, in words.
-    methods
-        Those that are fitted again.
-    repeats_key
-        The key of the section that says how many repeats it has.
-    """
+    """A choice of the main study that is made the other way."""
 
     name: str
     meaning: str

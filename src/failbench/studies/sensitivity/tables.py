@@ -41,22 +41,7 @@ COLUMNS = (
 
 
 def sensitivity_table(estimates: pl.DataFrame, *, confidence: float, interactions: int) -> Table:
-    """A row per variant and method.
-
-    Parameters
-    ----------
-    estimates
-        As :func:`failbench.studies.sensitivity.results.sensitivity_estimates` returns them.
-    confidence
-        Of the intervals, as a fraction.
-    interactions
-        Pairs of features that have a term.
-
-    Raises
-    ------
-    BadInputError
-        If a method has no label.
-    """
+    """A row per variant and method."""
     rows: dict[tuple[str, str], dict[str, object]] = {}
     for row in estimates.iter_rows(named=True):
         key = {name: row[name] for name in ("variant", "method")}

@@ -6,44 +6,43 @@ from collections.abc import Sequence
 
 from failbench.reporting.cells import percent
 from failbench.reporting.labels import FEATURE_SET_LABELS, label_inside, made_in_view
-from failbench.statistics.comparison import Comparison, contrasts_of
+from failbench.statistics.comparison import Comparison, Difference
 from failbench.statistics.significance import SignificanceSettings
 
 
-def contrast_sentences(comparisons: Sequence[Comparison], settings: SignificanceSettings) -> str:
+def contrast_sentences(contrasts: Sequence[Difference], settings: SignificanceSettings) -> str:
     """A markdown list with a sentence per contrast."""
-    lines = [f"- {contrast_sentence(contrast, settings)}" for contrast in contrasts_of(comparisons)]
-    return "\n".join(lines) + "\n"
+    return "".join(f"- {contrast_sentence(contrast, settings)}\n" for contrast in contrasts)
 
 
-def contrast_sentence(contrast: Comparison, settings: SignificanceSettings) -> str:
+def contrast_sentence(contrast: Difference, settings: SignificanceSettings) -> str:
     """One contrast in one sentence: size, uncertainty, verdicts, and what could have been seen."""
     left, right = label_inside(contrast.left), label_inside(contrast.right)
-    verdict = "is shown" if contrast.equivalent else "is not shown"
     features = FEATURE_SET_LABELS.get(contrast.feature_set, contrast.feature_set)
+    size = f"On {features} features, {left} diagnosed {_size(contrast)} {right}"
+    interval = _interval(contrast, settings)
+    if not isinstance(contrast, Comparison):
+        seen = " and ".join(
+            label_inside(name) for name in (contrast.left, contrast.right) if made_in_view(name)
+        )
+        return (
+            f"{size} ({interval}); this is an in-sample difference (development) and is not "
+            f"tested, as the rules behind {seen} were made with these scenarios in view."
+        )
+    verdict = "is shown" if contrast.equivalent else "is not shown"
     return (
-        f"On {features} features, {left} diagnosed {_size(contrast)} {right} "
-        f"({_interval(contrast, settings)}; corrected resampled t({contrast.df}) = "
+        f"{size} ({interval}; corrected resampled t({contrast.df}) = "
         f"{contrast.t:.2f}, Holm-adjusted {_p(contrast.reported_p)}); the posterior probability "
         f"that the two differ by less than {100 * settings.practical_equivalence:g} points is "
         f"{contrast.p_rope:.2f}, with {contrast.p_left:.2f} for {left} and "
         f"{contrast.p_right:.2f} for {right} being better by more; equivalence within "
         f"{100 * settings.equivalence_margin:g} points {verdict} "
         f"({_p(contrast.p_equivalence)}; the smallest margin that would have succeeded is "
-        f"{percent(contrast.smallest_margin)} points); {_detectable(contrast, settings)}"
-        f"{_development(contrast)}."
+        f"{percent(contrast.smallest_margin)} points); {_detectable(contrast, settings)}."
     )
 
 
-def _development(contrast: Comparison) -> str:
-    """What must be said of methods whose rules were made in view, lest it be taken for a test."""
-    names = [label_inside(name) for name in (contrast.left, contrast.right) if made_in_view(name)]
-    if not names:
-        return ""
-    return f"; the rules behind {' and '.join(names)} were made with these scenarios in view"
-
-
-def _size(contrast: Comparison) -> str:
+def _size(contrast: Difference) -> str:
     size = percent(abs(contrast.difference))
     if size == percent(0):
         return "as many scenarios right as"
@@ -51,7 +50,7 @@ def _size(contrast: Comparison) -> str:
     return f"{size} percentage points {direction} of the scenarios right than"
 
 
-def _interval(contrast: Comparison, settings: SignificanceSettings) -> str:
+def _interval(contrast: Difference, settings: SignificanceSettings) -> str:
     if contrast.ci_low is None or contrast.ci_high is None:
         return "no interval, as all resamples of the scenarios agree"
     return (

@@ -1,26 +1,33 @@
-"""Tables of significance: the contrasts under every test."""
+"""The table of significance: the contrasts under every test, and those that are not tested."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from failbench.reporting.captions import development_note
 from failbench.reporting.cells import ABSENT, percent, three_decimals, two_decimals, with_interval
 from failbench.reporting.labels import FEATURE_SET_LABELS, label_inside, method_label
 from failbench.reporting.table import Column, Table
-from failbench.statistics.comparison import Comparison, contrasts_of
+from failbench.statistics.comparison import Comparison, Difference
 from failbench.statistics.significance import SignificanceSettings
 
 
-def _difference(contrast: Comparison) -> str:
+def _difference(contrast: Difference) -> str:
     if contrast.ci_low is None or contrast.ci_high is None:
         return percent(contrast.difference)
     return with_interval(contrast.difference, contrast.ci_low, contrast.ci_high)
 
 
-def _detectable(contrast: Comparison) -> str:
-    difference = contrast.detectable_difference
-    return ABSENT if difference is None else percent(difference)
+def _tested(
+    show: Callable[[float], str], of: Callable[[Comparison], float | None]
+) -> Callable[[Difference], str]:
+    """A cell that a difference without a test has not."""
+
+    def cell(contrast: Difference) -> str:
+        value = of(contrast) if isinstance(contrast, Comparison) else None
+        return ABSENT if value is None else show(value)
+
+    return cell
 
 
 T_TEST, POSTERIOR, EQUIVALENCE = "corrected resampled t", "posterior", "equivalence"
@@ -37,18 +44,20 @@ COLUMNS = (
         cell=lambda contrast: f"{method_label(contrast.left)} – {label_inside(contrast.right)}",
     ),
     Column("Difference", cell=_difference),
-    Column("t", T_TEST, cell=lambda contrast: two_decimals(contrast.t)),
-    Column("p", T_TEST, cell=lambda contrast: three_decimals(contrast.p)),
-    Column("p, Holm", T_TEST, cell=lambda contrast: three_decimals(contrast.reported_p)),
-    Column("left better", POSTERIOR, cell=lambda contrast: three_decimals(contrast.p_left)),
-    Column("practically equal", POSTERIOR, cell=lambda contrast: three_decimals(contrast.p_rope)),
-    Column("right better", POSTERIOR, cell=lambda contrast: three_decimals(contrast.p_right)),
-    Column("p, McNemar", cell=lambda contrast: three_decimals(contrast.p_mcnemar)),
-    Column("Cohen's d", cell=lambda contrast: two_decimals(contrast.cohens_d)),
-    Column("p", EQUIVALENCE, cell=lambda contrast: three_decimals(contrast.p_equivalence)),
-    Column("smallest margin", EQUIVALENCE, cell=lambda contrast: percent(contrast.smallest_margin)),
-    Column("Detectable difference", cell=_detectable),
-    Column("p, paired t (legacy)", cell=lambda contrast: three_decimals(contrast.legacy_p)),
+    Column("t", T_TEST, cell=_tested(two_decimals, lambda each: each.t)),
+    Column("p", T_TEST, cell=_tested(three_decimals, lambda each: each.p)),
+    Column("p, Holm", T_TEST, cell=_tested(three_decimals, lambda each: each.reported_p)),
+    Column("left better", POSTERIOR, cell=_tested(three_decimals, lambda each: each.p_left)),
+    Column("practically equal", POSTERIOR, cell=_tested(three_decimals, lambda each: each.p_rope)),
+    Column("right better", POSTERIOR, cell=_tested(three_decimals, lambda each: each.p_right)),
+    Column("p, McNemar", cell=_tested(three_decimals, lambda each: each.p_mcnemar)),
+    Column("Cohen's d", cell=_tested(two_decimals, lambda each: each.cohens_d)),
+    Column("p", EQUIVALENCE, cell=_tested(three_decimals, lambda each: each.p_equivalence)),
+    Column(
+        "smallest margin", EQUIVALENCE, cell=_tested(percent, lambda each: each.smallest_margin)
+    ),
+    Column("Detectable difference", cell=_tested(percent, lambda each: each.detectable_difference)),
+    Column("p, paired t (legacy)", cell=_tested(three_decimals, lambda each: each.legacy_p)),
     Column("n", cell=lambda contrast: str(contrast.n)),
 )
 
@@ -64,38 +73,23 @@ NOTE = (
     "one-sided tests with a margin of {margin:g} points, and the smallest margin that would have "
     "succeeded. Detectable: the smallest true difference found with a power of {power:g} % before "
     "adjustment. Legacy: the paper's paired t test over the folds of the first repeat, which "
-    "ignores that they share training runs."
+    "ignores that they share training runs. –: not tested."
 )
 NAMING_NOTE = (
     "The list of contrasts was written down on 21 November 2026, a day after accuracies of the "
     "forest and of rules had been published: of the contrasts between these it was not blind."
 )
 INVARIANTS_NOTE = (
-    " Those of the invariants were named in the plan of the monitor, before its first rules met a "
-    "failing run on 22 November 2026; what is tested here are its last rules."
+    " Contrasts of the invariants were named in the plan of the monitor. Compared here are its "
+    "last rules, made with these scenarios in view: their differences are in-sample (development), "
+    "with an interval and without a test, and Holm's adjustment leaves them out."
 )
 
 
 def contrasts_table(
-    comparisons: Sequence[Comparison], settings: SignificanceSettings, repeats: int
+    contrasts: Sequence[Difference], settings: SignificanceSettings, repeats: int
 ) -> Table:
-    """A row per contrast, with every test; other comparisons are left out.
-
-    Parameters
-    ----------
-    comparisons
-        Of the primary feature set, then of the others.
-    settings
-        Margins and power, and which feature set is the primary one.
-    repeats
-        Of the folds.
-
-    Raises
-    ------
-    BadInputError
-        If a method has no label.
-    """
-    contrasts = contrasts_of(comparisons)
+    """A row per contrast, with every test of those that are tested."""
     development = development_note(
         method for contrast in contrasts for method in (contrast.left, contrast.right)
     )
@@ -103,14 +97,14 @@ def contrasts_table(
         "contrasts",
         COLUMNS,
         contrasts,
-        "The contrasts that are tested, under every test.",
+        "The named contrasts, under every test unless they are in-sample.",
         (
             NOTE.format(
                 primary=FEATURE_SET_LABELS.get(settings.feature_set, settings.feature_set),
                 repeats=repeats,
                 confidence=100 * settings.confidence,
                 folds=contrasts[0].folds,
-                df=contrasts[0].df,
+                df=contrasts[0].folds - 1,
                 rope=100 * settings.practical_equivalence,
                 margin=100 * settings.equivalence_margin,
                 power=100 * settings.power,

@@ -1,4 +1,4 @@
-"""Figure of the trade-off: accuracy against conditions to read, beside the paper's scores."""
+"""Figure of the trade-off: accuracy against conditions to read, beside what was reported."""
 
 from __future__ import annotations
 
@@ -6,214 +6,148 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, Final
 
+import numpy as np
 import polars as pl
 import textalloc
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from failbench.reporting.captions import with_development
+from failbench.arrays import Array
 from failbench.reporting.cells import percent
-from failbench.reporting.labels import drawn_label, is_blind, label_inside
-from failbench.reporting.method_styles import MethodStyle, method_styles
-from failbench.reporting.picture import Picture
-from failbench.reporting.style import FULL_WIDTH, LEAST_TEXT
+from failbench.reporting.labels import label_inside, method_label, reads_true_category
+from failbench.reporting.picture import Picture, legend_outside
+from failbench.reporting.style import BLUE, FULL_WIDTH, GREY, LEAST_TEXT, THIN, VERMILLION, Mark
+
+HEIGHT: Final = 3.5
+"""Inches."""
 
 LEADER: Final = 0.6
 """Points: the line from a label to its mark."""
 
-HEIGHT: Final = 6.2
-"""Inches."""
+HELD_OUT: Final = Mark("held out", BLUE, "o")
+DEVELOPMENT: Final = Mark("development (in-sample)", BLUE, "o", fill="none")
+TOLD: Final = Mark("handed the true category", BLUE, "s", fill="none")
+REPORTED: Final = Mark("reported by the original, at our count", VERMILLION, "D")
+"""A colour and a fill say what a score is; names stand beside the marks."""
 
-PANEL_HEIGHT: Final = 2.3
-"""Inches, of the measured methods alone."""
-
-LEFT_OUT: Final = (
-    "ebm_on_invariants",
-    "forest_on_invariants",
-    "invariants_abstaining",
-    "raw_series",
-    "raw_text",
+DESCRIPTION: Final = (
+    "Share of failures whose category, one of five, is named right, with interval, over the "
+    "conditions that a reader checks to verify one answer, on a logarithmic axis. Filled: methods "
+    "scored on held-out scenarios. Diamonds: what the original reports, at the count measured "
+    "here, because its score of interpretability is another scale. Apart, without a count: "
+    "development methods, whose rules were made with these scenarios in view, and where a reader "
+    "would also have to check every family of invariants that takes precedence over the one that "
+    "decides; and methods handed the true category. A condition is a test on the way to an answer "
+    "for rules and single trees, one of the fewest terms that make up 95 % of a score for sums, "
+    "and a test on a path through any tree for forests: counts of different kinds of method are "
+    "not comparable one to one."
 )
-"""Variants of methods that the smaller picture shows, which the larger one has."""
-
-DASHES: Final = (0, (4, 2))
-"""Line of a method without conditions."""
-
-EDGE: Final = 0.004
-"""Of the width of the axes: where the label of a line across them is anchored."""
 
 
 def tradeoff_picture(points: pl.DataFrame) -> Picture:
-    """Two panels with accuracy upwards: by conditions to read, and by the paper's scores.
-
-    Both run from what is easy to read on the left to what is hard on the right. A measured method
-    that gives nothing to read is a line across; a range of scores is a bar.
-
-    Parameters
-    ----------
-    points
-        As :func:`failbench.studies.tradeoff.results.tradeoff_points` returns them.
-
-    Raises
-    ------
-    BadInputError
-        If a method has no label.
-    """
-    measured = _measured(points)
-    reported = points.filter(pl.col("source") == "reported").select(
-        "method",
-        pl.when(pl.col("score_low") == pl.col("score_high")).then("score_low").alias("x"),
-        *(pl.col(f"score{end}").alias(f"x{end}") for end in ("_low", "_high")),
-        *((100 * pl.col(f"accuracy{end}")).alias(f"y{end}") for end in ("", "_low", "_high")),
-    )
-    styles = method_styles(points["method"])
-    return Picture(
-        with_development(_finding(measured), styles),
-        "Above, the accuracy of each measured method, with intervals, over the number of "
-        "conditions that a reader checks for one diagnosis, on a logarithmic axis. Below, the "
-        "accuracies and scores of interpretability that the paper reports. Both run from what is "
-        "easy to read to what is hard.",
-        FULL_WIDTH,
-        HEIGHT,
-        partial(_draw, measured, reported, styles),
-    )
+    """Accuracy by conditions to read, and apart those of which no conditions are counted."""
+    return Picture(_finding(points), DESCRIPTION, FULL_WIDTH, HEIGHT, partial(_draw, points))
 
 
-def measured_picture(points: pl.DataFrame) -> Picture:
-    """The measured methods alone, without variants, in a panel that leaves room for a table.
-
-    Parameters
-    ----------
-    points
-        As :func:`failbench.studies.tradeoff.results.tradeoff_points` returns them.
-
-    Raises
-    ------
-    BadInputError
-        If a method has no label.
-    """
-    measured = _measured(points).filter(~pl.col("method").is_in(LEFT_OUT))
-    styles = method_styles(measured["method"])
-    return Picture(
-        with_development(_finding(measured), styles),
-        "The accuracy of measured methods, with intervals, over the number of conditions that "
-        "a reader checks for one diagnosis, on a logarithmic axis.",
-        FULL_WIDTH,
-        PANEL_HEIGHT,
-        partial(_draw_measured, measured, styles),
-    )
-
-
-def _measured(points: pl.DataFrame) -> pl.DataFrame:
-    """Conditions as x and percent right as y, with their ends."""
-    return points.filter(pl.col("source") == "measured").select(
-        "method",
-        *(pl.col(f"conditions{end}").alias(f"x{end}") for end in ("", "_low", "_high")),
-        *((100 * pl.col(f"accuracy{end}")).alias(f"y{end}") for end in ("", "_low", "_high")),
-    )
-
-
-def _finding(measured: pl.DataFrame) -> str:
-    """The most accurate blind method that can be read, and the shortest to read."""
-    readable = measured.drop_nulls("x").filter(
-        pl.col("method").map_elements(is_blind, return_dtype=pl.Boolean)
-    )
-    if readable.is_empty():
+def _finding(points: pl.DataFrame) -> str:
+    """The most accurate held-out method, and the most accurate with a tenth of its conditions."""
+    counted = points.filter(source="measured").drop_nulls("conditions")
+    held_out = counted.sort("accuracy", "method", descending=[True, False])
+    if held_out.is_empty():
         return "Accuracy against what a reader must check"
-    best = readable.sort("y", "method", descending=[True, False]).row(0, named=True)
-    short = readable.sort("x", "method").row(0, named=True)
+    best = held_out.row(0, named=True)
+    said = (
+        f"Of {held_out.height} held-out methods the most accurate is "
+        f"{label_inside(best['method'])} ({percent(best['accuracy'])} %, {best['conditions']:.0f} "
+        "conditions to read)"
+    )
+    fewer = held_out.filter(pl.col("conditions") <= best["conditions"] / 10)
+    if fewer.is_empty():
+        return said
+    short = fewer.row(0, named=True)
     return (
-        f"The most accurate method that shows its conditions, {label_inside(best['method'])} "
-        f"({percent(best['y'] / 100)} %), shows {best['x']:.0f} for a diagnosis; the shortest to "
-        f"read, {label_inside(short['method'])} ({percent(short['y'] / 100)} %), {short['x']:.0f}"
+        f"{said}; with at most a tenth as many, {label_inside(short['method'])} reaches "
+        f"{percent(short['accuracy'])} % ({short['conditions']:.0f})"
     )
 
 
-def _draw(
-    measured: pl.DataFrame,
-    reported: pl.DataFrame,
-    styles: Mapping[str, MethodStyle],
-    figure: Figure,
-) -> None:
-    above, below = figure.subplots(2, 1, height_ratios=(2, 1))
-    above.set(
-        title="measured, on the paper's 19 features",
-        xlabel="conditions to read for one diagnosis",
-        ylabel="right, percent, with interval",
+def _draw(points: pl.DataFrame, figure: Figure) -> None:
+    left, right = figure.subplots(1, 2, sharey=True, width_ratios=(2.6, 1))
+    measured = points.filter(source="measured").sort("accuracy", "method", descending=[True, False])
+    counted = measured.drop_nulls("conditions")
+    ends = counted.select("conditions_low", "conditions_high").to_numpy()
+    left.set(
+        xlabel="conditions to read for one answer",
+        ylabel="category of five right, percent",
         xscale="log",
-        xlim=_limits(measured),
-        ylim=(0, 100),
+        xlim=(float(ends.min()) / 2, 3 * float(ends.max())) if len(ends) else (1.0, 10.0),
+        ylim=(100 * measured["accuracy_low"].to_numpy().min() - 5, 100),
     )
-    above.xaxis.set_major_formatter("{x:,g}")
-    below.set(
-        title="reported by the paper, on its scenarios",
-        xlabel="the paper's score of interpretability (100: easiest)",
-        ylabel="right, percent, with interval",
-        xlim=(108, -3),
-        ylim=(30, 104),
+    left.xaxis.set_major_formatter("{x:,g}")
+    right.set_xlabel("conditions not counted")
+    right.set_xticks([])
+    legend_outside(
+        figure, [mark.handle for mark in (HELD_OUT, REPORTED, DEVELOPMENT, TOLD)], columns=2
     )
     # labels are placed where the axes stand, so these must not move any more
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
-    _draw_methods(above, measured, styles)
-    _draw_methods(below, reported, styles)
+    reported = points.filter(source="reported").select("method", reported="accuracy")
+    _draw_counted(left, counted.join(reported, on="method", how="left", maintain_order="left"))
+    _draw_apart(right, measured.filter(pl.col("conditions").is_null()))
 
 
-def _draw_measured(
-    measured: pl.DataFrame, styles: Mapping[str, MethodStyle], figure: Figure
-) -> None:
-    axes = figure.subplots()
-    axes.set(
-        xlabel="conditions to read for one diagnosis",
-        ylabel="right, percent",
-        xscale="log",
-        xlim=_limits(measured),
-        ylim=(15, 100),
-    )
-    axes.xaxis.set_major_formatter("{x:,g}")
-    figure.draw_without_rendering()
-    figure.set_layout_engine("none")
-    _draw_methods(axes, measured, styles)
+def _draw_point(axes: Axes, x: float, row: Mapping[str, Any], mark: Mark) -> Array:
+    """A mark, and its interval in percent, which is returned."""
+    ends = 100 * np.array([row["accuracy_low"], row["accuracy_high"]])
+    axes.plot([x, x], ends, color=mark.colour, linewidth=0.8, zorder=2)
+    axes.plot([x], [100 * row["accuracy"]], zorder=4, **mark.look)
+    return ends
 
 
-def _limits(measured: pl.DataFrame) -> tuple[float, float]:
-    """Room for labels on both sides; one to ten where nothing is read."""
-    ends = measured.drop_nulls("x").select(low=pl.col("x_low").min(), high=pl.col("x_high").max())
-    low, high = ends.row(0)
-    return (1.0, 10.0) if low is None else (low / 3, 4 * high)
+def _draw_apart(axes: Axes, methods: pl.DataFrame) -> None:
+    """Those that are handed the true category last, with their names below."""
+    rows = sorted(methods.to_dicts(), key=lambda row: reads_true_category(row["method"]))
+    for x, row in enumerate(rows):
+        _draw_point(axes, x, row, TOLD if reads_true_category(row["method"]) else DEVELOPMENT)
+        axes.text(
+            x,
+            axes.get_ylim()[0] + 1,
+            method_label(row["method"]),
+            rotation=90,
+            horizontalalignment="center",
+            verticalalignment="bottom",
+        )
+    axes.set_xlim(-0.6, len(rows) - 0.4)
 
 
-def _draw_methods(axes: Axes, methods: pl.DataFrame, styles: Mapping[str, MethodStyle]) -> None:
-    """Every method with its intervals, and then their labels clear of all of it."""
-    names, anchors, colours = [], [], []
-    lines: list[tuple[list[float], list[float]]] = []
-    for row in methods.sort("y", "method", descending=[True, False]).iter_rows(named=True):
-        style, name = styles[row["method"]], drawn_label(row["method"])
-        if row["x"] is not None:
-            lines += _draw_point(axes, row, style)
-            anchors.append((row["x"], row["y"]))
-        elif row["x_low"] is not None:
-            lines += _draw_range(axes, row, style)
-            anchors.append((row["x_low"], row["y"]))
-        else:
-            lines += _draw_line(axes, row, style)
-            name = f"{name} (no conditions)"
-            left = axes.transAxes.transform((EDGE, 0.0))
-            anchors.append((axes.transData.inverted().transform(left)[0], row["y"]))
-        names.append(name)
-        colours.append(style.colour)
-    x, y = map(list, zip(*anchors, strict=True))
+def _draw_counted(axes: Axes, methods: pl.DataFrame) -> None:
+    """Every method with its interval and what is reported, and then labels clear of all of it."""
+    if methods.is_empty():
+        return
+    rows = methods.to_dicts()
+    x = [row["conditions"] for row in rows]
+    y = [100 * row["accuracy"] for row in rows]
+    lines = [_draw_point(axes, at, row, HELD_OUT) for at, row in zip(x, rows, strict=True)]
+    printed = [
+        (at, of, 100 * row["reported"])
+        for at, of, row in zip(x, y, rows, strict=True)
+        if row["reported"] is not None
+    ]
+    for at, of, value in printed:
+        axes.plot([at, at], [of, value], color=GREY, linewidth=THIN, linestyle=":", zorder=1)
+        axes.plot([at], [value], zorder=3, **REPORTED.look)
     textalloc.allocate(
         axes,
         x,
         y,
-        names,
-        x_scatter=x,
-        y_scatter=y,
-        x_lines=[line[0] for line in lines],
-        y_lines=[line[1] for line in lines],
+        [method_label(row["method"]) for row in rows],
+        x_scatter=[*x, *(at for at, _, _ in printed)],
+        y_scatter=[*y, *(value for _, _, value in printed)],
+        x_lines=[np.array([at, at]) for at in x],
+        y_lines=[*lines],
         textsize=LEAST_TEXT,
-        linecolor=colours,
+        linecolor=GREY,
         linewidth=LEADER,
         nbr_candidates=800,
         min_distance=0.012,
@@ -222,39 +156,3 @@ def _draw_methods(axes: Axes, methods: pl.DataFrame, styles: Mapping[str, Method
         avoid_label_lines_overlap=True,
         avoid_crossing_label_lines=True,
     )
-
-
-def _draw_point(
-    axes: Axes, row: Mapping[str, Any], style: MethodStyle
-) -> list[tuple[list[float], list[float]]]:
-    """A mark, with its intervals where there are any."""
-    x, y = row["x"], row["y"]
-    bars = [([row["x_low"], row["x_high"]], [y, y])]
-    if row["y_low"] is not None:
-        bars.append(([x, x], [row["y_low"], row["y_high"]]))
-    for bar in bars:
-        axes.plot(*bar, color=style.colour, linewidth=0.8, zorder=2)
-    axes.plot([x], [y], zorder=3, **style.look)
-    return bars
-
-
-def _draw_range(
-    axes: Axes, row: Mapping[str, Any], style: MethodStyle
-) -> list[tuple[list[float], list[float]]]:
-    """A bar from the lowest to the highest x with the mark at its ends, and the interval's area."""
-    bar = ([row["x_low"], row["x_high"]], [row["y"]] * 2)
-    axes.plot(*bar, linewidth=1.5, zorder=2, **style.look)
-    if row["y_low"] is not None:
-        ends = (row["y_low"], row["y_high"])
-        axes.fill_between(bar[0], *ends, color=style.colour, alpha=0.25, linewidth=0)
-    return [bar]
-
-
-def _draw_line(
-    axes: Axes, row: Mapping[str, Any], style: MethodStyle
-) -> list[tuple[list[float], list[float]]]:
-    """A line across at the accuracy with the mark at its right end, and a band for its interval."""
-    axes.axhline(row["y"], color=style.colour, linewidth=0.9, linestyle=DASHES, zorder=1)
-    axes.plot([0.99], [row["y"]], transform=axes.get_yaxis_transform(), **style.look)
-    axes.axhspan(row["y_low"], row["y_high"], color=style.colour, alpha=0.15, linewidth=0, zorder=0)
-    return [(list(axes.get_xlim()), [row["y"]] * 2)]

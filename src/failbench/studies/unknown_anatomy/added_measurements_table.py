@@ -57,13 +57,7 @@ MEASUREMENTS_NOTE = (
 def settling_table(
     results: UnknownAnatomy, settings: UnknownAnatomySettings, paper: Reported
 ) -> Table:
-    """A row per unknown scenario: what would settle it, and how often a forest recognises it.
-
-    Raises
-    ------
-    BadInputError
-        If ``paper`` has no shares of the kinds of unknown cases.
-    """
+    """A row per unknown scenario: what would settle it, and how often a forest recognises it."""
     right = {
         (row["scenario"], row["feature_set"]): percent(row["right"])
         for row in results.posteriors.iter_rows(named=True)

@@ -25,18 +25,7 @@ MEASURED = "measured"
 
 @dataclass(frozen=True)
 class SignTest:
-    """How many unknown scenarios are recognised more often, and less often, and how likely that is.
-
-    Attributes
-    ----------
-    better, worse, n
-        Scenarios.
-    p
-        Two-sided exact p of the sign test.
-    least
-        The fewest scenarios that would have to be better, with none worse, for p to be
-        significant: the smallest effect that so few could have shown. None if all are too few.
-    """
+    """How many unknown scenarios are recognised more and less often, with a p-value."""
 
     better: int
     worse: int

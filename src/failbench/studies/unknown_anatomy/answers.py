@@ -16,24 +16,7 @@ from failbench.vocabulary import ABSTAIN
 
 
 def answers_to_unknown(predictions: pl.DataFrame) -> pl.DataFrame:
-    """The answer that each method gives most often to each unknown scenario.
-
-    Parameters
-    ----------
-    predictions
-        Rows of ``predictions.PREDICTION_SCHEMA`` of one study and feature set.
-
-    Returns
-    -------
-    polars.DataFrame
-        ``scenario``, ``method``, ``answer`` (the first by name among equals), ``share`` of the
-        predictions that gave it, ``right`` (share that said unknown) and ``entropy``, the mean.
-
-    Raises
-    ------
-    BadInputError
-        If there is no unknown scenario.
-    """
+    """The answer that each method gives most often to each unknown scenario."""
     unknown = predictions.filter(pl.col("category") == UNKNOWN)
     if unknown.is_empty():
         raise BadInputError(
@@ -64,21 +47,7 @@ def answers_to_unknown(predictions: pl.DataFrame) -> pl.DataFrame:
 def unknown_intervals(
     predictions: pl.DataFrame, settings: ScenarioIntervalSettings
 ) -> dict[str, Interval]:
-    """How one method does on unknown scenarios, and whether it knows that it does not know.
-
-    Parameters
-    ----------
-    predictions
-        Rows of one method and feature set.
-    settings
-        Resamples, confidence and seed.
-
-    Returns
-    -------
-    dict
-        ``recall``, ``abstained`` (on unknown scenarios; Wilson's interval, as they are few),
-        ``entropy_unknown``, ``entropy_labelled`` and ``separation`` of the two by it.
-    """
+    """How one method does on unknown scenarios, and whether it knows that it does not know."""
     unknown = pl.col("category") == UNKNOWN
     figures = (
         ValueMetric(

@@ -31,13 +31,7 @@ MOST: Final = 0.5
 
 
 def unknown_anatomy_picture(points: pl.DataFrame) -> Picture:
-    """Mean probabilities of the categories, a bar per scenario: without and with measurements.
-
-    Parameters
-    ----------
-    points
-        As :func:`failbench.studies.unknown_anatomy.results.anatomy_points` returns them.
-    """
+    """Mean probabilities of the categories, a bar per scenario: without and with measurements."""
     scenarios = points.select("ambiguity", "scenario").unique().sort("ambiguity", "scenario")
     groups = scenarios["ambiguity"].n_unique()
     called = {

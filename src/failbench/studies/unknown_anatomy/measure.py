@@ -30,24 +30,7 @@ def measure(
     settings: UnknownAnatomyDesign,
     workers: int = 1,
 ) -> Measurements:
-    """Fit a forest to more features and to fewer, and look for what unknown scenarios look like.
-
-    Parameters
-    ----------
-    telemetry, features, splits
-        What was recorded, its features, and the folds of the main study.
-    reference
-        Which runs the main study takes.
-    settings
-        The forest, its repeats, and how many neighbours are named.
-    workers
-        Processes; results do not depend on it.
-
-    Raises
-    ------
-    BadInputError
-        If a run has features and no telemetry, or there are fewer repeats than wanted.
-    """
+    """Fit a forest to more features and to fewer, and look for what unknown scenarios look like."""
     measured = measurements(telemetry)
     failures = with_measurements(reference.failures(features), measured)
     successes = with_measurements(reference.successes(features), measured)
@@ -71,13 +54,7 @@ def measure(
 
 
 def with_measurements(features: pl.DataFrame, measured: pl.DataFrame) -> pl.DataFrame:
-    """A feature table with the measurements of its runs.
-
-    Raises
-    ------
-    BadInputError
-        If a run has none.
-    """
+    """A feature table with the measurements of its runs."""
     missing = features.join(measured, on="run_id", how="anti").sort("run_id")
     if missing.height:
         raise BadInputError(
@@ -101,22 +78,6 @@ def refit(
     """Predict all scenarios by a forest on the features with and without each measurement.
 
     The folds are those of the main study, and so is the seed of each fit.
-
-    Parameters
-    ----------
-    failures, successes
-        Feature tables with measurements.
-    splits
-        Folds; the first so many repeats are taken.
-    forest
-        Settings of the forest.
-    repeats, seed, workers
-        Repeats of the folds, seed of the fits, and processes; results do not depend on the last.
-
-    Raises
-    ------
-    BadInputError
-        If there are fewer repeats than wanted.
     """
     taken = first_repeats(splits, repeats, f"{STUDY}.repeats")
     predictions = nested_cv(

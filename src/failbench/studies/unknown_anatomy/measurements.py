@@ -13,18 +13,7 @@ PARTNER_SCHEMA = pl.Schema(
 
 @dataclass(frozen=True)
 class Measurements:
-    """Answers of a forest with more to go by or less, and what looks like an unknown scenario.
-
-    Attributes
-    ----------
-    predictions
-        Rows of ``predictions.PREDICTION_SCHEMA`` of the forest on each of
-        ``feature_sets.MEASURED_SETS``.
-    neighbours
-        The nearest labelled runs, as ``neighbours.NEIGHBOUR_SCHEMA`` says.
-    partners
-        Labelled scenarios with the same surface: rows of ``PARTNER_SCHEMA``.
-    """
+    """Answers of a forest with more to go by or less, and what looks like an unknown scenario."""
 
     predictions: pl.DataFrame
     neighbours: pl.DataFrame

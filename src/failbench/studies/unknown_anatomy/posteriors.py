@@ -33,16 +33,6 @@ def separation(predictions: pl.DataFrame, value: pl.Expr, settings: BootstrapSet
     half: the area under the receiver operating characteristic (Hanley and McNeil, 1982, "The
     meaning and use of the area under a receiver operating characteristic (ROC) curve"). 0.5 tells
     nothing.
-
-    Parameters
-    ----------
-    predictions
-        Rows of one method and feature set, at least two scenarios a category; the figure of a
-        scenario and seed is the mean over its predictions.
-    value
-        The figure of a prediction.
-    settings
-        Scenarios are resampled within categories, then their seeds.
     """
     unit = ["category", "scenario", "seed"]
     table = (

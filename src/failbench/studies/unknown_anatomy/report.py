@@ -26,26 +26,7 @@ def report(
     paper: Reported,
     settings: UnknownAnatomySettings,
 ) -> StudyReport:
-    """Take the unknown scenarios apart and show what is known of each.
-
-    Parameters
-    ----------
-    predictions
-        Rows of ``predictions.PREDICTION_SCHEMA`` of the main study.
-    measured
-        As :func:`failbench.studies.unknown_anatomy.measure.measure` returns them.
-    scenarios
-        Definitions, which say why each of them is unknown.
-    paper
-        The numbers that the paper prints.
-    settings
-        The section ``unknown_anatomy`` of params.yaml.
-
-    Raises
-    ------
-    BadInputError
-        If no method is left, no scenario is unknown, or a method has no label.
-    """
+    """Take the unknown scenarios apart and show what is known of each."""
     results = unknown_anatomy(predictions, measured, scenarios, settings)
     points = rounded(anatomy_points(results))
     return StudyReport(

@@ -40,30 +40,7 @@ class UnknownAnatomySettings(UnknownAnatomyDesign, ScenarioIntervalSettings, Com
 
 @dataclass(frozen=True)
 class UnknownAnatomy:
-    """What is known of each of the unknown scenarios.
-
-    Attributes
-    ----------
-    scenarios
-        ``scenario`` and ``ambiguity``, in the order of both.
-    answers
-        As :func:`failbench.studies.unknown_anatomy.answers.answers_to_unknown` returns them.
-    methods
-        Figures of each method on unknown scenarios.
-    neighbours
-        The nearest labelled runs, as ``neighbours.NEIGHBOUR_SCHEMA`` says.
-    partners
-        Labelled scenarios with the same surface: ``scenario``, ``partner``, ``partner_category``.
-    posteriors
-        Of the forest: ``feature_set``, ``scenario``, the mean probability of each category,
-        ``right`` and ``entropy``.
-    rates
-        Accuracy and recall of the forest by feature set.
-    contrasts
-        Each larger feature set less the paper's, over all scenarios.
-    signs
-        The same over the unknown scenarios alone, by feature set.
-    """
+    """What is known of each of the unknown scenarios."""
 
     scenarios: pl.DataFrame
     answers: pl.DataFrame
@@ -82,24 +59,7 @@ def unknown_anatomy(
     scenarios: tuple[Scenario, ...],
     settings: UnknownAnatomySettings,
 ) -> UnknownAnatomy:
-    """Take the unknown scenarios apart.
-
-    Parameters
-    ----------
-    predictions
-        Rows of ``predictions.PREDICTION_SCHEMA`` of the main study.
-    measured
-        As :func:`failbench.studies.unknown_anatomy.measure.measure` returns them.
-    scenarios
-        Definitions, which say why each of them is unknown.
-    settings
-        Methods that are left out, and how intervals are made.
-
-    Raises
-    ------
-    BadInputError
-        If no method is left, or no scenario is unknown.
-    """
+    """Take the unknown scenarios apart."""
     answers = predictions.filter(
         pl.col("feature_set") == BASE, ~pl.col("method").is_in(settings.left_out)
     )
@@ -152,14 +112,7 @@ def _posteriors(forest: pl.DataFrame) -> pl.DataFrame:
 
 
 def anatomy_points(results: UnknownAnatomy) -> pl.DataFrame:
-    """What a forest makes of the unknown scenarios, for the figure.
-
-    Returns
-    -------
-    polars.DataFrame
-        ``ambiguity``, ``scenario``, ``feature_set``, the mean probability of each category,
-        ``right`` and ``entropy``.
-    """
+    """What a forest makes of the unknown scenarios, for the figure."""
     return (
         results.scenarios.join(results.posteriors, on="scenario", maintain_order="left")
         .select(

@@ -51,6 +51,20 @@ NEIGHBOURS_NOTE = (
 )
 
 
+CONFLICTING = ("activations_paged_exponentially", "weights_paged_exponentially")
+"""Unknown scenarios that docs/categories.md would place elsewhere."""
+
+ARBITRARY = ("reads_slow_exponentially",)
+"""Unknown by a convention that could have been another."""
+
+LABELS_NOTE = (
+    "Unknown is meant to be a cause outside the job that no record of it names. Of the {n} labels "
+    f"{len(CONFLICTING)} conflict with that, as their causes name memory "
+    f"({', '.join(map(words, CONFLICTING))}), and {len(ARBITRARY)} is arbitrary "
+    f"({', '.join(map(words, ARBITRARY))}); docs/categories.md says why they stay."
+)
+
+
 REPORTED_CASES = 8
 """Unknown cases of the paper."""
 
@@ -58,22 +72,7 @@ REPORTED_CASES = 8
 def anatomy_tables(
     results: UnknownAnatomy, settings: UnknownAnatomySettings, paper: Reported
 ) -> tuple[Table, ...]:
-    """What is answered to unknown scenarios, what they look like, and what would settle them.
-
-    Parameters
-    ----------
-    results
-        The anatomy.
-    settings
-        Its settings.
-    paper
-        The numbers that the paper prints.
-
-    Raises
-    ------
-    BadInputError
-        If a method has no label.
-    """
+    """What is answered to unknown scenarios, what they look like, and what would settle them."""
     return (
         _answers_table(results),
         _methods_table(results, settings, paper),
@@ -103,7 +102,11 @@ def _answers_table(results: UnknownAnatomy) -> Table:
         ),
         scenarios,
         f"What every method says of the {len(scenarios)} unknown scenarios.",
-        (ANSWERS_NOTE, *development_note(results.methods)),
+        (
+            ANSWERS_NOTE,
+            LABELS_NOTE.format(n=len(scenarios)),
+            *development_note(results.methods),
+        ),
     )
 
 
@@ -145,6 +148,7 @@ def _methods_table(
         "How methods do on unknown scenarios, and whether they know that they do not know.",
         (
             METHODS_NOTE.format(n=results.scenarios.height, confidence=100 * settings.confidence),
+            LABELS_NOTE.format(n=results.scenarios.height),
             REPORTED_NOTE,
             *development_note(results.methods),
         ),

@@ -1,0 +1,206 @@
+"""What attributes, subscripts and operators give, and where there is certainly nothing to give."""
+
+from __future__ import annotations
+
+import ast
+from typing import Final
+
+from failbench.crashes.small_rules import values
+from failbench.crashes.small_rules.library import class_of, lacks, missing, thing
+from failbench.crashes.small_rules.values import ARRAYS, Value, Violation
+
+CLASSES: Final = {"frame": "pandas.DataFrame", "series": "pandas.Series", "none": "NoneType"}
+ACCESSORS: Final = {"dt": ("date", "time", "period"), "str": ("str", "object", "cat")}
+
+
+def attribute(base: Value, name: str) -> Value:
+    """The attribute of a value."""
+    where = base.facts.get("attributes", {}).get(name)
+    cls = base.cls or CLASSES.get(base.kind, "")
+    if base.kind == "library":
+        problem = missing(base.path, name) if where in (None, "dynamic") else None
+        if problem or where == "absent":
+            raise Violation(problem or "AttributeError", f"{base.path} has no {name!r}")
+        found = thing(f"{base.path}.{name}")
+        is_plain = found is None or isinstance(found, str | int | float)
+        return values.literal(found) if is_plain else Value("library", path=f"{base.path}.{name}")
+    is_learnt = isinstance(getattr(class_of(cls), name, None), property) and name.endswith("_")
+    if base.kind == "estimator" and is_learnt and base.facts.get("fitted") is False:
+        raise Violation("NotFittedError", f"{cls} is not fitted, and {name!r} needs that")
+    if where == "absent" or (where in (None, "dynamic") and _lacks(base, cls, name)):
+        raise Violation("AttributeError", f"{cls or 'the object'} has no attribute {name!r}")
+    wanted = ACCESSORS.get(name, ()) if base.kind == "series" and base.dtype else ()
+    if wanted and not base.dtype.lower().startswith(wanted):
+        raise Violation("AttributeError", f".{name} does not work on {base.dtype}")
+    is_inside = base.kind in ("frame", "object", "estimator") or base.cls.endswith("Bunch")
+    return (base.items.get(name) if is_inside else None) or Value(path=name, owner=base)
+
+
+def _lacks(base: Value, cls: str, name: str) -> bool:
+    if name.startswith("__") or base.kind in ("", "class", "function", "mapping"):
+        return base.cls == "dict" and lacks("dict", name)
+    if base.kind in ("frame", "series"):
+        is_ours = base.kind == "series" or base.keys is None or name in map(str, base.keys)
+        return not is_ours and not hasattr(class_of(cls), name)
+    return not (base.kind == "estimator" and name.endswith("_")) and lacks(cls, name)
+
+
+DICTIONARIES: Final = ("", "dict", "collections.OrderedDict", "sklearn.utils._bunch.Bunch")
+
+
+def item(base: Value, index: Value) -> Value:
+    """The element of a value at an index."""
+    if base.kind == "mapping" and index.is_fixed:
+        missing = base.keys is not None and index.constant not in base.keys
+        if missing and base.cls in DICTIONARIES:
+            raise Violation("KeyError", f"the dictionary has no key {index.constant!r}")
+        return base.items.get(index.constant, Value())
+    if base.kind == "frame":
+        return _of_frame(base, index)
+    if base.kind in ARRAYS:
+        return _of_array(base, index)
+    if base.owner is not None and base.path == "iloc":
+        check_place(base.owner.length, index.constant)
+    elif base.kind in ("sequence", "text", "index"):
+        return _of_sequence(base, index)
+    elif base.kind == "series" and (index.kind == "slice" or index.dtype == "bool"):
+        return Value("series", base.cls, (None,), base.dtype)
+    elif base.kind == "none" or base.cls in ("int", "float", "bool"):
+        raise Violation("TypeError", f"a {base.cls} cannot be subscripted")
+    return Value()
+
+
+def store(base: Value, index: Value, value: Value) -> None:
+    """Assign to an index."""
+    if base.kind in ("mapping", "frame") and index.is_fixed:
+        if base.keys is not None and index.constant not in base.keys:
+            base.keys.append(index.constant)
+        is_column = value.kind == "series" or base.kind == "mapping"
+        base.items[index.constant] = value if is_column else Value("series")
+        base.shape = (base.length, None) if base.kind == "frame" and base.shape else None
+    elif base.kind in ARRAYS or base.kind == "sequence":
+        item(base, index)
+        base.items, base.facts = {}, {}
+        if base.owner is not None:
+            base.owner.facts = {}  # it may be a view of this
+    else:
+        base.forget()
+
+
+def check_columns(base: Value, names: Value) -> None:
+    """Hold the names of columns against those of a table."""
+    given = values.elements(names)[0] if names.cls == "list" else [names]
+    for name in (each.constant for each in given if each.kind == "text" and each.is_fixed):
+        if base.kind == "frame" and base.keys is not None and name not in base.keys:
+            raise Violation("KeyError", f"the table has no column {name!r}")
+
+
+def check_place(size: int | None, place: object) -> None:
+    """Hold an index against a length."""
+    if size is not None and type(place) is int and not -size <= place < size:
+        raise Violation("IndexError", f"index {place} is beyond the length {size}")
+
+
+def _of_frame(base: Value, index: Value) -> Value:
+    check_columns(base, index)
+    if index.is_fixed:
+        return base.items.get(index.constant, Value())
+    names, complete = values.elements(index)
+    if index.cls == "list" and complete and all(name.kind == "text" for name in names):
+        keys = [name.constant for name in names]
+        items = {name: base.items[name] for name in keys if name in base.items}
+        return Value("frame", base.cls, (base.length, len(keys)), keys=keys, items=items)
+    is_many = index.kind in ("slice", "series") or index.dtype == "bool"
+    return Value("frame", base.cls, keys=list(base.keys)) if is_many and base.keys else Value()
+
+
+def _of_sequence(base: Value, index: Value) -> Value:
+    is_list = base.cls in ("list", "tuple", "range", "str")
+    no_place = index.kind in ("text", "none") or index.cls in ("float", "tuple", "list")
+    if base.cls == "set" or (is_list and no_place):
+        raise Violation("TypeError", f"a {base.cls} has no such element")
+    check_place(base.length, index.constant)
+    known, complete = values.elements(base)
+    if complete and isinstance(index.constant, slice):
+        return values.sequence(known[index.constant], base.cls)
+    return known[index.constant] if complete and type(index.constant) is int else Value()
+
+
+def _of_array(base: Value, index: Value) -> Value:
+    parts = list(index.items.values()) if index.cls == "tuple" else [index]
+    if base.keys is not None and index.kind == "text" and index.constant not in base.keys:
+        raise Violation("ValueError", "the array has no such field")
+    sizes = [_dimensions(part) for part in parts]
+    if base.shape is None or base.keys is not None or None in sizes or not sizes:
+        return Value()
+    taken = [size for size in sizes if size is not None]
+    if sum(taken) > len(base.shape):
+        raise Violation("IndexError", f"{sum(taken)} indices for an array of shape {base.shape}")
+    rest = base.shape
+    for part, size in zip(parts, taken, strict=True):
+        if part.dtype.endswith("bool"):
+            pairs = zip(rest, part.shape or (), strict=False)
+            if any(one != other for one, other in pairs if None not in (one, other)):
+                raise Violation("IndexError", f"a mask of shape {part.shape} does not fit {rest}")
+        for end in [part.constant, *part.facts.get("range", ())] if size else ():
+            check_place(rest[0], end)
+        rest = rest[size:]
+    kept = () if parts[0].kind in ("number", "scalar") else (None,)
+    is_one = len(parts) == 1 and parts[0].kind != "none" and len(parts[0].shape or kept) < 2
+    return Value(base.kind, base.cls, (*kept, *rest) if is_one else None, base.dtype, owner=base)
+
+
+def _dimensions(part: Value) -> int | None:
+    """How many dimensions an index takes up; None if that is not established."""
+    if part.kind == "none":
+        return 0
+    if part.kind in (*ARRAYS, "series") and part.shape:
+        size = len(part.shape)
+        return size if part.dtype.endswith("bool") else 1 if part.dtype or size == 1 else None
+    is_place = part.kind in ("slice", "number", "scalar") and not isinstance(part.constant, bool)
+    return 1 if is_place else None
+
+
+BITWISE: Final = (ast.BitAnd, ast.BitOr, ast.BitXor)
+COMPARISONS: Final = (ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE)
+MEMBERSHIP: Final = (ast.In, ast.NotIn, ast.Is, ast.IsNot, ast.Eq, ast.NotEq)
+
+
+def binary(sign: ast.AST, left: Value, right: Value) -> Value:
+    """What an operator makes of two values."""
+    kinds = {left.kind, right.kind}
+    if kinds == {"none", "number"} and not isinstance(sign, MEMBERSHIP):
+        raise Violation("TypeError", "None takes part in no arithmetic")
+    if isinstance(sign, ast.Is) and "none" in kinds and "" not in kinds:
+        return values.literal(left.kind == right.kind)
+    if kinds & ARRAYS and kinds <= ARRAYS | {"number", "scalar"}:
+        return _of_arrays(sign, left, right)
+    if "series" in kinds and kinds <= {"series", "number", "scalar", "text"}:
+        return Value("series", dtype="bool" if isinstance(sign, COMPARISONS) else "")
+    return Value()
+
+
+def _of_arrays(sign: ast.AST, left: Value, right: Value) -> Value:
+    sides = [side for side in (left, right) if side.kind in ARRAYS]
+    kind = "tensor" if "tensor" in (left.kind, right.kind) else "array"
+    name = "RuntimeError" if kind == "tensor" else "ValueError"
+    if isinstance(sign, BITWISE) and any(side.dtype.startswith("float") for side in sides):
+        raise Violation("TypeError", "bitwise operators are not defined for floats")
+    dtype = left.dtype if left.dtype == right.dtype and not isinstance(sign, ast.Div) else ""
+    if isinstance(sign, COMPARISONS):
+        dtype = "bool" if kind == "array" else "torch.bool"
+    one, other = (side.shape if side.kind in ARRAYS else () for side in (left, right))
+    if one is None or other is None:
+        return Value(kind, sides[0].cls, None, dtype)
+    if isinstance(sign, ast.MatMult):
+        inner = other[-2:-1] or other
+        if one and inner and one[-1] != inner[0] and None not in (one[-1], inner[0]):
+            raise Violation(name, f"shapes {one} and {other} have no matrix product")
+        return Value(kind, sides[0].cls, None, dtype)
+    size = max(len(one), len(other))
+    pairs = [(1,) * (size - len(each)) + each for each in (one, other)]
+    for first, second in zip(*pairs, strict=True):
+        if first != second and not {first, second} & {1, None}:
+            raise Violation(name, f"shapes {one} and {other} cannot be broadcast together")
+    whole = tuple(b if a == 1 else a if b in (1, a) else None for a, b in zip(*pairs, strict=True))
+    return Value(kind, sides[0].cls, whole, dtype)
