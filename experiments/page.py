@@ -64,7 +64,6 @@ COUNTERPARTS = (
     Path("data/metrics/per_category.json"),
     Path("data/metrics/portability.json"),
     Path("data/metrics/significance.json"),
-    Path("data/metrics/unknown_anatomy.json"),
 )
 """Metrics that stand beside numbers of the paper."""
 PAGE = Path("paper/report.html")

@@ -18,7 +18,17 @@ from failbench.scenarios import read_scenarios
 from failbench.telemetry import read_telemetry
 
 SCENARIOS = ("vocabulary_too_small", "layer_in_double_precision")
-DETERMINISTIC = ("run_id", "look", "step", "findings", "causes", "places", "errors", "equal")
+SAME_ANYWHERE = (
+    "run_id",
+    "look",
+    "step",
+    "findings",
+    "causes",
+    "places",
+    "errors",
+    "compared_steps",
+)
+"""Not `equal`, whether steps are the recorded ones to the bit: other processors round otherwise."""
 
 
 def test_a_run_that_ends_in_health_or_hangs_has_no_step_that_crashes():
@@ -51,7 +61,7 @@ def test_what_is_recorded_again_is_what_is_committed(repository, tmp_path):
     order = ("run_id", "step", "look")
     assert recorded.height == 2 + 3 * 2 + 2 * 2
     assert (
-        recorded.select(DETERMINISTIC)
+        recorded.select(SAME_ANYWHERE)
         .sort(order)
-        .equals(expected.select(DETERMINISTIC).sort(order))
+        .equals(expected.select(SAME_ANYWHERE).sort(order))
     )
