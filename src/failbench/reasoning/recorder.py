@@ -192,8 +192,11 @@ def _trained(declared: Declared, planned: Planned, work: Path) -> Trained:
         declared.cells, declared.settings, condition, tokenizer, planned.seed, declared.held_out
     )
     kept = {"weights": trained.model.state_dict(), "steps": trained.steps, "loss": trained.loss}
-    with replaced_when_whole(path, REMEDY) as partial:
+    # conditions that train alike may be at it in two processes, and one would move the other's file
+    own = path.with_name(f"{os.getpid()}-{path.name}")
+    with replaced_when_whole(own, REMEDY) as partial:
         torch.save(kept, partial)
+    own.replace(path)
     return trained
 
 
