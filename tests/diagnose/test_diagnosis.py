@@ -76,6 +76,8 @@ def test_a_log_that_falls_is_healthy():
         lines([2.5]),
         lines([2.0 + step / 1000 for step in range(40)]),
         lines(falling(), lr=[0.0] * 120),
+        lines(falling(), lr=[math.nan] * 120),
+        lines(falling()) + "\nWARNING: NaN or Inf found in input tensor.",
         "\n".join(f"step={step} loss=3" for step in range(40)),
         "\n".join(f"step={step} lr=0.001" for step in range(40)),
         "\n".join(f"step={step} perplexity=nan" for step in range(40)),

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
 import polars as pl
+from polars import selectors as cs
 
 from failbench.arrays import Array
 from failbench.diagnose.bounds import TIGHTEST
@@ -11,9 +15,17 @@ from failbench.diagnose.compared import WINDOW
 from failbench.diagnose.series import series_of
 from failbench.readers.log import Log
 
+NAN: Final = re.compile(r"\bnan\b", re.IGNORECASE)
+
 
 def shows_health(log: Log) -> bool:
-    """Whether losses were read, all finite, that fall below their first ones, at a rate above 0."""
+    """Whether losses were read, all finite, that fall below their first ones, at a rate above 0.
+
+    A NaN in another signal, or in a warning, is no health either.
+    """
+    signals = log.rows.select(cs.float().drop_nulls().is_nan().any())
+    if any(signals.row(0)) or any(NAN.search(event.message) for event in log.events):
+        return False
     rates = log.rows["learning_rate"].drop_nulls()
     losses = log.rows.select(pl.col("loss", "perplexity").drop_nulls().is_finite().all())
     if not all(losses.row(0)) or (len(rates) and (rates == 0).all()):

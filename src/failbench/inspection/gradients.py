@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from statistics import median
 from typing import Any, Final, Literal
 
+from tabulate import tabulate
+
 from failbench.inspection.layers import Layer, layers_of
-from failbench.inspection.plain_table import plain_table
 
 Flag = Literal["frozen", "no gradient", "not finite", "all zero", "far below", "far above"]
 """``far below`` and ``far above`` speak of the root mean square against the median of all layers
@@ -83,22 +84,23 @@ def gradient_table(model: Any, depth: int = 2, orders: float = ORDERS) -> tuple[
 def gradient_text(flows: Iterable[GradientFlow]) -> str:
     """A table of layers."""
     columns = ("layer", "kind", "norm", "rms", "largest", "zero", "to weight", "stands out")
-    return plain_table(
-        columns,
-        [
-            (
-                flow.layer,
-                flow.kind,
-                _number(flow.norm),
-                _number(flow.rms),
-                _number(flow.largest),
-                "" if flow.zero is None else f"{100 * flow.zero:.1f} %",
-                _number(flow.ratio),
-                ", ".join(flow.flags),
-            )
-            for flow in flows
-        ],
+    rows = [
+        (
+            flow.layer,
+            flow.kind,
+            _number(flow.norm),
+            _number(flow.rms),
+            _number(flow.largest),
+            "" if flow.zero is None else f"{100 * flow.zero:.1f} %",
+            _number(flow.ratio),
+            ", ".join(flow.flags),
+        )
+        for flow in flows
+    ]
+    table: str = tabulate(
+        rows, columns, "plain", colglobalalign="right", colalign=["left"], disable_numparse=True
     )
+    return table
 
 
 def _number(value: float | None) -> str:

@@ -8,12 +8,13 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
+from tabulate import tabulate
 
-from failbench.inspection.plain_table import in_bytes, plain_table
 from failbench.inspection.trend import slope_of
 from failbench.monitor.breaks import FLOORS
 from failbench.monitor.history import History
 from failbench.monitor.signals import PHASES
+from failbench.preflight.memory import readable
 
 START: Final = 8
 """Checks that make the start of a run: the window of the monitor's invariants of memory."""
@@ -75,10 +76,10 @@ def memory_text(phases: Iterable[PhaseMemory]) -> str:
     rows = [
         (
             each.phase,
-            in_bytes(each.median),
-            in_bytes(each.peak),
+            readable(each.median),
+            readable(each.peak),
             str(each.peak_step),
-            "" if each.growth is None else f"{in_bytes(each.growth)}/step",
+            _per_step(each.growth),
             "" if each.left_start is None else f"step {each.left_start}",
         )
         for each in phases
@@ -88,7 +89,14 @@ def memory_text(phases: Iterable[PhaseMemory]) -> str:
     line = "No phase left its start."
     if first is not None:
         line = f"The first phase to leave its start: {first.phase}, at step {first.left_start}."
-    return f"{plain_table(columns, rows)}\n{line}"
+    table = tabulate(
+        rows, columns, "plain", colglobalalign="right", colalign=["left"], disable_numparse=True
+    )
+    return f"{table}\n{line}"
+
+
+def _per_step(growth: float | None) -> str:
+    return "" if growth is None else f"{'-' * (growth < 0)}{readable(abs(growth))}/step"
 
 
 def _phase(

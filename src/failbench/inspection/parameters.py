@@ -6,8 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
+from tabulate import tabulate
+
 from failbench.inspection.layers import Layer, Role, layers_of
-from failbench.inspection.plain_table import in_bytes, plain_table
+from failbench.preflight.memory import readable
 
 SKILL_EMBEDDING_SHARE: Final = 0.7
 """The share of parameters in embeddings above which the skill ml-training-debugger calls a model
@@ -94,7 +96,7 @@ def parameter_text(shares: Iterable[ParameterShare]) -> str:
             each.role if not each.tied else f"{each.role}, tied",
             f"{each.parameters:,}",
             f"{each.trainable:,}",
-            in_bytes(each.bytes),
+            readable(each.bytes),
             "/".join(each.dtypes),
             f"{100 * each.share:.1f} %",
         )
@@ -104,14 +106,17 @@ def parameter_text(shares: Iterable[ParameterShare]) -> str:
     whole = summary(shares)
     line = (
         f"{whole.parameters:,} parameters ({whole.trainable:,} trainable), "
-        f"{in_bytes(whole.bytes)}; {100 * whole.embedding_share:.1f} % in embeddings"
+        f"{readable(whole.bytes)}; {100 * whole.embedding_share:.1f} % in embeddings"
     )
     if whole.skill_calls_it_imbalanced:
         line += (
             f", above the {100 * SKILL_EMBEDDING_SHARE:.0f} % that ml-training-debugger calls an "
             "imbalance (a rule of thumb)"
         )
-    return f"{plain_table(columns, rows)}\n{line}"
+    table = tabulate(
+        rows, columns, "plain", colglobalalign="right", colalign=["left"], disable_numparse=True
+    )
+    return f"{table}\n{line}"
 
 
 def _elements(layer: Layer) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+from abc import ABC, abstractmethod
 from typing import Final
 
 from failbench.crashes.small_rules import values
@@ -16,7 +17,7 @@ SHELL: Final = frozenset({"display", "get_ipython", "In", "Out", "exit", "quit"}
 Comprehension = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
 
 
-class Expressions:
+class Expressions(ABC):
     """What the names of a notebook stand for, and what its expressions give."""
 
     def __init__(self) -> None:
@@ -25,9 +26,9 @@ class Expressions:
         self.is_open = False
         self.depth = 0
 
+    @abstractmethod
     def enter(self, function: Value, args: list[Value], named: dict[str, Value]) -> Value:
         """Call a function that the notebook defines."""
-        raise NotImplementedError
 
     def evaluate(self, node: ast.expr) -> Value:
         """What an expression gives; the line of a violation in the cell itself is noted."""
