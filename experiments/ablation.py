@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from failbench.stage import read_outputs, read_points, workers
 from failbench.statistics.settings import read_with_statistics
 from failbench.studies.ablation.measure import ABLATION_SCHEMA, METHODS
 from failbench.studies.ablation.report import report
 from failbench.studies.ablation.results import AblationSettings
 from failbench.studies.ablation.tables import IMPORTANCE_SCHEMA
-from report import publish, read_reported, run
-from stage import read_outputs, read_points, workers
+from failbench.study.inputs import read_reported
+from failbench.study.publish import publish, run
 
 IMPORTANCE = Path("data/plots/importance.csv")
 PREDICTIONS = Path("data/predictions/ablation")

@@ -10,9 +10,9 @@ from failbench.methods.catalogue import method_named
 from failbench.prediction.across_architectures import across_architectures
 from failbench.prediction.slices import AcrossArchitectures
 from failbench.prediction.splits import SPLIT_SCHEMA
+from failbench.stage import print_accuracy, read_output, read_section, run, workers
 from failbench.telemetry import write_parquet
 from known_runs import read_known
-from stage import print_accuracy, read_output, read_section, run, workers
 
 FEATURES = Path("data/features/features.parquet")
 SPLITS = Path("data/features/splits.parquet")

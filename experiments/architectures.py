@@ -10,13 +10,14 @@ from failbench.features.feature_table import FEATURE_SCHEMA
 from failbench.methods.improved_rules import ImprovedRulesSettings
 from failbench.prediction.main_study import across_architectures_files
 from failbench.predictions import PREDICTION_SCHEMA
+from failbench.stage import read_names, read_output, read_outputs, read_section, workers
 from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.statistics.settings import read_statistics, read_with_statistics
 from failbench.studies.architectures.measure import RULE_PREDICTION_SCHEMA
 from failbench.studies.architectures.report import report
 from failbench.studies.architectures.results import ArchitecturesSettings
-from report import publish, read_reported, run
-from stage import read_names, read_output, read_outputs, read_section, workers
+from failbench.study.inputs import read_reported
+from failbench.study.publish import publish, run
 
 RULES = Path("data/predictions/architectures/improved_rules.parquet")
 ACROSS_ARCHITECTURES = Path("data/predictions/across_architectures")

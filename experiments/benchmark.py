@@ -10,13 +10,14 @@ from failbench.methods.improved_rules import ImprovedRulesSettings
 from failbench.methods.llm.settings import LlmAgentsSettings
 from failbench.methods.simple_rules import SimpleRulesSettings
 from failbench.prediction.slices import ReferenceStudy
+from failbench.stage import read_output, read_section
 from failbench.statistics.settings import read_with_statistics
 from failbench.studies.benchmark.report import Inputs, MethodSettings, report
 from failbench.studies.benchmark.results import DIFFICULTY_SCHEMA
 from failbench.studies.benchmark.settings import BenchmarkSettings
+from failbench.study.inputs import read_metrics
+from failbench.study.publish import publish, run
 from recordings import read_recordings
-from report import publish, read_metrics, run
-from stage import read_output, read_section
 
 SCENARIOS = Path("data/scenarios")
 TELEMETRY = Path("data/telemetry")

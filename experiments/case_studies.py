@@ -5,14 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 from failbench.predictions import PREDICTION_SCHEMA
+from failbench.stage import read_output, read_outputs, read_section
 from failbench.studies.case_studies.cases import CANDIDATE_SCHEMA, CaseStudiesSettings
 from failbench.studies.case_studies.evidence import DIAGNOSIS_SCHEMA, EVIDENCE_SCHEMA
 from failbench.studies.case_studies.facts import FACT_SCHEMA
 from failbench.studies.case_studies.measure import CaseMeasurements
 from failbench.studies.case_studies.report import report
+from failbench.study.inputs import read_reported
+from failbench.study.publish import publish, run
 from failbench.telemetry import read_telemetry
-from report import publish, read_reported, run
-from stage import read_output, read_outputs, read_section
 
 MEASURED = Path("data/measurements/case_studies")
 PREDICTIONS = Path("data/predictions/nested_cv")

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from failbench.detector import DetectorParams
 from failbench.recording.plan import RecordParams
+from failbench.stage import read_section, run, write_metrics
 from failbench.validity.check import check
 from failbench.validity.report import metrics, report
 from recordings import read_recordings
-from stage import read_section, run, write_metrics
 
 SCENARIOS = Path("data/scenarios")
 TELEMETRY = Path("data/telemetry")

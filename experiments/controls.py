@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from failbench.predictions import PREDICTION_SCHEMA
+from failbench.stage import read_output
 from failbench.statistics.settings import read_with_statistics
 from failbench.studies.controls.measurements import CONTROL_SCHEMA, PERMUTED_SCHEMA, PLANTED_SCHEMA
 from failbench.studies.controls.report import report
 from failbench.studies.controls.results import ControlSettings
-from report import publish, run
-from stage import read_output
+from failbench.study.publish import publish, run
 
 PREDICTIONS = Path("data/predictions/controls")
 MEASUREMENTS = Path("data/measurements/controls")

@@ -15,7 +15,7 @@ from failbench.studies.crash_prediction.language import replay_models
 from failbench.studies.crash_prediction.published import read_published
 from failbench.studies.crash_prediction.report import report
 from failbench.studies.crash_prediction.settings import CrashPredictionSettings
-from report import publish, run
+from failbench.study.publish import publish, run
 
 NOTEBOOKS = Path("data/notebooks")
 ANSWERS = Path("data/crashes/answers.parquet")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from failbench.stage import read_output, read_points
 from failbench.studies.crosswalk.conditions import CONDITIONS
 from failbench.studies.crosswalk.report import report
 from failbench.studies.crosswalk.results import points_schema, predictions_schema
-from report import publish, run
-from stage import read_output, read_points
+from failbench.study.publish import publish, run
 
 POINTS = Path("data/plots")
 PREDICTIONS = Path("data/predictions")

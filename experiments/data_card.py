@@ -20,9 +20,9 @@ from failbench.prediction.main_study import (
 )
 from failbench.prediction.splits import SPLIT_SCHEMA
 from failbench.predictions import PREDICTION_SCHEMA
+from failbench.stage import print_table, read_names, read_output, read_outputs, run
+from failbench.study.inputs import read_facts
 from recordings import read_recordings
-from report import read_facts
-from stage import print_table, read_names, read_output, read_outputs, run
 
 CITATION = Path("CITATION.cff")
 FILES = Path("data/files.csv")

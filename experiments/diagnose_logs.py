@@ -11,15 +11,15 @@ from failbench.monitored.fitting import setting_of
 from failbench.peers.answers import recorded_answers, skill_answers
 from failbench.peers.verdicts import VERDICT_SCHEMA
 from failbench.prediction.slices import ReferenceStudy
+from failbench.stage import read_output, read_section
 from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.statistics.settings import read_statistics
 from failbench.studies.diagnose_logs.report import report
 from failbench.studies.diagnose_logs.schemas import ANSWER_SCHEMA, EVIDENCE_SCHEMA
 from failbench.studies.diagnose_logs.settings import DiagnosedLogs
 from failbench.studies.diagnose_logs.shown_example import shown_example
+from failbench.study.publish import publish, run
 from failbench.telemetry import read_telemetry
-from report import publish, run
-from stage import read_output, read_section
 
 TELEMETRY = Path("data/telemetry")
 ANSWERS = Path("data/measurements/diagnose_logs/answers.parquet")

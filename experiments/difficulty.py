@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from failbench.prediction.slices import ReferenceStudy
+from failbench.stage import read_output, read_section
 from failbench.statistics.settings import read_with_statistics
 from failbench.studies.difficulty.measure import (
     DIFFICULTY_SCHEMA,
@@ -13,8 +14,8 @@ from failbench.studies.difficulty.measure import (
 )
 from failbench.studies.difficulty.report import report
 from failbench.studies.difficulty.results import DifficultySettings
-from report import publish, read_reported, run
-from stage import read_output, read_section
+from failbench.study.inputs import read_reported
+from failbench.study.publish import publish, run
 
 MEASURED = Path("data/measurements/difficulty/scenarios.parquet")
 SHARES = Path("data/measurements/difficulty/shares.parquet")

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from failbench.external.tables import read_released
+from failbench.stage import read_output
 from failbench.statistics.settings import read_with_statistics
 from failbench.studies.external_default.grouping import GROUP_SCHEMA
 from failbench.studies.external_default.measure import ANSWER_SCHEMA
 from failbench.studies.external_default.report import report
 from failbench.studies.external_default.settings import ExternalDefaultSettings
-from report import publish, run
-from stage import read_output
+from failbench.study.publish import publish, run
 
 RELEASED = Path("data/external/default")
 MEASUREMENTS = Path("data/measurements/external_default")

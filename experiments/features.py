@@ -10,9 +10,9 @@ from pydantic import Field
 from failbench.features.feature_table import feature_table
 from failbench.prediction.splits import make_splits
 from failbench.records import Record
+from failbench.stage import print_table, read_section, run
 from failbench.telemetry import write_parquet
 from recordings import read_recordings
-from stage import print_table, read_section, run
 
 SCENARIOS = Path("data/scenarios")
 TELEMETRY = Path("data/telemetry")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from failbench.stage import read_section
 from failbench.studies.gallery.report import report
 from failbench.studies.gallery.results import GallerySettings
+from failbench.study.publish import publish, run
 from recordings import read_recordings
-from report import publish, run
-from stage import read_section
 
 SCENARIOS = Path("data/scenarios")
 TELEMETRY = Path("data/telemetry")

@@ -12,11 +12,12 @@ from failbench.prediction.main_study import (
     prediction_files,
 )
 from failbench.predictions import PREDICTION_SCHEMA
+from failbench.stage import read_names, read_outputs
 from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.statistics.settings import read_statistics
 from failbench.studies.generalization.report import report
-from report import publish, read_reported, run
-from stage import read_names, read_outputs
+from failbench.study.inputs import read_reported
+from failbench.study.publish import publish, run
 
 MAIN_STUDY = Path("data/predictions/nested_cv")
 ACROSS_ARCHITECTURES = Path("data/predictions/across_architectures")

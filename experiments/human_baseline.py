@@ -6,12 +6,13 @@ from pathlib import Path
 
 from failbench.methods.simulated_human import SimulatedHumanSettings
 from failbench.predictions import PREDICTION_SCHEMA
+from failbench.stage import read_output, read_section
 from failbench.statistics.settings import read_with_statistics
 from failbench.studies.human_baseline.report import report
 from failbench.studies.human_baseline.results import SCENARIO_SCHEMA, SHARE_SCHEMA
 from failbench.studies.human_baseline.settings import HumanBaselineSettings
-from report import publish, read_reported, run
-from stage import read_output, read_section
+from failbench.study.inputs import read_reported
+from failbench.study.publish import publish, run
 
 HYBRID = Path("data/predictions/nested_cv/hybrid.parquet")
 DIFFICULTY = Path("data/measurements/difficulty")

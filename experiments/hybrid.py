@@ -9,14 +9,15 @@ import polars as pl
 from failbench.methods.hybrid import HybridSettings
 from failbench.prediction.main_study import ON_INVARIANTS
 from failbench.predictions import PREDICTION_SCHEMA
+from failbench.stage import read_output, read_section
 from failbench.statistics.costs import UnitCosts
 from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.statistics.settings import read_statistics
 from failbench.studies.hybrid.report import report
 from failbench.studies.hybrid.results import RoutingSettings
+from failbench.study.inputs import read_reported
+from failbench.study.publish import publish, run
 from failbench.vocabulary import Route
-from report import publish, read_reported, run
-from stage import read_output, read_section
 
 HYBRID = Path("data/predictions/nested_cv/hybrid.parquet")
 TWO_WAY = Path("data/predictions/nested_cv/hybrid_two_way.parquet")

@@ -10,9 +10,9 @@ from failbench.methods.hybrid import Hybrid, HybridSettings, HybridTwoWay
 from failbench.prediction.hybrids import compose
 from failbench.prediction.main_study import ON_INVARIANTS
 from failbench.predictions import PREDICTION_SCHEMA
+from failbench.stage import print_table, read_output, read_section, run
 from failbench.telemetry import write_parquet
 from failbench.vocabulary import Route
-from stage import print_table, read_output, read_section, run
 
 ROUTES = ("rules", "classifier", "human")
 MEMBERS = ("improved_rules", "random_forest", "simulated_human", "invariants")

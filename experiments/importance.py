@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from failbench.predictions import PREDICTION_SCHEMA
+from failbench.stage import read_names, read_output, read_outputs
 from failbench.statistics.settings import read_with_statistics
 from failbench.studies.importance.measure import (
     BUILT_IN_SCHEMA,
@@ -16,8 +17,8 @@ from failbench.studies.importance.removal import ABLATION_SCHEMA
 from failbench.studies.importance.report import report
 from failbench.studies.importance.results import ImportanceSettings
 from failbench.studies.importance.shapes import SHAPE_SCHEMA
-from report import publish, read_reported, run
-from stage import read_names, read_output, read_outputs
+from failbench.study.inputs import read_reported
+from failbench.study.publish import publish, run
 
 PREDICTIONS = Path("data/predictions/importance")
 ABLATION = Path("data/predictions/ablation/random_forest.parquet")

@@ -6,13 +6,14 @@ from pathlib import Path
 
 from failbench.prediction.main_study import LANGUAGE_MODELS, prediction_files
 from failbench.predictions import PREDICTION_SCHEMA
+from failbench.stage import read_names, read_output, read_outputs, read_section, workers
 from failbench.statistics.costs import UnitCosts
 from failbench.statistics.method_intervals import IntervalSettings
 from failbench.statistics.settings import read_with_statistics
 from failbench.studies.intervals.report import report
+from failbench.study.inputs import read_reported
+from failbench.study.publish import publish, run
 from failbench.telemetry import RUN_SCHEMA
-from report import publish, read_reported, run
-from stage import read_names, read_output, read_outputs, read_section, workers
 
 PREDICTIONS = Path("data/predictions/nested_cv")
 RECORDED = Path("data/telemetry/runs.parquet")

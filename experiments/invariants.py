@@ -17,10 +17,10 @@ from failbench.monitored.verdicts import (
     verdict_table,
 )
 from failbench.monitored.versions import read_rules
+from failbench.stage import print_table, read_output, read_points, read_section, run
 from failbench.studies.monitor.halves import HALF_SCHEMA
 from failbench.studies.monitor.settings import JudgedRuns
 from failbench.telemetry import RUN_SCHEMA, write_parquet
-from stage import print_table, read_output, read_points, read_section, run
 
 MONITORED = Path("data/monitor")
 RUNS = Path("data/monitor/runs.parquet")

@@ -9,9 +9,9 @@ import polars as pl
 from failbench.monitored.known import known_course
 from failbench.monitored.verdicts import BREAK_SCHEMA, END_SCHEMA
 from failbench.monitored.versions import read_rules
+from failbench.stage import print_table, read_output, read_section, run
 from failbench.studies.monitor.settings import JudgedRuns, versioned
 from failbench.telemetry import write_parquet
-from stage import print_table, read_output, read_section, run
 
 MONITORED = Path("data/monitor")
 FROZEN = Path("data/monitor/frozen.json")

@@ -9,7 +9,7 @@ import polars as pl
 
 from failbench.features.known_columns import COURSE_KEYS, KNOWN_OF_RUN, flags_in
 from failbench.prediction.known import Known, read_by
-from stage import read_output, unreadable
+from failbench.stage import read_output, unreadable
 
 __all__ = ["read_known"]
 

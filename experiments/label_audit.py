@@ -9,7 +9,8 @@ from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.statistics.settings import read_statistics
 from failbench.studies.label_audit.raters import read_ratings
 from failbench.studies.label_audit.report import report
-from report import publish, read_reported, run
+from failbench.study.inputs import read_reported
+from failbench.study.publish import publish, run
 
 RATINGS = Path("data/reported/label_raters.csv")
 SCENARIOS = Path("data/scenarios")

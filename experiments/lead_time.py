@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from failbench.predictions import PREDICTION_SCHEMA
+from failbench.stage import read_names, read_output, read_outputs, read_section, workers
 from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.statistics.settings import read_statistics
 from failbench.studies.lead_time.measurements import (
@@ -16,8 +17,8 @@ from failbench.studies.lead_time.measurements import (
 )
 from failbench.studies.lead_time.report import report
 from failbench.studies.lead_time.settings import LeadTimeSettings, methods_asked
-from report import publish, read_reported, run
-from stage import read_names, read_output, read_outputs, read_section, workers
+from failbench.study.inputs import read_reported
+from failbench.study.publish import publish, run
 
 MAIN_STUDY = Path("data/predictions/nested_cv")
 PREDICTIONS = Path("data/predictions/lead_time")

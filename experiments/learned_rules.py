@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from failbench.stage import read_output
 from failbench.studies.learned_rules.measure import RULE_SCHEMA, TOP_SCHEMA
 from failbench.studies.learned_rules.report import report
-from report import publish, run
-from stage import read_output
+from failbench.study.publish import publish, run
 
 MEASUREMENTS = Path("data/measurements/learned_rules")
 

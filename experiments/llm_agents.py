@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from failbench.predictions import PREDICTION_SCHEMA
+from failbench.stage import read_output
 from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.statistics.settings import read_statistics
 from failbench.studies.llm_agents.measurements import ANSWERED_SCHEMA, EXPLANATION_SCHEMA
 from failbench.studies.llm_agents.report import report
-from report import publish, run
-from stage import read_output
+from failbench.study.publish import publish, run
 
 PREDICTIONS = Path("data/predictions/nested_cv/llm_agents.parquet")
 MEASUREMENTS = Path("data/measurements/llm_agents")

@@ -11,9 +11,9 @@ from failbench.methods.classifiers import RandomForestSettings
 from failbench.methods.improved_rules import ImprovedRulesSettings
 from failbench.prediction.slices import ReferenceStudy
 from failbench.prediction.splits import SPLIT_SCHEMA
+from failbench.stage import print_table, read_output, read_section, run, workers
 from failbench.studies.ablation.measure import AblationDesign, ablation
 from failbench.telemetry import write_parquet
-from stage import print_table, read_output, read_section, run, workers
 
 FEATURES = Path("data/features/features.parquet")
 SPLITS = Path("data/features/splits.parquet")

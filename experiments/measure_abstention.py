@@ -4,18 +4,40 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import polars as pl
+
+from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import FEATURE_SCHEMA
 from failbench.methods.improved_rules import ImprovedRulesSettings
+from failbench.prediction.fold_plans import by_tested_fold, within_training
+from failbench.prediction.nested_cv import nested_cv
 from failbench.prediction.slices import ReferenceStudy
 from failbench.prediction.splits import SPLIT_SCHEMA
-from failbench.studies.abstention.measure import measure
-from failbench.studies.abstention.settings import RULES, AbstentionSettings
+from failbench.predictions import PREDICTION_SCHEMA
+from failbench.stage import print_accuracy, read_output, read_section, run, workers
 from failbench.telemetry import write_parquet
-from stage import print_accuracy, read_output, read_section, run, workers
+from shared.abstention import RULES, AbstentionSettings
 
 FEATURES = Path("data/features/features.parquet")
 SPLITS = Path("data/features/splits.parquet")
 PREDICTIONS = Path("data/predictions/abstention")
+
+
+def measure(
+    failures: pl.DataFrame,
+    successes: pl.DataFrame,
+    splits: pl.DataFrame,
+    rules: ImprovedRulesSettings,
+    feature_set: str,
+    seed: int,
+    workers: int = 1,
+) -> pl.DataFrame:
+    """Predict the scenarios that each fold trains on, by inner fits to its other folds."""
+    features = {feature_set: FEATURE_SETS[feature_set]}
+    plans = within_training("within_training", splits)
+    pairs = nested_cv(failures, successes, splits, RULES, rules, features, seed, workers, plans)
+    predictions = by_tested_fold(pairs, splits)
+    return predictions.cast(PREDICTION_SCHEMA).sort(PREDICTION_SCHEMA.names()[:6])
 
 
 def main() -> None:

@@ -8,10 +8,10 @@ from failbench.features.feature_table import FEATURE_SCHEMA
 from failbench.methods.improved_rules import ImprovedRulesSettings
 from failbench.prediction.slices import ReferenceStudy
 from failbench.prediction.splits import SPLIT_SCHEMA
+from failbench.stage import read_output, read_section, run, workers
 from failbench.studies.architectures.measure import ArchitecturesDesign, rules_on_architectures
 from failbench.telemetry import write_parquet
 from recordings import read_recordings
-from stage import read_output, read_section, run, workers
 
 FEATURES = Path("data/features/features.parquet")
 SPLITS = Path("data/features/splits.parquet")

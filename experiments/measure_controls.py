@@ -10,6 +10,7 @@ from failbench.features.feature_table import FEATURE_SCHEMA
 from failbench.features.raw_table import raw_table
 from failbench.methods.raw.telemetry import RawTelemetrySettings
 from failbench.prediction.splits import SPLIT_SCHEMA
+from failbench.stage import read_output, read_section, run, workers
 from failbench.studies.controls.control_tables import control_tables
 from failbench.studies.controls.measure import (
     control_predictions,
@@ -21,7 +22,6 @@ from failbench.studies.controls.planted import planted_predictions
 from failbench.studies.controls.settings import ControlDesign
 from failbench.telemetry import write_parquet
 from recordings import read_recordings
-from stage import read_output, read_section, run, workers
 
 SCENARIOS = Path("data/scenarios")
 TELEMETRY = Path("data/telemetry")

@@ -13,6 +13,7 @@ from failbench.monitored.tables import histories, together
 from failbench.monitored.verdicts import END_SCHEMA
 from failbench.monitored.versions import read_rules
 from failbench.prediction.splits import SPLIT_SCHEMA, first_repeats
+from failbench.stage import print_table, read_output, read_section, run, workers
 from failbench.studies.diagnose_logs.evidence import evidence_table
 from failbench.studies.diagnose_logs.examples import monitored_examples, rendered_examples
 from failbench.studies.diagnose_logs.measure import (
@@ -24,7 +25,6 @@ from failbench.studies.diagnose_logs.measure import (
 )
 from failbench.studies.diagnose_logs.settings import DiagnosedLogs
 from failbench.telemetry import read_telemetry, write_parquet
-from stage import print_table, read_output, read_section, run, workers
 
 TELEMETRY = Path("data/telemetry")
 MONITORED = Path("data/monitor")

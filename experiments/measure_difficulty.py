@@ -15,9 +15,9 @@ from failbench.prediction.main_study import (
 from failbench.prediction.slices import ReferenceStudy
 from failbench.predictions import PREDICTION_SCHEMA
 from failbench.scenarios import read_scenarios
+from failbench.stage import read_names, read_output, read_outputs, read_section, run
 from failbench.studies.difficulty.measure import DifficultyDesign, measure_difficulty
 from failbench.telemetry import write_parquet
-from stage import read_names, read_output, read_outputs, read_section, run
 
 MAIN_STUDY = Path("data/predictions/nested_cv")
 ACROSS_ARCHITECTURES = Path("data/predictions/across_architectures")

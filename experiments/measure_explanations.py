@@ -17,9 +17,9 @@ from failbench.methods.learned_rules import LearnedRulesSettings
 from failbench.methods.simple_rules import SimpleRulesSettings
 from failbench.prediction.slices import ReferenceStudy
 from failbench.prediction.splits import SPLIT_SCHEMA
+from failbench.stage import read_output, read_section, run, workers
 from failbench.studies.explanations.measure import measure_explanations
 from failbench.telemetry import write_parquet
-from stage import read_output, read_section, run, workers
 
 FEATURES = Path("data/features/features.parquet")
 SPLITS = Path("data/features/splits.parquet")

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from failbench.external.tables import read_released
 from failbench.methods.simple_rules import SimpleRulesSettings
+from failbench.stage import print_table, read_section, run, workers
 from failbench.studies.external_default.measure import measure
 from failbench.studies.external_default.settings import ExternalDefaultDesign
 from failbench.telemetry import write_parquet
-from stage import print_table, read_section, run, workers
 
 RELEASED = Path("data/external/default")
 MEASUREMENTS = Path("data/measurements/external_default")

@@ -10,6 +10,7 @@ from failbench.methods.boosting_machine import EbmSettings
 from failbench.methods.classifiers import RandomForestSettings
 from failbench.prediction.slices import ReferenceStudy
 from failbench.prediction.splits import SPLIT_SCHEMA
+from failbench.stage import print_accuracy, read_names, read_output, read_section, run, workers
 from failbench.studies.importance.measure import (
     IMPORTANCE_SETS,
     KNOWN_SET,
@@ -20,7 +21,6 @@ from failbench.studies.importance.measure import (
 from failbench.studies.importance.shapes import leading_shapes
 from failbench.telemetry import write_parquet
 from known_runs import read_known
-from stage import print_accuracy, read_names, read_output, read_section, run, workers
 
 FEATURES = Path("data/features/features.parquet")
 SPLITS = Path("data/features/splits.parquet")

@@ -9,12 +9,12 @@ from failbench.methods.monitor_methods import EndingSettings, NoSettings
 from failbench.methods.simple_rules import SimpleRulesSettings
 from failbench.prediction.slices import ReferenceStudy
 from failbench.prediction.splits import SPLIT_SCHEMA
+from failbench.stage import print_table, read_names, read_output, read_section, run, workers
 from failbench.studies.lead_time.measure import measure
 from failbench.studies.lead_time.settings import LeadTimeSettings, methods_asked
 from failbench.telemetry import write_parquet
 from known_runs import read_known
 from recordings import read_recordings
-from stage import print_table, read_names, read_output, read_section, run, workers
 
 SCENARIOS = Path("data/scenarios")
 TELEMETRY = Path("data/telemetry")

@@ -9,9 +9,9 @@ from failbench.features.feature_table import FEATURE_SCHEMA
 from failbench.methods.learned_rules import LearnedRulesSettings
 from failbench.prediction.slices import ReferenceStudy
 from failbench.prediction.splits import SPLIT_SCHEMA
+from failbench.stage import print_table, read_output, read_section, run, workers
 from failbench.studies.learned_rules.measure import learned_fits
 from failbench.telemetry import write_parquet
-from stage import print_table, read_output, read_section, run, workers
 
 FEATURES = Path("data/features/features.parquet")
 SPLITS = Path("data/features/splits.parquet")

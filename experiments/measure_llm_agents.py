@@ -15,10 +15,10 @@ from failbench.monitored.verdicts import BREAK_SCHEMA, END_SCHEMA
 from failbench.monitored.versions import read_rules
 from failbench.prediction.slices import ReferenceStudy
 from failbench.prediction.splits import SPLIT_SCHEMA
+from failbench.stage import print_accuracy, read_output, read_section, run
 from failbench.studies.llm_agents.measure import replay
 from failbench.studies.monitor.settings import JudgedRuns, versioned
 from failbench.telemetry import read_telemetry, write_parquet
-from stage import print_accuracy, read_output, read_section, run
 
 CACHE = Path("data/llm")
 TELEMETRY = Path("data/telemetry")

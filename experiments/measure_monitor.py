@@ -16,10 +16,10 @@ from failbench.monitored.verdicts import BREAK_SCHEMA, END_SCHEMA
 from failbench.monitored.versions import read_rules
 from failbench.prediction.slices import ReferenceStudy
 from failbench.prediction.splits import SPLIT_SCHEMA
+from failbench.stage import print_accuracy, read_output, read_section, run, workers
 from failbench.studies.monitor.measure import measure_monitor
 from failbench.studies.monitor.settings import JudgedRuns, versioned
 from failbench.telemetry import write_parquet
-from stage import print_accuracy, read_output, read_section, run, workers
 
 MONITORED = Path("data/monitor")
 FROZEN = Path("data/monitor/frozen.json")

@@ -7,10 +7,10 @@ from pathlib import Path
 import polars as pl
 
 from failbench.prediction.slices import ReferenceStudy
+from failbench.stage import print_table, read_section, run
 from failbench.studies.peers.measure import measure
 from failbench.studies.peers.settings import PeersStudy
 from failbench.telemetry import read_telemetry, write_parquet
-from stage import print_table, read_section, run
 
 TELEMETRY = Path("data/telemetry")
 ALARMS = Path("data/measurements/peers/alarms.parquet")

@@ -11,11 +11,11 @@ from failbench.methods.improved_rules import ImprovedRulesSettings
 from failbench.methods.simple_rules import SimpleRulesSettings
 from failbench.prediction.slices import ReferenceStudy
 from failbench.prediction.splits import SPLIT_SCHEMA
+from failbench.stage import print_accuracy, read_output, read_section, run, workers
 from failbench.studies.sensitivity.measure import measure
 from failbench.studies.sensitivity.settings import SensitivitySettings
 from failbench.telemetry import write_parquet
 from recordings import read_scenarios_of
-from stage import print_accuracy, read_output, read_section, run, workers
 
 SCENARIOS = Path("data/scenarios")
 FEATURES = Path("data/features/features.parquet")

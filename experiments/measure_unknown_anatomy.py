@@ -7,10 +7,10 @@ from pathlib import Path
 from failbench.features.feature_table import FEATURE_SCHEMA
 from failbench.prediction.slices import ReferenceStudy
 from failbench.prediction.splits import SPLIT_SCHEMA
+from failbench.stage import print_accuracy, read_output, read_section, run, workers
 from failbench.studies.unknown_anatomy.measure import measure
 from failbench.studies.unknown_anatomy.settings import UnknownAnatomyDesign
 from failbench.telemetry import read_telemetry, write_parquet
-from stage import print_accuracy, read_output, read_section, run, workers
 
 TELEMETRY = Path("data/telemetry")
 FEATURES = Path("data/features/features.parquet")

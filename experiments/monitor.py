@@ -13,6 +13,7 @@ from failbench.monitored.verdicts import BREAK_SCHEMA, END_SCHEMA, VERDICT_SCHEM
 from failbench.monitored.versions import read_rules
 from failbench.prediction.slices import ReferenceStudy
 from failbench.predictions import PREDICTION_SCHEMA
+from failbench.stage import read_output, read_outputs, read_points, read_section
 from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.statistics.settings import read_statistics
 from failbench.studies.monitor.cost import COST_SCHEMA
@@ -25,9 +26,8 @@ from failbench.studies.monitor.settings import (
     JudgedRuns,
     versioned,
 )
+from failbench.study.publish import publish, run
 from recordings import read_scenarios_of
-from report import publish, run
-from stage import read_output, read_outputs, read_points, read_section
 
 MONITORED = Path("data/monitor")
 RUNS = Path("data/monitor/runs.parquet")

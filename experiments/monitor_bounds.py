@@ -8,11 +8,11 @@ import polars as pl
 
 from failbench.monitor.bounds import write_bounds
 from failbench.monitored.fitting import measured_settings
+from failbench.stage import read_points
 from failbench.statistics.settings import read_with_statistics
 from failbench.studies.monitor.halves import HALF_SCHEMA
 from failbench.studies.monitor.margins import MarginSettings, margins_report, setting_bounds
-from report import publish, run
-from stage import read_points
+from failbench.study.publish import publish, run
 
 MONITORED = Path("data/monitor")
 RUNS = Path("data/monitor/runs.parquet")

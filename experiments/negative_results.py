@@ -9,11 +9,12 @@ from typing import Any
 
 from failbench.errors import BadInputError
 from failbench.files import write_atomically
+from failbench.stage import REMEDY, unreadable
 from failbench.statistics.settings import read_statistics
 from failbench.studies.negative_results.declared import NegativeResults, NegativeResultsSettings
 from failbench.studies.negative_results.report import document, metrics_files, report
-from report import publish, read_facts, run
-from stage import REMEDY, unreadable
+from failbench.study.inputs import read_facts
+from failbench.study.publish import publish, run
 
 DECLARED = Path("data/reported/negative_results.yaml")
 METRICS = Path("data/metrics")

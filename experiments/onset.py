@@ -11,12 +11,12 @@ from failbench.features.feature_table import FEATURE_SCHEMA
 from failbench.methods.simple_rules import SimpleRulesSettings
 from failbench.prediction.slices import ReferenceStudy
 from failbench.predictions import PREDICTION_SCHEMA
+from failbench.stage import read_output, read_section
 from failbench.statistics.settings import read_with_statistics
 from failbench.studies.onset.report import report
 from failbench.studies.onset.settings import OnsetSettings
+from failbench.study.publish import publish, run
 from recordings import read_recordings
-from report import publish, run
-from stage import read_output, read_section
 
 SCENARIOS = Path("data/scenarios")
 TELEMETRY = Path("data/telemetry")

@@ -11,7 +11,7 @@ from failbench.outside_list.bugs import read_bugs
 from failbench.statistics.settings import read_with_statistics
 from failbench.studies.outside_list.report import report
 from failbench.studies.outside_list.results import OutsideListSettings
-from report import publish, run
+from failbench.study.publish import publish, run
 
 BUGS = Path("data/outside/traincheck.csv")
 RUNS = Path("data/outside")

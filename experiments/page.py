@@ -25,15 +25,23 @@ from failbench.prediction.main_study import LANGUAGE_MODELS, prediction_files
 from failbench.prediction.neighbours import NEIGHBOUR_SCHEMA
 from failbench.prediction.slices import ReferenceStudy
 from failbench.predictions import PREDICTION_SCHEMA
+from failbench.stage import (
+    read_names,
+    read_output,
+    read_outputs,
+    read_points,
+    read_section,
+    run,
+    unreadable,
+)
 from failbench.statistics.settings import read_statistics
 from failbench.studies.difficulty.measure import DIFFICULTY_SCHEMA
 from failbench.studies.explanations.measure import ANSWER_SCHEMA, CONDITION_SCHEMA
 from failbench.studies.intervals.tables import Design
 from failbench.studies.monitor.settings import JudgedRuns, versioned
 from failbench.studies.unknown_anatomy.measurements import PARTNER_SCHEMA
+from failbench.study.inputs import read_metrics, read_reported
 from recordings import read_recordings
-from report import read_metrics, read_reported
-from stage import read_names, read_output, read_outputs, read_points, read_section, run, unreadable
 
 INTERVALS = Path("data/metrics/intervals.json")
 PREDICTIONS = Path("data/predictions/nested_cv")

@@ -11,8 +11,8 @@ from failbench.paper.document import compiled
 from failbench.paper.facts import facts
 from failbench.prediction.slices import ReferenceStudy
 from failbench.records import Record
+from failbench.stage import read_section, run
 from failbench.statistics.settings import StatisticsSettings, read_statistics
-from stage import read_section, run
 
 MAIN = Path("paper/paper.typ")
 OUTPUT = Path("paper/paper.pdf")

@@ -7,8 +7,9 @@ from pathlib import Path
 from failbench.audit.check import AuditSettings
 from failbench.audit.claims import AuditedPaper
 from failbench.audit.report import report
-from report import publish, read_facts, run
-from stage import read_section
+from failbench.stage import read_section
+from failbench.study.inputs import read_facts
+from failbench.study.publish import publish, run
 
 CLAIMS = Path("data/reported/claims.yaml")
 

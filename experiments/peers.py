@@ -15,6 +15,7 @@ from failbench.prediction.slices import ReferenceStudy, RunSetting
 from failbench.prediction.splits import SPLIT_SCHEMA, first_repeats
 from failbench.predictions import PREDICTION_SCHEMA
 from failbench.scenarios import read_scenarios
+from failbench.stage import read_output, read_outputs, read_section
 from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.statistics.settings import read_statistics
 from failbench.studies.peers.elsewhere import asked_elsewhere
@@ -29,9 +30,8 @@ from failbench.studies.peers.said import (
 )
 from failbench.studies.peers.schemas import BREAKS, COMPLETE_LOG, LOG_ANSWERS
 from failbench.studies.peers.settings import PeersStudy
+from failbench.study.publish import publish, run
 from failbench.telemetry import RUN_SCHEMA, read_table
-from report import publish, run
-from stage import read_output, read_outputs, read_section
 
 RUNS = Path("data/telemetry/runs.parquet")
 SCENARIOS = Path("data/scenarios")

@@ -7,11 +7,12 @@ from pathlib import Path
 from failbench.features.catalogue import PRIMARY_SET
 from failbench.prediction.main_study import LANGUAGE_MODELS, prediction_files
 from failbench.predictions import PREDICTION_SCHEMA
+from failbench.stage import read_names, read_outputs, workers
 from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.statistics.settings import read_statistics
 from failbench.studies.per_category.report import report
-from report import publish, read_metrics, read_reported, run
-from stage import read_names, read_outputs, workers
+from failbench.study.inputs import read_metrics, read_reported
+from failbench.study.publish import publish, run
 
 PREDICTIONS = Path("data/predictions/nested_cv")
 MEASURED = Path("data/metrics/intervals.json")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from failbench.stage import read_names, read_outputs, read_section, workers
 from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.statistics.settings import read_statistics
 from failbench.statistics.significance import ComparisonSettings
@@ -13,8 +14,8 @@ from failbench.studies.portability.settings import (
     PortabilitySettings,
     methods_carried,
 )
-from report import publish, read_reported, run
-from stage import read_names, read_outputs, read_section, workers
+from failbench.study.inputs import read_reported
+from failbench.study.publish import publish, run
 
 PREDICTIONS = Path("data/predictions/portability")
 

@@ -10,8 +10,8 @@ from failbench.preflighted.answers import read_answers
 from failbench.statistics.settings import read_with_statistics
 from failbench.studies.preflight.report import report
 from failbench.studies.preflight.results import PreflightSettings
+from failbench.study.publish import publish, run
 from recordings import read_recordings
-from report import publish, run
 
 ANSWERS = Path("data/preflight/answers.parquet")
 TELEMETRY = Path("data/telemetry")

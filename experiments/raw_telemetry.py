@@ -11,10 +11,10 @@ from failbench.features.raw_table import raw_table
 from failbench.methods.raw.telemetry import RawTelemetrySettings
 from failbench.prediction.slices import AcrossArchitectures, ReferenceStudy
 from failbench.prediction.splits import SPLIT_SCHEMA
+from failbench.stage import print_accuracy, read_output, read_section, run, workers
 from failbench.studies.raw_telemetry.measure import pooled_raw_predictions, raw_predictions
 from failbench.telemetry import write_parquet
 from recordings import read_recordings
-from stage import print_accuracy, read_output, read_section, run, workers
 
 SCENARIOS = Path("data/scenarios")
 TELEMETRY = Path("data/telemetry")

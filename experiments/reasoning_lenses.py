@@ -9,7 +9,7 @@ from failbench.statistics.settings import read_with_statistics
 from failbench.studies.reasoning_lenses.expected import read_expected
 from failbench.studies.reasoning_lenses.report import report
 from failbench.studies.reasoning_lenses.settings import ReasoningLensesSettings
-from report import publish, run
+from failbench.study.publish import publish, run
 
 TRACES = Path("data/reasoning/traces.parquet")
 EXPECTED = Path("data/reasoning/expected_verdicts.csv")

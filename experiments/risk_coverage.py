@@ -6,11 +6,12 @@ from pathlib import Path
 
 from failbench.prediction.main_study import LANGUAGE_MODELS, prediction_files
 from failbench.predictions import PREDICTION_SCHEMA
+from failbench.stage import read_names, read_outputs, workers
 from failbench.statistics.settings import read_with_statistics
 from failbench.studies.risk_coverage.report import report
 from failbench.studies.risk_coverage.results import RiskCoverageSettings
-from report import publish, read_reported, run
-from stage import read_names, read_outputs, workers
+from failbench.study.inputs import read_reported
+from failbench.study.publish import publish, run
 
 PREDICTIONS = Path("data/predictions/nested_cv")
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from failbench.predictions import PREDICTION_SCHEMA
+from failbench.stage import read_outputs, read_section
 from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.statistics.settings import read_statistics
 from failbench.studies.sensitivity.report import report
 from failbench.studies.sensitivity.settings import METHODS, SensitivitySettings
-from report import publish, run
-from stage import read_outputs, read_section
+from failbench.study.publish import publish, run
 
 MEASURED = Path("data/predictions/sensitivity")
 PREDICTIONS = Path("data/predictions/nested_cv")

@@ -6,11 +6,11 @@ from pathlib import Path
 
 from failbench.prediction.main_study import LANGUAGE_MODELS, prediction_files
 from failbench.predictions import PREDICTION_SCHEMA
+from failbench.stage import read_names, read_outputs
 from failbench.statistics.settings import read_with_statistics
 from failbench.statistics.significance import SignificanceSettings
 from failbench.studies.significance.report import report
-from report import publish, run
-from stage import read_names, read_outputs
+from failbench.study.publish import publish, run
 
 PREDICTIONS = Path("data/predictions/nested_cv")
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from failbench.features.catalogue import PRIMARY_SET
 from failbench.studies.tradeoff.report import report
-from report import publish, read_metrics, read_reported, run
+from failbench.study.inputs import read_metrics, read_reported
+from failbench.study.publish import publish, run
 
 METRICS = Path("data/metrics/intervals.json")
 

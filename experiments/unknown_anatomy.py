@@ -7,13 +7,14 @@ from pathlib import Path
 from failbench.prediction.main_study import LANGUAGE_MODELS, prediction_files
 from failbench.prediction.neighbours import NEIGHBOUR_SCHEMA
 from failbench.predictions import PREDICTION_SCHEMA
+from failbench.stage import read_names, read_output, read_outputs
 from failbench.statistics.settings import read_with_statistics
 from failbench.studies.unknown_anatomy.measurements import PARTNER_SCHEMA, Measurements
 from failbench.studies.unknown_anatomy.report import report
 from failbench.studies.unknown_anatomy.results import UnknownAnatomySettings
+from failbench.study.inputs import read_reported
+from failbench.study.publish import publish, run
 from recordings import read_scenarios_of
-from report import publish, read_reported, run
-from stage import read_names, read_output, read_outputs
 
 PREDICTIONS = Path("data/predictions/nested_cv")
 FOREST = Path("data/predictions/unknown_anatomy/random_forest.parquet")

@@ -7,7 +7,8 @@ import json
 import pytest
 
 from failbench.errors import BadInputError
-from report import read_metrics, run
+from failbench.study.inputs import read_metrics
+from failbench.study.publish import run
 
 ESTIMATE = {"value": 0.5, "ci_low": 0.4, "ci_high": 0.6, "n": 76}
 METRICS = {"19": {"ebm": {"accuracy": ESTIMATE}}}

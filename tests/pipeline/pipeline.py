@@ -20,7 +20,7 @@ from pydantic import BaseModel
 REPOSITORY = Path(__file__).parents[2]
 EXPERIMENTS = REPOSITORY / "experiments"
 IMPORT_ROOTS = (REPOSITORY / "src", EXPERIMENTS)
-SHARED_SCRIPTS = {"known_runs", "recordings", "report", "stage"}
+SHARED_SCRIPTS = {"known_runs", "recordings"}
 """Files of experiments/ that stages import and that are no stage themselves."""
 
 READERS = {"read_section", "read_names", "read_with_statistics"}
@@ -34,7 +34,10 @@ PUBLISHED = ("data/metrics", "data/plots", "figures", "paper/tables")
 
 SHARED_INPUTS = {
     "read_reported": "data/reported/paper.yaml",
+    "read_main_study": "data/predictions/nested_cv",
     "publish": "figures/matplotlibrc",
+    "publish_study": "figures/matplotlibrc",
+    "publish_estimates": "figures/matplotlibrc",
 }
 """Files that scripts read through functions that they share, by function."""
 
@@ -212,6 +215,8 @@ def parameters_read(script: Path) -> tuple[set[str], bool]:
             literal |= {
                 f"statistics.{key}" for key in (keys - of_study) & set(params["statistics"])
             }
+    if calls(script, "read_main_study"):
+        literal.add("methods")
     return literal, computed
 
 
@@ -245,19 +250,21 @@ def record_named(script: Path, name: str) -> type[BaseModel]:
 
 
 def calls(script: Path, function: str) -> list[ast.Call]:
-    """The calls of a function in a script, by its bare name."""
+    """The calls of a function in a script, by its name there."""
     return [
         node
         for node in ast.walk(ast.parse(script.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Name)
-        and node.func.id == function
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == function
     ]
 
 
 def published_study(script: Path) -> str | None:
     """The name under which a script publishes its report, if it does."""
-    names = [ast.literal_eval(call.args[0]) for call in calls(script, "publish")]
+    names = [
+        ast.literal_eval(call.args[0])
+        for function in ("publish", "publish_study", "publish_estimates")
+        for call in calls(script, function)
+    ]
     assert len(names) <= 1, f"{script} publishes {len(names)} reports."
     return names[0] if names else None
 
@@ -268,6 +275,8 @@ def paths_named(script: Path) -> set[str]:
     Those that the functions it shares with others read for it are among them.
     """
     paths = {path for function, path in SHARED_INPUTS.items() if calls(script, function)}
+    captions = [ast.literal_eval(call.args[0]) for call in calls(script, "Captions.read")]
+    paths |= {f"paper/captions/{study}.yaml" for study in captions}
     for node in ast.walk(ast.parse(script.read_text(encoding="utf-8"))):
         text = ""
         if isinstance(node, ast.Constant) and isinstance(node.value, str):

@@ -34,6 +34,8 @@ LAYERS = (
     ("statistics",),
     ("reporting",),
     ("lenses",),
+    ("stage",),
+    ("study",),
     ("studies", "audit", "batch", "scoring"),
     ("page", "paper", "datacard"),
     ("reproduction",),

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-import report
 from failbench.reporting.picture import Picture
+from failbench.study import publish as report
 from pipeline import stages
 from printed_pictures import assert_printable
 
@@ -38,6 +38,8 @@ def _results(tmp_path: Path, repository: Path, monkeypatch: pytest.MonkeyPatch) 
     fitted = Path("src/failbench/fitted")  # the study of logs shows an answer of its model
     (tmp_path / fitted).parent.mkdir(parents=True)
     (tmp_path / fitted).symlink_to(repository / fitted)
+    (tmp_path / "paper").mkdir()
+    (tmp_path / "paper" / "captions").symlink_to(repository / "paper" / "captions")
     (tmp_path / "figures").mkdir()
     shutil.copy(repository / "figures" / "matplotlibrc", tmp_path / "figures")
     monkeypatch.chdir(tmp_path)

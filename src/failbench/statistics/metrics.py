@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal, get_args
+from typing import Final, Literal, get_args
 
 import polars as pl
 
@@ -102,6 +102,43 @@ OVERALL: tuple[Metric, ...] = (
 )
 
 
+METRICS: Final[Mapping[str, Metric]] = {metric.name: metric for metric in OVERALL}
+
+
+def proportion(name: str, values: ScenarioValues, estimand: str) -> ValueMetric:
+    """A share of scenarios."""
+    return ValueMetric(name, values, estimand, kind="proportion")
+
+
+def commitment(predictions: pl.DataFrame) -> tuple[ValueMetric, ...]:
+    """Coverage, accuracy and accuracy when committed.
+
+    Where nothing is committed on, there is no accuracy of it.
+    """
+    committed = pl.col("prediction") != ABSTAIN
+    rates = [
+        proportion(
+            "coverage",
+            over_scenarios(predictions, committed),
+            "probability that a run of a new scenario is diagnosed at all",
+        ),
+        proportion("accuracy", over_scenarios(predictions, right()), METRICS["accuracy"].estimand),
+    ]
+    if predictions.select(committed.any()).item():
+        rates.append(accuracy_when_committed(predictions))
+    return tuple(rates)
+
+
+def accuracy_when_committed(predictions: pl.DataFrame) -> ValueMetric:
+    """How often those are right that are no abstentions."""
+    return proportion(
+        "accuracy_when_committed",
+        over_committed(predictions, right()),
+        "ratio of two probabilities: that a run of a new scenario is diagnosed right, over that "
+        "it is diagnosed at all",
+    )
+
+
 def metrics_for(categories: tuple[str, ...]) -> tuple[Metric, ...]:
     """The overall metrics, and recall and F1 of each category."""
     recalls = (
@@ -171,13 +208,7 @@ def value_metrics(predictions: pl.DataFrame, bins: int) -> tuple[ValueMetric, ..
     ]
     if (predictions["prediction"] != ABSTAIN).any():
         figures += [
-            ValueMetric(
-                "accuracy_when_committed",
-                over_committed(predictions, right()),
-                "ratio of two probabilities: that a run of a new scenario is diagnosed right, "
-                "over that it is diagnosed at all",
-                kind="proportion",
-            ),
+            accuracy_when_committed(predictions),
             ValueMetric(
                 "calibration_error",
                 calibration_gaps(predictions, bins),

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from failbench.prediction.main_study import LANGUAGE_MODELS, prediction_files
 from failbench.predictions import PREDICTION_SCHEMA
+from failbench.stage import read_names, read_outputs, read_section, run
 from failbench.studies.agreement.report import report
 from failbench.studies.agreement.results import AgreementSettings
-from report import publish
-from stage import read_names, read_outputs, read_section, run
+from failbench.study.publish import publish
 
 PREDICTIONS = Path("data/predictions/nested_cv")
 

@@ -1,4 +1,4 @@
-"""Settings of abstention, which measuring and reporting share."""
+"""What measuring abstention and reporting it share."""
 
 from __future__ import annotations
 

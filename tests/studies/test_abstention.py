@@ -3,6 +3,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
+from abstention import estimates as estimates_of
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.methods.improved_rules import ImprovedRulesSettings
 from failbench.prediction.fold_plans import NESTED_CV, within_training
@@ -11,9 +12,8 @@ from failbench.prediction.splits import make_splits
 from failbench.predictions import PREDICTION_SCHEMA
 from failbench.statistics.commitment import lowest_thresholds
 from failbench.statistics.method_intervals import IntervalSettings, method_intervals
-from failbench.studies.abstention.measure import measure
-from failbench.studies.abstention.results import abstention_estimates
-from failbench.studies.abstention.settings import AbstentionSettings
+from measure_abstention import measure
+from shared.abstention import AbstentionSettings
 
 RULES = ImprovedRulesSettings(
     tau=0.6, catastrophic_perplexity=400, gradient_norm=1000, healthy_sds=3
@@ -74,7 +74,7 @@ def monitored(predictions) -> pl.DataFrame:
 @pytest.fixture(scope="module")
 def study(predictions, inner, monitored):
     def run(settings: AbstentionSettings = SETTINGS) -> dict[tuple[str, str, str], dict]:
-        estimates = abstention_estimates(predictions, inner, monitored, settings, INTERVALS)
+        estimates = estimates_of(predictions, inner, monitored, settings, INTERVALS)
         return {(row["part"], row["key"], row["metric"]): row for row in estimates.rows(named=True)}
 
     return run

@@ -1,0 +1,41 @@
+"""What a study is written in: estimates, tables and captions as data, and their publication."""
+
+from failbench.study.captions import Captions
+from failbench.study.estimates import (
+    Estimates,
+    estimate_text,
+    of_groups,
+    of_scenarios,
+    over_folds,
+    reported,
+)
+from failbench.study.forms import FORMS, Form, written
+from failbench.study.inputs import read_facts, read_main_study, read_metrics, read_reported
+from failbench.study.publish import publish_estimates, publish_study, run
+from failbench.study.tables import Of, Row, Text, n_of, rows, table
+
+__all__ = [
+    "FORMS",
+    "Captions",
+    "Estimates",
+    "Form",
+    "Of",
+    "Row",
+    "Text",
+    "estimate_text",
+    "n_of",
+    "of_groups",
+    "of_scenarios",
+    "over_folds",
+    "publish_estimates",
+    "publish_study",
+    "read_facts",
+    "read_main_study",
+    "read_metrics",
+    "read_reported",
+    "reported",
+    "rows",
+    "run",
+    "table",
+    "written",
+]

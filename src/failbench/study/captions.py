@@ -1,0 +1,219 @@
+"""Captions: what people read of a study, as data with placeholders and conditions.
+
+``paper/captions/<study>.yaml`` has an entry for each table (``caption`` and ``notes``) and figure
+(``finding`` and ``description``). In a text
+
+============  ================================================  =====================
+``{name}``    a number or word that the study names             ``76``
+``{path}``    an estimate of the study, with its interval        ``27.9 [19.6, 36.4]``
+``|form``     either in one of :data:`~.forms.FORMS`             ``{confidence|share}``
+============  ================================================  =====================
+
+where a path is the keys of an estimate with dots between them; ``.value``, ``.ci_low``,
+``.ci_high`` or ``.n`` behind it is that number alone. A text may be a list of parts, and a part a
+mapping: ``text`` with ``when`` or ``unless``, names that decide whether the part is there, or with
+``holds``, comparisons (``path < number`` or ``path < path``) without which it is refused as false.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+from matplotlib.figure import Figure
+
+from failbench.errors import BadInputError
+from failbench.records import Record
+from failbench.reporting.captions import with_development
+from failbench.reporting.picture import Picture
+from failbench.reporting.style import FULL_WIDTH
+from failbench.study.estimates import estimate_text
+from failbench.study.forms import FORMS, written
+
+CAPTIONS: Final = Path("paper/captions")
+PLACEHOLDER: Final = re.compile(r"\{(?P<path>[^{}|]+)(?:\|(?P<form>\w+))?\}")
+CONDITION: Final = re.compile(r"^(?P<left>.+?) (?P<sign><=|>=|<|>) (?P<right>.+)$")
+COMPARED: Final[Mapping[str, Callable[[float, float], bool]]] = {
+    "<": operator.lt,
+    ">": operator.gt,
+    "<=": operator.le,
+    ">=": operator.ge,
+}
+VALUES: Final = ("value", "difference")
+"""Keys of the number itself among those of an estimate."""
+
+
+class Captions:
+    """Texts of a study with the numbers that they name filled in.
+
+    Parameters
+    ----------
+    place
+        The file, for errors.
+    texts
+        What is in it.
+    numbers
+        By name, the words, counts and settings that texts may name; and the study's estimates,
+        nested, which are named by path.
+    """
+
+    def __init__(self, place: Path, texts: Mapping[str, Any], numbers: Mapping[str, Any]) -> None:
+        self.place = place
+        self._texts = texts
+        self._numbers = numbers
+
+    @classmethod
+    def read(cls, study: str, *numbers: Mapping[str, Any] | Record) -> Captions:
+        """Those of a study, with numbers, settings and nested estimates; the later ones go before.
+
+        Raises
+        ------
+        BadInputError
+            If the file is missing or is not YAML.
+        """
+        path = CAPTIONS / f"{study}.yaml"
+        try:
+            texts = yaml.safe_load(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError, yaml.YAMLError) as error:
+            problem = " ".join(str(error).split())
+            remedy = "Restore it with git."
+            raise BadInputError(path, "(file)", f"cannot be read ({problem}).", remedy) from error
+        named: dict[str, Any] = {}
+        for part in numbers:
+            named |= part.model_dump() if isinstance(part, Record) else part
+        return cls(path, texts, named)
+
+    def caption(self, table: str) -> str:
+        """The caption of a table."""
+        return self.text(table, "caption")
+
+    def notes(self, table: str) -> tuple[str, ...]:
+        """The notes of a table; those whose condition leaves nothing of them are left out."""
+        notes = self._texts.get(table, {}).get("notes", [])
+        filled = (self._filled(note, f"{table}.notes") for note in notes)
+        return tuple(note for note in filled if note)
+
+    def picture(
+        self,
+        figure: str,
+        height: float,
+        draw: Callable[[Figure], None],
+        width: float = FULL_WIDTH,
+        methods: Iterable[str] = (),
+    ) -> Picture:
+        """A figure under its finding, which explains the asterisks of methods made in view."""
+        title = with_development(self.text(figure, "finding"), methods)
+        return Picture(title, self.text(figure, "description"), width, height, draw)
+
+    def text(self, entry: str, key: str) -> str:
+        """A text of an entry, filled in.
+
+        Raises
+        ------
+        BadInputError
+            If there is no such text, it names what is no number of the study, or what it says does
+            not hold.
+        """
+        text = self._texts.get(entry, {}).get(key)
+        if text is None:
+            raise self._refused(f"{entry}.{key}", "is missing.", "Write it.")
+        return self._filled(text, f"{entry}.{key}")
+
+    def _filled(self, text: str | Mapping[str, Any] | list[Any], field: str) -> str:
+        if isinstance(text, list):
+            return _joined(self._filled(each, field) for each in text)
+        if isinstance(text, Mapping):
+            if not all(map(self._named, _names(text, "when"))):
+                return ""
+            if any(map(self._named, _names(text, "unless"))):
+                return ""
+            for condition in _names(text, "holds"):
+                self._check(condition, field)
+            return self._filled(text["text"], field)
+        joined = " ".join(text.split())
+        return PLACEHOLDER.sub(
+            lambda match: self._written(match["path"], match["form"], field), joined
+        )
+
+    def _named(self, name: str) -> bool:
+        return bool(_at(self._numbers, name))
+
+    def _written(self, path: str, form: str | None, field: str) -> str:
+        found = _at(self._numbers, path)
+        if form is not None and form not in FORMS:
+            remedy = f"Use one of {', '.join(FORMS)}, or none."
+            raise self._refused(field, f"{form!r} is no form of a number.", remedy)
+        if isinstance(found, str):
+            return found
+        if isinstance(found, int) and not isinstance(found, bool) and form is None:
+            return str(found)
+        if isinstance(found, int | float) and not isinstance(found, bool):
+            return written(found, form or "percent")
+        value = _value(found)
+        if value is None:
+            remedy = "Name a number of the study, or the path of one of its estimates."
+            raise self._refused(field, f"{path!r} names no number.", remedy)
+        return estimate_text({**found, "value": value}, form or "percent")
+
+    def _check(self, condition: str, field: str) -> None:
+        sides = CONDITION.match(condition)
+        if sides is None:
+            remedy = "Write `path < number`, or another path on the right."
+            raise self._refused(field, f"{condition!r} is no comparison.", remedy)
+        left, right = (self._number(sides[side], field) for side in ("left", "right"))
+        if not COMPARED[sides["sign"]](left, right):
+            problem = (
+                f"{condition} is not so, with {left:g} on the left and {right:g} on the right."
+            )
+            raise self._refused(field, problem, "Write what the metrics say.")
+
+    def _number(self, side: str, field: str) -> float:
+        try:
+            return float(side)
+        except ValueError:
+            found = _at(self._numbers, side)
+            value = found if isinstance(found, int | float) else _value(found)
+            if value is None:
+                remedy = "Name an estimate of the study."
+                raise self._refused(field, f"{side!r} names no number.", remedy) from None
+            return float(value)
+
+    def _refused(self, field: str, problem: str, remedy: str) -> BadInputError:
+        return BadInputError(self.place, field, problem, remedy)
+
+
+def _joined(parts: Iterable[str]) -> str:
+    """Parts with a space between them, but before what punctuates the one before."""
+    spaced = (part if part[0] in ",.;:)" else f" {part}" for part in parts if part)
+    return "".join(spaced).strip()
+
+
+def _names(part: Mapping[str, Any], key: str) -> list[str]:
+    """Names below a key of a part, which may be one or several."""
+    names = part.get(key, [])
+    return names if isinstance(names, list) else [names]
+
+
+def _value(found: object) -> float | None:
+    """The number itself of an estimate."""
+    if not isinstance(found, Mapping):
+        return None
+    return next((found[key] for key in VALUES if found.get(key) is not None), None)
+
+
+def _at(tree: object, path: str) -> Any:
+    """What stands at a path of keys with dots between them; keys may have dots of their own."""
+    if not isinstance(tree, Mapping):
+        return None
+    if path in tree:
+        return tree[path]
+    for key in sorted(tree, key=len, reverse=True):
+        if path.startswith(f"{key}."):
+            found = _at(tree[key], path[len(key) + 1 :])
+            if found is not None:
+                return found
+    return None

@@ -1,0 +1,174 @@
+"""Estimates: the one tidy frame that carries every number of a study, and views of it.
+
+A row is ``keys | metric | value | ci_low | ci_high | n | interval | resampling_unit | estimand``.
+What somebody else reports is a row as well, with null bounds where none are printed. The metrics of
+a study are its frame nested, its plotted points the frame rounded, a table the frame pivoted; a
+figure draws it, and a caption names rows of it.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+import polars as pl
+
+from failbench.prediction.workers import parallel_map
+from failbench.reporting.cells import ABSENT
+from failbench.reporting.study_report import rounded
+from failbench.statistics.bootstrap import Interval
+from failbench.statistics.estimates import estimate_rows, nest
+from failbench.statistics.intervals import ScenarioIntervalSettings, scenario_intervals
+from failbench.statistics.metrics import Metric, ValueMetric
+from failbench.statistics.scores import scenario_answers
+from failbench.study.forms import Form, written
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Estimates:
+    """Rows of a study, as published: numbers at six decimals."""
+
+    frame: pl.DataFrame
+
+    @classmethod
+    def of(cls, *frames: pl.DataFrame) -> Estimates:
+        """Rows of one or several tables, which need not have the same keys."""
+        return cls(rounded(pl.concat(frames, how="diagonal_relaxed")))
+
+    def plus(self, *rows: Mapping[str, Any]) -> Estimates:
+        """With rows that others report: keys, a metric and a value, maybe bounds and n."""
+        if not rows:
+            return self
+        added = pl.DataFrame(rows, infer_schema_length=None)
+        return Estimates(pl.concat([self.frame, added], how="diagonal_relaxed"))
+
+    def where(self, **keys: object) -> Estimates:
+        """Those rows whose keys are these; a null is a key as any other."""
+        if not keys:
+            return self
+        asked = [pl.col(key).eq_missing(pl.lit(value)) for key, value in keys.items()]
+        return Estimates(self.frame.filter(reduce(operator.and_, asked)))
+
+    def row(self, **keys: object) -> Row | None:
+        """The one row with these keys, or None where there is none or it has no value.
+
+        Raises
+        ------
+        ValueError
+            If there are several: the keys do not name an estimate.
+        """
+        rows = self.where(**keys).frame.to_dicts()
+        if len(rows) > 1:
+            raise ValueError(f"{len(rows)} estimates have the keys {keys}.")
+        return rows[0] if rows and rows[0]["value"] is not None else None
+
+    def value(self, **keys: object) -> float:
+        """The value of a row that must be there."""
+        row = self.row(**keys)
+        if row is None:
+            raise ValueError(f"No estimate has the keys {keys}.")
+        return float(row["value"])
+
+    def cell(self, form: Form = "percent", **keys: object) -> str:
+        """``27.9 [19.6, 36.4]``, or ``27.9`` without an interval, or a dash for no row."""
+        row = self.row(**keys)
+        return ABSENT if row is None else estimate_text(row, form)
+
+    def n(self, **keys: object) -> str:
+        """How many units the row with these keys is of, or a dash."""
+        row = self.row(**keys)
+        return ABSENT if row is None or row.get("n") is None else f"{row['n']:.0f}"
+
+    def nested(self, *keys: str) -> dict[str, Any]:
+        """The rows as metrics: a level for each key."""
+        return nest(self.frame, *keys)
+
+    def distinct(self, key: str) -> list[Any]:
+        """The values of a key, in their order."""
+        return self.frame[key].drop_nulls().unique(maintain_order=True).to_list()
+
+
+def estimate_text(row: Mapping[str, Any], form: Form = "percent") -> str:
+    """An estimate as text, with its interval if it has one."""
+    value = written(row["value"], form)
+    if row.get("ci_low") is None or row.get("ci_high") is None:
+        return value
+    return f"{value} [{written(row['ci_low'], form)}, {written(row['ci_high'], form)}]"
+
+
+def reported(n: float | None = None, *, keys: Mapping[str, Any], **values: float) -> list[Row]:
+    """Numbers that others print as rows of the frame: without intervals, and all of one n.
+
+    >>> reported(76, keys={"key": "reported"}, accuracy=0.5)
+    [{'key': 'reported', 'metric': 'accuracy', 'value': 0.5, 'n': 76}]
+    """
+    size = {} if n is None else {"n": round(n)}
+    return [{**keys, "metric": name, "value": value, **size} for name, value in values.items()]
+
+
+def of_scenarios(
+    predictions: pl.DataFrame,
+    metrics: tuple[Metric, ...],
+    settings: ScenarioIntervalSettings,
+    values: tuple[ValueMetric, ...] = (),
+    **keys: object,
+) -> pl.DataFrame:
+    """Metrics of predictions with intervals over scenarios, as rows of the frame.
+
+    What is asked for in one call shares its resamples.
+    """
+    intervals = scenario_intervals(scenario_answers(predictions), metrics, settings, values)
+    return estimate_rows(intervals, **keys)
+
+
+def of_groups(
+    table: pl.DataFrame,
+    keys: tuple[str, ...],
+    estimates: Callable[..., pl.DataFrame],
+    workers: int = 1,
+) -> pl.DataFrame:
+    """What a function finds of each group of rows, in the order of the keys.
+
+    Parameters
+    ----------
+    table
+        Rows.
+    keys
+        Columns whose values name a group.
+    estimates
+        Called with the rows of a group, and its keys by name; a function of a module or a partial
+        of one, as processes are handed it.
+    workers
+        Processes; the result does not depend on it.
+    """
+    groups = table.sort(keys).group_by(keys, maintain_order=True)
+    tasks = [(estimates, part, dict(zip(keys, key, strict=True))) for key, part in groups]
+    return pl.concat(parallel_map(_of_group, tasks, workers))
+
+
+def _of_group(
+    estimates: Callable[..., pl.DataFrame], part: pl.DataFrame, keys: dict[str, object]
+) -> pl.DataFrame:
+    return estimates(part, **keys)
+
+
+def over_folds(
+    metric: str, bounds: tuple[float, float, float], folds: int, estimand: str, **keys: object
+) -> pl.DataFrame:
+    """A value, the lowest and the highest of several folds as a row of the frame."""
+    value, low, high = bounds
+    interval = Interval(
+        value=value,
+        ci_low=low,
+        ci_high=high,
+        n=folds,
+        method="range",
+        resampling_unit="fold",
+        estimand=estimand,
+    )
+    return estimate_rows({metric: interval}, **keys)

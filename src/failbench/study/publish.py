@@ -1,0 +1,139 @@
+"""Publishing: what a study has found, written where people and later stages look for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import polars as pl
+
+from failbench import stage
+from failbench.reporting.markup import write_table
+from failbench.reporting.picture import Picture, save_picture
+from failbench.reporting.study_report import StudyReport, rounded
+from failbench.reporting.style_file import check_style
+from failbench.reporting.table import Table
+from failbench.stage import print_table, write_metrics
+from failbench.statistics.estimates import nest
+
+METRICS = Path("data/metrics")
+POINTS = Path("data/plots")
+TABLES = Path("paper/tables")
+FIGURES = Path("figures")
+STYLE = FIGURES / "matplotlibrc"
+
+
+def publish_study(
+    study: str,
+    *,
+    metrics: Mapping[str, object] | None = None,
+    points: pl.DataFrame | Mapping[str, pl.DataFrame] | None = None,
+    tables: Iterable[Table] = (),
+    figures: Mapping[str, Picture] | None = None,
+    sentences: Mapping[str, str] | None = None,
+    summary: pl.DataFrame | None = None,
+) -> None:
+    """Write what a study has found, under its name.
+
+    Parameters
+    ----------
+    study
+        Its name.
+    metrics
+        Nested scalars, for ``data/metrics/<study>.json``.
+    points
+        A table for ``data/plots/<study>.csv``, or several by name; floats get six decimals.
+    tables
+        For the study's folder in ``paper/tables``.
+    figures
+        By name, for ``figures``; drawn in the project's style.
+    sentences
+        Texts by name, for the folder of tables.
+    summary
+        A short table for the terminal.
+
+    Raises
+    ------
+    BadInputError
+        If the style cannot be read; nothing is written then.
+    """
+    check_style(STYLE)
+    mpl.rc_file(STYLE)
+    made = tuple(tables)
+    if metrics:
+        write_metrics(METRICS / f"{study}.json", metrics)
+    POINTS.mkdir(parents=True, exist_ok=True)
+    named = {study: points} if isinstance(points, pl.DataFrame) else points or {}
+    for name, each in named.items():
+        rounded(each).write_csv(POINTS / f"{name}.csv")
+    for table in made:
+        write_table(table, TABLES / study)
+    for name, text in (sentences or {}).items():
+        (TABLES / study / f"{name}.md").write_text(text, encoding="utf-8")
+    for name, picture in (figures or {}).items():
+        save_picture(picture, FIGURES / f"{name}.svg")
+    if summary is not None:
+        print_table(summary.columns, summary.rows())
+
+
+SUMMARY = ("value", "ci_low", "ci_high", "n")
+
+
+def publish_estimates(
+    study: str,
+    estimates: pl.DataFrame,
+    keys: tuple[str, ...],
+    *,
+    metrics: Mapping[str, object] | None = None,
+    **published: Any,
+) -> None:
+    """Write a study whose frame of estimates is its metrics, its points and its summary.
+
+    Parameters
+    ----------
+    study
+        Its name.
+    estimates
+        The frame.
+    keys
+        Of the frame, the outermost level of the metrics first.
+    metrics
+        What the metrics hold beside the frame.
+    published
+        What else :func:`publish_study` writes.
+    """
+    publish_study(
+        study,
+        **{
+            "points": estimates,
+            "summary": estimates.select(*keys, *SUMMARY),
+            **published,
+            "metrics": {**nest(estimates, *keys), **(metrics or {})},
+        },
+    )
+
+
+def publish(study: str, report: StudyReport) -> None:
+    """Write the report of a study, under the study's name, and print its summary."""
+    publish_study(
+        study,
+        metrics=report.metrics,
+        points=report.points,
+        tables=report.tables,
+        figures=report.figures,
+        sentences=report.sentences,
+    )
+    for summary in report.summary:
+        print_table(summary.columns, summary.rows)
+
+
+def run(main: Callable[[], None]) -> None:
+    """Run a stage that publishes; what its figures are drawn with is refused before it computes."""
+
+    def checked() -> None:
+        check_style(STYLE)
+        main()
+
+    stage.run(checked)

@@ -1,0 +1,108 @@
+"""Tables as data: columns name metrics, rows name keys, and the frame is pivoted to them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from failbench.reporting.cells import ABSENT
+from failbench.reporting.table import Alignment, Column, Divider, Table
+from failbench.study.captions import Captions
+from failbench.study.estimates import Estimates, estimate_text
+from failbench.study.forms import Form, written
+
+Show = Literal["interval", "value", "n", "interval, n"]
+"""Of an estimate: value and interval, the value alone, its n, or all."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of a table: its texts from the left, and the keys that its numbers are looked up by.
+
+    ``form`` and ``show`` go before what the columns say.
+    """
+
+    texts: tuple[str, ...]
+    keys: Mapping[str, Any] = field(default_factory=dict)
+    form: Form | None = None
+    show: Show | None = None
+
+
+@dataclass(frozen=True)
+class Text:
+    """A column of words: the next text of each row."""
+
+    heading: str
+    group: str = ""
+    align: Alignment = "left"
+    width: float | None = None
+
+
+@dataclass(frozen=True)
+class Of:
+    """A column of numbers: a metric, looked up by the row's keys and these.
+
+    An empty ``metric`` leaves it to the row's keys. ``absent`` stands where there is no estimate.
+    """
+
+    metric: str
+    heading: str
+    group: str = ""
+    form: Form = "percent"
+    keys: Mapping[str, Any] = field(default_factory=dict)
+    show: Show = "interval"
+    align: Alignment = "right"
+    absent: str = ABSENT
+
+    def cell(self, found: Estimates, row: Row) -> str:
+        """What stands in a row of this column."""
+        named = {"metric": self.metric} if self.metric else {}
+        estimate = found.row(**{**row.keys, **self.keys, **named})
+        if estimate is None:
+            return self.absent
+        show, form = row.show or self.show, row.form or self.form
+        n = self.absent if estimate.get("n") is None else f"{estimate['n']:.0f}"
+        if show == "n":
+            return n
+        if show == "value":
+            return written(estimate["value"], form)
+        text = estimate_text(estimate, form)
+        return f"{text}, n = {n}" if show == "interval, n" and estimate.get("n") else text
+
+
+def n_of(metric: str, heading: str = "n", group: str = "", **keys: object) -> Of:
+    """A column of how many units a metric is of."""
+    return Of(metric, heading, group, keys=keys, show="n")
+
+
+def rows(key: str, labels: Mapping[Any, str], **keys: object) -> list[Row]:
+    """A row for each value of a key, called by its label."""
+    return [Row((label,), {**keys, key: value}) for value, label in labels.items()]
+
+
+def table(
+    name: str,
+    found: Estimates,
+    columns: Iterable[Text | Of],
+    body: Iterable[Row | Divider],
+    said: Captions,
+    *more_notes: str,
+) -> Table:
+    """The frame pivoted, under the caption and above the notes that the study's file has for it."""
+    columns, heads, place = tuple(columns), [], 0
+    for column in columns:
+        if isinstance(column, Text):
+
+            def words(row: Row, place: int = place) -> str:
+                return row.texts[place]
+
+            heads.append(Column(column.heading, column.group, column.align, column.width, words))
+            place += 1
+        else:
+
+            def number(row: Row, column: Of = column) -> str:
+                return column.cell(found, row)
+
+            heads.append(Column(column.heading, column.group, column.align, cell=number))
+    return Table.of(name, heads, body, said.caption(name), (*said.notes(name), *more_notes))
