@@ -8,9 +8,10 @@ from sklearn.metrics import precision_score
 
 from failbench.statistics.bootstrap import BATCH
 from failbench.statistics.intervals import ScenarioIntervalSettings
-from failbench.studies.per_category.results import MERGED, confusion_table, precision_table
 from failbench.vocabulary import CATEGORIES
 from made_up import made_up_predictions, small_predictions
+from per_category import BOTH, confusions
+from per_category import precisions as precisions_of
 
 SETTINGS = ScenarioIntervalSettings(
     resamples=2000, confidence=0.95, wilson_from=0.9, wilson_below=0, seed=0
@@ -19,7 +20,7 @@ FEW = SETTINGS.model_copy(update={"wilson_below": 10})
 
 
 def precisions(predictions: pl.DataFrame, settings=SETTINGS) -> dict[str, dict[str, object]]:
-    table = precision_table(predictions, settings)
+    table = precisions_of(settings, predictions)
     return {row["metric"].removeprefix("precision_"): row for row in table.rows(named=True)}
 
 
@@ -106,25 +107,15 @@ def test_the_bca_interval_equals_scipy_over_resampled_rows():
 
 def test_confusions_are_means_over_repeats_and_add_up_to_the_scenarios():
     predictions = made_up_predictions(repeats=4)
-    table = confusion_table(predictions)
+    table = confusions(predictions)
     counts = {row[:2]: row[2] for row in table.select("category", "answer", "scenarios").rows()}
     counted = predictions.group_by("category", "prediction").len()
     for category, answer, count in counted.rows():
         assert counts[category, answer] == pytest.approx(count / 4)
-    apart = table.filter(pl.col("answer") != MERGED)
+    apart = table.filter(pl.col("answer") != BOTH)
     sums = apart.group_by("category").agg(pl.col("scenarios").sum(), pl.col("share").sum())
     assert sums["scenarios"].to_list() == pytest.approx([12] * 5)
     assert sums["share"].to_list() == pytest.approx([1] * 5)
-
-
-def test_unknown_and_abstained_are_merged_beside_being_told_apart():
-    predictions = small_predictions(
-        category=["optimization"] * 4,
-        prediction=["unknown", "abstain", "abstain", "optimization"],
-        confidence=[0.5] * 4,
-    )
-    rows = confusion_table(predictions).select("answer", "scenarios", "share").rows()
-    given = {answer: (count, share) for answer, count, share in rows}
-    assert given["unknown"] == (1, 0.25)
-    assert given["abstain"] == (2, 0.5)
-    assert given[MERGED] == (3, 0.75)
+    for category in CATEGORIES:
+        undecided = counts[category, "unknown"] + counts[category, "abstain"]
+        assert counts[category, BOTH] == pytest.approx(undecided)
