@@ -5,6 +5,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+import measure_sensitivity as module
 from failbench.errors import BadInputError
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.methods.boosting_machine import EbmSettings
@@ -14,15 +15,8 @@ from failbench.prediction.slices import ReferenceStudy
 from failbench.prediction.splits import make_splits
 from failbench.scenarios import Scenario, read_scenarios
 from failbench.statistics.intervals import ScenarioIntervalSettings
-from failbench.studies.sensitivity import measure as module
-from failbench.studies.sensitivity.measure import measure
-from failbench.studies.sensitivity.results import sensitivity_estimates
-from failbench.studies.sensitivity.settings import (
-    FAULTS_APART,
-    INTERACTIONS,
-    ONE_SEED,
-    SensitivitySettings,
-)
+from sensitivity import estimates
+from shared.sensitivity import FAULTS_APART, INTERACTIONS, ONE_SEED, SensitivitySettings
 
 STUDY = ReferenceStudy(
     architecture="transformer", optimizer="adamw", scale="small", run_seeds=(0, 1), seed=0
@@ -84,7 +78,9 @@ def run(failures, successes, splits, scenarios):
     features = pl.concat([failures, successes], how="vertical_relaxed")
 
     def predict(settings: SensitivitySettings = SETTINGS, workers: int = 1) -> pl.DataFrame:
-        predictions = measure(features, splits, scenarios, DECLARED, STUDY, settings, workers)
+        predictions = module.measure(
+            features, splits, scenarios, DECLARED, STUDY, settings, workers
+        )
         return pl.concat(predictions.values())
 
     return predict
@@ -97,7 +93,7 @@ def predictions(run) -> pl.DataFrame:
 
 @pytest.fixture(scope="module")
 def table(predictions, main) -> pl.DataFrame:
-    return sensitivity_estimates(predictions, main, INTERVALS)
+    return estimates(predictions, main, INTERVALS)
 
 
 def test_difference_is_to_the_same_repeats_and_runs_of_the_main_study(table, main):
