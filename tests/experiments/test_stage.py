@@ -86,9 +86,7 @@ def test_only_the_columns_that_were_checked_are_read(tmp_path):
         (TABLE.clear(), "(rows): there are none."),
     ],
 )
-def test_a_table_that_is_not_as_declared_is_refused_by_file_and_column(
-    stage, tmp_path, broken, line
-):
+def test_a_table_that_is_not_as_declared_is_refused_by_file_and_column(tmp_path, broken, line):
     broken.write_parquet(tmp_path / "ebm.parquet")
     path = tmp_path / "ebm.parquet"
     for read in (
