@@ -23,6 +23,7 @@ from typing import Any
 import polars as pl
 import yaml
 
+from crosswalk import CONDITIONS, predictions_schema
 from failbench.features.known_columns import COURSE_KEYS, KNOWN_OF_RUN
 from failbench.methods.catalogue import MONITOR_METHODS
 from failbench.page.logs import LOG_SCHEMA
@@ -32,8 +33,6 @@ from failbench.prediction.main_study import (
     prediction_files,
 )
 from failbench.studies.benchmark.results import DIFFICULTY_SCHEMA
-from failbench.studies.crosswalk.conditions import CONDITIONS
-from failbench.studies.crosswalk.results import predictions_schema
 from failbench.studies.human_baseline.results import SCENARIO_SCHEMA, SHARE_SCHEMA
 from failbench.studies.lead_time.settings import methods_asked
 from failbench.studies.peers.schemas import BREAKS, LOG_ANSWERS
