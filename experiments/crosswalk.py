@@ -239,7 +239,7 @@ def accuracy_row(
     chosen = condition.rows_of(points)
     if chosen.height != 1 or answers.is_empty():
         raise BadInputError(
-            f"data/plots/{condition.points}.csv",
+            POINTS / f"{condition.points}.csv",
             "metric",
             f"has {chosen.height} accuracies of {method} for {condition.study}, and there are "
             f"{answers.height} predictions.",
