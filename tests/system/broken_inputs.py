@@ -23,6 +23,7 @@ from typing import Any
 import polars as pl
 import yaml
 
+from benchmark import DIFFICULTY_SCHEMA
 from crosswalk import CONDITIONS, predictions_schema
 from failbench.features.known_columns import COURSE_KEYS, KNOWN_OF_RUN
 from failbench.methods.catalogue import MONITOR_METHODS
@@ -32,7 +33,6 @@ from failbench.prediction.main_study import (
     across_architectures_files,
     prediction_files,
 )
-from failbench.studies.benchmark.results import DIFFICULTY_SCHEMA
 from failbench.studies.human_baseline.results import SCENARIO_SCHEMA, SHARE_SCHEMA
 from failbench.studies.lead_time.settings import methods_asked
 from failbench.studies.peers.schemas import BREAKS, LOG_ANSWERS

@@ -1,4 +1,4 @@
-"""Conditions of rules in words: wordings of errors, thresholds, and where a threshold is from."""
+"""Rules in words: their conditions, wordings of errors, thresholds, and where these are from."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from failbench.methods.rules import (
     StaysInBand,
     resolve_condition,
 )
-from failbench.reporting.cells import words
+from failbench.reporting.cells import ABSENT, words
 
 SIGNIFICANT_DIGITS: Final = 3
 
@@ -84,12 +84,14 @@ def in_words(condition: Declared | Condition) -> str:
             return f"{words(feature)} above a limit"
 
 
-def threshold(
+def threshold_words(
     condition: Declared, band: HealthyBand, sds: float, limits: dict[str, float]
-) -> float | None:
-    """The number that a condition is held against; None for error text."""
+) -> str:
+    """The number that a condition is held against, and where it is from; a dash for error text."""
     resolved = resolve_condition(condition, band, sds, limits)
-    return resolved.threshold if isinstance(resolved, Crosses) else None
+    if not isinstance(resolved, Crosses):
+        return ABSENT
+    return f"{number(resolved.threshold)} ({origin(condition)})"
 
 
 def origin(condition: Declared) -> str:
