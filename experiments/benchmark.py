@@ -125,7 +125,7 @@ def described(
     for place, found in ((TELEMETRY / "runs.parquet", recorded), (DIFFICULTY, difficulty)):
         for name in declared.join(found, on="scenario", how="anti")["scenario"]:
             remedy = f"Run `failbench record --only {name}`, then `dvc repro`."
-            raise BadInputError(place, "scenario", f"there is no failing run of {name!r}.", remedy)
+            raise BadInputError(place, "scenario", f"there is nothing of {name!r}.", remedy)
         declared = declared.join(found, on="scenario", maintain_order="left")
     return declared
 

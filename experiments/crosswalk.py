@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -40,15 +39,11 @@ class Condition:
     are of, where other keys choose them.
     """
 
-    study: str
-    reason: str
     points: str
     keys: Mapping[str, object]
     prediction_keys: Mapping[str, object] | None = None
-    features: str = "19"
-    folds: str = "by scenario"
-    searched: bool = True
     methods: tuple[str, ...] = METHODS
+    searched: bool = True
     value: str = "value"
 
     @property
@@ -67,115 +62,37 @@ class Condition:
 
 
 HOME, KEYWORDS = {"feature_set": "19"}, {"feature_set": "19+keywords"}
-RECORDED = {"thresholds": "reference", "noise": 0.0, "architecture": "transformer"}
-MEMORY = {"kind": "group", "name": "memory"}
 TREND = {"feature_set": "19+keywords+trend"}
+RECORDED = {"thresholds": "reference", "noise": 0.0, "architecture": "transformer"}
+LAST = {"subset": "failing", "steps_ahead": 0}
+MEMORY = {"kind": "group", "name": "memory"}
 
-CONDITIONS = (
-    Condition("Main study", "the reference of this table", "intervals", HOME),
-    Condition(
-        "Main study",
-        "keywords of the error text, which rules always read",
-        "intervals",
-        KEYWORDS,
-        features="19 + keywords",
+CONDITIONS = {
+    "main": Condition("intervals", HOME),
+    "keywords": Condition("intervals", KEYWORDS),
+    "pooled": Condition("generalization", {"study": POOLED, **HOME}),
+    "left_out": Condition("generalization", {"study": LEFT_OUT, **HOME}),
+    "known_scenarios": Condition("generalization", {"study": KNOWN_SCENARIOS, **HOME}),
+    "architectures": Condition("architectures", {"study": "rules", **RECORDED}, RECORDED, (RULES,)),
+    "lead_time": Condition("lead_time", {"steps": 0}, LAST, searched=False),
+    "ablation": Condition("ablation", {"subset": "all", **HOME}, searched=False),
+    "ablation_keywords": Condition(
+        "ablation", {"subset": "all", **KEYWORDS}, None, (FOREST,), searched=False
     ),
-    Condition(
-        "All architectures",
-        "more runs to learn from, and to be asked",
-        "generalization",
-        {"study": POOLED, **HOME},
+    "importance": Condition("importance", HOME | MEMORY, HOME, (FOREST,), value="accuracy"),
+    "importance_trend": Condition("importance", TREND | MEMORY, TREND, (FOREST,), value="accuracy"),
+    "portability": Condition("portability", {"condition": "home"}, searched=False),
+    "one_seed": Condition("sensitivity", {"variant": "one_seed"}, {"study": "one_seed"}),
+    "faults_apart": Condition(
+        "sensitivity", {"variant": "faults_apart"}, {"study": "faults_apart"}, (FOREST,)
     ),
-    Condition(
-        "Architecture left out",
-        "learns from other architectures alone",
-        "generalization",
-        {"study": LEFT_OUT, **HOME},
-        folds="by scenario and architecture",
-    ),
-    Condition(
-        "Known scenarios",
-        "has seen the scenario on other architectures",
-        "generalization",
-        {"study": KNOWN_SCENARIOS, **HOME},
-        folds="by architecture",
-    ),
-    Condition(
-        "Architectures, as recorded",
-        "the runs of the main study, by fits of it; a noisy log is another",
-        "architectures",
-        {"study": "rules", **RECORDED},
-        RECORDED,
-        methods=(RULES,),
-    ),
-    Condition(
-        "Lead time, at the failure",
-        "one seed, trained on and asked; does not see the number of steps",
-        "lead_time",
-        {"steps": 0},
-        {"subset": "failing", "steps_ahead": 0},
-        features="19 without steps",
-        searched=False,
-    ),
-    Condition(
-        "Ablation, all signals",
-        "the first repeats alone",
-        "ablation",
-        {"subset": "all", **HOME},
-        searched=False,
-    ),
-    Condition(
-        "Ablation, all signals",
-        "the first repeats alone",
-        "ablation",
-        {"subset": "all", **KEYWORDS},
-        features="19 + keywords",
-        searched=False,
-        methods=(FOREST,),
-    ),
-    *(
-        Condition(
-            "Importance, intact runs",
-            "the first repeats alone",
-            "importance",
-            feature_set | MEMORY,
-            feature_set,
-            features=features,
-            methods=(FOREST,),
-            value="accuracy",
-        )
-        for features, feature_set in (("19", HOME), ("19 + keywords + trend", TREND))
-    ),
-    Condition(
-        "Portability, at home",
-        "the scenarios that both optimizers have",
-        "portability",
-        {"condition": "home"},
-        searched=False,
-    ),
-    Condition(
-        "Sensitivity, one run per scenario",
-        "one seed, trained on and asked: the paper's form",
-        "sensitivity",
-        {"variant": "one_seed"},
-        {"study": "one_seed"},
-    ),
-    Condition(
-        "Sensitivity, folds by fault",
-        "no scenario of the same fault to learn from",
-        "sensitivity",
-        {"variant": "faults_apart"},
-        {"study": "faults_apart"},
-        folds="by fault",
-        methods=(FOREST,),
-    ),
-)
-"""In the order of the table."""
+}
+"""In the order of the table; the captions say what each is called, and why it differs."""
 
 
 def points_schema(points: str) -> pl.Schema:
     """What is read of a file of points: the keys that choose rows, and the accuracy."""
-    conditions = [condition for condition in CONDITIONS if condition.points == points]
+    conditions = [condition for condition in CONDITIONS.values() if condition.points == points]
     keys = {"method"}.union(*(condition.keys for condition in conditions))
     values = {condition.value for condition in conditions}
     if "value" in values:
@@ -185,7 +102,7 @@ def points_schema(points: str) -> pl.Schema:
 
 def predictions_schema(folder: str) -> pl.Schema:
     """What is read of a folder of predictions: their schema, and the keys that choose rows."""
-    conditions = [condition for condition in CONDITIONS if condition.predictions == folder]
+    conditions = [condition for condition in CONDITIONS.values() if condition.predictions == folder]
     keys = set().union(*(condition.prediction_keys or condition.keys for condition in conditions))
     return pl.Schema({**types_of(keys - {*PREDICTION_SCHEMA}), **PREDICTION_SCHEMA})
 
@@ -203,67 +120,61 @@ COLUMNS = (
 
 
 def accuracies(
-    points: Mapping[str, pl.DataFrame], predictions: Mapping[tuple[str, str], pl.DataFrame]
+    points: Mapping[str, pl.DataFrame],
+    predictions: Mapping[tuple[str, str], pl.DataFrame],
+    said: Captions,
 ) -> Iterator[tuple[str, ...]]:
     """Every accuracy of the two methods; the first of a method is that of the main study."""
     for method in METHODS:
         main = None
-        for condition in CONDITIONS:
+        for name, condition in CONDITIONS.items():
             if method not in condition.methods:
                 continue
-            of_points = points[condition.points].filter(method=method)
+            chosen = condition.rows_of(points[condition.points]).filter(method=method)
             answers = condition.answers(predictions[condition.predictions, method])
-            row = accuracy_row(method, condition, of_points, answers)
-            main = row["value"] if main is None else main
+            if chosen.height != 1 or answers.is_empty():
+                raise BadInputError(
+                    POINTS / f"{condition.points}.csv",
+                    "metric",
+                    f"has {chosen.height} accuracies of {method} for {name}, and there are "
+                    f"{answers.height} predictions.",
+                    f"Run `dvc repro {condition.points}`.",
+                )
+            row = chosen.row(0, named=True)
+            value = row["value"] = row[condition.value]
+            main = value if main is None else main
             # folds are numbered anew in each repeat
             first = answers.filter(pl.col("repeat") == pl.col("repeat").min())
             searched = "yes" if condition.searched else "no"
             yield (
                 method_label(method),
-                condition.study,
-                condition.features,
-                f"{first['fold'].n_unique()} {condition.folds}",
+                said.text(name, "study"),
+                said.text(name, "features"),
+                f"{first['fold'].n_unique()} {said.text(name, 'folds')}",
                 *(str(answers[key].n_unique()) for key in ("repeat", "seed", "run_id")),
                 ABSENT if method == RULES else searched,
                 estimate_text(row),
                 str(row["n"]),
-                written(row["value"] - main, "points"),
-                condition.reason,
+                written(value - main, "points"),
+                said.text(name, "reason"),
             )
-
-
-def accuracy_row(
-    method: str, condition: Condition, points: pl.DataFrame, answers: pl.DataFrame
-) -> dict[str, Any]:
-    """The one accuracy that a condition chooses."""
-    chosen = condition.rows_of(points)
-    if chosen.height != 1 or answers.is_empty():
-        raise BadInputError(
-            POINTS / f"{condition.points}.csv",
-            "metric",
-            f"has {chosen.height} accuracies of {method} for {condition.study}, and there are "
-            f"{answers.height} predictions.",
-            f"Run `dvc repro {condition.points}`.",
-        )
-    row = chosen.row(0, named=True)
-    return {**row, "value": row[condition.value]}
 
 
 def main() -> None:
     points = {
         name: read_points(POINTS / f"{name}.csv", points_schema(name))
-        for name in dict.fromkeys(condition.points for condition in CONDITIONS)
+        for name in dict.fromkeys(condition.points for condition in CONDITIONS.values())
     }
     predictions = {
         (condition.predictions, method): read_output(
             PREDICTIONS / condition.predictions / f"{method}.parquet",
             predictions_schema(condition.predictions),
         )
-        for condition in CONDITIONS
+        for condition in CONDITIONS.values()
         for method in condition.methods
     }
     said = Captions.read("crosswalk")
-    rows = tuple(accuracies(points, predictions))
+    rows = tuple(accuracies(points, predictions, said))
     caption, notes = said.caption("crosswalk"), said.notes("crosswalk")
     publish_study(
         "crosswalk",

@@ -63,7 +63,7 @@ READ_IN_PART = {
         ("crosswalk", f"data/predictions/{condition.predictions}/{method}.parquet"): (
             predictions_schema(condition.predictions)
         )
-        for condition in CONDITIONS
+        for condition in CONDITIONS.values()
         for method in condition.methods
     },
 }
@@ -177,7 +177,7 @@ def _read_of(stage: Stage, folder: str) -> list[str]:
         return sorted(
             {
                 f"{method}.parquet"
-                for condition in CONDITIONS
+                for condition in CONDITIONS.values()
                 for method in condition.methods
                 if folder == f"data/predictions/{condition.predictions}"
             }
