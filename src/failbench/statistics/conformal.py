@@ -1,8 +1,7 @@
-"""Alarm: the limit above which a run no longer looks healthy, and when runs first exceed it.
+"""Conformal limits: what a new healthy run exceeds no more often than was asked for.
 
-The limit is a conformal one (Vovk, Gammerman and Shafer, 2005, "Algorithmic learning in a random
-world"; Bates et al., 2023, "Testing for outliers with conformal p-values"): an order statistic of
-healthy runs that took no part in the course that scores are measured from.
+Vovk, Gammerman and Shafer (2005), "Algorithmic learning in a random world"; Bates et al. (2023),
+"Testing for outliers with conformal p-values".
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import polars as pl
 
 from failbench.arrays import Array
 from failbench.errors import BadInputError
@@ -20,6 +18,11 @@ def alarm_limit(highest: Array, rate: float) -> float:
     """The limit that a new healthy run exceeds with a probability of at most ``rate``.
 
     The split-conformal quantile: of n exchangeable runs, the score of rank ceil((n + 1)(1 - rate)).
+
+    Raises
+    ------
+    BadInputError
+        If so few runs cannot show so low a rate.
     """
     # rounded first, as 50 * 0.98 must be 49 and no trifle more
     rank = math.ceil(round((len(highest) + 1) * (1 - rate), 9))
@@ -32,9 +35,3 @@ def alarm_limit(highest: Array, rate: float) -> float:
             "Record more seeds, whose twins are healthy runs, or allow more false alarms.",
         )
     return float(np.sort(highest)[rank - 1])
-
-
-def first_alarms(scores: pl.DataFrame, limit: float) -> pl.DataFrame:
-    """The step at which each run first exceeds the limit: ``run_id``, ``alarm`` (null: never)."""
-    above = pl.col("step").filter(pl.col("score") > limit)
-    return scores.group_by("run_id").agg(above.min().alias("alarm")).sort("run_id")
