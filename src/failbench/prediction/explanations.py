@@ -13,6 +13,9 @@ from failbench.verdicts import Diagnosis, Evidence
 SHOWN: Final = 5
 """Conditions of an answer that are kept."""
 
+DIGITS: Final = 6
+"""Significant digits of the numbers that are kept."""
+
 CHECKED_IN_ORDER: Final = ("simple_rules", "improved_rules", "learned_rules", "decision_tree")
 """Methods that check conditions in order, so that the last ones decide; of others the first do."""
 
@@ -51,14 +54,18 @@ def explained(
         answers.append((run_id, scenario, method, diagnosis.category, confidence, len(evidence)))
         kept = evidence[-SHOWN:] if method in CHECKED_IN_ORDER else evidence[:SHOWN]
         for position, each in enumerate(kept):
-            number, words = _apart(each.value)
-            threshold, pattern = _apart(each.threshold)
-            held = (each.signal, number, words, each.relation, threshold, pattern)
-            conditions.append((run_id, method, position, *held))
+            conditions.append((run_id, method, position, *condition_of(each, DIGITS)))
     return (
         pl.DataFrame(answers, schema=ANSWER_SCHEMA, orient="row"),
         pl.DataFrame(conditions, schema=CONDITION_SCHEMA, orient="row"),
     )
+
+
+def condition_of(evidence: Evidence, digits: int | None = None) -> tuple[object, ...]:
+    """Evidence as the columns of ``CONDITION_SCHEMA`` from ``signal`` on, maybe rounded."""
+    number, words = _apart(evidence.value, digits)
+    threshold, pattern = _apart(evidence.threshold, digits)
+    return evidence.signal, number, words, evidence.relation, threshold, pattern
 
 
 def evidence_of(condition: Mapping[str, object]) -> Evidence:
@@ -71,6 +78,8 @@ def evidence_of(condition: Mapping[str, object]) -> Evidence:
     return Evidence(condition["signal"], value, condition["relation"], threshold)  # type: ignore[arg-type]
 
 
-def _apart(value: float | str) -> tuple[float | None, str | None]:
-    """A number, rounded to six significant digits, or words."""
-    return (None, value) if isinstance(value, str) else (float(f"{value:.6g}"), None)
+def _apart(value: float | str, digits: int | None) -> tuple[float | None, str | None]:
+    """A number or words."""
+    if isinstance(value, str):
+        return None, value
+    return float(value if digits is None else f"{value:.{digits}g}"), None
