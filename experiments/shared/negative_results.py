@@ -1,28 +1,18 @@
-"""Declared: what was tried and did not help, with outcomes that name metrics and hold no number.
+"""What was tried and did not help, as it is declared: sentences that name metrics, and no number.
 
-The file ``data/reported/negative_results.yaml`` is a list of entries. A placeholder in the text of
-an outcome, ``{intervals:19.ebm.accuracy}``, names a file of ``data/metrics`` and the path of an
-estimate in it; behind a bar it may say how the estimate is written: see
-:mod:`failbench.studies.negative_results.placeholders`. What a sentence claims of those numbers
-stands beside it as conditions, and an entry whose condition fails is refused.
+The grammar of what a sentence names is that of :mod:`failbench.study.captions`.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Annotated, Final, Self
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from failbench.records import Record
-from failbench.studies.negative_results.placeholders import PLACEHOLDER
-
-
-class NegativeResultsSettings(Record):
-    """What the page says of its intervals; of the section ``statistics`` of params.yaml."""
-
-    confidence: float = Field(gt=0, lt=1)
-
+from failbench.study.captions import CONDITION, PLACEHOLDER
 
 FEWEST: Final = 14
 """Entries; a shorter list leaves out something that was tried."""
@@ -32,7 +22,7 @@ TYPED: Final = re.compile(r"\d+\.\d+|\d+(?:\.\d+)?\s*(?:%|percent|points)")
 
 
 def _without_numbers(text: str) -> str:
-    typed = TYPED.search(PLACEHOLDER.sub("", text))
+    typed = TYPED.search(PLACEHOLDER.sub("number", text))
     if typed is not None:
         raise ValueError(f"{typed.group()!r} is typed; name the metric that it comes from")
     return text
@@ -44,7 +34,7 @@ Sentences = Annotated[str, StringConstraints(min_length=20), AfterValidator(_wit
 
 
 class NegativeResult(Record):
-    """One thing that was tried and did not help."""
+    """One thing that was tried and did not help; ``holds`` is what its sentences claim."""
 
     name: Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$")]
     title: Title
@@ -61,6 +51,14 @@ class NegativeResult(Record):
             raise ValueError("measured must name a metric")
         return self
 
+    def files(self) -> Iterator[str]:
+        """The metrics files that its texts and conditions name."""
+        for text in (self.tried, self.expected, self.measured, self.concluded):
+            yield from (match["path"].split(".")[0] for match in PLACEHOLDER.finditer(text))
+        for match in filter(None, map(CONDITION.match, self.holds)):
+            sides = (match[side].split(".")[0] for side in ("left", "right"))
+            yield from (name for name in sides if name[0].isalpha())
+
 
 class NegativeResults(Record):
     """The content of ``data/reported/negative_results.yaml``."""
@@ -74,3 +72,7 @@ class NegativeResults(Record):
         if twice:
             raise ValueError(f"{twice[0]!r} is the name of two entries")
         return self
+
+    def files(self) -> list[str]:
+        """The metrics files that the entries name, sorted."""
+        return sorted({name for entry in self.entries for name in entry.files()})

@@ -1,33 +1,17 @@
-"""The declaration, the page and the table, over what is committed and over changed metrics."""
+"""The declaration and what is made of it, over what is committed and over changed metrics."""
 
 from __future__ import annotations
 
 import copy
-import json
 import re
-from unittest.mock import ANY
 
 import pytest
 import yaml
 from pydantic import ValidationError
 
 from failbench.errors import BadInputError
-from failbench.studies.negative_results.declared import (
-    FEWEST,
-    NegativeResult,
-    NegativeResults,
-    NegativeResultsSettings,
-)
-from failbench.studies.negative_results.placeholders import place_of
-from failbench.studies.negative_results.report import (
-    NO_LONGER,
-    document,
-    metrics_files,
-    report,
-    shown,
-)
-
-SETTINGS = NegativeResultsSettings(confidence=0.95)
+from negative_results import NO_LONGER, RECORDED, filled, read_metrics
+from shared.negative_results import FEWEST, NegativeResult, NegativeResults
 
 
 @pytest.fixture(scope="module")
@@ -36,12 +20,10 @@ def declared(repository):
     return NegativeResults.model_validate(yaml.safe_load(text))
 
 
-@pytest.fixture(scope="module")
-def metrics(repository, declared):
-    return {
-        name: json.loads((repository / place_of(name)).read_text(encoding="utf-8"))
-        for name in metrics_files(declared)
-    }
+@pytest.fixture
+def metrics(repository, declared, monkeypatch):
+    monkeypatch.chdir(repository)
+    return {name: read_metrics(name) for name in declared.files()}
 
 
 def entry(**changed):
@@ -50,29 +32,29 @@ def entry(**changed):
         "title": "Weighed evidence",
         "tried": "Rules that weigh what they see.",
         "expected": "More evidence for each answer.",
-        "measured": "Right in {intervals:19.ebm.accuracy} of all.",
+        "measured": "Right in {intervals.19.ebm.accuracy} % of all.",
         "concluded": "No gain of it is shown at all.",
-        "holds": ["intervals:19.ebm.accuracy < 1"],
+        "holds": ["intervals.19.ebm.accuracy < significance.rate"],
         "source": "methods",
         **changed,
     }
 
 
 def test_no_placeholder_is_left_and_every_row_has_its_n(declared, metrics):
-    for row in shown(declared, metrics):
-        assert "{" not in row.measured + row.concluded
-        assert row.n or "|count}" in row.entry.measured
+    for each, row in zip(declared.entries, filled(declared, metrics), strict=True):
+        assert "{" not in row["measured"] + row["concluded"]
+        assert row["n"] != "–" or "|count}" in each.measured
 
 
 def test_a_metric_that_turns_a_sentence_false_takes_its_place(declared, metrics):
     changed = copy.deepcopy(metrics)
     contrast = changed["significance"]["contrasts"]["improved_rules_less_simple_rules"]
     contrast["difference"]["ci_high"] = 0.01
-    page = document(declared, changed, SETTINGS)
-    assert f"{NO_LONGER} significance:contrasts.improved_rules_less_simple_rules" in page
-    assert "It trades answers for certainty" not in page
-    (summary,) = report(declared, changed, SETTINGS).summary
-    assert [row for row in summary.rows if row[2]] == [("improved_rules", ANY, 1)]
+    (row,) = (row for row in filled(declared, changed) if NO_LONGER in row["concluded"])
+    assert row["concluded"] == (
+        f"{NO_LONGER} significance.contrasts.improved_rules_less_simple_rules.difference.ci_high "
+        "< 0 is not so, with 0.01 on the left and 0 on the right."
+    )
 
 
 def test_no_conclusion_is_left_that_the_metrics_do_not_bear_out(repository):
@@ -83,8 +65,8 @@ def test_no_conclusion_is_left_that_the_metrics_do_not_bear_out(repository):
 def test_a_metric_that_is_gone_stops_the_stage(declared, metrics):
     changed = copy.deepcopy(metrics)
     del changed["lead_time"]["alarm"]["diagnosed_ahead"]
-    with pytest.raises(BadInputError, match=r"data/metrics/lead_time\.json: alarm\.diagnosed"):
-        report(declared, changed, SETTINGS)
+    with pytest.raises(BadInputError, match=r"early_alarm\.measured: 'lead_time\.alarm\.diagnosed"):
+        filled(declared, changed)
 
 
 def test_every_table_that_is_named_is_there(repository, declared):
@@ -94,21 +76,22 @@ def test_every_table_that_is_named_is_there(repository, declared):
 
 
 def test_the_stage_depends_on_the_metrics_that_are_named_and_no_others(repository, declared):
+    assert set(NegativeResult(**entry()).files()) == {"intervals", "significance"}
     stages = yaml.safe_load((repository / "dvc.yaml").read_text(encoding="utf-8"))["stages"]
     deps = {
         match.group(1)
         for dep in stages["negative_results"]["deps"]
         if (match := re.fullmatch(r"data/(?:metrics|reported)/(\w+)\.json", dep))
     }
-    assert deps - {"negative_results"} == set(metrics_files(declared))
+    assert deps == {RECORDED, *declared.files()}
 
 
 @pytest.mark.parametrize(
     "measured",
     [
-        "Right in 27.9 of {intervals:19.ebm.accuracy}.",
-        "Right in 28 % and {intervals:19.ebm.accuracy}.",
-        "It gains 3 points over {intervals:19.ebm.accuracy}.",
+        "Right in 27.9 of {intervals.19.ebm.accuracy}.",
+        "Right in 28 % and {intervals.19.ebm.accuracy}.",
+        "It gains 3 points over {intervals.19.ebm.accuracy}.",
     ],
 )
 def test_a_typed_number_is_refused(measured):
@@ -117,7 +100,6 @@ def test_a_typed_number_is_refused(measured):
 
 
 def test_an_outcome_without_a_metric_and_one_without_a_condition_are_refused():
-    NegativeResult.model_validate(entry())
     with pytest.raises(ValidationError, match="measured must name a metric"):
         NegativeResult.model_validate(entry(measured="It did not help at all, we think."))
     with pytest.raises(ValidationError, match="holds"):

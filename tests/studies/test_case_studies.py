@@ -3,34 +3,30 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
 import pytest
 
+from case_studies import answers, last_losses
 from failbench.errors import BadInputError
 from failbench.methods.simple_rules import SimpleRulesSettings
 from failbench.prediction.slices import ReferenceStudy
+from failbench.reporting.run_curves import run_curves
 from failbench.scenarios import Scenario
-from failbench.studies.case_studies.cases import (
-    EXPLOSION,
-    MISMATCH,
-    CaseStudiesSettings,
-    candidates_table,
-    pick_cases,
-)
-from failbench.studies.case_studies.evidence import diagnoses_table, evidence_table
-from failbench.studies.case_studies.facts import case_facts
-from failbench.studies.case_studies.measure import CaseMeasurements, case_diagnoses
-from failbench.studies.case_studies.results import case_studies
 from failbench.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry
+from measure_case_studies import case_diagnoses, case_facts, pick_cases, picked_of
+from shared.case_studies import EXPLOSION, MISMATCH, CaseStudiesSettings
 
 STUDY = ReferenceStudy(
     architecture="transformer", optimizer="adamw", scale="small", run_seeds=(0,), seed=0
 )
 SETTINGS = CaseStudiesSettings(run_seed=0, smallest_growth=10, settled_steps=2)
+METHODS = {
+    "simple_rules": SimpleRulesSettings(gradient_norm=1000, perplexity=10_000, healthy_sds=3)
+}
 ONSET, LENGTH = 5, 10
+RUN = "learning_rate_jump-transformer-adamw-s0"
 
 
 def scenario(name: str, category: str, onset: str = "mid_run") -> Scenario:
@@ -129,14 +125,18 @@ def telemetry() -> Telemetry:
 def test_the_median_explosion_and_mismatch_are_picked_from_what_the_rules_allow(
     telemetry, scenarios
 ):
-    explosion, mismatch = pick_cases(telemetry, scenarios, STUDY, SETTINGS)
-    names = [run_id.split("-")[0] for run_id in explosion.candidates]
+    cases = pick_cases(telemetry, scenarios, STUDY, SETTINGS)
+    explosions, mismatches = cases.partition_by("case", maintain_order=True)
+    names = [run_id.split("-")[0] for run_id in explosions["candidate"]]
     assert names == ["small", "middle", "large"]
-    assert (explosion.name, explosion.scenario) == (EXPLOSION, "middle")
-    assert (mismatch.name, mismatch.candidates) == (MISMATCH, ("tokens-transformer-adamw-s0",))
+    assert set(explosions["scenario"]) == {"middle"}
+    assert set(explosions["case"]) == {EXPLOSION}
+    assert mismatches.select("case", "candidate").rows() == [
+        (MISMATCH, "tokens-transformer-adamw-s0")
+    ]
     # another threshold, another median: of an even number the lower of the middle two
     wider = SETTINGS.model_copy(update={"smallest_growth": 5})
-    assert pick_cases(telemetry, scenarios, STUDY, wider)[0].scenario == "small"
+    assert pick_cases(telemetry, scenarios, STUDY, wider)["scenario"][0] == "small"
 
 
 def test_twins_and_remedies_and_other_seeds_are_never_picked(telemetry, scenarios):
@@ -149,7 +149,7 @@ def test_twins_and_remedies_and_other_seeds_are_never_picked(telemetry, scenario
 
 
 def test_facts_are_those_of_each_recording_before_onset_and_from_it_on(telemetry, scenarios):
-    case, _ = pick_cases(telemetry, scenarios, STUDY, SETTINGS)
+    case = next(picked_of(pick_cases(telemetry, scenarios, STUDY, SETTINGS)))
     facts = case_facts(telemetry, case, settled_steps=2)
     assert set(facts["role"]) == {"failing", "twin", "clipped"}
     values = {
@@ -177,50 +177,35 @@ def committed(repository: Path) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFram
 
 
 @pytest.fixture
-def jump(telemetry, scenarios):
-    case, _ = pick_cases(telemetry, scenarios, STUDY, SETTINGS)
-    return replace(
-        case,
-        run_id="learning_rate_jump-transformer-adamw-s0",
-        scenario="learning_rate_jump",
-        category="optimization",
-    )
+def asked(telemetry, scenarios, committed):
+    """A run of the main study as the case that was picked, and what the simple rules say of it."""
+    features, splits, predictions = committed
+    cases = pick_cases(telemetry, scenarios, STUDY, SETTINGS).head(1)
+    cases = cases.with_columns(run_id=pl.lit(RUN), scenario=pl.lit("learning_rate_jump"))
+    return cases, *case_diagnoses(cases, features, splits, STUDY, METHODS), predictions
 
 
-METHODS = {
-    "simple_rules": SimpleRulesSettings(gradient_norm=1000, perplexity=10_000, healthy_sds=3)
-}
+def test_what_a_method_says_is_what_the_main_study_stored_with_its_evidence(asked):
+    cases, diagnoses, evidence, predictions = asked
+    (answer,) = answers(cases, diagnoses, predictions).to_dicts()
+    stored = predictions.filter(run_id=RUN, feature_set="19").sort("repeat")
+    assert answer["answer"] == stored["prediction"][0]
+    assert answer["confidence"] == stored["confidence"][0]
+    assert answer["n"] == 10
+    assert answer["value"] == (stored["prediction"] == "optimization").mean()
+    assert evidence["signal"].is_not_null().all()
+    assert evidence.height
 
 
-@pytest.fixture(scope="module")
-def asked(committed):
-    """What the simple rules say of a run; a function of its case."""
-    features, splits, _ = committed
-    return lambda case: case_diagnoses([case], features, splits, STUDY, METHODS)
-
-
-def measured(case, diagnoses) -> CaseMeasurements:
-    return CaseMeasurements(
-        candidates_table([case]),
-        pl.DataFrame(),
-        diagnoses_table(diagnoses),
-        evidence_table(diagnoses),
-    )
-
-
-def test_what_a_method_says_is_what_the_main_study_stored_with_its_evidence(committed, jump, asked):
-    _, _, predictions = committed
-    (answer,) = case_studies(measured(jump, asked(jump)), predictions).answers
-    stored = predictions.filter(pl.col("run_id") == jump.run_id, pl.col("feature_set") == "19")
-    first = stored.filter(pl.col("repeat") == 0)
-    assert answer.diagnosis.category == first["prediction"][0]
-    assert answer.diagnosis.confidence == first["confidence"][0]
-    assert (answer.right, answer.repeats) == ((stored["prediction"] == "optimization").sum(), 10)
-    assert answer.diagnosis.evidence
-
-
-def test_an_answer_that_is_not_the_stored_one_is_refused(committed, jump, asked):
-    _, _, predictions = committed
+def test_an_answer_that_is_not_the_stored_one_is_refused(asked):
+    cases, diagnoses, _, predictions = asked
     other = predictions.with_columns(prediction=pl.lit("unknown"))
     with pytest.raises(BadInputError, match="is not what simple_rules says of learning_rate_jump"):
-        case_studies(measured(jump, asked(jump)), other)
+        answers(cases, diagnoses, other)
+
+
+def test_last_losses_are_means_of_the_last_finite_steps(small_telemetry):
+    ends = last_losses(run_curves(small_telemetry, "runaway-transformer-adamw-s0"), 2)
+    rows = {role: (value, step) for role, value, step in ends.iter_rows()}
+    assert rows["twin"] == (pytest.approx((5.1 + 5.2) / 2), 9)
+    assert rows["failing"] == (pytest.approx((9 + 40) / 2), 9)

@@ -7,12 +7,8 @@ import pytest
 from failbench.prediction.fold_plans import KNOWN_SCENARIOS, LEFT_OUT, NESTED_CV, POOLED
 from failbench.prediction.main_study import SAME_REPEATS
 from failbench.statistics.method_intervals import IntervalSettings, method_intervals
-from failbench.studies.generalization.results import (
-    ESTIMATED,
-    GAIN,
-    generalization_table,
-)
 from failbench.vocabulary import CATEGORIES
+from generalization import ASKED, GAIN, estimates
 from made_up_studies import ARCHITECTURES, SCENARIOS, made_up_studies, made_up_study
 
 SETTINGS = IntervalSettings(
@@ -34,7 +30,7 @@ def predictions() -> pl.DataFrame:
 
 @pytest.fixture(scope="module")
 def table(predictions: pl.DataFrame) -> pl.DataFrame:
-    return generalization_table(predictions, SETTINGS)
+    return estimates(predictions, SETTINGS)
 
 
 def row(table: pl.DataFrame, study: str, metric: str) -> dict[str, object]:
@@ -69,7 +65,7 @@ def test_a_scenario_counts_once_however_many_runs_it_has(table, predictions):
     assert accuracy["value"] == pytest.approx(scenario_means(pooled).mean())
     # More runs of the same answers add nothing: the interval is over scenarios.
     again = pooled.with_columns(run_id=pl.format("{}-again", "run_id"))
-    more = generalization_table(pl.concat([predictions, again]), SETTINGS)
+    more = estimates(pl.concat([predictions, again]), SETTINGS)
     wider = row(more, POOLED, "accuracy")
     assert wider["runs"] == 2 * accuracy["runs"]
     assert (wider["ci_low"], wider["ci_high"]) == pytest.approx(
@@ -80,7 +76,7 @@ def test_a_scenario_counts_once_however_many_runs_it_has(table, predictions):
 def test_a_scenario_that_an_architecture_lacks_is_the_mean_of_the_runs_it_has(predictions):
     lacking = (pl.col("scenario") == "unknown_0") & (pl.col("architecture") == "gru")
     fewer = predictions.filter(~lacking)
-    table = generalization_table(fewer, SETTINGS)
+    table = estimates(fewer, SETTINGS)
     left_out = row(table, LEFT_OUT, "accuracy")
     assert (left_out["n"], left_out["runs"]) == (N, 2 * N * len(ARCHITECTURES) - 2)
     for study in (POOLED, LEFT_OUT, KNOWN_SCENARIOS):
@@ -104,9 +100,9 @@ def test_a_method_that_was_not_asked_of_known_scenarios_gains_nothing(prediction
     fewer = predictions.filter(pl.col("study") != KNOWN_SCENARIOS).with_columns(
         method=pl.lit("invariants")
     )
-    both = generalization_table(pl.concat([predictions, fewer]), SETTINGS)
+    both = estimates(pl.concat([predictions, fewer]), SETTINGS)
     of_method = both.filter(pl.col("method") == "invariants")
-    assert set(of_method["study"]) == set(ESTIMATED) - {KNOWN_SCENARIOS}
+    assert set(of_method["study"]) == set(ASKED) - {KNOWN_SCENARIOS}
     assert both.filter(pl.col("method") != "invariants").equals(table)
 
 
@@ -114,7 +110,7 @@ def test_the_main_study_is_there_once_more_in_the_repeats_of_the_others(predicti
     main = made_up_study(NESTED_CV)
     later = main.with_columns(repeat=pl.lit(1, pl.Int32), prediction=pl.lit("abstain"))
     alone = later.with_columns(method=pl.lit("raw_text"))
-    table = generalization_table(pl.concat([predictions, later, alone]), SETTINGS)
+    table = estimates(pl.concat([predictions, later, alone]), SETTINGS)
     forest = table.filter(method="random_forest")
     same, every = row(forest, SAME_REPEATS, "accuracy"), row(forest, NESTED_CV, "accuracy")
     assert (same["repeats"], every["repeats"]) == (1, 2)
