@@ -34,9 +34,9 @@ from failbench.prediction.main_study import (
 from failbench.studies.benchmark.results import DIFFICULTY_SCHEMA
 from failbench.studies.crosswalk.conditions import CONDITIONS
 from failbench.studies.crosswalk.results import predictions_schema
-from failbench.studies.human_baseline.results import SCENARIO_SCHEMA, SHARE_SCHEMA
 from failbench.studies.lead_time.settings import methods_asked
 from failbench.studies.peers.schemas import BREAKS, LOG_ANSWERS
+from human_baseline import SCENARIO_SCHEMA, SHARE_SCHEMA
 from pipeline import REPOSITORY, Stage, foreach_items, stages
 
 GARBAGE = b"\x93\x00 not what it should be \xff\n\x01"
