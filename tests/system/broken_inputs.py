@@ -33,8 +33,8 @@ from failbench.prediction.main_study import (
     prediction_files,
 )
 from failbench.studies.benchmark.results import DIFFICULTY_SCHEMA
-from failbench.studies.human_baseline.results import SCENARIO_SCHEMA, SHARE_SCHEMA
 from failbench.studies.peers.schemas import BREAKS, LOG_ANSWERS
+from human_baseline import SCENARIO_SCHEMA, SHARE_SCHEMA
 from pipeline import REPOSITORY, Stage, foreach_items, stages
 from shared.lead_time import methods_asked
 

@@ -14,33 +14,13 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
-from pydantic import Field
 
 from failbench.arrays import Array
-from failbench.errors import BadInputError
-from failbench.prediction.workers import parallel_map
 from failbench.statistics.bootstrap import BootstrapSettings, Indices, Interval, resample
-from failbench.statistics.estimates import estimate_rows
 from failbench.statistics.row_weights import Weights, once, unit_of
 from failbench.statistics.scenario_values import right
 from failbench.statistics.scores import scenario_answers
 from failbench.vocabulary import ABSTAIN, CATEGORIES
-
-AREA = "area_under_risk_coverage"
-
-
-class RiskCoverageSettings(BootstrapSettings):
-    """How curves are drawn and resampled; the section ``risk_coverage`` of params.yaml."""
-
-    points: int = Field(ge=10)
-
-
-@dataclass(frozen=True)
-class RiskCoverage:
-    """Curves, and the areas under them."""
-
-    curves: pl.DataFrame
-    areas: pl.DataFrame
 
 
 @dataclass(frozen=True)
@@ -134,10 +114,9 @@ def _quotient(part: Array, whole: Array, otherwise: float = 0.0) -> Array:
     return np.divide(part, whole, out=np.full_like(part, otherwise), where=whole > 0)
 
 
-def area_interval(
-    predictions: pl.DataFrame, ranked: tuple[Ranking, ...], settings: BootstrapSettings
-) -> Interval:
+def area_interval(predictions: pl.DataFrame, settings: BootstrapSettings) -> Interval:
     """The area with its BCa interval over scenarios and seeds."""
+    ranked = rankings(predictions)
     seeds = scenario_answers(predictions).seeds
     of_rows = np.concatenate([np.repeat(rows, rows) for rows in seeds])
 
@@ -156,49 +135,3 @@ def area_interval(
         estimand="mean over coverages of the probability that a run of a new scenario among those "
         "that the method is most confident of is not diagnosed right",
     )
-
-
-def gives_confidence(predictions: pl.DataFrame) -> bool:
-    """Whether the answers of a method, abstentions aside, differ in confidence."""
-    committed = predictions.filter(pl.col("prediction") != ABSTAIN)
-    return committed["confidence"].n_unique() > 1
-
-
-def risk_coverage(
-    predictions: pl.DataFrame, settings: RiskCoverageSettings, workers: int = 1
-) -> RiskCoverage:
-    """Curve and area of every (feature_set, method) that gives a confidence."""
-    parts = predictions.sort("feature_set", "method").group_by(
-        "feature_set", "method", maintain_order=True
-    )
-    tasks = [
-        (feature_set, method, part, settings)
-        for (feature_set, method), part in parts
-        if gives_confidence(part)
-    ]
-    if not tasks:
-        raise BadInputError(
-            "predictions",
-            "confidence",
-            "no method gives answers of different confidence.",
-            "Predict with a method that does.",
-        )
-    curves, areas = zip(*parallel_map(_of_method, tasks, workers), strict=True)
-    return RiskCoverage(pl.concat(curves), pl.concat(areas))
-
-
-def _of_method(
-    feature_set: str, method: str, predictions: pl.DataFrame, settings: RiskCoverageSettings
-) -> tuple[pl.DataFrame, pl.DataFrame]:
-    ranked = rankings(predictions)
-    coverage = np.arange(1, settings.points + 1) / settings.points
-    curve = pl.DataFrame(
-        {
-            "feature_set": feature_set,
-            "method": method,
-            "coverage": coverage,
-            "risk": risk_curve(ranked, coverage),
-        }
-    )
-    area = {AREA: area_interval(predictions, ranked, settings)}
-    return curve, estimate_rows(area, feature_set=feature_set, method=method)

@@ -10,13 +10,14 @@ from failbench.methods.llm.prompt import prompt_hash, prompts_of
 from failbench.prediction.splits import make_splits
 from failbench.predictions import PREDICTION_SCHEMA
 from failbench.statistics.method_intervals import IntervalSettings
-from failbench.studies.llm_agents.measure import AgentAnswers, replay
-from failbench.studies.llm_agents.measurements import ANSWERED_SCHEMA, EXPLANATION_SCHEMA
-from failbench.studies.llm_agents.results import AgentResult, agent_metrics, agent_results
 from failbench.vocabulary import CATEGORIES
+from llm_agents import estimates as estimates_of
+from llm_agents import metrics
 from made_up_llm import settings
 from made_up_ollama import DIGESTS, answer_text
 from made_up_telemetry import made_up_scenarios, made_up_telemetry
+from measure_llm_agents import replay
+from shared.llm_agents import ANSWERED_SCHEMA, EXPLANATION_SCHEMA
 
 SETTINGS = settings()
 INTERVALS = IntervalSettings(
@@ -52,13 +53,9 @@ def cache_of(texts: dict[str, str], done_reason: str = "stop") -> LlmCache:
     )
 
 
-def study(texts: dict[str, str], **changes) -> AgentAnswers:
+def study(texts: dict[str, str], **changes) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
     caches = {"mistral_7b": cache_of(texts)}
     return replay(TELEMETRY, FAILURES, SPLITS, caches, SETTINGS.model_copy(update=changes), {})
-
-
-def results(answers: AgentAnswers) -> dict[str, AgentResult]:
-    return agent_results(answers.predictions, answers.explanations, answers.answered, INTERVALS)
 
 
 @pytest.fixture(scope="module")
@@ -72,11 +69,13 @@ def right_but_one():
 
 @pytest.fixture(scope="module")
 def estimates(right_but_one):
-    return results(right_but_one)["mistral_7b"].estimates
+    predictions, explanations, _ = right_but_one
+    table = estimates_of(predictions, explanations, INTERVALS)
+    return {row["metric"]: row for row in table.rows(named=True)}
 
 
 def test_an_answer_stands_in_every_repeat_and_for_every_feature_set(right_but_one):
-    table = right_but_one.predictions
+    table = right_but_one[0]
     assert table.schema == PREDICTION_SCHEMA
     assert table.equals(table.sort(PREDICTION_SCHEMA.names()[:6]))
     assert set(table["method"]) == {"mistral_7b"}
@@ -87,7 +86,7 @@ def test_an_answer_stands_in_every_repeat_and_for_every_feature_set(right_but_on
 
 
 def test_confidence_is_the_answers_and_what_it_leaves_is_spread_evenly(right_but_one):
-    row = right_but_one.predictions.filter(run_id=RUNS[2][0]).row(0, named=True)
+    row = right_but_one[0].filter(run_id=RUNS[2][0]).row(0, named=True)
     probabilities = {category: row[f"p_{category}"] for category in CATEGORIES}
     assert probabilities.pop(RUNS[2][1]) == row["confidence"] == 0.8
     assert set(probabilities.values()) == {0.05}
@@ -95,51 +94,42 @@ def test_confidence_is_the_answers_and_what_it_leaves_is_spread_evenly(right_but
 
 
 def test_what_cannot_be_read_abstains_and_is_never_right_nor_dropped(right_but_one, estimates):
-    row = right_but_one.predictions.filter(run_id=RUNS[0][0]).row(0, named=True)
+    row = right_but_one[0].filter(run_id=RUNS[0][0]).row(0, named=True)
     assert (row["prediction"], row["confidence"], row["reason"]) == ("abstain", 0, "unreadable")
     assert {row[f"p_{category}"] for category in CATEGORIES} == {0.2}
     assert row["conditions"] is None
-    assert estimates["accuracy"].value == pytest.approx(1 - 1 / len(RUNS))
-    assert estimates["unreadable"].value == pytest.approx(1 / len(RUNS))
+    assert estimates["accuracy"]["value"] == pytest.approx(1 - 1 / len(RUNS))
+    assert estimates["unreadable"]["value"] == pytest.approx(1 / len(RUNS))
 
 
 def test_estimates_of_explanations_are_over_scenarios_and_nothing_cited_counts_as_zero(estimates):
-    assert estimates["cites_evidence"].value == pytest.approx(1 - 2 / len(RUNS))
+    assert estimates["cites_evidence"]["value"] == pytest.approx(1 - 2 / len(RUNS))
     speaks = {"optimization", "data_pipeline"}  # what the loss of every answer speaks for
     apt = sum(category in speaks for _, category in RUNS[2:])
-    assert estimates["evidence_points"].value == pytest.approx(apt / len(RUNS))
+    assert estimates["evidence_points"]["value"] == pytest.approx(apt / len(RUNS))
     for estimate in estimates.values():
-        assert estimate.ci_low <= estimate.value <= estimate.ci_high
-        assert (estimate.n, estimate.resampling_unit) == (len(RUNS), "scenario")
+        assert estimate["ci_low"] <= estimate["value"] <= estimate["ci_high"]
+        assert (estimate["n"], estimate["resampling_unit"]) == (len(RUNS), "scenario")
 
 
 def test_without_a_cache_nothing_is_predicted_and_nothing_measured():
-    answers = study({})
-    assert answers.predictions.equals(PREDICTION_SCHEMA.to_frame())
-    assert answers.explanations.equals(EXPLANATION_SCHEMA.to_frame())
-    assert answers.answered.schema == ANSWERED_SCHEMA
+    predictions, explanations, answered = study({})
+    assert predictions.equals(PREDICTION_SCHEMA.to_frame())
+    assert explanations.equals(EXPLANATION_SCHEMA.to_frame())
+    assert answered.schema == ANSWERED_SCHEMA
     nothing = {"available": False, "answered": 0, "runs": len(RUNS)}
-    assert agent_metrics(results(answers)) == {"mistral_7b": nothing, "llama_3_8b": nothing}
+    found = metrics(predictions, explanations, answered, INTERVALS)
+    assert found == {"mistral_7b": nothing, "llama_3_8b": nothing}
 
 
 def test_a_part_of_the_runs_is_not_available_but_counted():
-    answers = study({run_id: answer_text(category) for run_id, category in RUNS[1:]})
-    assert answers.predictions.is_empty()
-    assert agent_metrics(results(answers))["mistral_7b"] == {
-        "available": False,
-        "answered": len(RUNS) - 1,
-        "runs": len(RUNS),
-    }
-
-
-def answered(answers: AgentAnswers) -> int:
-    """How many runs Mistral answered."""
-    return dict(answers.answered.select("method", "answered").rows())["mistral_7b"]
+    predictions, _, answered = study({run_id: answer_text(name) for run_id, name in RUNS[1:]})
+    assert predictions.is_empty()
+    assert answered.row(0) == ("mistral_7b", len(RUNS) - 1, len(RUNS))
 
 
 def test_answers_to_another_prompt_or_of_another_model_do_not_count():
     texts = {run_id: answer_text(category) for run_id, category in RUNS}
-    assert answered(study(texts)) == len(RUNS)
-    assert answered(study(texts, steps=5)) == 0
     other = {"mistral_7b": SETTINGS.models["mistral_7b"].model_copy(update={"digest": "0" * 12})}
-    assert answered(study(texts, models=other)) == 0
+    answered = [study(texts, **changes)[2] for changes in ({}, {"steps": 5}, {"models": other})]
+    assert [table["answered"][0] for table in answered] == [len(RUNS), 0, 0]

@@ -1,4 +1,4 @@
-"""Measurements: the columns of what is known of language models beside their answers."""
+"""What is measured of language models beside their predictions."""
 
 from __future__ import annotations
 

@@ -7,19 +7,13 @@ from scipy import stats
 
 from failbench.errors import BadInputError
 from failbench.scenarios import COUNTS
-from failbench.statistics.bootstrap import BATCH
-from failbench.studies.risk_coverage.results import (
-    AREA,
-    RiskCoverageSettings,
-    area_under,
-    rankings,
-    risk_coverage,
-    risk_curve,
-)
+from failbench.statistics.bootstrap import BATCH, BootstrapSettings
+from failbench.statistics.risk_coverage import area_interval, area_under, rankings, risk_curve
 from failbench.vocabulary import CATEGORIES
 from made_up import made_up_predictions, over_resampled_rows, small_predictions
+from risk_coverage import confident
 
-SETTINGS = RiskCoverageSettings(resamples=1000, confidence=0.95, seed=0, points=20)
+SETTINGS = BootstrapSettings(resamples=1000, confidence=0.95, seed=0)
 
 
 def area_of(predictions: pl.DataFrame) -> float:
@@ -118,10 +112,10 @@ def test_the_interval_equals_scipy_over_resampled_rows():
         method="BCa",
         rng=np.random.default_rng(SETTINGS.seed),
     ).confidence_interval
-    area = risk_coverage(predictions, SETTINGS).areas.row(0, named=True)
-    assert area["interval"] == "BCa bootstrap"
-    assert (area["ci_low"], area["ci_high"]) == pytest.approx(tuple(expected), abs=2e-3)
-    assert area["ci_low"] < area["value"] < area["ci_high"]
+    area = area_interval(predictions, SETTINGS)
+    assert area.method == "BCa bootstrap"
+    assert (area.ci_low, area.ci_high) == pytest.approx(tuple(expected), abs=2e-3)
+    assert area.ci_low < area.value < area.ci_high
 
 
 def test_only_methods_whose_answers_differ_in_confidence_have_a_curve():
@@ -131,12 +125,9 @@ def test_only_methods_whose_answers_differ_in_confidence_have_a_curve():
         prediction=pl.when(pl.col("repeat") == 0).then(pl.lit("abstain")).otherwise("prediction"),
         confidence=pl.when(pl.col("repeat") == 0).then(0.5).otherwise(1.0),
     )
-    results = risk_coverage(pl.concat([flat, sure]), SETTINGS)
-    assert results.curves["method"].unique().to_list() == ["sure"]
-    assert results.areas.select("feature_set", "method", "metric").rows() == [("19", "sure", AREA)]
-    assert results.curves["coverage"].to_list() == pytest.approx(np.arange(1, 21) / 20)
+    assert confident(pl.concat([flat, sure]))["method"].unique().to_list() == ["sure"]
     with pytest.raises(BadInputError, match="no method gives answers of different confidence"):
-        risk_coverage(flat, SETTINGS)
+        confident(flat)
 
 
 @pytest.mark.long
@@ -155,8 +146,8 @@ def test_bca_covers_the_area_that_many_scenarios_have():
         predictions = small_predictions(
             category=category, prediction=answers, confidence=confidence
         )
-        area = risk_coverage(predictions, SETTINGS).areas.row(0, named=True)
-        covered.append(area["ci_low"] <= truth <= area["ci_high"])
+        area = area_interval(predictions, SETTINGS)
+        covered.append(area.ci_low <= truth <= area.ci_high)
     assert 0.90 <= np.mean(covered) <= 0.99
 
 

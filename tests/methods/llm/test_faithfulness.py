@@ -5,15 +5,15 @@ import math
 import pytest
 
 from failbench.methods.llm.answer import EvidenceItem, LlmAnswer
-from failbench.methods.llm.prompt import prompt_of
-from failbench.methods.llm.record import MonitorRecord, ShownBreak
-from failbench.studies.llm_agents.faithfulness import (
+from failbench.methods.llm.faithfulness import (
     Explanation,
     agrees,
     cited_numbers,
     explanation_of,
     is_confirmed,
 )
+from failbench.methods.llm.prompt import prompt_of
+from failbench.methods.llm.record import MonitorRecord, ShownBreak
 from made_up_llm import one_run, settings
 
 LOSSES = [5.21, 4.96, 4.41, float("inf"), float("nan"), 0.5]
