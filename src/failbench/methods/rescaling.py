@@ -42,24 +42,11 @@ def band_of(successes: pl.DataFrame) -> HealthyBand:
     return healthy_band(to_frame(successes), MOVED)
 
 
-def recalibrated(table: pl.DataFrame, healthy: HealthyBand, reference: HealthyBand) -> pl.DataFrame:
-    """Move features from the healthy band of their kind of runs to that of the reference."""
-    return _moved(table, {name: _values(table, name) for name in MOVED}, healthy, reference)
-
-
 def changes(table: pl.DataFrame, early: pl.DataFrame) -> pl.DataFrame:
     """How each moved feature changed since the run's early history."""
     history = early.select("run_id", *(pl.col(name).alias(f"early_{name}") for name in MOVED))
     joined = table.join(history, on="run_id", how="left", maintain_order="left")
     return joined.with_columns(_change(name).alias(name) for name in MOVED).select(table.columns)
-
-
-def adapted(
-    table: pl.DataFrame, early: pl.DataFrame, healthy: HealthyBand, reference: HealthyBand
-) -> pl.DataFrame:
-    """Move features so that how they changed stands where they themselves would."""
-    changed = changes(table, early)
-    return _moved(table, {name: _values(changed, name) for name in MOVED}, healthy, reference)
 
 
 def _change(name: str) -> pl.Expr:
@@ -69,19 +56,28 @@ def _change(name: str) -> pl.Expr:
     return pl.when((now > 0) & (then > 0)).then((now / then).log())
 
 
+def recalibrated(
+    table: pl.DataFrame,
+    healthy: HealthyBand,
+    reference: HealthyBand,
+    early: pl.DataFrame | None = None,
+) -> pl.DataFrame:
+    """Move features from the healthy band of their kind of runs to that of the reference.
+
+    With early histories, how features changed stands where they themselves would; a run that has
+    none keeps its features.
+    """
+    read = table if early is None else changes(table, early)
+    columns = []
+    for name in MOVED:
+        values = _values(table, name)
+        if healthy.sd[name] > 0:
+            deviations = (_values(read, name) - healthy.mean[name]) / healthy.sd[name]
+            placed = reference.mean[name] + reference.sd[name] * deviations
+            values = np.where(np.isfinite(placed), placed, values)
+        columns.append(pl.Series(name, values).fill_nan(None))
+    return table.with_columns(columns)
+
+
 def _values(table: pl.DataFrame, name: str) -> Array:
     return table[name].cast(pl.Float64).fill_null(np.nan).to_numpy()
-
-
-def _moved(
-    table: pl.DataFrame, values: dict[str, Array], healthy: HealthyBand, reference: HealthyBand
-) -> pl.DataFrame:
-    columns = []
-    for name, measured in values.items():
-        raw = _values(table, name)
-        if healthy.sd[name] > 0:
-            deviations = (measured - healthy.mean[name]) / healthy.sd[name]
-            placed = reference.mean[name] + reference.sd[name] * deviations
-            raw = np.where(np.isfinite(placed), placed, raw)
-        columns.append(pl.Series(name, raw).fill_nan(None))
-    return table.with_columns(columns)

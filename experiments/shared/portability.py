@@ -1,4 +1,4 @@
-"""Settings: what is carried from which runs to which, and the conditions that are compared."""
+"""What measuring portability and reporting it share."""
 
 from __future__ import annotations
 
@@ -25,19 +25,14 @@ ON_KNOWN = ("invariants", "ending", "forest_on_invariants")
 main study. Bounds of the other optimizer are fixed thresholds, those of a run's own setting are
 recalibrated ones; a run's early history bounds nothing, so that they have no adaptive condition."""
 
-
-def methods_carried(methods: Iterable[str]) -> tuple[str, ...]:
-    """The methods that are carried over, given the section ``methods`` of params.yaml.
-
-    >>> methods_carried(["ebm", "invariants"])[-2:]
-    ('random_forest', 'invariants')
-    """
-    main_study = set(methods)
-    return (*METHODS, *(name for name in ON_KNOWN if name in main_study))
-
-
 CARRIED_SCHEMA = pl.Schema({**PREDICTION_SCHEMA, "condition": pl.String()})
 """Columns of what was predicted under each condition."""
+
+
+def methods_carried(methods: Iterable[str]) -> tuple[str, ...]:
+    """The methods that are carried over, given the section ``methods`` of params.yaml."""
+    main_study = set(methods)
+    return (*METHODS, *(name for name in ON_KNOWN if name in main_study))
 
 
 class PortabilitySettings(Record):
