@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import importlib.util
 import subprocess
 import sys
 from pathlib import Path
@@ -8,32 +7,22 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from failbench import stage
 from failbench.errors import BadInputError
 
 
-@pytest.fixture(scope="module")
-def stage():
-    path = Path(__file__).parents[2] / "experiments" / "stage.py"
-    spec = importlib.util.spec_from_file_location("stage_under_test", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.mark.parametrize("value", [None, [1, 2]])
-def test_metrics_must_be_scalars_because_dvc_does_not_show_others(stage, tmp_path, value):
+def test_metrics_must_be_scalars_because_dvc_does_not_show_others(tmp_path, value):
     with pytest.raises(TypeError, match="must be a scalar"):
         stage.write_metrics(tmp_path / "metrics.json", {"a": value})
 
 
-def test_a_metric_that_is_not_a_number_is_refused(stage, tmp_path):
+def test_a_metric_that_is_not_a_number_is_refused(tmp_path):
     with pytest.raises(ValueError, match="not JSON compliant"):
         stage.write_metrics(tmp_path / "metrics.json", {"a": float("nan")})
 
 
-def test_workers_come_from_the_environment(stage, monkeypatch):
+def test_workers_come_from_the_environment(monkeypatch):
     monkeypatch.setenv("FAILBENCH_WORKERS", "3")
     assert stage.workers() == 3
     monkeypatch.delenv("FAILBENCH_WORKERS")
@@ -41,13 +30,13 @@ def test_workers_come_from_the_environment(stage, monkeypatch):
 
 
 @pytest.mark.parametrize("value", ["0", "-1", "two", ""])
-def test_workers_must_be_a_positive_number(stage, monkeypatch, value):
+def test_workers_must_be_a_positive_number(monkeypatch, value):
     monkeypatch.setenv("FAILBENCH_WORKERS", value)
     with pytest.raises(BadInputError, match="FAILBENCH_WORKERS"):
         stage.workers()
 
 
-def test_an_output_that_is_not_there_names_the_command_that_makes_it(stage, tmp_path):
+def test_an_output_that_is_not_there_names_the_command_that_makes_it(tmp_path):
     with pytest.raises(BadInputError, match="dvc repro"):
         stage.read_output(tmp_path / "features.parquet", pl.Schema({"a": pl.Int64}))
 
@@ -69,7 +58,7 @@ def test_a_stage_ends_bad_input_with_one_line_and_status_two(repository, tmp_pat
     assert done.stderr.startswith("params.yaml: (file): cannot be read.")
 
 
-def test_points_are_read_and_their_absence_says_which_stage_to_run(stage, tmp_path):
+def test_points_are_read_and_their_absence_says_which_stage_to_run(tmp_path):
     path = tmp_path / "points.csv"
     schema = pl.Schema({"a": pl.Float64})
     pl.DataFrame({"a": [1, 2], "b": ["x", "y"]}).write_csv(path)
@@ -82,7 +71,7 @@ SCHEMA = pl.Schema({"method": pl.String, "value": pl.Float64})
 TABLE = pl.DataFrame({"method": ["ebm"], "other": [1], "value": [0.5]})
 
 
-def test_only_the_columns_that_were_checked_are_read(stage, tmp_path):
+def test_only_the_columns_that_were_checked_are_read(tmp_path):
     TABLE.write_parquet(tmp_path / "table.parquet")
     table = stage.read_output(tmp_path / "table.parquet", SCHEMA)
     assert table.equals(TABLE.select("method", "value"))
@@ -97,9 +86,7 @@ def test_only_the_columns_that_were_checked_are_read(stage, tmp_path):
         (TABLE.clear(), "(rows): there are none."),
     ],
 )
-def test_a_table_that_is_not_as_declared_is_refused_by_file_and_column(
-    stage, tmp_path, broken, line
-):
+def test_a_table_that_is_not_as_declared_is_refused_by_file_and_column(tmp_path, broken, line):
     broken.write_parquet(tmp_path / "ebm.parquet")
     path = tmp_path / "ebm.parquet"
     for read in (
