@@ -1,4 +1,4 @@
-"""Agreement: kappa of two sorts of answers to the same scenarios, with intervals."""
+"""Kappa: agreement of two sorts of answers to the same scenarios beyond chance."""
 
 from __future__ import annotations
 

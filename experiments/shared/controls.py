@@ -1,35 +1,34 @@
-"""Settings of the controls, which measuring and judging share."""
+"""What measuring the controls and judging them share."""
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 import polars as pl
 from pydantic import Field
 
+from failbench.predictions import PREDICTION_SCHEMA
 from failbench.records import Record
 from failbench.scenarios import Architecture, Optimizer
 
 CHANCE = 0.20
 """One of five categories; balanced accuracy of any answer that ignores the input."""
 
-CONTROLS = "controls"
-"""The study that the predictions of the controls belong to."""
-
 PERMUTED_LABELS = "permuted_labels"
 """The one control that is judged by the mean over permutations."""
 
+PLANTED = "planted"
 NOTHING, TESTED_LABELS, ALL_LABELS = "nothing", "labels_of_tested_runs", "labels_of_all_runs"
 """What the leak test plants in a column."""
 
-
-@dataclass(frozen=True)
-class Forest:
-    """The cheap classifier of the tests, and how often it is cross-validated."""
-
-    trees: int
-    folds: int
-    repeats: int
+CONTROL_SCHEMA = pl.Schema({"control": pl.String(), **PREDICTION_SCHEMA})
+PLANTED_SCHEMA = pl.Schema({**PREDICTION_SCHEMA, PLANTED: pl.String()})
+PERMUTED_SCHEMA = pl.Schema(
+    {
+        "control": pl.String,
+        "permutation": pl.Int32,
+        "scenarios": pl.Int32,
+        "balanced_accuracy": pl.Float64,
+    }
+)
 
 
 class ControlDesign(Record):
@@ -46,15 +45,8 @@ class ControlDesign(Record):
     upper_bound: float = Field(gt=CHANCE, lt=1)
     seed: int = Field(ge=0)
 
-    def slice(self, table: pl.DataFrame) -> pl.DataFrame:
-        """The runs of the slice, of every kind and seed, from a table of all runs."""
-        return table.filter(
-            pl.col("architecture") == self.architecture,
-            pl.col("optimizer") == self.optimizer,
-            pl.col("scale") == self.scale,
-        )
-
     @property
-    def forest(self) -> Forest:
-        """The classifier of the tests."""
-        return Forest(self.trees, self.folds, self.repeats)
+    def runs(self) -> pl.Expr:
+        """Which runs they look at: those of one slice, of every kind and seed."""
+        slice_of = ("architecture", "optimizer", "scale")
+        return pl.all_horizontal(pl.col(name) == getattr(self, name) for name in slice_of)
