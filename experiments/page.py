@@ -35,13 +35,13 @@ from failbench.stage import (
     unreadable,
 )
 from failbench.statistics.settings import read_statistics
-from failbench.studies.difficulty.measure import DIFFICULTY_SCHEMA
 from failbench.studies.explanations.measure import ANSWER_SCHEMA, CONDITION_SCHEMA
 from failbench.studies.intervals.tables import Design
 from failbench.studies.monitor.settings import JudgedRuns, versioned
 from failbench.studies.unknown_anatomy.measurements import PARTNER_SCHEMA
 from failbench.study.inputs import read_metrics, read_reported
 from recordings import read_recordings
+from shared.difficulty import DIFFICULTY_SCHEMA
 
 INTERVALS = Path("data/metrics/intervals.json")
 PREDICTIONS = Path("data/predictions/nested_cv")
