@@ -141,3 +141,20 @@ def test_no_method_that_diagnoses_is_handed_answers(name, failures, successes, s
     with pytest.raises(BuiltError) as stopped:
         nested_cv(failures, successes, splits, name, FOREST, FEATURE_SETS, seed=5)
     assert stopped.value.args == ({},)
+
+
+def test_a_method_that_reads_no_features_is_fitted_once_for_all_sets(failures, successes, splits):
+    built: list[tuple[str, ...]] = []
+    forest = method_named("random_forest")
+
+    def build(settings, context):
+        built.append(context.features)
+        return forest.build(settings, replace(context, features=FEATURE_SETS["19"]))
+
+    once = replace(forest, build=build, reads_features=False)
+    answers = nested_cv(failures, successes, splits, once, FOREST, FEATURE_SETS, seed=5)
+    assert len(built) == splits.select("repeat", "fold").unique().height
+    first, second = (answers.filter(feature_set=name).drop("feature_set") for name in FEATURE_SETS)
+    assert first.equals(second)
+    each = nested_cv(failures, successes, splits, forest, FOREST, FEATURE_SETS, seed=5)
+    assert first.equals(each.filter(feature_set="19").drop("feature_set"))
