@@ -37,11 +37,11 @@ from failbench.stage import (
     unreadable,
 )
 from failbench.statistics.settings import read_statistics
-from failbench.studies.difficulty.measure import DIFFICULTY_SCHEMA
 from failbench.studies.monitor.settings import JudgedRuns, versioned
 from failbench.studies.unknown_anatomy.measurements import PARTNER_SCHEMA
 from failbench.study.inputs import read_metrics, read_reported
 from recordings import read_recordings
+from shared.difficulty import DIFFICULTY_SCHEMA
 
 INTERVALS = Path("data/metrics/intervals.json")
 FINDING = Path("paper/tables/intervals/finding.md")

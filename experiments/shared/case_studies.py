@@ -41,5 +41,5 @@ FACT_SCHEMA: Final = pl.Schema(
 DIAGNOSIS_SCHEMA: Final = pl.Schema(
     {"case": pl.String, "method": pl.String, "prediction": pl.String, "confidence": pl.Float64}
 )
-EVIDENCE_SCHEMA: Final = pl.Schema({"case": pl.String, **dict(list(CONDITION_SCHEMA.items())[1:])})
+EVIDENCE_SCHEMA: Final = pl.Schema([("case", pl.String), *list(CONDITION_SCHEMA.items())[1:]])
 """A row per condition of a diagnosis, in its order."""

@@ -42,11 +42,8 @@ class RoutedGrid:
 
     def position(self, classifier_from: float, rules_from: float) -> int:
         """Position of a pair."""
-        near = np.isclose(self.classifier_from, classifier_from) & np.isclose(
-            self.rules_from, rules_from
-        )
-        if not near.any():
-            raise ValueError(f"The grid has no pair {classifier_from:g}, {rules_from:g}.")
+        thresholds = np.stack([self.classifier_from, self.rules_from])
+        near = np.isclose(thresholds, [[classifier_from], [rules_from]]).all(axis=0)
         return int(np.flatnonzero(near)[0])
 
     def shares(self, weights: Weights | None = None) -> Array:
@@ -55,6 +52,17 @@ class RoutedGrid:
         counted = once(self.outcomes.seeds) if weights is None else weights
         whole = sum(rows.sum(axis=-1) for rows in counted)
         return np.asarray(sums / np.asarray(whole)[..., None, None])
+
+    def costs(self, position: int, costs: UnitCosts, wrong: float) -> ScenarioValues:
+        """Cost per scenario and seed at a pair, and 1: ``[n_rows, 2]`` by category."""
+        paid = {
+            category: price(outcomes[:, :, position, None], costs, wrong)[:, 0]
+            for category, outcomes in self.outcomes.values.items()
+        }
+        values = {
+            name: np.stack([cost, np.ones(len(cost))], axis=-1) for name, cost in paid.items()
+        }
+        return ScenarioValues(values, self.outcomes.seeds)
 
 
 def price(shares: Array, costs: UnitCosts, wrong: float) -> Array:

@@ -7,7 +7,7 @@ from scipy import stats
 from sklearn.metrics import cohen_kappa_score
 
 from failbench.statistics.bootstrap import BootstrapSettings
-from failbench.studies.difficulty.agreement import rank_agreement, weighted_kappa, weighted_tau
+from failbench.statistics.ordinal_agreement import rank_agreement, weighted_kappa, weighted_tau
 from failbench.vocabulary import CATEGORIES
 
 SETTINGS = BootstrapSettings(resamples=1000, confidence=0.95, seed=0)

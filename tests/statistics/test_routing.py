@@ -9,7 +9,7 @@ from failbench.methods.hybrid import Hybrid
 from failbench.prediction.hybrids import compose
 from failbench.statistics.commitment import ROUNDING, at_threshold
 from failbench.statistics.costs import UnitCosts, cost_per_run
-from failbench.studies.hybrid.routing import (
+from failbench.statistics.routing import (
     ROUTES,
     WRONG,
     RoutedGrid,
@@ -17,6 +17,7 @@ from failbench.studies.hybrid.routing import (
     price,
     routed_grid,
 )
+from failbench.statistics.threshold_choice import random_half
 from made_up import made_up_predictions
 
 COSTS = UnitCosts(rules=0.0, classifier=0.1, human=1.0)
@@ -115,6 +116,13 @@ def test_the_price_is_the_cost_of_the_routes_and_of_the_mistakes(grid):
         assert price(shares, COSTS, 0.0)[position] == pytest.approx(cost_per_run(routed, COSTS))
     more = price(shares, COSTS, 3.0) - price(shares, COSTS, 0.0)
     assert more == pytest.approx(3 * shares[WRONG])
+
+
+def test_halves_are_halves_and_an_odd_scenario_goes_to_either():
+    rng = np.random.default_rng(0)
+    assert set(random_half(rng, 8, 50).sum(axis=1)) == {4}
+    assert set(random_half(rng, 7, 50).sum(axis=1)) == {3, 4}
+    assert random_half(rng, 8, 500).mean(axis=0) == pytest.approx(np.full(8, 0.5), abs=0.1)
 
 
 def test_a_member_that_lacks_a_run_is_refused():

@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
 
 from failbench.arrays import Array
-from failbench.statistics.bootstrap import BATCH, Interval
+from failbench.statistics.bootstrap import BATCH
 from failbench.statistics.costs import UnitCosts
 from failbench.statistics.intervals import ScenarioIntervalSettings
+from failbench.statistics.routing import RoutedGrid, price
 from failbench.statistics.row_weights import all_seeds, drawn_seeds
-from failbench.studies.hybrid.routing import RoutedGrid, price
 
-
-def cost_at(shares: Array, costs: UnitCosts, human: float, wrong: float) -> Array:
-    """Cost of a diagnosis at given prices of a person's answer and of a wrong one.
-
-    ``shares`` and what is returned have the axes of :func:`failbench.studies.hybrid.routing.price`.
-    """
-    return price(shares, costs.model_copy(update={"human": human}), wrong)
+Prices = Sequence[tuple[UnitCosts, float]]
+"""What answers cost, and what a wrong one costs besides."""
+Range = tuple[float, float, float]
+"""A value, and the lowest and highest of others."""
 
 
 def cheapest_in_resamples(
-    grid: RoutedGrid,
-    costs: UnitCosts,
-    prices: list[tuple[float, float]],
-    settings: ScenarioIntervalSettings,
+    grid: RoutedGrid, prices: Prices, settings: ScenarioIntervalSettings
 ) -> Array:
     """Position of the cheapest pair in each resample of scenarios, ``[n_prices, n_resamples]``.
 
@@ -43,18 +38,13 @@ def cheapest_in_resamples(
             counts = rng.multinomial(len(rows), np.full(len(rows), 1 / len(rows)), drawn)
             weights.append(drawn_seeds(counts.astype(np.float64), rows, seed_rng))
         shares = grid.shares(weights)
-        paid = [cost_at(shares, costs, human, wrong) for human, wrong in prices]
+        paid = [price(shares, costs, wrong) for costs, wrong in prices]
         positions.append([cost.round(12).argmin(axis=-1) for cost in paid])
     return np.concatenate(positions, axis=-1)
 
 
 def costs_of_halves(
-    grid: RoutedGrid,
-    costs: UnitCosts,
-    prices: list[tuple[float, float]],
-    measured: int,
-    halves: int,
-    seed: int,
+    grid: RoutedGrid, prices: Prices, measured: int, halves: int, seed: int
 ) -> Array:
     """Costs over random halves, ``[n_prices, 3, n_halves]``.
 
@@ -67,8 +57,8 @@ def costs_of_halves(
     choosing = grid.shares([all_seeds(half, rows) for half, rows in halved])
     paying = grid.shares([all_seeds(1 - half, rows) for half, rows in halved])
     paid = []
-    for human, wrong in prices:
-        promised, asked = (cost_at(half, costs, human, wrong) for half in (choosing, paying))
+    for costs, wrong in prices:
+        promised, asked = (price(half, costs, wrong) for half in (choosing, paying))
         best = promised.round(12).argmin(axis=-1)[:, None]
         pick = partial(np.take_along_axis, indices=best, axis=-1)
         paid.append([pick(promised)[:, 0], pick(asked)[:, 0], asked[:, measured]])
@@ -84,72 +74,36 @@ def random_half(rng: np.random.Generator, n: int, halves: int) -> Array:
 
 def uncertainty(
     grid: RoutedGrid, best: int, resampled: Array, confidence: float
-) -> dict[str, Interval]:
+) -> dict[str, Range]:
     """The cheapest thresholds with the range of those of resamples, and how many agree.
 
     ``best`` is the position of the pair on the grid, ``resampled`` those of one pair of prices as
     :func:`cheapest_in_resamples` finds them, ``[n_resamples]``.
     """
-    tail = (1 - confidence) / 2
-    n = sum(grid.sizes)
-    estimates = {}
+    tail, ranges = (1 - confidence) / 2, {}
     for name in ("classifier_from", "rules_from"):
         levels = getattr(grid, name)
         low, high = np.quantile(levels[resampled], (tail, 1 - tail), method="inverted_cdf")
-        estimates[name] = Interval(
-            value=float(levels[best]),
-            ci_low=min(float(low), float(levels[best])),
-            ci_high=max(float(high), float(levels[best])),
-            n=n,
-            method="percentile bootstrap",
-            resampling_unit="scenario",
-            estimand="cheapest threshold, and what it is in resamples of the scenarios",
-        )
+        value = float(levels[best])
+        ranges[name] = (value, min(float(low), value), max(float(high), value))
     share = float((resampled == best).mean())
-    estimates["agreement"] = _range(
-        share,
-        share,
-        share,
-        n,
-        "scenario",
-        "share of resamples in which the same pair of thresholds is cheapest",
-    )
-    return estimates
+    return {**ranges, "agreement": (share, share, share)}
 
 
-def optimism(halved: Array, n: int, confidence: float) -> dict[str, Interval]:
-    """What half of the scenarios promise, and what the other half pays.
+def optimism(halved: Array, confidence: float) -> dict[str, Range]:
+    """What half of the scenarios promise, and what the other half pays: means and ranges.
 
     ``halved`` are the costs of one pair of prices that :func:`costs_of_halves` finds,
-    ``[3, n_halves]``; ``n`` scenarios were halved.
+    ``[3, n_halves]``.
     """
     promised, asked, measured = halved
-    tail = (1 - confidence) / 2
-    costs_by_metric = {
-        "cost_own_half": (promised, "on the half that chose the thresholds"),
-        "cost_other_half": (asked, "on the half that did not choose the thresholds"),
-        "saving_other_half": (
-            measured - asked,
-            "at the thresholds of the main study, less that at those that the other half chose",
-        ),
+    tail, ranges = (1 - confidence) / 2, {}
+    costs = {
+        "cost_own_half": promised,
+        "cost_other_half": asked,
+        "saving_other_half": measured - asked,
     }
-    estimates = {}
-    for metric, (costs, words) in costs_by_metric.items():
-        low, high = np.quantile(costs, (tail, 1 - tail))
-        estimand = f"cost of a diagnosis {words}: mean and range over random halves"
-        estimates[metric] = _range(
-            float(costs.mean()), float(low), float(high), n, "half of the scenarios", estimand
-        )
-    return estimates
-
-
-def _range(value: float, low: float, high: float, n: int, unit: str, estimand: str) -> Interval:
-    return Interval(
-        value=value,
-        ci_low=low,
-        ci_high=high,
-        n=n,
-        method="range",
-        resampling_unit=unit,
-        estimand=estimand,
-    )
+    for name, paid in costs.items():
+        low, high = np.quantile(paid, (tail, 1 - tail))
+        ranges[name] = (float(paid.mean()), float(low), float(high))
+    return ranges

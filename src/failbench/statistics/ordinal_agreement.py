@@ -1,4 +1,4 @@
-"""Agreement: how far two orderings of the same scenarios go together, with intervals."""
+"""Ordinal agreement: how far two orderings of the same scenarios go together, with intervals."""
 
 from __future__ import annotations
 
