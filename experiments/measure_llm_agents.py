@@ -10,6 +10,7 @@ from failbench.features.feature_table import FEATURE_SCHEMA
 from failbench.methods.llm.cache import cache_path, read_cache
 from failbench.methods.llm.monitor_record import monitor_records
 from failbench.methods.llm.settings import LlmAgentsSettings
+from failbench.monitored.judged_runs import JudgedRuns, versioned
 from failbench.monitored.tables import MONITORED_SCHEMA
 from failbench.monitored.verdicts import BREAK_SCHEMA, END_SCHEMA
 from failbench.monitored.versions import read_rules
@@ -17,7 +18,6 @@ from failbench.prediction.slices import ReferenceStudy
 from failbench.prediction.splits import SPLIT_SCHEMA
 from failbench.stage import print_accuracy, read_output, read_section, run
 from failbench.studies.llm_agents.measure import replay
-from failbench.studies.monitor.settings import JudgedRuns, versioned
 from failbench.telemetry import read_telemetry, write_parquet
 
 CACHE = Path("data/llm")
