@@ -17,6 +17,7 @@ from failbench.methods.llm.monitor_record import monitor_records
 from failbench.methods.llm.prompt import Prompt, prompt_hash, prompts_by_reads
 from failbench.methods.llm.record import MonitorRecord
 from failbench.methods.llm.settings import LlmAgentsSettings
+from failbench.monitored.judged_runs import JudgedRuns, versioned
 from failbench.monitored.tables import MONITORED_SCHEMA
 from failbench.monitored.verdicts import BREAK_SCHEMA, END_SCHEMA
 from failbench.monitored.versions import read_rules
@@ -25,7 +26,6 @@ from failbench.prediction.slices import ReferenceStudy
 from failbench.prediction.splits import SPLIT_SCHEMA
 from failbench.predictions import DECIMALS, PREDICTION_SCHEMA
 from failbench.stage import print_accuracy, read_output, read_section, run
-from failbench.studies.monitor.settings import JudgedRuns, versioned
 from failbench.telemetry import Telemetry, read_telemetry, write_parquet
 from failbench.vocabulary import ABSTAIN, CATEGORIES, AnswerReason
 from shared.llm_agents import ANSWERED_SCHEMA, EXPLANATION_SCHEMA

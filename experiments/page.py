@@ -8,6 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from failbench.features.catalogue import PRIMARY_SET
+from failbench.monitored.judged_runs import JudgedRuns, versioned
 from failbench.monitored.verdicts import BREAK_SCHEMA, END_SCHEMA, OWN, VERDICT_SCHEMA
 from failbench.monitored.versions import read_rules
 from failbench.page.answers import answers_by_scenario
@@ -37,7 +38,6 @@ from failbench.stage import (
     unreadable,
 )
 from failbench.statistics.settings import read_statistics
-from failbench.studies.monitor.settings import JudgedRuns, versioned
 from failbench.studies.unknown_anatomy.measurements import PARTNER_SCHEMA
 from failbench.study.inputs import read_metrics, read_reported
 from recordings import read_recordings

@@ -1,11 +1,23 @@
-"""Rungs: what must be logged, step by step, for the monitor to say why a run failed."""
+"""Ladder: what must be logged, rung by rung, for the monitor to say why a run failed."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Final
 
+import polars as pl
+
 from failbench.monitor.invariants import Invariant, Kind
+
+COST_SCHEMA: Final = pl.Schema(
+    {
+        "rung": pl.String(),
+        "nominal_milliseconds": pl.Float64(),  # of a step, as it was aimed at
+        "milliseconds": pl.Float64(),  # of a step without a monitor, as it was
+        "ratio": pl.Float64(),  # of a step with what the rung measures to one without
+    }
+)
+"""What each rung takes of a training's time; columns of ``cost.csv``."""
 
 
 @dataclass(frozen=True)

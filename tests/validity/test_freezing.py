@@ -19,7 +19,7 @@ from failbench.monitored.versions import (
     read_frozen,
     read_rules,
 )
-from failbench.studies.monitor.freezing import (
+from failbench.validity.freezing import (
     CODE,
     FILES,
     HISTORY,

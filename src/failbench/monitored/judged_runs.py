@@ -1,20 +1,38 @@
-"""Judged runs: what a version of the monitor's rules says of runs that are known."""
+"""Judged runs: which runs versions of the monitor's rules judge, and what they say of them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Annotated, Final
 
 import polars as pl
+from pydantic import Field
 
 from failbench.features.feature_table import categories_of
 from failbench.monitor.invariants import Invariant
+from failbench.monitored.halves import Half
 from failbench.monitored.verdicts import OWN, verdict_table
 from failbench.monitored.versions import Rules
+from failbench.records import Record
 from failbench.scenarios import Scenario
 
 RUN_COLUMNS: Final = ("run_id", "kind", "scenario", "seed", "onset_step")
+
+
+class JudgedRuns(Record):
+    """Which runs are judged, and by what; the section ``monitor`` of params.yaml."""
+
+    versions: tuple[str, ...] = Field(min_length=1)
+    halves: tuple[Half, ...] = Field(min_length=1)
+    lenders: tuple[str, ...]
+    contrasts: tuple[tuple[str, str], ...]
+    steps_ahead: tuple[Annotated[int, Field(ge=0)], ...] = Field(min_length=1)
+
+
+def versioned(schema: pl.Schema) -> pl.Schema:
+    """The columns of a table of all versions."""
+    return pl.Schema({"version": pl.String(), **schema})
 
 
 @dataclass(frozen=True)
