@@ -55,12 +55,16 @@ class MethodDeclaration:
         From settings and context to the method, unfitted.
     simulation
         Whether it simulates people and so receives the true categories.
+    reads_features
+        Whether its answers depend on the feature set in use; those of one that does not are
+        predicted once for all sets.
     """
 
     name: str
     settings: type[Record]
     build: Callable[[Any, Context], Method]
     simulation: bool = False
+    reads_features: bool = True
 
     @property
     def sections(self) -> dict[str, type[Record]]:

@@ -169,9 +169,13 @@ def _flags(context: Context) -> tuple[str, ...]:
 
 
 DECLARATIONS = by_name(
-    MethodDeclaration("invariants", NoSettings, _build_invariants),
-    MethodDeclaration("invariants_abstaining", AbstainingSettings, _build_abstaining),
-    MethodDeclaration("ending", EndingSettings, _build_ending),
-    MethodDeclaration("forest_on_invariants", RandomForestSettings, _build_forest),
-    MethodDeclaration("ebm_on_invariants", EbmSettings, _build_ebm),
+    MethodDeclaration("invariants", NoSettings, _build_invariants, reads_features=False),
+    MethodDeclaration(
+        "invariants_abstaining", AbstainingSettings, _build_abstaining, reads_features=False
+    ),
+    MethodDeclaration("ending", EndingSettings, _build_ending, reads_features=False),
+    MethodDeclaration(
+        "forest_on_invariants", RandomForestSettings, _build_forest, reads_features=False
+    ),
+    MethodDeclaration("ebm_on_invariants", EbmSettings, _build_ebm, reads_features=False),
 )

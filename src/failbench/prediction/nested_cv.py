@@ -36,7 +36,10 @@ def nested_cv(
     workers: int = 1,
     plans: Sequence[FoldPlan] | None = None,
 ) -> pl.DataFrame:
-    """Predict every run by a fit of each repeat that has not learnt from it."""
+    """Predict every run by a fit of each repeat that has not learnt from it.
+
+    A method that reads no features answers alike with every set of them, and is fitted for one.
+    """
     runs = LabelledRuns.from_table(failures)
     if plans is None:
         plans = by_scenario(NESTED_CV, splits)
@@ -44,12 +47,17 @@ def nested_cv(
         left_out: healthy_band(to_frame(_without(successes, left_out)), band_features())
         for left_out in {plan.left_out for plan in plans}
     }
+    fitted = list(feature_sets) if _declared(method).reads_features else [next(iter(feature_sets))]
     tasks = [
-        (runs, bands[plan.left_out], splits, method, settings, name, tuple(columns), seed, plan)
-        for name, columns in feature_sets.items()
+        (runs, bands[plan.left_out], splits, method, settings, name, feature_sets[name], seed, plan)
+        for name in fitted
         for plan in plans
     ]
     parts = parallel_map(_predict_fold, tasks, workers)
+    others = [name for name in feature_sets if name not in fitted]
+    parts += [
+        part.with_columns(feature_set=pl.lit(name)) for name in others for part in tuple(parts)
+    ]
     return pl.concat(parts).sort(PREDICTION_SCHEMA.names()[:6])
 
 
