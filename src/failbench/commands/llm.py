@@ -113,8 +113,8 @@ def _about_crashes(model: str | None, limit: int | None) -> Asked:
     from failbench.crashes.language.prompt import prompt_of
     from failbench.crashes.language.settings import CrashAgentsSettings
     from failbench.crashes.question import ARMS
+    from failbench.crashes.settings import CrashPredictionSettings
     from failbench.statistics.settings import read_with_statistics
-    from failbench.studies.crash_prediction.settings import CrashPredictionSettings
 
     settings = read_section("crash_agents", CrashAgentsSettings, PARAMS)
     models = _wanted(settings.models, model, "crash_agents")
