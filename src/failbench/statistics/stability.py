@@ -44,7 +44,7 @@ class Stability:
 
     against_others: dict[str, PairedDifference]
     spread: float
-    p: float
+    p_equivalence: float
     shown: bool
     smallest_margin: float
     detectable: float
@@ -89,7 +89,7 @@ def stability(
             for name in names
         },
         spread=max(means) - min(means),
-        p=max(pair.p_equivalence for pair in pairs),
+        p_equivalence=max(pair.p_equivalence for pair in pairs),
         shown=all(pair.equivalent for pair in pairs),
         smallest_margin=max(pair.smallest_margin for pair in pairs),
         detectable=max(pair.detectable for pair in pairs),
