@@ -95,8 +95,10 @@ class Estimates:
 
 
 def estimate_text(row: Mapping[str, Any], form: Form = "percent") -> str:
-    """An estimate as text, with its interval if it has one."""
+    """An estimate as text, with its interval if it has one, or with the deviation ``sd``."""
     value = written(row["value"], form)
+    if row.get("sd") is not None:
+        return f"{value} ± {written(row['sd'], form)}"
     if row.get("ci_low") is None or row.get("ci_high") is None:
         return value
     return f"{value} [{written(row['ci_low'], form)}, {written(row['ci_high'], form)}]"

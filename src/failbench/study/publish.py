@@ -34,7 +34,7 @@ def publish_study(
     figures: Mapping[str, Picture] | None = None,
     sentences: Mapping[str, str] | None = None,
     summary: pl.DataFrame | None = None,
-    exact: bool = False,
+    exact: bool | tuple[str, ...] = False,
 ) -> None:
     """Write what a study has found, under its name.
 
@@ -55,7 +55,8 @@ def publish_study(
     summary
         A short table for the terminal.
     exact
-        Whether points are written as they are, where six decimals would not show them.
+        Whether points are written as they are, where six decimals would not show them; or which
+        columns of them are.
 
     Raises
     ------
@@ -70,7 +71,7 @@ def publish_study(
     POINTS.mkdir(parents=True, exist_ok=True)
     named = {study: points} if isinstance(points, pl.DataFrame) else points or {}
     for name, each in named.items():
-        (each if exact else rounded(each)).write_csv(POINTS / f"{name}.csv")
+        (each if exact is True else rounded(each, *(exact or ()))).write_csv(POINTS / f"{name}.csv")
     for table in made:
         write_table(table, TABLES / study)
     for name, text in (sentences or {}).items():
