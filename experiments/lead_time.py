@@ -1,42 +1,509 @@
-"""Stage lead_time: how early the cause of a failure can be diagnosed, and at what cost."""
+"""Stage lead_time: how early the cause of a failure can be diagnosed, and at what cost.
+
+Early accuracy is of runs that are cut some steps before their failure. Early diagnosis is of runs
+that are looked at every few steps: one counts as diagnosed at the first look at which an alarm has
+been raised, the diagnosis is right, and so is that of every later look before the failure. A run
+that fails before that happens is not censored, for it can no longer be diagnosed early: failure is
+a competing event. As every run is watched until its failure, the estimator of the cumulative
+incidence of Aalen and Johansen (1978, "An empirical transition matrix for non-homogeneous Markov
+chains") is the plain share of all runs.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from functools import partial
+from itertools import product
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+import polars as pl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from failbench.arrays import Array
+from failbench.features.catalogue import PRIMARY_SET
+from failbench.prediction.main_study import same_repeats
+from failbench.prediction.workers import parallel_map
 from failbench.predictions import PREDICTION_SCHEMA
+from failbench.reporting.captions import development_note
+from failbench.reporting.cells import ABSENT, percent
+from failbench.reporting.labels import in_label_order, method_label
+from failbench.reporting.method_styles import METHOD_STYLES, MethodStyle
+from failbench.reporting.picture import legend_outside
+from failbench.reporting.reported import Reported, reported_number
+from failbench.reporting.style import BLACK, REPORTED_LEVEL
+from failbench.reporting.table import Table
 from failbench.stage import read_names, read_output, read_outputs, read_section, workers
+from failbench.statistics.conformal import alarm_limit
+from failbench.statistics.estimates import estimate_rows, nest
 from failbench.statistics.intervals import ScenarioIntervalSettings
+from failbench.statistics.metrics import METRICS, proportion
+from failbench.statistics.scenario_values import over_scenarios, right
 from failbench.statistics.settings import read_statistics
-from failbench.studies.lead_time.measurements import (
+from failbench.statistics.study_difference import study_difference
+from failbench.study import (
+    Captions,
+    Estimates,
+    Of,
+    Row,
+    Text,
+    n_of,
+    of_scenarios,
+    publish_study,
+    read_reported,
+    run,
+    table,
+)
+from failbench.vocabulary import ABSTAIN
+from shared.lead_time import (
     EARLY_SCHEMA,
+    FAILING,
+    HEALTHY,
     HEALTHY_SCORES_SCHEMA,
+    LOOK,
+    METHODS,
+    ON_KNOWN,
     RUNS_SCHEMA,
     SCORES_SCHEMA,
-    Measurements,
+    TWIN,
+    LeadTimeSettings,
+    methods_asked,
 )
-from failbench.studies.lead_time.report import report
-from failbench.studies.lead_time.settings import LeadTimeSettings, methods_asked
-from failbench.study.inputs import read_reported
-from failbench.study.publish import publish, run
 
 MAIN_STUDY = Path("data/predictions/nested_cv")
 PREDICTIONS = Path("data/predictions/lead_time")
 MEASUREMENTS = Path("data/measurements/lead_time")
 
+RULES = "improved_rules"
+"""The paper's framework, whose accuracies before the failure it reports."""
+FLOORED, LAST = (10, 50), 100
+"""Steps of which the paper says what accuracy is above, and those of which it gives a number."""
+ALARM, POSSIBLE = "alarm", "possible"
+"""Rows that stand beside the methods: any alarm, and runs whose onset lies that far back."""
+
+ONSET, FAILURE = pl.col("onset_step"), pl.col("failure_step")
+FIGURES = {
+    "ahead": "probability that a new run is diagnosed right for good at least {} steps before its "
+    "failure, after an alarm",
+    "within": "probability that a new run is diagnosed right for good within {} steps of its onset "
+    "and before its failure, after an alarm",
+}
+
+
+def estimates(
+    predictions: pl.DataFrame,
+    runs: pl.DataFrame,
+    scores: pl.DataFrame,
+    healthy_scores: pl.DataFrame,
+    main_study: pl.DataFrame,
+    settings: LeadTimeSettings,
+    intervals: ScenarioIntervalSettings,
+    workers: int = 1,
+) -> tuple[pl.DataFrame, dict[str, float]]:
+    """How methods do before the failure, at a number of steps and over time; the alarm's limit.
+
+    Beside the methods stand the alarm whatever the diagnosis, what was possible, and the main
+    study.
+    """
+    predicted = set(predictions["method"])
+    methods = [method for method in (*METHODS, *ON_KNOWN) if method in predicted]
+    early = [
+        (predictions.filter(method=method, steps_ahead=steps), runs, intervals, method, steps)
+        for method, steps in product(methods, settings.steps)
+    ]
+    limits, calibrating, others = calibrated(healthy_scores, settings)
+    raised = pl.when(pl.col("alarm") >= ONSET).then("alarm")
+    alarmed = pl.concat(
+        runs.join(first_alarms(scores, limit), on="run_id", how="left").with_columns(
+            repeat=pl.lit(division), at=raised
+        )
+        for division, limit in enumerate(limits)
+    )
+    looks = predictions.filter(subset=LOOK)
+    events = {
+        **{method: diagnosed(alarmed, looks.filter(method=method)) for method in methods},
+        ALARM: alarmed,
+        POSSIBLE: runs.with_columns(
+            repeat=pl.lit(0), at=pl.when(FAILURE > ONSET).then("onset_step")
+        ),
+    }
+    steps = tuple(step for step in settings.steps if step > 0)
+    late = [(part, steps, intervals, name) for name, part in events.items()]
+    rates = pl.concat(
+        [
+            *parallel_map(early_rates, early, workers),
+            *parallel_map(late_rates, late, workers),
+            false_alarms(others, intervals),
+            *main_study_rates(main_study, predictions, intervals),
+        ]
+    )
+    # how late it is possible to be right says nothing: at onset, or never
+    trivial = (pl.col("method") == POSSIBLE) & (pl.col("metric") == "diagnosed_within")
+    limit = {"value": float(np.median(limits)), "lowest": min(limits), "highest": max(limits)}
+    return rates.filter(~trivial), {**limit, "n": float(calibrating)}
+
+
+def accuracy(
+    name: str, predictions: pl.DataFrame, intervals: ScenarioIntervalSettings, **keys: Any
+) -> pl.DataFrame:
+    return of_scenarios(predictions, (replace(METRICS["accuracy"], name=name),), intervals, **keys)
+
+
+def early_rates(
+    predictions: pl.DataFrame,
+    runs: pl.DataFrame,
+    intervals: ScenarioIntervalSettings,
+    method: str,
+    steps: int,
+) -> pl.DataFrame:
+    """How often a method is right at one number of steps before failure, and what that is worth."""
+    failing, twins, healthy = (
+        predictions.filter(subset=subset) for subset in (FAILING, TWIN, HEALTHY)
+    )
+    columns = ("category", "scenario", "run_id", "repeat", "prediction")
+    cut = runs.with_columns(prediction=pl.lit(ABSTAIN), last_step=FAILURE - steps)
+    # what had not begun has nothing to show yet
+    undiagnosed = cut.filter(pl.col("last_step") < 0).join(
+        failing.select("repeat").unique(), how="cross"
+    )
+    # the runs of a scenario are its seeds: there is a single architecture
+    everyone = pl.concat([failing.select(columns), undiagnosed.select(columns)]).with_columns(
+        seed="run_id"
+    )
+    past_onset = cut.filter(pl.col("last_step") >= pl.max_horizontal(0, "onset_step"))
+    # a run and its twin differ by the fault alone
+    gain = study_difference(
+        pl.concat([failing, twins]).with_columns(study="subset", run_id="scenario"),
+        FAILING,
+        TWIN,
+        intervals,
+        "how much more probable a right diagnosis is of a failing run than of its healthy twin cut "
+        "at the same step",
+    )
+    named = proportion(
+        "named_on_healthy",
+        # a fallback has no evidence
+        over_scenarios(healthy, pl.col("evidence") & (pl.col("prediction") != ABSTAIN)),
+        "probability that the method names a cause of a healthy run cut at the same step",
+    )
+    keys: dict[str, Any] = {"method": method, "steps": steps}
+    switched_on = everyone.join(past_onset, on="run_id", how="semi")
+    return pl.concat(
+        [
+            accuracy("accuracy", everyone, intervals, **keys),
+            accuracy("accuracy_past_onset", switched_on, intervals, **keys),
+            accuracy("twin_accuracy", twins, intervals, **keys),
+            estimate_rows({"gain_over_twin": gain}, **keys),
+            of_scenarios(healthy, (), intervals, (named,), **keys),
+        ]
+    )
+
+
+def main_study_rates(
+    main_study: pl.DataFrame, predictions: pl.DataFrame, intervals: ScenarioIntervalSettings
+) -> Iterable[pl.DataFrame]:
+    """Accuracy in the main study, over all repeats and over as many as here."""
+    whole = main_study.filter(feature_set=PRIMARY_SET)
+    equal = same_repeats(whole, predictions.with_columns(feature_set=pl.lit(PRIMARY_SET)))
+    for method in equal["method"].unique().sort():
+        for name, part in (("", whole), ("_equal_repeats", equal)):
+            rows = part.filter(method=method)
+            yield accuracy(f"main_study_accuracy{name}", rows, intervals, method=method, steps=0)
+
+
+def calibrated(
+    healthy_scores: pl.DataFrame, settings: LeadTimeSettings
+) -> tuple[list[float], int, pl.DataFrame]:
+    """Limits of the alarm, the runs that one rests on, and the healthy runs that it is tried on.
+
+    So low a rate of false alarms rests on the few healthy runs that stray the furthest, and a
+    single division of them into those that give the limit and those that it is tried on would leave
+    the result to the luck of the draw. There are several divisions of the scenarios of each
+    category, and figures are means over them, as they are over the repeats of folds.
+    """
+    rng = np.random.default_rng(settings.seed)
+    limits, others = [], []
+    for _ in range(settings.divisions):
+        chosen: list[str] = []
+        for group in healthy_scores.partition_by("category", maintain_order=True):
+            names = group["scenario"].unique(maintain_order=True).to_list()
+            order = rng.permutation(len(names))[: round(settings.calibration_share * len(names))]
+            chosen += [names[position] for position in order]
+        inside = pl.col("scenario").is_in(chosen)
+        calibrating = healthy_scores.filter(inside)
+        limits.append(alarm_limit(calibrating["score"].to_numpy(), settings.false_alarms))
+        tried = healthy_scores.filter(~inside)
+        others.append(tried.with_columns(false=pl.col("score") > limits[-1]))
+    return limits, calibrating.height, pl.concat(others)
+
+
+def false_alarms(others: pl.DataFrame, intervals: ScenarioIntervalSettings) -> pl.DataFrame:
+    """How often the alarm is false: the value of a run is its mean over divisions that try it."""
+    # the runs of a scenario are its seeds
+    rows = others.with_columns(seed="run_id", repeat=pl.lit(0), prediction=pl.lit(ABSTAIN))
+    rate = proportion(
+        "false_alarms",
+        over_scenarios(rows, pl.col("false")),
+        "probability that a new healthy run raises an alarm at any step",
+    )
+    return of_scenarios(rows, (), intervals, (rate,), method=ALARM, steps=0)
+
+
+def first_alarms(scores: pl.DataFrame, limit: float) -> pl.DataFrame:
+    """The step at which each run first exceeds the limit: ``run_id``, ``alarm`` (null: never)."""
+    above = pl.col("step").filter(pl.col("score") > limit)
+    return scores.group_by("run_id").agg(above.min().alias("alarm")).sort("run_id")
+
+
+def diagnosed(alarmed: pl.DataFrame, looks: pl.DataFrame) -> pl.DataFrame:
+    """When each run was diagnosed right for good, under the alarm of each division of the runs.
+
+    Divisions count as repeats, beside those of the folds.
+    """
+    each = alarmed.rename({"repeat": "division", "at": "raised"})
+    last_wrong = pl.col("step").filter(~right()).max().fill_null(-1)
+    unit = ["run_id", "repeat", "division"]
+    settled = (
+        looks.join(each.select("run_id", "division", "raised"), on="run_id")
+        .filter(pl.col("step") > last_wrong.over(unit), pl.col("step") >= pl.col("raised"))
+        .group_by(unit)
+        .agg(at=pl.col("step").min())
+    )
+    everyone = each.join(looks.select("repeat").unique(), how="cross")
+    number = pl.col("repeat") * each["division"].n_unique() + pl.col("division")
+    return everyone.join(settled, on=unit, how="left").with_columns(repeat=number)
+
+
+def late_rates(
+    events: pl.DataFrame,
+    steps: tuple[int, ...],
+    intervals: ScenarioIntervalSettings,
+    method: str,
+) -> pl.DataFrame:
+    """Shares of runs by steps ahead, the same as ``1 - `` the incidence from the failure's side."""
+    # the runs of a scenario are its seeds: there is a single architecture
+    rows = events.with_columns(prediction=pl.lit(ABSTAIN), seed="run_id")
+    figures = [
+        proportion(
+            f"{side}/{count}",
+            over_scenarios(rows, reached(side, count)),
+            FIGURES[side].format(count),
+        )
+        for side in FIGURES
+        for count in steps
+    ]
+    found = of_scenarios(rows, (), intervals, tuple(figures), method=method)
+    parts = pl.col("metric").str.split("/").list
+    return found.select(
+        "method",
+        steps=parts.get(1).cast(pl.Int64),
+        metric=pl.format("diagnosed_{}", parts.get(0)),
+        **{name: name for name in found.columns[2:]},
+    )
+
+
+def reached(side: str, count: int) -> pl.Expr:
+    """Whether it happened at least so many steps ahead of a failure, or at most so many late."""
+    happened = FAILURE - pl.col("at") >= count if side == "ahead" else pl.col("at") - ONSET <= count
+    return happened.fill_null(value=False)
+
+
+def numbers(
+    found: Estimates, main_study: pl.DataFrame, predictions: pl.DataFrame, paper: Reported
+) -> dict[str, object]:
+    methods = found.distinct("method")
+    return {
+        "repeats": main_study["repeat"].n_unique(),
+        "equal_repeats": predictions["repeat"].n_unique(),
+        "on_known": not set(ON_KNOWN).isdisjoint(methods),
+        "development": " ".join(development_note(methods)),
+        "reported_last": reported_accuracies(paper)[LAST],
+        "place": paper.claims["lead_time_steps"].place,
+    }
+
+
+def reported_accuracies(paper: Reported) -> dict[int, float]:
+    """Of the paper's framework by steps; at those in ``FLOORED`` it is above the number."""
+    floor = reported_number(paper, "lead_time_floor")
+    return {
+        0: reported_number(paper, "improved_rules_accuracy"),
+        **dict.fromkeys(FLOORED, floor),
+        LAST: reported_number(paper, "lead_time_100"),
+    }
+
+
+COLUMNS = (
+    Of("main_study_accuracy", "All repeats", "main study"),
+    Of("main_study_accuracy_equal_repeats", "Equal repeats", "main study"),
+    Of("accuracy", "All", "accuracy"),
+    Of("accuracy_past_onset", "Past onset", "accuracy"),
+    Of("twin_accuracy", "Healthy twins", "accuracy"),
+    Of("gain_over_twin", "Gain over twins", "accuracy"),
+    Of("named_on_healthy", "Names a cause", "of healthy twins"),
+    Of("diagnosed_ahead", "So far ahead", "diagnosed for good"),
+    # each rate is over one of these: twins, gains and false diagnoses over what had begun
+    n_of("accuracy", "All", "n scenarios"),
+    n_of("accuracy_past_onset", "Past onset", "n scenarios"),
+    n_of("twin_accuracy", "Begun", "n scenarios"),
+)
+
+
+def lead_time_table(found: Estimates, said: Captions, paper: Reported) -> Table:
+    """The failure itself and the paper's steps, of every method that has a rate there."""
+    known = set(
+        found.frame.filter(pl.col("metric") != "false_alarms").select("method", "steps").rows()
+    )
+    methods = in_label_order(set(found.distinct("method")) - {ALARM, POSSIBLE})
+    labels = {method: method_label(method) for method in methods}
+    accuracies = reported_accuracies(paper)
+    body = []
+    for method, label in (labels | {ALARM: "Any alarm", POSSIBLE: "Possible"}).items():
+        for step in (0, *FLOORED, LAST):
+            reported = f"{'> ' if step in FLOORED else ''}{percent(accuracies[step])}"
+            texts = (label, f"{step}", reported if method == RULES and step else ABSENT)
+            if (method, step) in known:
+                body.append(Row(texts, {"method": method, "steps": step}))
+    heads = (
+        Text("Method"),
+        Text("Steps before failure", align="right"),
+        Text("Accuracy", "reported", align="right"),
+    )
+    return table("lead_time", found, (*heads, *COLUMNS), body, said)
+
+
+SHIFT = 0.12
+"""Steps are drawn at equal distances; methods stand this far from one another, in places."""
+MOST_NAMED = 6
+"""Steps that a panel has room to name."""
+TWINS: Any = (0, (1.0, 1.0))
+"""Line of what healthy twins allow."""
+STYLES = METHOD_STYLES | {
+    ALARM: MethodStyle("any alarm, whatever the diagnosis", BLACK, "", line="-"),
+    POSSIBLE: MethodStyle("fault switched on", BLACK, "", line=":"),
+}
+PANELS = (
+    ("accuracy", "all runs", "right, percent"),
+    ("accuracy_past_onset", "snapshots past onset", ""),
+    ("diagnosed_ahead", "diagnosed for good\nafter an alarm", ""),
+)
+
+
+def draw(points: pl.DataFrame, paper: Reported, figure: Figure) -> None:
+    """Three panels over steps before the failure: all runs, those past onset, last diagnoses."""
+    panels = figure.subplots(1, len(PANELS), sharey=True)
+    for axes, (metric, title, quantity) in zip(panels, PANELS, strict=True):
+        drawn = points.filter(metric=metric)
+        sizes = drawn.group_by("steps").agg(pl.col("n").max()).sort("steps", descending=True)
+        places = {step: place for place, step in enumerate(sizes["steps"])}
+        styles = styles_of(drawn)
+        for number, (name, style) in enumerate(styles.items()):
+            rates = drawn.filter(method=name).sort("steps", descending=True)
+            shift = SHIFT * (number - (len(styles) - 1) / 2) if style.marker else 0.0
+            at = np.array([places[step] for step in rates["steps"]]) + shift
+            draw_line(axes, at, rates, style)
+        if metric == "accuracy":
+            draw_beside(axes, points, places, paper)
+        # of many steps every other is named, the failure itself among them, for want of room
+        every = 1 if len(places) <= MOST_NAMED else 2
+        named = [place for place in places.values() if (len(places) - 1 - place) % every == 0]
+        labels = [f"{step}\n{n}" for step, n in sizes.rows()]
+        axes.set_xticks(range(len(places)), minor=True)
+        axes.set_xticks(named, [labels[place] for place in named])
+        axes.tick_params(axis="x", which="minor", length=1.5)
+        axes.set_title(title)
+        axes.set_ylabel(quantity)
+    # last, as the panels share the axis and setting it ends its scaling
+    panels[0].set_ylim(bottom=0.0)
+    figure.supxlabel("steps before the failure; below them, n scenarios")
+    lines = [
+        Line2D([], [], linestyle=style.line, label=style.label, **style.look)
+        for style in styles_of(points).values()
+    ]
+    beside = [
+        Line2D([], [], color=BLACK, linestyle=TWINS, label="healthy twins, best method"),
+        replace(REPORTED_LEVEL, label="reported (arrow: above)").handle,
+    ]
+    legend_outside(figure, [*lines, *beside], columns=3, handlelength=2.6)
+
+
+def styles_of(drawn: pl.DataFrame) -> dict[str, MethodStyle]:
+    names = set(drawn["method"])
+    return {name: style for name, style in STYLES.items() if name in names}
+
+
+def draw_line(axes: Axes, at: Array, rates: pl.DataFrame, style: MethodStyle) -> None:
+    value, low, high = (100 * rates[name].to_numpy() for name in ("value", "ci_low", "ci_high"))
+    axes.errorbar(
+        at,
+        value,
+        yerr=(value - low, high - value) if style.marker else None,
+        linestyle=style.line,
+        linewidth=0.9,
+        elinewidth=0.5,
+        **{**style.look, "markersize": 3.2},
+    )
+
+
+def draw_beside(
+    axes: Axes, points: pl.DataFrame, places: Mapping[int, int], paper: Reported
+) -> None:
+    """The best that any method reaches on healthy twins, and the paper's snapshots."""
+    best = points.filter(metric="twin_accuracy").group_by("steps").agg(pl.col("value").max())
+    twins = best.sort("steps")
+    at = [places[step] for step in twins["steps"]]
+    axes.plot(at, 100 * twins["value"].to_numpy(), color=BLACK, linewidth=0.8, linestyle=TWINS)
+    accuracies = reported_accuracies(paper)
+    for step in (0, LAST, *FLOORED):
+        if step not in places:
+            continue
+        level = 100 * accuracies[step]
+        axes.plot(places[step], level, **REPORTED_LEVEL.look)
+        if step in FLOORED:
+            arrow = {"arrowstyle": "->", "linewidth": 0.8, "shrinkA": 0, "shrinkB": 0}
+            axes.annotate("", (places[step], level + 9), (places[step], level), arrowprops=arrow)
+
 
 def main() -> None:
+    paper = read_reported()
     settings = read_section("lead_time", LeadTimeSettings)
     intervals = read_statistics(ScenarioIntervalSettings)
     asked = methods_asked(read_names("methods"))
-    measured = Measurements(
-        read_outputs(PREDICTIONS, asked, EARLY_SCHEMA),
+    predictions = read_outputs(PREDICTIONS, asked, EARLY_SCHEMA)
+    main_study = read_outputs(MAIN_STUDY, asked, PREDICTION_SCHEMA)
+    rates, limit = estimates(
+        predictions,
         read_output(MEASUREMENTS / "runs.parquet", RUNS_SCHEMA),
         read_output(MEASUREMENTS / "scores.parquet", SCORES_SCHEMA),
         read_output(MEASUREMENTS / "healthy_scores.parquet", HEALTHY_SCORES_SCHEMA),
+        main_study,
+        settings,
+        intervals,
+        workers(),
     )
-    main_study, paper = read_outputs(MAIN_STUDY, asked, PREDICTION_SCHEMA), read_reported()
-    publish("lead_time", report(measured, main_study, paper, settings, intervals, workers()))
+    found = Estimates.of(rates)
+    metrics = nest(
+        rates.with_columns(steps=pl.format("steps_{}", "steps")), "method", "metric", "steps"
+    )
+    metrics[ALARM]["limit"] = {"all_steps": limit}
+    named = numbers(found, main_study, predictions, paper)
+    said = Captions.read("lead_time", metrics, intervals, settings, named)
+    picture = partial(draw, found.frame, paper)
+    publish_study(
+        "lead_time",
+        metrics=metrics,
+        points=found.frame,
+        tables=[lead_time_table(found, said, paper)],
+        figures={
+            "lead_time": said.picture("figure", 2.9, picture, methods=found.distinct("method"))
+        },
+        summary=found.frame.filter(pl.col("steps").is_in((0, *FLOORED, LAST))).select(
+            "method", "steps", "metric", "value", "ci_low", "ci_high", "n"
+        ),
+    )
 
 
 if __name__ == "__main__":

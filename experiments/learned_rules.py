@@ -2,20 +2,100 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import polars as pl
+
+from failbench.features.catalogue import FEATURES
+from failbench.methods.learned_rules import SIGNS
+from failbench.reporting.cells import percent, words
+from failbench.reporting.study_report import rounded
+from failbench.reporting.table import Column, Table
 from failbench.stage import read_output
-from failbench.studies.learned_rules.measure import RULE_SCHEMA, TOP_SCHEMA
-from failbench.studies.learned_rules.report import report
-from failbench.study.publish import publish, run
+from failbench.statistics.estimates import nest
+from failbench.study import Captions, publish_study, run
+from shared.learned_rules import RULE_SCHEMA, TOP_SCHEMA
 
 MEASUREMENTS = Path("data/measurements/learned_rules")
+SHARES = {"at_root": "At the root", "on_top": "At the root or just below"}
+
+
+def signal_shares(tops: pl.DataFrame) -> pl.DataFrame:
+    """The share of fits that ask a signal first.
+
+    Folds share training runs, so that the fits are no independent sample: the shares say how much
+    the choice depends on a fifth of the scenarios, and get no interval.
+    """
+    signals = tops["signals"].to_list()
+    rows = [
+        {
+            "signal": feature.name,
+            "group": feature.group,
+            "subgroup": feature.subgroup,
+            "at_root": sum(top[:1] == [feature.name] for top in signals) / len(signals),
+            "on_top": sum(feature.name in top for top in signals) / len(signals),
+            "fits": len(signals),
+        }
+        for feature in FEATURES
+    ]
+    asked = pl.DataFrame(rows).filter(pl.col("on_top") > 0)
+    return rounded(asked.sort("at_root", "on_top", "signal", descending=[True, True, False]))
+
+
+def by_signal(shares: pl.DataFrame) -> dict[str, Any]:
+    names = shares.rename({"fits": "n"})
+    rows = names.unpivot(list(SHARES), index=["signal", "n"], variable_name="share")
+    return nest(rows, "signal", "share", leaves=("value", "n"))
+
+
+def tables(rules: pl.DataFrame, shares: pl.DataFrame, said: Captions) -> Iterator[Table]:
+    """The list of rules, exactly one of which holds for each run, and what each fold asks first."""
+    yield Table.of(
+        "learned_rules",
+        (
+            Column("Rule", cell=lambda row: f"{row['number'] + 1}"),
+            Column("If", align="left", cell=conditions),
+            Column("Then", align="left", cell=lambda row: row["category"]),
+            Column("Share of the category", cell=lambda row: percent(row["share"])),
+            Column("Runs", cell=lambda row: f"{row['runs']}"),
+        ),
+        rules.with_row_index("number").to_dicts(),
+        said.caption("learned_rules"),
+        said.notes("learned_rules"),
+    )
+    yield Table.of(
+        "learned_signals",
+        (
+            Column("Signal", align="left", cell=lambda row: row["signal"]),
+            Column("Group", align="left", cell=lambda row: words(row["group"])),
+            Column(SHARES["at_root"], cell=lambda row: percent(row["at_root"])),
+            Column(SHARES["on_top"], cell=lambda row: percent(row["on_top"])),
+        ),
+        shares.to_dicts(),
+        said.caption("learned_signals"),
+        said.notes("learned_signals"),
+    )
+
+
+def conditions(rule: dict[str, Any]) -> str:
+    return " and ".join(
+        f"{test['feature']} {SIGNS[test['side']]} {test['threshold']:.4g}" for test in rule["tests"]
+    )
 
 
 def main() -> None:
     rules = read_output(MEASUREMENTS / "rules.parquet", RULE_SCHEMA)
     tops = read_output(MEASUREMENTS / "tops.parquet", TOP_SCHEMA)
-    publish("learned_rules", report(rules, tops))
+    shares, said = signal_shares(tops), Captions.read("learned_rules", {"fits": tops.height})
+    publish_study(
+        "learned_rules",
+        metrics={"rules": {"value": rules.height}, "signals": by_signal(shares)},
+        points=shares,
+        tables=tables(rules, shares, said),
+        summary=shares.select("signal", "group", *SHARES),
+    )
 
 
 if __name__ == "__main__":

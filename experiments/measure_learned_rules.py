@@ -2,35 +2,90 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 
-from failbench.features.catalogue import FEATURE_SETS
+import polars as pl
+
+from failbench.features.catalogue import FEATURE_SETS, PRIMARY_SET
 from failbench.features.feature_table import FEATURE_SCHEMA
-from failbench.methods.learned_rules import LearnedRulesSettings
+from failbench.methods.learned_rules import (
+    LearnedRule,
+    LearnedRulesSettings,
+    learned_rules,
+    rule_list,
+    top_signals,
+)
+from failbench.prediction.labelled_runs import LabelledRuns
+from failbench.prediction.nested_cv import fold_seed
 from failbench.prediction.slices import ReferenceStudy
-from failbench.prediction.splits import SPLIT_SCHEMA
+from failbench.prediction.splits import SPLIT_SCHEMA, rows_in_fold
+from failbench.prediction.workers import parallel_map
 from failbench.stage import print_table, read_output, read_section, run, workers
-from failbench.studies.learned_rules.measure import learned_fits
 from failbench.telemetry import write_parquet
+from shared.learned_rules import RULE_SCHEMA, TEST, TOP_SCHEMA
 
 FEATURES = Path("data/features/features.parquet")
 SPLITS = Path("data/features/splits.parquet")
 MEASUREMENTS = Path("data/measurements/learned_rules")
 
 
+def learned_fits(
+    failures: pl.DataFrame,
+    splits: pl.DataFrame,
+    settings: LearnedRulesSettings,
+    features: tuple[str, ...],
+    seed: int,
+    workers: int = 1,
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The rules learned from all runs, and the first questions of those learned in each fold."""
+    runs = LabelledRuns.from_table(failures)
+    whole = learned_rules(settings, features, seed).fit(runs.frame, runs.labels, groups=runs.groups)
+    folds = splits.select("repeat", "fold").unique().sort("repeat", "fold").rows()
+    tasks = [(runs, splits, settings, features, seed, *fold) for fold in folds]
+    tops = parallel_map(top_of_fold, tasks, workers)
+    rows = [(*fold, list(top)) for fold, top in zip(folds, tops, strict=True)]
+    return rules_to_table(rule_list(whole)), pl.DataFrame(rows, TOP_SCHEMA, orient="row")
+
+
+def top_of_fold(
+    runs: LabelledRuns,
+    splits: pl.DataFrame,
+    settings: LearnedRulesSettings,
+    features: tuple[str, ...],
+    seed: int,
+    repeat: int,
+    fold: int,
+) -> tuple[str, ...]:
+    """What is asked first in a fold, learned as the nested cross-validation does."""
+    trained = ~rows_in_fold(splits, runs.groups, repeat, fold)
+    method = learned_rules(settings, features, fold_seed(seed, repeat, fold))
+    method.fit(runs.frame[trained], runs.labels[trained], groups=runs.groups[trained])
+    return top_signals(method)
+
+
+def rules_to_table(rules: tuple[LearnedRule, ...]) -> pl.DataFrame:
+    names = [field.name for field in TEST.fields]
+    rows = [
+        asdict(rule) | {"tests": [dict(zip(names, test, strict=True)) for test in rule.tests]}
+        for rule in rules
+    ]
+    return pl.DataFrame(rows, schema=RULE_SCHEMA)
+
+
 def main() -> None:
     study = read_section("nested_cv", ReferenceStudy)
-    fits = learned_fits(
+    rules, tops = learned_fits(
         study.failures(read_output(FEATURES, FEATURE_SCHEMA)),
         read_output(SPLITS, SPLIT_SCHEMA),
         read_section("learned_rules", LearnedRulesSettings),
-        FEATURE_SETS["19"],
+        FEATURE_SETS[PRIMARY_SET],
         study.seed,
         workers(),
     )
-    write_parquet(fits.rules, MEASUREMENTS / "rules.parquet")
-    write_parquet(fits.tops, MEASUREMENTS / "tops.parquet")
-    print_table(("rules", "fits"), [(fits.rules.height, fits.tops.height)])
+    write_parquet(rules, MEASUREMENTS / "rules.parquet")
+    write_parquet(tops, MEASUREMENTS / "tops.parquet")
+    print_table(("rules", "fits"), [(rules.height, tops.height)])
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ from typing import Any
 import polars as pl
 import yaml
 
+from crosswalk import CONDITIONS, predictions_schema
 from failbench.features.known_columns import COURSE_KEYS, KNOWN_OF_RUN
 from failbench.methods.catalogue import MONITOR_METHODS
 from failbench.page.logs import LOG_SCHEMA
@@ -32,12 +33,10 @@ from failbench.prediction.main_study import (
     prediction_files,
 )
 from failbench.studies.benchmark.results import DIFFICULTY_SCHEMA
-from failbench.studies.crosswalk.conditions import CONDITIONS
-from failbench.studies.crosswalk.results import predictions_schema
-from failbench.studies.human_baseline.results import SCENARIO_SCHEMA, SHARE_SCHEMA
-from failbench.studies.lead_time.settings import methods_asked
 from failbench.studies.peers.schemas import BREAKS, LOG_ANSWERS
+from human_baseline import SCENARIO_SCHEMA, SHARE_SCHEMA
 from pipeline import REPOSITORY, Stage, foreach_items, stages
+from shared.lead_time import methods_asked
 
 GARBAGE = b"\x93\x00 not what it should be \xff\n\x01"
 MAIN_STUDY = "data/predictions/nested_cv"
