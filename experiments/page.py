@@ -22,6 +22,7 @@ from failbench.page.logs import LOG_SCHEMA, answers_to_logs
 from failbench.page.methods import CURVE_SCHEMA, methods_section
 from failbench.page.reported_numbers import AUDIT_SCHEMA, reported_section
 from failbench.page.settings import ShownIntervals
+from failbench.partners import PARTNER_SCHEMA
 from failbench.prediction.explanations import ANSWER_SCHEMA, CONDITION_SCHEMA
 from failbench.prediction.main_study import LANGUAGE_MODELS, prediction_files
 from failbench.prediction.neighbours import NEIGHBOUR_SCHEMA
@@ -38,7 +39,6 @@ from failbench.stage import (
     unreadable,
 )
 from failbench.statistics.settings import read_statistics
-from failbench.studies.unknown_anatomy.measurements import PARTNER_SCHEMA
 from failbench.study.inputs import read_metrics, read_reported
 from recordings import read_recordings
 from shared.difficulty import DIFFICULTY_SCHEMA

@@ -1,4 +1,4 @@
-"""Posteriors: how undecided a method is about a run, and whether that tells an unknown cause."""
+"""Separation: how well a figure, such as how undecided a method is, tells some scenarios apart."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ import polars as pl
 from failbench.arrays import Array
 from failbench.statistics.bootstrap import BootstrapSettings, Interval, resample
 from failbench.statistics.row_weights import Weights, once, seed_counts, unit_of
-from failbench.studies.unknown_anatomy.settings import UNKNOWN
-from failbench.vocabulary import CATEGORIES
+from failbench.vocabulary import CATEGORIES, Category
 
 
 def entropy() -> pl.Expr:
@@ -26,10 +25,12 @@ def entropy() -> pl.Expr:
     return pl.sum_horizontal(terms) / math.log(len(CATEGORIES))
 
 
-def separation(predictions: pl.DataFrame, value: pl.Expr, settings: BootstrapSettings) -> Interval:
-    """How well a figure of predictions tells unknown scenarios from the others.
+def separation(
+    predictions: pl.DataFrame, value: pl.Expr, category: Category, settings: BootstrapSettings
+) -> Interval:
+    """How well a figure of predictions tells the scenarios of a category from the others.
 
-    The probability that an unknown scenario has a larger figure than a labelled one, a tie counting
+    The probability that one of these has a larger figure than one of the others, a tie counting
     half: the area under the receiver operating characteristic (Hanley and McNeil, 1982, "The
     meaning and use of the area under a receiver operating characteristic (ROC) curve"). 0.5 tells
     nothing.
@@ -41,15 +42,16 @@ def separation(predictions: pl.DataFrame, value: pl.Expr, settings: BootstrapSet
         .sort(unit)
     )
     values = table["value"].to_numpy()
-    unknown = (table["category"] == UNKNOWN).to_numpy()
-    wins = _wins(values[unknown], values[~unknown])
+    those = (table["category"] == category).to_numpy()
+    # 1 where the first is larger, 0.5 where both are alike
+    wins = (np.sign(values[those][:, None] - values[~those][None, :]) + 1) / 2
     seeds = tuple(seed_counts(part) for part in table.partition_by("category"))
 
     def statistic(weights: Weights) -> Array:
         counts = np.concatenate(weights, axis=-1)
-        unknowns, others = counts[..., unknown], counts[..., ~unknown]
-        won = np.einsum("...i,...i->...", unknowns @ wins, others)
-        return np.asarray(won / (unknowns.sum(axis=-1) * others.sum(axis=-1)))[None]
+        apart, others = counts[..., those], counts[..., ~those]
+        won = np.einsum("...i,...i->...", apart @ wins, others)
+        return np.asarray(won / (apart.sum(axis=-1) * others.sum(axis=-1)))[None]
 
     area = float(statistic(once(seeds))[0])
     low, high, method = resample(seeds, statistic, settings).number(0, area)
@@ -60,11 +62,5 @@ def separation(predictions: pl.DataFrame, value: pl.Expr, settings: BootstrapSet
         n=table["scenario"].n_unique(),
         method=method,
         resampling_unit=unit_of(seeds),
-        estimand="probability that a new unknown scenario has a larger figure than a new labelled "
-        "one",
+        estimand=f"probability that a new {category} scenario has a larger figure than another",
     )
-
-
-def _wins(unknown: Array, others: Array) -> Array:
-    """1 where the first is larger, 0.5 where both are alike: ``[n_unknown, n_others]``."""
-    return np.asarray((np.sign(unknown[:, None] - others[None, :]) + 1) / 2, dtype=np.float64)

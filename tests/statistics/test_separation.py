@@ -1,4 +1,4 @@
-"""Posteriors: entropy, and how well it separates unknown scenarios."""
+"""Entropy, and how well a figure separates unknown scenarios from others."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from scipy import stats
 from sklearn.metrics import roc_auc_score
 
 from failbench.statistics.bootstrap import BootstrapSettings
-from failbench.studies.unknown_anatomy.posteriors import entropy, separation
+from failbench.statistics.separation import entropy, separation
 from failbench.vocabulary import CATEGORIES
 from made_up import made_up_predictions
 
@@ -31,7 +31,7 @@ def test_entropy_is_that_of_scipy_over_that_of_equal_odds():
 def test_separation_is_the_area_under_the_curve_of_scikit_learn():
     predictions = made_up_predictions(scenarios=8)
     means = predictions.group_by("scenario", "category").agg(pl.col("confidence").mean())
-    area = separation(predictions, pl.col("confidence"), SETTINGS)
+    area = separation(predictions, pl.col("confidence"), "unknown", SETTINGS)
     assert area.value == pytest.approx(
         roc_auc_score(means["category"] == "unknown", means["confidence"].round(12))
     )
@@ -41,10 +41,12 @@ def test_separation_is_the_area_under_the_curve_of_scikit_learn():
 
 def test_what_separates_fully_is_one_and_what_is_the_same_everywhere_a_half():
     predictions = made_up_predictions(scenarios=4)
-    full = separation(predictions, (pl.col("category") == "unknown"), SETTINGS)
+    full = separation(predictions, (pl.col("category") == "unknown"), "unknown", SETTINGS)
     assert (full.value, full.ci_low, full.ci_high, full.method) == (1.0, 1.0, 1.0, "point")
-    none = separation(predictions, pl.lit(0.3), SETTINGS)
+    none = separation(predictions, pl.lit(0.3), "unknown", SETTINGS)
     assert (none.value, none.method) == (0.5, "point")
-    assert separation(predictions, -pl.col("confidence"), SETTINGS).value == pytest.approx(
-        1 - separation(predictions, pl.col("confidence"), SETTINGS).value
+    assert separation(
+        predictions, -pl.col("confidence"), "unknown", SETTINGS
+    ).value == pytest.approx(
+        1 - separation(predictions, pl.col("confidence"), "unknown", SETTINGS).value
     )
