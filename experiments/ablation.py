@@ -2,26 +2,452 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import Literal
 
+import numpy as np
+import polars as pl
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from scipy import stats
+
+from failbench.features.catalogue import PRIMARY_SET
+from failbench.methods.reduced_tree import ERROR_TEXT_SIGNAL
+from failbench.methods.signal_groups import ALL_GROUPS, SIGNAL_GROUPS
+from failbench.prediction.workers import parallel_map
+from failbench.reporting.cells import ABSENT, percent
+from failbench.reporting.dot_plot import dot_plot
+from failbench.reporting.labels import FEATURE_SET_LABELS, GROUP_LABELS, METHOD_LABELS
+from failbench.reporting.method_styles import METHOD_STYLES
+from failbench.reporting.picture import legend_outside
+from failbench.reporting.reported import Reported, reported_number
+from failbench.reporting.study_report import rounded
+from failbench.reporting.style import GREY, HALF_SIZE, MARK_SIZE, REPORTED
+from failbench.reporting.table import Column, Table
 from failbench.stage import read_outputs, read_points, workers
+from failbench.statistics.comparison import comparisons_table, contrasts_of, difference_metrics
+from failbench.statistics.corrected_t import ROUNDING, resampled_mean
+from failbench.statistics.estimates import ESTIMATE, nest
+from failbench.statistics.intervals import ScenarioIntervalSettings
+from failbench.statistics.metrics import METRICS
+from failbench.statistics.paired_bootstrap import difference_bounds
+from failbench.statistics.paired_scores import PairedScores, paired_scores
 from failbench.statistics.settings import read_with_statistics
-from failbench.studies.ablation.measure import ABLATION_SCHEMA, METHODS
-from failbench.studies.ablation.report import report
-from failbench.studies.ablation.results import AblationSettings
-from failbench.studies.ablation.tables import IMPORTANCE_SCHEMA
-from failbench.study.inputs import read_reported
-from failbench.study.publish import publish, run
+from failbench.statistics.significance import ComparisonSettings, compare_all
+from failbench.study import (
+    Captions,
+    Estimates,
+    Of,
+    Row,
+    Text,
+    estimate_text,
+    n_of,
+    of_scenarios,
+    publish_study,
+    read_reported,
+    reported,
+    run,
+    table,
+)
+from failbench.vocabulary import CATEGORIES
+from shared.ablation import ABLATION_SCHEMA, FOREST, METHODS, REDUCED, RULES, AblationDesign
 
 IMPORTANCE = Path("data/plots/importance.csv")
 PREDICTIONS = Path("data/predictions/ablation")
+
+IMPORTANCE_SCHEMA = pl.Schema(
+    dict.fromkeys(("feature_set", "method", "kind", "name"), pl.String()) | {"value": pl.Float64()}
+)
+"""What is read of the points of importance."""
+
+KEYS = ("feature_set", "method", "subset", "metric")
+VARIANTS = {
+    (PRIMARY_SET, RULES): (METHOD_LABELS[RULES], "19 + error text"),
+    (PRIMARY_SET, REDUCED): (f"{METHOD_LABELS[RULES]}, reduced tree", "19 + error text"),
+    **{
+        (name, FOREST): (METHOD_LABELS[FOREST], label) for name, label in FEATURE_SET_LABELS.items()
+    },
+}
+"""Feature sets and methods in the order of tables, with their labels."""
+
+PRINTED = (f"{METHOD_LABELS[RULES]}, reported", ABSENT)
+
+REPORTED_ROWS = {
+    "memory": "memory",
+    "perplexity": "perplexity",
+    "vocabulary": "vocabulary",
+    "memory+perplexity": "memory_and_perplexity",
+    ALL_GROUPS: "full",
+}
+"""The subsets that the paper has, with the keys of its table."""
+
+LEAVES = (*ESTIMATE, "p", "own", "verdict")
+"""What the metrics file holds of an interaction; ``own`` is the baseline of the method itself."""
+
+Baseline = Literal["nothing", "chance", "majority"]
+
+
+class AblationSettings(AblationDesign, ScenarioIntervalSettings, ComparisonSettings):
+    """What is taken away, and how results are scored and compared."""
+
+
+def variant(
+    predictions: pl.DataFrame, feature_set: str, method: str, settings: AblationSettings
+) -> tuple[pl.DataFrame, dict[str, object], pl.DataFrame]:
+    """Rates of a method with each subset, comparisons with all signals, and the interaction.
+
+    Differences, their bounds and their tests are those of accuracy.
+    """
+    # the runs of a scenario are its seeds: there is a single architecture
+    predictions = predictions.with_columns(seed="run_id")
+    subsets = predictions["subset"].unique().sort().to_list()
+    asked = (METRICS["accuracy"], METRICS["abstention_rate"])
+    rates = pl.concat(
+        of_scenarios(
+            predictions.filter(subset=subset),
+            asked,
+            settings,
+            feature_set=feature_set,
+            method=method,
+            subset=subset,
+        )
+        for subset in subsets
+    )
+    # subsets take the place of methods in what compares methods
+    by_subset = predictions.with_columns(method="subset")
+    against_all = tuple((name, ALL_GROUPS) for name in subsets if name != ALL_GROUPS)
+    compared = contrasts_of(compare_all(by_subset, settings.named(feature_set, against_all)))
+    differences = comparisons_table(compared).select(
+        pl.col("left").alias("subset"),
+        pl.lit("accuracy").alias("metric"),
+        "difference",
+        pl.col("ci_low", "ci_high").name.map(lambda name: name.replace("ci", "difference")),
+        "p",
+        "p_holm",
+        "equivalent",
+        "smallest_margin",
+        "detectable_difference",
+    )
+    # without any signal a forest names the largest category, and rules abstain
+    own: Baseline = "majority" if method == FOREST else "nothing"
+    gained = measured_interaction(
+        paired_scores(by_subset), settings.superadditive, settings, own=own
+    )
+    return (
+        rates.join(differences, on=("subset", "metric"), how="left", maintain_order="left"),
+        difference_metrics(compared),
+        gained.with_columns(feature_set=pl.lit(feature_set), method=pl.lit(method)),
+    )
+
+
+def measured_interaction(
+    scores: PairedScores, parts: tuple[str, str], settings: ComparisonSettings, own: Baseline
+) -> pl.DataFrame:
+    r"""What two groups of signals gain together, less what each of them gains alone.
+
+    With v the accuracy of a method on some signals and b a baseline,
+
+    .. math:: I = (v(AB) - b) - (v(A) - b) - (v(B) - b) = v(AB) - v(A) - v(B) + b,
+
+    which with b = v(no signal) is the interaction of two players in a cooperative game (Grabisch
+    and Roubens, 1999, "An axiomatic approach to the concept of interaction among players in
+    cooperative games"). It rises with the baseline: what gives two bad answers gets to subtract the
+    same baseline twice.
+    """
+    first, second = parts
+    both = "+".join(parts)
+    total = (pl.col(first) + pl.col(second)).alias("sum")  # no group of signals has that name
+    summed = replace(scores, methods=(both, "sum"), seeds=scores.seeds.with_columns(total))
+    (bounds,) = difference_bounds(
+        summed, [(both, "sum")], settings.resamples, settings.confidence, settings.seed
+    )
+    values = [float(scores.scenario_scores(name).mean()) for name in (first, second, both)]
+    largest = scores.scenarios["category"].value_counts()["count"].to_numpy().max()
+    of_folds = scores.fold_scores(both) - scores.fold_scores(first) - scores.fold_scores(second)
+    found = interaction(values, bounds, scores.n, float(largest / scores.n), own)
+    tests = [
+        resampled_mean(of_folds + baseline, scores.tested, scores.n - scores.tested).p_value
+        for baseline in found["baseline"]
+    ]
+    return found.with_columns(p=pl.Series(tests))
+
+
+def reported_interaction(paper: Reported, confidence: float) -> pl.DataFrame:
+    """The interaction of memory and perplexity in the paper's own figures.
+
+    Which scenarios the three accuracies share is not known, so the normal interval takes their
+    answers for independent: the variance is the sum of three binomial ones. Answers that agree make
+    it narrower or wider, which a reader of the report cannot tell.
+    """
+    printed = paper.tables.ablation.rows
+    subsets = ("memory", "perplexity", "memory+perplexity")
+    values = [printed[REPORTED_ROWS[subset]].accuracy for subset in subsets]
+    n = int(reported_number(paper, "scenarios"))
+    rates = np.array(values)
+    deviation = float(np.sqrt((rates * (1 - rates) / n).sum()))
+    reach = float(stats.norm.ppf((1 + confidence) / 2)) * deviation
+    surplus = values[2] - values[0] - values[1]
+    majority = reported_number(paper, "scenarios_memory_hardware") / n
+    bounds = (surplus - reach, surplus + reach)
+    found = interaction(values, bounds, n, majority, "nothing")
+    return found.with_columns(
+        p=pl.lit(None, pl.Float64), feature_set=pl.lit(""), method=pl.lit(RULES)
+    )
+
+
+def interaction(
+    values: Sequence[float],
+    bounds: tuple[float, float] | None,
+    n: int,
+    majority: float,
+    own: Baseline,
+) -> pl.DataFrame:
+    """Accuracies of the parts and of both, and the surplus over each baseline.
+
+    A baseline is the accuracy that no signal is needed for: it shifts the surplus and its interval.
+    """
+    first, second, both = values
+    surplus = both - first - second
+    low, high = bounds or (surplus, surplus)
+    baselines = {"nothing": 0.0, "chance": 1 / len(CATEGORIES), "majority": majority}
+    return pl.DataFrame(
+        {
+            "over": f"over_{name}",
+            "baseline": baseline,
+            "own": name == own,
+            "first": first,
+            "second": second,
+            "both": both,
+            "value": surplus + baseline,
+            "ci_low": low + baseline,
+            "ci_high": high + baseline,
+            "n": n,
+            "verdict": verdict(low + baseline, high + baseline),
+        }
+        for name, baseline in baselines.items()
+    )
+
+
+def verdict(low: float, high: float) -> str:
+    """What an interval of the interaction shows."""
+    if low > ROUNDING:
+        return "superadditive"
+    return "subadditive" if high < -ROUNDING else "not shown"
+
+
+def subset_label(subset: str) -> str:
+    if subset.startswith("without_"):
+        return f"without {GROUP_LABELS[subset.removeprefix('without_')]}"
+    return " + ".join(GROUP_LABELS[group] for group in subset.split("+"))
+
+
+def kept_subsets(points: pl.DataFrame) -> list[str]:
+    """The subsets that keep groups, in the order of the groups; all signals come last."""
+    names = {name for name in points["subset"] if not name.startswith("without_")} - {ALL_GROUPS}
+
+    def position(subset: str) -> tuple[int, list[int]]:
+        groups = subset.split("+")
+        return len(groups), [SIGNAL_GROUPS.index(group) for group in groups]
+
+    return [*sorted(names, key=position), ALL_GROUPS]
+
+
+LEFT_OUT = [*(f"without_{group}" for group in SIGNAL_GROUPS), ALL_GROUPS]
+
+
+def with_differences(points: pl.DataFrame, paper: Reported) -> Estimates:
+    """Differences and their tests as rows of their own, and the paper's beside both readings."""
+    tests = {
+        name: {"value": name} for name in ("p_holm", "smallest_margin", "detectable_difference")
+    }
+    bounds = {"ci_low": "difference_low", "ci_high": "difference_high"}
+    rows = tests | {"less_all": {"value": "difference", **bounds}}
+    accuracy = points.filter(metric="accuracy")
+    parts = [
+        accuracy.select(*KEYS[:3], pl.lit(name).alias("metric"), **columns)
+        for name, columns in rows.items()
+    ]
+    found = Estimates(pl.concat([points, *parts], how="diagonal_relaxed"))
+    for subset, name in REPORTED_ROWS.items():
+        row = paper.tables.ablation.rows[name]
+        values = {"reported_accuracy": row.accuracy}
+        if row.drop is not None:
+            values["reported_drop"] = row.drop
+        for method in (RULES, REDUCED):
+            keys = {"feature_set": PRIMARY_SET, "method": method, "subset": subset}
+            found = found.plus(*reported(keys=keys, **values))
+    return found
+
+
+def tables(found: Estimates, said: Captions) -> Iterator[Table]:
+    """With some groups of signals only, and without one group."""
+    texts = [Text("Method"), Text("Features"), Text("Signals")]
+    printed = [
+        Of("reported_accuracy", "Accuracy", "reported"),
+        Of("reported_drop", "Less all", "reported", "points"),
+    ]
+    measured = [
+        Of("accuracy", "Accuracy", "measured"),
+        Of("abstention_rate", "Abstention", "measured", show="value"),
+        Of("less_all", "Less all", "measured", "points"),
+        Of("p_holm", "p, Holm", "measured", "three"),
+        Of("detectable_difference", "Detectable", "measured"),
+        Of("smallest_margin", "Smallest margin", "measured"),
+        n_of("accuracy"),
+    ]
+    accuracy = found.where(metric="accuracy").frame
+    known = set(accuracy.select(KEYS[:3]).iter_rows())
+
+    def body(subsets: Sequence[str]) -> list[Row]:
+        return [
+            Row((*labels, subset_label(subset)), dict(zip(KEYS[:3], key, strict=True)))
+            for variant, labels in VARIANTS.items()
+            for subset in subsets
+            if (key := (*variant, subset)) in known
+        ]
+
+    kept = kept_subsets(accuracy)
+    yield table("ablation", found, [*texts, *printed, *measured], body(kept), said)
+    yield table("ablation_left_out", found, [*texts, *measured], body(LEFT_OUT), said)
+
+
+def surplus_table(surplus: pl.DataFrame, parts: Sequence[str], said: Captions) -> Table:
+    """A row per method; the verdict stands where the baseline is the method's own."""
+    body = []
+    for variant, texts in {("", RULES): PRINTED, **VARIANTS}.items():
+        over = surplus.filter(feature_set=variant[0], method=variant[1]).to_dicts()
+        accuracies = [percent(over[0][name]) for name in ("first", "second", "both")]
+        cells = [
+            estimate_text(row, "points") + (f", {row['verdict']}" if row["own"] else "")
+            for row in over
+        ]
+        body.append((*texts, *accuracies, *cells, str(over[0]["n"])))
+    # the baselines of the last row are measured, as the headings are
+    columns = (
+        Column("Method", align="left"),
+        Column("Features", align="left"),
+        *(Column(GROUP_LABELS[part].capitalize(), "accuracy") for part in parts),
+        Column("Both", "accuracy"),
+        *(
+            Column(
+                f"{row['over'].removeprefix('over_').capitalize()} ({percent(row['baseline'])})",
+                "surplus over",
+            )
+            for row in over
+        ),
+        Column("n"),
+    )
+    caption, notes = said.caption("superadditivity"), said.notes("superadditivity")
+    return Table("superadditivity", columns, tuple(body), caption, notes)
+
+
+def draw(accuracy: pl.DataFrame, paper: Reported, figure: Figure) -> None:
+    """Accuracy with each subset of the signals, the paper's beside it."""
+    drawn = accuracy.with_columns(
+        row="subset", mark=pl.concat_str("feature_set", "method", separator="/")
+    )
+    marks = {}
+    for (feature_set, method), labels in VARIANTS.items():
+        # the reduced tree is a part of the improved rules, and keywords are more than without
+        half = method == REDUCED or feature_set != PRIMARY_SET
+        style = METHOD_STYLES[RULES if method == REDUCED else method]
+        size = HALF_SIZE if half else MARK_SIZE
+        marks[f"{feature_set}/{method}"] = replace(
+            style, label=", ".join(labels), fill="left" if half else "full", size=size
+        )
+    left, right = figure.subplots(1, 2, sharex=True)
+    kept = kept_subsets(drawn)
+    panels = (left, kept, "these signals only"), (right, LEFT_OUT, "all signals but one group")
+    chance = 100 / len(CATEGORIES)
+    for axes, subsets, title in panels:
+        axes.axvline(chance, color=GREY, linewidth=0.8, linestyle=":")
+        # the last row has all signals, which the others lack
+        rows = {name: subset_label(name) for name in subsets}
+        dot_plot(axes, drawn, rows, marks, heavy_above=subsets[-1:])
+        axes.set_title(title)
+    left.set_xlim(-3, 100)
+    for position, subset in enumerate(kept):
+        if subset in REPORTED_ROWS:
+            printed = paper.tables.ablation.rows[REPORTED_ROWS[subset]].accuracy
+            left.plot(100 * printed, position, **REPORTED.look)
+    sizes = " or ".join(str(n) for n in drawn["n"].unique().sort())
+    figure.supxlabel(f"accuracy, percent of n = {sizes} scenarios, with interval")
+    handles = [
+        *(mark.handle for mark in marks.values()),
+        replace(REPORTED, label="Improved rules, reported").handle,
+        Line2D([], [], color=GREY, linestyle=":", label=f"chance, {chance:g} %"),
+    ]
+    legend_outside(figure, handles, columns=2)
+
+
+def numbers(
+    accuracy: pl.DataFrame, importance: pl.DataFrame, paper: Reported, parts: Sequence[str]
+) -> dict[str, object]:
+    """What captions and the finding name beside settings and estimates."""
+    replaced = importance.filter(
+        feature_set="19+keywords+trend", method=FOREST, kind="group", name=ERROR_TEXT_SIGNAL
+    )
+    forest = accuracy.filter(feature_set=PRIMARY_SET, method=FOREST)
+    values = dict(forest.select("subset", "value").iter_rows())
+    without = [value for name, value in values.items() if name.startswith("without_")]
+    best = max((name for name in values if name in SIGNAL_GROUPS), key=lambda n: (values[n], n))
+    first, second = (GROUP_LABELS[part] for part in parts)
+    return {
+        "first": first,
+        "second": second,
+        "place": paper.tables.ablation.place,
+        "tests": accuracy.filter(method=RULES)["subset"].n_unique() - 1,
+        "replaced": -replaced["value"].item(),
+        "least": min(without),
+        "most": max(without),
+        "best": subset_label(best),
+        "best_value": values[best],
+    }
 
 
 def main() -> None:
     settings = read_with_statistics("ablation", AblationSettings)
     predictions = read_outputs(PREDICTIONS, METHODS, ABLATION_SCHEMA)
     importance, paper = read_points(IMPORTANCE, IMPORTANCE_SCHEMA), read_reported()
-    publish("ablation", report(predictions, importance, paper, settings, workers()))
+    ordered = predictions.sort("feature_set", "method", "subset", "repeat", "fold", "run_id")
+    groups = ordered.group_by("feature_set", "method", maintain_order=True)
+    tasks = [(part, str(name), str(method), settings) for (name, method), part in groups]
+    rates, compared, surplus = zip(*parallel_map(variant, tasks, workers()), strict=True)
+    points = pl.concat(rates, how="vertical_relaxed")
+    measured, printed = pl.concat(surplus), reported_interaction(paper, settings.confidence)
+    differences: dict[str, dict[str, object]] = {}
+    for (_, feature_set, method, _), each in zip(tasks, compared, strict=True):
+        differences.setdefault(feature_set, {})[method] = each
+    found = with_differences(points, paper)
+    accuracy = points.filter(metric="accuracy")
+    said = Captions.read(
+        "ablation",
+        settings,
+        found.nested(*KEYS),
+        numbers(accuracy, importance, paper, settings.superadditive),
+    )
+    height = 0.95 + 0.36 * max(len(kept_subsets(accuracy)), len(LEFT_OUT))
+    publish_study(
+        "ablation",
+        metrics={
+            "rates": nest(points, *KEYS),
+            "less_all": differences,
+            "interaction": {
+                "measured": nest(measured, "feature_set", "method", "over", leaves=LEAVES),
+                "reported": nest(printed, "over", leaves=LEAVES),
+            },
+        },
+        points=rounded(points),
+        tables=[
+            *tables(found, said),
+            surplus_table(pl.concat([printed, measured]), settings.superadditive, said),
+        ],
+        figures={"ablation": said.picture("figure", height, partial(draw, accuracy, paper))},
+        summary=accuracy.select(*KEYS[:3], "value", "ci_low", "ci_high", "p_holm", "n"),
+    )
 
 
 if __name__ == "__main__":

@@ -2,44 +2,547 @@
 
 from __future__ import annotations
 
+import csv
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
+from statistics import median
+from typing import Any, get_args
 
-from failbench.features.catalogue import PRIMARY_SET
-from failbench.features.feature_table import FEATURE_SCHEMA
+import polars as pl
+
+from failbench.errors import BadInputError
+from failbench.features.catalogue import KEYWORD_FEATURES, PAPER_FEATURES, PRIMARY_SET
+from failbench.features.feature import CEILING
+from failbench.features.feature_table import FEATURE_SCHEMA, to_frame
+from failbench.features.keywords import KEYWORDS
+from failbench.methods.catalogue import CATALOGUE
+from failbench.methods.healthy_band import HealthyBand, healthy_band
 from failbench.methods.improved_rules import ImprovedRulesSettings
+from failbench.methods.improved_tree import TREE
+from failbench.methods.improved_tree import band_features as improved_features
+from failbench.methods.llm.prompt import Prompt, prompts_of
 from failbench.methods.llm.settings import LlmAgentsSettings
-from failbench.methods.simple_rules import SimpleRulesSettings
+from failbench.methods.rules import Declared, ErrorMatches
+from failbench.methods.simple_rules import FALLBACK, SIMPLE_RULES, SimpleRulesSettings
+from failbench.methods.simple_rules import band_features as simple_features
+from failbench.monitor.invariants import CATALOGUE as INVARIANTS
+from failbench.monitor.invariants import Invariant, Kind
+from failbench.monitor.signals import SIGNALS
 from failbench.prediction.slices import ReferenceStudy
+from failbench.reporting.captions import DEVELOPMENT_NOTE
+from failbench.reporting.cells import ABSENT, counted, words
+from failbench.reporting.labels import CATEGORY_LABELS, SHORT_LABELS, reads_label
+from failbench.reporting.replaced import DECLARED_NOTE
+from failbench.reporting.rule_words import in_words, short, threshold_words
+from failbench.reporting.scope import scale_note, spans
+from failbench.reporting.table import Column, Table
+from failbench.scenarios import OnsetKind, Outcome, Scenario
 from failbench.stage import read_output, read_section
 from failbench.statistics.settings import read_with_statistics
-from failbench.studies.benchmark.report import Inputs, MethodSettings, report
-from failbench.studies.benchmark.results import DIFFICULTY_SCHEMA
-from failbench.studies.benchmark.settings import BenchmarkSettings
-from failbench.study.inputs import read_metrics
-from failbench.study.publish import publish, run
+from failbench.study import (
+    Captions,
+    estimate_text,
+    publish_study,
+    read_facts,
+    read_metrics,
+    run,
+)
+from failbench.telemetry import STEP_SCHEMA
+from failbench.vocabulary import CATEGORIES, DIFFICULTIES
 from recordings import read_recordings
+from shared.benchmark_drawing import (
+    LEAF,
+    PAGE,
+    Node,
+    Workflow,
+    draw_tree,
+    draw_workflow,
+    height_of,
+    nodes,
+    places,
+    workflow_points,
+)
+from shared.benchmark_twin import SIGNAL_LABELS, BenchmarkSettings, draw_twin, twin_of
 
 SCENARIOS = Path("data/scenarios")
 TELEMETRY = Path("data/telemetry")
 FEATURES = Path("data/features/features.parquet")
 DIFFICULTY = Path("data/measurements/difficulty/scenarios.parquet")
 INTERVALS = Path("data/metrics/intervals.json")
+DECLARED = Path("paper/captions/benchmark")
+"""What tables say and no code does."""
+
+SETTING = ("architecture", "optimizer", "scale")
+"""What makes runs comparable."""
+
+DIFFICULTY_SCHEMA = pl.Schema({"scenario": pl.String, "measured": pl.String})
+
+FACETS: dict[str, tuple[str, Sequence[str]]] = {
+    "outcome": ("Measured outcome", get_args(Outcome)),
+    "onset": ("Onset", get_args(OnsetKind)),
+    "declared": ("Declared difficulty", DIFFICULTIES),
+    "measured": ("Measured difficulty", DIFFICULTIES),
+}
+"""What scenarios are counted by: heading, and values in order."""
+
+KINDS: tuple[Kind, ...] = ("logic", "statistic", "symptom")
+
+
+def described(
+    runs: pl.DataFrame,
+    scenarios: Sequence[Scenario],
+    difficulty: pl.DataFrame,
+    in_reference: pl.Expr,
+) -> pl.DataFrame:
+    """A row per scenario: what is declared of it, and what was recorded in all settings."""
+    lag = pl.col("failure_step") - pl.col("onset_step")
+    recorded = (
+        runs.filter(kind="failure")
+        .group_by("scenario")
+        .agg(
+            pl.len().alias("runs"),
+            pl.col("outcome").mode().sort().first(),
+            pl.col("outcome").n_unique().alias("outcomes"),
+            lag.median().alias("steps"),
+            lag.filter(in_reference).median().alias("reference_steps"),
+        )
+    )
+    declared = pl.DataFrame(
+        {
+            "scenario": scenario.id,
+            "title": scenario.title,
+            "category": scenario.category,
+            "declared": scenario.difficulty,
+            "onset": scenario.fault.onset,
+            "expected": scenario.expected_outcome,
+            "remedy": scenario.remedy,
+        }
+        for scenario in scenarios
+    )
+    for place, found in ((TELEMETRY / "runs.parquet", recorded), (DIFFICULTY, difficulty)):
+        for name in declared.join(found, on="scenario", how="anti")["scenario"]:
+            remedy = f"Run `failbench record --only {name}`, then `dvc repro`."
+            raise BadInputError(place, "scenario", f"there is nothing of {name!r}.", remedy)
+        declared = declared.join(found, on="scenario", maintain_order="left")
+    return declared
+
+
+def scale_of(runs: pl.DataFrame) -> dict[str, Any]:
+    """How much was recorded: runs by kind, settings, and seeds of a scenario in one setting."""
+    seeds = runs.filter(kind="failure").group_by("scenario", *SETTING).agg(pl.n_unique("seed"))
+    return {
+        "runs": {**dict(runs.group_by("kind").len().iter_rows()), "all": runs.height},
+        "settings": runs.select(SETTING).n_unique(),
+        "architectures": runs["architecture"].n_unique(),
+        "optimizers": runs["optimizer"].n_unique(),
+        "seeds": seeds["seed"].max(),
+    }
+
+
+def metrics_of(scenarios: pl.DataFrame) -> dict[str, Any]:
+    """How many there are of everything that is declared."""
+    by_category = {category: scenarios.filter(category=category) for category in CATEGORIES}
+    return {
+        "scenarios": {
+            "all": scenarios.height,
+            "with_several_outcomes": scenarios.filter(pl.col("outcomes") > 1).height,
+            "by": {
+                facet: {
+                    value: {name: Counter(part[facet])[value] for name, part in by_category.items()}
+                    for value in values
+                }
+                for facet, (_, values) in FACETS.items()
+            },
+        },
+        "features": len(PAPER_FEATURES),
+        "keywords": len(KEYWORD_FEATURES),
+        "signals": len(SIGNALS),
+        "invariants": {
+            "all": len(INVARIANTS),
+            "fitted": sum(each.bound is None for each in INVARIANTS),
+            "families": len(families()),
+            "kinds": {kind: sum(each.kind == kind for each in INVARIANTS) for kind in KINDS},
+        },
+        "simple_rules": len(SIMPLE_RULES),
+        "improved_rules": {
+            "nodes": len(TREE.nodes),
+            "refinements": len(TREE.refinements),
+            "leaves": len(TREE.leaves),
+        },
+        "methods": {
+            "all": len(CATALOGUE),
+            "made_in_view": sum(entry.made_in_view for entry in CATALOGUE),
+            "told_the_true_category": sum(entry.reads_true_category for entry in CATALOGUE),
+        },
+        "checklist": len(declarations("reproduction_checklist")) - 1,
+    }
+
+
+def families() -> dict[str, list[Invariant]]:
+    """The invariants by family, in the order in which the catalogue first names these."""
+    names = dict.fromkeys(invariant.family for invariant in INVARIANTS)
+    return {name: [each for each in INVARIANTS if each.family == name] for name in names}
+
+
+def declarations(name: str) -> list[list[str]]:
+    """A file that is kept by hand: its header, and rows without a gap in them."""
+    path = DECLARED / f"{name}.csv"
+    try:
+        rows = list(csv.reader(path.read_text(encoding="utf-8").splitlines()))
+    except (OSError, ValueError, csv.Error) as error:
+        raise BadInputError(path, "(file)", "cannot be read.", "Restore it with git.") from error
+    for number, row in enumerate(rows):
+        if not all(row) or len(row) != len(rows[0]):
+            raise BadInputError(path, f"row {number}", "a cell of it is missing.", "Write it.")
+    return rows
+
+
+def sheet(
+    name: str,
+    columns: Iterable[Column],
+    rows: Iterable[tuple[str, ...]],
+    said: Captions,
+    *more_notes: str,
+) -> Table:
+    """A table of words under its caption."""
+    notes = (*said.notes(name), *more_notes)
+    return Table(name, tuple(columns), tuple(rows), said.caption(name), notes)
+
+
+def left(**widths: float | None) -> list[Column]:
+    """Columns of words by heading, with shares of the width of the page."""
+    return [Column(words(name), align="left", width=width) for name, width in widths.items()]
+
+
+def scenario_tables(scenarios: pl.DataFrame, said: Captions, scale: str) -> Iterator[Table]:
+    """The summary by category, and all scenarios."""
+    parts = [*(scenarios.filter(category=category) for category in CATEGORIES), scenarios]
+    body = [
+        ("Scenarios", *(str(part.height) for part in parts)),
+        ("Failing runs", *(f"{part['runs'].sum():,}" for part in parts)),
+        ("Steps to failure", *(f"{median(part['steps']):g}" for part in parts)),
+    ]
+    for facet, (heading, values) in FACETS.items():
+        body.append((heading, *[""] * len(parts)))
+        body += [(words(v), *(str(Counter(part[facet])[v]) for part in parts)) for v in values]
+    headings = [*CATEGORY_LABELS.values(), "All"]
+    columns = [Column("", align="left"), *map(Column, headings)]
+    yield sheet("scenarios_summary", columns, body, said, scale)
+    yield sheet(
+        "scenarios",
+        [
+            *left(Scenario=0.15, Title=0.16, Category=0.12, Difficulty=0.09),
+            *left(Onset=0.07, Outcome=0.1, Remedy=0.24),
+            Column("Steps"),
+        ],
+        [
+            (
+                words(row["scenario"]),
+                row["title"],
+                words(row["category"]),
+                f"{row['declared']}, {row['measured']}",
+                words(row["onset"]),
+                row["expected"]
+                + (f" ({row['outcome']})" if row["outcome"] != row["expected"] else ""),
+                row["remedy"],
+                ABSENT
+                if row["onset"] == "start_crash" or row["reference_steps"] is None
+                else f"{row['reference_steps']:g}",
+            )
+            for row in scenarios.iter_rows(named=True)
+        ],
+        said,
+    )
+
+
+AGAINST = {
+    "value": "itself",
+    "first": "the first one",
+    "start": "the start",
+    "past": "its past",
+    "peak": "its peak",
+    "growth": "the most before",
+}
+
+
+def bound_words(invariant: Invariant) -> str:
+    """What a compared value must be, as the table says it."""
+    bound, relation = invariant.bound, invariant.relation
+    if bound is None:
+        return f"{relation}: fitted"
+    match relation:
+        case "at most" | "within":
+            return f"{relation} {bound.high:g}"
+        case "at least":
+            return f"at least {bound.low:g}"
+        case "between":
+            return f"between {bound.low:g} and {bound.high:g}"
+
+
+def component_words(invariants: Iterable[Invariant]) -> str:
+    counts = Counter(each.component for each in invariants)
+    ranked = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+    return ", ".join(f"{words(component)} ({count})" for component, count in ranked)
+
+
+def signal_tables(said: Captions) -> Iterator[Table]:
+    """What methods read: features, keywords of error text, and invariants."""
+    yield sheet(
+        "features",
+        left(Feature=0.22, Group=0.14, Unit=0.16, Definition=0.34, Asked_for_by=0.14),
+        [
+            (words(each.name), words(each.group), each.unit, each.formula, each.source)
+            for each in PAPER_FEATURES
+        ],
+        said,
+    )
+    yield sheet(
+        "keywords",
+        left(Keyword=0.2, Matches=0.4, Source_of_the_wording=0.4),
+        [(words(each.name), each.pattern, each.source) for each in KEYWORDS],
+        said,
+    )
+    by_family = families()
+    yield sheet(
+        "invariants_families",
+        [
+            *left(Family=0.14),
+            Column("Invariants"),
+            *(Column(kind.capitalize(), "Kind") for kind in KINDS),
+            Column("logic", "Bound by"),
+            Column("healthy runs", "Bound by"),
+            *left(Breaks_speak_for=0.3),
+        ],
+        [
+            (
+                name,
+                str(len(group)),
+                *(str(sum(each.kind == kind for each in group)) for kind in KINDS),
+                str(sum(each.bound is not None for each in group)),
+                str(sum(each.bound is None for each in group)),
+                component_words(group),
+            )
+            for name, group in by_family.items()
+        ],
+        said,
+    )
+    yield sheet(
+        "invariants",
+        [
+            *left(Family=0.08, Invariant=0.15, What_must_hold=0.22, Signal=0.12),
+            *left(Held_against=0.08, Bound=0.11, Kind=0.1, Speaks_for=0.14),
+        ],
+        [
+            (
+                each.family,
+                words(each.id),
+                each.statement,
+                words(each.signal),
+                AGAINST[each.against],
+                bound_words(each),
+                each.kind,
+                words(each.component),
+            )
+            for group in by_family.values()
+            for each in group
+        ],
+        said,
+    )
+
+
+def signals_of_tree() -> list[Declared]:
+    """What the nodes of the improved rules ask for: error text first, then by name."""
+    asked = dict.fromkeys(TREE.conditions())
+    return sorted(asked, key=lambda each: (not isinstance(each, ErrorMatches), short(each)))
+
+
+def rule_tables(
+    tree: pl.DataFrame,
+    band: HealthyBand,
+    simple: SimpleRulesSettings,
+    improved: ImprovedRulesSettings,
+    said: Captions,
+) -> Iterator[Table]:
+    """The simple rules in order, the nodes of the improved ones, and the signals of these."""
+    limits = {"gradient_norm": simple.gradient_norm, "perplexity": simple.perplexity}
+    yield sheet(
+        "simple_rules",
+        [
+            Column("Rule"),
+            *left(Name=0.12, Category=0.13, Condition=0.31, Threshold=0.13, Source=0.25),
+        ],
+        [
+            (
+                str(number),
+                words(rule.name),
+                words(rule.category),
+                " and ".join(map(in_words, rule.conditions)),
+                "; ".join(
+                    threshold_words(each, band, simple.healthy_sds, limits)
+                    for each in rule.conditions
+                ),
+                rule.source,
+            )
+            for number, rule in enumerate(SIMPLE_RULES, start=1)
+        ],
+        said,
+    )
+    yield sheet(
+        "improved_rules",
+        [
+            *left(Node=None, Name=0.15, Reached_when=0.11, Answer=0.11),
+            *left(Confirmed_by=0.15, Contradicted_by=0.13, Source=0.28),
+        ],
+        tree.drop("depth").with_columns(pl.col("answer").replace(SHORT_LABELS)).rows(),
+        said,
+    )
+    limits = improved.model_dump(include={"catastrophic_perplexity", "gradient_norm"})
+    yield sheet(
+        "improved_signals",
+        left(Signal=0.2, What_holds=0.5, Threshold=0.25),
+        [
+            (short(each), in_words(each), threshold_words(each, band, improved.healthy_sds, limits))
+            for each in signals_of_tree()
+        ],
+        said,
+    )
+
+
+TRANSCRIBED = {
+    "transfer": (0.16, 0.11, 0.13, 0.13, 0.11, 0.11, 0.25),
+    "transfer_data": (0.4, 0.6),
+    "transfer_signals": (0.2, 0.4, 0.4),
+    "reproduction_checklist": (0.09, 0.22, 0.29, 0.4),
+}
+"""Tables that are declared as they stand, and widths of their columns."""
+
+
+def method_tables(conditions: Mapping[str, Mapping[str, Any]], said: Captions) -> Iterator[Table]:
+    """What methods read, transfer to other architectures, and the checklist."""
+    checks = {name: estimate_text(each, "one") for name, each in conditions.items()}
+    facts = {method: texts for method, *texts in declarations("methods")}
+    yield sheet(
+        "methods_read",
+        [
+            *left(Method=0.12, Family=0.11, Reads=0.14, Learnt_from=0.2, Abstains=0.14),
+            *left(What_can_be_read=0.16, Conditions=0.13),
+        ],
+        [
+            (
+                entry.label,
+                entry.family,
+                reads_label(entry.name) + (" (made in view)" if entry.made_in_view else ""),
+                *facts.get(entry.name, [ABSENT] * 3),  # a method that was just added has none
+                checks.get(entry.name, ABSENT),
+            )
+            for entry in CATALOGUE
+        ],
+        said,
+        DEVELOPMENT_NOTE,
+    )
+    for name, widths in TRANSCRIBED.items():
+        headings, *rows = declarations(name)
+        columns = [
+            Column(heading, align="left", width=width)
+            for heading, width in zip(headings, widths, strict=True)
+        ]
+        yield sheet(name, columns, map(tuple, rows), said)
+
+
+LONGEST = 72
+"""Letters of a printed line without spaces; longer ones are broken after commas."""
+
+BROKEN = re.compile(rf".{{1,{LONGEST}}}(?:(?<=,)|$)|[^,]+,?")
+
+
+def prompt_table(prompt: Prompt, said: Captions) -> Table:
+    """The two messages that a language model gets, a row a line."""
+    rows: list[tuple[str, str]] = []
+    for message, text in (("system", prompt.system), ("user", prompt.user)):
+        lines = [
+            part
+            for line in text.splitlines()
+            for part in ([line] if " " in line or not line else BROKEN.findall(line))
+        ]
+        rows += zip([message, *[""] * (len(lines) - 1)], lines, strict=True)
+    return sheet("prompt", left(Message=0.1, Text=0.9), rows, said)
 
 
 def main() -> None:
     settings = read_with_statistics("benchmark", BenchmarkSettings)
     study = read_section("nested_cv", ReferenceStudy)
-    methods = MethodSettings(
-        read_section("simple_rules", SimpleRulesSettings),
-        read_section("improved_rules", ImprovedRulesSettings),
-        read_section("llm_agents", LlmAgentsSettings),
-    )
+    simple = read_section("simple_rules", SimpleRulesSettings)
+    improved = read_section("improved_rules", ImprovedRulesSettings)
+    llm = read_section("llm_agents", LlmAgentsSettings)
     difficulty = read_output(DIFFICULTY, DIFFICULTY_SCHEMA)
     estimates = read_metrics(INTERVALS, PRIMARY_SET)[PRIMARY_SET]
-    features = read_output(FEATURES, FEATURE_SCHEMA)
-    telemetry, scenarios = read_recordings(TELEMETRY, SCENARIOS)
-    inputs = Inputs(telemetry, scenarios, features, difficulty, estimates)
-    publish("benchmark", report(inputs, study, methods, settings))
+    successes = study.successes(read_output(FEATURES, FEATURE_SCHEMA))
+    telemetry, declared = read_recordings(TELEMETRY, SCENARIOS)
+    workflow = read_facts(DECLARED / "workflow.json", Workflow)
+
+    in_reference = pl.all_horizontal(pl.col(name) == getattr(study, name) for name in SETTING)
+    scenarios = described(telemetry.runs, declared, difficulty, in_reference)
+    scale, ranges = scale_of(telemetry.runs), spans(telemetry.runs)
+    twin, points = twin_of(telemetry, declared, in_reference, settings)
+    band = healthy_band(to_frame(successes), sorted({*simple_features(), *improved_features()}))
+    shown = llm.model_copy(update={"steps": settings.prompt_steps})
+    prompt = prompts_of(telemetry, [twin["run_id"]], shown)[twin["run_id"]]
+    needed = "conditions_to_read"
+    conditions = {name: each[needed] for name, each in estimates.items() if needed in each}
+    of_tree = nodes()
+    tree = pl.DataFrame(of_tree, orient="row", schema=Node._fields)
+    metrics = {
+        **metrics_of(scenarios),
+        **scale,
+        **ranges,
+        "healthy_runs": successes.height,
+        "twin": twin,
+    }
+    counts = {**metrics, "categories": len(CATEGORIES), "step_columns": len(STEP_SCHEMA) - 2}
+    placed = places(workflow, counts)
+    numbers = {
+        "recorded": {kind: f"{count:,}" for kind, count in scale["runs"].items()},
+        "declared": DECLARED_NOTE,
+        "ceiling": f"{CEILING:,.0f}",
+        "fallback": words(FALLBACK),
+        "healthy_sds": {"simple": simple.healthy_sds, "improved": improved.healthy_sds},
+        "signals_of_tree": len(signals_of_tree()),
+        "sizes": " or ".join(map(str, sorted({int(each["n"]) for each in conditions.values()}))),
+        "outcome": words(settings.twin.outcome),
+        "late": counted(twin["steps_to_failure"], "step"),
+        "signal": SIGNAL_LABELS[twin["signal"]].split(" (")[0].lower(),
+        "abstaining": sum(each.depth == LEAF and each.answer not in CATEGORIES for each in of_tree),
+    }
+    said = Captions.read("benchmark", settings, study, improved, llm, metrics, numbers)
+    publish_study(
+        "benchmark",
+        metrics=metrics,
+        points={
+            "twin": points,
+            "improved_rules_tree": tree.with_row_index("row").drop("against", "source"),
+            "workflow": workflow_points(workflow, placed),
+        },
+        tables=(
+            *scenario_tables(scenarios, said, scale_note(telemetry.runs.height, ranges)),
+            *signal_tables(said),
+            *rule_tables(tree, band, simple, improved, said),
+            *method_tables(conditions, said),
+            prompt_table(prompt, said),
+        ),
+        figures={
+            name: said.picture(name, height, draw)
+            for name, height, draw in (
+                ("twin", 1.85, partial(draw_twin, twin, points)),
+                ("workflow", height_of(placed), partial(draw_workflow, workflow, placed)),
+                ("improved_rules_tree", PAGE, partial(draw_tree, of_tree)),
+            )
+        },
+        summary=scenarios.group_by("category", maintain_order=True).agg(pl.len(), pl.sum("runs")),
+        exact=True,
+    )
 
 
 if __name__ == "__main__":

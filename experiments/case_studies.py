@@ -2,36 +2,387 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from functools import partial
+from operator import itemgetter
 from pathlib import Path
+from typing import Any
 
+import polars as pl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from failbench.errors import BadInputError
+from failbench.features.catalogue import PRIMARY_SET
+from failbench.prediction.explanations import CHECKED_IN_ORDER, evidence_of
 from failbench.predictions import PREDICTION_SCHEMA
+from failbench.reporting.cells import ABSENT, three_decimals, words
+from failbench.reporting.dot_plot import dot_plot
+from failbench.reporting.labels import method_label
+from failbench.reporting.picture import legend_outside
+from failbench.reporting.reported import Reported
+from failbench.reporting.run_curves import run_curves
+from failbench.reporting.run_panels import ONSET_DASHES, logarithmic, mark_steps
+from failbench.reporting.style import BLACK, LINE, THIN, TWIN, Mark
+from failbench.reporting.table import Column, Table
 from failbench.stage import read_output, read_outputs, read_section
-from failbench.studies.case_studies.cases import CANDIDATE_SCHEMA, CaseStudiesSettings
-from failbench.studies.case_studies.evidence import DIAGNOSIS_SCHEMA, EVIDENCE_SCHEMA
-from failbench.studies.case_studies.facts import FACT_SCHEMA
-from failbench.studies.case_studies.measure import CaseMeasurements
-from failbench.studies.case_studies.report import report
-from failbench.study.inputs import read_reported
-from failbench.study.publish import publish, run
+from failbench.statistics.estimates import nest
+from failbench.study import Captions, Estimates, publish_study, read_reported, run
 from failbench.telemetry import read_telemetry
+from failbench.vocabulary import ANSWERS
+from shared.case_studies import (
+    CASE_SCHEMA,
+    DIAGNOSIS_SCHEMA,
+    EVIDENCE_SCHEMA,
+    EXPLOSION,
+    FACT_SCHEMA,
+    MISMATCH,
+    CaseStudiesSettings,
+)
 
 MEASURED = Path("data/measurements/case_studies")
 PREDICTIONS = Path("data/predictions/nested_cv")
 TELEMETRY = Path("data/telemetry")
 
+LABELS = {EXPLOSION: "Gradient explosion", MISMATCH: "Vocabulary mismatch"}
+LEAVES = ("value", "n", "confidence", "answer", "most_frequent", "most_frequent_share")
+
+
+def answers(
+    cases: pl.DataFrame, diagnoses: pl.DataFrame, predictions: pl.DataFrame
+) -> pl.DataFrame:
+    """How often each method is right about a case, and its answer in the first repeat.
+
+    ``value`` is the share of the ``n`` repeats in which it is right.
+    """
+    picked, rows = {case["case"]: case for case in cases.iter_rows(named=True)}, []
+    for name, method, answer, confidence in diagnoses.iter_rows():
+        case = picked[name]
+        asked = {"method": method, "feature_set": PRIMARY_SET, "run_id": case["run_id"]}
+        stored = predictions.filter(**asked).sort("repeat")["prediction"]
+        if stored.is_empty() or stored[0] != answer:
+            raise BadInputError(
+                f"data/predictions/nested_cv/{method}.parquet",
+                "prediction",
+                f"is not what {method} says of {case['run_id']} now, {answer}.",
+                "Run `dvc repro nested_cv measure_case_studies`.",
+            )
+        counts = Counter(stored)
+        most = max(counts.values())
+        rows.append(
+            {
+                "case": name,
+                "method": method,
+                "category": case["category"],
+                "value": counts[case["category"]] / len(stored),
+                "n": len(stored),
+                "confidence": confidence,
+                "answer": answer,
+                "most_frequent": " or ".join(each for each in ANSWERS if counts[each] == most),
+                "most_frequent_share": most / len(stored),
+            }
+        )
+    return pl.DataFrame(rows)
+
+
+FACTS: dict[str, dict[str, tuple[str, str, int]]] = {
+    EXPLOSION: {
+        "learning_rate": ("Learning rate, nominal", "case_1_learning_rate", 0),
+        "clip_norm": ("Clipping threshold", "", 0),
+        "first_loss": ("Training loss, first step", "case_1_training_loss", 0),
+        "loss_before": ("before onset", "case_1_training_loss", 1),
+        "largest_loss_after": ("largest from onset on", "case_1_training_loss", 2),
+        "last_loss": ("at the end", "", 0),
+        "first_validation_loss": ("Validation loss, first", "case_1_validation_loss", 0),
+        "validation_loss_before": ("before onset", "case_1_validation_loss", 1),
+        "largest_validation_loss_after": ("largest from onset on", "case_1_validation_loss", 2),
+        "last_validation_loss": ("at the end", "", 0),
+        "largest_gradient_norm_before": (
+            "Largest gradient norm, before onset",
+            "case_1_gradient_norm_healthy",
+            1,
+        ),
+        "largest_gradient_norm_after": ("from onset on", "case_1_gradient_norm", 0),
+        "mean_gradient_norm_before": (
+            "Mean gradient norm, before onset",
+            "case_1_gradient_mean",
+            0,
+        ),
+        "mean_gradient_norm_after": ("from onset on", "case_1_gradient_mean", 1),
+        "gradient_norm_variance_before": (
+            "Variance of the gradient norm, before onset",
+            "case_1_gradient_variance",
+            0,
+        ),
+        "gradient_norm_variance_after": ("from onset on", "case_1_gradient_variance", 1),
+        "peak_memory": ("Peak memory, % of capacity", "case_1_memory", 0),
+    },
+    MISMATCH: {
+        "steps": ("Steps begun", "", 0),
+        "model_vocabulary": ("Rows of the embedding", "case_2_vocabulary", 0),
+        "highest_token": ("Highest token id", "case_2_highest_token", 0),
+        "loss_before": ("Training loss before onset", "", 0),
+        "last_loss": ("at the end", "", 0),
+        "validation_loss_before": ("Validation loss before onset", "", 0),
+        "last_validation_loss": ("at the end", "", 0),
+        "largest_gradient_norm_before": ("Largest gradient norm before onset", "", 0),
+        "largest_gradient_norm_after": ("from onset on", "", 0),
+        "peak_memory": ("Peak memory, % of capacity", "case_2_memory", 0),
+    },
+}
+"""Rows of each case's table: label, and the claim of the paper and which of its numbers."""
+
+
+def printed(paper: Reported, case: str) -> Iterator[dict[str, Any]]:
+    """What the paper tells of its own case, as rows beside the facts."""
+    for quantity, (_, claim, place) in FACTS[case].items():
+        if claim:
+            value = paper.claims[claim].value if claim in paper.claims else ()
+            values = value if isinstance(value, tuple) else (value,)
+            if place >= len(values):
+                raise BadInputError(
+                    "data/reported/paper.yaml",
+                    f"claims.{claim}",
+                    f"is missing or has fewer than {place + 1} numbers.",
+                    "Restore it from the paper.",
+                )
+            yield {"role": "reported", "quantity": quantity, "value": float(values[place])}
+
+
+COUNTS = ("steps", "model_vocabulary", "highest_token")
+ROLES = {"failing": "Failing run", "twin": "Fault removed"}
+PRINTED_ERRORS = {MISMATCH: "RuntimeError: CUDA error: device-side assert triggered"}
+"""What the paper's case died of, word for word (section 7.3.2)."""
+
+
+def significant(value: float) -> str:
+    """A number with three significant digits, or as many as it has before the point.
+
+    >>> significant(40.714), significant(2847), significant(229784.1), significant(0.15)
+    ('40.7', '2847', '2.3e+05', '0.15')
+    """
+    if abs(value) >= 1e5:
+        return f"{value:.2g}"
+    return f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def labelled(roles: Collection[str]) -> dict[str, str]:
+    """The failing run, its twin, and the remedies by name."""
+    remedies = {role: words(role).capitalize() for role in sorted(set(roles) - set(ROLES))}
+    return {role: ROLES[role] for role in ROLES if role in roles} | remedies
+
+
+def case_table(case: str, facts: pl.DataFrame, paper: Reported, said: Captions) -> Table:
+    """What the paper tells of its case, beside what was recorded of ours."""
+    facts = facts.filter(case=case)
+    columns = {"label": "", "reported": "Reported", **labelled(set(facts["role"]))}
+    endings = facts.select("role", "outcome", "error").unique().rows()
+    body = [{"label": "Outcome", "reported": ABSENT} | {role: end for role, end, _ in endings}]
+    if any(error is not None for *_, error in endings):
+        errors = {role: error or "none" for role, _, error in endings}
+        body.append({"label": "Error", "reported": PRINTED_ERRORS.get(case, "none")} | errors)
+    found = Estimates(facts.select("role", "quantity", "value")).plus(*printed(paper, case))
+    for quantity, (label, *_) in FACTS[case].items():
+        form = "count" if quantity in COUNTS else significant
+        form = "percent" if quantity == "peak_memory" else form
+        shown = {role: found.cell(form, quantity=quantity, role=role) for role in list(columns)[1:]}
+        body.append({"label": label, **shown})
+    heads = [
+        Column(label, align="right" if label else "left", cell=itemgetter(name))
+        for name, label in columns.items()
+    ]
+    return Table.of(f"case_{case}", heads, body, said.caption(case), said.notes(case))
+
+
+CONDITIONS = 3
+"""Conditions of a diagnosis that the table shows."""
+
+
+def evidence_text(method: str, conditions: pl.DataFrame) -> str:
+    """The conditions that decide, as words: of what is checked in order the last ones."""
+    seen = [evidence_of(row) for row in conditions.sort("position").iter_rows(named=True)]
+    seen, texts = [evidence for evidence in seen if evidence.value != ""], []
+    last = method in CHECKED_IN_ORDER
+    for each in seen[-CONDITIONS:] if last else seen[:CONDITIONS]:
+        signal, limit = words(each.signal), each.threshold
+        if isinstance(each.value, str):
+            texts.append(f"error text has “{each.value}”")
+        elif math.isnan(each.value):
+            texts.append(f"{signal} missing")
+        else:
+            against = limit if isinstance(limit, str) else significant(limit)
+            texts.append(f"{signal} {significant(each.value)} {each.relation} {against}")
+    return "; ".join(texts) or ABSENT
+
+
+def answer_text(answer: str, row: Mapping[str, Any]) -> str:
+    return words(answer) + (" (right)" if answer == row["category"] else "")
+
+
+def most_frequent(row: Mapping[str, Any]) -> str:
+    most = row["most_frequent"].split(" or ")
+    text = " or ".join(answer_text(answer, row) for answer in most)
+    count = round(row["most_frequent_share"] * row["n"])
+    return f"{text}, {count} of {row['n']}" + " each" * (len(most) > 1)
+
+
+def diagnoses_table(said_of: pl.DataFrame, conditions: pl.DataFrame, said: Captions) -> Table:
+    repeats, explained = "all repeats", "explained, first repeat"
+
+    def evidence(row: Mapping[str, Any]) -> str:
+        of_answer = conditions.filter(case=row["case"], method=row["method"])
+        return evidence_text(row["method"], of_answer)
+
+    def right(row: Mapping[str, Any]) -> str:
+        return f"{row['value'] * row['n']:.0f} of {row['n']}"
+
+    columns = (
+        Column("Case", align="left", cell=lambda row: LABELS[row["case"]]),
+        Column("Method", align="left", cell=lambda row: method_label(row["method"])),
+        Column("Most frequent", repeats, align="left", cell=most_frequent),
+        Column("Right", repeats, cell=right),
+        Column("Answer", explained, align="left", cell=lambda row: answer_text(row["answer"], row)),
+        Column("Confidence", explained, cell=lambda row: three_decimals(row["confidence"])),
+        Column("Evidence", explained, align="left", cell=evidence),
+    )
+    name = "case_diagnoses"
+    return Table.of(name, columns, said_of.to_dicts(), said.caption(name), said.notes(name))
+
+
+SIGNALS = {"loss": "training loss, nats", "gradient_norm": "gradient norm"}
+"""What is drawn over the steps: the two signals that the paper tells the cases by."""
+
+NEAR = 0.10
+"""A remedy ends near the twin if its last loss is above the twin's by no more than this share."""
+
+MARKS = {
+    "twin": Mark("twin, fault never switched on", TWIN, "s"),
+    "failing": Mark("failing run", LINE, "D"),
+    "remedy": Mark("failing run with a remedy", LINE, "D", "none"),
+}
+
+
+def last_losses(curves: pl.DataFrame, settled_steps: int) -> pl.DataFrame:
+    """``role``, ``value`` (mean training loss of its last steps) and ``steps``."""
+    last = pl.col("loss").tail(settled_steps).mean().alias("value")
+    finite = curves.filter(pl.col("loss").is_finite()).sort("step")
+    ends = finite.group_by("role", maintain_order=True).agg(last)
+    return ends.join(curves.group_by("role").agg(steps=pl.col("step").max()), on="role")
+
+
+def numbers(cases: pl.DataFrame, ends: Mapping[str, pl.DataFrame]) -> dict[str, object]:
+    """Of each case its run, how many could have been picked, and how many remedies end well."""
+    named: dict[str, object] = {"conditions": CONDITIONS, "near": NEAR}
+    for (name,), ranked in cases.group_by("case"):
+        losses = dict(ends[str(name)].select("role", "value").iter_rows())
+        remedies = [loss for role, loss in losses.items() if role not in MARKS]
+        named[str(name)] = {
+            "run": ranked["run_id"][0],
+            "candidates": ranked.height,
+            "near": sum(loss <= (1 + NEAR) * losses["twin"] for loss in remedies),
+            "remedies": len(remedies),
+        }
+    return named
+
+
+def draw(
+    cases: pl.DataFrame,
+    curves: pl.DataFrame,
+    ends: Mapping[str, pl.DataFrame],
+    settled_steps: int,
+    figure: Figure,
+) -> None:
+    """Three panels a case: loss, gradient norm, and the loss that each run ended with."""
+    grid = figure.subplots(cases.height, 3, squeeze=False, width_ratios=(1, 1, 0.9))
+    for row, case in zip(grid, cases.iter_rows(named=True), strict=True):
+        for axes, (signal, label) in zip(row, SIGNALS.items(), strict=False):
+            for role, width in (("twin", THIN), ("failing", 0.9)):
+                drawn = curves.filter(pl.col(signal).is_finite(), case=case["case"], role=role)
+                drawn = drawn.sort("step")
+                colour = MARKS[role].colour
+                axes.plot(drawn["step"], drawn[signal], color=colour, linewidth=width)
+            mark_steps(axes, case["onset_step"], case["failure_step"])
+            axes.set_ylabel(label)
+        logarithmic(row[1])
+        row[0].set_title(LABELS[case["case"]], fontweight="bold")
+        draw_ends(row[-1], ends[case["case"]])
+    for axes in grid[-1][:2]:
+        axes.set_xlabel("step")
+    grid[-1][-1].set_xlabel(f"loss, last {settled_steps} steps")
+    marks = [MARKS[role] for role in ("failing", "twin")]
+    handles = [
+        *(Line2D([], [], color=mark.colour, label=mark.label) for mark in marks),
+        Line2D([], [], color=BLACK, linewidth=0.7, linestyle=ONSET_DASHES, label="onset"),
+        Line2D([], [], color=BLACK, linewidth=0.7, label="failure"),
+    ]
+    legend_outside(figure, handles, columns=4)
+
+
+def draw_ends(axes: Axes, ends: pl.DataFrame) -> None:
+    rows = labelled(ends["role"].to_list())
+    is_role = pl.col("role").is_in(list(MARKS))
+    none = pl.lit(None, dtype=pl.Float64)
+    points = ends.with_columns(
+        row="role",
+        mark=pl.when(is_role).then("role").otherwise(pl.lit("remedy")),
+        ci_low=none,
+        ci_high=none,
+    )
+    dot_plot(axes, points, rows, MARKS, spread=0.0, scale=1.0)
+    largest = float(ends["value"].to_numpy().max())
+    for role, value, step in ends.select("role", "value", "steps").iter_rows():
+        left = value > largest / 2  # of its mark, where there is more room
+        axes.annotate(
+            f"step {step}",
+            (value, list(rows).index(role)),
+            xytext=(-5 if left else 5, 0),
+            textcoords="offset points",
+            horizontalalignment="right" if left else "left",
+            verticalalignment="center",
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5},
+        )
+    axes.set_xlim(left=0.0, right=1.1 * largest)
+    axes.axvline(ends.filter(role="twin")["value"][0], color=TWIN, linewidth=THIN, zorder=0)
+
 
 def main() -> None:
-    measured = CaseMeasurements(
-        cases=read_output(MEASURED / "cases.parquet", CANDIDATE_SCHEMA),
-        facts=read_output(MEASURED / "facts.parquet", FACT_SCHEMA),
-        diagnoses=read_output(MEASURED / "diagnoses.parquet", DIAGNOSIS_SCHEMA),
-        evidence=read_output(MEASURED / "evidence.parquet", EVIDENCE_SCHEMA),
-    )
-    asked = measured.diagnoses["method"].unique()
-    settings = read_section("case_studies", CaseStudiesSettings)
-    predictions = read_outputs(PREDICTIONS, asked, PREDICTION_SCHEMA)
+    ranked = read_output(MEASURED / "cases.parquet", CASE_SCHEMA)
+    facts = read_output(MEASURED / "facts.parquet", FACT_SCHEMA)
+    diagnoses = read_output(MEASURED / "diagnoses.parquet", DIAGNOSIS_SCHEMA)
+    conditions = read_output(MEASURED / "evidence.parquet", EVIDENCE_SCHEMA)
+    settings, paper = read_section("case_studies", CaseStudiesSettings), read_reported()
+    predictions = read_outputs(PREDICTIONS, diagnoses["method"].unique(), PREDICTION_SCHEMA)
     telemetry = read_telemetry(TELEMETRY)
-    publish("case_studies", report(measured, predictions, telemetry, read_reported(), settings))
+
+    cases = ranked.unique("case", keep="first", maintain_order=True)
+    said_of = answers(cases, diagnoses, predictions)
+    runs = dict(cases.select("case", "run_id").iter_rows())
+    of_case = {name: run_curves(telemetry, run_id) for name, run_id in runs.items()}
+    curves = pl.concat(
+        part.select(pl.lit(name).alias("case"), pl.all()) for name, part in of_case.items()
+    )
+    ends = {name: last_losses(part, settings.settled_steps) for name, part in of_case.items()}
+    said = Captions.read("case_studies", settings, numbers(ranked, ends))
+    measured = facts.drop_nulls("value").with_columns(n=pl.lit(1))
+    drawing = partial(draw, cases, curves, ends, settings.settled_steps)
+    publish_study(
+        "case_studies",
+        metrics={
+            "facts": nest(measured, "case", "role", "quantity", leaves=("value", "n")),
+            "answers": nest(said_of, "case", "method", leaves=LEAVES),
+        },
+        points=curves,
+        exact=True,
+        tables=[
+            *(case_table(case, facts, paper, said) for case in cases["case"]),
+            diagnoses_table(said_of, conditions, said),
+        ],
+        figures={"case_studies": said.picture("figure", 0.4 + 1.45 * cases.height, drawing)},
+        summary=said_of.select("case", "method", "answer", "confidence", "value"),
+    )
 
 
 if __name__ == "__main__":

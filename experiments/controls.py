@@ -1,30 +1,269 @@
-"""Stage controls: negative controls at chance, and a planted leak that must be detected."""
+"""Stage controls: negative controls at chance, and a planted leak that must be detected.
+
+Each is answered by a small forest over all seeds, with folds by scenario, and scored by balanced
+accuracy, whose chance level is one in five whatever the counts of the categories. Of permuted
+labels there is nothing to learn, so the mean over permutations shows the bias of the procedure
+itself: it rises above chance if runs of a scenario sit on both sides of a split. One permutation
+would be passed or failed by luck; the mean has a standard error, and a one-sided t test holds it
+against chance. All others are tested by permuting labels over scenarios and refitting.
+"""
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
+from typing import Any, Literal
 
+import numpy as np
+import polars as pl
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.typing import LineStyleType
+from scipy import stats
+
+from failbench.arrays import Array
 from failbench.predictions import PREDICTION_SCHEMA
+from failbench.reporting.cells import ABSENT, three_decimals
+from failbench.reporting.dot_plot import dot_plot
+from failbench.reporting.picture import legend_outside
+from failbench.reporting.study_report import rounded
+from failbench.reporting.style import BLUE, MARK, VERMILLION, Mark
+from failbench.reporting.table import Column, Table
 from failbench.stage import read_output
+from failbench.statistics.estimates import ESTIMATE, nest
+from failbench.statistics.intervals import ScenarioIntervalSettings
+from failbench.statistics.metrics import METRICS
 from failbench.statistics.settings import read_with_statistics
-from failbench.studies.controls.measurements import CONTROL_SCHEMA, PERMUTED_SCHEMA, PLANTED_SCHEMA
-from failbench.studies.controls.report import report
-from failbench.studies.controls.results import ControlSettings
-from failbench.study.publish import publish, run
+from failbench.study import Captions, estimate_text, of_scenarios, publish_study, run
+from shared.controls import (
+    ALL_LABELS,
+    CHANCE,
+    CONTROL_SCHEMA,
+    NOTHING,
+    PERMUTED_LABELS,
+    PERMUTED_SCHEMA,
+    PLANTED,
+    PLANTED_SCHEMA,
+    TESTED_LABELS,
+    ControlDesign,
+)
 
 PREDICTIONS = Path("data/predictions/controls")
 MEASUREMENTS = Path("data/measurements/controls")
 
+LEAK, RAW_TWINS = "planted_leak", "raw_twins"
+LABELS = {
+    PERMUTED_LABELS: (
+        "Permuted labels",
+        "the features of failing runs, labels permuted over scenarios",
+    ),
+    "before_onset": (
+        "Before onset",
+        "the features of failing runs, cut a step before the fault is switched on",
+    ),
+    "twins": ("Twins", "the features of the healthy twins"),
+    "twins_step_times": ("Step times of twins", "ratios of step times of the healthy twins"),
+    "nominal_configuration": (
+        "Nominal configuration",
+        "what was drawn for a failing run before any fault acted",
+    ),
+    LEAK: ("Planted leak", "the nominal configuration, whose batch size is shifted by the label"),
+    RAW_TWINS: ("Raw step series of twins", "the step series of the healthy twins"),
+    TESTED_LABELS: (
+        "Labels of tested runs",
+        "the 19 features and a column with the labels of the tested runs",
+    ),
+    ALL_LABELS: ("Labels of all runs", "a column with the labels, in training too"),
+}
+"""What a control is called, and what it reads."""
+
+ALARM = {True: "found, as it must be", False: "not found, which is an alarm"}
+"""What is said of a leak that was planted."""
+
+KNOWN_FROM = 0.95
+"""Accuracy from which labels in all rows count as read: a tree of depth 4 can part five labels."""
+
+LEAVES = (*ESTIMATE, "p", "permutations", "verdict")
+Verdict = Literal["pass", "inconclusive", "fail"]
+
+
+class ControlSettings(ControlDesign, ScenarioIntervalSettings):
+    """How the controls are run, and how what they give gets intervals."""
+
+
+def estimates(
+    predictions: pl.DataFrame,
+    permuted: pl.DataFrame,
+    twins: pl.DataFrame,
+    planted: pl.DataFrame,
+    settings: ControlSettings,
+) -> pl.DataFrame:
+    """Balanced accuracy of every control, its test, what follows from both, and what is shown."""
+    rows = []
+    for (control,), part in permuted.group_by("control", maintain_order=True):
+        accuracies: Array = part["balanced_accuracy"].to_numpy()
+        if control == PERMUTED_LABELS:
+            found = mean_over_permutations(accuracies, settings.confidence)
+            found["n"] = part["scenarios"][0]
+        else:
+            found = balanced_accuracy(predictions.filter(control=control), settings)
+            found["p"] = permutation_p(found["value"], accuracies)
+        judged = verdict(found["p"], found["ci_high"], settings)
+        shown = ALARM[judged == "fail"] if control == LEAK else judged
+        tested = {"permutations": len(accuracies), "verdict": judged, "shown": shown}
+        rows.append({"control": control, **found, **tested})
+    found = balanced_accuracy(twins, settings)
+    shown = twins_verdict(found["ci_low"], found["ci_high"], settings.upper_bound)
+    rows.append({"control": RAW_TWINS, **found, "shown": shown})
+    n, leak = planted["scenario"].n_unique(), leak_test(planted)
+    same = "pass: no prediction changes" if leak["identical_predictions"] else "fail: some change"
+    rows.append({"control": TESTED_LABELS, "n": n, "shown": same})
+    known = leak["positive_control_accuracy"]
+    shown = ALARM[known >= KNOWN_FROM]
+    rows.append({"control": ALL_LABELS, "value": known, "n": n, "shown": shown})
+    return pl.DataFrame(rows).select("control", *LEAVES, "shown")
+
+
+def balanced_accuracy(
+    predictions: pl.DataFrame, settings: ScenarioIntervalSettings
+) -> dict[str, Any]:
+    """With an interval that resamples scenarios within categories."""
+    interval = of_scenarios(predictions, (METRICS["balanced_accuracy"],), settings)
+    return interval.select(ESTIMATE).row(0, named=True)
+
+
+def mean_over_permutations(accuracies: Array, confidence: float) -> dict[str, Any]:
+    """Whether the procedure itself scores above chance when there is nothing to learn."""
+    low, high = stats.ttest_1samp(accuracies, CHANCE).confidence_interval(confidence)
+    p = stats.ttest_1samp(accuracies, CHANCE, alternative="greater").pvalue
+    return {"value": accuracies.mean(), "ci_low": low, "ci_high": high, "p": p}
+
+
+def permutation_p(observed: float, permuted: Array) -> float:
+    """One-sided p of a permutation test, counting the observed labelling as one of them.
+
+    Phipson and Smyth (2010): (1 + number at least as large) / (1 + number of permutations), which
+    is never zero.
+    """
+    at_least = np.sum(permuted >= observed - 1e-12)
+    return float((1 + at_least) / (1 + len(permuted)))
+
+
+def verdict(p: float, ci_high: float, settings: ControlSettings) -> Verdict:
+    """Fail if the test finds the label; pass if it does not and the interval is narrow enough."""
+    if p <= settings.significance:
+        return "fail"
+    return "pass" if ci_high <= settings.upper_bound else "inconclusive"
+
+
+def twins_verdict(ci_low: float, ci_high: float, upper_bound: float) -> str:
+    """Of a control with an interval and no test: whether it holds chance and is narrow enough."""
+    if ci_low > CHANCE:
+        return "fail: the interval lies above chance"
+    return "pass, by the interval" if ci_high <= upper_bound else "inconclusive"
+
+
+def leak_test(predictions: pl.DataFrame) -> dict[str, Any]:
+    """Whether anything of the tested runs reaches the training."""
+    constant, labelled, known = (
+        predictions.filter(pl.col(PLANTED) == what).drop(PLANTED)
+        for what in (NOTHING, TESTED_LABELS, ALL_LABELS)
+    )
+    return {
+        "identical_predictions": constant.equals(labelled),
+        "positive_control_accuracy": known.select(
+            (pl.col("prediction") == pl.col("category")).mean()
+        ).item(),
+    }
+
+
+COLUMNS = (
+    Column("Control", align="left"),
+    Column("Reads", align="left"),
+    *map(Column, ("Balanced accuracy", "n", "Permutations", "p")),
+    Column("Verdict", align="left"),
+)
+
+
+def controls_table(found: pl.DataFrame, said: Captions) -> Table:
+    """What each control reads and finds, the planted leak and the leak test included."""
+    rows: list[tuple[str, ...]] = []
+    for row in found.iter_rows(named=True):
+        accuracy = ABSENT if row["value"] is None else estimate_text(row)
+        test = (ABSENT, ABSENT)
+        if row["p"] is not None:
+            test = (str(row["permutations"]), three_decimals(row["p"]))
+        rows.append((*LABELS[row["control"]], accuracy, str(row["n"]), *test, row["shown"]))
+    caption, notes = said.caption("controls"), said.notes("controls")
+    return Table("controls", COLUMNS, tuple(rows), caption, notes)
+
+
+MARKS = {
+    "control": Mark("must stay at chance", BLUE, "o"),
+    "leak": Mark("must be found: a leak planted by us", VERMILLION, "s"),
+}
+LIMITS: dict[LineStyleType, str] = {"-": "chance", ":": "limit of the interval of a control"}
+ROOM = 1.62
+"""Width of the axis over its last value: the verdicts stand beyond."""
+
+
+def draw(points: pl.DataFrame, limit: float, figure: Figure) -> None:
+    """Balanced accuracy of each control beside chance and the limit, and its verdict."""
+    axes = figure.subplots()
+    sizes = points.select("row", "n").iter_rows()
+    rows = {name: f"{LABELS[name][0]} (n = {n})" for name, n in sizes}
+    dot_plot(axes, points, rows, MARKS, spread=0.0, heavy_above=[LEAK])
+    for place, line in zip((CHANCE, limit), LIMITS, strict=True):
+        axes.axvline(100 * place, color=MARK, linestyle=line, linewidth=0.7, zorder=0)
+    last = 100 * max(points["ci_high"].to_list())
+    axes.set_xlim(0.0, ROOM * last)
+    axes.set_xticks([tick for tick in axes.get_xticks() if 0.0 <= tick <= last])
+    for position, text in enumerate(points["verdict"]):
+        axes.text(1.06 * last, position, text, verticalalignment="center_baseline")
+    axes.set_xlabel("balanced accuracy in percent, with interval")
+    lines = (
+        Line2D([], [], color=MARK, linestyle=line, linewidth=0.7, label=label)
+        for line, label in LIMITS.items()
+    )
+    legend_outside(figure, [*(mark.handle for mark in MARKS.values()), *lines], columns=2)
+
 
 def main() -> None:
-    published = report(
-        predictions=read_output(PREDICTIONS / "forest.parquet", CONTROL_SCHEMA),
-        permuted=read_output(MEASUREMENTS / "permuted_accuracies.parquet", PERMUTED_SCHEMA),
-        planted=read_output(PREDICTIONS / "decision_tree.parquet", PLANTED_SCHEMA),
-        twins=read_output(PREDICTIONS / "raw_series.parquet", PREDICTION_SCHEMA),
-        settings=read_with_statistics("controls", ControlSettings),
+    settings = read_with_statistics("controls", ControlSettings)
+    planted = read_output(PREDICTIONS / "decision_tree.parquet", PLANTED_SCHEMA)
+    found = estimates(
+        read_output(PREDICTIONS / "forest.parquet", CONTROL_SCHEMA),
+        read_output(MEASUREMENTS / "permuted_accuracies.parquet", PERMUTED_SCHEMA),
+        read_output(PREDICTIONS / "raw_series.parquet", PREDICTION_SCHEMA),
+        planted,
+        settings,
     )
-    publish("controls", published)
+    measured = found.filter(pl.col("ci_low").is_not_null())
+    metrics = nest(measured, "control", leaves=LEAVES)
+    mark = pl.when(control=LEAK).then(pl.lit("leak")).otherwise(pl.lit("control"))
+    points = rounded(measured.sort(pl.col("control") == LEAK, maintain_order=True)).select(
+        row="control", mark=mark, **{name: name for name in ESTIMATE}, verdict="shown"
+    )
+    controls = points.filter(mark="control")
+    numbers = {
+        "chance": CHANCE,
+        "smallest": 1 / (1 + settings.permutations),
+        "controls": controls.height,
+        "passed": controls.filter(pl.col("verdict").str.starts_with("pass")).height,
+        "found": metrics[LEAK]["verdict"] == "fail",
+    }
+    said = Captions.read("controls", settings, metrics, numbers)
+    height = 0.75 + 0.2 * points.height
+    publish_study(
+        "controls",
+        metrics={**metrics, "leak_test": leak_test(planted)},
+        points=points,
+        tables=[controls_table(found, said)],
+        figures={
+            "controls": said.picture("figure", height, partial(draw, points, settings.upper_bound))
+        },
+        summary=found,
+    )
 
 
 if __name__ == "__main__":

@@ -2,32 +2,319 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
-from failbench.prediction.slices import ReferenceStudy
-from failbench.stage import read_output, read_section
-from failbench.statistics.settings import read_with_statistics
-from failbench.studies.difficulty.measure import (
-    DIFFICULTY_SCHEMA,
-    SHARE_SCHEMA,
-    Difficulty,
-)
-from failbench.studies.difficulty.report import report
-from failbench.studies.difficulty.results import DifficultySettings
-from failbench.study.inputs import read_reported
-from failbench.study.publish import publish, run
+import numpy as np
+import polars as pl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
 
-MEASURED = Path("data/measurements/difficulty/scenarios.parquet")
+from failbench.errors import BadInputError
+from failbench.prediction.slices import ReferenceStudy
+from failbench.reporting.cells import ABSENT, percent, words
+from failbench.reporting.labels import in_label_order, label_inside, method_label
+from failbench.reporting.replaced import DECLARED_NOTE
+from failbench.reporting.reported import Reported
+from failbench.reporting.study_report import rounded
+from failbench.reporting.style import CATEGORY_COLOURS
+from failbench.reporting.table import Table
+from failbench.stage import read_output, read_section
+from failbench.statistics.estimates import estimate_rows
+from failbench.statistics.intervals import ScenarioIntervalSettings, scenario_intervals
+from failbench.statistics.metrics import METRICS, ValueMetric, metrics_for, proportion
+from failbench.statistics.ordinal_agreement import rank_agreement, weighted_kappa
+from failbench.statistics.row_weights import single_seeds
+from failbench.statistics.scenario_values import ScenarioValues, weighted_mean
+from failbench.statistics.scores import ScenarioAnswers
+from failbench.statistics.settings import read_statistics
+from failbench.study import (
+    Captions,
+    Estimates,
+    Of,
+    Row,
+    Text,
+    publish_estimates,
+    read_reported,
+    run,
+    table,
+)
+from failbench.vocabulary import ANSWERS, CATEGORIES, DIFFICULTIES, Category
+from shared.difficulty import DIFFICULTY_SCHEMA, SHARE_SCHEMA, DifficultyDesign
+
+SCENARIOS = Path("data/measurements/difficulty/scenarios.parquet")
 SHARES = Path("data/measurements/difficulty/shares.parquet")
+
+KEYS = ("part", "metric")
+LEVELS = len(DIFFICULTIES)
+MISLEADING = ("surface", "neighbours")
+PANELS: tuple[tuple[Category, ...], ...] = (
+    ("memory_hardware", "data_pipeline"),
+    ("optimization", "model_software", "unknown"),
+)
+"""Half of the 76 scenarios each."""
+
+ROW_HEIGHT, HEAD = 0.125, 1.65
+"""Inches per scenario, and for the names of methods and the bar of colours."""
+
+GAP = 0.7
+"""Rows between categories."""
+
+
+def estimates(
+    scenarios: pl.DataFrame,
+    shares: pl.DataFrame,
+    settings: ScenarioIntervalSettings,
+    reference: str,
+) -> pl.DataFrame:
+    """Measured difficulty against the declared, and the reference architecture against others."""
+    compared = scenarios.join(reference_and_others(shares, reference), on="scenario")
+    compared = compared.sort("category", "scenario")
+    parts = {
+        str(name): part for name in CATEGORIES if (part := compared.filter(category=name)).height
+    }
+    seeds = single_seeds(map(len, parts.values()))
+    # all methods taken as one, whose answer to a scenario is spread over their answers
+    spread = {name: part.select(ANSWERS).to_numpy()[:, None, :] for name, part in parts.items()}
+    recalls = [metric for metric in metrics_for(CATEGORIES) if metric.name.startswith("recall_")]
+    means = [
+        replace(METRICS["accuracy"], name="ease.all"),
+        *(replace(recall, name=f"ease.{recall.category}") for recall in recalls),
+    ]
+    # pairs of the declared and the measured level
+    pairs = level("declared") * LEVELS + level("measured")
+    rated = {
+        name: np.eye(LEVELS**2)[part.select(pairs).to_series()].reshape(-1, LEVELS, LEVELS)
+        for name, part in parts.items()
+    }
+    kappa = ValueMetric(
+        "agreement.kappa", ScenarioValues(rated, seeds), "quadratically weighted", weighted_kappa
+    )
+    rates = proportions(compared)
+    # a share of some of the scenarios is about those alone
+    sizes = {rate.name: round(rate.values.sums()[1]) for rate in rates}
+    intervals = scenario_intervals(
+        ScenarioAnswers(spread, seeds), tuple(means), settings, (*rates, kappa)
+    )
+    name = pl.col("metric").str.split(".").list
+    rows = estimate_rows(intervals).with_columns(
+        part=name.get(0),
+        metric=name.get(1),
+        n=pl.col("metric").replace_strict(sizes, default=pl.col("n")),
+    )
+    ease, own = pl.col("ease"), pl.col("neighbours_own")
+    ranked = {
+        "tau_declared": (level("declared"), -ease),
+        "tau_neighbours": (own, ease),
+        "tau_architectures": (pl.col("reference"), pl.col("others")),
+    }
+    taus = {name: rank_agreement(compared, *pair, settings, name) for name, pair in ranked.items()}
+    return pl.concat([rows, estimate_rows(taus, part="agreement")], how="diagonal")
+
+
+def reference_and_others(shares: pl.DataFrame, reference: str) -> pl.DataFrame:
+    """Shares of right answers to a scenario in the reference architecture, and in the others."""
+    here, ease = pl.col("name") == reference, pl.col("ease")
+    by_scenario = shares.filter(view="architecture").group_by("scenario")
+    found = by_scenario.agg(reference=ease.filter(here).mean(), others=ease.filter(~here).mean())
+    for column, what in (("reference", reference), ("others", f"any but {reference}")):
+        if found[column].is_null().all():
+            problem = f"there is no prediction of {what}."
+            remedy = "Record other architectures, and run `dvc repro` for the study of all."
+            raise BadInputError("predictions", "architecture", problem, remedy)
+    return found
+
+
+def proportions(scenarios: pl.DataFrame) -> tuple[ValueMetric, ...]:
+    ease, declared, measured = pl.col("ease"), pl.col("declared"), pl.col("measured")
+    every, hard = pl.lit(1.0), measured == "hard"
+    rates = {
+        **{f"ease.declared_{each}": (ease, declared == each) for each in DIFFICULTIES},
+        **{f"share.{each}": (measured == each, every) for each in DIFFICULTIES},
+        **{f"hard_taken_for.{each}": (pl.col(f"by_{each}"), hard) for each in MISLEADING},
+    }
+    estimand = "mean over new scenarios of a kind"
+    return tuple(
+        proportion(name, weighted_mean(scenarios, value, those), estimand)
+        for name, (value, those) in rates.items()
+    )
+
+
+def level(column: str) -> pl.Expr:
+    return pl.col(column).replace_strict(list(DIFFICULTIES), range(LEVELS), return_dtype=pl.Int32)
+
+
+def points_of(scenarios: pl.DataFrame, shares: pl.DataFrame) -> pl.DataFrame:
+    """Shares of right answers: a row per scenario and method, architecture, or all of them."""
+    levels = scenarios.select("scenario", "declared", "measured")
+    whole = scenarios.with_columns(view=pl.lit("all"), name=pl.lit("all"))
+    both = pl.concat([whole, shares.join(levels, on="scenario")], how="diagonal")
+    columns = ("category", "scenario", "declared", "measured", "view", "name", "ease")
+    return both.select(columns).sort("view", "name", "category", "ease", "scenario")
+
+
+def numbers(
+    scenarios: pl.DataFrame, shares: pl.DataFrame, design: DifficultyDesign, paper: Reported
+) -> dict[str, object]:
+    by_method = shares.filter(view="method")
+    easy = by_method.join(scenarios.filter(declared="easy"), on="scenario", how="semi")
+    rates = easy.group_by("name").agg(pl.col("ease").mean()).sort(-pl.col("ease"), "name").rows()
+    reported = max(row.accuracy for row in paper.tables.methods.rows.values())
+    best = [f"{label_inside(name)} {percent(rate)} %" for name, rate in rates[:2]]
+    return {
+        "scenarios": scenarios.height,
+        "hardest": min(design.hardest, scenarios.height),
+        "below_10": scenarios.filter(pl.col("ease") < 0.1).height,
+        "above_90": scenarios.filter(pl.col("ease") > 0.9).height,
+        "methods": by_method["name"].n_unique(),
+        "runs": scenarios["runs"].max(),
+        "left_out": "; ".join(map(label_inside, design.left_out)),
+        "best_on_easy": " and ".join(best),
+        "best_reported": reported,
+        "best_reached": rates[0][1] >= reported,
+        "declared_when": DECLARED_NOTE,
+    }
+
+
+def tables(
+    found: Estimates, scenarios: pl.DataFrame, design: DifficultyDesign, said: Captions
+) -> Iterator[Table]:
+    """Declared against measured levels, the hardest scenarios, and why they are."""
+    both = pl.concat([scenarios, scenarios.with_columns(declared=pl.lit("all"))])
+    counts = both.group_by(part="declared", metric="measured").agg(value=pl.len().cast(pl.Float64))
+    yield table(
+        "difficulty",
+        found.plus(*counts.to_dicts()),
+        [
+            Text("Declared"),
+            *(Of(each, each, "Measured", "count", absent="0") for each in DIFFICULTIES),
+            Of("", "Diagnosed right", keys={"part": "ease"}),
+            Of("", "Scenarios", keys={"part": "ease"}, show="n"),
+        ],
+        [
+            *(Row((each,), {"part": each, "metric": f"declared_{each}"}) for each in DIFFICULTIES),
+            Row(("all",), {"part": "all", "metric": "all"}),
+        ],
+        said,
+    )
+
+    named = ("scenario", "category", "instead", "symptom_category", "nearest", "nearest_category")
+
+    def runs(share: float) -> str:
+        return f"{share * design.neighbours:.0f} of {design.neighbours}"
+
+    misled = [pl.when(f"by_{by}").then(pl.lit(by)) for by in MISLEADING]
+    hardest = scenarios.head(design.hardest).with_columns(
+        pl.col(named).str.replace_all("_", " "),
+        pl.col("ease", "instead_share").map_elements(percent, return_dtype=pl.String),
+        pl.col("neighbours_own", "neighbours_instead").map_elements(runs, return_dtype=pl.String),
+        misled=pl.concat_str(misled, separator=" and ", ignore_nulls=True).replace("", ABSENT),
+    )
+    columns = {
+        "scenario": Text("Scenario"),
+        "category": Text("Cause"),
+        "declared": Text("Declared"),
+        "ease": Text("Right", align="right"),
+        "instead": Text("Taken for"),
+        "instead_share": Text("Answers", align="right"),
+        "symptom_category": Text("Looks like"),
+        "neighbours_own": Text("the cause", "Nearest runs", align="right"),
+        "neighbours_instead": Text("taken for", "Nearest runs", align="right"),
+        "misled": Text("Misled by"),
+    }
+    body = map(Row, hardest.select(*columns).rows())
+    yield table("hardest", found, columns.values(), body, said)
+    look_alike = pl.format("{} ({})", "nearest", "nearest_category")
+    reasons = map(Row, hardest.select("scenario", look_alike, "rationale").rows())
+    heads = map(Text, ("Scenario", "Nearest run", "Rationale"))
+    yield table("hardest_reasons", found, heads, reasons, said)
+
+
+def draw(points: pl.DataFrame, rows: float, figure: Figure) -> None:
+    """Shares of right answers over all architectures and seeds, the hardest of a category first.
+
+    A column is a method. Beside the name of a scenario stands the difficulty that was declared.
+    """
+    methods = in_label_order(points.filter(view="method")["name"])
+    labels = [method_label(method) for method in methods]
+    for axes, panel in zip(figure.subplots(1, len(PANELS)), PANELS, strict=True):
+        image = draw_panel(axes, points, panel, methods)
+        axes.set_xticks(range(len(labels)), labels, rotation=90, ha="center")
+        axes.xaxis.tick_top()
+        axes.set_xlim(-0.5, len(labels) - 0.5)
+        axes.set_ylim(rows - 0.5, -0.5)
+        axes.tick_params(length=0, pad=1.5)
+        axes.spines[:].set_visible(False)
+    bar = figure.colorbar(
+        image, ax=figure.axes, orientation="horizontal", fraction=0.02, aspect=60, pad=0.01
+    )
+    bar.set_label(
+        "share of right answers (white: not recorded)\n"
+        "behind a name the declared difficulty: e easy, m medium, h hard"
+    )
+    bar.ax.tick_params(length=2)
+    bar.outline.set_visible(False)
+
+
+def draw_panel(
+    axes: Axes, points: pl.DataFrame, panel: tuple[Category, ...], methods: list[str]
+) -> AxesImage:
+    wide = points.filter(view="method").pivot("name", index="scenario", values="ease")
+    top, right, ticks, labels = 0.0, len(methods) - 0.5, [], []
+    for category in panel:
+        whole = points.filter(category=category, view="all").sort("ease", "scenario")
+        shares = whole.select("scenario").join(wide, "scenario", "left", maintain_order="left")
+        bottom = top + whole.height
+        image = axes.imshow(
+            shares.select(methods).to_numpy().astype(np.float64),
+            cmap="cividis",  # evenly lighter for all eyes (Nunez, Anderton and Renslow, 2018)
+            vmin=0,
+            vmax=1,
+            aspect="auto",
+            interpolation="nearest",
+            extent=(-0.5, right, bottom - 0.5, top - 0.5),
+        )
+        ticks += [top + row for row in range(whole.height)]
+        labels += [
+            f"{words(name)} {declared[0]}"
+            for name, declared in whole.select("scenario", "declared").rows()
+        ]
+        middle = (top + bottom - 1) / 2
+        axes.text(right + 0.25, middle, words(category), rotation=270, va="center", ha="left")
+        (line,) = axes.plot([right + 0.1] * 2, [top - 0.4, bottom - 0.6], linewidth=1.6)
+        line.set(color=CATEGORY_COLOURS[category], clip_on=False)
+        top = bottom + GAP
+    axes.set_yticks(ticks, labels)
+    return image
 
 
 def main() -> None:
-    difficulty = Difficulty(
-        scenarios=read_output(MEASURED, DIFFICULTY_SCHEMA), shares=read_output(SHARES, SHARE_SCHEMA)
+    scenarios, shares = read_output(SCENARIOS, DIFFICULTY_SCHEMA), read_output(SHARES, SHARE_SCHEMA)
+    design = read_section("difficulty", DifficultyDesign)
+    intervals = read_statistics(ScenarioIntervalSettings)
+    reference = read_section("nested_cv", ReferenceStudy).architecture
+    measured = estimates(scenarios, shares, intervals, reference)
+    found = Estimates.of(measured)
+    beside = numbers(scenarios, shares, design, read_reported())
+    said = Captions.read("difficulty", found.nested(*KEYS), design, intervals, beside)
+    points = rounded(points_of(scenarios, shares))
+    rows = max(
+        scenarios.filter(pl.col("category").is_in(panel)).height + GAP * (len(panel) - 1)
+        for panel in PANELS
     )
-    settings = read_with_statistics("difficulty", DifficultySettings)
-    reference = read_section("nested_cv", ReferenceStudy)
-    publish("difficulty", report(difficulty, read_reported(), settings, reference.architecture))
+    picture = said.picture("figure", HEAD + ROW_HEIGHT * rows, partial(draw, points, rows))
+    publish_estimates(
+        "difficulty",
+        measured,
+        KEYS,
+        points=points,
+        tables=tables(found, scenarios, design, said),
+        figures={"difficulty": picture},
+        summary=scenarios.head(design.hardest).select("scenario", "declared", "ease", "instead"),
+    )
 
 
 if __name__ == "__main__":

@@ -2,29 +2,374 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import Any
 
-from failbench.methods.simulated_human import SimulatedHumanSettings
+import numpy as np
+import polars as pl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from pydantic import Field
+
+from failbench.arrays import Array
+from failbench.errors import BadInputError
+from failbench.methods.simulated_human import SimulatedHumanSettings, SkillLevel
 from failbench.predictions import PREDICTION_SCHEMA
+from failbench.reporting.cells import ABSENT, percent, words
+from failbench.reporting.method_styles import METHOD_STYLES
+from failbench.reporting.picture import legend_outside
+from failbench.reporting.reported import reported_number
+from failbench.reporting.study_report import rounded
+from failbench.reporting.style import BLACK, GREY, THICK
+from failbench.reporting.table import Table
 from failbench.stage import read_output, read_section
+from failbench.statistics.estimates import nest
+from failbench.statistics.intervals import ScenarioIntervalSettings
+from failbench.statistics.metrics import ValueMetric
+from failbench.statistics.scenario_values import weighted_mean
 from failbench.statistics.settings import read_with_statistics
-from failbench.studies.human_baseline.report import report
-from failbench.studies.human_baseline.results import SCENARIO_SCHEMA, SHARE_SCHEMA
-from failbench.studies.human_baseline.settings import HumanBaselineSettings
-from failbench.study.inputs import read_reported
-from failbench.study.publish import publish, run
+from failbench.study import (
+    Captions,
+    Estimates,
+    Of,
+    Row,
+    Text,
+    n_of,
+    of_scenarios,
+    publish_study,
+    read_reported,
+    reported,
+    rows,
+    run,
+    table,
+)
+from failbench.vocabulary import CATEGORIES, DIFFICULTIES
+from shared.human_baseline_people import (
+    DESIGNS,
+    Population,
+    StudySize,
+    difficulties,
+    population,
+    simulate,
+    skill_spread,
+    spread,
+    spread_bounds,
+)
 
 HYBRID = Path("data/predictions/nested_cv/hybrid.parquet")
 DIFFICULTY = Path("data/measurements/difficulty")
 
+SCENARIO_SCHEMA = pl.Schema({"scenario": pl.String, "measured": pl.String, "ease": pl.Float64})
+SHARE_SCHEMA = pl.Schema({"view": pl.String, "name": pl.String})
+"""What is read of the two tables that the study of difficulty saves."""
+
+LABELS = {
+    "person_a_scenario": ("a person a scenario", "studies of {n} scenarios with a person each"),
+    "fold": ("the same, in one fold", "folds of {n} scenarios with a person each"),
+    "one_person": ("one person for all", "people who answer all {n} scenarios"),
+    "panel": ("a panel for all", "panels that answer all {n} scenarios"),
+}
+"""Who answers what in a design, and what its spread is between."""
+
+GROUPS = {
+    "accuracy_all": "all",
+    **{f"accuracy_{level}": f"measured {level}" for level in DIFFICULTIES},
+    "accuracy_handed_over": "handed over by the hybrid",
+}
+"""Scenarios that people are looked at on: all, by measured level, and what a hybrid gives them."""
+
+
+class HumanBaselineSettings(ScenarioIntervalSettings):
+    """How people are simulated; the section ``human_baseline`` of params.yaml."""
+
+    feature_set: str
+    studies: int = Field(ge=100)
+    couplings: tuple[float, ...] = Field(min_length=1)
+    folds: int = Field(ge=1)
+    panel: int = Field(ge=1)
+
+
+def handed_over(difficulty: pl.DataFrame, hybrid: pl.DataFrame) -> pl.DataFrame:
+    """A row per scenario, in the order of categories, with ease, level and share handed over."""
+    routes = hybrid.group_by("category", "scenario").agg(
+        handed_over=(pl.col("route") == "human").mean().fill_null(0.0)
+    )
+    missing = routes.join(difficulty, on="scenario", how="anti").sort("scenario")
+    if missing.height:
+        raise BadInputError(
+            DIFFICULTY / "scenarios.parquet",
+            "scenario",
+            f"{missing['scenario'][0]!r} has no measured difficulty.",
+            "Run `dvc repro measure_difficulty`.",
+        )
+    if routes["handed_over"].sum() == 0:
+        raise BadInputError(
+            "predictions",
+            "route",
+            "the hybrid hands no run to a person.",
+            "Take the three-way hybrid, and run `dvc repro hybrids`.",
+        )
+    order = pl.col("category").cast(pl.Enum(CATEGORIES))
+    return routes.join(difficulty.select(*SCENARIO_SCHEMA), on="scenario").sort(order, "scenario")
+
+
+def simulated_studies(
+    people: Mapping[float, Population], settings: HumanBaselineSettings, aim: float
+) -> pl.DataFrame:
+    """What studies of each design find: mean, central range, spread with the simulation's error."""
+    found: list[dict[str, Any]] = []
+    tail = (1 - settings.confidence) / 2
+    for coupling, group in people.items():
+        n = group.right.shape[1]
+        size = StudySize(max(n // settings.folds, 1), settings.panel)
+        for number, design in enumerate(DESIGNS):
+            rng = np.random.default_rng([settings.seed, number])
+            accuracies = simulate(group, design, size, settings.studies, rng)
+            quantiles = np.quantile(accuracies, (tail, 1 - tail))
+            bounds = spread_bounds(accuracies, settings.confidence)
+            found.append(
+                {
+                    "people": f"coupling_{coupling:g}_{design}",
+                    "coupling": coupling,
+                    "design": design,
+                    "n": size.fold if design == "fold" else n,
+                    "accuracy": accuracies.mean(),
+                    **dict(zip(("low", "high"), quantiles, strict=True)),
+                    "deviation": accuracies.std(),
+                    "formula": spread(group, design, size),
+                    "reaching": (accuracies >= aim).mean(),
+                    **dict(zip(("deviation_low", "deviation_high"), bounds, strict=True)),
+                }
+            )
+    return pl.DataFrame(found)
+
+
+def estimates_of(studies: pl.DataFrame, simulated: int) -> pl.DataFrame:
+    """The same as rows of the frame; the spread is of so many simulated studies."""
+    bounds = {
+        "accuracy": {"ci_low": "low", "ci_high": "high", "n": "n"},
+        "deviation": {"ci_low": "deviation_low", "ci_high": "deviation_high", "n": "simulated"},
+    }
+    counted = studies.with_columns(simulated=pl.lit(simulated, pl.Int64))
+    parts = [
+        counted.select("people", metric=pl.lit(metric), value=metric, **bounds.get(metric, {}))
+        for metric in ("accuracy", "deviation", "formula", "reaching")
+    ]
+    return pl.concat(parts, how="diagonal")
+
+
+def by_group(
+    coupling: float,
+    right: Array,
+    scenarios: pl.DataFrame,
+    hybrid: pl.DataFrame,
+    settings: HumanBaselineSettings,
+) -> pl.DataFrame:
+    """Accuracy of people over groups of scenarios, resampled by scenario.
+
+    What is averaged are probabilities of the simulation and no answers: where they are all alike
+    there is nothing that more scenarios would tell, and the interval is a point.
+    """
+    known = scenarios.with_columns(right=pl.Series(right))
+    weights = {
+        "accuracy_all": pl.lit(1.0),
+        **{f"accuracy_{level}": pl.col("measured") == level for level in DIFFICULTIES},
+        "accuracy_handed_over": pl.col("handed_over"),
+    }
+    counts = {name: known.filter(weight > 0).height for name, weight in weights.items()}
+    values = tuple(
+        ValueMetric(
+            name,
+            weighted_mean(known, pl.col("right"), weight),
+            f"how often a person drawn at random is right on a new scenario: {GROUPS[name]}",
+        )
+        for name, weight in weights.items()
+        if counts[name]
+    )
+    # people are simulated by scenario, so that seeds are taken together
+    together = hybrid.with_columns(seed=pl.lit(0))
+    found = of_scenarios(together, (), settings, values, people=f"coupling_{coupling:g}")
+    return found.with_columns(n=pl.col("metric").replace_strict(counts))
+
+
+def skill_curves(
+    people: Mapping[float, Population], levels: Mapping[str, SkillLevel], scenarios: pl.DataFrame
+) -> pl.DataFrame:
+    """How often people of each level are right on each scenario, by coupling."""
+    keys = ("coupling", "level", "category", "scenario", "ease", "right")
+    return pl.concat(
+        scenarios.with_columns(
+            coupling=pl.lit(coupling), level=pl.lit(level), right=pl.Series(right)
+        ).select(keys)
+        for coupling, group in people.items()
+        for level, right in zip(levels, group.right, strict=True)
+    )
+
+
+def numbers(
+    studies: pl.DataFrame, levels: Mapping[str, SkillLevel], accuracy: float, deviation: float
+) -> dict[str, object]:
+    """The mixture, and the designs whose spread is nearest to the reported one, if all is alike."""
+    skills = np.array([level.accuracy for level in levels.values()])
+    anyone = Population(np.array([level.share for level in levels.values()]), skills[:, None])
+    alike = studies.filter(pl.col("coupling") == pl.col("coupling").min())
+    named: dict[str, object] = {
+        "reported": accuracy,
+        "spread": deviation,
+        "mean": float(anyone.marginal.mean()),
+        "plain": float(skills.mean()),
+        "skill": skill_spread(anyone),
+        "simulated_mean": float(alike["accuracy"].to_numpy().mean()),
+    }
+    for column in ("formula", "deviation"):
+        nearest = alike.sort((pl.col(column) - deviation).abs(), "design").row(0, named=True)
+        named[f"nearest_{column}"] = LABELS[nearest["design"]][1].format(n=nearest["n"])
+        named[f"{column}_value"] = nearest[column]
+    return named
+
+
+def tables(
+    found: Estimates, studies: pl.DataFrame, said: Captions, couplings: tuple[float, ...]
+) -> Iterator[Table]:
+    """What simulated studies find, and how well people do where it is hard."""
+    body = [Row(("Reported", ABSENT, ABSENT), {"people": "reported"})]
+    for row in studies.rows(named=True):
+        reach = f"[{percent(row['low'])}, {percent(row['high'])}]"
+        texts = (LABELS[row["design"]][0], f"{row['coupling']:g}", reach)
+        body.append(Row(texts, {"people": row["people"]}))
+    yield table(
+        "human_baseline",
+        found,
+        [
+            Text("Who answers what"),
+            Text("Difficulty felt", align="right"),
+            n_of("accuracy"),
+            Of("accuracy", "Accuracy", show="value"),
+            Text("Range of studies", align="right"),
+            Of("formula", "formula", "Spread"),
+            Of("deviation", "simulated", "Spread"),
+            Of("reaching", said.text("human_baseline", "reaching")),
+        ],
+        body,
+        said,
+    )
+    people = {f"{coupling:g}": f"coupling_{coupling:g}" for coupling in couplings}
+    measured = set(found.frame["metric"])
+    yield table(
+        "human_difficulty",
+        found,
+        [
+            Text("Scenarios"),
+            *(
+                Of("", text, "Difficulty felt", keys={"people": who})
+                for text, who in people.items()
+            ),
+            n_of("", people=next(iter(people.values()))),
+        ],
+        rows("metric", {name: label for name, label in GROUPS.items() if name in measured}),
+        said,
+    )
+
+
+PERSON = METHOD_STYLES["simulated_human"]
+LEFT = 35.0
+"""Left end of the axis of accuracies, in percent."""
+
+UNFELT: dict[str, Any] = {"color": BLACK, "linewidth": 0.6, "linestyle": ":"}
+"""Line of people to whom all scenarios are alike."""
+
+
+def draw(
+    studies: pl.DataFrame, curves: pl.DataFrame, accuracy: float, deviation: float, figure: Figure
+) -> None:
+    """On the left what studies find, on the right how often people tell a scenario."""
+    left, right = figure.subplots(1, 2, width_ratios=(1.25, 1))
+    alike = studies.filter(pl.col("coupling") == pl.col("coupling").min())
+    draw_studies(left, alike, 100 * accuracy, 100 * deviation)
+    draw_skills(right, curves)
+    printed = f"reported: {100 * accuracy:.0f} ± {100 * deviation:.0f} %"
+    weakest, *_, strongest = curves["coupling"].unique().sort().to_list()
+    handles = [
+        replace(PERSON, label="simulated people").handle,
+        Patch(color=GREY, alpha=0.3, linewidth=0, label=printed),
+        Line2D([], [], color=PERSON.colour, label=f"difficulty felt: {strongest:g}"),
+        Line2D([], [], **UNFELT, label=f"difficulty felt: {weakest:g}"),
+    ]
+    legend_outside(figure, handles, columns=4)
+
+
+def draw_studies(axes: Axes, studies: pl.DataFrame, mean: float, deviation: float) -> None:
+    axes.axvspan(mean - deviation, mean + deviation, color=GREY, alpha=0.3, linewidth=0)
+    axes.axvline(mean, color=BLACK, linewidth=0.8)
+    for at, row in enumerate(studies.rows(named=True)):
+        centre, reach = 100 * row["accuracy"], 100 * row["deviation"]
+        axes.plot([100 * row["low"], 100 * row["high"]], [at, at], color=PERSON.colour)
+        axes.plot([centre - reach, centre + reach], [at, at], color=PERSON.colour, linewidth=3)
+        axes.plot(centre, at, **{**PERSON.look, "markersize": 6})
+        axes.annotate(f"± {reach:.1f}", (LEFT, at), xytext=(2, 3), textcoords="offset points")
+    labels = [f"{LABELS[design][0]}\n(n = {n})" for design, n in studies["design", "n"].rows()]
+    axes.set_yticks(range(len(labels)), labels)
+    axes.tick_params(axis="y", length=0)
+    axes.set(xlim=(LEFT, 100), ylim=(len(labels) - 0.6, -0.7), title="simulated studies")
+    axes.set_xlabel("accuracy of a simulated study, percent:\nmean, ± sd (thick), 95 % (thin)")
+
+
+def draw_skills(axes: Axes, curves: pl.DataFrame) -> None:
+    """A line per skill, named where it begins, where difficulty is felt most; dotted where not."""
+    strongest = curves.filter(pl.col("coupling") == pl.col("coupling").max())
+    for level in curves["level"].unique(maintain_order=True):
+        felt = strongest.filter(level=level).sort("ease", "scenario")
+        ease, right = (100 * felt[name].to_numpy() for name in ("ease", "right"))
+        axes.plot(ease, right, color=PERSON.colour, linewidth=THICK)
+        axes.plot(ease, right, ".", color=PERSON.colour, markersize=2.5)
+        flat = 100 * float(curves.filter(level=level)["right"].to_numpy().mean())
+        axes.axhline(flat, **UNFELT)
+        axes.text(102, flat, words(level), va="center")
+    ticks = np.linspace(0, 100, 5)
+    axes.set(xticks=ticks, yticks=ticks, xlim=(-2, 101), ylim=(0, 101), title="assumed skills")
+    n = strongest["scenario"].n_unique()
+    axes.set_xlabel(f"percent of methods that\ntell the scenario (n = {n})")
+    axes.set_ylabel("simulated person right, percent")
+
 
 def main() -> None:
+    paper = read_reported()
     settings = read_with_statistics("human_baseline", HumanBaselineSettings)
     levels = read_section("simulated_human", SimulatedHumanSettings).levels
-    scenarios = read_output(DIFFICULTY / "scenarios.parquet", SCENARIO_SCHEMA)
+    difficulty = read_output(DIFFICULTY / "scenarios.parquet", SCENARIO_SCHEMA)
     shares = read_output(DIFFICULTY / "shares.parquet", SHARE_SCHEMA)
-    hybrid, paper = read_output(HYBRID, PREDICTION_SCHEMA), read_reported()
-    publish("human_baseline", report(levels, scenarios, shares, hybrid, paper, settings))
+    hybrid = read_output(HYBRID, PREDICTION_SCHEMA).filter(feature_set=settings.feature_set)
+    scenarios = handed_over(difficulty, hybrid)
+    cells = int(shares.group_by("view").agg(pl.col("name").n_unique())["name"].product())
+    logits = difficulties(scenarios["ease"].to_numpy(), cells)
+    people = {coupling: population(levels, logits, coupling) for coupling in settings.couplings}
+
+    accuracy, deviation = (reported_number(paper, f"human_{name}") for name in ("accuracy", "sd"))
+    studies = rounded(simulated_studies(people, settings, accuracy))
+    curves = rounded(skill_curves(people, levels, scenarios))
+    groups = [
+        by_group(coupling, group.marginal, scenarios, hybrid, settings)
+        for coupling, group in people.items()
+    ]
+    measured = Estimates.of(estimates_of(studies, settings.studies), *groups)
+    printed = reported(keys={"people": "reported"}, accuracy=accuracy, formula=deviation)
+    named = numbers(studies, levels, accuracy, deviation)
+    said = Captions.read("human_baseline", settings, named, {"studies": f"{settings.studies:,}"})
+    picture = said.picture("figure", 2.2, partial(draw, studies, curves, accuracy, deviation))
+    points = studies.drop("people", "deviation_low", "deviation_high")
+    publish_study(
+        "human_baseline",
+        metrics=nest(measured.frame.drop_nulls("ci_low"), "people", "metric"),
+        points={"human_baseline": points, "human_skill": curves},
+        tables=tables(measured.plus(*printed), studies, said, settings.couplings),
+        figures={"human_baseline": picture},
+        summary=points,
+    )
 
 
 if __name__ == "__main__":

@@ -2,29 +2,324 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from functools import partial
+from itertools import product
 from pathlib import Path
+from typing import Any
 
 import polars as pl
+from matplotlib.figure import Figure
+from pydantic import Field
 
 from failbench.methods.hybrid import HybridSettings
 from failbench.prediction.main_study import ON_INVARIANTS
 from failbench.predictions import PREDICTION_SCHEMA
+from failbench.records import Record
+from failbench.reporting.captions import development_note
+from failbench.reporting.labels import made_in_view, method_label
+from failbench.reporting.method_styles import METHOD_STYLES
+from failbench.reporting.reported import (
+    REPORTED_HYBRIDS,
+    Reported,
+    reported_number,
+    reported_numbers,
+)
+from failbench.reporting.table import Table
 from failbench.stage import read_output, read_section
-from failbench.statistics.costs import UnitCosts
+from failbench.statistics.costs import UnitCosts, cost_metrics
+from failbench.statistics.estimates import nest
 from failbench.statistics.intervals import ScenarioIntervalSettings
+from failbench.statistics.metrics import METRICS, ValueMetric, proportion
+from failbench.statistics.routing import ROUTES, price, routed_grid
+from failbench.statistics.scenario_values import over_scenarios, over_those, right
 from failbench.statistics.settings import read_statistics
-from failbench.studies.hybrid.report import report
-from failbench.studies.hybrid.results import RoutingSettings
-from failbench.study.inputs import read_reported
-from failbench.study.publish import publish, run
+from failbench.statistics.threshold_choice import (
+    Prices,
+    cheapest_in_resamples,
+    costs_of_halves,
+    optimism,
+    uncertainty,
+)
+from failbench.study import (
+    Captions,
+    Estimates,
+    Of,
+    Row,
+    Text,
+    n_of,
+    of_scenarios,
+    publish_estimates,
+    read_reported,
+    reported,
+    run,
+    table,
+)
 from failbench.vocabulary import Route
 
-HYBRID = Path("data/predictions/nested_cv/hybrid.parquet")
-TWO_WAY = Path("data/predictions/nested_cv/hybrid_two_way.parquet")
-MONITOR = Path("data/predictions/nested_cv/hybrid_monitor.parquet")
-RULES = Path("data/predictions/nested_cv/improved_rules.parquet")
-FOREST = Path("data/predictions/nested_cv/random_forest.parquet")
-HUMAN = Path("data/predictions/nested_cv/simulated_human.parquet")
+FOLDER = Path("data/predictions/nested_cv")
+HYBRIDS = {
+    "hybrid": FOLDER / "hybrid.parquet",
+    "hybrid_two_way": FOLDER / "hybrid_two_way.parquet",
+    ON_INVARIANTS: FOLDER / "hybrid_monitor.parquet",
+}
+RULES = FOLDER / "improved_rules.parquet"
+MEMBERS: dict[Route, Path] = {
+    "classifier": FOLDER / "random_forest.parquet",
+    "human": FOLDER / "simulated_human.parquet",
+}
+
+KEYS = ("hybrid", "route", "metric")
+MEASURED, REPORTED = {"source": None}, {"source": "reported"}
+ROUTE_LABELS = {
+    "rules": "Rules",
+    "classifier": "Random forest",
+    "human": "Simulated human",
+    "all": "All",
+}
+ROUTE_COLOURS = {
+    "rules": METHOD_STYLES["improved_rules"].colour,
+    "classifier": METHOD_STYLES["random_forest"].colour,
+    "human": METHOD_STYLES["simulated_human"].colour,
+}
+"""Those of the methods that answer."""
+
+KINDS = {
+    "hybrid": "three-way",
+    "hybrid_two_way": "two-way",
+    ON_INVARIANTS: "monitor (development)",
+}
+LETTER = 0.0155
+"""Share of a bar that a letter takes; what does not fit into its segment is left out."""
+
+
+class RoutingSettings(Record):
+    """What is varied, and how surely it is told; the section ``routing`` of params.yaml."""
+
+    feature_set: str
+    step: float = Field(gt=0, le=0.25)
+    human_costs: tuple[float, ...] = Field(min_length=1)
+    wrong_answer_costs: tuple[float, ...] = Field(min_length=1)
+    halves: int = Field(ge=100)
+
+
+def routes(
+    hybrid: str, predictions: pl.DataFrame, costs: UnitCosts, settings: ScenarioIntervalSettings
+) -> Iterator[pl.DataFrame]:
+    """Share and precision of each route that answers anything, accuracy and cost of all."""
+    if made_in_view(hybrid):
+        # what has precedence over the invariant that decides must be checked too: nobody counts it
+        predictions = predictions.with_columns(conditions=None)
+    for route in ROUTES:
+        answered = pl.col("route") == route
+        if not predictions.select(answered.any()).item():
+            continue
+        share = proportion(
+            "share",
+            over_scenarios(predictions, answered),
+            f"probability that a run of a new scenario is answered by {route}",
+        )
+        precision = proportion(
+            "precision",
+            over_those(predictions, right(), answered),
+            f"ratio of two probabilities: that {route} diagnose a run of a new scenario right, "
+            "over that they answer it",
+        )
+        values = (share, precision, *conditions(predictions, answered))
+        yield of_scenarios(predictions, (), settings, values, hybrid=hybrid, route=route)
+    values = (*cost_metrics(predictions, costs), *conditions(predictions, pl.lit(value=True)))
+    accuracy = (METRICS["accuracy"],)
+    yield of_scenarios(predictions, accuracy, settings, values, hybrid=hybrid, route="all")
+
+
+def conditions(predictions: pl.DataFrame, answered: pl.Expr) -> Iterator[ValueMetric]:
+    """Conditions to read of the answers that show any, which a person's do not."""
+    shown = pl.when(answered).then(pl.col("conditions"))
+    if not predictions.select(shown.is_null().all()).item():
+        yield ValueMetric(
+            "conditions_to_read",
+            over_scenarios(predictions, shown),
+            "conditions to check in order to verify the diagnosis of a run of a new scenario, "
+            "where there are any",
+        )
+
+
+def best_thresholds(
+    rules: pl.DataFrame,
+    members: Mapping[Route, pl.DataFrame],
+    main_study: HybridSettings,
+    costs: UnitCosts,
+    settings: RoutingSettings,
+    intervals: ScenarioIntervalSettings,
+) -> pl.DataFrame:
+    """At every pair of prices, which thresholds are cheapest, how sure that is, and what it saves.
+
+    The cheapest pair on these scenarios looks cheaper than it is: it was chosen on them. How much,
+    halves say, drawn at random within categories: the pair that one half chooses is paid for on the
+    other. Of pairs that cost the same the most cautious is taken.
+    """
+    pair = (main_study.classifier_from, main_study.rules_from)
+    grid = routed_grid(rules, members, settings.step, pair)
+    n, measured, person_alone = sum(grid.sizes), grid.position(*pair), grid.position(1.0, 1.0)
+    prices: Prices = [
+        (costs.model_copy(update={"human": human}), wrong)
+        for human, wrong in product(settings.human_costs, settings.wrong_answer_costs)
+    ]
+    resampled = cheapest_in_resamples(grid, prices, intervals)
+    halved = costs_of_halves(grid, prices, measured, settings.halves, intervals.seed)
+    parts = []
+    for (units, wrong), cheapest, halves in zip(prices, resampled, halved, strict=True):
+        best = int(price(grid.shares(), units, wrong).round(12).argmin())
+        positions = {"measured": measured, "person_alone": person_alone, "best": best}
+        paid = tuple(
+            ValueMetric(f"cost_{name}", grid.costs(at, units, wrong), "cost of a diagnosis")
+            for name, at in positions.items()
+        )
+        human, other = f"{units.human:g}", f"{wrong:g}"
+        keys = {"human": human, "wrong": other, "prices": f"human {human}, wrong {other}"}
+        ranges = {
+            **uncertainty(grid, best, cheapest, intervals.confidence),
+            **optimism(halves, intervals.confidence),
+        }
+        further = [
+            {**keys, "metric": name, "value": value, "ci_low": low, "ci_high": high, "n": n}
+            for name, (value, low, high) in ranges.items()
+        ]
+        parts += [of_scenarios(rules, (), intervals, paid, **keys), pl.DataFrame(further)]
+    return pl.concat(parts, how="diagonal_relaxed")
+
+
+def printed(paper: Reported) -> Iterator[dict[str, Any]]:
+    """What the paper prints of the routes, as rows of the same frame."""
+    number = partial(reported_number, paper)
+    shares = reported_numbers(paper, "hybrid_shares", len(ROUTES))
+    parts = reported_numbers(paper, "hybrid_parts", 4)
+    known = {
+        ("hybrid", "rules"): (shares[0], number("hybrid_rules_precision")),
+        ("hybrid", "classifier"): (shares[1],),
+        ("hybrid", "human"): (shares[2],),
+        ("hybrid_two_way", "rules"): parts[:2],
+        ("hybrid_two_way", "classifier"): parts[2:],
+        **{(name, "all"): (1.0, number(claim)) for name, claim in REPORTED_HYBRIDS.items()},
+    }
+    for (hybrid, route), numbers in known.items():
+        values = dict(zip(("share", "precision"), numbers, strict=False))
+        yield from reported(keys={"hybrid": hybrid, "route": route, **REPORTED}, **values)
+
+
+def numbers(found: Estimates, paper: Reported) -> dict[str, object]:
+    measured = found.where(hybrid="hybrid", metric="share", **MEASURED).frame
+    answered = dict(measured.select("route", "value").rows())
+    printed = found.where(**REPORTED)
+    three, two = printed.where(hybrid="hybrid"), printed.where(hybrid="hybrid_two_way")
+    share, rate = partial(three.value, metric="share"), partial(three.value, metric="precision")
+    parts, rates = partial(two.value, metric="share"), partial(two.value, metric="precision")
+    machines = ("rules", "classifier")
+    by_machines = share(route="rules") * rate(route="rules")
+    by_machines += share(route="classifier") * rates(route="classifier")
+    return {
+        "by_rules": answered.get("rules", 0.0),
+        "by_people": answered.get("human", 0.0),
+        "not_people": 1 - answered.get("human", 0.0),
+        "three_way_place": paper.claims["hybrid_shares"].place,
+        "two_way_place": paper.claims["hybrid_parts"].place,
+        "sum_of_parts": sum(parts(route=route) * rates(route=route) for route in machines),
+        "needed_of_people": (rate(route="all") - by_machines) / share(route="human"),
+        "reported_people": reported_number(paper, "human_accuracy"),
+    }
+
+
+def tables(
+    found: Estimates, thresholds: pl.DataFrame, costs: UnitCosts, said: Captions
+) -> Iterator[Table]:
+    """What each route is worth, reported beside measured, and the cheapest thresholds."""
+    measured = found.where(**MEASURED).frame
+    named = found.frame.with_columns(
+        pl.col("metric").replace({"accuracy": "precision", "cost_per_run": "cost"})
+    )
+    paid = measured.filter(metric="share").with_columns(
+        pl.col("value", "ci_low", "ci_high") * pl.col("route").replace_strict(costs.by_route()),
+        metric=pl.lit("cost"),
+    )
+    whole = [{"hybrid": name, "route": "all", "metric": "share", "value": 1.0} for name in HYBRIDS]
+    answering = measured.select("hybrid", "route").unique(maintain_order=True).rows()
+    labels = {(ON_INVARIANTS, "rules"): "Invariants"}
+    yield table(
+        "hybrid",
+        Estimates(pl.concat([named, paid])).plus(*whole),
+        [
+            Text("Hybrid"),
+            Text("Route"),
+            Of("share", "Share", "reported", keys=REPORTED),
+            Of("precision", "Precision", "reported", keys=REPORTED),
+            Of("share", "Share", "measured"),
+            Of("precision", "Precision", "measured"),
+            Of("cost", "Cost", "measured", in_units),
+            Of("conditions_to_read", "Conditions", "measured", "one"),
+            n_of("precision", "n", "measured"),
+        ],
+        [
+            Row(
+                (method_label(hybrid), labels.get((hybrid, route), ROUTE_LABELS[route])),
+                {"hybrid": hybrid, "route": route, **MEASURED},
+            )
+            for hybrid, route in answering
+        ],
+        said,
+        *development_note(HYBRIDS),
+    )
+
+    heads: list[Text | Of] = [
+        Text("Human", "price", "right"),
+        Text("Wrong", "price", "right"),
+        Of("cost_measured", "Measured", "cost", in_units),
+        Of("cost_person_alone", "Person alone", "cost", in_units),
+        Of("cost_best", "Cheapest", "cost", in_units),
+        Of("classifier_from", "Human below", "cheapest", in_units),
+        Of("rules_from", "Rules above", "cheapest", in_units),
+        Of("agreement", "Agree, %", "cheapest", show="value"),
+        Of("cost_own_half", "On it", "chosen on one half", in_units),
+        Of("cost_other_half", "On the other", "chosen on one half", in_units),
+        Of("saving_other_half", "Saving", "chosen on one half", in_units),
+    ]
+    pairs = thresholds.select("human", "wrong").unique(maintain_order=True).rows()
+    body = [Row(pair, {"human": pair[0], "wrong": pair[1]}) for pair in pairs]
+    yield table("hybrid_thresholds", Estimates(thresholds), heads, body, said)
+
+
+def in_units(value: float) -> str:
+    return f"{value:.2f}".replace("-", "−")
+
+
+def draw(found: Estimates, figure: Figure) -> None:
+    """Who answers, reported above measured."""
+    axes = figure.subplots()
+    bars = {
+        f"{kind}, {source or 'measured'}": found.where(hybrid=hybrid, source=source)
+        for hybrid, kind in KINDS.items()
+        for source in ("reported", None)
+    }
+    drawn = {label: bar for label, bar in bars.items() if bar.frame.height}
+    for place, bar in enumerate(drawn.values()):
+        start = 0.0
+        for route, colour in ROUTE_COLOURS.items():
+            row = bar.row(route=route, metric="share")
+            if row is None:
+                continue
+            share, precision = row["value"], bar.row(route=route, metric="precision")
+            axes.barh(place, 100 * share, left=100 * start, color=colour, alpha=0.6)
+            right = f" ({100 * precision['value']:.0f})" if precision else ""
+            texts = [f"{100 * share:.0f}{right}", f"{100 * share:.0f}"]
+            texts.insert(0, f"{route}: {texts[0]}")
+            text = next((text for text in texts if len(text) * LETTER <= share), "")
+            axes.text(100 * (start + share / 2), place, text, ha="center", va="center")
+            start += share
+    axes.set_yticks(range(len(drawn)), drawn)
+    axes.set_ylim(len(drawn) - 0.5, -0.5)
+    axes.tick_params(axis="y", length=0)
+    axes.set_xlim(0, 100)
+    n = found.n(hybrid="hybrid", route="all", metric="accuracy")
+    axes.set_xlabel(f"percent of n = {n} scenarios (in brackets: percent of them right)")
 
 
 def main() -> None:
@@ -32,19 +327,36 @@ def main() -> None:
     costs = read_section("costs", UnitCosts)
     settings = read_section("routing", RoutingSettings)
     intervals = read_statistics(ScenarioIntervalSettings)
-    hybrids = {
-        "hybrid": read_output(HYBRID, PREDICTION_SCHEMA),
-        "hybrid_two_way": read_output(TWO_WAY, PREDICTION_SCHEMA),
-        ON_INVARIANTS: read_output(MONITOR, PREDICTION_SCHEMA),
-    }
-    rules = read_output(RULES, PREDICTION_SCHEMA)
-    members: dict[Route, pl.DataFrame] = {
-        "classifier": read_output(FOREST, PREDICTION_SCHEMA),
-        "human": read_output(HUMAN, PREDICTION_SCHEMA),
-    }
     paper = read_reported()
-    publish(
-        "hybrid", report(hybrids, rules, members, paper, thresholds, costs, settings, intervals)
+
+    def read(path: Path) -> pl.DataFrame:
+        predictions = read_output(path, PREDICTION_SCHEMA)
+        return predictions.filter(feature_set=settings.feature_set)
+
+    measured = pl.concat(
+        part
+        for hybrid, path in HYBRIDS.items()
+        for part in routes(hybrid, read(path), costs, intervals)
+    )
+    members = {route: read(path) for route, path in MEMBERS.items()}
+    cheapest = best_thresholds(read(RULES), members, thresholds, costs, settings, intervals)
+    found = Estimates(measured.with_columns(source=pl.lit(None, pl.String))).plus(*printed(paper))
+    said = Captions.read(
+        "hybrid",
+        found.where(**REPORTED).nested(*KEYS),
+        intervals,
+        costs,
+        thresholds,
+        settings,
+        numbers(found, paper) | {"scenarios": cheapest["n"].max()},
+    )
+    publish_estimates(
+        "hybrid",
+        measured,
+        KEYS,
+        metrics={"best_thresholds": nest(cheapest, "prices", "metric")},
+        tables=tables(found, cheapest, costs, said),
+        figures={"hybrid": said.picture("figure", 1.8, partial(draw, found))},
     )
 
 

@@ -2,39 +2,556 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
+import numpy as np
+import polars as pl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import EngFormatter, MaxNLocator, SymmetricalLogLocator
+from scipy import stats
+
+from failbench.arrays import Array
+from failbench.features.catalogue import FEATURES, PRIMARY_SET
+from failbench.methods.reduced_tree import ERROR_TEXT_SIGNAL
+from failbench.methods.signal_groups import ALL_GROUPS, SIGNAL_GROUPS
 from failbench.predictions import PREDICTION_SCHEMA
+from failbench.reporting.captions import development_note
+from failbench.reporting.cells import ABSENT, percent, words
+from failbench.reporting.dot_plot import dot_plot
+from failbench.reporting.labels import GROUP_LABELS, METHOD_LABELS
+from failbench.reporting.method_styles import METHOD_STYLES
+from failbench.reporting.picture import legend_outside
+from failbench.reporting.reported import Reported, ReportedImportance, reported_number
+from failbench.reporting.style import (
+    BLACK,
+    CATEGORY_COLOURS,
+    CATEGORY_LINES,
+    HALF_SIZE,
+    LEAST_TEXT,
+    REPORTED,
+    THICK,
+    THIN,
+)
+from failbench.reporting.table import Table
 from failbench.stage import read_names, read_output, read_outputs
+from failbench.statistics.bootstrap import BootstrapSettings
+from failbench.statistics.estimates import ESTIMATE, nest
+from failbench.statistics.paired_bootstrap import difference_bounds
+from failbench.statistics.paired_scores import paired_shares
 from failbench.statistics.settings import read_with_statistics
-from failbench.studies.importance.measure import (
+from failbench.study import (
+    Captions,
+    Estimates,
+    Of,
+    Row,
+    Text,
+    n_of,
+    of_groups,
+    publish_study,
+    read_reported,
+    run,
+    table,
+)
+from failbench.vocabulary import CATEGORIES
+from shared.importance import (
     BUILT_IN_SCHEMA,
+    IMPORTANCE_SETS,
+    KNOWN_SET,
+    METHODS,
+    ON_KNOWN,
     REPLACEMENT_SCHEMA,
-    Importances,
+    SHAPE_SCHEMA,
+    SOURCES,
+    TABLE_SIX,
+    ImportanceDesign,
+    Source,
+    groups_of,
     methods_asked,
 )
-from failbench.studies.importance.removal import ABLATION_SCHEMA
-from failbench.studies.importance.report import report
-from failbench.studies.importance.results import ImportanceSettings
-from failbench.studies.importance.shapes import SHAPE_SCHEMA
-from failbench.study.inputs import read_reported
-from failbench.study.publish import publish, run
 
 PREDICTIONS = Path("data/predictions/importance")
 ABLATION = Path("data/predictions/ablation/random_forest.parquet")
 MEASUREMENTS = Path("data/measurements/importance")
+ABLATION_SCHEMA = pl.Schema({**PREDICTION_SCHEMA, "subset": pl.String()})
+
+FIT = ("feature_set", "method", "repeat", "fold")
+UNIT = ("feature_set", "method", "kind", "name")
+KEYS = ("feature_set", "method", "kinds", "name", "metric")
+SET_LABELS = {TABLE_SIX: "19 + keywords + trend", PRIMARY_SET: "19"}
+"""Feature sets in the order of the table."""
+
+INTACT = "nothing"
+"""The kind under which intact runs stand beside those with a unit replaced."""
+
+LEADING = 10
+"""Features whose common share the paper gives (its Figure 3)."""
+
+LEADING_FLAGS = 20
+"""Flags of the table of what the monitor knows, which has many more."""
+
+
+class ImportanceSettings(ImportanceDesign, BootstrapSettings):
+    """How signals are replaced, and how scenarios are resampled."""
+
+
+def answers(predictions: pl.DataFrame, replacements: pl.DataFrame, source: Source) -> pl.DataFrame:
+    """How far each held-out run is right: intact, and with each unit replaced from one source."""
+    intact = predictions.with_columns(
+        kind=pl.lit(INTACT),
+        name=pl.lit(""),
+        correct=(pl.col("prediction") == pl.col("category")).cast(pl.Float64),
+    )
+    columns = (*FIT, "kind", "name", "run_id", "scenario", "category", "correct")
+    replaced = replacements.filter(pl.col("source") == source)
+    return pl.concat([intact.select(columns), replaced.select(columns)])
+
+
+def importance(
+    correct: pl.DataFrame, built_in: pl.DataFrame, settings: ImportanceSettings
+) -> pl.DataFrame:
+    """Drops and shares per feature set, method and unit: a feature, or a group of features."""
+    found = of_groups(correct, ("feature_set", "method"), partial(drops, settings=settings))
+    positive = pl.col("value").clip(lower_bound=0)
+    total = positive.sum().over("feature_set", "method", "kind")
+    own = own_shares(built_in)
+    return found.join(own, on=UNIT, how="left", maintain_order="left").with_columns(
+        share=pl.when(total > 0).then(positive / total)
+    )
+
+
+def drops(
+    correct: pl.DataFrame, feature_set: str, method: str, settings: ImportanceSettings
+) -> pl.DataFrame:
+    """What replacing costs, of each feature in the order of its groups, and then of each group."""
+    # units take the place of methods in what compares methods, and the runs of a scenario are its
+    # seeds, as there is a single architecture
+    scores = paired_shares(
+        correct.with_columns(method=pl.format("{}:{}", "kind", "name"), seed="run_id")
+    )
+    intact = f"{INTACT}:"
+    features = correct.filter(kind="feature")["name"].unique().sort()
+    members = groups_of(features.to_list())
+    units = {("feature", name): group for group, names in members.items() for name in names}
+    units |= {("group", group): group for group in members}
+    labels = [f"{kind}:{name}" for kind, name in units]
+    bounds = difference_bounds(
+        scores,
+        [(intact, label) for label in labels],
+        settings.resamples,
+        settings.confidence,
+        settings.seed,
+    )
+    accuracy = scores.scenario_scores(intact).mean()
+    rows = []
+    for ((kind, name), group), label, bound in zip(units.items(), labels, bounds, strict=True):
+        value = float(accuracy - scores.scenario_scores(label).mean())
+        unit = (feature_set, method, kind, name, group, float(accuracy))
+        rows.append((*unit, value, *(bound or (value, value)), scores.n))
+    return pl.DataFrame(rows, schema=[*UNIT, "group", "accuracy", *ESTIMATE], orient="row")
+
+
+def own_shares(built_in: pl.DataFrame) -> pl.DataFrame:
+    """Mean and spread over fits of each method's built-in importances, by feature and by group."""
+    members = groups_of(built_in["feature"].unique().sort().to_list())
+    groups = {name: group for group, names in members.items() for name in names}
+    shares = built_in.with_columns(
+        share=pl.col("value") / pl.col("value").sum().over(FIT),
+        group=pl.col("feature").replace_strict(groups, return_dtype=pl.String),
+    )
+    sums = pl.col("share", "value").sum()
+    by_group = shares.group_by(*FIT, "group", maintain_order=True).agg(sums)
+    parts = {
+        "feature": shares.rename({"feature": "name"}),
+        "group": by_group.rename({"group": "name"}),
+    }
+    return pl.concat(
+        part.with_columns(kind=pl.lit(kind))
+        .group_by(UNIT)
+        .agg(
+            own=pl.col("share").mean(),
+            own_sd=pl.col("share").std(),
+            own_raw=pl.col("value").mean(),
+            fits=pl.len().cast(pl.Int64),
+        )
+        for kind, part in parts.items()
+    )
+
+
+def source_agreement(
+    predictions: pl.DataFrame, replacements: pl.DataFrame
+) -> dict[str, dict[str, dict[str, float]]]:
+    """How much it matters where the values that replace a feature come from."""
+    first, second = (plain_drops(answers(predictions, replacements, each)) for each in SOURCES)
+    tested = float(predictions.group_by(FIT).len()["len"].to_numpy().mean())
+    nested: dict[str, dict[str, dict[str, float]]] = {}
+    both = first.join(second, on=UNIT, suffix="_test").sort(UNIT)
+    for (feature_set, method), units in both.group_by("feature_set", "method", maintain_order=True):
+        features = units.filter(kind="feature")
+        training, test = features["drop"].to_numpy(), features["drop_test"].to_numpy()
+        nested.setdefault(str(feature_set), {})[str(method)] = {
+            "rank_correlation": float(stats.spearmanr(training, test).statistic),
+            "ratio": float(test.sum()) / float(training.sum()),
+            "largest_difference": float(
+                (units["drop"] - units["drop_test"]).abs().to_numpy().max()
+            ),
+            "tested": tested,
+            "n": features.height,
+        }
+    return nested
+
+
+def plain_drops(correct: pl.DataFrame) -> pl.DataFrame:
+    """The drop of each unit, without intervals."""
+    mean = pl.col("correct").mean()
+    by_scenario = correct.group_by(*UNIT, "scenario", maintain_order=True).agg(mean)
+    accuracies = by_scenario.group_by(UNIT, maintain_order=True).agg(mean)
+    is_intact = pl.col("kind") == INTACT
+    intact = accuracies.filter(is_intact).drop("kind", "name")
+    replaced = accuracies.filter(~is_intact)
+    both = replaced.join(intact, on=["feature_set", "method"], suffix="_intact")
+    return both.select(*UNIT, drop=pl.col("correct_intact") - pl.col("correct"))
+
+
+def leading_share(built_in: pl.DataFrame, feature_set: str) -> dict[str, float]:
+    """Share of the forest's built-in importance in its leading features, fit by fit."""
+    fits = built_in.filter(feature_set=feature_set, method="random_forest")
+    shares = [
+        np.sort(fit["value"].to_numpy())[::-1][:LEADING].sum() / fit["value"].sum()
+        for _, fit in fits.group_by("repeat", "fold", maintain_order=True)
+    ]
+    value, sd = float(np.mean(shares)), float(np.std(shares, ddof=1))
+    return {"value": value, "sd": sd, "fits": len(shares), "features": LEADING}
+
+
+def removal(ablation: pl.DataFrame) -> float:
+    """What taking the error text away and fitting again costs a forest.
+
+    A forest that never had it learns from other signals, which replacing it does not say.
+    """
+    right = (pl.col("prediction") == pl.col("category")).cast(pl.Float64).mean()
+    by_scenario = ablation.group_by("subset", "scenario").agg(right=right)
+    by_subset = by_scenario.group_by("subset").agg(pl.col("right").mean())
+    accuracies = dict(by_subset.iter_rows())
+    return float(accuracies[f"without_{ERROR_TEXT_SIGNAL}"] - accuracies[ALL_GROUPS])
+
+
+def long(units: pl.DataFrame) -> pl.DataFrame:
+    """Drops, shares of the drops, and built-in shares as rows of their own."""
+    keyed = units.with_columns(kinds=pl.col("kind") + "s")
+    keys = KEYS[:4]
+    return pl.concat(
+        [
+            keyed.select(*keys, *ESTIMATE, metric=pl.lit("drop")),
+            keyed.select(*keys, "fits", metric=pl.lit("own_share"), value="own", sd="own_sd"),
+            keyed.drop_nulls("share").select(*keys, metric=pl.lit("share_of_drops"), value="share"),
+        ],
+        how="diagonal",
+    )
+
+
+def measured(method: str, built_in: str) -> list[Of]:
+    """Drop, share of the drops and built-in share of one method."""
+    label, keys = METHOD_LABELS[method], {"method": method}
+    return [
+        Of("drop", "Drop", label, "points", keys),
+        Of("share_of_drops", "Share", label, keys=keys),
+        Of("own_share", built_in, label, keys=keys),
+    ]
+
+
+def tables(
+    units: pl.DataFrame, printed: Mapping[str, ReportedImportance], said: Captions
+) -> Iterator[Table]:
+    """Importance by group, by feature, and of what the monitor knows where that was asked."""
+    found = Estimates(long(units))
+    columns: list[Text | Of] = [
+        Text("Share", "reported", "right"),
+        *measured("random_forest", "Impurity"),
+        *measured("ebm", "Terms"),
+        n_of("drop", method="random_forest"),
+    ]
+
+    def keyed(feature_set: str, kind: str) -> list[tuple[str, str, dict[str, str]]]:
+        """Name, group and keys of each row."""
+        rows = units.filter(feature_set=feature_set, kind=kind).select("name", "group")
+        keys = {"feature_set": feature_set, "kinds": f"{kind}s"}
+        unique = rows.unique(maintain_order=True).iter_rows()
+        return [(name, group, {**keys, "name": name}) for name, group in unique]
+
+    shares = {
+        (TABLE_SIX, name): percent(row.share)
+        if row.share is not None
+        else f"below {percent(row.share_below or 0.0)}"
+        for name, row in printed.items()
+    }
+    groups = [
+        Row((label, GROUP_LABELS[name], shares.get((feature_set, name), ABSENT)), keys)
+        for feature_set, label in SET_LABELS.items()
+        for name, _, keys in keyed(feature_set, "group")
+    ]
+    yield table("importance", found, [Text("Features"), Text("Group"), *columns], groups, said)
+    parts = {name: percent(share) for row in printed.values() for name, share in row.parts.items()}
+    features = [
+        Row((name, parts.get(name, ABSENT), GROUP_LABELS[group]), keys)
+        for name, group, keys in keyed(TABLE_SIX, "feature")
+    ]
+    by_feature = [Text("Feature"), *columns, Text("Group")]
+    yield table("importance_features", found, by_feature, features, said)
+    flags = units.filter(feature_set=KNOWN_SET, kind="feature")
+    asked = [name for name in ON_KNOWN if name in set(flags["method"])]
+    if not asked:
+        return
+    ranked = flags.group_by("name").agg(pl.col("value").max())
+    ranked = ranked.sort("value", "name", descending=[True, False]).head(LEADING_FLAGS)
+    place = {name: number for number, name in enumerate(ranked["name"])}
+    leading = [each for each in keyed(KNOWN_SET, "feature") if each[0] in place]
+    leading.sort(key=lambda each: place[each[0]])
+    heads: list[Text | Of] = [Text("What is known")]
+    for method, built_in in zip(ON_KNOWN, ("Impurity", "Terms"), strict=True):
+        heads += measured(method, built_in) if method in asked else []
+    body = [Row((words(name),), keys) for name, _, keys in (*keyed(KNOWN_SET, "group"), *leading)]
+    heads.append(n_of("drop", method=asked[0]))
+    yield table("importance_invariants", found, heads, body, said, *development_note(asked))
+
+
+SHARES = {
+    f"{feature_set}/{mark_of}": replace(mark, label=f"{mark.label}, {SET_LABELS[feature_set]}")
+    for feature_set, mark_of, mark in (
+        (TABLE_SIX, "random_forest", METHOD_STYLES["random_forest"]),
+        (TABLE_SIX, "ebm", METHOD_STYLES["ebm"]),
+        (
+            PRIMARY_SET,
+            "random_forest",
+            replace(METHOD_STYLES["random_forest"], fill="left", size=HALF_SIZE),
+        ),
+    )
+}
+"""Whose shares of groups are drawn, by feature set and method."""
+
+
+def draw(
+    units: pl.DataFrame,
+    rows: Mapping[str, str],
+    printed: Mapping[str, ReportedImportance],
+    figure: Figure,
+) -> None:
+    """Shares of the groups beside the paper's, and the drop in accuracy by feature."""
+    left, right = figure.subplots(1, 2, width_ratios=(1, 1.15))
+    draw_shares(left, units.filter(kind="group"), printed)
+    drawn = units.filter(feature_set=TABLE_SIX).with_columns(
+        row=pl.concat_str("kind", "name", separator="/"), mark="method"
+    )
+    right.axvline(0, color=BLACK, linewidth=0.6)
+    dot_plot(right, drawn, rows, {name: METHOD_STYLES[name] for name in METHODS}, spread=0.3)
+    right.set_xlabel(f"drop in accuracy, points (n = {drawn['n'][0]})")
+    right.set_title("by feature; error text as one")
+    legend_outside(figure, [mark.handle for mark in (*SHARES.values(), REPORTED)], columns=2)
+
+
+def feature_rows(units: pl.DataFrame) -> dict[str, str]:
+    """Rows of the right panel with their labels: features by group, and the keywords together."""
+    features = units.filter(
+        pl.col("group") != ERROR_TEXT_SIGNAL, feature_set=TABLE_SIX, kind="feature"
+    )
+    labels = {
+        f"feature/{name}": words(name) for name in features["name"].unique(maintain_order=True)
+    }
+    return labels | {f"group/{ERROR_TEXT_SIGNAL}": GROUP_LABELS[ERROR_TEXT_SIGNAL]}
+
+
+def draw_shares(
+    axes: Axes, groups: pl.DataFrame, printed: Mapping[str, ReportedImportance]
+) -> None:
+    names = [name for name in SIGNAL_GROUPS if name in set(groups["name"])]
+    unbounded = pl.lit(None, dtype=pl.Float64)
+    points = groups.select(
+        row="name",
+        mark=pl.concat_str("feature_set", "method", separator="/"),
+        value="share",
+        ci_low=unbounded,
+        ci_high=unbounded,
+    )
+    dot_plot(axes, points, {name: GROUP_LABELS[name] for name in names}, SHARES)
+    for position, name in enumerate(names):
+        if name not in printed:
+            continue
+        row = printed[name]
+        if row.share is not None:
+            axes.plot(100 * row.share, position, **REPORTED.look)
+        elif row.share_below is not None:
+            axes.annotate(
+                f"reported: below {100 * row.share_below:g}",
+                (1.0, position),
+                xycoords=("axes fraction", "data"),
+                horizontalalignment="right",
+                verticalalignment="center",
+            )
+    axes.set_xlim(left=-2)
+    axes.set_xlabel("share of the drops, percent")
+    axes.set_title("by group of signals")
+
+
+ACROSS = 3
+"""Panels of shapes side by side."""
+
+WIDE_RANGE = 1000
+"""A feature whose largest value is so many times the smallest, or the typical, gets logarithms."""
+
+UNITS = {feature.name: "" if feature.unit == "1" else feature.unit for feature in FEATURES}
+"""Units of features; a pure number has none."""
+
+
+def draw_shapes(panels: Sequence[pl.DataFrame], figure: Figure) -> None:
+    """What the leading terms of the boosting machine add to the score of each category."""
+    lines = -(-len(panels) // ACROSS)
+    grid = figure.subplots(lines, ACROSS, sharey=True, squeeze=False)
+    for axes, panel in zip(grid.flat, panels, strict=False):
+        draw_shape(axes, panel)
+    for axes in grid.flat[len(panels) :]:
+        axes.set_axis_off()
+    figure.supylabel("added to the score, logits")
+    handles = [
+        Line2D(
+            [],
+            [],
+            color=CATEGORY_COLOURS[category],
+            linestyle=CATEGORY_LINES[category],
+            linewidth=THICK,
+            label=words(category),
+        )
+        for category in CATEGORIES
+    ]
+    legend_outside(figure, handles, columns=5, handlelength=2.6)
+
+
+def draw_shape(axes: Axes, panel: pl.DataFrame) -> None:
+    for category in CATEGORIES:
+        bins = panel.filter(category=category).sort("low")
+        axes.stairs(
+            bins["score"].to_numpy(),
+            np.array([*bins["low"], bins["high"][-1]]),
+            baseline=None,
+            color=CATEGORY_COLOURS[category],
+            linestyle=CATEGORY_LINES[category],
+            linewidth=THICK,
+        )
+    axes.axhline(0, color=BLACK, linewidth=THIN)
+    scale(axes, np.array([*panel["low"], *panel["high"]]))
+    name = panel["feature"][0]
+    axes.set_title(f"{words(name)} ({panel['contribution'][0]:.2f})", fontsize=LEAST_TEXT)
+    axes.set_xlabel(UNITS[name])
+
+
+def scale(axes: Axes, edges: Array) -> None:
+    """Give values that span decades a logarithmic axis, linear around zero where they cross it."""
+    sizes = np.abs(edges[edges != 0])
+    typical = float(np.median(sizes))
+    if edges.min() > 0 and edges.max() / edges.min() > WIDE_RANGE:
+        axes.set_xscale("log")
+        axes.xaxis.set_major_formatter(EngFormatter(sep=""))
+    elif edges.min() <= 0 and sizes.max() / typical > WIDE_RANGE:
+        decade = float(10 ** np.round(np.log10(typical)))
+        axes.set_xscale("symlog", linthresh=decade)
+        axes.xaxis.set_major_locator(SymmetricalLogLocator(base=100, linthresh=decade))
+        axes.xaxis.set_major_formatter(EngFormatter(sep=""))
+        axes.set_xlim(edges.min() - decade, 2 * edges.max())
+    else:
+        axes.xaxis.set_major_locator(MaxNLocator(4))
+
+
+def numbers(
+    units: pl.DataFrame, printed: Mapping[str, ReportedImportance], paper: Reported
+) -> dict[str, object]:
+    """What captions and the findings name of drops, beside settings and metrics."""
+    forest = units.filter(pl.col("share").is_not_null(), kind="group", method="random_forest")
+    ranked = forest.sort("share", "name", descending=[True, False])
+    beside, without = (
+        dict(ranked.filter(feature_set=name).select("name", "value").iter_rows())
+        for name in (TABLE_SIX, PRIMARY_SET)
+    )
+    substitute = max(without, key=lambda name: (without[name] - beside[name], name))
+    leading = []
+    for name, share in ranked.filter(feature_set=TABLE_SIX).select("name", "share").iter_rows():
+        row = printed.get(name)
+        shown = ABSENT if row is None or row.share is None else percent(row.share)
+        leading.append(f"{GROUP_LABELS[name]} ({percent(share)}, reported {shown})")
+        if name == ERROR_TEXT_SIGNAL:
+            break
+    first = ranked.filter(feature_set=PRIMARY_SET).row(0, named=True)
+    dynamics = printed["training_dynamics"]
+    return {
+        "fits": int(units["fits"][0]),
+        "place": paper.tables.importance.place,
+        "total": sum(row.share for row in printed.values() if row.share is not None),
+        "below": next(row.share_below for row in printed.values() if row.share_below is not None),
+        "parts": sum(dynamics.parts.values()),
+        "dynamics": dynamics.share or 0.0,
+        "top_ten": reported_number(paper, "importance_top_ten"),
+        "beside": beside,
+        "substitute": GROUP_LABELS[substitute],
+        "substitute_without": without[substitute],
+        "substitute_beside": beside[substitute],
+        "leading": ", ".join(leading),
+        "first": GROUP_LABELS[first["name"]],
+        "first_share": first["share"],
+    }
 
 
 def main() -> None:
     settings = read_with_statistics("importance", ImportanceSettings)
-    measured = Importances(
-        read_outputs(PREDICTIONS, methods_asked(read_names("methods")), PREDICTION_SCHEMA),
-        read_output(MEASUREMENTS / "replacements.parquet", REPLACEMENT_SCHEMA),
-        read_output(MEASUREMENTS / "built_in.parquet", BUILT_IN_SCHEMA),
-    )
+    predictions = read_outputs(PREDICTIONS, methods_asked(read_names("methods")), PREDICTION_SCHEMA)
+    replacements = read_output(MEASUREMENTS / "replacements.parquet", REPLACEMENT_SCHEMA)
+    built_in = read_output(MEASUREMENTS / "built_in.parquet", BUILT_IN_SCHEMA)
     shapes = read_output(MEASUREMENTS / "shapes.parquet", SHAPE_SCHEMA)
-    ablation = read_output(ABLATION, ABLATION_SCHEMA)
-    publish("importance", report(measured, shapes, ablation, read_reported(), settings))
+    with_text = read_output(ABLATION, ABLATION_SCHEMA).filter(feature_set="19+keywords")
+    paper = read_reported()
+    printed = {  # the paper has the group under another name
+        ERROR_TEXT_SIGNAL if name == "error_keywords" else name: row
+        for name, row in paper.tables.importance.rows.items()
+    }
+    units = importance(answers(predictions, replacements, settings.source), built_in, settings)
+    metrics = {
+        "importance": nest(long(units), *KEYS, leaves=(*ESTIMATE, "sd", "fits")),
+        "sources": source_agreement(predictions, replacements),
+        "leading_features": {name: leading_share(built_in, name) for name in IMPORTANCE_SETS},
+    }
+    panels = shapes.partition_by("rank", maintain_order=True)
+    term = panels[0].row(0, named=True)
+    tested = metrics["sources"][TABLE_SIX]["random_forest"]["tested"]
+    named = {
+        settings.source: True,
+        "kept": 1 - 1 / tested,
+        "removal": removal(with_text),
+        "removal_repeats": with_text["repeat"].n_unique(),
+        "term": words(term["feature"]).capitalize(),
+        "contribution": term["contribution"],
+        "runs": term["runs"],
+        "panels": len(panels),
+    }
+    said = Captions.read("importance", settings, metrics, named, numbers(units, printed, paper))
+    rows = feature_rows(units)
+    height, shapes_height = 0.85 + 0.17 * len(rows), 0.3 + 1.45 * -(-len(panels) // ACROSS)
+    draw_units, draw_terms = partial(draw, units, rows, printed), partial(draw_shapes, panels)
+    publish_study(
+        "importance",
+        metrics=metrics,
+        points={"importance": units, "ebm_shapes": shapes},
+        # ends of bins are in the units of features, and some are below a rate's last decimal
+        exact=("low", "high"),
+        tables=tables(units, printed, said),
+        figures={
+            "importance": said.picture("importance_figure", height, draw_units),
+            "ebm_shapes": said.picture("shapes_figure", shapes_height, draw_terms),
+        },
+        summary=units.filter(kind="group").select(
+            *("feature_set", "method", "name", "value", "ci_low", "ci_high", "share", "own", "n")
+        ),
+    )
 
 
 if __name__ == "__main__":

@@ -7,6 +7,8 @@ from pathlib import Path
 import polars as pl
 
 from failbench.monitored.fitting import measured_settings
+from failbench.monitored.halves import HALF_SCHEMA
+from failbench.monitored.judged_runs import JudgedRuns
 from failbench.monitored.tables import together
 from failbench.monitored.verdicts import (
     OWN,
@@ -18,8 +20,6 @@ from failbench.monitored.verdicts import (
 )
 from failbench.monitored.versions import read_rules
 from failbench.stage import print_table, read_output, read_points, read_section, run
-from failbench.studies.monitor.halves import HALF_SCHEMA
-from failbench.studies.monitor.settings import JudgedRuns
 from failbench.telemetry import RUN_SCHEMA, write_parquet
 
 MONITORED = Path("data/monitor")

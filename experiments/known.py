@@ -6,11 +6,11 @@ from pathlib import Path
 
 import polars as pl
 
+from failbench.monitored.judged_runs import JudgedRuns, versioned
 from failbench.monitored.known import known_course
 from failbench.monitored.verdicts import BREAK_SCHEMA, END_SCHEMA
 from failbench.monitored.versions import read_rules
 from failbench.stage import print_table, read_output, read_section, run
-from failbench.studies.monitor.settings import JudgedRuns, versioned
 from failbench.telemetry import write_parquet
 
 MONITORED = Path("data/monitor")

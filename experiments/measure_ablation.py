@@ -1,23 +1,161 @@
-"""Stage measure_ablation: predict with some groups of signals only, without one, and with two."""
+"""Stage measure_ablation: predict with some groups of signals only, without one, and with two.
+
+Two readings of the rules are tested, as the paper does not say which it means. ``improved_rules``
+is the method as it is on runs of which nothing else was logged: a confirming signal that is not
+there leaves a leaf unconfirmed, and the method abstains. ``reduced_rules`` is the tree with the
+conditions on other signals taken out, which asks for no confirmation that it could not get. The
+random forest is fitted to the columns that are left.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import polars as pl
 
-from failbench.features.feature_table import FEATURE_SCHEMA
-from failbench.methods.classifiers import RandomForestSettings
-from failbench.methods.improved_rules import ImprovedRulesSettings
+from failbench.features.catalogue import FEATURE_SETS
+from failbench.features.feature_table import ERROR_TEXT_COLUMNS, FEATURE_SCHEMA, to_frame
+from failbench.methods.band_features import band_features
+from failbench.methods.classifiers import RandomForestSettings, random_forest
+from failbench.methods.healthy_band import HealthyBand, healthy_band
+from failbench.methods.improved_rules import ImprovedRules, ImprovedRulesSettings
+from failbench.methods.method import Method
+from failbench.methods.reduced_tree import ERROR_TEXT_SIGNAL
+from failbench.methods.signal_groups import ALL_GROUPS, signal_groups
+from failbench.prediction.fold_plans import NESTED_CV, FoldPlan, by_scenario
+from failbench.prediction.labelled_runs import LabelledRuns
+from failbench.prediction.nested_cv import fold_predictions, fold_seed
 from failbench.prediction.slices import ReferenceStudy
-from failbench.prediction.splits import SPLIT_SCHEMA
+from failbench.prediction.splits import SPLIT_SCHEMA, first_repeats
+from failbench.prediction.workers import parallel_map
+from failbench.predictions import PREDICTION_SCHEMA
+from failbench.records import Record
 from failbench.stage import print_table, read_output, read_section, run, workers
-from failbench.studies.ablation.measure import AblationDesign, ablation
 from failbench.telemetry import write_parquet
+from shared.ablation import ABLATION_SCHEMA, FOREST, REDUCED, RULES, AblationDesign
 
 FEATURES = Path("data/features/features.parquet")
 SPLITS = Path("data/features/splits.parquet")
 PREDICTIONS = Path("data/predictions/ablation")
+
+KEY = [*PREDICTION_SCHEMA.names()[:6], "subset"]
+
+
+@dataclass(frozen=True)
+class View:
+    """A method that sees some signals: features, and ``error_text`` where rules may read it."""
+
+    method: str
+    settings: Record
+    signals: tuple[str, ...]
+
+    def frame(self, runs: pd.DataFrame) -> pd.DataFrame:
+        """The runs as the method receives them; what the improved rules must not see is missing."""
+        if self.method != RULES:
+            return runs
+        hidden = [name for name in FEATURE_SETS["19"] if name not in self.signals]
+        blind = runs.assign(**dict.fromkeys(hidden, np.nan))
+        if ERROR_TEXT_SIGNAL not in self.signals:
+            blind = blind.assign(**dict.fromkeys(ERROR_TEXT_COLUMNS, ""))
+        return blind
+
+    def estimator(self, band: HealthyBand, seed: int) -> Method:
+        """The method, unfitted."""
+        if isinstance(self.settings, RandomForestSettings):
+            return random_forest(self.settings, self.signals, seed)
+        signals = self.signals if self.method == REDUCED else None
+        return ImprovedRules(band, **self.settings.model_dump(), signals=signals)
+
+
+def subsets(groups: Sequence[str], kept: Sequence[Sequence[str]]) -> dict[str, tuple[str, ...]]:
+    """The groups of each subset by its name: all of them, those that are kept, all but one.
+
+    A subset with a group that is not among ``groups`` is left out.
+    """
+    alone = {"+".join(names): tuple(names) for names in kept if set(names) <= set(groups)}
+    without = {
+        f"without_{name}": tuple(other for other in groups if other != name) for name in groups
+    }
+    return {ALL_GROUPS: tuple(groups), **alone, **without}
+
+
+def views(
+    rules: ImprovedRulesSettings, forest: RandomForestSettings, kept: Sequence[Sequence[str]]
+) -> dict[tuple[str, str, str], View]:
+    """What is seen, by feature set, method and subset.
+
+    Two feature sets may show a forest the same columns: the views are equal then.
+    """
+    seen_by = {}
+    for method, settings, feature_set in (
+        (RULES, rules, "19"),
+        (REDUCED, rules, "19"),
+        *((FOREST, forest, name) for name in FEATURE_SETS),
+    ):
+        columns = FEATURE_SETS[feature_set]
+        members = signal_groups(columns)
+        if method != FOREST:
+            members[ERROR_TEXT_SIGNAL] = (ERROR_TEXT_SIGNAL,)
+        for subset, groups in subsets(tuple(members), kept).items():
+            seen = {name for group in groups for name in members[group]}
+            signals = tuple(name for name in (*columns, ERROR_TEXT_SIGNAL) if name in seen)
+            seen_by[feature_set, method, subset] = View(method, settings, signals)
+    return seen_by
+
+
+def ablation(
+    failures: pl.DataFrame,
+    successes: pl.DataFrame,
+    splits: pl.DataFrame,
+    rules: ImprovedRulesSettings,
+    forest: RandomForestSettings,
+    settings: AblationDesign,
+    seed: int,
+    workers: int = 1,
+) -> pl.DataFrame:
+    """Predict every run by each method with each subset of the signals."""
+    taken = first_repeats(splits, settings.repeats, "ablation.repeats")
+    runs = LabelledRuns.from_table(failures)
+    band = healthy_band(to_frame(successes), band_features())
+    first_of_grid = {
+        name: getattr(forest, name)[:1] for name in ("max_features", "min_samples_leaf")
+    }
+    seen_by = views(rules, forest.model_copy(update=first_of_grid), settings.kept)
+    distinct = list(dict.fromkeys(seen_by.values()))
+    tasks = [(view, runs, band, taken, by_scenario(NESTED_CV, taken), seed) for view in distinct]
+    predictions = dict(zip(distinct, parallel_map(predicted, tasks, workers), strict=True))
+    parts = [
+        predictions[view].with_columns(feature_set=pl.lit(feature_set), subset=pl.lit(subset))
+        for (feature_set, _, subset), view in seen_by.items()
+    ]
+    return pl.concat(parts).select(ABLATION_SCHEMA.names()).sort(KEY)
+
+
+def predicted(
+    view: View,
+    runs: LabelledRuns,
+    band: HealthyBand,
+    splits: pl.DataFrame,
+    plans: Sequence[FoldPlan],
+    seed: int,
+) -> pl.DataFrame:
+    """Predictions by one method with one subset; which feature sets show it that is not known."""
+    frame = view.frame(runs.frame)
+    parts = []
+    for plan in plans:
+        tested, trained = plan.rows(splits, runs.table)
+        method = view.estimator(band, fold_seed(seed, plan.repeat, plan.fold))
+        method.fit(frame[trained], runs.labels[trained], groups=runs.groups[trained])
+        parts.append(
+            fold_predictions(
+                method, runs.table, frame, tested, plan, feature_set="", method=view.method
+            )
+        )
+    return pl.concat(parts)
 
 
 def main() -> None:

@@ -2,22 +2,221 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
-from failbench.features.feature_table import FEATURE_SCHEMA
-from failbench.methods.improved_rules import ImprovedRulesSettings
+import numpy as np
+import polars as pl
+from sklearn.base import clone
+
+from failbench.errors import BadInputError
+from failbench.features.catalogue import PRIMARY_SET
+from failbench.features.feature_table import FEATURE_SCHEMA, feature_table, to_frame
+from failbench.methods.healthy_band import Band, healthy_band, percentile_band
+from failbench.methods.improved_rules import ImprovedRules, ImprovedRulesSettings
+from failbench.methods.improved_tree import band_features
+from failbench.methods.rules import EvaluatedConditions
+from failbench.prediction.fold_plans import NESTED_CV, FoldPlan, by_scenario
+from failbench.prediction.labelled_runs import LabelledRuns
 from failbench.prediction.slices import ReferenceStudy
 from failbench.prediction.splits import SPLIT_SCHEMA
+from failbench.prediction.workers import parallel_map
+from failbench.predictions import DECIMALS
+from failbench.scenarios import Scenario
 from failbench.stage import read_output, read_section, run, workers
-from failbench.studies.architectures.measure import ArchitecturesDesign, rules_on_architectures
-from failbench.telemetry import write_parquet
+from failbench.telemetry import STEP_SCHEMA, Telemetry, write_parquet
+from failbench.vocabulary import CATEGORIES
 from recordings import read_recordings
+from shared.architectures import KEYS, RECORDED, RULE_PREDICTION_SCHEMA, RULES, ArchitecturesDesign
 
 FEATURES = Path("data/features/features.parquet")
 SPLITS = Path("data/features/splits.parquet")
 TELEMETRY = Path("data/telemetry")
 SCENARIOS = Path("data/scenarios")
 PREDICTIONS = Path("data/predictions/architectures/improved_rules.parquet")
+
+MEASURED = ("loss", "gradient_norm", "validation_loss", "memory_bytes", "step_seconds")
+"""Step columns that a run measures; the others are counted or set, and so known exactly."""
+
+Fit = tuple[FoldPlan, ImprovedRules]
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Thresholds for the runs of an architecture."""
+
+    thresholds: str
+    architecture: str
+    band: Band
+    gradient_norm: float
+
+
+def rules_on_architectures(
+    features: pl.DataFrame,
+    splits: pl.DataFrame,
+    telemetry: Telemetry,
+    scenarios: Iterable[Scenario],
+    study: ReferenceStudy,
+    rules: ImprovedRulesSettings,
+    settings: ArchitecturesDesign,
+    workers: int = 1,
+) -> pl.DataFrame:
+    """Diagnose the failing runs of every architecture by rules that were weighed on one of them.
+
+    The fits are those of the main study: weights come from the reference architecture, one run per
+    scenario, in the folds that do not test the scenario. Noise reaches what is diagnosed alone;
+    thresholds and weights stay those of the recorded logs.
+    """
+    taken = features.filter(pl.col("optimizer") == study.optimizer, pl.col("scale") == study.scale)
+    failures = taken.filter(pl.col("kind") == "failure")
+    architectures = failures["architecture"].n_unique()
+    if architectures < 2:
+        raise BadInputError(
+            "features",
+            "architecture",
+            f"{architectures} was recorded with {study.optimizer} at scale {study.scale}; "
+            "comparing takes two.",
+            "Run `failbench record` for another architecture.",
+        )
+    noisy = noisy_logs(telemetry, tuple(scenarios), failures["run_id"], settings)
+    recorded = failures.with_columns(noise=pl.lit(RECORDED), log=pl.lit(0, pl.Int32))
+    tested = pl.concat([recorded, noisy])
+    reference = healthy_band(to_frame(study.successes(features)), band_features())
+    labelled = LabelledRuns.from_table(study.failures(features))
+    fits = list(weighed(labelled, splits, ImprovedRules(reference, **rules.model_dump())))
+    tasks = [
+        (tested.filter(architecture=each.architecture), splits, each, fits)
+        for each in calibrations(taken, reference, rules, settings)
+    ]
+    predictions = pl.concat(parallel_map(diagnoses, tasks, workers))
+    return predictions.sort(*KEYS, "repeat", "fold", "run_id")
+
+
+def noisy_logs(
+    telemetry: Telemetry,
+    scenarios: tuple[Scenario, ...],
+    run_ids: pl.Series,
+    settings: ArchitecturesDesign,
+) -> pl.DataFrame:
+    """Features of runs whose measurements are noisy, with ``noise`` and ``log``.
+
+    The factors of a log are drawn from one generator at every level, so that levels differ in
+    nothing else.
+    """
+    chosen = telemetry.select(pl.col("run_id").is_in(run_ids.to_list()))
+    seeds = np.random.SeedSequence(settings.seed).spawn(settings.noisy_logs)
+    return pl.concat(
+        feature_table(
+            with_noise(chosen, level, np.random.default_rng(seed)), scenarios
+        ).with_columns(noise=pl.lit(level), log=pl.lit(number, pl.Int32))
+        for level in settings.noise
+        for number, seed in enumerate(seeds, start=1)
+    )
+
+
+def with_noise(telemetry: Telemetry, level: float, generator: np.random.Generator) -> Telemetry:
+    """Multiply every measurement of every step by a factor of its own.
+
+    The factors are log-normal with a median of one, the distribution of errors that are a share of
+    a positive quantity (Limpert, Stahel and Abbt, 2001, "Log-normal distributions across the
+    sciences", BioScience 51): what is small stays small, and no measurement changes its sign. What
+    was not measured, or is not finite, stays so.
+    """
+    factors = generator.lognormal(0.0, level, (len(MEASURED), telemetry.steps.height))
+    noisy = []
+    for name, factor in zip(MEASURED, factors, strict=True):
+        changed = pl.col(name).cast(pl.Float64) * pl.Series(factor)
+        whole = STEP_SCHEMA[name].is_integer()
+        noisy.append((changed.round() if whole else changed).cast(STEP_SCHEMA[name]).alias(name))
+    return Telemetry(telemetry.runs, telemetry.steps.with_columns(noisy))
+
+
+def calibrations(
+    runs: pl.DataFrame,
+    reference: Band,
+    rules: ImprovedRulesSettings,
+    settings: ArchitecturesDesign,
+) -> Iterator[Calibration]:
+    """Where the thresholds of each architecture come from; weights are always the reference's.
+
+    The second parts what it is worth to know an architecture's own runs from what the percentile
+    is worth. The paper's section 8.9.5 can be read as the third, as bands are what its equation 2
+    makes of successful runs, or as the fourth, as the limit of an explosion is a threshold of the
+    gradient norm too.
+    """
+    limit = rules.gradient_norm
+    for name in runs.filter(kind="failure")["architecture"].unique().sort():
+        healthy = to_frame(runs.filter(kind="success", architecture=name))
+        deviations = healthy_band(healthy, band_features())
+        quantiles = percentile_band(healthy, band_features(), settings.percentile)
+        usual = quantiles.upper("max_gradient_norm", rules.healthy_sds)
+        yield Calibration("reference", name, reference, limit)
+        yield Calibration("own_deviations", name, deviations, limit)
+        yield Calibration("own_percentile", name, quantiles, limit)
+        yield Calibration("own_percentile_and_limit", name, quantiles, usual)
+
+
+def weighed(reference: LabelledRuns, splits: pl.DataFrame, rules: ImprovedRules) -> Iterator[Fit]:
+    """The rules with the weights of each fold of the main study."""
+    for plan in by_scenario(NESTED_CV, splits):
+        _, trained = plan.rows(splits, reference.table)
+        yield (
+            plan,
+            clone(rules).fit(
+                reference.frame[trained],
+                reference.labels[trained],
+                groups=reference.groups[trained],
+            ),
+        )
+
+
+def diagnoses(
+    runs: pl.DataFrame,
+    splits: pl.DataFrame,
+    calibration: Calibration,
+    fits: list[Fit],
+) -> pl.DataFrame:
+    """Every repeat's predictions: what conditions say does not depend on the fold, weights do.
+
+    Noisy logs are diagnosed by the reference's thresholds alone.
+    """
+    if calibration.thresholds != "reference":
+        runs = runs.filter(noise=RECORDED)
+    frame = to_frame(runs.drop("noise", "log"))
+    evaluated = EvaluatedConditions(frame)
+    recalibrated = [
+        (plan, fitted.recalibrated(calibration.band, calibration.gradient_norm))
+        for plan, fitted in fits
+    ]
+    # The way through the tree is that of the thresholds, which all folds share.
+    checked = [diagnosis.conditions for diagnosis in recalibrated[0][1].diagnose(frame)]
+    described = runs.with_columns(
+        study=pl.lit(RULES),
+        feature_set=pl.lit(PRIMARY_SET),
+        method=pl.lit("improved_rules"),
+        thresholds=pl.lit(calibration.thresholds),
+        conditions=pl.Series(checked, dtype=pl.Int32),
+        route=pl.lit(None, pl.String),
+    )
+    parts = []
+    for plan, rules in recalibrated:
+        verdicts = rules.judge(evaluated)
+        probabilities = rules.probabilities(verdicts)
+        part = described.with_columns(
+            repeat=pl.lit(plan.repeat),
+            fold=pl.lit(plan.fold),
+            prediction=pl.Series(rules.answers(verdicts).astype(str)),
+            confidence=pl.Series(verdicts.confidence).round(DECIMALS),
+            reason=pl.Series(verdicts.reasons.tolist(), dtype=pl.String),
+            **{
+                f"p_{category}": pl.Series(probabilities[:, position]).round(DECIMALS)
+                for position, category in enumerate(CATEGORIES)
+            },
+        )
+        fold = splits.filter(repeat=plan.repeat, fold=plan.split)
+        parts.append(part.filter(pl.col("scenario").is_in(fold["scenario"].to_list())))
+    return pl.concat(parts).select(RULE_PREDICTION_SCHEMA.names()).cast(RULE_PREDICTION_SCHEMA)
 
 
 def main() -> None:

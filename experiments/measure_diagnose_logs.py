@@ -2,29 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import polars as pl
 
-from failbench.diagnose.fitting import fitted
-from failbench.diagnose.model import read_model, write_model
-from failbench.monitored.fitting import measured_settings
+from failbench.arrays import Mask
+from failbench.causes.catalogue import cause_of_scenario, causes
+from failbench.diagnose.alarm import is_alarm
+from failbench.diagnose.diagnosis import diagnosis_of
+from failbench.diagnose.evidence import look_up
+from failbench.diagnose.fitting import Choices, KnownLog, fitted
+from failbench.diagnose.model import Model, read_model, write_model
+from failbench.diagnose.signs import signs_of
+from failbench.diagnose.supports import cause_names, supports_of
+from failbench.monitor.history import History
+from failbench.monitor.invariants import Bound
+from failbench.monitored.fitting import measured_settings, setting_of
 from failbench.monitored.tables import histories, together
-from failbench.monitored.verdicts import END_SCHEMA
+from failbench.monitored.verdicts import END_SCHEMA, RUNNING
 from failbench.monitored.versions import read_rules
-from failbench.prediction.splits import SPLIT_SCHEMA, first_repeats
+from failbench.prediction.splits import SPLIT_SCHEMA, first_repeats, rows_in_fold
+from failbench.prediction.workers import parallel_map
+from failbench.predictions import DECIMALS
+from failbench.readers.log import Log
+from failbench.readers.monitor_log import log_of_history
+from failbench.rendering.formats import FORMATS, rendered
+from failbench.rendering.normal import read_files, rendered_log
+from failbench.rendering.run import logged_run
+from failbench.rendering.shape import COMPLETE, complete_shape, draw_shape
 from failbench.stage import print_table, read_output, read_section, run, workers
-from failbench.studies.diagnose_logs.evidence import evidence_table
-from failbench.studies.diagnose_logs.examples import monitored_examples, rendered_examples
-from failbench.studies.diagnose_logs.measure import (
-    MODELS,
-    choices_of,
-    cross_validated,
-    known_log,
-    of_model,
-)
-from failbench.studies.diagnose_logs.settings import DiagnosedLogs
-from failbench.telemetry import read_telemetry, write_parquet
+from failbench.telemetry import Telemetry, read_telemetry, write_parquet
+from failbench.vocabulary import CATEGORIES
+from shared.diagnose_logs import ANSWER_SCHEMA, EVIDENCE_SCHEMA, DiagnosedLogs
 
 TELEMETRY = Path("data/telemetry")
 MONITORED = Path("data/monitor")
@@ -36,6 +49,201 @@ LOG_MODEL = Path("src/failbench/fitted/log.json")
 LOGIC_MODEL = Path("src/failbench/fitted/monitor.json")
 BOUNDS_MODEL = Path("src/failbench/fitted/monitor_bounds.json")
 FITTED = {"log": LOG_MODEL, "monitor": LOGIC_MODEL, "monitor_bounds": BOUNDS_MODEL}
+
+COMPLETE_FORMAT = "key_equals"
+MONITOR, MONITOR_LOGIC = "monitor", "monitor, logic alone"
+"""The monitor's log, with bounds from healthy runs of its setting, and as a stranger has it."""
+
+MODELS = {"log": None, "monitor_bounds": MONITOR, "monitor": MONITOR_LOGIC}
+"""Models by name, each with the format that it is fitted to; the first to all others."""
+
+Run = Mapping[str, Any]
+Example = dict[str, Any]
+"""One log of a run whose cause is known: what ``ANSWER_SCHEMA`` says of it, and its ``signs``."""
+
+
+def with_steps(telemetry: Telemetry) -> list[tuple[Run, pl.DataFrame]]:
+    """Runs, each with its steps."""
+    parts = telemetry.steps.partition_by("run_id", as_dict=True)
+    none = telemetry.steps.clear()
+    runs = telemetry.runs.iter_rows(named=True)
+    return [(run, parts.get((run["run_id"],), none)) for run in runs]
+
+
+def rendered_examples(
+    telemetry: Telemetry, formats_per_run: int, seed: int, workers: int
+) -> list[Example]:
+    """Render runs and take the signs of what is read back."""
+    runs = with_steps(telemetry)
+    blocks = [(runs[at :: workers * 4], formats_per_run, seed) for at in range(workers * 4)]
+    examples = [each for part in parallel_map(_rendered, blocks, workers) for each in part]
+    return sorted(examples, key=lambda each: each["run_id"])
+
+
+def _rendered(
+    runs: Sequence[tuple[Run, pl.DataFrame]], formats_per_run: int, seed: int
+) -> list[Example]:
+    examples = []
+    for recorded, steps in runs:
+        rng = np.random.default_rng([seed, *recorded["run_id"].encode()])
+        last = recorded["failure_step"] if recorded["kind"] == "failure" else None
+        logged = logged_run(recorded, steps, last)
+        for place in sorted(rng.choice(len(FORMATS), formats_per_run, replace=False)):
+            shape = draw_shape(FORMATS[place], rng)
+            log = rendered_log(logged, FORMATS[place], shape, rng)
+            examples.append(example_of(recorded, FORMATS[place], log, {}))
+        log = rendered_log(logged, COMPLETE_FORMAT, complete_shape(COMPLETE_FORMAT), rng)
+        examples.append(example_of(recorded, COMPLETE, log, {}))
+    return examples
+
+
+def example_of(run: Run, format_name: str, log: Log, fitted: Mapping[str, Bound]) -> Example:
+    scenario = run["scenario"] or run["run_id"]
+    cause = cause_of_scenario()[scenario] if run["kind"] == "failure" else None
+    return {
+        "run_id": run["run_id"],
+        "format": format_name,
+        "kind": run["kind"],
+        "setting": setting_of(run),
+        "seed": run["seed"],
+        "scenario": scenario,
+        "category": None if cause is None else causes()[cause].category,
+        "cause": cause,
+        "present": ",".join(log.present),
+        "says_end": any(event.kind != "warning" for event in log.events),
+        "signs": signs_of(log, fitted),
+    }
+
+
+def monitored_examples(
+    histories: Iterable[tuple[Run, History]],
+    failure_steps: Mapping[str, int | None],
+    bounds: Mapping[str, Mapping[str, Bound]],
+) -> Iterator[Example]:
+    """The monitor's logs of runs, cut at the failure, with bounds of the setting and without."""
+    for recorded, history in histories:
+        cut = at_failure(history, failure_steps.get(recorded["run_id"]))
+        log = log_of_history(recorded["run_id"], cut)
+        yield example_of(recorded, MONITOR, log, bounds.get(setting_of(recorded), {}))
+        yield example_of(recorded, MONITOR_LOGIC, log, {})
+
+
+def at_failure(history: History, failure_step: int | None) -> History:
+    """What a monitor's log held when the run failed."""
+    if failure_step is None:
+        return history
+    rows = tuple(row for row in history.rows if row.step <= failure_step)
+    return replace(history, rows=rows, end=history.end if history.end.failed else RUNNING)
+
+
+def of_model(examples: Iterable[Example], name: str) -> list[Example]:
+    """The logs that a model is fitted to."""
+    own = MODELS[name]
+    others = set(MODELS.values())
+    return [
+        each
+        for each in examples
+        if (each["format"] not in others if own is None else each["format"] == own)
+    ]
+
+
+def cross_validated(
+    examples: Iterable[Example],
+    name: str,
+    splits: pl.DataFrame,
+    settings: DiagnosedLogs,
+    workers: int,
+) -> pl.DataFrame:
+    """Diagnoses out of fold of the logs of one model.
+
+    Twins are tested with their scenario; successes, which have none, in folds of their own.
+    """
+    logs = of_model(examples, name)
+    folds = splits["fold"].n_unique()
+    scenarios = np.array([each["scenario"] for each in logs], dtype=object)
+    is_success = np.array([each["kind"] == "success" for each in logs])
+    places = np.unique(scenarios[is_success].astype(str), return_inverse=True)[1]
+    order = np.random.default_rng(settings.seed).permutation(places.max() + 1)
+    fold_of_success = np.full(len(logs), -1)
+    fold_of_success[is_success] = order[places] % folds
+    tasks = []
+    for repeat in range(settings.repeats):
+        for fold in range(folds):
+            tested = rows_in_fold(splits, scenarios, repeat, fold) | (fold_of_success == fold)
+            tasks.append((logs, tested, name, settings, repeat, fold))
+    return pl.concat(parallel_map(_fold, tasks, workers)).sort(
+        "model", "repeat", "fold", "run_id", "format"
+    )
+
+
+def _fold(
+    logs: Sequence[Example],
+    tested: Mask,
+    name: str,
+    settings: DiagnosedLogs,
+    repeat: int,
+    fold: int,
+) -> pl.DataFrame:
+    learnt = [each for each, held in zip(logs, tested, strict=True) if not held]
+    model = fitted_to(learnt, settings, f"training folds of {name}")
+    held_out = [each for each, held in zip(logs, tested, strict=True) if held]
+    keys = {"model": name, "repeat": repeat, "fold": fold}
+    rows = [{**keys, **each, **said_by(model, each)} for each in held_out]
+    return pl.DataFrame(rows, schema=ANSWER_SCHEMA)
+
+
+def fitted_to(learnt: Iterable[Example], settings: DiagnosedLogs, words: str) -> Model:
+    known = [
+        KnownLog(each["signs"], each["cause"], each["scenario"], each["setting"]) for each in learnt
+    ]
+    choices = Choices(
+        settings.penalties,
+        settings.margins,
+        settings.most_alarmed,
+        settings.inner_folds,
+        settings.seed,
+    )
+    return fitted(known, choices, words)
+
+
+def said_by(model: Model, log: Example) -> dict[str, Any]:
+    weighed = model.weighed(supports_of(log["signs"], model.bounds))
+    return {
+        "alarm": is_alarm(log["says_end"], log["signs"], model.bounds),
+        "prediction": CATEGORIES[weighed.category],
+        "confidence": round(float(weighed.categories[weighed.category]), DECIMALS),
+        "predicted_cause": cause_names()[weighed.cause],
+        "cause_confidence": round(float(weighed.causes[weighed.cause]), DECIMALS),
+    }
+
+
+def evidence_table(
+    telemetry: Telemetry, model: Model, logs: int, seed: int, workers: int
+) -> pl.DataFrame:
+    """Look up all evidence of the diagnoses of some logs of failing runs."""
+    failing = telemetry.runs.filter(kind="failure").sort("run_id")["run_id"].to_list()
+    rng = np.random.default_rng(seed)
+    taken = rng.choice(len(failing), min(logs, len(failing)), replace=False)
+    runs = with_steps(telemetry.select(pl.col("run_id").is_in([failing[at] for at in taken])))
+    blocks = [(runs[start::workers], model, seed) for start in range(workers)]
+    rows = [row for part in parallel_map(_looked_up, blocks, workers) for row in part]
+    return pl.DataFrame(rows, schema=EVIDENCE_SCHEMA, orient="row").sort("run_id", "item")
+
+
+def _looked_up(
+    runs: Sequence[tuple[Run, pl.DataFrame]], model: Model, seed: int
+) -> list[tuple[str, int, str, str, str, bool]]:
+    rows: list[tuple[str, int, str, str, str, bool]] = []
+    for recorded, steps in runs:
+        rng = np.random.default_rng([seed, *recorded["run_id"].encode()])
+        format_name = FORMATS[rng.integers(len(FORMATS))]
+        logged = logged_run(recorded, steps, recorded["failure_step"])
+        files = rendered(logged, format_name, draw_shape(format_name, rng), rng)
+        log = read_files(files)
+        for item, finding in enumerate(diagnosis_of(log, model=model, failed=True).findings):
+            checked_by, found = look_up(finding, log, files)
+            rows.append((recorded["run_id"], item, format_name, finding.kind, checked_by, found))
+    return rows
 
 
 def main() -> None:
@@ -51,17 +259,14 @@ def main() -> None:
     telemetry = read_telemetry(TELEMETRY).select(taken | (pl.col("kind") == "success"))
     examples = rendered_examples(telemetry, settings.formats_per_run, settings.seed, workers())
     failed = monitored.runs.filter(kind="failure").join(ends, on="run_id", how="left")
-    examples += monitored_examples(
-        histories(monitored),
-        dict(failed.select("run_id", "failure_step").iter_rows()),
-        rules.bounds,
-    )
+    failure_steps = dict(failed.select("run_id", "failure_step").iter_rows())
+    examples += monitored_examples(histories(monitored), failure_steps, rules.bounds)
     answers = []
     for name in MODELS:
         answers.append(cross_validated(examples, name, splits, settings, workers()))
-        learnt = [known_log(each) for each in of_model(examples, name)]
+        learnt = of_model(examples, name)
         words = f"{len(learnt)} logs of failing and healthy runs of the benchmark"
-        write_model(FITTED[name], fitted(learnt, choices_of(settings), words))
+        write_model(FITTED[name], fitted_to(learnt, settings, words))
     table = pl.concat(answers)
     write_parquet(table, ANSWERS)
     model = read_model(FITTED["log"])
@@ -76,7 +281,7 @@ def main() -> None:
             cause=(pl.col("predicted_cause") == pl.col("cause")).mean(),
         )
     )
-    print_table(("model", "logs", "accuracy", "cause"), summary.rows())
+    print_table(summary.columns, summary.rows())
 
 
 if __name__ == "__main__":

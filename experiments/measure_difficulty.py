@@ -6,18 +6,23 @@ from pathlib import Path
 
 import polars as pl
 
+from failbench.errors import BadInputError
+from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import FEATURE_SCHEMA
+from failbench.prediction.fold_plans import NESTED_CV, POOLED
 from failbench.prediction.main_study import (
     LANGUAGE_MODELS,
     across_architectures_files,
     prediction_files,
 )
+from failbench.prediction.neighbours import nearest_scenarios
 from failbench.prediction.slices import ReferenceStudy
 from failbench.predictions import PREDICTION_SCHEMA
-from failbench.scenarios import read_scenarios
+from failbench.scenarios import Scenario, read_scenarios
 from failbench.stage import read_names, read_output, read_outputs, read_section, run
-from failbench.studies.difficulty.measure import DifficultyDesign, measure_difficulty
 from failbench.telemetry import write_parquet
+from failbench.vocabulary import ANSWERS
+from shared.difficulty import KEYS, DifficultyDesign
 
 MAIN_STUDY = Path("data/predictions/nested_cv")
 ACROSS_ARCHITECTURES = Path("data/predictions/across_architectures")
@@ -26,27 +31,133 @@ SCENARIOS = Path("data/scenarios")
 MEASURED = Path("data/measurements/difficulty/scenarios.parquet")
 SHARES = Path("data/measurements/difficulty/shares.parquet")
 
+RIGHT = pl.sum_horizontal(
+    pl.when(pl.col("category") == answer).then(pl.col(answer)).otherwise(0.0) for answer in ANSWERS
+).alias("ease")
+
+
+def measure(
+    predictions: pl.DataFrame,
+    scenarios: tuple[Scenario, ...],
+    failures: pl.DataFrame,
+    settings: DifficultyDesign,
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Each scenario and what it is taken for; shares of right answers by method and architecture.
+
+    A run of a scenario counts by the share of its predictions that are right: over the repeats of a
+    study, then over the studies that tested it. Then seeds are averaged within an architecture, and
+    methods and architectures count alike. Every fit behind it had never seen the scenario.
+    """
+    runs = answers_to_runs(that_count(predictions, settings))
+    settings_of = pl.struct("architecture", "seed").n_unique().cast(pl.Int32)
+    counts = runs.group_by("scenario").agg(runs=settings_of)
+    answered = averaged(runs).join(counts, on="scenario").with_columns(RIGHT)
+    gives = answered.unpivot(ANSWERS, index=[*KEYS], variable_name="instead")
+    wrong = gives.filter(pl.col("instead") != pl.col("category"))
+    most = wrong.sort("scenario", -pl.col("value"), "instead").group_by("scenario").first()
+    most = most.select("scenario", "instead", instead_share="value")
+    answered = answered.join(most, on="scenario", maintain_order="left")
+    declared = pl.DataFrame(
+        [(each.id, each.difficulty, each.symptom_category, each.rationale) for each in scenarios],
+        schema=dict.fromkeys(("scenario", "declared", "symptom_category", "rationale"), pl.String),
+        orient="row",
+    )
+    for place, known in ((SCENARIOS, declared), (FEATURES, failures)):
+        missing = answered.join(known, on="scenario", how="anti").sort("scenario")
+        if missing.height:
+            problem = f"{missing['scenario'][0]!r} was predicted and is not there."
+            remedy = "Define, record and predict the same scenarios: run `dvc repro`."
+            raise BadInputError(place, "scenario", problem, remedy)
+    hard, easy = pl.col("ease") < settings.hard_below, pl.col("ease") >= settings.easy_from
+    named = pl.when(hard).then(pl.lit("hard")).when(easy).then(pl.lit("easy"))
+    table = (
+        answered.join(declared, on="scenario")
+        .with_columns(measured=named.otherwise(pl.lit("medium")))
+        .join(surroundings(failures, answered, settings), on="scenario")
+        .with_columns(
+            by_surface=pl.col("instead") == pl.col("symptom_category"),
+            by_neighbours=pl.col("neighbours_instead") > pl.col("neighbours_own"),
+        )
+        .sort("ease", "scenario")
+    )
+    return table, pl.concat([shares_by("method", runs), shares_by("architecture", runs)])
+
+
+def that_count(predictions: pl.DataFrame, settings: DifficultyDesign) -> pl.DataFrame:
+    known = set(predictions["method"])
+    for method in sorted(set(settings.left_out) - known):
+        problem, remedy = f"{method!r} was not predicted.", f"Known: {', '.join(sorted(known))}."
+        raise BadInputError("params.yaml", "difficulty.left_out", problem, remedy)
+    taken = predictions.filter(
+        pl.col("study").is_in((NESTED_CV, POOLED)),
+        pl.col("feature_set") == settings.feature_set,
+        ~pl.col("method").is_in(settings.left_out),
+    )
+    for study in sorted({NESTED_CV, POOLED} - set(taken["study"])):
+        problem = f"{study} has no prediction on {settings.feature_set} features that counts."
+        remedy = "Run `dvc repro` for the study, and leave out fewer methods."
+        raise BadInputError("predictions", "study", problem, remedy)
+    return taken
+
+
+def answers_to_runs(predictions: pl.DataFrame) -> pl.DataFrame:
+    """Share of each answer to each run by each method: over repeats, then over studies."""
+    keys = [*KEYS, "method", "architecture", "seed"]
+    gives = ((pl.col("prediction") == answer).mean().alias(answer) for answer in ANSWERS)
+    studies = predictions.group_by(*keys, "study", maintain_order=True).agg(gives)
+    return studies.group_by(keys, maintain_order=True).agg(pl.col(ANSWERS).mean())
+
+
+def averaged(runs: pl.DataFrame, *by: str) -> pl.DataFrame:
+    """Shares of each answer over seeds, then over methods and architectures, which count alike."""
+    setting = (*KEYS, "method", "architecture")
+    over_seeds = runs.group_by(*setting, maintain_order=True).agg(pl.col(ANSWERS).mean())
+    shares = over_seeds.group_by(*KEYS, *by, maintain_order=True).agg(pl.col(ANSWERS).mean())
+    # Shares are sums of halves, fifths and tenths: rounding keeps them on their side of a level,
+    # and the file the same on every machine.
+    return shares.with_columns(pl.col(ANSWERS).round(12))
+
+
+def shares_by(view: str, runs: pl.DataFrame) -> pl.DataFrame:
+    shares = averaged(runs, view).select(*KEYS, pl.lit(view).alias("view"), RIGHT, name=view)
+    return shares.select(*KEYS, "view", "name", "ease").sort("view", "name", "scenario")
+
+
+def surroundings(
+    failures: pl.DataFrame, answered: pl.DataFrame, settings: DifficultyDesign
+) -> pl.DataFrame:
+    """What the runs nearest to each scenario are."""
+    features, near = FEATURE_SETS[settings.feature_set], pl.col("neighbour_category")
+    neighbours = nearest_scenarios(failures, features, settings.neighbours)
+    joined = neighbours.join(answered.select(*KEYS, "instead"), on="scenario")
+    return (
+        joined.sort("scenario", "rank")
+        .group_by("scenario", maintain_order=True)
+        .agg(
+            nearest=pl.col("neighbour").first(),
+            nearest_category=near.first(),
+            neighbours_own=(near == pl.col("category")).mean(),
+            neighbours_instead=(near == pl.col("instead")).mean(),
+        )
+    )
+
 
 def main() -> None:
-    methods = read_names("methods")
-    predictions = pl.concat(
-        [
-            read_outputs(
-                MAIN_STUDY, prediction_files(methods), PREDICTION_SCHEMA, (LANGUAGE_MODELS,)
-            ),
-            read_outputs(
-                ACROSS_ARCHITECTURES, across_architectures_files(methods), PREDICTION_SCHEMA
-            ),
-        ]
-    )
-    difficulty = measure_difficulty(
-        predictions,
+    names = read_names("methods")
+    others = across_architectures_files(names)
+    predictions = [
+        read_outputs(MAIN_STUDY, prediction_files(names), PREDICTION_SCHEMA, (LANGUAGE_MODELS,)),
+        read_outputs(ACROSS_ARCHITECTURES, others, PREDICTION_SCHEMA),
+    ]
+    study = read_section("nested_cv", ReferenceStudy)
+    scenarios, shares = measure(
+        pl.concat(predictions),
         read_scenarios(SCENARIOS),
-        read_section("nested_cv", ReferenceStudy).failures(read_output(FEATURES, FEATURE_SCHEMA)),
+        study.failures(read_output(FEATURES, FEATURE_SCHEMA)),
         read_section("difficulty", DifficultyDesign),
     )
-    write_parquet(difficulty.scenarios, MEASURED)
-    write_parquet(difficulty.shares, SHARES)
+    write_parquet(scenarios, MEASURED)
+    write_parquet(shares, SHARES)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from failbench.features.feature_table import FEATURE_SCHEMA
+import polars as pl
+
+from failbench.features.catalogue import FEATURE_SETS, PRIMARY_SET
+from failbench.features.feature_table import FEATURE_SCHEMA, to_frame
+from failbench.methods.band_features import band_features
 from failbench.methods.boosting_machine import EbmSettings
 from failbench.methods.classifiers import (
     DecisionTreeSettings,
@@ -12,13 +16,19 @@ from failbench.methods.classifiers import (
     LogisticRegressionSettings,
     RandomForestSettings,
 )
+from failbench.methods.healthy_band import HealthyBand, healthy_band
 from failbench.methods.improved_rules import ImprovedRulesSettings
 from failbench.methods.learned_rules import LearnedRulesSettings
 from failbench.methods.simple_rules import SimpleRulesSettings
+from failbench.prediction.explanations import explained
+from failbench.prediction.fold_plans import NESTED_CV, FoldPlan, by_scenario
+from failbench.prediction.labelled_runs import LabelledRuns
+from failbench.prediction.nested_cv import fit_fold
 from failbench.prediction.slices import ReferenceStudy
 from failbench.prediction.splits import SPLIT_SCHEMA
+from failbench.prediction.workers import parallel_map
+from failbench.records import Record
 from failbench.stage import read_output, read_section, run, workers
-from failbench.studies.explanations.measure import measure_explanations
 from failbench.telemetry import write_parquet
 
 FEATURES = Path("data/features/features.parquet")
@@ -26,7 +36,26 @@ SPLITS = Path("data/features/splits.parquet")
 MEASURED = Path("data/measurements/explanations")
 
 
+def explain_fold(
+    runs: LabelledRuns,
+    band: HealthyBand,
+    splits: pl.DataFrame,
+    method: str,
+    settings: Record,
+    study: ReferenceStudy,
+    plan: FoldPlan,
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Answers for the runs of the first seed that are tested, by the main study's fit."""
+    columns = FEATURE_SETS[PRIMARY_SET]
+    fitted, tested = fit_fold(runs, band, splits, method, settings, columns, study.seed, plan)
+    asked = tested & (runs.table["seed"] == min(study.run_seeds)).to_numpy()
+    named = runs.table.filter(pl.Series(asked)).select("run_id", "scenario")
+    return explained(named.iter_rows(), method, fitted.diagnose(runs.frame[asked]))
+
+
 def main() -> None:
+    features, splits = read_output(FEATURES, FEATURE_SCHEMA), read_output(SPLITS, SPLIT_SCHEMA)
+    study = read_section("nested_cv", ReferenceStudy)
     methods = {
         "simple_rules": read_section("simple_rules", SimpleRulesSettings),
         "improved_rules": read_section("improved_rules", ImprovedRulesSettings),
@@ -37,15 +66,18 @@ def main() -> None:
         "lightgbm": read_section("lightgbm", LightgbmSettings),
         "ebm": read_section("ebm", EbmSettings),
     }
-    measured = measure_explanations(
-        read_output(FEATURES, FEATURE_SCHEMA),
-        read_output(SPLITS, SPLIT_SCHEMA),
-        read_section("nested_cv", ReferenceStudy),
-        methods,
-        workers(),
-    )
-    write_parquet(measured.answers, MEASURED / "answers.parquet")
-    write_parquet(measured.conditions, MEASURED / "conditions.parquet")
+    runs = LabelledRuns.from_table(study.failures(features))
+    band = healthy_band(to_frame(study.successes(features)), band_features())
+    first = splits.filter(pl.col("repeat") == pl.col("repeat").min())
+    tasks = [
+        (runs, band, first, method, settings, study, plan)
+        for method, settings in methods.items()
+        for plan in by_scenario(NESTED_CV, first)
+    ]
+    answers, conditions = zip(*parallel_map(explain_fold, tasks, workers()), strict=True)
+    names = ("run_id", "method", "position")
+    write_parquet(pl.concat(answers).sort(names[:2]), MEASURED / "answers.parquet")
+    write_parquet(pl.concat(conditions).sort(names), MEASURED / "conditions.parquet")
 
 
 if __name__ == "__main__":

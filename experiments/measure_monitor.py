@@ -6,19 +6,21 @@ from pathlib import Path
 
 import polars as pl
 
+from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import FEATURE_SCHEMA
+from failbench.methods.catalogue import MONITOR_METHODS
 from failbench.methods.classifiers import RandomForestSettings
 from failbench.methods.improved_rules import ImprovedRulesSettings
 from failbench.methods.monitor_methods import AbstainingSettings, EndingSettings, NoSettings
 from failbench.methods.simple_rules import SimpleRulesSettings
-from failbench.monitored.known import known_table
+from failbench.monitored.judged_runs import JudgedRuns, versioned
+from failbench.monitored.known import known_table, with_known
 from failbench.monitored.verdicts import BREAK_SCHEMA, END_SCHEMA
 from failbench.monitored.versions import read_rules
+from failbench.prediction.nested_cv import nested_cv
 from failbench.prediction.slices import ReferenceStudy
 from failbench.prediction.splits import SPLIT_SCHEMA
 from failbench.stage import print_accuracy, read_output, read_section, run, workers
-from failbench.studies.monitor.measure import measure_monitor
-from failbench.studies.monitor.settings import JudgedRuns, versioned
 from failbench.telemetry import write_parquet
 
 MONITORED = Path("data/monitor")
@@ -29,6 +31,12 @@ ENDS = Path("data/measurements/invariants/ends.parquet")
 FEATURES = Path("data/features/features.parquet")
 SPLITS = Path("data/features/splits.parquet")
 PREDICTIONS = Path("data/predictions/monitor")
+
+KNOWN_SET = "invariants"
+"""The feature set of methods that read what the monitor knows."""
+
+OTHER_SET = "19+keywords"
+"""The feature set of the methods beside them, which rules and the error text are part of."""
 
 
 def main() -> None:
@@ -47,9 +55,15 @@ def main() -> None:
     breaks = read_output(BREAKS, versioned(BREAK_SCHEMA))
     of_version = breaks.filter(pl.col("version") == rules.version).drop("version")
     known = known_table(of_version, read_output(ENDS, END_SCHEMA), rules)
-    features = read_output(FEATURES, FEATURE_SCHEMA)
-    splits = read_output(SPLITS, SPLIT_SCHEMA)
-    for name, predictions in measure_monitor(features, known, splits, settings, study, workers()):
+    features, splits = read_output(FEATURES, FEATURE_SCHEMA), read_output(SPLITS, SPLIT_SCHEMA)
+    # all methods learn from the judged runs of the reference setting alone
+    runs, successes = with_known(study.failures(features), known), study.successes(features)
+    for name, of_method in settings.items():
+        label = KNOWN_SET if name in MONITOR_METHODS else OTHER_SET
+        sets = {label: FEATURE_SETS[OTHER_SET]}  # what is known is read beside any features
+        predictions = nested_cv(
+            runs, successes, splits, name, of_method, sets, study.seed, workers()
+        )
         write_parquet(predictions, PREDICTIONS / f"{name}.parquet")
         print(name)
         print_accuracy(predictions)

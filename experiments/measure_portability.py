@@ -2,24 +2,160 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+import polars as pl
+
+from failbench.errors import BadInputError
+from failbench.features.catalogue import FEATURE_SETS, PRIMARY_SET
+from failbench.features.feature_table import feature_table
+from failbench.features.known_columns import OWN
 from failbench.methods.improved_rules import ImprovedRulesSettings
 from failbench.methods.monitor_methods import EndingSettings, NoSettings
+from failbench.methods.rescaling import band_of, changes, recalibrated
 from failbench.methods.simple_rules import SimpleRulesSettings
-from failbench.prediction.splits import SPLIT_SCHEMA
+from failbench.prediction.conditions import by_view, stacked
+from failbench.prediction.known import Known
+from failbench.prediction.nested_cv import nested_cv
+from failbench.prediction.slices import RunSetting
+from failbench.prediction.splits import SPLIT_SCHEMA, first_repeats
+from failbench.records import Record
+from failbench.scenarios import Scenario
 from failbench.stage import print_table, read_names, read_output, read_section, run, workers
-from failbench.studies.portability.measure import measure
-from failbench.studies.portability.settings import PortabilitySettings, methods_carried
-from failbench.telemetry import write_parquet
+from failbench.telemetry import Telemetry, write_parquet
 from known_runs import read_known
 from recordings import read_recordings
+from shared.portability import (
+    ADAPTIVE,
+    FIXED,
+    HOME,
+    HOME_ADAPTIVE,
+    ON_KNOWN,
+    RECALIBRATED,
+    PortabilitySettings,
+    methods_carried,
+)
 
 SCENARIOS = Path("data/scenarios")
 TELEMETRY = Path("data/telemetry")
 SPLITS = Path("data/features/splits.parquet")
 KNOWN = Path("data/features/known.parquet")
 PREDICTIONS = Path("data/predictions/portability")
+
+STUDY = "portability"
+TRAINED: Mapping[str, tuple[str, ...]] = {
+    HOME: (HOME, FIXED, RECALIBRATED),
+    HOME_ADAPTIVE: (HOME_ADAPTIVE, ADAPTIVE),
+}
+"""The condition that a fit is trained on, and those that it is then tested on."""
+
+
+def measure(
+    telemetry: Telemetry,
+    scenarios: Iterable[Scenario],
+    splits: pl.DataFrame,
+    methods: Mapping[str, Record],
+    settings: PortabilitySettings,
+    workers: int = 1,
+    known: Known | None = None,
+) -> pl.DataFrame:
+    """Test methods of the optimizer at home on runs of another, thresholds kept or carried over.
+
+    A scenario that is tested, under whichever optimizer, was trained on under neither. Thresholds
+    are those of the successful runs at home in every condition; what changes is the scale that
+    features are read on (see :mod:`failbench.methods.rescaling`).
+    """
+    tables, successes = condition_tables(telemetry, tuple(scenarios), settings)
+    folds = first_repeats(splits, settings.repeats, f"{STUDY}.repeats")
+    if known is not None:
+        bounds = {HOME: OWN, FIXED: settings.home.name, RECALIBRATED: OWN}
+        tables |= {name: known.beside(tables[name], of) for name, of in bounds.items()}
+    # Runs are told apart by run_id alone while they are predicted.
+    named = {
+        condition: table.with_columns(run_id=pl.format("{}@{}", "run_id", pl.lit(condition)))
+        for condition, table in tables.items()
+    }
+    parts = [
+        nested_cv(
+            stacked({condition: named[condition] for condition in tested}),
+            successes,
+            folds,
+            method,
+            method_settings,
+            {PRIMARY_SET: FEATURE_SETS[PRIMARY_SET]},
+            settings.seed,
+            workers,
+            by_view(STUDY, folds, trained, tested),
+        )
+        for method, method_settings in methods.items()
+        for trained, tested in TRAINED.items()
+        if trained == HOME or method not in ON_KNOWN
+    ]
+    names = pl.col("run_id").str.split("@").list
+    return pl.concat(parts).with_columns(run_id=names.first(), condition=names.last())
+
+
+def condition_tables(
+    telemetry: Telemetry, scenarios: Sequence[Scenario], settings: PortabilitySettings
+) -> tuple[dict[str, pl.DataFrame], pl.DataFrame]:
+    """Features of the failing runs in every condition, and of the successful runs at home.
+
+    Taken are scenarios and seeds that were recorded in both settings.
+    """
+    steps = settings.own_history_steps
+    home, early_home = recorded(telemetry, scenarios, settings.home, steps)
+    away, early_away = recorded(telemetry, scenarios, settings.away, steps)
+    healthy_home, healthy_away = (table.filter(kind="success") for table in (home, away))
+    failing_home, failing_away = (table.filter(kind="failure") for table in (home, away))
+    common = ["scenario", "seed"]
+    tested_home = failing_home.join(failing_away, on=common, how="semi").sort("run_id")
+    tested_away = failing_away.join(failing_home, on=common, how="semi").sort("run_id")
+    band = band_of(healthy_home)
+    changing = band_of(changes(healthy_home, early_home))
+    return {
+        HOME: tested_home,
+        FIXED: tested_away,
+        RECALIBRATED: recalibrated(tested_away, band_of(healthy_away), band),
+        HOME_ADAPTIVE: recalibrated(tested_home, changing, band, early_home),
+        ADAPTIVE: recalibrated(tested_away, changing, band, early_away),
+    }, healthy_home
+
+
+def recorded(
+    telemetry: Telemetry, scenarios: Sequence[Scenario], setting: RunSetting, steps: int
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Features of the runs of a setting: up to their failure, and of their early history."""
+    runs = setting.of(telemetry.runs).filter(pl.col("kind") != "twin")
+    refuse_early_onsets(runs, scenarios, steps)
+    for kind in ("failure", "success"):
+        if runs.filter(kind=kind).is_empty():
+            raise BadInputError(
+                "data/telemetry/runs.parquet",
+                "optimizer",
+                f"there is no {kind} run of {setting.architecture} with {setting.optimizer} at "
+                f"scale {setting.scale}.",
+                "Name the setting in record.settings of params.yaml and run `failbench record`.",
+            )
+    lived = runs.filter(pl.col("failure_step") >= steps)
+    last = pl.lit(steps - 1, dtype=pl.Int32)
+    return (
+        feature_table(telemetry, scenarios, runs.select("run_id", last_step="failure_step")),
+        feature_table(telemetry, scenarios, lived.select("run_id", last_step=last)),
+    )
+
+
+def refuse_early_onsets(runs: pl.DataFrame, scenarios: Sequence[Scenario], steps: int) -> None:
+    mid_run = [scenario.id for scenario in scenarios if scenario.fault.onset == "mid_run"]
+    early = runs.filter(pl.col("scenario").is_in(mid_run), pl.col("onset_step") < steps)
+    if early.height:
+        raise BadInputError(
+            "params.yaml",
+            "portability.own_history_steps",
+            f"the fault of {early['run_id'][0]!r} starts at step {early['onset_step'][0]}, within "
+            f"the {steps} steps that count as its own history.",
+            "Use fewer steps than the earliest onset.",
+        )
 
 
 def main() -> None:

@@ -2,25 +2,106 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
+import polars as pl
+
+from failbench.errors import BadInputError
+from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import FEATURE_SCHEMA
 from failbench.methods.boosting_machine import EbmSettings
 from failbench.methods.classifiers import DecisionTreeSettings, RandomForestSettings
 from failbench.methods.improved_rules import ImprovedRulesSettings
 from failbench.methods.simple_rules import SimpleRulesSettings
+from failbench.prediction.fold_plans import by_scenario
+from failbench.prediction.nested_cv import nested_cv
 from failbench.prediction.slices import ReferenceStudy
-from failbench.prediction.splits import SPLIT_SCHEMA
+from failbench.prediction.splits import SPLIT_SCHEMA, first_repeats, make_splits
+from failbench.records import Record
+from failbench.scenarios import Scenario
 from failbench.stage import print_accuracy, read_output, read_section, run, workers
-from failbench.studies.sensitivity.measure import measure
-from failbench.studies.sensitivity.settings import SensitivitySettings
 from failbench.telemetry import write_parquet
 from recordings import read_scenarios_of
+from shared.sensitivity import (
+    FAULTS_APART,
+    FEATURE_SET,
+    INTERACTIONS,
+    ONE_SEED,
+    VARIANTS,
+    SensitivitySettings,
+)
 
 SCENARIOS = Path("data/scenarios")
 FEATURES = Path("data/features/features.parquet")
 SPLITS = Path("data/features/splits.parquet")
 PREDICTIONS = Path("data/predictions/sensitivity")
+
+
+def measure(
+    features: pl.DataFrame,
+    splits: pl.DataFrame,
+    scenarios: tuple[Scenario, ...],
+    methods: Mapping[str, Record],
+    study: ReferenceStudy,
+    settings: SensitivitySettings,
+    workers: int = 1,
+) -> dict[str, pl.DataFrame]:
+    """Predict with each choice made the other way."""
+    if settings.run_seed not in study.run_seeds:
+        raise BadInputError(
+            "params.yaml",
+            "sensitivity.run_seed",
+            f"the main study has no runs of seed {settings.run_seed}.",
+            f"Name one of nested_cv.run_seeds: {', '.join(map(str, study.run_seeds))}.",
+        )
+    failures, successes = study.failures(features), study.successes(features)
+    first = first_repeats(splits, settings.repeats, "sensitivity.repeats")
+    few = first_repeats(splits, settings.interaction_repeats, "sensitivity.interaction_repeats")
+    apart = splits_by_fault(failures, splits, scenarios, settings.repeats, study.seed)
+    inputs = {
+        ONE_SEED: (study.with_seed(settings.run_seed).failures(features), first),
+        FAULTS_APART: (failures, apart),
+        INTERACTIONS: (failures, few),
+    }
+    predictions: dict[str, list[pl.DataFrame]] = {method: [] for method in methods}
+    for variant, refitted in VARIANTS.items():
+        runs, folds = inputs[variant]
+        for method in [name for name in refitted if name in methods]:
+            fitted = methods[method]
+            if variant == INTERACTIONS:
+                fitted = fitted.model_copy(update={"interactions": settings.interactions})
+            answers = nested_cv(
+                runs,
+                successes,
+                folds,
+                method,
+                fitted,
+                {FEATURE_SET: FEATURE_SETS[FEATURE_SET]},
+                study.seed,
+                workers,
+                by_scenario(variant, folds),
+            )
+            predictions[method].append(answers)
+    return {method: pl.concat(answers) for method, answers in predictions.items()}
+
+
+def splits_by_fault(
+    failures: pl.DataFrame,
+    splits: pl.DataFrame,
+    scenarios: tuple[Scenario, ...],
+    repeats: int,
+    seed: int,
+) -> pl.DataFrame:
+    """As many folds as the splits have, with the scenarios of one fault in one fold."""
+    faults = pl.DataFrame(
+        {
+            "scenario": [scenario.id for scenario in scenarios],
+            "fault": [scenario.fault.name for scenario in scenarios],
+        }
+    )
+    labelled = failures.select("scenario", "category").unique().join(faults, on="scenario")
+    return make_splits(labelled, splits["fold"].n_unique(), repeats, seed, group="fault")
 
 
 def main() -> None:

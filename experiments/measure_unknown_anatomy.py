@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import polars as pl
+
+from failbench.errors import BadInputError
+from failbench.features.catalogue import FEATURE_SETS, PRIMARY_SET
 from failbench.features.feature_table import FEATURE_SCHEMA
+from failbench.features.measurements import measurements
+from failbench.partners import partners
+from failbench.prediction.neighbours import nearest_scenarios
+from failbench.prediction.nested_cv import nested_cv
 from failbench.prediction.slices import ReferenceStudy
-from failbench.prediction.splits import SPLIT_SCHEMA
+from failbench.prediction.splits import SPLIT_SCHEMA, first_repeats
 from failbench.stage import print_accuracy, read_output, read_section, run, workers
-from failbench.studies.unknown_anatomy.measure import measure
-from failbench.studies.unknown_anatomy.settings import UnknownAnatomyDesign
-from failbench.telemetry import read_telemetry, write_parquet
+from failbench.telemetry import Telemetry, read_telemetry, write_parquet
+from shared.unknown_anatomy import MEASURED_SETS, UNKNOWN, UnknownAnatomyDesign
 
 TELEMETRY = Path("data/telemetry")
 FEATURES = Path("data/features/features.parquet")
@@ -18,9 +25,54 @@ SPLITS = Path("data/features/splits.parquet")
 PREDICTIONS = Path("data/predictions/unknown_anatomy")
 MEASUREMENTS = Path("data/measurements/unknown_anatomy")
 
+STUDY = "unknown_anatomy"
+METHOD = "random_forest"
+
+
+def measure(
+    telemetry: Telemetry,
+    features: pl.DataFrame,
+    splits: pl.DataFrame,
+    reference: ReferenceStudy,
+    settings: UnknownAnatomyDesign,
+    workers: int = 1,
+) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
+    """Answers of a forest to all scenarios, and what lies near and looks like unknown ones.
+
+    It learns from the features with and without each measurement. The folds are those of the main
+    study, and so is the seed of each fit.
+    """
+    failures, successes = (
+        with_measurements(each, measurements(telemetry))
+        for each in (reference.failures(features), reference.successes(features))
+    )
+    taken = first_repeats(splits, settings.repeats, f"{STUDY}.repeats")
+    predictions = nested_cv(
+        failures, successes, taken, METHOD, settings.forest, MEASURED_SETS, reference.seed, workers
+    )
+    nearest = nearest_scenarios(
+        failures, FEATURE_SETS[PRIMARY_SET], settings.neighbours, labelled=True
+    )
+    unknown = failures.filter(category=UNKNOWN).select("scenario")
+    surfaces = telemetry.runs.join(failures.select("run_id", "category"), on="run_id")
+    return (
+        predictions.with_columns(study=pl.lit(STUDY)),
+        nearest.join(unknown, on="scenario", how="semi", maintain_order="left"),
+        partners(surfaces),
+    )
+
+
+def with_measurements(features: pl.DataFrame, measured: pl.DataFrame) -> pl.DataFrame:
+    """A feature table with the measurements of its runs."""
+    missing = features.join(measured, on="run_id", how="anti").sort("run_id")
+    if missing.height:
+        problem = f"{missing['run_id'][0]!r} has features and is not recorded."
+        raise BadInputError("telemetry", "run_id", problem, "Run `dvc repro features`.")
+    return features.join(measured, on="run_id", how="left", maintain_order="left")
+
 
 def main() -> None:
-    measured = measure(
+    predictions, neighbours, alike = measure(
         read_telemetry(TELEMETRY),
         read_output(FEATURES, FEATURE_SCHEMA),
         read_output(SPLITS, SPLIT_SCHEMA),
@@ -28,10 +80,10 @@ def main() -> None:
         read_section("unknown_anatomy", UnknownAnatomyDesign),
         workers(),
     )
-    write_parquet(measured.predictions, PREDICTIONS / "random_forest.parquet")
-    write_parquet(measured.neighbours, MEASUREMENTS / "neighbours.parquet")
-    write_parquet(measured.partners, MEASUREMENTS / "partners.parquet")
-    print_accuracy(measured.predictions)
+    write_parquet(predictions, PREDICTIONS / f"{METHOD}.parquet")
+    write_parquet(neighbours, MEASUREMENTS / "neighbours.parquet")
+    write_parquet(alike, MEASUREMENTS / "partners.parquet")
+    print_accuracy(predictions)
 
 
 if __name__ == "__main__":

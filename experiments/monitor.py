@@ -2,32 +2,63 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
+from typing import Any, get_args
 
 import polars as pl
+from matplotlib.figure import Figure
 
 from failbench.features.catalogue import PRIMARY_SET
+from failbench.methods.catalogue import MONITOR_METHODS
 from failbench.monitored.fitting import setting_of
+from failbench.monitored.halves import HALF_SCHEMA, Half
+from failbench.monitored.judged_runs import Judged, JudgedRuns, labelled, versioned
+from failbench.monitored.ladder import COST_SCHEMA, LADDER
 from failbench.monitored.tables import MONITORED_SCHEMA
-from failbench.monitored.verdicts import BREAK_SCHEMA, END_SCHEMA, VERDICT_SCHEMA
+from failbench.monitored.verdicts import BREAK_SCHEMA, END_SCHEMA, OWN, VERDICT_SCHEMA
 from failbench.monitored.versions import read_rules
 from failbench.prediction.slices import ReferenceStudy
 from failbench.predictions import PREDICTION_SCHEMA
+from failbench.reporting.cells import ABSENT, counted, with_interval, words
+from failbench.reporting.dot_plot import dot_plot
+from failbench.reporting.labels import CATEGORY_LABELS, in_label_order, method_label, reads_label
+from failbench.reporting.picture import legend_outside
+from failbench.reporting.style import BLACK, BLUE, GREY, VERMILLION, Mark
+from failbench.reporting.table import Divider, Table
 from failbench.stage import read_output, read_outputs, read_points, read_section
+from failbench.statistics.estimates import estimate_rows, nest
 from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.statistics.settings import read_statistics
-from failbench.studies.monitor.cost import COST_SCHEMA
-from failbench.studies.monitor.halves import HALF_SCHEMA
-from failbench.studies.monitor.judged import Judged, labelled
-from failbench.studies.monitor.rates import METHODS
-from failbench.studies.monitor.report import report
-from failbench.studies.monitor.settings import (
-    HISTORY_SCHEMA,
-    JudgedRuns,
-    versioned,
+from failbench.study import (
+    Captions,
+    Estimates,
+    Of,
+    Row,
+    Text,
+    estimate_text,
+    publish_study,
+    run,
+    table,
 )
-from failbench.study.publish import publish, run
+from failbench.vocabulary import CATEGORIES, DIFFICULTIES
 from recordings import read_scenarios_of
+from shared.monitor_estimates import (
+    ALL_SETTINGS,
+    FROM_START,
+    LESS,
+    LOGIC,
+    OTHER_ARCHITECTURES,
+    UNSEEN,
+    WITH_PAST,
+    blind_rates,
+    decisive,
+    delays,
+    false_alarms,
+    of_methods,
+    rates,
+)
 
 MONITORED = Path("data/monitor")
 RUNS = Path("data/monitor/runs.parquet")
@@ -41,41 +72,378 @@ MEASURED = Path("data/measurements/invariants")
 PREDICTIONS = Path("data/predictions/monitor")
 FOREST = Path("data/predictions/nested_cv/random_forest.parquet")
 
+HISTORY_SCHEMA = pl.Schema(
+    dict.fromkeys(("version", "date", "hash", "changed", "why", "first_scored"), pl.String())
+)
+METHODS = (
+    *(name for name in MONITOR_METHODS if name != "ebm_on_invariants"),
+    "simple_rules",
+    "improved_rules",
+    "random_forest",
+)
+"""The last stand beside those that read what the monitor knows; the EBM on invariants, which is
+dear to fit, is in the main study alone."""
 
-def main() -> None:
-    settings = read_section("monitor", JudgedRuns)
-    reference = read_section("nested_cv", ReferenceStudy)
+KEYS = ("version", "setting", "part", "name", "metric")
+WHOLE = {"part": "whole", "name": "whole"}
+BEGUN = {FROM_START: "Fault on from step 0", WITH_PAST: "The same runs with a healthy past"}
+HEALTHY_LABELS = {
+    "twin": "Twins",
+    "twin_of_test_half": "Of these, twins of the test half",
+    "success": "Successes",
+}
+SIZE = Text("Scenarios / runs", align="right")
+
+
+def read_judged(runs: JudgedRuns) -> list[Judged]:
+    """What each version of the rules says of the monitored runs."""
     breaks = read_output(MEASURED / "breaks.parquet", versioned(BREAK_SCHEMA))
     verdicts = read_output(MEASURED / "verdicts.parquet", versioned(VERDICT_SCHEMA))
     ends = read_output(MEASURED / "ends.parquet", END_SCHEMA)
     monitored = read_output(RUNS, MONITORED_SCHEMA).join(ends, on="run_id", how="semi")
-    runs = labelled(
-        monitored, read_scenarios_of(monitored, SCENARIOS), read_points(HALVES, HALF_SCHEMA)
-    )
+    halves = read_points(HALVES, HALF_SCHEMA)
+    known = labelled(monitored, read_scenarios_of(monitored, SCENARIOS), halves)
     judged = []
-    for version in settings.versions:
-        of_version = verdicts.filter(pl.col("version") == version)
-        judged.append(
-            Judged(
-                read_rules(MONITORED, version),
-                breaks.filter(pl.col("version") == version),
-                of_version,
-                ends.join(of_version, on="run_id", how="semi"),
-                runs,
-            )
-        )
-    publish(
-        "monitor",
-        report(
-            judged,
-            read_outputs(PREDICTIONS, METHODS, PREDICTION_SCHEMA),
-            read_output(FOREST, PREDICTION_SCHEMA).filter(feature_set=PRIMARY_SET),
-            read_points(HISTORY, HISTORY_SCHEMA),
-            read_points(COST, COST_SCHEMA),
-            setting_of(reference.model_dump()),
-            settings,
-            read_statistics(ScenarioIntervalSettings),
+    for version in runs.versions:
+        rules, said = read_rules(MONITORED, version), verdicts.filter(version=version)
+        ended = ends.join(said, on="run_id", how="semi")
+        judged.append(Judged(rules, breaks.filter(version=version), said, ended, known))
+    return judged
+
+
+def settings_of(found: Estimates, version: str) -> list[str]:
+    """Settings that a version judged: all together first, if there are several."""
+    names = set(found.where(version=version).distinct("setting")) - {ALL_SETTINGS}
+    return [*((ALL_SETTINGS,) if len(names) > 1 else ()), *sorted(names)]
+
+
+def size(found: Estimates, **keys: str) -> str:
+    """Scenarios and runs of an accuracy."""
+    row = found.row(metric="accuracy", **keys)
+    return ABSENT if row is None else f"{row['n']} / {row['runs']}"
+
+
+def first_break(row: Mapping[str, Any]) -> str:
+    if row["median"] is None:
+        return ABSENT
+    quartiles = with_interval(row["median"], row["low"], row["high"], "{:.0f}".format)
+    return f"{quartiles}; {row['before']} before, {row['never']} never"
+
+
+def rate_tables(
+    found: Estimates, delayed: pl.DataFrame, said: Captions, runs: JudgedRuns, reference: str
+) -> Iterator[Table]:
+    """Every version, and the last one by setting and by whose bounds it had."""
+    body: list[Row | Divider] = []
+    for version in runs.versions:
+        body.append(Divider(f"Version {version}"))
+        for setting in settings_of(found, version):
+            keys = {"version": version, "setting": setting}
+            (delay,) = delayed.filter(**keys).to_dicts()
+            texts = (setting, size(found, **keys, **WHOLE), first_break(delay))
+            body.append(Row(texts, keys))
+    places = {
+        "at the failure": WHOLE,
+        **{f"there, {half} half": {"part": "half", "name": half} for half in get_args(Half)},
+        "whole log": {"part": "log", "name": "whole"},
+    }
+    aheads = [name for name in found.where(part="ahead").distinct("name") if name != "0"]
+    group = "Accuracy, steps before failure"
+    columns: list[Text | Of] = [
+        *(Text("Setting"), SIZE),
+        *(Of("accuracy", heading, "Accuracy", keys=keys) for heading, keys in places.items()),
+        Of("accuracy_when_committed", "When named", keys=WHOLE),
+        Of("coverage", "Named", keys=WHOLE),
+        *(Of("accuracy", ahead, group, keys={"part": "ahead", "name": ahead}) for ahead in aheads),
+        Text("First break, steps after onset", align="right"),
+    ]
+    yield table("monitor", found, columns, body, said)
+
+    last = runs.versions[-1]
+    keys = {"version": last}
+    bounds = {
+        "own bounds": WHOLE,
+        **{f"bounds of {name}": {"part": "borrowed", "name": name} for name in runs.lenders},
+        "logic alone": {"part": LOGIC, "name": LOGIC},
+    }
+    less = {"part": LESS, "name": reference}
+    columns = [
+        *(Text("Setting"), SIZE),
+        *(Of("accuracy", heading, "Accuracy", keys=keys) for heading, keys in bounds.items()),
+        Of("difference", f"Own bounds, less {reference}", form="points", keys=less),
+    ]
+    rows = [
+        Row((name, size(found, **keys, setting=name, **WHOLE)), {**keys, "setting": name})
+        for name in settings_of(found, last)
+    ]
+    yield table("monitor_settings", found, columns, rows, said)
+
+
+def alarm_table(
+    alarms: Estimates, settings: list[str], lenders: tuple[str, ...], said: Captions
+) -> Table:
+    """Healthy runs of which the last version names a category."""
+    bounds = {LOGIC: "logic alone", OWN: "own bounds"}
+    bounds |= {name: f"bounds of {name}" for name in lenders}
+    body: list[Row | Divider] = []
+    for kind, label in HEALTHY_LABELS.items():
+        body.append(Divider(label))
+        of_kind = alarms.where(kind=kind)
+        for row in of_kind.where(bounds=OWN).frame.to_dicts():
+            if row["setting"] in {*settings, OTHER_ARCHITECTURES}:
+                cells = [of_kind.row(setting=row["setting"], bounds=each) for each in bounds]
+                texts = (f"{c['alarmed']}: {estimate_text(c)}" if c else ABSENT for c in cells)
+                body.append(Row((words(row["setting"]), str(row["n"]), *texts)))
+    columns = [
+        *(Text("Setting"), Text("Runs", align="right")),
+        *(Text(label, "Alarmed: percent", "right") for label in bounds.values()),
+    ]
+    return table("monitor_false_alarms", alarms, columns, body, said)
+
+
+def detail_tables(
+    found: Estimates, decided: pl.DataFrame, cost: pl.DataFrame, said: Captions, detailed: list[str]
+) -> Iterator[Table]:
+    """The last version: by category, what decided, what must be logged, what families are worth."""
+    parts: dict[tuple[str, str], str] = {
+        ("component", category): CATEGORY_LABELS[category] for category in CATEGORIES
+    }
+    parts |= {("difficulty", level): words(level).capitalize() for level in DIFFICULTIES}
+    parts |= {(FROM_START, name): label for name, label in BEGUN.items()}
+    halves = sorted(found.where(part="half").distinct("name"))
+    parts |= {("half", half): f"{half.capitalize()} half" for half in halves}
+    rows = []
+    for (part, name), label in parts.items():
+        of_all = size(found, setting=ALL_SETTINGS, part=part, name=name)
+        rows.append(Row((label, of_all), {"part": part, "name": name}))
+    columns: list[Text | Of] = [
+        *(Text("Scenarios"), Text("Scenarios / runs, all settings", align="right")),
+        *(Of("accuracy", each, "Accuracy", keys={"setting": each}) for each in detailed),
+    ]
+    yield table("monitor_components", found, columns, rows, said)
+
+    counts = (
+        decided.group_by("decided_by", "decided_kind")
+        .agg(pl.col("right", "wrong").sum())
+        .sort(pl.col("right") + pl.col("wrong"), "decided_by", descending=[True, False])
+        .select("decided_by", "decided_kind", "right", "wrong")
+    )
+    columns = [
+        *(Text("Decided by"), Text("Kind")),
+        *(Text("Right", align="right"), Text("Wrong", align="right")),
+    ]
+    rows = [
+        Row((words(by), kind, str(right), str(wrong)))
+        for by, kind, right, wrong in counts.iter_rows()
+    ]
+    yield table("monitor_decisive", found, columns, rows, said)
+
+    times = sorted(cost["nominal_milliseconds"].unique())
+    ratios = {
+        row[:2]: row[2] for row in cost.select("rung", "nominal_milliseconds", "ratio").rows()
+    }
+    rows = []
+    for rung in LADDER:
+        taken = (ratios.get((rung.name, time)) for time in times)
+        texts = (ABSENT if ratio is None else f"{ratio:.2f}" for ratio in taken)
+        rows.append(Row((rung.label, *texts), {"part": "rung", "name": rung.name}))
+    columns = [
+        Text("What is logged"),
+        *(
+            Of(metric, heading, setting, keys={"setting": setting})
+            for setting in detailed
+            for heading, metric in (("Accuracy", "accuracy"), ("Named", "coverage"))
         ),
+        *(Text(f"{time:g} ms", "Time, steps of", "right") for time in times),
+    ]
+    yield table("monitor_ladder", found, columns, rows, said)
+
+    lost = found.where(part="family", setting=ALL_SETTINGS).frame
+    ranked = lost.sort("value", "name", descending=[True, False])["name"]
+    columns = [
+        Text("Family left out"),
+        *(Of("lost", each, "Lost", form="points", keys={"setting": each}) for each in detailed),
+    ]
+    rows = [Row((words(name),), {"part": "family", "name": name}) for name in ranked]
+    yield table("monitor_families", found, columns, rows, said)
+
+
+def other_tables(methods: Estimates, history: pl.DataFrame, said: Captions) -> Iterator[Table]:
+    """The versions that were frozen, and methods that were fitted to the same runs."""
+    texts = history.with_columns(
+        pl.col("hash").str.head(12), pl.col("first_scored").fill_null(ABSENT).replace("", ABSENT)
+    )
+    columns: list[Text | Of] = [
+        *(Text("Version"), Text("Frozen on"), Text("SHA-256")),
+        *(Text("What changed", width=0.3), Text("Why", width=0.25)),
+        Text("First scored", width=0.2),
+    ]
+    yield table("monitor_versions", methods, columns, map(Row, texts.iter_rows()), said)
+
+    columns = [
+        *(Text("Method"), Text("Reads"), SIZE),
+        Of("accuracy", "Accuracy"),
+        Of("accuracy_when_committed", "When named"),
+        Of("coverage", "Named"),
+        Text("Invariants less this", align="right"),
+    ]
+    rows = []
+    for method in in_label_order(methods.distinct("method")):
+        less = methods.cell("points", method="invariants", metric=f"less_{method}")
+        labels = (method_label(method), reads_label(method), size(methods, method=method))
+        rows.append(Row((*labels, less), {"method": method}))
+    yield table("monitor_methods", methods, columns, rows, said)
+
+
+def numbers(
+    found: Estimates, alarms: Estimates, blind: Mapping[str, Any], runs: JudgedRuns, reference: str
+) -> dict[str, object]:
+    """What captions and the finding say of the first, the last and the blind version."""
+
+    def of(version: str) -> dict[str, object]:
+        at = {"version": version, "setting": reference}
+        return {
+            "version": version,
+            "whole": found.row(**at, **WHOLE, metric="accuracy"),
+            "ending": found.row(**at, part="rung", name=LADDER[0].name, metric="accuracy"),
+            "twins": alarms.row(**at, kind="twin", bounds=OWN),
+        }
+
+    first, last = runs.versions[0], runs.versions[-1]
+    differs = blind and not blind["difference"]["ci_low"] <= 0 <= blind["difference"]["ci_high"]
+    return {
+        "reference": reference,
+        "halves": " and ".join(runs.halves) + (" half" if len(runs.halves) == 1 else " halves"),
+        "blind": blind,
+        "differs": differs,
+        "unseen": of(UNSEEN[0]),
+        "first": of(first),
+        "last": of(last),
+        "later": first != last,
+    }
+
+
+SETTING_ROWS = 1.3
+"""How much higher than others the rows of settings are, which have a mark more."""
+
+
+def draw(
+    found: Estimates,
+    rows: Mapping[str, str],
+    settings: list[str],
+    lenders: tuple[str, ...],
+    figure: Figure,
+) -> None:
+    """By rung of what is logged and by category; and by setting if there are several."""
+    several = len(settings) > 1
+    heights = (len(rows), SETTING_ROWS * len(settings))[: 1 + several]
+    upper, *others = figure.subplots(
+        1 + several, 1, squeeze=False, sharex=True, height_ratios=heights
+    )[:, 0]
+    marks = {settings[0]: Mark(settings[0], BLUE, "o")}
+    if several:
+        marks[ALL_SETTINGS] = Mark("all settings", BLACK, "D", "none")
+    of_part = found.frame.filter(pl.col("part").is_in(["rung", "component"]))
+    drawn = of_part.with_columns(row="name", mark="setting")
+    categories = [row for row in rows if row in CATEGORIES]
+    dot_plot(upper, drawn, rows, marks, heavy_above=categories[:1])
+    handles = [mark.handle for mark in marks.values()]
+    for lower in others:
+        labels = {"whole": "own bounds", **{name: f"bounds of {name}" for name in lenders}}
+        labels[LOGIC] = "logic alone"
+        looks = zip(labels.items(), ((BLUE, "o"), (VERMILLION, "s"), (GREY, "v")), strict=False)
+        marks = {name: Mark(label, *look) for (name, label), look in looks}
+        lent = pl.when(pl.col("part") == "borrowed").then("name").otherwise("part")
+        of_part = found.frame.filter(pl.col("part").is_in(["whole", "borrowed", LOGIC]))
+        drawn = of_part.with_columns(row="setting", mark=lent)
+        dot_plot(lower, drawn, {name: name for name in settings}, marks)
+        handles += [mark.handle for mark in marks.values()]
+    upper.set_xlim(0, 102)
+    (upper, *others)[-1].set_xlabel("accuracy in percent, abstentions wrong")
+    legend_outside(figure, handles, columns=3)
+
+
+def nested(measured: pl.DataFrame, delayed: pl.DataFrame, alarmed: pl.DataFrame) -> dict[str, Any]:
+    """Rates by version and setting, with first breaks and false alarms beside them."""
+    metrics = nest(measured, *KEYS)
+    leaves = ("median", "low", "high", "before", "never", "runs")
+    breaks = nest(delayed, "version", "setting", leaves=leaves)
+    alarms = nest(alarmed, "version", "setting", "kind", "bounds")
+    for version, of_settings in metrics.items():
+        for setting, parts in of_settings.items():
+            parts["first_break"] = breaks[version][setting]
+            if setting in alarms.get(version, {}):
+                parts["false_alarms"] = alarms[version][setting]
+    elsewhere = {
+        version: of_version[OTHER_ARCHITECTURES]
+        for version, of_version in alarms.items()
+        if OTHER_ARCHITECTURES in of_version
+    }
+    return {"versions": metrics, "elsewhere": elsewhere}
+
+
+def main() -> None:
+    runs = read_section("monitor", JudgedRuns)
+    reference = setting_of(read_section("nested_cv", ReferenceStudy).model_dump())
+    intervals = read_statistics(ScenarioIntervalSettings)
+    judged = read_judged(runs)
+    forest = read_output(FOREST, PREDICTION_SCHEMA).filter(feature_set=PRIMARY_SET)
+    predictions = read_outputs(PREDICTIONS, METHODS, PREDICTION_SCHEMA)
+    history, cost = read_points(HISTORY, HISTORY_SCHEMA), read_points(COST, COST_SCHEMA)
+
+    measured = pl.concat(
+        part for each in judged for part in rates(each, runs, reference, intervals)
+    )
+    alarmed = pl.concat(
+        false_alarms(each, runs.lenders, reference, intervals.confidence) for each in judged
+    )
+    delayed = pl.concat(part for each in judged for part in delays(each))
+    decided = pl.concat(decisive(each) for each in judged)
+    by_method = pl.concat(of_methods(predictions, runs.contrasts, intervals))
+    held = blind_rates(judged, forest, reference, intervals)
+    blind = nest(estimate_rows(held), "metric") if held else {}
+
+    found, alarms = Estimates(measured), Estimates(alarmed)
+    last, methods = runs.versions[-1], Estimates(by_method)
+    of_last = found.where(version=last)
+    settings = settings_of(found, last)
+    detailed = [name for name in settings if name in {ALL_SETTINGS, reference}] or settings
+    said = Captions.read(
+        "monitor",
+        intervals,
+        numbers(found, alarms, blind, runs, reference),
+        {"versions": counted(history.height, "version")},
+    )
+    accuracy = Estimates.of(measured).where(version=last, metric="accuracy")
+    known = set(accuracy.distinct("name"))
+    labels = {rung.name: rung.label for rung in LADDER} | {**CATEGORY_LABELS}
+    rows = {name: label for name, label in labels.items() if name in known}
+    others = sorted(set(settings) - {ALL_SETTINGS, reference})
+    height = 1.1 + 0.3 * (len(rows) + SETTING_ROWS * (1 + len(others)))
+    drawing = partial(draw, accuracy, rows, [reference, *others], runs.lenders)
+    publish_study(
+        "monitor",
+        metrics={
+            **nested(measured, delayed, alarmed),
+            "methods": nest(by_method, "method", "metric"),
+            "blind": blind,
+        },
+        points={
+            "monitor": measured,
+            "monitor_decisive": decided,
+            "monitor_methods": by_method,
+            "monitor_first_break": delayed,
+            "monitor_false_alarms": alarmed,
+        },
+        tables=[
+            *rate_tables(found, delayed, said, runs, reference),
+            alarm_table(alarms.where(version=last), settings, runs.lenders, said),
+            *detail_tables(of_last, decided.filter(version=last), cost, said, detailed),
+            *other_tables(methods, history, said),
+        ],
+        figures={"monitor": said.picture("figure", height, drawing)},
+        sentences={"finding": said.text("finding", "text") + "\n"},
+        summary=measured.filter(part="whole").select(*KEYS, "value", "ci_low", "ci_high", "runs"),
     )
 
 

@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
+from failbench.errors import BadInputError
 from failbench.monitor.bounds import write_bounds
-from failbench.monitored.fitting import measured_settings
+from failbench.monitor.invariants import CATALOGUE, Bound, Invariant
+from failbench.monitored.fitting import (
+    ALARMS,
+    MarginChoice,
+    alarms_by_margin,
+    chosen_margin,
+    healthy_histories,
+    measured_settings,
+    reach_of,
+)
+from failbench.monitored.halves import HALF_SCHEMA
+from failbench.monitored.tables import Monitored
+from failbench.reporting.table import Table
 from failbench.stage import read_points
+from failbench.statistics.estimates import nest
+from failbench.statistics.intervals import wilson
 from failbench.statistics.settings import read_with_statistics
-from failbench.studies.monitor.halves import HALF_SCHEMA
-from failbench.studies.monitor.margins import MarginSettings, margins_report, setting_bounds
-from failbench.study.publish import publish, run
+from failbench.study import Captions, Estimates, Of, Row, Text, publish_study, run, table
 
 MONITORED = Path("data/monitor")
 RUNS = Path("data/monitor/runs.parquet")
@@ -20,20 +36,129 @@ HALVES = Path("data/monitor/halves.csv")
 SIGNALS = Path("data/monitor/signals")
 BOUNDS = Path("data/monitor/bounds")
 
+FEWEST = 2
+"""Healthy runs, one of which is held against the others."""
+
+GROUPS: dict[str, Callable[[Invariant], bool]] = {
+    "training": lambda invariant: invariant.family != "time",
+    "machine": lambda invariant: invariant.family == "time",
+}
+"""Invariants that share a margin. How long steps take depends on what else a machine does: a margin
+that holds for it is none for what a training repeats to the bit."""
+
+
+class MarginSettings(MarginChoice):
+    """The section ``monitor_bounds`` of params.yaml, with the confidence of intervals."""
+
+    confidence: float
+
+
+@dataclass(frozen=True)
+class SettingBounds:
+    """Bounds of a setting, the margin of each group of invariants, and whom each margin alarms."""
+
+    runs: int
+    bounds: Mapping[str, Bound]
+    margins: Mapping[str, float]
+    alarms: pl.DataFrame
+
+
+def setting_bounds(
+    setting: str, monitored: Monitored, choice: MarginChoice, development: Collection[str]
+) -> SettingBounds:
+    """The bounds of a setting, from its healthy runs alone.
+
+    Bounds are fitted to successes. Their margins are chosen on these and on twins, of which no
+    bound knows: so few successes could not tell one alarm in a hundred runs.
+    """
+    healthy = healthy_histories(monitored)
+    if len(healthy) < FEWEST:
+        raise BadInputError(
+            RUNS,
+            setting,
+            f"has {len(healthy)} completed successes.",
+            f"Record at least {FEWEST} successful runs of it with the monitor.",
+        )
+    of_half = monitored.select(pl.col("scenario").is_in(list(development)))
+    twins = healthy_histories(of_half, kind="twin")
+    bounds: dict[str, Bound] = {}
+    margins, parts = {}, []
+    for name, belongs in GROUPS.items():
+        reach, unfitted = (reach_of(runs, filter(belongs, CATALOGUE)) for runs in (healthy, twins))
+        alarms = alarms_by_margin(reach, choice.margins, unfitted)
+        margins[name] = chosen_margin(alarms, choice.most_alarmed)
+        bounds |= reach.bounds(margins[name])
+        parts.append(alarms.with_columns(setting=pl.lit(setting), group=pl.lit(name)))
+    ordered = [invariant.id for invariant in CATALOGUE if invariant.id in bounds]
+    kept = {name: bounds[name] for name in ordered}
+    return SettingBounds(len(healthy), kept, margins, pl.concat(parts))
+
+
+def rates(settings: Mapping[str, SettingBounds], confidence: float) -> pl.DataFrame:
+    """Shares of healthy runs that each margin alarms, with Wilson's intervals."""
+    rows = []
+    for row in pl.concat(fitted.alarms for fitted in settings.values()).to_dicts():
+        value = row["alarmed"] / row["n"]
+        low, high = wilson(value, row["n"], confidence)
+        rows.append({**row, "value": value, "ci_low": low, "ci_high": high})
+    return pl.DataFrame(rows)
+
+
+def metrics(settings: Mapping[str, SettingBounds], alarmed: pl.DataFrame) -> dict[str, Any]:
+    """Rates by setting, group, margin and alarm, and what was chosen."""
+    named = alarmed.with_columns(pl.col("margin").cast(pl.String))
+    found = nest(named, "setting", "group", "margin", "alarm")
+    for name, fitted in settings.items():
+        sizes = {"runs": fitted.runs, "bounds": len(fitted.bounds)}
+        found[name]["chosen"] = {**fitted.margins, **sizes}
+    return found
+
+
+def margins_table(
+    settings: Mapping[str, SettingBounds],
+    alarmed: pl.DataFrame,
+    choice: MarginSettings,
+    said: Captions,
+) -> Table:
+    found, rows = Estimates(alarmed), []
+    for name, fitted in settings.items():
+        for group in GROUPS:
+            for margin in choice.margins:
+                keys = {"setting": name, "group": group, "margin": margin}
+                taken = ""
+                if fitted.margins[group] == margin:
+                    seldom = found.value(**keys, alarm="any") <= choice.most_alarmed
+                    taken = "taken" if seldom else "taken †"
+                n = found.n(**keys, alarm="any")
+                rows.append(Row((name, group, f"{margin:g}", n, taken), keys))
+    columns: list[Text | Of] = [
+        *(Text("setting"), Text("of"), Text("margin", align="right")),
+        Text("healthy runs", align="right"),
+        *(Of("", alarm, "alarmed by", keys={"alarm": alarm}) for alarm in ALARMS),
+        Text(""),
+    ]
+    return table("monitor_margins", found, columns, rows, said)
+
 
 def main() -> None:
     choice = read_with_statistics("monitor_bounds", MarginSettings)
-    halves = read_points(HALVES, HALF_SCHEMA)
-    development = halves.filter(pl.col("half") == "development")["scenario"].to_list()
+    development = read_points(HALVES, HALF_SCHEMA).filter(half="development")["scenario"]
     settings = {
-        name: setting_bounds(name, runs, choice, development)
+        name: setting_bounds(name, runs, choice, development.to_list())
         for name, runs in measured_settings(MONITORED).items()
     }
     BOUNDS.mkdir(parents=True, exist_ok=True)
     for name, fitted in settings.items():
-        origin = f"completed successes of {name}, margins {fitted.margins}"
+        margins = ", ".join(f"{margin:g} ({group})" for group, margin in fitted.margins.items())
+        origin = f"completed successes of {name}, margins {margins}"
         write_bounds(BOUNDS / f"{name}.json", fitted.bounds, fitted.runs, origin)
-    publish("monitor_bounds", margins_report(settings, choice))
+    alarmed = rates(settings, choice.confidence)
+    publish_study(
+        "monitor_bounds",
+        metrics=metrics(settings, alarmed),
+        tables=[margins_table(settings, alarmed, choice, Captions.read("monitor_bounds", choice))],
+        summary=alarmed.drop("ci_low"),
+    )
 
 
 if __name__ == "__main__":

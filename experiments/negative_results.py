@@ -4,25 +4,87 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+from pydantic import Field
+
 from failbench.errors import BadInputError
 from failbench.files import write_atomically
+from failbench.records import Record
+from failbench.reporting.captions import DEVELOPMENT_NOTE
+from failbench.reporting.cells import ABSENT
+from failbench.reporting.scope import scale_note
+from failbench.reporting.table import Column, Table
 from failbench.stage import REMEDY, unreadable
 from failbench.statistics.settings import read_statistics
-from failbench.studies.negative_results.declared import NegativeResults, NegativeResultsSettings
-from failbench.studies.negative_results.report import document, metrics_files, report
-from failbench.study.inputs import read_facts
-from failbench.study.publish import publish, run
+from failbench.study import Captions, publish_study, read_facts, run
+from shared.negative_results import NegativeResults
 
 DECLARED = Path("data/reported/negative_results.yaml")
 METRICS = Path("data/metrics")
 RETIRED = Path("data/reported/retired.json")
 DOCUMENT = Path("docs/negative_results.md")
 
+RECORDED = "benchmark"
+"""Metrics of the stage that counts what was recorded."""
 
-def read_metrics(name: str) -> Mapping[str, Any]:
+NO_LONGER = "No longer borne out by the metrics:"
+"""How a conclusion begins that new results contradict; a test refuses to have it committed."""
+
+HEADINGS = {
+    "tried": ("Tried", 0.2),
+    "expected": ("Why it should help", 0.17),
+    "measured": ("Measured", 0.29),
+    "n": ("n", 0.06),
+    "concluded": ("Concluded", 0.18),
+    "source": ("Table", 0.1),
+}
+"""Of the table, and the width of each column."""
+
+
+class IntervalSettings(Record):
+    """What the page says of its intervals; of the section ``statistics`` of params.yaml."""
+
+    confidence: float = Field(gt=0, lt=1)
+
+
+def filled(declared: NegativeResults, metrics: Mapping[str, Any]) -> list[dict[str, str]]:
+    """The entries with their numbers; a conclusion that these contradict gives way to what does."""
+    texts = {entry.name: entry.model_dump() for entry in declared.entries}
+    said, rows = Captions(DECLARED, texts, metrics), []
+    for entry in declared.entries:
+        found = said.estimates_in(entry.measured)
+        n = sorted({round(n) for each in found if (n := each.get("n", each.get("pairs")))})
+        keys = ("tried", "expected", "measured", "concluded")
+        row = {"title": entry.title, "source": entry.source, "n": ", ".join(map(str, n)) or ABSENT}
+        row |= {key: said.text(entry.name, key) for key in keys}
+        unmet = "; ".join(said.unmet(entry.holds, f"{entry.name}.holds"))
+        rows.append(row | ({"concluded": f"{NO_LONGER} {unmet}."} if unmet else {}))
+    return rows
+
+
+def document(rows: list[dict[str, str]], shown: Table) -> str:
+    """The page, in markdown: a section for each entry."""
+    head = f"""# What did not help
+
+{shown.caption} The stage `negative_results` writes this page and the table of the paper's
+appendix from `{DECLARED}`; no number in it is typed by hand.
+"""
+    sections = (
+        f"## {row['title']}\n\n"
+        f"- **Tried.** {row['tried']}\n"
+        f"- **Why it should help.** {row['expected']}\n"
+        f"- **Measured.** {row['measured']} (n = {row['n']}; {row['source']})\n"
+        f"- **Concluded.** {row['concluded']}\n"
+        for row in rows
+    )
+    return "\n".join((head, *sections, "## How to read it\n", "\n\n".join(shown.notes))) + "\n"
+
+
+def read_metrics(name: str) -> dict[str, Any]:
     path = RETIRED if name == RETIRED.stem else METRICS / f"{name}.json"
     try:
         metrics = json.loads(path.read_text(encoding="utf-8"))
@@ -35,10 +97,23 @@ def read_metrics(name: str) -> Mapping[str, Any]:
 
 def main() -> None:
     declared = read_facts(DECLARED, NegativeResults)
-    metrics = {name: read_metrics(name) for name in metrics_files(declared)}
-    settings = read_statistics(NegativeResultsSettings)
-    page = document(declared, metrics, settings)
-    publish("negative_results", report(declared, metrics, settings))
+    metrics = {name: read_metrics(name) for name in {RECORDED, *declared.files()}}
+    rows, recorded = filled(declared, metrics), metrics[RECORDED]
+    said = Captions.read(
+        "negative_results",
+        read_statistics(IntervalSettings),
+        {"development": DEVELOPMENT_NOTE, "scale": scale_note(recorded["runs"]["all"], recorded)},
+    )
+    columns = [
+        Column(heading, align="left", width=width, cell=itemgetter(key))
+        for key, (heading, width) in HEADINGS.items()
+    ]
+    name = "negative_results"
+    shown = Table.of(name, columns, rows, said.caption(name), said.notes(name))
+    concluded = [(row["title"], row["concluded"].startswith(NO_LONGER)) for row in rows]
+    summary = pl.DataFrame(concluded, schema=["entry", "no longer so"], orient="row")
+    publish_study(name, tables=[shown], summary=summary)
+    page = document(rows, shown)
     write_atomically(DOCUMENT, page.encode(), "Free some disk, and run the stage again.")
 
 

@@ -2,27 +2,220 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from failbench.monitor.bounds import read_bounds
-from failbench.monitor.invariants import CATALOGUE
-from failbench.monitored.tables import read_monitored
-from failbench.outside_list.bugs import read_bugs
-from failbench.statistics.settings import read_with_statistics
-from failbench.studies.outside_list.report import report
-from failbench.studies.outside_list.results import OutsideListSettings
-from failbench.study.publish import publish, run
+import polars as pl
+from pydantic import Field
 
-BUGS = Path("data/outside/traincheck.csv")
+from failbench.errors import BadInputError
+from failbench.monitor.bounds import read_bounds
+from failbench.monitor.diagnosis import diagnose
+from failbench.monitor.history import History
+from failbench.monitor.history import Row as Measured
+from failbench.monitor.invariants import CATALOGUE, Bound
+from failbench.monitor.signals import Level, signals_of
+from failbench.monitored.tables import Monitored, histories, read_monitored
+from failbench.outside_list.bugs import Bug, read_bugs
+from failbench.outside_list.runs import STATES, run_ids
+from failbench.records import Record
+from failbench.reporting.cells import ABSENT, words
+from failbench.reporting.table import Table
+from failbench.statistics.estimates import ESTIMATE, nest
+from failbench.statistics.intervals import wilson
+from failbench.statistics.settings import read_with_statistics
+from failbench.study import Captions, Estimates, Row, Text, estimate_text, publish_study, run, table
+from failbench.vocabulary import ABSTAIN
+
 RUNS = Path("data/outside")
+BUGS = Path("data/outside/traincheck.csv")
+REMEDY = "Run `failbench outside-list`."
+
+LEVELS: tuple[Level, Level] = ("standard", "full")
+"""The level that the monitor has unless told, and the one that the runs were recorded with."""
+
+DETECTED, APART, STEPS = pl.col("detected"), pl.col("told_apart"), pl.col("steps")
+COUNTED: dict[str, tuple[str, pl.Expr]] = {
+    "detected": ("Detected", DETECTED),
+    "within_one_step": ("Detected within one step", DETECTED & STEPS.le(1)),
+    "within_one_check": ("Detected within one check", DETECTED & STEPS.le(pl.col("every"))),
+    "told_apart": ("Detected and told apart from the twin", APART),
+    "named": ("Detected, and category named", pl.col("named")),
+    "told_apart_and_named": ("Told apart, and category named", APART & pl.col("named")),
+    "twin_alarm": ("Alarm in the healthy twin", pl.col("twin_alarm")),
+}
+TRAINCHECK = ("traincheck", "within_one_step", 18, 20)
+"""Of its bugs, those that TrainCheck detected within one iteration (arXiv 2506.14813)."""
+
+
+class OutsideListSettings(Record):
+    """The section ``outside_list`` of params.yaml, with what it takes of ``statistics``."""
+
+    bounds: str | None
+    confidence: float = Field(gt=0, lt=1)
+
+
+def judge(
+    monitored: Monitored, bugs: Iterable[Bug], fitted: Mapping[str, Bound], level: Level
+) -> pl.DataFrame:
+    """What breaks in every re-created bug and in its healthy twin.
+
+    A bug is ``detected`` if something breaks at or after the step in which the fault begins and the
+    diagnosis does not abstain, ``told_apart`` if something of that holds in the twin, and ``named``
+    if the component is the one that mends it.
+    """
+    stored = {run["run_id"]: history for run, history in histories(monitored)}
+    rows = []
+    for bug in (bug for bug in bugs if bug.is_recreated):
+        faulty, twin = (
+            # of several ranks the one speaks in which something breaks first
+            min(
+                (diagnose(seen_at(stored, name, level), fitted) for name in run_ids(bug, state)),
+                key=lambda said: min((each.step for each in said.breaks), default=float("inf")),
+            )
+            for state in STATES
+        )
+        onset = bug.onset or 0
+        later = [each for each in faulty.breaks if each.step >= onset]
+        first = later[0] if later else None
+        in_twin = [each.invariant.id for each in twin.breaks]
+        detected = bool(later) and faulty.answer != ABSTAIN
+        rows.append(
+            {
+                "level": level,
+                "bug": bug.id,
+                **bug.model_dump(include={"component", "ranks", "onset"}),
+                "answer": faulty.answer,
+                "detected": detected,
+                "told_apart": detected and any(each.invariant.id not in in_twin for each in later),
+                "named": detected and faulty.answer == bug.component,
+                "steps": first and first.step - onset,
+                "first_broken": first and first.invariant.id,
+                "value": first and first.value,
+                "twin_answer": twin.answer,
+                "twin_broken": " ".join(in_twin) or None,
+                "every": stored[run_ids(bug, "faulty")[0]].every,
+                "twin_alarm": bool(in_twin) or twin.answer != ABSTAIN,
+            }
+        )
+    if not rows:
+        raise BadInputError(RUNS, "(rows)", "no bug is re-created.", REMEDY)
+    return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def seen_at(stored: Mapping[str, History], name: str, level: Level) -> History:
+    """A stored history as a monitor of a lower level would have kept it."""
+    history = stored.get(name)
+    if history is None:
+        raise BadInputError(RUNS, "run_id", f"{name!r} is not recorded.", REMEDY)
+    if not history.rows or not set(signals_of(level)) <= set(signals_of(history.level)):
+        problem = f"{name!r} has no signals of level {level}."
+        raise BadInputError(RUNS / "signals", "run_id", problem, REMEDY)
+    names = {signal.name for signal in signals_of(level)}
+    rows = tuple(
+        Measured(row.step, {name: value for name, value in row.values.items() if name in names})
+        for row in history.rows
+    )
+    off = {name: reason for name, reason in history.off.items() if name in names}
+    return replace(history, level=level, rows=rows, off=off)
+
+
+def shares(judged: pl.DataFrame, confidence: float) -> pl.DataFrame:
+    """How many of the bugs, and of TrainCheck's own as published; Wilson's intervals."""
+    counts = [
+        (level, metric, part.select(counted.sum()).item(), part.height)
+        for (level,), part in judged.group_by("level", maintain_order=True)
+        for metric, (_, counted) in COUNTED.items()
+    ]
+    frame = pl.DataFrame(
+        [*counts, TRAINCHECK], ["level", "metric", "count", "n"], orient="row"
+    ).with_columns(value=pl.col("count") / pl.col("n"))
+    bounds = [wilson(value, n, confidence) for value, n in frame.select("value", "n").iter_rows()]
+    return frame.with_columns(pl.DataFrame(bounds, ["ci_low", "ci_high"], orient="row"))
+
+
+def tables(
+    judged: pl.DataFrame, found: Estimates, bugs: Sequence[Bug], said: Captions
+) -> Iterator[Table]:
+    """What was detected, beside what was published, and the list."""
+    of_levels = [
+        Text(heading, f"Level {level}", "right" if heading == "Steps" else "left")
+        for level in LEVELS
+        for heading in ("First broken", "Steps", "Answer")
+    ]
+    of_bug = [Text("Bug"), Text("What is wrong", width=0.2), Text("Ranks", align="right")]
+    columns = [*of_bug, Text("Mends"), *of_levels, Text("Twin")]
+    body = [bug_row(bug, judged.filter(bug=bug.id)) for bug in bugs if bug.is_recreated]
+    yield table("outside_list", found, columns, body, said)
+
+    headings = [*(f"Level {level}" for level in LEVELS), "TrainCheck, published"]
+    columns = [Text("Counted"), *(Text(heading, align="right") for heading in headings)]
+    body = [
+        Row((label, *(share_text(found, level, metric) for level in (*LEVELS, "traincheck"))))
+        for metric, (label, _) in COUNTED.items()
+    ]
+    yield table("outside_list_totals", found, columns, body, said)
+
+    columns = [
+        Text("Bug", width=0.13),
+        Text("Root cause", width=0.25),
+        Text("Mends", width=0.11),
+        Text("Why", width=0.16),
+        Text("Onset", align="right"),
+        Text("TrainCheck", width=0.15),
+        Text("Re-created here", width=0.2),
+    ]
+    yield table("outside_list_bugs", found, columns, map(listed_row, bugs), said)
+
+
+def bug_row(bug: Bug, judged: pl.DataFrame) -> Row:
+    texts = [bug.id, bug.title, number(bug.ranks), words(bug.component)]
+    for row in judged.to_dicts():
+        texts += [words(row["first_broken"] or ABSENT), number(row["steps"]), words(row["answer"])]
+    in_twin = " ".join(judged["twin_broken"].drop_nulls()).split()
+    return Row((*texts, ", ".join(map(words, dict.fromkeys(in_twin))) or ABSENT))
+
+
+def share_text(found: Estimates, level: str, metric: str) -> str:
+    if (level, metric) == ("traincheck", "twin_alarm"):
+        return "< 2"
+    row = found.row(level=level, metric=metric)
+    return ABSENT if row is None else f"{row['count']} of {row['n']}: {estimate_text(row)}"
+
+
+def listed_row(bug: Bug) -> Row:
+    what = (bug.id, bug.root_cause, words(bug.component), bug.reason, number(bug.onset))
+    differs = f"not re-created: {bug.left_out}" if bug.left_out else bug.deviations
+    return Row((*what, bug.traincheck, differs))
+
+
+def number(value: int | None) -> str:
+    return ABSENT if value is None else str(value)
 
 
 def main() -> None:
     settings = read_with_statistics("outside_list", OutsideListSettings)
-    bounds = {}
+    fitted = {}
     if settings.bounds is not None:
-        bounds = read_bounds(Path(settings.bounds), CATALOGUE).intervals()
-    publish("outside_list", report(read_monitored(RUNS), read_bugs(BUGS), bounds, settings))
+        fitted = read_bounds(Path(settings.bounds), CATALOGUE).intervals()
+    monitored, bugs = read_monitored(RUNS), read_bugs(BUGS)
+    judged = pl.concat(
+        [judge(monitored, bugs, fitted, level) for level in LEVELS], how="vertical_relaxed"
+    )
+    found = shares(judged, settings.confidence)
+    metrics = nest(found, "level", "metric", leaves=(*ESTIMATE, "count"))
+    said = Captions.read(
+        "outside_list", metrics, settings, {"every": judged["every"][0], "listed": len(bugs)}
+    )
+    publish_study(
+        "outside_list",
+        metrics={level: metrics[level] for level in LEVELS},
+        points=judged.drop("every", "twin_alarm"),
+        tables=tables(judged, Estimates(found), bugs, said),
+        sentences={"finding": said.text("finding", "text") + "\n"},
+        summary=judged.select("level", "bug", "answer", "steps", "first_broken", "twin_broken"),
+    )
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from failbench.features.catalogue import PRIMARY_SET
+from failbench.monitored.judged_runs import JudgedRuns, versioned
 from failbench.monitored.verdicts import BREAK_SCHEMA, END_SCHEMA, OWN, VERDICT_SCHEMA
 from failbench.monitored.versions import read_rules
 from failbench.page.answers import answers_by_scenario
@@ -21,10 +22,13 @@ from failbench.page.logs import LOG_SCHEMA, answers_to_logs
 from failbench.page.methods import CURVE_SCHEMA, methods_section
 from failbench.page.reported_numbers import AUDIT_SCHEMA, reported_section
 from failbench.page.settings import ShownIntervals
+from failbench.partners import PARTNER_SCHEMA
+from failbench.prediction.explanations import ANSWER_SCHEMA, CONDITION_SCHEMA
 from failbench.prediction.main_study import LANGUAGE_MODELS, prediction_files
 from failbench.prediction.neighbours import NEIGHBOUR_SCHEMA
 from failbench.prediction.slices import ReferenceStudy
 from failbench.predictions import PREDICTION_SCHEMA
+from failbench.reporting.scope import Scope, majority_share
 from failbench.stage import (
     read_names,
     read_output,
@@ -35,15 +39,12 @@ from failbench.stage import (
     unreadable,
 )
 from failbench.statistics.settings import read_statistics
-from failbench.studies.difficulty.measure import DIFFICULTY_SCHEMA
-from failbench.studies.explanations.measure import ANSWER_SCHEMA, CONDITION_SCHEMA
-from failbench.studies.intervals.tables import Design
-from failbench.studies.monitor.settings import JudgedRuns, versioned
-from failbench.studies.unknown_anatomy.measurements import PARTNER_SCHEMA
 from failbench.study.inputs import read_metrics, read_reported
 from recordings import read_recordings
+from shared.difficulty import DIFFICULTY_SCHEMA
 
 INTERVALS = Path("data/metrics/intervals.json")
+FINDING = Path("paper/tables/intervals/finding.md")
 PREDICTIONS = Path("data/predictions/nested_cv")
 TELEMETRY = Path("data/telemetry")
 SCENARIOS = Path("data/scenarios")
@@ -102,7 +103,6 @@ def main() -> None:
         read_output(EXPLANATIONS / "answers.parquet", ANSWER_SCHEMA),
         read_output(EXPLANATIONS / "conditions.parquet", CONDITION_SCHEMA),
     )
-    design = Design.of(predictions)
     answers = answers_by_scenario(predictions)
     reference, seed = f"{study.architecture}-{study.optimizer}", min(study.run_seeds)
     index = failures(
@@ -110,7 +110,14 @@ def main() -> None:
     )
     text = page_of(
         {
-            "landing": landing(measured, paper, design, confidence=confidence),
+            "landing": landing(
+                measured,
+                paper,
+                Scope.of(predictions),
+                read_text(FINDING),
+                majority=majority_share(predictions),
+                confidence=confidence,
+            ),
             "failures": index,
             "failure": details(
                 scenarios,
@@ -152,6 +159,14 @@ def read_monitored(version: str) -> Monitored:
         verdicts.filter(of_version, pl.col("steps_ahead") == 0),
         read_output(INVARIANTS / "ends.parquet", END_SCHEMA),
     )
+
+
+def read_text(path: Path) -> str:
+    """A sentence that an earlier stage wrote."""
+    try:
+        return path.read_text(encoding="utf-8").strip()
+    except (OSError, ValueError) as error:
+        raise unreadable(path, "text") from error
 
 
 def read_json(path: Path) -> dict[str, object]:

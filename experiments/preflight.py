@@ -2,20 +2,337 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from itertools import product
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+import polars as pl
+from matplotlib.figure import Figure
+from pydantic import Field
+from scipy.stats import linregress
+
+from failbench.causes.catalogue import cause_of_scenario, causes
+from failbench.errors import BadInputError
 from failbench.params import read_section
 from failbench.prediction.slices import ReferenceStudy
-from failbench.preflighted.answers import read_answers
+from failbench.preflighted.answers import LOOKS, REMEDY, Look, read_answers
+from failbench.records import Record
+from failbench.reporting.cells import ABSENT, words
+from failbench.reporting.dot_plot import dot_plot
+from failbench.reporting.picture import legend_outside
+from failbench.reporting.scope import Scope
+from failbench.reporting.style import BLUE, HALF_WIDTH, ORANGE, VERMILLION, Mark
+from failbench.reporting.table import Table
+from failbench.scenarios import Scenario
+from failbench.statistics.estimates import nest
+from failbench.statistics.intervals import wilson
 from failbench.statistics.settings import read_with_statistics
-from failbench.studies.preflight.report import report
-from failbench.studies.preflight.results import PreflightSettings
-from failbench.study.publish import publish, run
+from failbench.study import (
+    Captions,
+    Estimates,
+    Of,
+    Row,
+    Text,
+    n_of,
+    publish_study,
+    run,
+    table,
+)
+from failbench.telemetry import Telemetry
 from recordings import read_recordings
 
 ANSWERS = Path("data/preflight/answers.parquet")
 TELEMETRY = Path("data/telemetry")
 SCENARIOS = Path("data/scenarios")
+
+SEED = 0
+"""Of the runs that preflights looked at."""
+
+LEAVES = ("value", "ci_low", "ci_high", "count", "n")
+COUNTED = ("foreseen", "right_category", "right_cause", "right_text")
+EARLY: tuple[Look, Look] = ("start", "onset")
+"""Looks that every run has."""
+
+LOOK_LABELS: dict[Look, str] = {
+    "start": "Before step 0",
+    "onset": "Before the onset",
+    "failure": "Before the crash",
+}
+SEVERITIES = {"crash": "will crash", "failure": "cannot work", "warning": "look at this"}
+"""Those that are more than a note."""
+
+REFUSED = "can't allocate memory|Cannot allocate memory"
+"""What the allocator and the system say where memory is refused."""
+
+DECIMALS = 2
+"""Of the slope of the margin: what is added follows from the rounded one."""
+
+
+class PreflightSettings(Record):
+    """The section ``preflight`` of params.yaml, with what it takes of ``statistics``."""
+
+    quantile: float = Field(gt=0, lt=1)
+    confidence: float = Field(gt=0, lt=1)
+
+
+def looks_of(
+    answers: pl.DataFrame,
+    recorded: Telemetry,
+    scenarios: Sequence[Scenario],
+    reference: ReferenceStudy,
+) -> pl.DataFrame:
+    """Every look at a failing run or its twin, with what was said, and whether that is right."""
+    cause_of = cause_of_scenario()
+    truth = pl.DataFrame(
+        [(each.id, each.category, cause_of[each.id], each.fault.onset) for each in scenarios],
+        ["scenario", "category", "cause", "begins"],
+        orient="row",
+    )
+    columns = ("scenario", "run_id", "ending", "error_message", "failure_step")
+    runs = reference.with_seed(SEED).failures(recorded.runs)
+    runs = runs.select(*columns, raised="error_type", run=pl.lit("failing"))
+    twins = runs.with_columns(pl.format("{}-twin", "run_id"), run=pl.lit("twin"))
+    both = pl.concat([runs, twins]).sort("scenario", "run").join(truth, on="scenario")
+    for name in both.join(answers, on="run_id", how="anti")["run_id"]:
+        raise BadInputError(ANSWERS, "run_id", f"{name!r} has no answer.", REMEDY)
+    if not (runs["ending"] == "exception").any():
+        raise BadInputError(ANSWERS, "(rows)", "no run of them crashes.", REMEDY)
+    return judged(both.join(answers, on="run_id", maintain_order="left_right"))
+
+
+def judged(looks: pl.DataFrame) -> pl.DataFrame:
+    """What the findings say, the worst of which comes first, and whether that is right."""
+    severity, named, error = (
+        pl.col(name).list.first() for name in ("severities", "causes", "errors")
+    )
+    categories = {each.id: each.category for each in causes().values()}
+    raised = pl.format("{}: {}", pl.col("raised").str.split(".").list.last(), "error_message")
+    refused = pl.col("error_message").str.contains(REFUSED)
+    said, failing = pl.struct("severities", "causes"), pl.col("run") == "failing"
+    looks = looks.with_columns(
+        foreseen=(severity == "crash").fill_null(value=False),
+        severe=severity.is_in(["crash", "failure"]).fill_null(value=False),
+        said=severity.is_in(list(SEVERITIES)).fill_null(value=False),
+        worst=pl.when(severity.is_in(list(SEVERITIES))).then(severity),
+        worst_cause=named,
+        all_causes=said.map_elements(causes_named, return_dtype=pl.List(pl.String)),
+        crashes=failing & (pl.col("ending") == "exception"),
+        kind=pl.when(refused).then(pl.lit("out of memory")).otherwise("raised"),
+    )
+    right = {
+        "right_category": named.replace_strict(categories, default=None) == pl.col("category"),
+        "right_cause": named == pl.col("cause"),
+        "right_text": error == raised,
+    }
+    counted = failing & pl.col("foreseen")
+    return looks.with_columns(
+        **{name: counted & each.fill_null(value=False) for name, each in right.items()}
+    )
+
+
+def causes_named(findings: dict[str, list[str]]) -> list[str]:
+    """The root causes of those findings that are more than a note."""
+    both = zip(findings["severities"], findings["causes"], strict=True)
+    return [*dict.fromkeys(cause for severity, cause in both if severity in SEVERITIES and cause)]
+
+
+def healthy_answers(
+    answers: pl.DataFrame, recorded: Telemetry, reference: ReferenceStudy
+) -> pl.DataFrame:
+    """Healthy runs: what was estimated before their first step, and their measured peak."""
+    runs = reference.successes(recorded.runs).select("run_id")
+    peaks = recorded.steps.group_by("run_id").agg(measured_bytes=pl.col("memory_bytes").max())
+    found = answers.join(runs, on="run_id", how="semi").join(peaks, on="run_id").sort("run_id")
+    found = found.with_columns(
+        ratio=pl.col("measured_bytes") / pl.col("estimated_bytes"),
+        foreseen=pl.col("severities").list.contains("crash"),
+        severe=pl.col("severities").list.set_intersection(["crash", "failure"]).list.len() > 0,
+        said=pl.col("severities").list.set_intersection(list(SEVERITIES)).list.len() > 0,
+    )
+    if found.is_empty() or found["ratio"].null_count():
+        raise BadInputError(ANSWERS, "estimated_bytes", "a healthy run has none.", REMEDY)
+    return found
+
+
+def estimates(
+    looks: pl.DataFrame, healthy: pl.DataFrame, settings: PreflightSettings
+) -> Iterator[dict[str, Any]]:
+    """Crashes foreseen, alarms where nothing crashes, what looks take, and memory."""
+    shares = partial(shares_of, settings.confidence)
+    for (key, group), look in product(groups(looks.filter("crashes")), LOOKS):
+        counts = {name: group.filter(look=look)[name].sum() for name in COUNTED}
+        yield from shares(counts, group["scenario"].n_unique(), "crashes", key, look=look)
+
+    failing, twins = looks.filter(run="failing"), looks.filter(run="twin")
+    others = failing.filter(~pl.col("crashes"))
+    for key, look, said in (
+        *(("twins", look, twins.filter("reached", look=look)) for look in EARLY),
+        *(("failing, without a crash", look, others.filter(look=look)) for look in EARLY),
+        ("healthy, of other draws", "start", healthy),
+    ):
+        counts = {"crash": said["foreseen"].sum()}
+        counts |= {name: said[name].sum() for name in ("severe", "said")}
+        if key.startswith("failing"):
+            counts["named"] = said["all_causes"].list.contains(said["cause"]).sum()
+        yield from shares(counts, said.height, "alarms", f"{key}, {LOOK_LABELS[look]}")
+    of_twin = twins.group_by("scenario").agg(pl.col("foreseen").any())
+    yield from shares({"crash": of_twin["foreseen"].sum()}, of_twin.height, "any_look", "twins")
+
+    in_steps = (pl.col("seconds") / pl.col("step_seconds")).alias("in_steps")
+    timed = failing.with_columns(pl.when(pl.col("step_seconds") > 0).then(in_steps))
+    first, later = timed.filter(look="start"), timed.filter(pl.col("step") > 0, look="onset")
+    yield spread("The first of a process", "seconds", first["seconds"])
+    yield spread("The first of a process", "steps of the run", first["in_steps"])
+    yield spread("A later one", "seconds", later["seconds"])
+    yield spread("A later one", "steps of the run", later["in_steps"])
+    yield spread("Measured memory", "times the estimate", healthy["ratio"])
+    factor, added = margin_line(healthy, settings.quantile)
+    for metric, value in (("factor", factor), ("added_mebibytes", added / 2**20)):
+        keys = {"part": "line", "key": "memory", "metric": metric}
+        yield {**keys, "value": value, "n": healthy.height}
+
+
+def groups(crashing: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
+    """All crashes, those of the first step and later ones, and each kind of exception."""
+    onset = crashing.filter(look="onset").select("scenario", onset="step")
+    timed, at = crashing.join(onset, on="scenario", maintain_order="left"), pl.col("failure_step")
+    yield "all", timed
+    yield "in the first step", timed.filter(at == 0)
+    yield "in the step of a later onset", timed.filter(at > 0, at == pl.col("onset"))
+    yield "later than their onset", timed.filter(at > pl.col("onset"))
+    for kind in sorted(timed["kind"].unique(), key=str.lower):
+        yield kind, timed.filter(kind=kind)
+
+
+def shares_of(
+    confidence: float, counts: Mapping[str, Any], n: int, part: str, key: str, **keys: str
+) -> Iterator[dict[str, Any]]:
+    """Shares with Wilson's intervals; none of nothing."""
+    for metric, count in counts.items() if n else ():
+        low, high = wilson(count / n, n, confidence)
+        share = {"value": count / n, "ci_low": low, "ci_high": high, "count": count, "n": n}
+        yield {"part": part, "key": key, **keys, "metric": metric, **share}
+
+
+def spread(key: str, metric: str, values: pl.Series) -> dict[str, Any]:
+    """A median with the middle half."""
+    known = values.drop_nulls()
+    low, median, high = (float(each) for each in np.quantile(known, (0.25, 0.5, 0.75)))
+    keys = {"part": "costs", "key": key, "metric": metric}
+    return {**keys, "value": median, "ci_low": low, "ci_high": high, "n": len(known)}
+
+
+def margin_line(healthy: pl.DataFrame, quantile: float) -> tuple[float, float]:
+    """The line that the margin of a warning is; see :class:`failbench.preflight.memory.Margin`."""
+    estimated = healthy["estimated_bytes"].to_numpy().astype(float)
+    measured = healthy["measured_bytes"].to_numpy().astype(float)
+    factor = round(float(linregress(estimated, measured).slope), DECIMALS)
+    return factor, float(np.quantile(measured - factor * estimated, quantile))
+
+
+def numbers(looks: pl.DataFrame, answers: pl.DataFrame, runs: pl.DataFrame) -> dict[str, object]:
+    onset, last = (looks.filter("crashes", look=look) for look in ("onset", "failure"))
+    unreached = last.filter(~pl.col("reached"), pl.col("compared_steps") < pl.col("step"))
+    compared = answers.filter(pl.col("compared_steps") > 0).unique("run_id")
+    scope = Scope.of(runs.join(answers, on="run_id", how="semi").filter(kind="failure"))
+    return {
+        "runs": scope.runs,
+        "scenarios": scope.scenarios,
+        "setting": scope.setting,
+        "seed": SEED,
+        "equal": int(compared["equal"].sum()),
+        "compared": compared.height,
+        "at_once": onset.filter(pl.col("failure_step") == pl.col("step")).height,
+        "sooner": unreached.height,
+        "later": last["error_type"].null_count(),
+        "in_mid_run": onset.filter(begins="mid_run").height,
+    }
+
+
+def tables(found: Estimates, looks: pl.DataFrame, said: Captions) -> Iterator[Table]:
+    """Crashes foreseen, alarms where nothing crashes, every crash, and what looks take."""
+    crashes = found.where(part="crashes")
+
+    def right(key: str, look: Look) -> str:
+        counts = [crashes.row(key=key, look=look, metric=name) for name in COUNTED[1:3]]
+        return " / ".join(f"{each['count']:.0f}" for each in counts if each)
+
+    body = [
+        Row((key, *(right(key, look) for look in LOOKS)), {"key": key})
+        for key in crashes.distinct("key")
+    ]
+    columns: list[Text | Of] = [Text("Runs that crash")]
+    for look, label in LOOK_LABELS.items():
+        columns.append(Of("foreseen", "Foreseen", label, keys={"look": look}, show="count"))
+        columns.append(Text("Right", label, "right"))
+    yield table("preflight", crashes, columns, body, said)
+
+    alarms = found.where(part="alarms")
+    body = [Row(tuple(key.rsplit(", ", 1)), {"key": key}) for key in alarms.distinct("key")]
+    columns = [
+        Text("Runs"),
+        Text("Looked at"),
+        Of("crash", "Crash foreseen", show="count"),
+        Of("severe", "Crash, or cannot work", show="count"),
+        Of("said", "More than a note", show="count"),
+        Of("named", "Cause named", show="count"),
+    ]
+    yield table("preflight_alarms", alarms, columns, body, said)
+
+    heads = {"Scenario": 0.2, "Raises": 0.15, "Root cause": 0.14}
+    heads |= dict.fromkeys(LOOK_LABELS.values(), 0.17)
+    texts = []
+    for _, group in looks.filter("crashes").group_by("scenario", maintain_order=True):
+        worst = {row["look"]: worst_of(row) for row in group.to_dicts()}
+        run = group.row(0, named=True)
+        raised = f"{run['kind']}, step {run['failure_step']}"
+        said_before = (worst.get(look, ABSENT) for look in LOOKS)
+        texts.append((words(run["scenario"]), raised, words(run["cause"]), *said_before))
+    columns = [Text(head, width=width) for head, width in heads.items()]
+    yield table("preflight_scenarios", found, columns, map(Row, texts), said)
+
+    costs = found.where(part="costs")
+    pairs = costs.frame.select("key", "metric").rows()
+    body = [Row(pair, {"key": pair[0], "metric": pair[1]}) for pair in pairs]
+    columns = [Text("What"), Text("Unit"), Of("", "Median [quartiles]", form="one"), n_of("")]
+    yield table("preflight_costs", costs, columns, body, said)
+
+
+def worst_of(look: dict[str, Any]) -> str:
+    if not look["reached"]:
+        return "not reached"
+    if not look["said"]:
+        return "nothing"
+    named = f": {words(look['worst_cause'])}" if look["worst_cause"] else ""
+    return SEVERITIES[look["worst"]] + named
+
+
+GROUPS = {
+    "all": "all crashes",
+    "in the first step": "in the first step",
+    "in the step of a later onset": "in the step of\na later onset",
+    "later than their onset": "later than\ntheir onset",
+}
+"""Those that are drawn, by when a run crashes."""
+
+MARKS = {
+    "start": Mark(LOOK_LABELS["start"].lower(), BLUE, "s"),
+    "onset": Mark(LOOK_LABELS["onset"].lower(), ORANGE, "^"),
+    "failure": Mark(LOOK_LABELS["failure"].lower(), VERMILLION, "o"),
+}
+
+
+def draw(foreseen: pl.DataFrame, figure: Figure) -> None:
+    """Shares of crashes that are foreseen, a row for each time of the crash."""
+    axes = figure.subplots()
+    drawn = foreseen.rename({"key": "row", "look": "mark"})
+    dot_plot(axes, drawn, GROUPS, MARKS, heavy_above=("in the first step",))
+    axes.set_xlim(-3, 103)
+    axes.set_xlabel("crashes foreseen, percent")
+    legend_outside(figure, [mark.handle for mark in MARKS.values()], columns=2)
 
 
 def main() -> None:
@@ -23,7 +340,31 @@ def main() -> None:
     reference = read_section("nested_cv", ReferenceStudy)
     answers = read_answers(ANSWERS)
     recorded, scenarios = read_recordings(TELEMETRY, SCENARIOS)
-    publish("preflight", report(answers, recorded, scenarios, reference, settings))
+    looks = looks_of(answers, recorded, scenarios, reference)
+    healthy = healthy_answers(answers, recorded, reference)
+    rows = estimates(looks, healthy, settings)
+    found = Estimates(pl.DataFrame([*rows], infer_schema_length=None))
+    levels: dict[str, tuple[str, ...]] = dict.fromkeys(
+        ("alarms", "any_look", "costs", "line"), ("key", "metric")
+    )
+    levels["crashes"] = ("key", "look", "metric")
+    nested = {
+        part: nest(found.where(part=part).frame, *keys, leaves=LEAVES)
+        for part, keys in levels.items()
+    }
+    said = Captions.read("preflight", settings, nested, numbers(looks, answers, recorded.runs))
+    foreseen = found.where(part="crashes", metric="foreseen").frame
+    causes_said = pl.col("all_causes").list.join(" ").replace("", None).alias("causes")
+    columns = ("scenario", "run", "look", "step", "crashes", "reached", *COUNTED, "worst")
+    publish_study(
+        "preflight",
+        metrics={"crashes": nested["crashes"], "alarms": nested["alarms"], **nested["line"]},
+        points=looks.select(*columns, causes_said),
+        tables=tables(found, looks, said),
+        figures={"preflight": said.picture("figure", 2.3, partial(draw, foreseen), HALF_WIDTH)},
+        sentences={"finding": said.text("finding", "text") + "\n"},
+        summary=foreseen.select("key", "look", "count", "n"),
+    )
 
 
 if __name__ == "__main__":

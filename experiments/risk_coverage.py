@@ -2,25 +2,180 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import math
+from functools import partial
+from textwrap import fill
+from typing import Any
 
-from failbench.prediction.main_study import LANGUAGE_MODELS, prediction_files
-from failbench.predictions import PREDICTION_SCHEMA
-from failbench.stage import read_names, read_outputs, workers
+import numpy as np
+import polars as pl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.typing import LineStyleType
+from pydantic import Field
+
+from failbench.errors import BadInputError
+from failbench.features.catalogue import PRIMARY_SET
+from failbench.reporting.labels import (
+    FEATURE_SET_LABELS,
+    is_blind,
+    label_inside,
+    made_in_view,
+    reads_true_category,
+)
+from failbench.reporting.method_styles import MethodStyle, method_styles
+from failbench.reporting.picture import legend_outside
+from failbench.reporting.reported import Reported, reported_accuracies, reported_number
+from failbench.reporting.study_report import rounded
+from failbench.reporting.style import BLACK, PALE, REPORTED_LEVEL, THICK, THIN
+from failbench.stage import workers
+from failbench.statistics.bootstrap import BootstrapSettings
+from failbench.statistics.estimates import estimate_rows
+from failbench.statistics.risk_coverage import area_interval, rankings, risk_curve
 from failbench.statistics.settings import read_with_statistics
-from failbench.studies.risk_coverage.report import report
-from failbench.studies.risk_coverage.results import RiskCoverageSettings
-from failbench.study.inputs import read_reported
-from failbench.study.publish import publish, run
+from failbench.study import (
+    Captions,
+    of_groups,
+    publish_estimates,
+    read_main_study,
+    read_reported,
+    run,
+)
+from failbench.vocabulary import ABSTAIN
 
-PREDICTIONS = Path("data/predictions/nested_cv")
+METHOD = ("feature_set", "method")
+AREA = "area_under_risk_coverage"
+
+
+class RiskCoverageSettings(BootstrapSettings):
+    """How curves are drawn and resampled; the section ``risk_coverage`` of params.yaml."""
+
+    points: int = Field(ge=10)
+
+
+def confident(predictions: pl.DataFrame) -> pl.DataFrame:
+    """Answers of methods whose answers, abstentions aside, differ in confidence."""
+    committed = pl.col("confidence").filter(pl.col("prediction") != ABSTAIN)
+    answers = predictions.filter(committed.n_unique().over(METHOD) > 1)
+    if answers.is_empty():
+        raise BadInputError(
+            "predictions",
+            "confidence",
+            "no method gives answers of different confidence.",
+            "Predict with a method that does.",
+        )
+    return answers
+
+
+def curve(points: int, predictions: pl.DataFrame, **keys: object) -> pl.DataFrame:
+    coverage = np.arange(1, points + 1) / points
+    risk = risk_curve(rankings(predictions), coverage)
+    return pl.DataFrame({**keys, "coverage": coverage, "risk": risk})
+
+
+def area(settings: BootstrapSettings, predictions: pl.DataFrame, **keys: object) -> pl.DataFrame:
+    return estimate_rows({AREA: area_interval(predictions, settings)}, **keys)
+
+
+def numbers(curves: pl.DataFrame) -> dict[str, object]:
+    """Of the blind method that is wrong least on the surest half: its risk there, and on all."""
+    blind = pl.col("method").map_elements(is_blind, return_dtype=pl.Boolean)
+    rows = curves.filter(pl.col("feature_set") == PRIMARY_SET, blind)
+    half = rows.filter((pl.col("coverage") - 0.5).abs() < 1e-6).sort("risk", "method")
+    if half.is_empty():
+        return {}
+    best = half.row(0, named=True)
+    whole = rows.filter(method=best["method"], coverage=1)
+    return {
+        "best": label_inside(best["method"]),
+        "half_risk": best["risk"],
+        "whole_risk": whole["risk"].item(),
+    }
+
+
+def printed(paper: Reported) -> dict[str, list[tuple[float, float]]]:
+    """Coverage and risk: methods answer all, the improved rules also what they commit to."""
+    points = {
+        method: [(1.0, 1.0 - accuracy)] for method, accuracy in reported_accuracies(paper).items()
+    }
+    covered = 1.0 - reported_number(paper, "improved_rules_abstention")
+    risk = 1.0 - reported_number(paper, "improved_rules_committed_accuracy")
+    points["improved_rules"].insert(0, (covered, risk))
+    return points
+
+
+COLUMNS = 4
+TITLE = 21
+"""Letters that fit over a panel."""
+
+MARKERS = (0.25, 0.5, 0.75, 1.0)
+"""Coverages at which a curve has its method's marker."""
+
+LINES: dict[str, LineStyleType] = dict(zip(FEATURE_SET_LABELS, ("-", ":"), strict=True))
+
+
+def draw(
+    curves: pl.DataFrame,
+    styles: dict[str, MethodStyle],
+    reported: dict[str, list[tuple[float, float]]],
+    figure: Figure,
+) -> None:
+    """A panel per method, over the curves of all others in grey."""
+    rows = math.ceil(len(styles) / COLUMNS)
+    panels = figure.subplots(rows, COLUMNS, sharex=True, sharey=True, squeeze=False).ravel()
+    for axes, (method, style) in zip(panels, styles.items(), strict=False):
+        for other in styles:
+            if other != method:
+                points = curves.filter(feature_set=PRIMARY_SET, method=other)
+                draw_curve(axes, points, color=PALE, linewidth=THIN)
+        for feature_set, line in LINES.items():
+            points = curves.filter(feature_set=feature_set, method=method).sort("coverage")
+            draw_curve(axes, points, color=style.colour, linestyle=line, linewidth=THICK)
+            if feature_set == PRIMARY_SET and points.height:
+                nearest = [points.sort((pl.col("coverage") - at).abs()).head(1) for at in MARKERS]
+                draw_curve(axes, pl.concat(nearest), linestyle="none", **style.look)
+        for coverage, risk in reported.get(method, ()):
+            axes.plot(100 * coverage, 100 * risk, **REPORTED_LEVEL.look, zorder=4)
+        axes.set_title(fill(style.label, TITLE))
+    for axes in panels[len(styles) :]:
+        axes.set_axis_off()
+    # panels above an empty one end their column, and so need its labels
+    for axes in panels[len(styles) - COLUMNS : len(styles)]:
+        axes.tick_params(axis="x", labelbottom=True)
+    ticks = [0, 50, 100]
+    panels[0].set(xlim=(0, 104), ylim=(0, 100), xticks=ticks, yticks=ticks)
+    figure.supxlabel("coverage: percent of runs answered, surest first")
+    figure.supylabel("risk: percent of them\nnot diagnosed right")
+    lines = [
+        Line2D([], [], color=BLACK, linestyle=line, label=f"features: {FEATURE_SET_LABELS[name]}")
+        for name, line in LINES.items()
+    ]
+    others = Line2D([], [], color=PALE, label="other methods")
+    legend_outside(figure, [*lines, others, REPORTED_LEVEL.handle], columns=4)
+
+
+def draw_curve(axes: Axes, points: pl.DataFrame, **look: Any) -> None:
+    axes.plot(100 * points["coverage"].to_numpy(), 100 * points["risk"].to_numpy(), **look)
 
 
 def main() -> None:
     settings = read_with_statistics("risk_coverage", RiskCoverageSettings)
-    files = prediction_files(read_names("methods"))
-    predictions = read_outputs(PREDICTIONS, files, PREDICTION_SCHEMA, (LANGUAGE_MODELS,))
-    publish("risk_coverage", report(predictions, read_reported(), settings, workers()))
+    answers, paper = confident(read_main_study()), read_reported()
+    curves = rounded(of_groups(answers, METHOD, partial(curve, settings.points)))
+    said = Captions.read("risk_coverage", numbers(curves))
+    by_name = method_styles(curves["method"])
+    order = sorted(by_name, key=lambda name: (reads_true_category(name), made_in_view(name)))
+    styles = {method: by_name[method] for method in order}
+    height = 0.55 + 1.05 * math.ceil(len(styles) / COLUMNS)
+    picture = partial(draw, curves, styles, printed(paper))
+    publish_estimates(
+        "risk_coverage",
+        of_groups(answers, METHOD, partial(area, settings), workers()),
+        (*METHOD, "metric"),
+        points=curves,
+        figures={"risk_coverage": said.picture("figure", height, picture, methods=styles)},
+    )
 
 
 if __name__ == "__main__":

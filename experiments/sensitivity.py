@@ -2,27 +2,143 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
+import polars as pl
+
+from failbench.errors import BadInputError
+from failbench.prediction.fold_plans import NESTED_CV
 from failbench.predictions import PREDICTION_SCHEMA
+from failbench.reporting.labels import method_label
+from failbench.reporting.table import Table
 from failbench.stage import read_outputs, read_section
+from failbench.statistics.estimates import estimate_rows
 from failbench.statistics.intervals import ScenarioIntervalSettings
+from failbench.statistics.metrics import METRICS
 from failbench.statistics.settings import read_statistics
-from failbench.studies.sensitivity.report import report
-from failbench.studies.sensitivity.settings import METHODS, SensitivitySettings
-from failbench.study.publish import publish, run
+from failbench.statistics.study_difference import study_difference
+from failbench.study import (
+    Captions,
+    Estimates,
+    Of,
+    Row,
+    Text,
+    n_of,
+    of_scenarios,
+    publish_estimates,
+    run,
+    table,
+)
+from shared.sensitivity import (
+    FAULTS_APART,
+    FEATURE_SET,
+    INTERACTIONS,
+    ONE_SEED,
+    VARIANTS,
+    SensitivitySettings,
+)
 
 MEASURED = Path("data/predictions/sensitivity")
 PREDICTIONS = Path("data/predictions/nested_cv")
+KEYS = ("variant", "method")
+MEANINGS = {
+    ONE_SEED: (
+        "One run per scenario",
+        "one run per scenario is trained on and tested, as in the paper",
+    ),
+    FAULTS_APART: ("Folds by fault", "no scenario of the same fault was trained on"),
+    INTERACTIONS: ("Terms of pairs of features", "pairs of features have terms of their own"),
+}
+"""Of each variant: its label, and what its accuracy means."""
+
+
+def estimates(
+    predictions: pl.DataFrame, known: pl.DataFrame, intervals: ScenarioIntervalSettings
+) -> pl.DataFrame:
+    """Set what was predicted with each choice made the other way against the main study."""
+    known = known.filter(study=NESTED_CV, feature_set=FEATURE_SET)
+    tables = []
+    for variant in VARIANTS:
+        of_variant = predictions.filter(study=variant)
+        for method in of_variant["method"].unique().sort():
+            answers, main = (each.filter(method=method) for each in (of_variant, known))
+            tables.append(compare(answers, main, intervals, variant=variant, method=method))
+    return pl.concat(tables)
+
+
+def compare(
+    answers: pl.DataFrame, known: pl.DataFrame, intervals: ScenarioIntervalSettings, **keys: str
+) -> pl.DataFrame:
+    """Accuracy, and the difference to the same repeats of the main study."""
+    variant = keys["variant"]
+    repeats = answers["repeat"].n_unique()
+    if known["repeat"].n_unique() < repeats:
+        key = "interaction_repeats" if variant == INTERACTIONS else "repeats"
+        raise BadInputError(
+            "predictions",
+            "repeat",
+            f"the main study has {known['repeat'].n_unique()} repeats of {keys['method']}, and "
+            f"sensitivity wants {repeats}.",
+            f"Lower sensitivity.{key} in params.yaml.",
+        )
+    accuracy = METRICS["accuracy"]
+    accuracy = replace(accuracy, estimand=f"{accuracy.estimand}; {MEANINGS[variant][1]}")
+    difference = study_difference(
+        pl.concat([answers, known.filter(pl.col("repeat") < repeats)]),
+        variant,
+        NESTED_CV,
+        intervals,
+        "how much more probable a right diagnosis of a run of a new scenario is than in the "
+        "main study",
+    )
+    return pl.concat(
+        [
+            of_scenarios(answers, (accuracy,), intervals, (), **keys),
+            estimate_rows({"difference": difference}, **keys),
+        ]
+    ).with_columns(
+        repeats=pl.lit(repeats, pl.Int64), runs=pl.lit(answers["run_id"].n_unique(), pl.Int64)
+    )
+
+
+def tables(measured: pl.DataFrame, said: Captions) -> Iterator[Table]:
+    """A row per variant and method."""
+    sizes = measured.filter(metric="accuracy").select(*KEYS, "repeats", "runs")
+    counts = sizes.unpivot(index=KEYS, variable_name="metric")
+    yield table(
+        "sensitivity",
+        Estimates.of(measured, counts),
+        [
+            Text("Choice"),
+            Text("Method"),
+            Of("accuracy", "Accuracy"),
+            Of("difference", "Difference to the main study"),
+            Of("repeats", "Repeats", form="count"),
+            Of("runs", "Runs", form="count"),
+            n_of("accuracy"),
+        ],
+        [
+            Row(
+                (MEANINGS[variant][0], method_label(method)), {"variant": variant, "method": method}
+            )
+            for variant, method in measured.select(KEYS).unique(maintain_order=True).rows()
+        ],
+        said,
+    )
 
 
 def main() -> None:
     settings = read_section("sensitivity", SensitivitySettings)
     intervals = read_statistics(ScenarioIntervalSettings)
+    methods = set().union(*VARIANTS.values())
     measured, known = (
-        read_outputs(folder, METHODS, PREDICTION_SCHEMA) for folder in (MEASURED, PREDICTIONS)
+        read_outputs(folder, methods, PREDICTION_SCHEMA) for folder in (MEASURED, PREDICTIONS)
     )
-    publish("sensitivity", report(measured, known, settings, intervals))
+    found = estimates(measured, known, intervals)
+    said = Captions.read("sensitivity", intervals, settings)
+    publish_estimates("sensitivity", found, (*KEYS, "metric"), tables=tables(found, said))
 
 
 if __name__ == "__main__":

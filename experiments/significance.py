@@ -2,24 +2,247 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from itertools import chain
+from typing import Any
 
-from failbench.prediction.main_study import LANGUAGE_MODELS, prediction_files
-from failbench.predictions import PREDICTION_SCHEMA
-from failbench.stage import read_names, read_outputs
+import polars as pl
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+
+from failbench.reporting.captions import development_note
+from failbench.reporting.cells import percent
+from failbench.reporting.dot_plot import dot_panels
+from failbench.reporting.labels import (
+    FEATURE_SET_LABELS,
+    drawn_label,
+    label_inside,
+    made_in_view,
+    method_label,
+)
+from failbench.reporting.picture import legend_outside
+from failbench.reporting.style import BLACK, GREY, Mark
+from failbench.reporting.table import Table
+from failbench.statistics.comparison import (
+    Comparison,
+    Difference,
+    comparisons_table,
+    contrasts_of,
+    difference_metrics,
+)
+from failbench.statistics.paired_scores import Pair
 from failbench.statistics.settings import read_with_statistics
-from failbench.statistics.significance import SignificanceSettings
-from failbench.studies.significance.report import report
-from failbench.study.publish import publish, run
+from failbench.statistics.significance import SignificanceSettings, compare_all
+from failbench.study import (
+    Captions,
+    Estimates,
+    Of,
+    Row,
+    Text,
+    n_of,
+    publish_study,
+    read_main_study,
+    run,
+    table,
+    written,
+)
 
-PREDICTIONS = Path("data/predictions/nested_cv")
+KEYS = ("feature_set", "left", "right")
+TESTED = Mark("tested, p: Holm-adjusted", BLACK, "D", size=3.5)
+MARKS = {
+    "tested": TESTED,
+    "in-sample": replace(TESTED, label="*: in-sample (development), no test", fill="none"),
+}
+
+
+def compare(
+    predictions: pl.DataFrame, settings: SignificanceSettings
+) -> tuple[list[Comparison], list[Difference]]:
+    """The contrasts that are tested, and those of methods made in view of the scenarios."""
+    in_view = tuple(pair for pair in settings.contrasts if any(map(made_in_view, pair)))
+    held_out = tuple(pair for pair in settings.contrasts if pair not in in_view)
+    development = compare_pairs(predictions, settings, in_view)
+    return compare_pairs(predictions, settings, held_out), [each.untested for each in development]
+
+
+def compare_pairs(
+    predictions: pl.DataFrame, settings: SignificanceSettings, pairs: tuple[Pair, ...]
+) -> list[Comparison]:
+    """Pairs on the primary feature set and then on the others; Holm's adjustment is over them."""
+    if not pairs:
+        return []
+    of_pairs = predictions.filter(pl.col("method").is_in(set(chain(*pairs))))
+    others = sorted(set(predictions["feature_set"]) - {settings.feature_set})
+    return [
+        contrast
+        for name in (settings.feature_set, *others)
+        for contrast in contrasts_of(
+            compare_all(
+                of_pairs, settings.model_copy(update={"feature_set": name, "contrasts": pairs})
+            )
+        )
+    ]
+
+
+def features(feature_set: str) -> str:
+    return FEATURE_SET_LABELS.get(feature_set, feature_set)
+
+
+def numbers(
+    contrasts: pl.DataFrame, repeats: int, settings: SignificanceSettings
+) -> dict[str, object]:
+    """The design, and how many contrasts are decided on the primary feature set."""
+    primary = contrasts.filter(pl.col("p").is_not_null(), feature_set=settings.feature_set)
+    differ = (primary["p_holm"] <= settings.alpha).sum()
+    equal = primary.filter(pl.col("equivalent"), pl.col("p_holm") > settings.alpha).height
+    folds = contrasts["folds"][0]
+    return {
+        "primary": features(settings.feature_set),
+        "repeats": repeats,
+        "folds": folds,
+        "df": folds - 1,
+        "development": contrasts["p"].null_count(),
+        "tested": primary.height,
+        "differ": differ,
+        "equal": equal,
+        "undecided": primary.height - differ - equal,
+    }
+
+
+def words(contrast: Mapping[str, Any]) -> dict[str, object]:
+    """What a sentence says of one contrast beside its numbers."""
+    left, right, size = contrast["left"], contrast["right"], percent(abs(contrast["difference"]))
+    return {
+        "features": features(contrast["feature_set"]),
+        "left": label_inside(left),
+        "right": label_inside(right),
+        "size": size if size != percent(0) else "",
+        "direction": "more" if contrast["difference"] > 0 else "fewer",
+        "bounded": contrast["ci_low"] is not None,
+        "tested": contrast["p"] is not None,
+        "seen": " and ".join(label_inside(name) for name in (left, right) if made_in_view(name)),
+    }
+
+
+def sentence(contrast: Mapping[str, Any], settings: SignificanceSettings) -> str:
+    """One contrast in one sentence: size, uncertainty, verdicts, and what could have been seen."""
+    said = Captions.read("significance", settings, contrast, words(contrast))
+    return said.text("sentence", "text")
+
+
+T_TEST, POSTERIOR, EQUIVALENCE = "corrected resampled t", "posterior", "equivalence"
+COLUMNS = (
+    Of("difference", "Difference"),
+    Of("t", "t", T_TEST, "two"),
+    Of("p", "p", T_TEST, "three"),
+    Of("p_holm", "p, Holm", T_TEST, "three"),
+    Of("p_left", "left better", POSTERIOR, "three"),
+    Of("p_rope", "practically equal", POSTERIOR, "three"),
+    Of("p_right", "right better", POSTERIOR, "three"),
+    Of("p_mcnemar", "p, McNemar", form="three"),
+    Of("cohens_d", "Cohen's d", form="two"),
+    Of("p_equivalence", "p", EQUIVALENCE, "three"),
+    Of("smallest_margin", "smallest margin", EQUIVALENCE),
+    Of("detectable_difference", "Detectable difference"),
+    Of("legacy_p", "p, paired t (legacy)", form="three"),
+)
+
+
+def tables(contrasts: pl.DataFrame, said: Captions) -> Iterator[Table]:
+    """The contrasts under every test."""
+    values = contrasts.unpivot([column.metric for column in COLUMNS], index=KEYS).rename(
+        {"variable": "metric"}
+    )
+    bounds = contrasts.select(*KEYS, "ci_low", "ci_high", "n", metric=pl.lit("difference"))
+    yield table(
+        "contrasts",
+        Estimates.of(values.join(bounds, on=(*KEYS, "metric"), how="left")),
+        [Text("Features"), Text("Contrast"), *COLUMNS, n_of("difference")],
+        [
+            Row(
+                (features(name), f"{method_label(left)} – {label_inside(right)}"),
+                {"feature_set": name, "left": left, "right": right},
+            )
+            for name, left, right in contrasts.select(KEYS).iter_rows()
+        ],
+        said,
+        *development_note([*contrasts["left"], *contrasts["right"]]),
+    )
+
+
+def draw(contrasts: pl.DataFrame, settings: SignificanceSettings, figure: Figure) -> None:
+    """A panel per feature set, the primary first, with the adjusted p in the corner of each row."""
+    tested = pl.col("p").is_not_null()
+    points = contrasts.select(
+        "value",
+        "ci_low",
+        "ci_high",
+        "p_holm",
+        panel="feature_set",
+        row="row",
+        mark=pl.when(tested).then(pl.lit("tested")).otherwise(pl.lit("in-sample")),
+    )
+    rows = dict(contrasts.select("row", "label").iter_rows())
+    primary = {settings.feature_set: f"features: {features(settings.feature_set)} (primary)"}
+    others = sorted(set(points["panel"]) - set(primary))
+    panels = primary | {name: f"features: {features(name)}" for name in others}
+    heavy = points.filter(mark="in-sample")["row"].to_list()[:1]
+    grid = dot_panels(
+        figure, points, rows, MARKS, panels, spread=0.0, heavy_above=heavy, guide=False
+    )
+    margin = 100 * settings.equivalence_margin
+    for axes, panel in zip(grid, panels, strict=True):
+        axes.axvspan(-margin, margin, color=GREY, alpha=0.25, linewidth=0, zorder=0)
+        axes.axvline(0, color=BLACK, linewidth=0.6, zorder=0)
+        for row, p in points.filter(panel=panel, mark="tested").select("row", "p_holm").rows():
+            axes.annotate(
+                written(p, "said_p"),
+                (1.0, list(rows).index(row) + 0.48),
+                xycoords=("axes fraction", "data"),
+                horizontalalignment="right",
+                verticalalignment="bottom",
+            )
+    figure.supxlabel(
+        f"difference in accuracy, points, with {100 * settings.confidence:g} % interval "
+        f"(n = {contrasts['n'][0]} scenarios)"
+    )
+    used = [mark.handle for name, mark in MARKS.items() if name in set(points["mark"])]
+    band = Patch(color=GREY, alpha=0.25, linewidth=0, label=f"margin of ± {margin:g} points")
+    legend_outside(figure, [*used, band], columns=3)
 
 
 def main() -> None:
     settings = read_with_statistics("significance", SignificanceSettings)
-    files = prediction_files(read_names("methods"))
-    predictions = read_outputs(PREDICTIONS, files, PREDICTION_SCHEMA, (LANGUAGE_MODELS,))
-    publish("significance", report(predictions, settings))
+    predictions = read_main_study()
+    tested, development = compare(predictions, settings)
+    contrasts = comparisons_table([*tested, *development])
+    repeats = predictions["repeat"].n_unique()
+    said = Captions.read("significance", settings, numbers(contrasts, repeats, settings))
+    sentences = (f"- {sentence(each, settings)}\n" for each in contrasts.iter_rows(named=True))
+    drawn = contrasts.with_columns(
+        value="difference",
+        row=pl.concat_str("left", "right", separator="/"),
+        label=pl.struct("left", "right").map_elements(
+            lambda pair: f"{drawn_label(pair['left'])}\n− {label_inside(pair['right'])}", pl.String
+        ),
+    )
+    height = 0.8 + 0.34 * drawn["row"].n_unique()
+    publish_study(
+        "significance",
+        metrics={
+            name: difference_metrics(
+                each for each in kind if each.feature_set == settings.feature_set
+            )
+            for name, kind in (("contrasts", tested), ("development", development))
+        },
+        points=contrasts,
+        tables=tables(contrasts, said),
+        sentences={"contrast_sentences": "".join(sentences)},
+        figures={"significance": said.picture("figure", height, partial(draw, drawn, settings))},
+        summary=contrasts.select(*KEYS, "difference", "p", "p_holm", "p_rope", "n"),
+    )
 
 
 if __name__ == "__main__":

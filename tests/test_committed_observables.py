@@ -10,10 +10,10 @@ from failbench.features.observables import observe
 from failbench.methods.llm.monitor_record import monitor_records
 from failbench.methods.llm.prompt import prompts_of
 from failbench.methods.llm.settings import LlmAgentsSettings
+from failbench.monitored.judged_runs import JudgedRuns
 from failbench.monitored.versions import read_rules
 from failbench.params import PARAMS, read_section
 from failbench.scenarios import read_scenarios
-from failbench.studies.monitor.settings import JudgedRuns
 from failbench.telemetry import read_telemetry
 from failbench.vocabulary import CATEGORIES
 

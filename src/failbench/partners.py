@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import polars as pl
 
+PARTNER_SCHEMA = pl.Schema(
+    {"scenario": pl.String, "partner": pl.String, "partner_category": pl.String}
+)
 SURFACE = ("outcome", "has_error", "exit_signal")
 """What a run shows without reading its telemetry."""
 

@@ -33,10 +33,11 @@ from failbench.prediction.labelled_runs import LabelledRuns
 from failbench.prediction.slices import AcrossArchitectures, ReferenceStudy
 from failbench.records import Record
 from failbench.scenarios import read_scenarios
+from failbench.statistics.bootstrap import BootstrapSettings
 from failbench.statistics.method_intervals import IntervalSettings, method_intervals
-from failbench.statistics.settings import read_with_statistics
+from failbench.statistics.risk_coverage import area_interval
+from failbench.statistics.settings import read_statistics, read_with_statistics
 from failbench.statistics.significance import SignificanceSettings, compare_all
-from failbench.studies.risk_coverage.results import RiskCoverageSettings, area_interval, rankings
 from failbench.telemetry import Telemetry, read_telemetry
 from failbench.telemetry_stream import ROWS, telemetry_batches
 from grown import (
@@ -218,9 +219,8 @@ def intervals(grow: Callable[[pl.DataFrame, int], pl.DataFrame], size: int) -> W
 
 def risk_coverage(size: int) -> Works:
     """The area under one curve of risk and coverage, with its interval."""
-    settings = read_with_statistics("risk_coverage", RiskCoverageSettings, PARAMS)
-    table = more_scenarios(predictions("ebm"), size)
-    return {"resample": lambda: area_interval(table, rankings(table), settings)}
+    settings = read_statistics(BootstrapSettings, PARAMS)
+    return {"resample": partial(area_interval, more_scenarios(predictions("ebm"), size), settings)}
 
 
 def significance(size: int) -> Works:

@@ -4,7 +4,7 @@ import pytest
 
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.methods.signal_groups import SIGNAL_GROUPS, signal_groups
-from failbench.studies.importance.measure import IMPORTANCE_SETS, TABLE_SIX
+from shared.importance import IMPORTANCE_SETS, TABLE_SIX
 
 
 @pytest.mark.parametrize("columns", [*FEATURE_SETS.values(), *IMPORTANCE_SETS.values()])

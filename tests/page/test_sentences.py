@@ -8,7 +8,7 @@ import pytest
 from failbench.features.catalogue import FEATURE_SETS, PRIMARY_SET
 from failbench.page.explanations import explanations
 from failbench.page.sentences import NOTHING_BROKE, broken_sentences, decided_sentence
-from failbench.studies.explanations.measure import explained
+from failbench.prediction.explanations import explained
 from failbench.verdicts import Diagnosis, Evidence
 from made_up_monitored import rules
 
@@ -43,8 +43,8 @@ def test_an_ending_that_decided_is_quoted_with_its_error():
 def test_conditions_come_back_as_sentences_and_those_left_out_are_counted(method):
     signals = FEATURE_SETS[PRIMARY_SET][:7]
     evidence = tuple(Evidence(name, float(i), "above", 0.5) for i, name in enumerate(signals))
-    made = explained(["run"], ["scenario"], method, [Diagnosis("unknown", 0.5, evidence)])
-    section = explanations(made.answers, made.conditions)["scenario"][method]
+    made = explained([("run", "scenario")], method, [Diagnosis("unknown", 0.5, evidence)])
+    section = explanations(*made)["scenario"][method]
     assert section["left_out"] == 2
     assert len(section["evidence"]) == 5
     first = 2 if method == "simple_rules" else 0

@@ -47,9 +47,6 @@ LAYERS = (
 INSIDE_A_STUDY = ("measure", "results", "tables", "figure")
 """From left to right; the other modules of a study are parts of one of these."""
 
-BETWEEN_STUDIES = {("controls", "raw_telemetry")}
-"""The one study that reads another: the raw methods are also held against healthy twins."""
-
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path.name != "__init__.py")
 
@@ -105,7 +102,7 @@ STUDY_MODULES = [path for path in MODULES if layer(path) == "studies"]
 def test_no_study_imports_another(path):
     study = path.relative_to(PACKAGE).parts[1]
     others = {(study, other) for other, *_ in studies_imported(path) if other != study}
-    assert others <= BETWEEN_STUDIES
+    assert others == set()
 
 
 @pytest.mark.parametrize("path", STUDY_MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))

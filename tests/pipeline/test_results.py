@@ -18,9 +18,9 @@ from failbench.prediction.main_study import ON_INVARIANTS
 from failbench.prediction.splits import SPLIT_SCHEMA
 from failbench.predictions import PREDICTION_SCHEMA, most_probable
 from failbench.recording.fingerprint import PROVENANCE
-from failbench.studies.controls.settings import CHANCE
 from failbench.vocabulary import ABSTAIN, CATEGORIES
 from pipeline import REPOSITORY
+from shared.controls import CHANCE
 
 KEY = PREDICTION_SCHEMA.names()[:6]
 PARAMS = yaml.safe_load((REPOSITORY / "params.yaml").read_text(encoding="utf-8"))

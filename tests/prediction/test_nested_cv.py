@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from controls import leak_test
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.methods.catalogue import ENTRIES, FEATURE_METHODS, method_named
 from failbench.methods.classifiers import RandomForestSettings
@@ -16,8 +17,7 @@ from failbench.prediction import nested_cv as harness
 from failbench.prediction.nested_cv import nested_cv
 from failbench.prediction.splits import make_splits
 from failbench.predictions import PREDICTION_SCHEMA
-from failbench.studies.controls.planted import planted_predictions
-from failbench.studies.controls.results import leak_test
+from measure_controls import planted_predictions
 
 FOREST = RandomForestSettings(
     trees=5, inner_folds=2, max_features=("sqrt", 1.0), min_samples_leaf=(1,)
@@ -72,8 +72,8 @@ def test_the_order_of_rows_does_not_matter(predictions, failures, successes, spl
 
 def test_nothing_of_the_tested_runs_reaches_the_training(failures, successes, splits):
     result = leak_test(planted_predictions(failures, successes, splits, seed=0))
-    assert result.identical_predictions
-    assert result.positive_control_accuracy >= 0.99
+    assert result["identical_predictions"]
+    assert result["positive_control_accuracy"] >= 0.99
 
 
 class _TestsButTrainsOnAll(np.ndarray):
@@ -90,9 +90,8 @@ def test_the_leak_test_finds_a_harness_that_trains_on_tested_runs(
     monkeypatch.setattr(
         fold_plans, "rows_in_fold", lambda *arguments: honest(*arguments).view(_TestsButTrainsOnAll)
     )
-    assert not leak_test(
-        planted_predictions(failures, successes, splits, seed=0)
-    ).identical_predictions
+    planted = planted_predictions(failures, successes, splits, seed=0)
+    assert not leak_test(planted)["identical_predictions"]
 
 
 @pytest.fixture

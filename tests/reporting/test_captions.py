@@ -7,7 +7,7 @@ from failbench.reporting.captions import SCALE_NOTE
 from failbench.reporting.replaced import REPLACED
 from failbench.reporting.scope import Scope, scale_of
 from failbench.scenarios import read_scenarios
-from failbench.studies.unknown_anatomy.tables import ARBITRARY, CONFLICTING
+from unknown_anatomy import ARBITRARY, CONFLICTING
 
 
 @pytest.fixture(scope="module")

@@ -8,6 +8,7 @@ import pytest
 
 from failbench.errors import BadInputError
 from failbench.reporting.run_curves import pairs, run_curves, sheet_curves, sheet_runs
+from failbench.telemetry import Telemetry
 
 RUNAWAY = "runaway-transformer-adamw-s0"
 
@@ -66,3 +67,17 @@ def test_a_run_of_an_unknown_scenario_is_named(small_telemetry, small_scenarios)
     )
     with pytest.raises(BadInputError, match="'foreign', which does not exist"):
         sheet_runs(foreign, small_scenarios)
+
+
+def test_remedies_of_a_run_are_roles_of_their_own(small_telemetry):
+    named = f"{RUNAWAY}-clipped"
+    run = small_telemetry.runs.filter(run_id=RUNAWAY).with_columns(
+        run_id=pl.lit(named), kind=pl.lit("remedy"), twin_of=pl.lit(RUNAWAY)
+    )
+    steps = small_telemetry.steps.filter(run_id=RUNAWAY).with_columns(run_id=pl.lit(named))
+    remedied = Telemetry(
+        pl.concat([small_telemetry.runs, run]), pl.concat([small_telemetry.steps, steps])
+    )
+    curves = run_curves(remedied, RUNAWAY)
+    assert set(curves["role"]) == {"failing", "twin", "clipped"}
+    assert curves.filter(pl.col("role") != "clipped").equals(run_curves(small_telemetry, RUNAWAY))

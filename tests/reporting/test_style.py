@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
 
+from abstention import CURVES, REASONS
 from failbench.reporting.style import (
     CATEGORY_COLOURS,
     CATEGORY_LINES,
@@ -13,9 +14,8 @@ from failbench.reporting.style import (
     TWIN,
     Mark,
 )
-from failbench.studies.abstention.figure import CURVES, REASON_COLOURS
-from failbench.studies.hybrid.figure import ROUTE_COLOURS
 from failbench.vocabulary import CATEGORIES
+from hybrid import ROUTE_COLOURS
 
 LEAST_DISTANCE = 20.0
 """In CIE Lab; 2.3 is just noticed (Mahy, Van Eycken and Oosterlinck, 1994)."""
@@ -52,7 +52,7 @@ WHITE = TO_XYZ.sum(axis=1)
 
 PALETTES = {
     "categories": list(CATEGORY_COLOURS.values()),
-    "reasons to abstain": list(REASON_COLOURS.values()),
+    "reasons to abstain": [colour for _, colour in REASONS.values()],
     "routes of hybrids": list(ROUTE_COLOURS.values()),
     "run and twin": [LINE, TWIN],
 }

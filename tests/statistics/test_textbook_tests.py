@@ -5,7 +5,13 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from failbench.statistics.textbook_tests import cohens_d, discordant, paired_t
+from failbench.statistics.textbook_tests import (
+    cohens_d,
+    discordant,
+    fewest_signs,
+    paired_t,
+    sign_test,
+)
 
 
 def first_repeat(both: int, left_only: int, right_only: int, neither: int) -> pl.DataFrame:
@@ -52,3 +58,16 @@ def test_cohens_d_is_the_t_of_scenario_differences_over_the_root_of_n():
 @pytest.mark.parametrize(("difference", "d"), [(0.0, 0.0), (1.0, np.inf), (-1.0, -np.inf)])
 def test_cohens_d_of_differences_that_are_all_alike(difference, d):
     assert cohens_d(np.full(76, difference)) == d
+
+
+@pytest.mark.parametrize(("better", "worse", "same"), [(3, 1, 4), (8, 0, 0), (0, 6, 2)])
+def test_the_sign_test_is_the_binomial_one_over_what_changed(better, worse, same):
+    differences = np.repeat([0.2, -0.4, 0.0], [better, worse, same])
+    expected = stats.binomtest(better, better + worse).pvalue
+    assert sign_test(differences) == (better, worse, pytest.approx(expected))
+
+
+def test_where_nothing_changed_or_all_are_too_few_the_sign_test_says_so():
+    assert sign_test(np.zeros(8)) == (0, 0, 1.0)
+    # two-sided, 2 * 0.5**5 is 0.0625 and 2 * 0.5**6 is 0.03125
+    assert (fewest_signs(8, 0.05), fewest_signs(4, 0.05)) == (6, None)

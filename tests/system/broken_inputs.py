@@ -23,6 +23,8 @@ from typing import Any
 import polars as pl
 import yaml
 
+from benchmark import DIFFICULTY_SCHEMA
+from crosswalk import CONDITIONS, predictions_schema
 from failbench.features.known_columns import COURSE_KEYS, KNOWN_OF_RUN
 from failbench.methods.catalogue import MONITOR_METHODS
 from failbench.page.logs import LOG_SCHEMA
@@ -31,11 +33,8 @@ from failbench.prediction.main_study import (
     across_architectures_files,
     prediction_files,
 )
-from failbench.studies.benchmark.results import DIFFICULTY_SCHEMA
-from failbench.studies.crosswalk.conditions import CONDITIONS
-from failbench.studies.crosswalk.results import predictions_schema
-from failbench.studies.human_baseline.results import SCENARIO_SCHEMA, SHARE_SCHEMA
 from failbench.studies.peers.schemas import BREAKS, LOG_ANSWERS
+from human_baseline import SCENARIO_SCHEMA, SHARE_SCHEMA
 from pipeline import REPOSITORY, Stage, foreach_items, stages
 from shared.lead_time import methods_asked
 
@@ -64,7 +63,7 @@ READ_IN_PART = {
         ("crosswalk", f"data/predictions/{condition.predictions}/{method}.parquet"): (
             predictions_schema(condition.predictions)
         )
-        for condition in CONDITIONS
+        for condition in CONDITIONS.values()
         for method in condition.methods
     },
 }
@@ -178,7 +177,7 @@ def _read_of(stage: Stage, folder: str) -> list[str]:
         return sorted(
             {
                 f"{method}.parquet"
-                for condition in CONDITIONS
+                for condition in CONDITIONS.values()
                 for method in condition.methods
                 if folder == f"data/predictions/{condition.predictions}"
             }

@@ -25,8 +25,8 @@ from failbench.prediction import nested_cv as fits
 from failbench.prediction.fold_plans import NESTED_CV, POOLED, by_scenario
 from failbench.prediction.slices import AcrossArchitectures, ReferenceStudy
 from failbench.scenarios import read_scenarios
-from failbench.studies.raw_telemetry.measure import raw_predictions
 from failbench.telemetry import Telemetry, read_telemetry
+from shared.raw_telemetry import raw_predictions
 
 REPOSITORY = Path(__file__).parents[2]
 SETTINGS_OF_A_METHOD = {

@@ -11,7 +11,7 @@ from failbench.monitored.tables import read_monitored
 from failbench.outside_list.bugs import BUGS, read_bugs
 from failbench.outside_list.recorder import record
 from failbench.outside_list.runs import STATES, run_ids
-from failbench.studies.outside_list.results import LEVELS, judge
+from outside_list import LEVELS, judge
 
 pytestmark = pytest.mark.system
 
@@ -43,10 +43,10 @@ def test_both_are_kept_with_every_rank_and_their_twins(folder, bugs):
 
 @pytest.mark.parametrize("level", LEVELS)
 def test_both_are_told_apart_from_twins_without_an_alarm(folder, bugs, level):
-    for judged in judge(read_monitored(folder), bugs, {}, level):
-        assert judged.told_apart, judged.bug.id
-        assert judged.steps <= judged.every, judged.bug.id
-        assert not judged.alarm, judged.twin
+    for judged in judge(read_monitored(folder), bugs, {}, level).to_dicts():
+        assert judged["told_apart"], judged
+        assert judged["steps"] <= judged["every"], judged
+        assert not judged["twin_alarm"], judged
 
 
 def test_a_program_that_ends_with_an_error_ends_the_recording_with_what_it_printed(bugs):

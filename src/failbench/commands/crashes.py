@@ -70,8 +70,8 @@ def record_crashes(*, predictors: Sequence[str], corpus: Path, output: Path) -> 
     """Ask the predictors whose answers are recorded about the notebooks of the corpus."""
     from failbench.crashes.cases import read_cases
     from failbench.crashes.recorder import record
+    from failbench.crashes.settings import CrashPredictionSettings
     from failbench.statistics.settings import read_with_statistics
-    from failbench.studies.crash_prediction.settings import CrashPredictionSettings
 
     settings = read_with_statistics("crash_prediction", CrashPredictionSettings, PARAMS)
     cases = read_cases(corpus, settings.control_seed)

@@ -15,7 +15,7 @@ def freeze_monitor(*, version: str, date: datetime.date, changed: str, why: str)
     from failbench.monitored.versions import BOUNDS, VERSIONS
     from failbench.params import read_section
     from failbench.prediction.slices import ReferenceStudy
-    from failbench.studies.monitor.freezing import freeze, frozen_hash
+    from failbench.validity.freezing import freeze, frozen_hash
 
     frozen = freeze(MONITORED, version, date, changed, why)
     name = setting_of(read_section("nested_cv", ReferenceStudy).model_dump())

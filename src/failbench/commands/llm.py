@@ -113,8 +113,8 @@ def _about_crashes(model: str | None, limit: int | None) -> Asked:
     from failbench.crashes.language.prompt import prompt_of
     from failbench.crashes.language.settings import CrashAgentsSettings
     from failbench.crashes.question import ARMS
+    from failbench.crashes.settings import CrashPredictionSettings
     from failbench.statistics.settings import read_with_statistics
-    from failbench.studies.crash_prediction.settings import CrashPredictionSettings
 
     settings = read_section("crash_agents", CrashAgentsSettings, PARAMS)
     models = _wanted(settings.models, model, "crash_agents")
@@ -157,10 +157,10 @@ def print_prompt(*, run_id: str, reads: Reads) -> int:
 def _monitor_records(settings: LlmAgentsSettings) -> dict[str, MonitorRecord]:
     """What the monitor recorded of runs, by the last version of the rules in params.yaml."""
     from failbench.methods.llm.monitor_record import monitor_records
+    from failbench.monitored.judged_runs import JudgedRuns, versioned
     from failbench.monitored.tables import MONITORED_SCHEMA, RUNS
     from failbench.monitored.verdicts import BREAK_SCHEMA, END_SCHEMA
     from failbench.monitored.versions import read_rules
-    from failbench.studies.monitor.settings import JudgedRuns, versioned
 
     version = read_section("monitor", JudgedRuns, PARAMS).versions[-1]
     breaks = read_table(BROKEN / "breaks.parquet", versioned(BREAK_SCHEMA))

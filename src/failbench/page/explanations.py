@@ -7,7 +7,7 @@ from typing import Final
 import polars as pl
 
 from failbench.page.sentences import evidence_sentence
-from failbench.studies.explanations.measure import SHOWN, evidence_of
+from failbench.prediction.explanations import SHOWN, evidence_of
 
 HOW: Final = (
     "One fit of each method that gives evidence: that of the first repeat, which has not learnt "

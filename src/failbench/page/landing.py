@@ -11,8 +11,7 @@ from failbench.reporting.captions import DEVELOPMENT_NOTE, SCALE_NOTE
 from failbench.reporting.cells import Measured
 from failbench.reporting.labels import is_blind
 from failbench.reporting.reported import Reported, reported_accuracies
-from failbench.studies.intervals.finding import finding
-from failbench.studies.intervals.tables import Design
+from failbench.reporting.scope import Scope
 
 TOLD_NOTE: Final = (
     "Hollow: methods that are given the true category, for all or part of their answers. They "
@@ -25,32 +24,33 @@ ESTIMATE: Final = ("value", "ci_low", "ci_high", "n")
 def landing(
     measured: Measured,
     paper: Reported,
-    design: Design,
+    scope: Scope,
+    finding: str,
     *,
+    majority: float,
     confidence: float,
 ) -> dict[str, object]:
-    """What the first view shows."""
+    """What the first view shows, below the finding that the stage ``intervals`` published."""
     of_methods = measured[PRIMARY_SET]
     rows = [_row(method, of_methods[method], paper) for method in shown_order([*of_methods])]
     held_out = sum(map(is_blind, of_methods))
     n = int(next(iter(of_methods.values()))["accuracy"]["n"])
-    text = finding(measured, paper, confidence=confidence).strip()
     measured_how = (
-        f"Failures of {n} scenarios in the reference setting, {design.seeds} seeds, "
-        f"{design.repeats} repeats of the folds, the original's 19 features; each answer is by a "
+        f"Failures of {n} scenarios in the reference setting, {scope.seeds} seeds, "
+        f"{scope.repeats} repeats of the folds, the original's 19 features; each answer is by a "
         f"fit that has not learnt from its scenario. {100 * confidence:g} % intervals by "
         "resampling scenarios and seeds. The original's scenarios are others than these, and not "
         "released. One author wrote faults, labels and rules."
     )
     return {
-        "finding": text,
+        "finding": finding,
         "scale": SCALE_NOTE,
-        "majority": dict(design.majority),
+        "majority": {"value": majority, "n": scope.scenarios},
         "rows": rows,
         "title": "How often each method names the right category of a failure, of five",
         "description": f"Dots with intervals for {len(rows)} measured methods, {held_out} of "
         f"which were not fitted to the scenario that they diagnose, and diamonds for what the "
-        f"original reports. {text}",
+        f"original reports. {finding}",
         "caption": [
             measured_how,
             f"* {DEVELOPMENT_NOTE}",

@@ -6,7 +6,7 @@ from typing import Final
 
 import polars as pl
 
-from failbench.studies.diagnose_logs.schemas import COMPLETE
+from failbench.rendering.shape import COMPLETE
 
 IS_COMPLETE: Final = pl.col("format") == COMPLETE
 

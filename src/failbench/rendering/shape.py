@@ -49,6 +49,8 @@ MOST_KEPT: Final = 60
 """Lines of output before a pasted error: what a terminal shows at once."""
 DIGITS: Final = (3, 4, 6, 0)
 """Digits behind the point that loops of one's own print; 0 stands for all that there are."""
+COMPLETE: Final = "complete"
+"""The format, as tables of answers name it, of a terminal's output of :func:`complete_shape`."""
 
 
 @dataclass(frozen=True)

@@ -201,6 +201,19 @@ def reported_number(reported: Reported, claim: str) -> float:
     return stated.value
 
 
+def reported_numbers(reported: Reported, claim: str, count: int) -> tuple[float, ...]:
+    """The values of a claim that is a list of so many numbers."""
+    stated = reported.claims.get(claim)
+    if stated is None or not isinstance(stated.value, tuple) or len(stated.value) != count:
+        raise BadInputError(
+            "data/reported/paper.yaml",
+            f"claims.{claim}",
+            f"is missing or is not a list of {count} numbers.",
+            "Restore it from the paper.",
+        )
+    return stated.value
+
+
 def reported_accuracies(reported: Reported) -> dict[str, float]:
     """Accuracy by method: those of Table 1, and of hybrids where they are claimed."""
     of_table = {method: row.accuracy for method, row in reported.tables.methods.rows.items()}

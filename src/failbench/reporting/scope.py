@@ -59,6 +59,12 @@ class Scope:
         return f"{len(self.settings)} settings (architecture and optimizer)"
 
 
+def majority_share(rows: pl.DataFrame) -> float:
+    """How often naming the most frequent category of the scenarios would be right."""
+    scenarios = rows.select("category", "scenario").unique()
+    return float(scenarios["category"].value_counts()["count"].to_numpy().max()) / scenarios.height
+
+
 def spans(runs: pl.DataFrame) -> dict[str, dict[str, float]]:
     """The ranges of recorded runs; a quantity that no run has is left out."""
     known = {

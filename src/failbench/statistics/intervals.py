@@ -142,3 +142,17 @@ def wilson(rate: float, n: float, confidence: float) -> tuple[float, float]:
     low, high = proportion_confint(rate * n, n, 1 - confidence, method="wilson")
     # At 0 and 1 the closed form misses the rate itself by a rounding error.
     return min(max(float(low), 0.0), rate), max(min(float(high), 1.0), rate)
+
+
+def wilson_interval(value: float, n: int, confidence: float, unit: str, estimand: str) -> Interval:
+    """A rate over n units with Wilson's interval, as an estimate."""
+    low, high = wilson(value, n, confidence)
+    return Interval(
+        value=value,
+        ci_low=low,
+        ci_high=high,
+        n=n,
+        method="Wilson",
+        resampling_unit=unit,
+        estimand=estimand,
+    )

@@ -32,6 +32,24 @@ def discordant(first: pl.DataFrame, pair: Pair) -> tuple[int, int, float]:
     return left_only, right_only, float(mcnemar(table, exact=True).pvalue)
 
 
+def sign_test(differences: Array) -> tuple[int, int, float]:
+    """The exact sign test over scenarios (Dixon and Mood, 1946, "The statistical sign test").
+
+    How many are better and worse, and the two-sided p of such a split; what is the same does not
+    count, and where all are, p is 1.
+    """
+    rounded = np.round(differences, 12)
+    better, worse = int((rounded > 0).sum()), int((rounded < 0).sum())
+    changed = better + worse
+    return better, worse, float(stats.binomtest(better, changed).pvalue) if changed else 1.0
+
+
+def fewest_signs(n: int, alpha: float) -> int | None:
+    """How many of n must be better, and none worse, for the sign test to be significant."""
+    enough = (k for k in range(1, n + 1) if stats.binomtest(k, k).pvalue <= alpha)
+    return next(enough, None)
+
+
 def paired_t(left: Array, right: Array) -> tuple[float, float]:
     """Student's paired t over the folds ``[n_folds]`` of one repeat, and its two-sided p.
 

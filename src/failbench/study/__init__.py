@@ -4,6 +4,7 @@ from failbench.study.captions import Captions
 from failbench.study.estimates import (
     Estimates,
     estimate_text,
+    of_differences,
     of_groups,
     of_scenarios,
     over_folds,
@@ -24,6 +25,7 @@ __all__ = [
     "Text",
     "estimate_text",
     "n_of",
+    "of_differences",
     "of_groups",
     "of_scenarios",
     "over_folds",

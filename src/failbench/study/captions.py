@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -123,6 +123,30 @@ class Captions:
             raise self._refused(f"{entry}.{key}", "is missing.", "Write it.")
         return self._filled(text, f"{entry}.{key}")
 
+    def unmet(self, conditions: Iterable[str], field: str) -> Iterator[str]:
+        """Why conditions do not hold, of those that do not; errors name the field.
+
+        Raises
+        ------
+        BadInputError
+            If a condition is no comparison, or a side of it is no number.
+        """
+        for condition in conditions:
+            sides = CONDITION.match(condition)
+            if sides is None:
+                remedy = "Write `path < number`, or another path on the right."
+                raise self._refused(field, f"{condition!r} is no comparison.", remedy)
+            left, right = (self._number(sides[side], field) for side in ("left", "right"))
+            if not COMPARED[sides["sign"]](left, right):
+                yield f"{condition} is not so, with {left:g} on the left and {right:g} on the right"
+
+    def estimates_in(self, text: str) -> Iterator[Mapping[str, Any]]:
+        """The estimates that a text names, in its order; also where it names their values alone."""
+        for placeholder in PLACEHOLDER.finditer(text):
+            found = _at(self._numbers, placeholder["path"].removesuffix(".value"))
+            if _value(found) is not None:
+                yield found
+
     def _filled(self, text: str | Mapping[str, Any] | list[Any], field: str) -> str:
         if isinstance(text, list):
             return _joined(self._filled(each, field) for each in text)
@@ -131,8 +155,8 @@ class Captions:
                 return ""
             if any(map(self._named, _names(text, "unless"))):
                 return ""
-            for condition in _names(text, "holds"):
-                self._check(condition, field)
+            for problem in self.unmet(_names(text, "holds"), field):
+                raise self._refused(field, f"{problem}.", "Write what the metrics say.")
             return self._filled(text["text"], field)
         joined = " ".join(text.split())
         return PLACEHOLDER.sub(
@@ -158,18 +182,6 @@ class Captions:
             remedy = "Name a number of the study, or the path of one of its estimates."
             raise self._refused(field, f"{path!r} names no number.", remedy)
         return estimate_text({**found, "value": value}, form or "percent")
-
-    def _check(self, condition: str, field: str) -> None:
-        sides = CONDITION.match(condition)
-        if sides is None:
-            remedy = "Write `path < number`, or another path on the right."
-            raise self._refused(field, f"{condition!r} is no comparison.", remedy)
-        left, right = (self._number(sides[side], field) for side in ("left", "right"))
-        if not COMPARED[sides["sign"]](left, right):
-            problem = (
-                f"{condition} is not so, with {left:g} on the left and {right:g} on the right."
-            )
-            raise self._refused(field, problem, "Write what the metrics say.")
 
     def _number(self, side: str, field: str) -> float:
         try:
@@ -202,7 +214,7 @@ def _value(found: object) -> float | None:
     """The number itself of an estimate."""
     if not isinstance(found, Mapping):
         return None
-    return next((found[key] for key in VALUES if found.get(key) is not None), None)
+    return next((found[key] for key in VALUES if isinstance(found.get(key), int | float)), None)
 
 
 def _at(tree: object, path: str) -> Any:

@@ -9,7 +9,7 @@ figure draws it, and a caption names rows of it.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
@@ -20,6 +20,7 @@ from failbench.prediction.workers import parallel_map
 from failbench.reporting.cells import ABSENT
 from failbench.reporting.study_report import rounded
 from failbench.statistics.bootstrap import Interval
+from failbench.statistics.comparison import Difference, comparisons_table
 from failbench.statistics.estimates import estimate_rows, nest
 from failbench.statistics.intervals import ScenarioIntervalSettings, scenario_intervals
 from failbench.statistics.metrics import Metric, ValueMetric
@@ -94,8 +95,10 @@ class Estimates:
 
 
 def estimate_text(row: Mapping[str, Any], form: Form = "percent") -> str:
-    """An estimate as text, with its interval if it has one."""
+    """An estimate as text, with its interval if it has one, or with the deviation ``sd``."""
     value = written(row["value"], form)
+    if row.get("sd") is not None:
+        return f"{value} ± {written(row['sd'], form)}"
     if row.get("ci_low") is None or row.get("ci_high") is None:
         return value
     return f"{value} [{written(row['ci_low'], form)}, {written(row['ci_high'], form)}]"
@@ -172,3 +175,20 @@ def over_folds(
         estimand=estimand,
     )
     return estimate_rows({metric: interval}, **keys)
+
+
+def of_differences(differences: Sequence[Difference]) -> pl.DataFrame:
+    """Differences as rows of the frame, keyed by ``feature_set``, ``left`` and ``right``.
+
+    The metric ``difference`` has bounds; every other number of a comparison is a metric without,
+    and of an untested difference a null.
+    """
+    keys = ("feature_set", "left", "right")
+    table = comparisons_table(differences)
+    bounds = table.select(*keys, "ci_low", "ci_high", metric=pl.lit("difference"))
+    beside = {*keys, "n", "ci_low", "ci_high", "family"}
+    numbers = [name for name in table.columns if name not in beside]
+    values = table.with_columns(pl.col(numbers).cast(pl.Float64)).unpivot(
+        numbers, index=[*keys, "n"], variable_name="metric"
+    )
+    return values.join(bounds, on=[*keys, "metric"], how="left", maintain_order="left")

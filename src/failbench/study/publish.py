@@ -34,6 +34,7 @@ def publish_study(
     figures: Mapping[str, Picture] | None = None,
     sentences: Mapping[str, str] | None = None,
     summary: pl.DataFrame | None = None,
+    exact: bool | tuple[str, ...] = False,
 ) -> None:
     """Write what a study has found, under its name.
 
@@ -53,6 +54,9 @@ def publish_study(
         Texts by name, for the folder of tables.
     summary
         A short table for the terminal.
+    exact
+        Whether points are written as they are, where six decimals would not show them; or which
+        columns of them are.
 
     Raises
     ------
@@ -67,7 +71,7 @@ def publish_study(
     POINTS.mkdir(parents=True, exist_ok=True)
     named = {study: points} if isinstance(points, pl.DataFrame) else points or {}
     for name, each in named.items():
-        rounded(each).write_csv(POINTS / f"{name}.csv")
+        (each if exact is True else rounded(each, *(exact or ()))).write_csv(POINTS / f"{name}.csv")
     for table in made:
         write_table(table, TABLES / study)
     for name, text in (sentences or {}).items():
@@ -124,6 +128,7 @@ def publish(study: str, report: StudyReport) -> None:
         tables=report.tables,
         figures=report.figures,
         sentences=report.sentences,
+        exact=True,  # its points are rounded already, but for columns that must not be
     )
     for summary in report.summary:
         print_table(summary.columns, summary.rows)

@@ -12,8 +12,9 @@ from failbench.study.captions import Captions
 from failbench.study.estimates import Estimates, estimate_text
 from failbench.study.forms import Form, written
 
-Show = Literal["interval", "value", "n", "interval, n"]
-"""Of an estimate: value and interval, the value alone, its n, or all."""
+Show = Literal["interval", "value", "n", "interval, n", "count"]
+"""Of an estimate: value and interval, the value alone, its n, or all; ``count`` is all of a share,
+as ``5 of 31: 16.1 [7.1, 32.6]``."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,8 @@ class Of:
         if show == "value":
             return written(estimate["value"], form)
         text = estimate_text(estimate, form)
+        if show == "count":
+            return f"{estimate['value'] * estimate['n']:.0f} of {n}: {text}"
         return f"{text}, n = {n}" if show == "interval, n" and estimate.get("n") else text
 
 

@@ -1,0 +1,412 @@
+"""Drawings of the benchmark, laid out by hand: the tree of the improved rules, and the workflow."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, NamedTuple, Self
+
+import polars as pl
+from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
+from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
+from matplotlib.textpath import text_to_path
+from pydantic import Field, model_validator
+
+from failbench.methods.catalogue import ENTRIES, Source
+from failbench.methods.improved_tree import TREE
+from failbench.methods.rule_tree import Abstention, Leaf
+from failbench.methods.rules import Declared
+from failbench.records import Record
+from failbench.reporting.cells import words
+from failbench.reporting.labels import CATEGORY_LABELS
+from failbench.reporting.picture import POINTS, SHARE
+from failbench.reporting.rule_words import short
+from failbench.reporting.style import (
+    BLACK,
+    BLUE,
+    CATEGORY_COLOURS,
+    FULL_WIDTH,
+    GREEN,
+    GREY,
+    LEAST_TEXT,
+    PALE,
+    PURPLE,
+    SKY,
+    THIN,
+    VERMILLION,
+)
+from failbench.vocabulary import CATEGORIES
+
+WIDTH = POINTS * FULL_WIDTH
+LINE = 1.2 * LEAST_TEXT
+"""Points from one line of the least size of letters to the next."""
+
+EDGE, GAP, PADDING, ROUND = 3.0, 4.0, 4.0, 2.5
+
+
+def canvas(figure: Figure, height: float) -> Axes:
+    """Axes over all but the title of a figure: points from the left, and down from the top."""
+    figure.set_layout_engine("none")
+    axes = figure.add_axes((0.0, 0.0, 1.0, height / figure.get_figheight()))
+    axes.set(xlim=(0.0, POINTS * figure.get_figwidth()), ylim=(POINTS * height, 0.0))
+    axes.set_axis_off()
+    return axes
+
+
+def width_of(text: str, *, bold: bool = False) -> float:
+    """Points that a text of the least size takes, with some to spare for viewers' own letters."""
+    letters = FontProperties(size=LEAST_TEXT, weight="bold" if bold else "normal")
+    width, _, _ = text_to_path.get_text_width_height_descent(text, letters, ismath=False)
+    return float(width) / SHARE
+
+
+def lines_of(text: str, width: float, *, bold: bool = False) -> tuple[str, ...]:
+    """A text in lines no wider than some points; a single wider word has one for itself."""
+    lines = [""]
+    for word in text.split():
+        longer = f"{lines[-1]} {word}".strip()
+        if lines[-1] and width_of(longer, bold=bold) > width:
+            lines.append(word)
+        else:
+            lines[-1] = longer
+    return tuple(lines)
+
+
+PAGE = 8.05
+"""Inches that the rows may take, on a page with a title above them."""
+
+INDENT = 11.0
+"""Points from a node to its children."""
+
+MARK_WIDTH, MARK_HEIGHT = 10.0, 8.4
+WHEN, CONFIRMS = 0.425, 0.645
+"""Where two columns begin, as shares of the width."""
+
+LEAF = 2
+"""Depth of the leaves."""
+
+LETTERS = dict(zip(CATEGORIES, "MODSU", strict=True))
+BRIGHT = 0.45
+"""Brightness from which letters on a colour are black."""
+
+LUMA = (0.299, 0.587, 0.114)
+"""Weights of red, green and blue in the brightness of a colour (ITU-R BT.601)."""
+
+
+class Node(NamedTuple):
+    """A node in words, in the order in which it is asked."""
+
+    depth: int
+    node: str
+    name: str
+    when: str
+    answer: str
+    confirms: str
+    against: str
+    source: str
+
+
+def nodes() -> list[Node]:
+    """The nodes of the tree, each refinement before its leaves."""
+    rows = [Node(0, "0", words(TREE.name), "", "", "", "", TREE.source)]
+    for place, each in enumerate(TREE.refinements, start=1):
+        rows.append(Node(1, f"{place}", words(each.name), when(each.when), "", "", "", each.source))
+        rows += [leaf_node(f"{place}.{n}", leaf) for n, leaf in enumerate(each.leaves, start=1)]
+    return rows
+
+
+def leaf_node(number: str, leaf: Leaf[Declared]) -> Node:
+    answer, confirms, against = "", "", ""
+    if isinstance(leaf, Abstention):
+        answer = f"abstains: {words(leaf.reason)}"
+    else:
+        answer = leaf.category
+        confirms = ", ".join(map(short, leaf.confirms))
+        against = ", ".join(short(indicator.condition) for indicator in leaf.against)
+    reached = when(leaf.when)
+    return Node(LEAF, number, words(leaf.name), reached, answer, confirms, against, leaf.source)
+
+
+def when(conditions: Sequence[Declared]) -> str:
+    return ", ".join(map(short, conditions)) or "else"
+
+
+def draw_tree(of_tree: Sequence[Node], figure: Figure) -> None:
+    axes = canvas(figure, PAGE)
+    texts = [lines_of_node(node) for node in of_tree]
+    lines = [max(map(len, columns)) for columns in texts]
+    heading, legend = 1.5 * LINE, 1.6 * LINE
+    gap = (POINTS * PAGE - heading - legend - sum(lines) * LINE) / len(of_tree)
+    for place, text in (
+        (EDGE, "node"),
+        (WHEN * WIDTH, "reached when"),
+        (CONFIRMS * WIDTH, "names it if all hold"),
+    ):
+        write(axes, place, heading / 2, text, color=GREY)
+    top = heading
+    middles: list[float] = []
+    for node, columns, height in zip(of_tree, texts, lines, strict=True):
+        middles.append(top + gap / 2 + LINE / 2)
+        draw_node(axes, node, columns, middles[-1])
+        top += height * LINE + gap
+    connect(axes, of_tree, middles)
+    left = EDGE
+    for answer, label in ({**CATEGORY_LABELS} | {"": "Abstains"}).items():
+        draw_mark(axes, left, POINTS * PAGE - legend / 2, answer)
+        write(axes, left + MARK_WIDTH + GAP / 2, POINTS * PAGE - legend / 2, label)
+        left += MARK_WIDTH + width_of(label) + 1.5 * GAP
+
+
+def start(node: Node) -> float:
+    """Where the name of a node begins."""
+    return EDGE + INDENT * node.depth + (MARK_WIDTH + GAP if node.depth == LEAF else 0.0)
+
+
+def lines_of_node(node: Node) -> tuple[tuple[str, ...], ...]:
+    """Name, what leads to it, and what confirms it or its answer, in lines."""
+    return (
+        lines_of(node.name, WHEN * WIDTH - start(node) - GAP, bold=node.depth < LEAF),
+        lines_of(node.when, (CONFIRMS - WHEN) * WIDTH - GAP),
+        lines_of(node.confirms or node.answer, (1.0 - CONFIRMS) * WIDTH - EDGE),
+    )
+
+
+def draw_node(axes: Axes, node: Node, columns: Sequence[Sequence[str]], middle: float) -> None:
+    """A row whose first lines are centred on ``middle``."""
+    left = start(node)
+    if node.depth == LEAF:
+        draw_mark(axes, left - MARK_WIDTH - GAP, middle, node.answer)
+    for place, lines in zip((left, WHEN * WIDTH, CONFIRMS * WIDTH), columns, strict=True):
+        weight = "bold" if node.depth < LEAF and place == left else "normal"
+        for number, text in enumerate(lines):
+            if text:
+                write(axes, place, middle + number * LINE, text, fontweight=weight)
+
+
+def draw_mark(axes: Axes, left: float, middle: float, answer: str) -> None:
+    category = next((each for each in CATEGORIES if each == answer), None)
+    colour = CATEGORY_COLOURS[category] if category else "white"
+    axes.add_patch(
+        Rectangle(
+            (left, middle - MARK_HEIGHT / 2),
+            MARK_WIDTH,
+            MARK_HEIGHT,
+            facecolor=colour,
+            edgecolor=colour if category else GREY,
+            linewidth=THIN,
+            zorder=2,
+        )
+    )
+    brightness = sum(weight * part for weight, part in zip(LUMA, to_rgb(colour), strict=True))
+    write(
+        axes,
+        left + MARK_WIDTH / 2,
+        middle,
+        LETTERS[category] if category else "–",
+        horizontalalignment="center",
+        color=BLACK if brightness > BRIGHT else "white",
+        fontweight="bold",
+    )
+
+
+def connect(axes: Axes, of_tree: Sequence[Node], middles: Sequence[float]) -> None:
+    """A line down from each node that has children, and one from it to each of them."""
+    for place, node in enumerate(of_tree):
+        if not node.depth:
+            continue
+        parent = max(each for each in range(place) if of_tree[each].depth < node.depth)
+        stem = EDGE + INDENT * (node.depth - 1) + INDENT / 3
+        axes.plot(
+            [stem, stem, stem + INDENT / 2],
+            [middles[parent] + LINE / 2, middles[place], middles[place]],
+            color=PALE,
+            linewidth=2 * THIN,
+            zorder=0,
+        )
+
+
+def write(axes: Axes, x: float, y: float, text: str, **look: Any) -> None:
+    axes.text(x, y, text, fontsize=LEAST_TEXT, verticalalignment="center_baseline", **look)
+
+
+ACROSS = 8.0
+"""Points between boxes of a row."""
+
+DOWN, CROSSING = 13.0, 1.4
+"""Points between rows; more where arrows cross, by what each arrow adds."""
+
+SOURCE_COLOURS = (SKY, VERMILLION, BLUE, GREEN)
+"""Of the sources of the methods, from left to right, and of what comes from each."""
+
+Text = Annotated[str, Field(min_length=1)]
+
+
+class Box(Record):
+    """A box of the workflow."""
+
+    id: Text
+    title: Text
+    text: str = ""
+    share: float = Field(default=1.0, gt=0)
+    sources: tuple[Source, ...] = ()
+    methods: tuple[str, ...] = ()
+
+
+class Workflow(Record):
+    """Boxes by row from top to bottom, and arrows that the catalogue of methods does not give."""
+
+    rows: tuple[tuple[Box, ...], ...] = Field(min_length=2)
+    arrows: tuple[tuple[str, str], ...]
+    left_out: tuple[str, ...]
+
+    @model_validator(mode="after")
+    def _names_methods(self) -> Self:
+        named = {method for box in self.boxes for method in box.methods}
+        if unknown := sorted({*named, *self.left_out} - set(ENTRIES)):
+            raise ValueError(f"{', '.join(unknown)} is not in the catalogue of methods")
+        return self
+
+    @property
+    def boxes(self) -> tuple[Box, ...]:
+        """All boxes, row by row."""
+        return tuple(box for row in self.rows for box in row)
+
+    @property
+    def joined(self) -> tuple[tuple[str, str], ...]:
+        """All arrows: the declared ones, and from each source to the methods that read it."""
+        of_catalogue = (
+            (box.id, reader.id)
+            for box in self.boxes
+            for reader in self.boxes
+            if any(ENTRIES[method].reads & set(box.sources) for method in reader.methods)
+        )
+        return (*self.arrows, *of_catalogue)
+
+
+class Place(NamedTuple):
+    """Where a box stands, in points from the left and the top, and its texts in lines."""
+
+    left: float
+    top: float
+    width: float
+    height: float
+    title: tuple[str, ...]
+    text: tuple[str, ...]
+
+    @property
+    def bottom(self) -> float:
+        """Its lower edge."""
+        return self.top + self.height
+
+
+def places(workflow: Workflow, counts: Mapping[str, Any]) -> dict[str, Place]:
+    """Where each box stands, by its id; its texts name the counts."""
+    placed: dict[str, Place] = {}
+    top = EDGE
+    for row in workflow.rows:
+        into = sum(end in {box.id for box in row} for _, end in workflow.joined)
+        if placed:
+            top += DOWN + CROSSING * max(0, into - len(row))
+        placed |= places_of_row(row, top, counts)
+        top = placed[row[0].id].bottom
+    return placed
+
+
+def places_of_row(row: Sequence[Box], top: float, counts: Mapping[str, Any]) -> dict[str, Place]:
+    """Boxes as wide as their shares say, and all as high as the highest."""
+    room = WIDTH - 2 * EDGE - ACROSS * (len(row) - 1)
+    whole = sum(box.share for box in row)
+    widths = [room * box.share / whole for box in row]
+    texts = [
+        (
+            lines_of(box.title.format(**counts), width - 2 * PADDING, bold=True),
+            lines_of(box.text.format(**counts), width - 2 * PADDING) if box.text else (),
+        )
+        for box, width in zip(row, widths, strict=True)
+    ]
+    height = LINE * max(len(title) + len(text) for title, text in texts) + 2 * PADDING
+    left, placed = EDGE, {}
+    for box, width, (title, text) in zip(row, widths, texts, strict=True):
+        placed[box.id] = Place(left, top, width, height, title, text)
+        left += width + ACROSS
+    return placed
+
+
+def height_of(placed: Mapping[str, Place]) -> float:
+    """Inches down to the lowest edge."""
+    return (max(place.bottom for place in placed.values()) + EDGE) / POINTS
+
+
+def workflow_points(workflow: Workflow, placed: Mapping[str, Place]) -> pl.DataFrame:
+    """What is drawn: a row a box, with the boxes that arrows come from, and its place in points."""
+    return pl.DataFrame(
+        {
+            "row": number,
+            "box": box.id,
+            "title": " ".join(placed[box.id].title),
+            "text": " ".join(placed[box.id].text),
+            "from": " ".join(start for start, end in workflow.joined if end == box.id),
+            **{
+                name: round(getattr(placed[box.id], name), 1)
+                for name in ("left", "top", "width", "height")
+            },
+        }
+        for number, row in enumerate(workflow.rows)
+        for box in row
+    )
+
+
+def draw_workflow(workflow: Workflow, placed: Mapping[str, Place], figure: Figure) -> None:
+    axes = canvas(figure, height_of(placed))
+    sources = [box.id for box in workflow.boxes if box.sources]
+    colours = dict(zip(sources, SOURCE_COLOURS, strict=True))
+    for box in workflow.boxes:  # methods stand out
+        other = PURPLE if box.methods else BLACK
+        draw_box(axes, placed[box.id], colours.get(box.id, other))
+    for start, end in workflow.joined:
+        # arrows that share a box leave and reach it side by side, in the order of their other ends
+        leaving = sorted(
+            (to for of, to in workflow.joined if of == start), key=lambda name: placed[name].left
+        )
+        reaching = sorted(
+            (of for of, to in workflow.joined if to == end), key=lambda name: placed[name].left
+        )
+        begins, ends = placed[start], placed[end]
+        axes.add_patch(
+            FancyArrowPatch(
+                (beside(begins, leaving.index(end), len(leaving)), begins.bottom),
+                (beside(ends, reaching.index(start), len(reaching)), ends.top),
+                arrowstyle="-|>",
+                mutation_scale=6,
+                shrinkA=0,
+                shrinkB=0,
+                color=colours.get(start, GREY),
+                linewidth=1.6 * THIN,
+            )
+        )
+
+
+def beside(place: Place, number: int, of: int) -> float:
+    """Where the arrow of this number, of so many, meets an edge."""
+    return place.left + place.width * (number + 1) / (of + 1)
+
+
+def draw_box(axes: Axes, place: Place, colour: str) -> None:
+    axes.add_patch(
+        FancyBboxPatch(
+            (place.left + ROUND, place.top + ROUND),
+            place.width - 2 * ROUND,
+            place.height - 2 * ROUND,
+            boxstyle=f"round,pad={ROUND}",
+            facecolor="white",
+            edgecolor=colour,
+            linewidth=2 * THIN,
+        )
+    )
+    lines = [*((text, "bold") for text in place.title), *((text, "normal") for text in place.text)]
+    first = place.top + place.height / 2 - LINE * (len(lines) - 1) / 2
+    for number, (text, weight) in enumerate(lines):
+        middle = place.left + place.width / 2, first + number * LINE
+        write(axes, *middle, text, fontweight=weight, horizontalalignment="center")

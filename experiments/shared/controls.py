@@ -1,0 +1,52 @@
+"""What measuring the controls and judging them share."""
+
+from __future__ import annotations
+
+import polars as pl
+from pydantic import Field
+
+from failbench.predictions import PREDICTION_SCHEMA
+from failbench.records import Record
+from failbench.scenarios import Architecture, Optimizer
+
+CHANCE = 0.20
+"""One of five categories; balanced accuracy of any answer that ignores the input."""
+
+PERMUTED_LABELS = "permuted_labels"
+"""The one control that is judged by the mean over permutations."""
+
+PLANTED = "planted"
+NOTHING, TESTED_LABELS, ALL_LABELS = "nothing", "labels_of_tested_runs", "labels_of_all_runs"
+"""What the leak test plants in a column."""
+
+CONTROL_SCHEMA = pl.Schema({"control": pl.String(), **PREDICTION_SCHEMA})
+PLANTED_SCHEMA = pl.Schema({**PREDICTION_SCHEMA, PLANTED: pl.String()})
+PERMUTED_SCHEMA = pl.Schema(
+    {
+        "control": pl.String,
+        "permutation": pl.Int32,
+        "scenarios": pl.Int32,
+        "balanced_accuracy": pl.Float64,
+    }
+)
+
+
+class ControlDesign(Record):
+    """How the controls are run; the section ``controls`` of params.yaml."""
+
+    architecture: Architecture
+    optimizer: Optimizer
+    scale: str
+    trees: int = Field(ge=1)
+    folds: int = Field(ge=2)
+    repeats: int = Field(ge=1)
+    permutations: int = Field(ge=20)
+    significance: float = Field(gt=0, lt=1)
+    upper_bound: float = Field(gt=CHANCE, lt=1)
+    seed: int = Field(ge=0)
+
+    @property
+    def runs(self) -> pl.Expr:
+        """Which runs they look at: those of one slice, of every kind and seed."""
+        slice_of = ("architecture", "optimizer", "scale")
+        return pl.all_horizontal(pl.col(name) == getattr(self, name) for name in slice_of)

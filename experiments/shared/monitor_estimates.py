@@ -1,0 +1,285 @@
+"""How often the monitor is right, by what, when, and how often it cries wolf."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, get_args
+
+import polars as pl
+
+from failbench.monitored.halves import Half
+from failbench.monitored.judged_runs import Judged, JudgedRuns
+from failbench.monitored.ladder import LADDER, speaking
+from failbench.monitored.verdicts import OWN
+from failbench.statistics.bootstrap import Interval
+from failbench.statistics.estimates import estimate_rows
+from failbench.statistics.intervals import ScenarioIntervalSettings, scenario_intervals, wilson
+from failbench.statistics.metrics import METRICS, ValueMetric
+from failbench.statistics.scenario_values import over_committed, over_scenarios, right
+from failbench.statistics.scores import scenario_answers
+from failbench.vocabulary import ABSTAIN, CATEGORIES, DIFFICULTIES
+
+ALL_SETTINGS, OTHER_ARCHITECTURES = "all", "other_architectures"
+FROM_START, WITH_PAST = "from_start", "with_past"
+"""Runs whose fault is on from step 0, and the same runs with an onset in mid-run."""
+
+LOGIC: Final = "logic"
+"""What logic bounds; the others need healthy runs too."""
+
+LESS: Final = "less"
+"""A setting held against the reference."""
+
+UNSEEN: Final[tuple[str, Half]] = ("2", "test")
+"""A version and the half that it was not made on: version 1 alarms most healthy twins, and later
+ones saw both."""
+
+HEALTHY: Final[Mapping[str, tuple[str, Half | None]]] = {
+    "twin": ("twin", None),
+    "twin_of_test_half": ("twin", "test"),
+    "success": ("success", None),
+}
+"""Healthy runs of which false alarms are counted: their kind, and the half of their scenarios."""
+
+
+def rates_of(answers: pl.DataFrame, settings: ScenarioIntervalSettings) -> dict[str, Interval]:
+    """Accuracy, accuracy of those that name a cause, and the share of those that do.
+
+    An abstention is wrong in the first. Intervals resample scenarios within categories and then
+    their seeds; where a category has a single scenario they are Wilson's, with n = scenarios.
+    """
+    named, accuracy = pl.col("prediction") != ABSTAIN, METRICS["accuracy"]
+    figures = [
+        ValueMetric(
+            "coverage",
+            over_scenarios(answers, named),
+            "probability that a cause is named of a run of a new scenario",
+            kind="proportion",
+        )
+    ]
+    if answers.filter(named).height:
+        figures.append(
+            ValueMetric(
+                "accuracy_when_committed",
+                over_committed(answers, right()),
+                "probability that a run of a new scenario is diagnosed right, given that a cause "
+                "is named",
+                kind="proportion",
+            )
+        )
+    collected = scenario_answers(answers)
+    if min(collected.sizes) > 1:
+        return scenario_intervals(collected, (accuracy,), settings, tuple(figures))
+    value = float(accuracy.score(collected.confusion(), tuple(collected.shares)))
+    found = {accuracy.name: (value, float(collected.n), accuracy.estimand)}
+    for figure in figures:
+        sums = figure.values.sums()
+        found[figure.name] = (float(figure.score(sums)), float(sums[1]), figure.estimand)
+    return {
+        name: over_few(value, wilson(value, n, settings.confidence), n, "Wilson", estimand)
+        for name, (value, n, estimand) in found.items()
+    }
+
+
+def over_few(
+    value: float, bounds: tuple[float, float], n: float, method: str, estimand: str
+) -> Interval:
+    return Interval(
+        value=value,
+        ci_low=bounds[0],
+        ci_high=bounds[1],
+        n=round(n),
+        method=method,
+        resampling_unit="scenario",
+        estimand=estimand,
+    )
+
+
+def difference(
+    left: pl.DataFrame, other: pl.DataFrame, settings: ScenarioIntervalSettings
+) -> Interval:
+    """Accuracy of some answers less that of others to the same runs, in the same repeats.
+
+    Where a category has a single scenario there is no interval.
+    """
+    beside = other.select("run_id", "repeat", other=pl.col("prediction"))
+    paired = left.join(beside, on=["run_id", "repeat"])
+    value = right().cast(pl.Float64) - (pl.col("other") == pl.col("category")).cast(pl.Float64)
+    figure = ValueMetric(
+        "difference",
+        over_scenarios(paired, value),
+        "difference of the probabilities that a run of a new scenario is diagnosed right",
+    )
+    collected = scenario_answers(paired)
+    if min(collected.sizes) > 1:
+        return scenario_intervals(collected, (), settings, (figure,))["difference"]
+    point = float(figure.score(figure.values.sums()))
+    return over_few(point, (point, point), collected.n, "point", figure.estimand)
+
+
+def rates(
+    judged: Judged, runs: JudgedRuns, reference: str, settings: ScenarioIntervalSettings
+) -> Iterator[pl.DataFrame]:
+    """How often a version is right, in each setting and over all of them."""
+    answers, logs, invariants = judged.at_failure(), judged.of_whole_logs(), judged.rules.invariants
+    without = {
+        family: judged.without(each for each in invariants if each.family == family)
+        for family in sorted({invariant.family for invariant in invariants})
+    }
+    logic = judged.without(each for each in invariants if each.bound is None)
+    spoken = speaking(invariants)
+    rungs = {rung.name: judged.without(set(invariants) - set(spoken[rung.name])) for rung in LADDER}
+
+    def rows(found: Mapping[str, Interval], group: pl.DataFrame, *names: str) -> pl.DataFrame:
+        keys = dict(zip(("setting", "part", "name"), names, strict=True))
+        table = estimate_rows(found, version=judged.rules.version, **keys)
+        return table.with_columns(runs=pl.lit(group.height, pl.Int32))
+
+    for setting in (ALL_SETTINGS, *sorted(answers["setting"].unique())):
+        here = pl.lit(value=True) if setting == ALL_SETTINGS else pl.col("setting") == setting
+        of_setting = answers.filter(here)
+        groups: list[tuple[str, str, pl.DataFrame]] = [("whole", "whole", of_setting)]
+        groups += [("component", c, of_setting.filter(category=c)) for c in CATEGORIES]
+        groups += [("difficulty", d, of_setting.filter(difficulty=d)) for d in DIFFICULTIES]
+        groups += [("half", h, of_setting.filter(half=h)) for h in get_args(Half)]
+        groups.append(("log", "whole", logs.filter(here)))
+        for ahead in runs.steps_ahead:
+            cut = judged.verdicts.filter(bounds=OWN, steps_ahead=ahead)
+            had_time = pl.col("failure_step") - pl.col("onset_step") >= ahead
+            groups.append(("ahead", str(ahead), judged.answers(cut).filter(here, had_time)))
+        groups += [
+            ("borrowed", name, judged.at_failure(name).filter(here)) for name in runs.lenders
+        ]
+        groups.append((LOGIC, LOGIC, logic.filter(here)))
+        groups += [("rung", name, table.filter(here)) for name, table in rungs.items()]
+        begun = judged.of_whole_logs(kind=FROM_START).filter(here)
+        with_past = logs.filter(here).join(begun, on=["scenario", "seed", "setting"], how="semi")
+        groups += [(FROM_START, FROM_START, begun), (FROM_START, WITH_PAST, with_past)]
+        for part, name, group in groups:
+            if group.height:
+                yield rows(rates_of(group, settings), group, setting, part, name)
+        if setting not in {ALL_SETTINGS, reference}:
+            there, pair = answers.filter(setting=reference), ["scenario", "seed"]
+            same = pl.format("{}-{}", *pair)
+            paired = of_setting.join(there, on=pair, how="semi").with_columns(run_id=same)
+            if paired.height:
+                less = difference(paired, there.with_columns(run_id=same), settings)
+                yield rows({"difference": less}, paired, setting, LESS, reference)
+        for family, table in without.items():
+            lost = difference(of_setting, table, settings)
+            yield rows({"lost": lost}, of_setting, setting, "family", family)
+
+
+def of_methods(
+    predictions: pl.DataFrame,
+    contrasts: Sequence[tuple[str, str]],
+    settings: ScenarioIntervalSettings,
+) -> Iterator[pl.DataFrame]:
+    """Rates of methods that were fitted to the same runs, and named differences."""
+    for (method,), part in predictions.group_by("method", maintain_order=True):
+        found = rates_of(part, settings)
+        for left, other in contrasts:
+            if left == method:
+                answers = predictions.filter(method=other)
+                found[f"less_{other}"] = difference(part, answers, settings)
+        runs = pl.lit(part["run_id"].n_unique(), pl.Int32)
+        yield estimate_rows(found, method=method).with_columns(runs=runs)
+
+
+def blind_rates(
+    versions: Sequence[Judged],
+    forest: pl.DataFrame,
+    setting: str,
+    settings: ScenarioIntervalSettings,
+) -> dict[str, Interval]:
+    """Accuracies of the version and of the forest on the same unseen runs, and their difference.
+
+    Nothing where the version did not judge the half that it had not seen.
+    """
+    version, half = UNSEEN
+    judged = [each for each in versions if each.rules.version == version]
+    answers = [each.at_failure().filter(half=half, setting=setting) for each in judged]
+    if not answers or answers[0].is_empty():
+        return {}
+    beside = forest.join(answers[0], on="run_id", how="semi")
+    repeated = answers[0].drop("repeat").join(beside.select("run_id", "repeat"), on="run_id")
+    return {
+        "version_2": rates_of(answers[0], settings)["accuracy"],
+        "forest": rates_of(beside, settings)["accuracy"],
+        "difference": difference(repeated, beside, settings),
+    }
+
+
+def decisive(judged: Judged) -> pl.DataFrame:
+    """What decided, and how many runs of a setting it was right and wrong about."""
+    keys = ("setting", "decided_kind", "decided_by")
+    counted = (
+        judged.at_failure()
+        .with_columns(pl.col("decided_by", "decided_kind").fill_null("nothing"))
+        .group_by(keys)
+        .agg(right=right().sum().cast(pl.Int32), wrong=(~right()).sum().cast(pl.Int32))
+    )
+    order = ("setting", pl.col("right") + pl.col("wrong"), "decided_by")
+    return counted.select(
+        pl.lit(judged.rules.version).alias("version"), *keys, "right", "wrong"
+    ).sort(order, descending=[False, True, False])
+
+
+def delays(judged: Judged) -> Iterator[pl.DataFrame]:
+    """How many steps after onset the first invariant breaks, by setting."""
+    delay = pl.col("first_break") - pl.col("onset_step")
+    answers = judged.of_whole_logs().with_columns(delay=delay)
+    after = pl.col("delay").filter(pl.col("delay") >= 0)
+    for setting in (ALL_SETTINGS, *sorted(answers["setting"].unique())):
+        here = answers if setting == ALL_SETTINGS else answers.filter(setting=setting)
+        yield here.select(
+            version=pl.lit(judged.rules.version),
+            setting=pl.lit(setting),
+            runs=pl.len().cast(pl.Int32),
+            before=(pl.col("delay") < 0).sum().cast(pl.Int32),
+            never=pl.col("first_break").is_null().sum().cast(pl.Int32),
+            median=after.median().cast(pl.Float64),
+            low=after.quantile(0.25, "linear").cast(pl.Float64),
+            high=after.quantile(0.75, "linear").cast(pl.Float64),
+        )
+
+
+ALARM_SCHEMA: Final = pl.Schema(
+    {
+        **dict.fromkeys(("version", "setting", "kind", "bounds"), pl.String()),
+        **dict.fromkeys(("alarmed", "n"), pl.Int32()),
+        **dict.fromkeys(("value", "ci_low", "ci_high"), pl.Float64()),
+    }
+)
+
+
+def false_alarms(
+    judged: Judged, lenders: Sequence[str], reference: str, confidence: float
+) -> pl.DataFrame:
+    """How many healthy runs get an answer: in each setting, in all, in other architectures."""
+    fitted = [each for each in judged.rules.invariants if each.bound is None]
+    architecture = pl.col("setting").str.split("-").list.first()
+    pooled = {
+        ALL_SETTINGS: pl.lit(value=True),
+        OTHER_ARCHITECTURES: architecture != reference.split("-", maxsplit=1)[0],
+    }
+    rows = []
+    for kind, (of_runs, half) in HEALTHY.items():
+        conditions = {
+            LOGIC: judged.without(fitted, of_runs),
+            OWN: judged.of_whole_logs(OWN, of_runs),
+            **{lender: judged.of_whole_logs(lender, of_runs) for lender in lenders},
+        }
+        for bounds, all_answers in conditions.items():
+            answers = all_answers if half is None else all_answers.filter(half=half)
+            settings = sorted(answers["setting"].unique())
+            for setting, those in (
+                pooled | {each: pl.col("setting") == each for each in settings}
+            ).items():
+                here = answers.filter(those)
+                if here.height:
+                    alarmed = int((here["prediction"] != ABSTAIN).sum())
+                    value = alarmed / here.height
+                    key = (judged.rules.version, setting, kind, bounds)
+                    interval = wilson(value, here.height, confidence)
+                    rows.append((*key, alarmed, here.height, value, *interval))
+    return pl.DataFrame(rows, schema=ALARM_SCHEMA, orient="row")

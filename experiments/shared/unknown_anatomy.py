@@ -1,0 +1,34 @@
+"""What measuring unknown scenarios and reporting them share."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from failbench.features.catalogue import FEATURE_SETS, PRIMARY_SET
+from failbench.features.measurements import ENDINGS, STEP_TIMES
+from failbench.methods.classifiers import RandomForestSettings
+from failbench.records import Record
+from failbench.vocabulary import Category
+
+UNKNOWN: Category = "unknown"
+"""The category of scenarios whose cause nobody can tell."""
+
+ADDED: dict[str, tuple[str, ...]] = {
+    "19+step_times": STEP_TIMES,
+    "19+ending": ENDINGS,
+    "19+both": (*STEP_TIMES, *ENDINGS),
+}
+"""Measurements that are added to the paper's features, by name of the feature set."""
+
+MEASURED_SETS = {PRIMARY_SET: FEATURE_SETS[PRIMARY_SET]} | {
+    name: (*FEATURE_SETS[PRIMARY_SET], *columns) for name, columns in ADDED.items()
+}
+
+
+class UnknownAnatomyDesign(Record):
+    """What is looked at; the section ``unknown_anatomy`` of params.yaml."""
+
+    left_out: tuple[str, ...]
+    neighbours: int = Field(ge=1)
+    forest: RandomForestSettings
+    repeats: int = Field(ge=1)

@@ -1,0 +1,232 @@
+"""The study of logs: what is held out, what is counted, and what stands in a log."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import numpy as np
+import polars as pl
+import pytest
+
+from diagnose_logs import alarm_table, peer_table, rates_of, risk_coverage, surest
+from failbench.causes.catalogue import causes
+from failbench.diagnose.answer import Level, level_of
+from failbench.diagnose.evidence import look_up
+from failbench.diagnose.finding import Finding
+from failbench.diagnose.signs import Sign
+from failbench.monitor.end import End
+from failbench.monitor.history import History, Row
+from failbench.readers.text import read_text
+from failbench.rendering.shape import COMPLETE
+from failbench.statistics.intervals import ScenarioIntervalSettings
+from failbench.vocabulary import ABSTAIN, CATEGORIES
+from measure_diagnose_logs import (
+    MODELS,
+    MONITOR,
+    MONITOR_LOGIC,
+    at_failure,
+    cross_validated,
+    monitored_examples,
+    of_model,
+)
+from pipeline import REPOSITORY
+from shared.diagnose_logs import ANSWER_SCHEMA, DiagnosedLogs
+
+SETTINGS = DiagnosedLogs(
+    run_seeds=(0, 1),
+    formats_per_run=1,
+    monitor_version="1",
+    repeats=1,
+    inner_folds=2,
+    penalties=(1.0,),
+    margins=(0.0, 1.0),
+    most_alarmed=0.1,
+    coverage=0.5,
+    bins=5,
+    floor_draws=20,
+    evidence_logs=2,
+    seed=0,
+)
+INTERVALS = ScenarioIntervalSettings(
+    resamples=1000, confidence=0.95, seed=0, wilson_from=0.95, wilson_below=5
+)
+CAUSES = {
+    f"{category} {number}": [name for name, each in causes().items() if each.category == category]
+    for category in CATEGORIES
+    for number in range(4)
+}
+SPLITS = pl.DataFrame(
+    [(0, place % 2, scenario) for place, scenario in enumerate(CAUSES)],
+    schema={"repeat": pl.Int32, "fold": pl.Int32, "scenario": pl.String},
+    orient="row",
+)
+
+
+def example(kind, scenario, cause, format_name, seed, sign):
+    return {
+        "run_id": f"{kind} {scenario} {seed}",
+        "format": format_name,
+        "kind": kind,
+        "setting": "transformer-adamw",
+        "seed": seed,
+        "scenario": scenario,
+        "category": None if cause is None else causes()[cause].category,
+        "cause": cause,
+        "present": "loss",
+        "says_end": cause is not None,
+        "signs": (sign,),
+    }
+
+
+def examples():
+    """Four scenarios a category, each of which says its cause; twins and successes say nothing."""
+    rng = np.random.default_rng(0)
+
+    def quiet():
+        return Sign("check", "loss_jumps", amount=float(rng.random()))
+
+    for format_name in ("csv", COMPLETE, MONITOR, MONITOR_LOGIC):
+        for place, (scenario, known) in enumerate(CAUSES.items()):
+            cause = known[place % 4 % len(known)]
+            said = Sign("message", cause, "direct", (cause,), causes()[cause].category)
+            for seed in (0, 1):
+                yield example("failure", scenario, cause, format_name, seed, said)
+                yield example("twin", scenario, None, format_name, seed, quiet())
+        for number in range(10):
+            yield example("success", f"run {number}", None, format_name, number, quiet())
+
+
+@pytest.fixture(scope="module")
+def answers():
+    made = list(examples())
+    return pl.concat(cross_validated(made, name, SPLITS, SETTINGS, 1) for name in MODELS)
+
+
+@pytest.fixture(scope="module")
+def failing(answers):
+    return answers.filter(kind="failure", model="log")
+
+
+def test_every_log_is_answered_once_a_repeat_by_the_model_of_its_kind(answers):
+    assert answers.schema == ANSWER_SCHEMA
+    assert answers.height == len(list(examples()))
+    assert not answers.select("run_id", "format").is_duplicated().any()
+    kinds = {name: {each["format"] for each in of_model(examples(), name)} for name in MODELS}
+    assert kinds == {
+        "log": {"csv", COMPLETE},
+        "monitor": {MONITOR_LOGIC},
+        "monitor_bounds": {MONITOR},
+    }
+
+
+def test_a_twin_is_tested_in_the_fold_of_its_scenario(answers):
+    joined = answers.join(SPLITS.select("scenario", expected="fold"), on="scenario")
+    assert (joined["fold"] == joined["expected"]).all()
+    assert set(joined["kind"]) == {"failure", "twin"}
+
+
+def test_messages_of_their_kind_are_trusted_of_causes_that_were_not_learnt(answers):
+    failing = answers.filter(kind="failure")
+    assert (failing["prediction"] == failing["category"]).mean() > 0.9
+
+
+def test_committed_answers_name_a_cause_of_their_category_and_are_right_more_often_if_sure():
+    committed = pl.read_parquet(REPOSITORY / "data/measurements/diagnose_logs/answers.parquet")
+    lies_in = {name: cause.category for name, cause in causes().items()}
+    assert (committed["predicted_cause"].replace_strict(lies_in) == committed["prediction"]).all()
+    for _, of_kind in committed.filter(kind="failure").group_by(
+        "model", pl.col("format") == COMPLETE
+    ):
+        level = of_kind["confidence"].map_elements(level_of, pl.String)
+        is_right = of_kind["prediction"] == of_kind["category"]
+        shares = [is_right.filter(level == name).mean() for name in get_args(Level)]
+        known = [share for share in shares if share is not None]
+        assert known == sorted(known, reverse=True)
+
+
+def test_an_answer_among_the_surest_is_never_less_sure_than_one_that_is_withheld(failing):
+    confidence = pl.Series(np.linspace(0.2, 1, failing.height))
+    kept = surest(failing.with_columns(confidence=confidence), 0.25)
+    given = kept.filter(pl.col("prediction") != ABSTAIN)
+    withheld = kept.filter(pl.col("prediction") == ABSTAIN)
+    assert given["confidence"].min() > withheld["confidence"].max()
+    assert given.height == pytest.approx(0.25 * failing.height, abs=1)
+
+
+def test_a_wrong_half_halves_the_accuracy_and_the_risk_ends_at_the_share_of_wrong_answers(failing):
+    spoilt = failing.with_columns(
+        prediction=pl.when(pl.int_range(pl.len()) % 2 == 0)
+        .then(pl.lit("nothing"))
+        .otherwise("category"),
+    )
+    rates = rates_of(spoilt, SETTINGS, INTERVALS, "category")
+    assert rates["accuracy"].value == pytest.approx(0.5)
+    last = risk_coverage(spoilt, 4).filter(coverage=1.0)["risk"].item()
+    assert last == pytest.approx(0.5)
+
+
+def test_a_run_with_several_logs_is_one_run_of_the_alarms(answers):
+    healthy = answers.filter(pl.col("kind") != "failure", model="log")
+    alarmed = healthy.with_columns(alarm=pl.col("format") == "csv")
+    (row,) = alarm_table(alarmed, 0.95).filter(kind="success").to_dicts()
+    assert (row["value"], row["n"], row["logs"]) == (0.5, 10, 20)
+
+
+def test_other_tools_are_shown_in_their_best_format(answers):
+    labels = ("run_id", "kind", "scenario", "category", "seed")
+    runs = answers.filter(model="log", format="csv").select(labels)
+    good = runs.select(
+        "run_id",
+        method=pl.lit("tool"),
+        format=pl.lit("good"),
+        prediction=pl.col("category").fill_null(ABSTAIN),
+        detected=pl.lit(value=True),
+    )
+    bad = good.with_columns(format=pl.lit("bad"), prediction=pl.lit(ABSTAIN))
+    table = peer_table(pl.concat([bad, good]), runs, INTERVALS)
+    assert set(table["format"]) == {"good"}
+    value = dict(table.select("metric", "value").iter_rows())
+    assert (value["accuracy"], value["alarm_success"]) == (1.0, 1.0)
+
+
+def history_that(end):
+    rows = tuple(Row(step, {"loss": 1.0}) for step in range(10))
+    return History("standard", 1, {}, {}, rows, End(end, "step", 9))
+
+
+def test_a_monitors_log_is_cut_at_the_failure_and_its_end_is_then_not_known():
+    lived = history_that("completed")
+    cut = at_failure(lived, 4)
+    assert [row.step for row in cut.rows] == [0, 1, 2, 3, 4]
+    assert cut.end.kind == "running"
+    assert at_failure(history_that("killed"), 9).end.kind == "killed"
+    assert at_failure(lived, None) == lived
+
+
+def test_a_monitors_log_is_judged_with_bounds_and_without():
+    run = {
+        "run_id": "a", "kind": "success", "scenario": None, "seed": 0,
+        "architecture": "transformer", "optimizer": "adamw", "scale": "small",
+    }  # fmt: skip
+    made = monitored_examples([(run, history_that("completed"))], {}, {})
+    assert [each["format"] for each in made] == [MONITOR, MONITOR_LOGIC]
+
+
+LINES = b"step=1 loss=2.5000 mem=1.5GiB\n\x1b[31mRuntimeError: the batch is broken\x1b[0m\n"
+
+
+@pytest.mark.parametrize(
+    ("change", "found"),
+    [
+        ({"value": 2.5, "signal": "loss"}, True),
+        ({"value": 2.6, "signal": "loss"}, False),
+        ({"value": 1.5 * 2**30, "signal": "memory"}, True),
+        ({"line": 2, "quote": "RuntimeError: the batch is broken"}, True),
+        ({"line": 2, "quote": "RuntimeError: the moon is full"}, False),
+    ],
+)
+def test_evidence_is_looked_up_in_the_bytes_of_the_log(change, found):
+    item = {"line": 1, "step": 1, "source": "train.log"} | change
+    finding = Finding("x", "check", "direct", "It is so.", **item)
+    log = read_text("train.log", [LINES])
+    assert look_up(finding, log, {"train.log": LINES}) == ("line", found)

@@ -1,0 +1,152 @@
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+from failbench.errors import BadInputError
+from failbench.methods.simulated_human import SkillLevel
+from failbench.vocabulary import CATEGORIES
+from human_baseline import GROUPS, HumanBaselineSettings, by_group, handed_over
+from shared.human_baseline_people import (
+    DESIGNS,
+    StudySize,
+    difficulties,
+    population,
+    simulate,
+    skill_spread,
+    spread,
+    spread_bounds,
+)
+
+LEVELS = {
+    "novice": SkillLevel(share=0.3, accuracy=0.5),
+    "intermediate": SkillLevel(share=0.5, accuracy=0.75),
+    "expert": SkillLevel(share=0.2, accuracy=0.9),
+}
+SETTINGS = HumanBaselineSettings(
+    feature_set="19",
+    studies=500,
+    couplings=(0.0, 1.0),
+    folds=5,
+    panel=3,
+    resamples=1000,
+    confidence=0.95,
+    wilson_from=0.9,
+    wilson_below=10,
+    seed=0,
+)
+EASES = (0.0, 0.2, 0.5, 0.6, 0.8, 1.0)
+MEASURED = pl.DataFrame(
+    [
+        {
+            "category": category,
+            "scenario": f"{category}_{number}",
+            "measured": "hard" if ease < 0.4 else "easy" if ease > 0.7 else "medium",
+            "ease": ease,
+        }
+        for category in CATEGORIES
+        for number, ease in enumerate(EASES)
+    ]
+)
+HANDED = (pl.col("ease") == 0) | ((pl.col("ease") == 0.2) & (pl.col("repeat") == 0))
+HYBRID = MEASURED.join(pl.DataFrame({"repeat": [0, 1]}), how="cross").select(
+    "category",
+    "scenario",
+    "repeat",
+    route=pl.when(HANDED).then(pl.lit("human")).otherwise(pl.lit("rules")),
+    prediction="category",
+)
+"""It hands over the two hardest of each category, the second in half of the repeats."""
+
+SCENARIOS = handed_over(MEASURED.drop("category"), HYBRID)
+LOGITS = difficulties(SCENARIOS["ease"].to_numpy(), 2)
+
+SIZE = StudySize(fold=15, panel=15)
+DIFFICULTY = difficulties(np.linspace(0, 1, 76), 48)
+ALIKE, FELT = (population(LEVELS, DIFFICULTY, coupling) for coupling in (0.0, 1.0))
+EASE = np.array([0.0, 0.1, 0.4, 0.5, 0.9, 1.0])
+
+
+def test_difficulty_is_the_logit_of_being_wrong_and_stays_finite():
+    logits = difficulties(EASE, cells=10)
+    assert logits[3] == pytest.approx(0.0)
+    assert logits[2] == pytest.approx(np.log(6.5 / 4.5))
+    assert logits[0] == pytest.approx(np.log(10.5 / 0.5)) == -logits[5]
+
+
+@pytest.mark.parametrize("coupling", [0.0, 0.5, 1.0, 2.0])
+def test_every_level_keeps_its_accuracy_whatever_the_coupling(coupling):
+    people = population(LEVELS, difficulties(EASE, 48), coupling)
+    assert people.right.mean(axis=1) == pytest.approx([0.5, 0.75, 0.9])
+    assert people.marginal.mean() == pytest.approx(0.705)
+
+
+def test_with_full_coupling_levels_differ_by_a_constant_number_of_logits():
+    difficulty = difficulties(EASE, 48)
+    right = population(LEVELS, difficulty, 1.0).right
+    ability = np.log(right / (1 - right)) + difficulty
+    assert ability == pytest.approx(np.repeat(ability[:, :1], len(EASE), axis=1))
+
+
+def test_spreads_of_the_mixture_are_those_worked_by_hand():
+    between = 0.3 * 0.205**2 + 0.5 * 0.045**2 + 0.2 * 0.195**2
+    within = 0.3 * 0.25 + 0.5 * 0.1875 + 0.2 * 0.09
+    assert skill_spread(ALIKE) == pytest.approx(np.sqrt(between))
+    expected = {
+        "person_a_scenario": 0.705 * 0.295 / 76,
+        "fold": 0.705 * 0.295 / 15,
+        "one_person": between + within / 76,
+        "panel": (between + within / 76) / 15,
+    }
+    for design in DESIGNS:
+        assert spread(ALIKE, design, SIZE) == pytest.approx(np.sqrt(expected[design])), design
+
+
+@pytest.mark.parametrize("people", [ALIKE, FELT], ids=["alike", "felt"])
+@pytest.mark.parametrize("design", DESIGNS)
+def test_the_simulation_has_the_mean_and_the_spread_of_the_formula(people, design):
+    accuracies = simulate(people, design, SIZE, 4000, np.random.default_rng(7))
+    error = accuracies.std() / np.sqrt(4000)
+    assert abs(accuracies.mean() - 0.705) < 4 * error
+    low, high = spread_bounds(accuracies, 0.9999)
+    assert low < spread(people, design, SIZE) < high
+
+
+def test_bounds_of_a_normal_spread_are_the_textbook_ones():
+    draws = np.random.default_rng(0).normal(size=20000)
+    low, high = spread_bounds(draws, 0.95)
+    assert (high - low) / 2 == pytest.approx(1.96 / np.sqrt(2 * 20000), rel=0.05)
+    assert spread_bounds(np.ones(10), 0.95) == (0.0, 0.0)
+
+
+def groups_of(coupling: float) -> dict[str, dict]:
+    right = population(LEVELS, LOGITS, coupling).marginal
+    table = by_group(coupling, right, SCENARIOS, HYBRID, SETTINGS)
+    return {row["metric"]: row for row in table.rows(named=True)}
+
+
+def test_people_who_feel_no_difficulty_are_as_good_everywhere_and_nothing_is_estimated():
+    for row in groups_of(0.0).values():
+        assert (row["value"], row["ci_low"], row["ci_high"]) == pytest.approx((0.705,) * 3)
+
+
+def test_people_who_feel_it_are_worse_where_it_is_hard_and_on_what_is_handed_over_as_it_is():
+    groups = groups_of(1.0)
+    assert set(groups) == set(GROUPS)
+    hard, medium, easy = (groups[f"accuracy_{level}"] for level in ("hard", "medium", "easy"))
+    assert hard["value"] < medium["value"] < easy["value"]
+    right = population(LEVELS, LOGITS, 1.0).marginal[:6]  # of one category, hardest first
+    handed = groups["accuracy_handed_over"]
+    assert handed["value"] == pytest.approx((right[0] + 0.5 * right[1]) / 1.5)
+    assert (hard["n"], handed["n"]) == (10, 10)
+
+
+def test_a_scenario_without_difficulty_is_refused():
+    with pytest.raises(BadInputError, match="'unknown_5' has no measured difficulty"):
+        handed_over(MEASURED.filter(pl.col("scenario") != "unknown_5"), HYBRID)
+
+
+def test_a_hybrid_that_hands_nothing_to_people_is_refused():
+    with pytest.raises(BadInputError, match="hands no run to a person"):
+        handed_over(MEASURED, HYBRID.with_columns(route=pl.lit("rules")))

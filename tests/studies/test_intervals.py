@@ -1,0 +1,77 @@
+"""The best classifier is a classifier, and what is missing or unknown is refused by name."""
+
+from __future__ import annotations
+
+import copy
+
+import polars as pl
+import pytest
+
+from failbench.errors import BadInputError
+from failbench.methods.catalogue import FEATURE_METHODS
+from failbench.reporting.labels import method_label
+from failbench.reporting.reported import Reported
+from failbench.study import Captions, Estimates
+from failbench.validation import kept_by_hand
+from intervals import KEYS, best_classifier, majority, method_rows, printed
+
+
+def frame(measured) -> Estimates:
+    return Estimates.of(
+        pl.DataFrame(
+            [
+                {"feature_set": name, "method": method, "metric": metric, **estimate}
+                for name, methods in measured.items()
+                for method, metrics in methods.items()
+                for metric, estimate in metrics.items()
+            ]
+        )
+    )
+
+
+def test_neither_a_person_nor_a_hybrid_nor_a_baseline_of_ours_is_a_classifier(measured, reported):
+    best = best_classifier(frame(measured), reported)
+    assert best["method"] == "logistic_regression"
+    for method in ("simulated_human", "hybrid", "symptom_baseline", "improved_rules"):
+        measured["19"][method]["accuracy"]["value"] = 0.99
+    assert best_classifier(frame(measured), reported) == best
+
+
+def test_what_was_not_measured_is_not_mentioned(measured, reported, repository, monkeypatch):
+    monkeypatch.chdir(repository)
+
+    def finding() -> str:
+        found = frame(measured)
+        named = {"confidence": 0.95, "best": best_classifier(found, reported)}
+        of_paper = found.plus(*printed(reported)).nested(*KEYS)
+        return Captions.read("intervals", of_paper, named).text("finding", "text")
+
+    assert "; simple rules, which read the error text as well, in 59.2 [49.2, 69.2] %" in finding()
+    del measured["19"]["simple_rules"]
+    assert "simple rules" not in finding()
+    del measured["19"]
+    assert finding() == "No classifier was measured."
+
+
+def test_naming_the_most_frequent_category_is_right_as_often_as_it_occurs():
+    rows = {"category": ["unknown", "unknown", "optimization"] * 2, "scenario": ["a", "b", "c"] * 2}
+    for row in majority(pl.DataFrame(rows)):
+        assert (row["value"], row["n"]) == (2 / 3, 3)
+
+
+def test_a_claim_that_is_needed_and_that_is_gone_is_named(raw_reported):
+    raw = copy.deepcopy(raw_reported)
+    del raw["claims"]["hybrid_accuracy"]
+    without = kept_by_hand(Reported, raw, "data/reported/paper.yaml")
+    with pytest.raises(BadInputError, match=r"claims\.hybrid_accuracy"):
+        [*printed(without)]
+
+
+def test_a_measured_method_without_a_label_is_refused_by_name(measured, reported):
+    with pytest.raises(BadInputError, match="oracle"):
+        [*method_rows(frame(measured).plus(*printed(reported)), reported, ["oracle"])]
+
+
+def test_every_method_that_can_be_run_has_a_label():
+    for method in FEATURE_METHODS:
+        assert method_label(method)

@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from failbench.errors import BadInputError
+from failbench.params import read_section
+from failbench.prediction.slices import ReferenceStudy
+from failbench.preflight.memory import margin
+from failbench.preflighted.answers import ANSWER_SCHEMA, read_answers
+from failbench.scenarios import read_scenarios
+from failbench.statistics.settings import read_with_statistics
+from failbench.telemetry import read_telemetry
+from preflight import PreflightSettings, healthy_answers, judged, looks_of, margin_line, numbers
+
+INDEX = ("crash", "token_ids_beyond_table", "IndexError: index out of range in self")
+
+
+@pytest.fixture(scope="module")
+def inputs(repository):
+    return (
+        read_answers(repository / "data/preflight/answers.parquet"),
+        read_telemetry(repository / "data/telemetry"),
+        read_scenarios(repository / "data/scenarios"),
+        read_section("nested_cv", ReferenceStudy, repository / "params.yaml"),
+    )
+
+
+def look(*said, **changes):
+    """One look at a failing run of ``added_tokens``, with findings as severity, cause and error."""
+    severities, causes, errors = ([each[place] for each in said] for place in range(3))
+    known = {
+        "scenario": "added_tokens",
+        "run": "failing",
+        "category": "data_pipeline",
+        "cause": "token_ids_beyond_table",
+        "ending": "exception",
+        "raised": "IndexError",
+        "error_message": "index out of range in self",
+        "severities": severities,
+        "causes": causes,
+        "errors": errors,
+    }
+    lists = dict.fromkeys(("severities", "causes", "errors"), pl.List(pl.String))
+    return judged(pl.DataFrame([known | changes], schema_overrides=lists)).row(0, named=True)
+
+
+def counted(row):
+    names = ("foreseen", "right_category", "right_cause", "right_text")
+    return tuple(row[name] for name in names)
+
+
+def test_a_foreseen_crash_counts_with_category_cause_and_text(inputs):
+    (scenario,) = (each for each in inputs[2] if each.id == "added_tokens")
+    assert counted(look(INDEX, category=scenario.category)) == (True, True, True, True)
+    assert counted(look(category=scenario.category)) == (False, False, False, False)
+    of_twin = look(INDEX, category=scenario.category, run="twin")
+    assert counted(of_twin) == (True, False, False, False)
+
+
+def test_only_the_first_crash_that_is_foreseen_counts():
+    other = look(("crash", "label_outside_classes", "IndexError: Target 600"), INDEX)
+    assert counted(other) == (True, True, False, False)
+    assert counted(look(("crash", "shapes_mismatch", "RuntimeError: no"), INDEX))[:2] == (
+        True,
+        False,
+    )
+
+
+def test_a_warning_foresees_no_crash_and_may_name_a_cause():
+    row = look(("warning", "token_ids_beyond_table", ""), ("note", "labels_wrong", ""))
+    assert (row["foreseen"], row["said"], row["worst"]) == (False, True, "warning")
+    assert row["all_causes"] == ["token_ids_beyond_table"]
+
+
+def test_refused_memory_is_a_kind_whatever_raises_it():
+    refused = look(raised="OSError", error_message="[Errno 12] Cannot allocate memory")
+    assert (refused["kind"], look()["kind"]) == ("out of memory", "IndexError")
+
+
+def test_a_run_may_end_sooner_or_later_than_it_was_recorded(inputs):
+    answers, recorded, *_ = inputs
+    looks = pl.DataFrame(
+        {
+            "look": ["failure"] * 4,
+            "crashes": [True] * 4,
+            "begins": ["mid_run"] * 4,
+            "reached": [False, False, True, True],  # the first, as reading fails in it
+            "step": [130] * 4,
+            "failure_step": [130] * 4,
+            "compared_steps": [130, 120, 130, 130],
+            "error_type": ["OSError", "OSError", None, "OSError"],
+        }
+    )
+    found = numbers(looks, answers, recorded.runs)
+    assert (found["sooner"], found["later"]) == (1, 1)
+
+
+def test_a_run_without_an_answer_is_named(inputs):
+    with pytest.raises(BadInputError, match="has no answer"):
+        looks_of(ANSWER_SCHEMA.to_frame(), *inputs[1:])
+
+
+def test_every_scenario_was_looked_at_and_crashes_are_those_that_were_recorded(inputs):
+    looks = looks_of(*inputs)
+    assert set(looks["scenario"]) == {each.id for each in inputs[2]}
+    last = looks.filter("crashes", look="failure")
+    assert (last["error_type"] == last["raised"]).sum() >= 0.8 * last.height
+
+
+def test_the_margin_is_the_line_through_healthy_runs(inputs, repository):
+    answers, recorded, _, reference = inputs
+    settings = read_with_statistics("preflight", PreflightSettings, repository / "params.yaml")
+    healthy = healthy_answers(answers, recorded, reference)
+    factor, added = margin_line(healthy, settings.quantile)
+    assert margin().factor == pytest.approx(factor)
+    assert margin().bytes == pytest.approx(added, abs=2**10)
+    assert margin().runs == healthy.height
