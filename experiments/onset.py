@@ -1,28 +1,615 @@
-"""Stage onset: whether failures that set in suddenly or gradually have other causes."""
+"""Stage onset: whether failures that set in suddenly or gradually have other causes.
+
+What the paper's section 7.4 says of onsets, signs and texts is tested statement by statement. Each
+names how its verdict is reached. The rules were fixed with the statements, before any result was
+seen, and none of them looks at a figure of another.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
+from itertools import product
 from pathlib import Path
+from typing import Any, Literal
 
+import numpy as np
 import polars as pl
+from matplotlib.figure import Figure
 
+from failbench.errors import BadInputError
 from failbench.features.catalogue import PRIMARY_SET
 from failbench.features.feature_table import FEATURE_SCHEMA
 from failbench.methods.simple_rules import SimpleRulesSettings
-from failbench.prediction.slices import ReferenceStudy
+from failbench.prediction.slices import ReferenceStudy, RunSetting
 from failbench.predictions import PREDICTION_SCHEMA
+from failbench.reporting.cells import ABSENT, one_decimal, percent, with_interval
+from failbench.reporting.dot_plot import dot_plot
+from failbench.reporting.labels import ARCHITECTURE_LABELS, CATEGORY_LABELS
+from failbench.reporting.picture import legend_outside
+from failbench.reporting.scope import scale_of
+from failbench.reporting.study_report import rounded
+from failbench.reporting.style import BLACK, BLUE, GREEN, ORANGE, VERMILLION, Mark
+from failbench.reporting.table import Column, Table
 from failbench.stage import read_output, read_section
+from failbench.statistics.association import cramers_v, permutation_test
+from failbench.statistics.estimates import ESTIMATE
+from failbench.statistics.intervals import scenario_intervals
+from failbench.statistics.metrics import ValueMetric, proportion
+from failbench.statistics.row_weights import seed_counts
+from failbench.statistics.scenario_values import ScenarioValues, over_scenarios, over_those
+from failbench.statistics.scores import scenario_answers
 from failbench.statistics.settings import read_with_statistics
-from failbench.studies.onset.report import report
-from failbench.studies.onset.settings import OnsetSettings
-from failbench.study.publish import publish, run
+from failbench.study import Captions, Form, estimate_text, publish_study, run, written
+from failbench.vocabulary import ABSTAIN, CATEGORIES, Category
 from recordings import read_recordings
+from shared.onset_signs import (
+    BANDS,
+    HEAD_STEPS,
+    KINDS,
+    READINGS,
+    OnsetSettings,
+    observed_runs,
+    with_kind,
+)
 
 SCENARIOS = Path("data/scenarios")
 TELEMETRY = Path("data/telemetry")
 FEATURES = Path("data/features/features.parquet")
 TEXT = Path("data/predictions/nested_cv/raw_text.parquet")
 TEXT_AND_SERIES = Path("data/predictions/nested_cv/raw_telemetry.parquet")
+
+Found = dict[str, Any]
+"""Estimates as the metrics hold them: nested scalars."""
+Test = Literal["chance", "base", "half", "margin", "gain", "absent"]
+Verdict = Literal["holds", "does not hold", "undecided"]
+
+
+def of(*categories: Category) -> pl.Expr:
+    """Whether a run's cause is of one of these categories."""
+    return pl.col("category").is_in(categories)
+
+
+GRADUAL = pl.col("onset") == "gradual"
+ABRUPT = ~GRADUAL
+"""Sudden or without any sign: nothing grew worse for long before the end."""
+NAMED = pl.col("named").is_not_null()
+NAMED_RIGHT = (pl.col("named") == pl.col("category")).fill_null(value=False)
+
+RULES = {
+    "gradual": (GRADUAL, of("optimization", "memory_hardware")),
+    "sudden_software": (ABRUPT, of("model_software")),
+    "sudden_trigger": (ABRUPT, pl.col("switched_on")),
+    "sudden_either": (ABRUPT, of("model_software") | pl.col("switched_on")),
+    "norm_above_paper": (pl.col("norm_above_paper"), of("optimization")),
+    "norm_above_healthy": (pl.col("norm_above_healthy"), of("optimization")),
+    "norm_grew": (pl.col("norm_grew"), of("optimization")),
+    "text_named": (NAMED, NAMED_RIGHT),
+}
+"""Rules of thumb: a sign, and what it is said to point to."""
+OF_ONSET = ("gradual", "sudden_software", "sudden_trigger", "sudden_either")
+"""The rules whose sign is the kind of onset."""
+
+CLAIMS: dict[str, tuple[str, Test]] = {
+    "association": ("7.4", "chance"),
+    "gradual": ("7.4", "base"),
+    "sudden_software": ("7.4", "base"),
+    "sudden_trigger": ("7.4", "base"),
+    "sudden_either": ("7.4", "base"),
+    "software_sudden": ("3.1", "half"),
+    "norm_above_paper": ("7.4", "half"),
+    "norm_above_healthy": ("7.4", "half"),
+    "norm_grew_elsewhere": ("7.3.1", "absent"),
+    "text_wrong": ("7.4", "margin"),
+    "corroborated": ("7.4", "gain"),
+}
+"""The paper's section, and how the statement is decided."""
+
+
+def figures(rows: pl.DataFrame, settings: OnsetSettings, *metrics: ValueMetric) -> Found:
+    # recorded runs have no repeats and no answers: only the units of resampling are taken of them
+    table = rows.with_columns(repeat=pl.lit(0), prediction=pl.lit(ABSTAIN))
+    intervals = scenario_intervals(scenario_answers(table), (), settings, metrics)
+    return {name: each.model_dump(include={*ESTIMATE}) for name, each in intervals.items()}
+
+
+def shares(rows: pl.DataFrame, counted: Mapping[str, pl.Expr], settings: OnsetSettings) -> Found:
+    """Shares of runs that each expression holds of, as means over scenarios."""
+    estimand = "probability that this holds of a run of a new scenario, drawn with these categories"
+    metrics = (
+        proportion(name, over_scenarios(rows, holds), estimand) for name, holds in counted.items()
+    )
+    return figures(rows, settings, *metrics)
+
+
+def indicators(
+    rows: pl.DataFrame, rules: Mapping[str, tuple[pl.Expr, pl.Expr]], settings: OnsetSettings
+) -> dict[str, Found]:
+    """What signs say of their targets: how often they are right, and how often they are shown."""
+    metrics: list[ValueMetric] = []
+    found: dict[str, Found] = {}
+    for name, (sign, target) in rules.items():
+        by_scenario = rows.group_by("scenario").agg(sign=sign.mean(), target=target.mean())
+        base, scenarios = by_scenario.select(pl.col("target").mean(), pl.col("sign").sum()).row(0)
+        runs = int(rows.select(sign.sum()).item())
+        shown = {"scenarios": scenarios, "runs": runs}
+        found[name] = {"base": {"value": base}, "shown_by": shown}
+        metrics.append(
+            proportion(
+                f"{name}/recall",
+                over_those(rows, sign, target),
+                "probability that a run of a new scenario of the target shows the sign",
+            )
+        )
+        if runs:
+            metrics.append(
+                proportion(
+                    f"{name}/precision",
+                    over_those(rows, target, sign),
+                    "probability that a run of a new scenario that shows the sign is of the target",
+                )
+            )
+    for path, estimate in figures(rows, settings, *metrics).items():
+        name, metric = path.split("/")
+        found[name][metric] = estimate
+    return found
+
+
+def association(rows: pl.DataFrame, settings: OnsetSettings) -> Found:
+    """How strongly the kind of onset depends on the category, and whether chance would do."""
+    kinds = [(pl.col("onset") == kind).mean().alias(kind) for kind in KINDS]
+    unit = ["category", "scenario", "seed"]
+    by_seed = rows.group_by(unit).agg(kinds).sort(unit)
+    values, seeds = {}, []
+    for position, category in enumerate(CATEGORIES):
+        of_category = by_seed.filter(category=category)
+        if of_category.height:
+            cells = np.zeros((of_category.height, len(CATEGORIES), len(KINDS)))
+            cells[:, position, :] = of_category.select(KINDS).to_numpy()
+            values[str(category)] = cells
+            seeds.append(seed_counts(of_category))
+    v = ValueMetric(
+        "v",
+        ScenarioValues(values, tuple(seeds)),
+        "Cramer's V of category and kind of onset, every scenario counting once",
+        score=cramers_v,
+        kind="distance",
+    )
+    by_scenario = rows.group_by("category", "scenario").agg(kinds).sort("scenario")
+    p, expected = permutation_test(
+        by_scenario.select(KINDS).to_numpy(),
+        by_scenario["category"].to_numpy().astype(object),
+        settings.permutations,
+        np.random.default_rng(settings.seed),
+    )
+    return {**figures(rows, settings, v)["v"], "p": p, "expected": expected}
+
+
+def sizes(rows: pl.DataFrame) -> Found:
+    return {"scenarios": rows["scenario"].n_unique(), "runs": rows.height}
+
+
+def of_setting(observed: pl.DataFrame, settings: OnsetSettings, by_category: bool = False) -> Found:
+    """What is found in the runs of one setting: kinds, their association, rules, false signs."""
+    rows = with_kind(observed, BANDS[0], settings.near_steps)
+    kinds = {kind: pl.col("onset") == kind for kind in KINDS}
+    groups = {str(name): rows.filter(category=name) for name in CATEGORIES if by_category}
+    groups["all"] = rows
+    signs = {"signs": pl.col(f"{BANDS[0]}_lead").is_not_null(), "growth": pl.col("norm_grew")}
+    false = shares(observed.filter(kind="twin"), signs, settings)
+    return {
+        "kinds": {name: shares(group, kinds, settings) for name, group in groups.items()},
+        "association": association(rows, settings),
+        "rules": indicators(rows, RULES, settings),
+        "false_signs": false["signs"],
+        "false_growth": false["growth"],
+        **sizes(rows),
+    }
+
+
+def of_texts(rows: pl.DataFrame, settings: OnsetSettings) -> dict[str, Found]:
+    """What error texts say by themselves, of the runs that left one."""
+    has_text = pl.col("has_text")
+    among = {"named": NAMED, "named_wrong": NAMED & ~NAMED_RIGHT, "shared": pl.col("shared_text")}
+    counted = {name: pl.when(has_text).then(holds) for name, holds in among.items()}
+    found = shares(rows, {"has_text": has_text, **counted}, settings)
+    for name, holds in {"has_text": has_text, **counted}.items():
+        found[name] |= sizes(rows.filter(holds.fill_null(value=False)))
+    return found
+
+
+def with_answers(rows: pl.DataFrame, predictions: pl.DataFrame) -> pl.DataFrame:
+    """Rows with the mean correctness of two methods, a column each, where runs left a text."""
+    correct = (
+        predictions.with_columns(right=pl.col("prediction") == pl.col("category"))
+        .group_by("run_id", "method")
+        .agg(pl.col("right").mean())
+        .pivot("method", index="run_id", values="right")
+    )
+    answered = rows.join(correct, on="run_id", how="left")
+    for path in (TEXT, TEXT_AND_SERIES):
+        if path.stem not in answered.columns or answered[path.stem].null_count():
+            raise BadInputError(
+                path,
+                "run_id",
+                "a failing run of the reference setting has no prediction.",
+                "Run `dvc repro raw_telemetry`.",
+            )
+    return answered.with_columns(
+        pl.when("has_text").then(path.stem).alias(path.stem) for path in (TEXT, TEXT_AND_SERIES)
+    )
+
+
+def decided(rows: pl.DataFrame, found: Found, settings: OnsetSettings) -> dict[str, Found]:
+    """What was measured of every statement, and the verdict, from the reference setting."""
+    software, others = rows.filter(of("model_software")), rows.filter(~of("optimization"))
+    sudden = shares(software, {"sudden": ABRUPT}, settings)["sudden"]
+    grew = shares(others, {"grew": pl.col("norm_grew")}, settings)["grew"]
+    wrong = indicators(rows, {"wrong": (NAMED, ~NAMED_RIGHT)}, settings)["wrong"]
+    gain = ValueMetric(
+        "gain",
+        over_scenarios(rows, pl.col(TEXT_AND_SERIES.stem) - pl.col(TEXT.stem)),
+        "mean difference over new scenarios, drawn with these categories",
+    )
+    dependence, gained = found["association"], figures(rows, settings, gain)["gain"]
+    measured = {
+        **{
+            name: of_rule(rule, 0.5 if CLAIMS[name][1] == "half" else rule["base"]["value"])
+            for name, rule in found["rules"].items()
+            if name in CLAIMS
+        },
+        "association": {**dependence, **sizes(rows), "against": dependence["expected"]},
+        "software_sudden": {**sudden, **sizes(software), "against": 0.5},
+        "norm_grew_elsewhere": {**grew, **sizes(others), "against": 0.0},
+        "text_wrong": of_rule(wrong, settings.equivalence_margin),
+        "corroborated": {**gained, **sizes(rows.filter("has_text")), "against": 0.0},
+    }
+    claims = {}
+    for name, (_, test) in CLAIMS.items():
+        each = without(measured[name], "expected")
+        said = verdict(test, each, settings.equivalence_margin, 1 - settings.confidence)
+        claims[name] = {**each, "n": round(each["scenarios"]), "verdict": said}
+    return claims
+
+
+def of_rule(rule: Found, against: float) -> Found:
+    """The precision of a rule as what is measured; of what nothing shows anything may be true."""
+    precision = rule.get("precision", {"value": 0.0, "ci_low": 0.0, "ci_high": 1.0})
+    return {**precision, **rule["shown_by"], "against": against}
+
+
+def verdict(test: Test, measured: Found, margin: float, alpha: float) -> Verdict:
+    """What a measured value says of a statement."""
+    if test == "chance":
+        return "holds" if measured["p"] < alpha else "undecided"
+    if test == "absent":
+        return "holds" if measured["value"] == 0 else "does not hold"
+    lower, upper = {
+        "base": (measured["against"], measured["against"] + margin),
+        "half": (0.5, 0.5),
+        "margin": (margin, margin),
+        "gain": (0.0, margin),
+    }[test]
+    if measured["ci_low"] > lower:
+        return "holds"
+    return "does not hold" if measured["ci_high"] < upper else "undecided"
+
+
+def sensitivity(observed: pl.DataFrame, settings: OnsetSettings) -> dict[tuple[str, ...], Found]:
+    """What comes out by each band, reading, and number of steps that counts as near."""
+    steps = sorted({settings.near_steps, *settings.other_near_steps})
+    on_kinds = {name: RULES[name] for name in OF_ONSET}
+    variants: dict[tuple[str, ...], Found] = {}
+    for band, reading, near in product(BANDS, READINGS, steps):
+        rows = with_kind(observed, band, near, reading)
+        variants[band, reading, f"{near}"] = {
+            "association": association(rows, settings),
+            "rules": indicators(rows, on_kinds, settings),
+        }
+    return variants
+
+
+def numbers(
+    found: Found,
+    variants: Mapping[tuple[str, ...], Found],
+    rows: pl.DataFrame,
+    settings: OnsetSettings,
+) -> dict[str, object]:
+    """What captions and the finding name beside settings and estimates."""
+    alpha = round(1 - settings.confidence, 6)
+    main = (BANDS[0], READINGS[0], f"{settings.near_steps}")
+    others = [variant for key, variant in variants.items() if key != main]
+    gradual = [
+        verdict("base", of_rule(rule, rule["base"]["value"]), settings.equivalence_margin, alpha)
+        for rule in (variant["rules"]["gradual"] for variant in others)
+    ]
+    verdicts = [each["verdict"] for each in found["claims"].values()]
+    return {
+        "head": HEAD_STEPS,
+        **sizes(rows),
+        "seeds": rows["seed"].n_unique(),
+        "below": settings.wilson_below - 1,
+        "drawn": f"{settings.permutations:,}",
+        "alpha": alpha,
+        "others": len(others),
+        "associated": sum(each["association"]["p"] < alpha for each in others),
+        "gradual_holds": gradual.count("holds"),
+        "gradual_fails": gradual.count("does not hold"),
+        "statements": len(verdicts),
+        "held": verdicts.count("holds"),
+        "refuted": verdicts.count("does not hold"),
+        **{
+            name: percent(rule["precision"]["value"]) if "precision" in rule else ABSENT
+            for name, rule in found["rules"].items()
+        },
+    }
+
+
+ROW_LABELS: dict[str, str] = {**CATEGORY_LABELS} | {"all": "All"}
+KIND_LABELS = {"gradual": "Gradual", "sudden": "Sudden", "none": "No sign"}
+RULE_LABELS = {
+    "gradual": ("gradual", "optimization or memory hardware"),
+    "sudden_software": ("sudden or no sign", "model software"),
+    "sudden_trigger": ("sudden or no sign", "fault switched on in mid-run"),
+    "sudden_either": ("sudden or no sign", "model software, or switched on"),
+    "norm_above_paper": ("gradient norm above the paper's threshold", "optimization"),
+    "norm_above_healthy": ("gradient norm above healthy runs", "optimization"),
+    "norm_grew": ("gradient norm grows tenfold", "optimization"),
+    "text_named": ("words in the error text name a category", "the category named"),
+}
+"""Sign and target of each rule."""
+SHORT_RULES = {
+    "gradual": "Gradual: optimization or memory",
+    "sudden_software": "Sudden: model software",
+    "sudden_trigger": "Sudden: switched on",
+    "sudden_either": "Sudden: either",
+    "norm_above_paper": "Norm: optimization",
+}
+TEXT_LABELS = {
+    "has_text": "Left an error text",
+    "named": "of these: words name a category",
+    "named_wrong": "of these: words name a wrong category",
+    "shared": "of these: text shared with another category",
+}
+
+
+def column(
+    heading: str,
+    path: str,
+    form: Form = "percent",
+    group: str = "",
+    width: float | None = None,
+) -> Column:
+    """What is at a path of a row's nested estimates: an estimate, a number, or words."""
+
+    def cell(row: Found) -> str:
+        found: Any = row
+        for key in path.split("."):
+            found = found.get(key)
+            if found is None:
+                return ABSENT
+        if isinstance(found, str):
+            return found
+        return estimate_text(found, form) if isinstance(found, dict) else written(found, form)
+
+    return Column(heading, group, "left" if form == "words" else "right", width, cell)
+
+
+def tables(
+    found: Found,
+    everywhere: Mapping[RunSetting, Found],
+    variants: Mapping[tuple[str, ...], Found],
+    rows: pl.DataFrame,
+    said: Captions,
+) -> Iterator[Table]:
+    """The statements first, then kinds, rules of thumb, settings, other definitions, and texts."""
+
+    def made(name: str, body: Iterable[Found], *columns: Column) -> Table:
+        return Table.of(name, columns, body, said.caption(name), said.notes(name))
+
+    yield made(
+        "onset_claims",
+        [
+            claim
+            | {"said": said.text("statements", name), "measured": said.text("measured", name)}
+            | decision(claim, *CLAIMS[name])
+            for name, claim in found["claims"].items()
+        ],
+        column("The paper says", "said", "words", width=0.24),
+        column("Section", "section", "words"),
+        column("Measured", "measured", "words", width=0.26),
+        column("Value", "estimate"),
+        column("Held against", "reference"),
+        column("Scenarios", "scenarios", scenarios),
+        column("Runs", "runs", "count"),
+        column("Verdict", "verdict", "words"),
+    )
+    groups = {name: rows.filter(category=name) for name in CATEGORIES} | {"all": rows}
+    steps = "Steps, median [quartiles]"
+    yield made(
+        "onset_kinds",
+        [
+            {"category": ROW_LABELS[name], **found["kinds"][name], **sizes(part), **timing(part)}
+            for name, part in groups.items()
+        ],
+        column("Category", "category", "words"),
+        column("Scenarios", "scenarios", "count"),
+        column("Runs", "runs", "count"),
+        *(column(label, kind) for kind, label in KIND_LABELS.items()),
+        column("Lead", "lead", group=steps),
+        column("Since onset", "since_onset", group=steps),
+        column("Before", "before"),
+    )
+    yield made(
+        "onset_rules",
+        [
+            found["rules"][name] | {"sign": sign, "target": target}
+            for name, (sign, target) in RULE_LABELS.items()
+        ],
+        column("Sign", "sign", "words", width=0.26),
+        column("Points to", "target", "words", width=0.24),
+        column("Scenarios", "shown_by.scenarios", scenarios, "Shown by"),
+        column("Runs", "shown_by.runs", "count", "Shown by"),
+        column("Precision", "precision"),
+        column("Base rate", "base"),
+        column("Recall", "recall"),
+    )
+    yield made(
+        "onset_settings",
+        [
+            each
+            | {"setting": setting_label(setting)}
+            | {
+                name: f"{precision(rule)} / {percent(rule['base']['value'])}"
+                for name, rule in each["rules"].items()
+            }
+            for setting, each in everywhere.items()
+        ],
+        column("Setting", "setting", "words", width=0.11),
+        column("n", "scenarios", "count", width=0.04),
+        column("Runs", "runs", "count", width=0.05),
+        column("Gradual", "kinds.all.gradual", width=0.11),
+        column("V", "association", "two", width=0.1),
+        column("p", "association.p", "p", width=0.06),
+        *(
+            column(label, name, width=0.11)
+            for name, label in SHORT_RULES.items()
+            if name != "sudden_either"
+        ),
+        column("False signs", "false_signs", width=0.09),
+    )
+    yield made(
+        "onset_variants",
+        [
+            variant | dict(zip(("band", "by", "near"), key, strict=True))
+            for key, variant in variants.items()
+        ],
+        column("Band", "band", "words"),
+        column("By", "by", "words"),
+        column("Near, steps", "near"),
+        column("V", "association", "two", "Association"),
+        column("Chance", "association.expected", "two", "Association"),
+        column("p", "association.p", "p", "Association"),
+        *(
+            column(SHORT_RULES[name], f"rules.{name}.precision", group="Precision")
+            for name in OF_ONSET
+        ),
+    )
+    yield made(
+        "onset_texts",
+        [{"of": label, "share": found["texts"][name]} for name, label in TEXT_LABELS.items()],
+        column("Runs that", "of", "words"),
+        column("Share", "share"),
+        column("Scenarios", "share.scenarios", "count"),
+        column("Runs", "share.runs", "count"),
+    )
+
+
+def scenarios(value: float) -> str:
+    """A count of scenarios, of which some runs may count only in part: ``3`` or ``3.3``."""
+    return f"{value:.0f}" if value == round(value) else one_decimal(value)
+
+
+def decision(claim: Found, section: str, test: Test) -> Found:
+    form = "two" if test == "chance" else "percent"
+    p = f", p {written(claim['p'], 'p')}" if test == "chance" else ""
+    reference = written(claim["against"], form) + p
+    return {"section": section, "estimate": estimate_text(claim, form), "reference": reference}
+
+
+def precision(rule: Found) -> str:
+    return estimate_text(rule["precision"]) if "precision" in rule else ABSENT
+
+
+def setting_label(setting: RunSetting) -> str:
+    """A setting as tables call it; the optimizer where it is not AdamW."""
+    label = ARCHITECTURE_LABELS[setting.architecture]
+    return label if setting.optimizer == "adamw" else f"{label}, SGD"
+
+
+def timing(rows: pl.DataFrame) -> Found:
+    """When signs come; of faults that are switched on in mid-run, how many come before that."""
+    signs = rows.filter("switched_on").drop_nulls("lead")
+    before = signs.filter(pl.col("lead") > pl.col("since_onset")).height
+    found = {"before": f"{before} of {signs.height}" if signs.height else ABSENT}
+    for column in ("lead", "since_onset"):
+        known = rows[column].drop_nulls().to_numpy()
+        low, middle, high = np.quantile(known, (0.25, 0.5, 0.75)) if len(known) else 3 * [np.nan]
+        found[column] = with_interval(middle, low, high, "{:.0f}".format) if len(known) else ABSENT
+    return found
+
+
+KIND_MARKS = {
+    "gradual": Mark("gradual", BLUE, "o"),
+    "sudden": Mark("sudden", ORANGE, "^"),
+    "none": Mark("no sign", GREEN, "s"),
+}
+RULE_MARKS = {
+    "base": Mark("of all scenarios", BLACK, "|", size=9.0),
+    "precision": Mark("of those with the sign", VERMILLION, "D"),
+}
+RULE_ROWS = {
+    "gradual": "gradual:\noptimization, memory",
+    "sudden_software": "sudden or no sign:\nmodel software",
+    "sudden_trigger": "sudden or no sign:\nswitched on in mid-run",
+    "norm_above_paper": "norm over paper's limit:\noptimization",
+    "norm_above_healthy": "norm over healthy limit:\noptimization",
+    "norm_grew": "norm grows tenfold:\noptimization",
+}
+"""Rules that are drawn: the sign, and below it what it is said to point to."""
+
+
+def points_of(found: Found) -> pl.DataFrame:
+    """What is drawn: shares of kinds by category, and precision and base rate of each rule."""
+    marks = {"kinds": KINDS, "rules": ("base", "precision")}
+    rows = [
+        {"panel": panel, "row": row, "mark": mark, **found[panel][row][mark]}
+        for panel, names in (("kinds", ROW_LABELS), ("rules", RULES))
+        for row in names
+        for mark in marks[panel]
+        if mark in found[panel][row]
+    ]
+    return rounded(pl.DataFrame(rows).drop("n"))
+
+
+def draw(points: pl.DataFrame, figure: Figure) -> None:
+    """How failures of each category set in, and what the paper's rules of thumb reach."""
+    left, right = figure.subplots(1, 2, width_ratios=(1.0, 1.0))
+    categories = {name: label.replace(" ", "\n") for name, label in ROW_LABELS.items()}
+    dot_plot(left, points.filter(panel="kinds"), categories, KIND_MARKS, heavy_above=("all",))
+    dot_plot(
+        right,
+        points.filter(panel="rules"),
+        RULE_ROWS,
+        RULE_MARKS,
+        spread=0.0,
+        heavy_above=("norm_above_paper",),
+    )
+    for axes in (left, right):
+        axes.set_xlim(-3, 103)
+    left.set_xlabel("failures, percent")
+    right.set_xlabel("scenarios of what it points to, percent")
+    marks = (*KIND_MARKS.values(), *RULE_MARKS.values())
+    legend_outside(figure, [mark.handle for mark in marks], columns=5)
+
+
+def settings_of(failing: pl.DataFrame, reference: ReferenceStudy) -> list[RunSetting]:
+    """The settings of which failing runs are recorded, that of the reference study first."""
+    columns = ("architecture", "optimizer", "scale")
+    first = RunSetting(**reference.model_dump(include={*columns}))
+    recorded = [RunSetting(**row) for row in failing.select(columns).unique().to_dicts()]
+    if first not in recorded:
+        raise BadInputError(
+            "params.yaml",
+            "nested_cv.architecture",
+            f"no failing run of {first.name} is recorded.",
+            "Name a setting of record.settings.",
+        )
+    return sorted(recorded, key=lambda setting: (setting != first, setting.name))
+
+
+def without(found: Found, *keys: str) -> Found:
+    return {key: value for key, value in found.items() if key not in keys}
 
 
 def main() -> None:
@@ -31,11 +618,58 @@ def main() -> None:
     reference = read_section("nested_cv", ReferenceStudy)
     features = read_output(FEATURES, FEATURE_SCHEMA)
     predictions = pl.concat(
-        read_output(path, PREDICTION_SCHEMA) for path in (TEXT, TEXT_AND_SERIES)
+        read_output(path, PREDICTION_SCHEMA).filter(feature_set=PRIMARY_SET)
+        for path in (TEXT, TEXT_AND_SERIES)
     )
-    recordings = read_recordings(TELEMETRY, SCENARIOS)
-    asked = predictions.filter(pl.col("feature_set") == PRIMARY_SET)
-    publish("onset", report(*recordings, features, asked, reference, settings, simple))
+    telemetry, scenarios = read_recordings(TELEMETRY, SCENARIOS)
+    failing = telemetry.runs.filter(kind="failure")
+    recorded = settings_of(failing, reference)
+    observed = {}
+    for setting in recorded:
+        ids = setting.of(telemetry.runs)["run_id"]
+        part = telemetry.select(pl.col("run_id").is_in(ids.implode()))
+        observed[setting] = observed_runs(part, scenarios, features, settings, simple)
+    first = recorded[0]
+    observed[first] = observed[first].filter(pl.col("seed").is_in(reference.run_seeds))
+    rows = with_kind(observed[first], BANDS[0], settings.near_steps)
+    variants = sensitivity(observed[first], settings)
+    everywhere = {
+        setting: of_setting(table, settings, by_category=setting == first)
+        for setting, table in observed.items()
+    }
+    found: Found = {
+        **without(everywhere[first], "scenarios", "runs"),
+        "claims": decided(with_answers(rows, predictions), everywhere[first], settings),
+        "texts": of_texts(rows, settings),
+        "settings": {
+            setting.name: without(each, "scenarios", "runs", "kinds", "false_growth")
+            for setting, each in everywhere.items()
+        },
+        "variants": {"_".join(key): variant for key, variant in variants.items()},
+    }
+    successes = [setting.of(telemetry.runs).filter(kind="success").height for setting in recorded]
+    named = {
+        **numbers(found, variants, rows, settings),
+        "simple": simple.model_dump(),
+        "setting": first.name,
+        "successes": successes[0],
+        "fewest": min(successes),
+        "most": max(successes),
+        "repeats": predictions["repeat"].n_unique(),
+        "scale": scale_of(first.of(failing)),
+        "scale_everywhere": scale_of(failing),
+    }
+    said = Captions.read("onset", found, settings, named)
+    points = points_of(found)
+    claims = [{"claim": name, **claim} for name, claim in found["claims"].items()]
+    publish_study(
+        "onset",
+        metrics={**found, "texts": {k: without(v, "runs") for k, v in found["texts"].items()}},
+        points=points,
+        tables=tables(found, everywhere, variants, rows, said),
+        figures={"onset": said.picture("figure", 2.7, partial(draw, points))},
+        summary=pl.DataFrame(claims).select("claim", "value", "ci_low", "ci_high", "verdict"),
+    )
 
 
 if __name__ == "__main__":

@@ -1,8 +1,6 @@
-"""Association: whether the kind of onset depends on the category of the cause."""
+"""Association: how strongly one category depends on another, and whether chance would do."""
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -24,21 +22,18 @@ def cramers_v(tables: Array) -> Array:
     return v
 
 
-@dataclass(frozen=True)
-class Independence:
-    """A permutation test of independence."""
-
-    p: float
-    expected: float
-
-
 def permutation_test(
     shares: Array, groups: Labels, permutations: int, rng: np.random.Generator
-) -> Independence:
+) -> tuple[float, float]:
     """Test whether shares of kinds depend on groups, by permuting the groups of whole scenarios.
 
     The Monte Carlo test counts the observed order among the permutations (Phipson and Smyth, 2010,
     "Permutation p-values should never be zero").
+
+    Returns
+    -------
+    tuple
+        The probability of the observed V or a larger one, and the mean V, under permutation.
     """
     members = (groups[None, :] == np.unique(groups)[:, None]).astype(np.float64)
     observed = float(cramers_v(members @ shares).round(12))
@@ -46,4 +41,4 @@ def permutation_test(
         [cramers_v(members @ shares[rng.permutation(len(shares))]) for _ in range(permutations)]
     ).round(12)
     above = int((drawn >= observed).sum())
-    return Independence((1 + above) / (1 + permutations), float(drawn.mean()))
+    return (1 + above) / (1 + permutations), float(drawn.mean())
