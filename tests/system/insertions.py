@@ -91,7 +91,7 @@ STAGE = """
     cmd: >-
       python experiments/agreement.py
     deps: [
-      data/predictions/nested_cv, figures/matplotlibrc,
+      data/predictions/nested_cv, figures/matplotlibrc, paper/captions/agreement.yaml,
 {code}]
     params: [agreement, methods]
     outs:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import polars as pl
-
-from failbench.studies.agreement.results import AgreementSettings, agreement
+from agreement import AgreementSettings, estimates
 
 EVERYONE = AgreementSettings(feature_set="19")
 
@@ -33,7 +32,7 @@ PREDICTIONS = pl.DataFrame(
 
 
 def test_methods_agree_where_they_give_the_same_answer_and_abstaining_is_one():
-    points = agreement(PREDICTIONS, EVERYONE)
+    points = estimates(PREDICTIONS, EVERYONE)
     assert points.rows() == [
         ("ebm", "lightgbm", 0.75, 4),
         ("ebm", "random_forest", 0.0, 4),
@@ -43,6 +42,6 @@ def test_methods_agree_where_they_give_the_same_answer_and_abstaining_is_one():
 
 def test_a_method_that_is_left_out_is_in_no_pair():
     settings = AgreementSettings(feature_set="19", left_out=("ebm",))
-    assert agreement(PREDICTIONS, settings).select("left", "right").rows() == [
+    assert estimates(PREDICTIONS, settings).select("left", "right").rows() == [
         ("lightgbm", "random_forest")
     ]
