@@ -108,11 +108,11 @@ def main() -> None:
         Column(heading, align="left", width=width, cell=itemgetter(key))
         for key, (heading, width) in HEADINGS.items()
     ]
-    name = "negative_results"
-    shown = Table.of(name, columns, rows, said.caption(name), said.notes(name))
+    caption, notes = said.caption("negative_results"), said.notes("negative_results")
+    shown = Table.of("negative_results", columns, rows, caption, notes)
     concluded = [(row["title"], row["concluded"].startswith(NO_LONGER)) for row in rows]
     summary = pl.DataFrame(concluded, schema=["entry", "no longer so"], orient="row")
-    publish_study(name, tables=[shown], summary=summary)
+    publish_study("negative_results", tables=[shown], summary=summary)
     page = document(rows, shown)
     write_atomically(DOCUMENT, page.encode(), "Free some disk, and run the stage again.")
 

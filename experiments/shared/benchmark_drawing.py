@@ -153,7 +153,7 @@ def draw_tree(of_tree: Sequence[Node], figure: Figure) -> None:
         top += height * LINE + gap
     connect(axes, of_tree, middles)
     left = EDGE
-    for answer, label in {**CATEGORY_LABELS, "": "Abstains"}.items():
+    for answer, label in ({**CATEGORY_LABELS} | {"": "Abstains"}).items():
         draw_mark(axes, left, POINTS * PAGE - legend / 2, answer)
         write(axes, left + MARK_WIDTH + GAP / 2, POINTS * PAGE - legend / 2, label)
         left += MARK_WIDTH + width_of(label) + 1.5 * GAP

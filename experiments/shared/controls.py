@@ -48,5 +48,8 @@ class ControlDesign(Record):
     @property
     def runs(self) -> pl.Expr:
         """Which runs they look at: those of one slice, of every kind and seed."""
-        slice_of = ("architecture", "optimizer", "scale")
-        return pl.all_horizontal(pl.col(name) == getattr(self, name) for name in slice_of)
+        return pl.all_horizontal(
+            pl.col("architecture") == self.architecture,
+            pl.col("optimizer") == self.optimizer,
+            pl.col("scale") == self.scale,
+        )
