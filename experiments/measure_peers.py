@@ -6,11 +6,12 @@ from pathlib import Path
 
 import polars as pl
 
+from failbench.peers.alarms import alarm_table
+from failbench.peers.answers import skill_verdicts
 from failbench.prediction.slices import ReferenceStudy
 from failbench.stage import print_table, read_section, run
-from failbench.studies.peers.measure import measure
-from failbench.studies.peers.settings import PeersStudy
 from failbench.telemetry import read_telemetry, write_parquet
+from shared.peers import PeersStudy
 
 TELEMETRY = Path("data/telemetry")
 ALARMS = Path("data/measurements/peers/alarms.parquet")
@@ -18,13 +19,21 @@ SKILL = Path("data/measurements/peers/skill.parquet")
 
 
 def main() -> None:
+    """Hold all rules against all runs of the reference setting but remedies."""
     settings = read_section("peers", PeersStudy)
     reference = read_section("nested_cv", ReferenceStudy)
-    measured = measure(read_telemetry(TELEMETRY), reference, settings.factors)
+    selected = read_telemetry(TELEMETRY).select(
+        (pl.col("architecture") == reference.architecture)
+        & (pl.col("optimizer") == reference.optimizer)
+        & (pl.col("scale") == reference.scale)
+        & (pl.col("kind") != "remedy")
+    )
+    alarms = alarm_table(selected, settings.factors)
+    skill = skill_verdicts(selected.steps, selected.runs["run_id"])
     ALARMS.parent.mkdir(parents=True, exist_ok=True)
-    write_parquet(measured.alarms, ALARMS)
-    write_parquet(measured.skill, SKILL)
-    fired = measured.alarms.filter(factor=1.0).group_by("peer", maintain_order=True)
+    write_parquet(alarms, ALARMS)
+    write_parquet(skill, SKILL)
+    fired = alarms.filter(factor=1.0).group_by("peer", maintain_order=True)
     print_table(("peer", "runs"), fired.agg(pl.col("run_id").n_unique()).sort("peer").rows())
 
 

@@ -2,25 +2,65 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import polars as pl
+from matplotlib.figure import Figure
 
-from failbench.diagnose.answer import NAMED
 from failbench.features.catalogue import PRIMARY_SET
 from failbench.peers.alarms import ALARM_SCHEMA
+from failbench.peers.best_thresholds import DOCUMENTED, OBJECTIVES, with_best_thresholds
 from failbench.peers.mapping import refuse_unmapped
+from failbench.peers.rules import SCOPES, peer_rules, rules_of
+from failbench.peers.standards import standards
 from failbench.peers.verdicts import VERDICT_SCHEMA
 from failbench.prediction.slices import ReferenceStudy, RunSetting
 from failbench.prediction.splits import SPLIT_SCHEMA, first_repeats
 from failbench.predictions import PREDICTION_SCHEMA
+from failbench.rendering.shape import COMPLETE
+from failbench.reporting.captions import development_note
+from failbench.reporting.cells import ABSENT, percent, words
+from failbench.reporting.dot_plot import dot_panels
+from failbench.reporting.labels import ARCHITECTURE_LABELS, SHORT_LABELS, drawn_label, method_label
+from failbench.reporting.picture import legend_outside
+from failbench.reporting.scope import Scope
+from failbench.reporting.style import BLACK, BLUE, VERMILLION, Mark
+from failbench.reporting.table import Divider, Table
 from failbench.scenarios import read_scenarios
 from failbench.stage import read_output, read_outputs, read_section
-from failbench.statistics.intervals import ScenarioIntervalSettings
+from failbench.statistics.bootstrap import Interval
+from failbench.statistics.estimates import estimate_rows, nest
+from failbench.statistics.intervals import (
+    ScenarioIntervalSettings,
+    scenario_intervals,
+    wilson,
+    wilson_interval,
+)
+from failbench.statistics.median_lead import lead_interval
+from failbench.statistics.metrics import ValueMetric, proportion
+from failbench.statistics.scenario_values import over_committed, over_scenarios, over_those, right
+from failbench.statistics.scores import scenario_answers
 from failbench.statistics.settings import read_statistics
-from failbench.studies.peers.elsewhere import asked_elsewhere
-from failbench.studies.peers.report import report
-from failbench.studies.peers.said import (
+from failbench.study import (
+    Captions,
+    Estimates,
+    Of,
+    Row,
+    Text,
+    estimate_text,
+    publish_study,
+    run,
+    table,
+)
+from failbench.telemetry import RUN_SCHEMA, read_table
+from failbench.vocabulary import ABSTAIN, CATEGORIES
+from shared.peers import BREAKS, LOG_ANSWERS, SAID_SCHEMA, PeersStudy
+from shared.peers_answers import (
+    PACKAGE,
+    asked_elsewhere,
     best_formats,
     of_methods,
     of_package,
@@ -28,10 +68,7 @@ from failbench.studies.peers.said import (
     of_rules,
     runs_of,
 )
-from failbench.studies.peers.schemas import BREAKS, COMPLETE_LOG, LOG_ANSWERS
-from failbench.studies.peers.settings import PeersStudy
-from failbench.study.publish import publish, run
-from failbench.telemetry import RUN_SCHEMA, read_table
+from shared.peers_rules import KINDS, rule_counts, rule_tables, scope_counts
 
 RUNS = Path("data/telemetry/runs.parquet")
 SCENARIOS = Path("data/scenarios")
@@ -43,6 +80,402 @@ BREAKS_OF_MONITOR = Path("data/measurements/invariants/verdicts.parquet")
 LOGS = Path("data/measurements/diagnose_logs/answers.parquet")
 SPLITS = Path("data/features/splits.parquet")
 
+GROUPS = {
+    "rules": "Documented rules, held against the telemetry",
+    "tools": "Other tools, given complete logs afterwards",
+    "elsewhere": "Other tools, asked about runs of other architectures",
+    "ours": "Ours",
+}
+ENDINGS = {"ends_itself": "ended early", "runs_on": "ran on"}
+"""Groups of failing runs beside categories: whether anybody needs a tool to see the failure."""
+
+DETECTED = pl.col("detected")
+
+
+def rate_table(
+    said: pl.DataFrame, runs: pl.DataFrame, intervals: ScenarioIntervalSettings
+) -> pl.DataFrame:
+    """Rates of each method, by the choice of its thresholds.
+
+    How early alarms come and what a person checks is told of documented thresholds alone.
+    """
+    labelled = said.join(runs, on="run_id")
+    parts = []
+    for (choice, method), group in labelled.group_by("choice", "method", maintain_order=True):
+        rates = rates_of(group, intervals, whole=choice == DOCUMENTED)
+        parts.append(estimate_rows(rates, choice=choice, method=method))
+    return pl.concat(parts)
+
+
+def rates_of(
+    said: pl.DataFrame, intervals: ScenarioIntervalSettings, *, whole: bool
+) -> dict[str, Interval]:
+    """Categories of failing runs and, of those who are not told that a run failed, alarms."""
+    failing, named = said.filter(kind="failure"), pl.col("prediction") != ABSTAIN
+    watched, alarmed = failing.filter(DETECTED.is_not_null()), failing.filter(DETECTED)
+    is_timed = whole and alarmed["step"].is_not_null().any()
+    rightly = "probability that the category of a run of a new scenario is named right"
+    at_all = "probability that a category is named of it"
+    figures = [
+        proportion("accuracy", over_scenarios(failing, right()), rightly),
+        proportion("named", over_scenarios(failing, named), at_all),
+    ]
+    if failing.filter(named).height:
+        given = "probability that its category is right, given that one is named"
+        figures.append(proportion("named_accuracy", over_committed(failing, right()), given))
+    if watched.height:
+        alarm = "probability of an alarm in a failing run of a new scenario"
+        figures.append(proportion("detected", over_scenarios(watched, DETECTED), alarm))
+        figures += pair_figures(said, whole=whole)
+    if whole and failing["conditions"].is_not_null().any():
+        checked = over_scenarios(failing, pl.col("conditions"))
+        what = "conditions to check in order to verify what is said of a run of a new scenario"
+        figures.append(ValueMetric("conditions", checked, what))
+    if is_timed:
+        early = over_those(failing, pl.col("step") < pl.col("onset_step"), DETECTED)
+        given = "probability that the first alarm precedes the fault, given that there is one"
+        figures.append(proportion("premature", early, given))
+    rates = dict(scenario_intervals(scenario_answers(failing), (), intervals, tuple(figures)))
+    for kind in ("success", "twin"):
+        healthy = said.filter(DETECTED.is_not_null(), kind=kind)
+        if healthy.height:
+            of_runs = healthy.group_by("run_id").agg(DETECTED.mean()).sort("run_id")["detected"]
+            what = "probability of an alarm in a healthy run"
+            value = float(of_runs.to_numpy().mean())
+            size = (len(of_runs), intervals.confidence, "run")
+            rates[f"alarm_{kind}"] = wilson_interval(value, *size, what)
+    if is_timed:
+        rates["lead"] = lead_interval(failing, intervals)
+    return rates
+
+
+def pair_figures(said: pl.DataFrame, *, whole: bool) -> Iterator[ValueMetric]:
+    """How much more often failing runs are alarmed than twins, and F1 of alarms."""
+    pair, alarm = ["scenario", "seed"], DETECTED.cast(pl.Float64)
+    watched = said.filter(DETECTED.is_not_null())
+    twins = watched.filter(kind="twin").group_by(pair).agg(twin=alarm.mean())
+    pairs = watched.filter(kind="failure").join(twins, on=pair, how="left", maintain_order="left")
+    yield ValueMetric(
+        "gain",
+        over_scenarios(pairs, alarm - pl.col("twin")),
+        "difference in the probability of an alarm between a failing run and its healthy twin",
+    )
+    if whole:
+        hits = over_those(hits_of(pairs), pl.col("is_hit"), pl.col("counts"))
+        yield ValueMetric(
+            "f1", hits, "F1 of alarms in failing runs of new scenarios and their healthy twins"
+        )
+
+
+def hits_of(pairs: pl.DataFrame) -> pl.DataFrame:
+    """Rows of which F1 is the share that hits: 2 TP of 2 TP + FN + FP.
+
+    A pair has a row for its failing run, which hits if that is alarmed, a second such row if it is,
+    and one that never hits if its twin is alarmed.
+    """
+    is_pair = pl.col("twin").is_not_null()
+    hit, false_alarm = is_pair & DETECTED, is_pair & (pl.col("twin") > 0)
+    rows = ((is_pair, hit), (hit, hit), (false_alarm, pl.lit(False)))
+    return pl.concat(
+        pairs.with_columns(counts=counts.fill_null(False), is_hit=is_hit.fill_null(False))
+        for counts, is_hit in rows
+    )
+
+
+def detail_table(said: pl.DataFrame, runs: pl.DataFrame, confidence: float) -> pl.DataFrame:
+    """Detection and accuracy by the category of the cause, and by how runs end."""
+    failing = said.join(runs.filter(kind="failure"), on="run_id")
+    groups = {str(category): pl.col("category") == category for category in CATEGORIES}
+    groups |= {"ends_itself": pl.col("ends_itself"), "runs_on": ~pl.col("ends_itself")}
+    rows = []
+    for (method,), of_method in failing.group_by("method", maintain_order=True):
+        for group, is_member in groups.items():
+            members = of_method.filter(is_member)
+            for metric, figure in (("detected", DETECTED), ("accuracy", right())):
+                known = members.filter(figure.is_not_null())
+                if known.is_empty():
+                    continue
+                means = known.group_by("scenario").agg(value=figure.mean()).sort("scenario")
+                value, n = float(means["value"].to_numpy().mean()), means.height
+                low, high = wilson(value, n, confidence)
+                of_runs = known["run_id"].n_unique()
+                rows.append((method, group, metric, value, low, high, n, of_runs))
+    columns = ["method", "group", "metric", "value", "ci_low", "ci_high", "n", "runs"]
+    return pl.DataFrame(rows, columns, orient="row")
+
+
+def choice_counts(best: pl.DataFrame) -> pl.DataFrame:
+    """How often each choice of thresholds was made, by objective and peer; most often first."""
+    folds = best.select("objective", "method", "repeat", "fold", "choice").unique()
+    counts = folds.group_by("objective", "method", "choice").agg(folds=pl.len().cast(pl.Int64))
+    keys = ("objective", "method", "folds", "choice")
+    return counts.sort(keys, descending=[False, False, True, False])
+
+
+def grouped(
+    peers: Sequence[str], elsewhere: Sequence[str], methods: Sequence[str]
+) -> dict[str, list[str]]:
+    """Methods by what they are."""
+    known = [peer for peer in standards() if peer in peers]
+    return {
+        "rules": [peer for peer in known if rules_of(peer)],
+        "tools": [peer for peer in known if not rules_of(peer)],
+        "elsewhere": [*elsewhere],
+        "ours": [PACKAGE, *methods],
+    }
+
+
+def label(method: str) -> str:
+    """What a tool or a method is called in tables."""
+    peer, *asked = method.split(":")
+    if method == PACKAGE:
+        return "failbench diagnose"
+    if peer not in standards():
+        return method_label(method)
+    if not asked:
+        return standards()[peer].label
+    as_read = ", as read" if asked[1:] else ""
+    return f"{standards()[peer].label} in {architecture(method)}{as_read}"
+
+
+def architecture(method: str) -> str:
+    name = method.split(":")[1].partition("-")[0]
+    return next(text for known, text in ARCHITECTURE_LABELS.items() if known == name)
+
+
+def label_in_figure(method: str) -> str:
+    """The same with what figures add, and without what stands in brackets."""
+    if method == PACKAGE or method.partition(":")[0] in standards():
+        return label(method).partition(" (")[0]
+    return drawn_label(method)
+
+
+def numbers(
+    rates: Mapping[str, Any],
+    runs: pl.DataFrame,
+    elsewhere_runs: pl.DataFrame,
+    sizes: Mapping[str, Mapping[str, int]],
+    groups: Mapping[str, list[str]],
+    scopes: pl.DataFrame,
+) -> dict[str, object]:
+    """What captions and the finding name beside settings and rates."""
+    documented, scope = rates[DOCUMENTED], Scope.of(runs.filter(kind="failure"))
+    peers = groups["rules"] + groups["tools"]
+
+    def highest(methods: list[str], metric: str) -> dict[str, Any]:
+        best = min(methods, key=lambda name: (-documented[name][metric]["value"], name))
+        return {"label": label(best), **documented[best]}
+
+    def size(methods: list[str]) -> str:
+        return ", ".join(
+            f"{kinds.get('failure', 0)} failing runs and {kinds.get('twin', 0)} healthy twins "
+            f"of {architecture(method)}"
+            for method, kinds in sizes.items()
+            if method in methods
+        )
+
+    read = [method for method in groups["elsewhere"] if method.endswith(":read")]
+    asked = [method for method in groups["elsewhere"] if method not in read]
+    sentences = [
+        Captions.read(
+            "peers",
+            {
+                "label": label(method),
+                "failing": sizes[method]["failure"],
+                "all": documented[method],
+                "read_failing": sizes.get(f"{method}:read", {}).get("failure"),
+                "read": documented.get(f"{method}:read"),
+            },
+        ).text("finding", "elsewhere")
+        for method in asked
+    ]
+    kinds = dict(runs.group_by("kind").len().iter_rows())
+    gains = [of["gain"] for of in rates["best_detection"].values()]
+    return {
+        "failing": scope.runs,
+        "twins": kinds["twin"],
+        "successes": kinds["success"],
+        "scenarios": scope.scenarios,
+        "seeds": scope.seeds,
+        "setting": scope.setting,
+        "optimization": share_of(runs, "optimization"),
+        "elsewhere": " ".join(sentences),
+        "asked": size(asked),
+        "read": size(read) or "none",
+        "read_f1": ", ".join(estimate_text(documented[each]["f1"]) for each in read) or ABSENT,
+        "model_software": share_of(elsewhere_runs, "model_software"),
+        **{name: scopes[name].sum() for name in SCOPES},
+        "rules": sum(scopes[name].sum() for name in SCOPES),
+        "with_rules": scopes.height,
+        "peers": len(peers),
+        "most": highest(groups["rules"], "gain"),
+        "rightest": highest(groups["rules"], "accuracy"),
+        "best": highest(peers, "gain"),
+        "largest": max(gains, key=lambda gain: gain["value"]),
+        "ours": documented[PACKAGE],
+    }
+
+
+def share_of(runs: pl.DataFrame, category: str) -> float:
+    """Share of scenarios whose cause is of a category."""
+    scenarios = runs.filter(kind="failure").select("scenario", "category").unique()
+    return scenarios.filter(category=category).height / max(scenarios.height, 1)
+
+
+def tables(
+    rates: Estimates,
+    detail: Estimates,
+    chosen: pl.DataFrame,
+    issues: pl.DataFrame,
+    sizes: Mapping[str, Mapping[str, int]],
+    groups: Mapping[str, list[str]],
+    said: Captions,
+) -> Iterator[Table]:
+    """Rates, alarms, best thresholds, categories, and what is said elsewhere."""
+    names = {method: label(method) for methods in groups.values() for method in methods}
+    for peer in groups["rules"]:
+        rules = [rule for rule in peer_rules() if rule.peer == peer]
+        names[peer] += f" ({len(rules_of(peer))} of {len(rules)})"
+    names |= {method: f"{names[method]} (n = {of['failure']})" for method, of in sizes.items()}
+    tool, detected = Text("Tool or method"), Of("detected", "Detected")
+    lead = Of("lead", "Steps ahead", form=steps)
+    named = [Of("named_accuracy", "When named"), Of("named", "Named")]
+    columns: list[Text | Of] = [
+        *(tool, detected),
+        *(Of(f"alarm_{kind}", KINDS[kind], "False alarms") for kind in ("success", "twin")),
+        *(Of("accuracy", "Category right"), *named),
+        *(lead, Of("conditions", "Conditions", form="one")),
+    ]
+    everyone = [*rows_of(groups, {method: (name,) for method, name in names.items()})]
+    yield table("peers", rates, columns, everyone, said)
+
+    gain = Of("gain", "Difference", form="points")
+    premature = Of("premature", "First alarm before the fault")
+    columns = [
+        tool,
+        detected,
+        Of("alarm_twin", "Twins alarmed"),
+        gain,
+        Of("f1", "F1"),
+        premature,
+        lead,
+    ]
+    is_shown = [
+        isinstance(row, Divider) or rates.row(metric="gain", **row.keys) for row in everyone
+    ]
+    alarming = [row for row, shown in zip(everyone, is_shown, strict=True) if shown]
+    yield table("peers_alarms", rates, columns, alarming, said)
+
+    detection, category = "Best for detection", "Best for categories"
+    less = "detected − twins"
+    columns = [
+        Text("Tool"),
+        *of_choice(DOCUMENTED, "As documented", gain=less, accuracy="category right"),
+        Text("chosen", detection),
+        *of_choice("best_detection", detection, detected="detected", alarm_twin="twins", gain=less),
+        Text("chosen", category),
+        *of_choice("best_category", category, accuracy="right", alarm_twin="twins"),
+    ]
+    peers = {group: groups[group] for group in ("rules", "tools")}
+    texts = {
+        peer: (names[peer], *(most_often(chosen, objective, peer) for objective in OBJECTIVES))
+        for of_group in peers.values()
+        for peer in of_group
+    }
+    yield table("peers_best", rates, columns, rows_of(peers, texts), said)
+
+    headings = {str(category): SHORT_LABELS[category] for category in CATEGORIES} | ENDINGS
+    columns = [tool]
+    for group, heading in headings.items():
+        (n,) = detail.where(group=group, metric="accuracy").frame.select(pl.col("n").max()).row(0)
+        columns.append(Text(f"{heading} (n = {n})", align="right"))
+    texts = {
+        method: (name, *(both(detail, method, group) for group in headings))
+        for method, name in names.items()
+    }
+    yield table("peers_categories", rates, columns, rows_of(groups, texts), said)
+
+    body: list[Row | Divider] = []
+    for method in (method for method in sizes if not method.endswith(":read")):
+        peer, setting = method.split(":")
+        of_setting = issues.filter(peer=peer, setting=setting).drop("peer", "setting")
+        body.append(Divider(names[method]))
+        body += [
+            Row((words(issue), str(failing), str(twins)))
+            for issue, failing, twins, _ in of_setting.iter_rows()
+        ]
+    if body:
+        counts = [Text(KINDS[kind], "Runs", "right") for kind in ("failure", "twin")]
+        yield table("peers_elsewhere", rates, [Text("What it says"), *counts], body, said)
+
+
+def steps(value: float) -> str:
+    return f"{value:.0f}".replace("-", "−")
+
+
+def of_choice(choice: str, group: str, **headings: str) -> list[Of]:
+    """Columns of metrics with thresholds as chosen."""
+    form, keys = {"gain": "points"}, {"choice": choice}
+    return [
+        Of(metric, heading, group, form.get(metric, "percent"), keys)
+        for metric, heading in headings.items()
+    ]
+
+
+def most_often(chosen: pl.DataFrame, objective: str, peer: str) -> str:
+    choices = chosen.filter(objective=objective, method=peer)
+    return f"{choices['choice'][0]} ({choices['folds'][0]} of {choices['folds'].sum()})"
+
+
+def both(detail: Estimates, method: str, group: str) -> str:
+    of_group = detail.where(method=method, group=group)
+    rows = [of_group.row(metric=metric) for metric in ("detected", "accuracy")]
+    return " / ".join(ABSENT if row is None else percent(row["value"]) for row in rows)
+
+
+def rows_of(
+    groups: Mapping[str, list[str]], texts: Mapping[str, tuple[str, ...]]
+) -> Iterator[Row | Divider]:
+    """A row for each method with its texts, below what its group is called."""
+    for group, methods in groups.items():
+        if methods:
+            yield Divider(GROUPS[group])
+            for method in methods:
+                yield Row(texts[method], {"choice": DOCUMENTED, "method": method})
+
+
+MARKS = {
+    "detected": Mark("failing runs alarmed", VERMILLION, "o"),
+    "alarm_twin": Mark("healthy twins alarmed", BLACK, "D", "none"),
+    "accuracy": Mark("category of a failing run right", BLUE, "s"),
+}
+
+
+def draw(rates: pl.DataFrame, groups: Mapping[str, list[str]], figure: Figure) -> None:
+    """Alarms as documented, alarms with the best thresholds, and categories, side by side."""
+    drawn = rates.with_columns(row="method", mark="metric")
+    alarms = drawn.filter(pl.col("metric").is_in(["detected", "alarm_twin"]))
+    panels = {
+        "alarms, as documented": alarms.filter(choice=DOCUMENTED),
+        "alarms, best thresholds": alarms.filter(choice="best_detection"),
+        "category right": drawn.filter(choice=DOCUMENTED, metric="accuracy"),
+    }
+    points = pl.concat(part.with_columns(panel=pl.lit(name)) for name, part in panels.items())
+    grid = dot_panels(
+        figure,
+        points,
+        {method: label_in_figure(method) for methods in groups.values() for method in methods},
+        MARKS,
+        {name: name for name in panels},
+        spread=0.45,
+        heavy_above={methods[0] for methods in groups.values() if methods},
+        guide=False,
+    )
+    for axes in grid:
+        axes.set_xlim(-4, 104)
+        axes.set_xlabel("percent of runs")
+    legend_outside(figure, [mark.handle for mark in MARKS.values()], columns=3)
+
 
 def main() -> None:
     settings = read_section("peers", PeersStudy)
@@ -52,39 +485,82 @@ def main() -> None:
     recorded, scenarios = read_table(RUNS, RUN_SCHEMA), read_scenarios(SCENARIOS)
     runs = runs_of(recorded, scenarios, reference)
     alarms = read_output(ALARMS, ALARM_SCHEMA)
-    verdicts = [read_output(SKILL, VERDICT_SCHEMA)]
+    parts = [read_output(SKILL, VERDICT_SCHEMA)]
     for name in settings.verdicts:
         place = VERDICTS / f"{name}.parquet"
-        verdicts.append(read_output(place, VERDICT_SCHEMA))
-        refuse_unmapped(verdicts[-1], place)
-    given_logs = best_formats(pl.concat(verdicts), runs)
-    elsewhere = asked_elsewhere(pl.concat(verdicts), runs, recorded, scenarios)
+        parts.append(read_output(place, VERDICT_SCHEMA))
+        refuse_unmapped(parts[-1], place)
+    verdicts = pl.concat(parts)
+    given_logs = best_formats(verdicts, runs)
     predictions = read_outputs(PREDICTIONS, settings.methods, PREDICTION_SCHEMA)
-    breaks = read_output(BREAKS_OF_MONITOR, BREAKS)
-    answers = read_output(LOGS, LOG_ANSWERS)
-    setting = RunSetting(**reference.model_dump(include=set(RunSetting.model_fields))).name
-    of_setting = answers.filter(setting=setting, repeat=0, **COMPLETE_LOG)
-    whole_logs = breaks.filter(
+    breaks = read_output(BREAKS_OF_MONITOR, BREAKS).filter(
         pl.col("steps_ahead").is_null(), version=settings.monitor_version, bounds="own"
     )
-    publish(
+    setting = RunSetting(**reference.model_dump(include=set(RunSetting.model_fields))).name
+    logs = read_output(LOGS, LOG_ANSWERS).filter(
+        setting=setting, repeat=0, model="log", format=COMPLETE
+    )
+
+    peers = pl.concat([of_rules(alarms, runs, settings.factors), of_recorded(given_logs)])
+    elsewhere, elsewhere_runs, issues = asked_elsewhere(verdicts, runs, recorded, scenarios)
+    methods = of_methods(predictions.filter(feature_set=PRIMARY_SET), breaks, runs)
+    ours = pl.concat([of_package(logs), methods])
+    documented = pl.concat([peers.filter(choice=DOCUMENTED), elsewhere, ours])
+    best = pl.concat(
+        with_best_thresholds(peers, runs, splits, each).with_columns(objective=pl.lit(each))
+        for each in OBJECTIVES
+    )
+    judged = pl.concat([documented, best.with_columns(choice="objective").select(*SAID_SCHEMA)])
+    all_runs = pl.concat([runs, elsewhere_runs])
+    rates = Estimates.of(rate_table(judged, all_runs, intervals))
+    detail = Estimates.of(detail_table(documented, all_runs, intervals.confidence))
+    chosen, fired, scopes = choice_counts(best), rule_counts(alarms, runs), scope_counts()
+
+    asked = elsewhere["method"].unique(maintain_order=True).to_list()
+    groups = grouped(peers["method"].unique().to_list(), asked, settings.methods)
+    sizes = {
+        method: dict(
+            all_runs.join(elsewhere.filter(method=method), on="run_id", how="semi")
+            .group_by("kind")
+            .len()
+            .iter_rows()
+        )
+        for method in asked
+    }
+    nested = rates.nested("choice", "method", "metric")
+    reads = given_logs.select("peer", "format").unique(maintain_order=True).iter_rows()
+    said = Captions.read(
         "peers",
-        report(
-            pl.concat([of_rules(alarms, runs, settings), of_recorded(given_logs)]),
-            elsewhere,
-            pl.concat(
-                [
-                    of_package(of_setting, NAMED),
-                    of_methods(predictions.filter(feature_set=PRIMARY_SET), whole_logs, runs),
-                ]
-            ),
-            alarms,
-            runs,
-            splits,
-            dict(given_logs.select("peer", "format").unique(maintain_order=True).iter_rows()),
-            settings,
-            intervals,
-        ),
+        intervals,
+        numbers(nested, runs, elsewhere_runs, sizes, groups, scopes),
+        {
+            "reads": ", ".join(f"{label(peer)} as {words(form)}" for peer, form in reads),
+            "development": " ".join(development_note(settings.methods)),
+            "repeats": splits["repeat"].n_unique(),
+            "folds": splits["fold"].n_unique(),
+            "repeats_of_methods": ours["repeat"].n_unique(),
+        },
+    )
+    drawn = partial(draw, rates.frame, groups)
+    publish_study(
+        "peers",
+        metrics={"rates": nested, "rules": nest(scopes, "peer", leaves=SCOPES)},
+        points={
+            "peers": rates.frame,
+            "peers_detail": detail.frame,
+            "peers_rules": fired,
+            "peers_chosen": chosen,
+            "peers_elsewhere": issues,
+        },
+        tables=[
+            *tables(rates, detail, chosen, issues, sizes, groups, said),
+            *rule_tables(fired, scopes, runs, groups["rules"], said),
+        ],
+        figures={"peers": said.picture("figure", 4.3, drawn, methods=settings.methods)},
+        sentences={"finding": said.text("finding", "text") + "\n"},
+        summary=rates.where(choice=DOCUMENTED)
+        .frame.filter(pl.col("metric").is_in(["detected", "alarm_twin", "accuracy"]))
+        .select("method", "metric", "value", "ci_low", "ci_high", "n"),
     )
 
 

@@ -33,10 +33,10 @@ from failbench.prediction.main_study import (
     across_architectures_files,
     prediction_files,
 )
-from failbench.studies.peers.schemas import BREAKS, LOG_ANSWERS
 from human_baseline import SCENARIO_SCHEMA, SHARE_SCHEMA
 from pipeline import REPOSITORY, Stage, foreach_items, stages
 from shared.lead_time import methods_asked
+from shared.peers import BREAKS, LOG_ANSWERS
 
 GARBAGE = b"\x93\x00 not what it should be \xff\n\x01"
 MAIN_STUDY = "data/predictions/nested_cv"

@@ -1,15 +1,32 @@
-"""Schemas: what the study of peers reads of others' tables, and what it makes of them."""
+"""What measuring other tools and reporting them share."""
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Annotated, Self
 
 import polars as pl
+from pydantic import Field, model_validator
 
-DOCUMENTED: Final = "documented"
-"""Thresholds and bounds as a peer documents them."""
+from failbench.records import Record
 
-RUN_SCHEMA: Final = pl.Schema(
+
+class PeersStudy(Record):
+    """Whose verdicts are read, and what is tried of thresholds; the section of params.yaml."""
+
+    verdicts: tuple[str, ...] = Field(min_length=1)
+    factors: tuple[Annotated[float, Field(gt=0)], ...] = Field(min_length=1)
+    repeats: int = Field(ge=1)
+    methods: tuple[str, ...] = Field(min_length=1)
+    monitor_version: str
+
+    @model_validator(mode="after")
+    def _factors_are_in_order(self) -> Self:
+        if 1.0 not in self.factors or list(self.factors) != sorted(set(self.factors)):
+            raise ValueError("factors must rise, and hold 1, which stands for what is documented")
+        return self
+
+
+RUN_SCHEMA = pl.Schema(
     {
         "run_id": pl.String,
         "setting": pl.String,  # architecture and optimizer
@@ -24,7 +41,7 @@ RUN_SCHEMA: Final = pl.Schema(
 )
 """The runs of the reference setting, and those of others that a peer was asked about."""
 
-SAID_SCHEMA: Final = pl.Schema(
+SAID_SCHEMA = pl.Schema(
     {
         "method": pl.String,
         "choice": pl.String,  # of thresholds, ``documented`` or another
@@ -38,7 +55,7 @@ SAID_SCHEMA: Final = pl.Schema(
 )
 """What a method says of a run; its key are the first four."""
 
-LOG_ANSWERS: Final = pl.Schema(
+LOG_ANSWERS = pl.Schema(
     {
         "model": pl.String,
         "repeat": pl.Int32,
@@ -52,10 +69,7 @@ LOG_ANSWERS: Final = pl.Schema(
 )
 """Columns of the answers to rendered logs that are read."""
 
-COMPLETE_LOG: Final = {"model": "log", "format": "complete"}
-"""Which of them are of complete logs, with every signal at every step and the end."""
-
-BREAKS: Final = pl.Schema(
+BREAKS = pl.Schema(
     {
         "version": pl.String,
         "run_id": pl.String,

@@ -12,9 +12,10 @@ from typing import Final, Literal, get_args
 import numpy as np
 import polars as pl
 
-from failbench.arrays import Mask
 from failbench.errors import BadInputError
-from failbench.studies.peers.schemas import DOCUMENTED
+
+DOCUMENTED: Final = "documented"
+"""Thresholds and bounds as a peer documents them."""
 
 Objective = Literal["best_detection", "best_category"]
 """What the choice maximises: failing runs detected less twins alarmed, or categories right."""
@@ -39,52 +40,34 @@ def with_best_thresholds(
     for (_,), of_method in said.group_by("method", maintain_order=True):
         table = of_method.join(known, on="run_id", maintain_order="left")
         gains = _gains(table, objective)
+        values = gains.drop("choice").to_numpy().astype(np.float64)
         for (repeat, fold), part in splits.group_by("repeat", "fold", maintain_order=True):
             tested = set(part["scenario"])
-            training = np.array([name not in tested for name in gains.scenarios])
-            choice = gains.best(training)
+            training = np.array([name not in tested for name in gains.columns[1:]])
+            choice = gains["choice"][int(values[:, training].mean(axis=1).round(9).argmax())]
             is_tested = pl.col("scenario").is_in(list(tested)) | (pl.col("kind") == "success")
+            of_fold = table.filter(is_tested, choice=choice).select(*said.columns)
             parts.append(
-                table.filter(is_tested, choice=choice)
-                .select(*said.columns)
-                .with_columns(
-                    repeat=pl.lit(repeat, pl.Int32),
-                    fold=pl.lit(fold, pl.Int32),
-                )
+                of_fold.with_columns(repeat=pl.lit(repeat, pl.Int32), fold=pl.lit(fold, pl.Int32))
             )
     return pl.concat(parts)
 
 
-class _Gains:
-    """What each choice gains in each scenario, ``[n_choices, n_scenarios]``."""
-
-    def __init__(self, table: pl.DataFrame) -> None:
-        wide = table.pivot(on="scenario", index="choice", values="gain", maintain_order=True)
-        self.choices = wide["choice"].to_list()
-        self.scenarios = wide.columns[1:]
-        self.values = wide.drop("choice").to_numpy().astype(np.float64)
-
-    def best(self, scenarios: Mask) -> str:
-        """The first of the choices that gain most in some scenarios."""
-        means = self.values[:, scenarios].mean(axis=1).round(9)
-        choice: str = self.choices[int(means.argmax())]
-        return choice
-
-
-def _gains(table: pl.DataFrame, objective: Objective) -> _Gains:
+def _gains(table: pl.DataFrame, objective: Objective) -> pl.DataFrame:
+    """What each choice gains in each scenario: a row per ``choice``, a column per scenario."""
     detected, is_failing = pl.col("detected").cast(pl.Float64), pl.col("kind") == "failure"
+    is_right = (pl.col("prediction") == pl.col("category")).cast(pl.Float64)
     gain = {
         "best_detection": pl.when(is_failing).then(detected).otherwise(-detected),
-        "best_category": pl.when(is_failing).then(
-            (pl.col("prediction") == pl.col("category")).cast(pl.Float64)
-        ),
+        "best_category": pl.when(is_failing).then(is_right),
     }[objective]
     order = {choice: place for place, choice in enumerate(dict.fromkeys(table["choice"]))}
     order[DOCUMENTED] = -1
-    return _Gains(
+    return (
         table.filter(pl.col("scenario").is_not_null())
         .with_columns(gain=gain, order=pl.col("choice").replace_strict(order))
         .group_by("choice", "order", "scenario")
         .agg(pl.col("gain").mean())
         .sort("order", "scenario")
+        .pivot(on="scenario", index="choice", values="gain", maintain_order=True)
     )
