@@ -82,6 +82,8 @@ class Captions:
             problem = " ".join(str(error).split())
             remedy = "Restore it with git."
             raise BadInputError(path, "(file)", f"cannot be read ({problem}).", remedy) from error
+        if not isinstance(texts, dict):
+            raise BadInputError(path, "(file)", "has no entries.", "Restore it with git.")
         named: dict[str, Any] = {}
         for part in numbers:
             named |= part.model_dump() if isinstance(part, Record) else part
