@@ -60,12 +60,12 @@ def rule_tables(
     body.append(Row(("All", "", *(str(scopes[scope].sum()) for scope in SCOPES), ABSENT)))
     yield table("peers_coverage", nothing, columns, body, said)
 
-    signals: dict[str, list[str]] = {}
+    unrecorded: dict[str, list[str]] = {}
     for rule in lacking:
-        signals.setdefault(rule.missing, []).append(standards()[rule.peer].label)
+        unrecorded.setdefault(rule.missing, []).append(standards()[rule.peer].label)
     body = [
         Row((signal, str(len(of)), ", ".join(dict.fromkeys(of))))
-        for signal, of in sorted(signals.items(), key=lambda item: -len(item[1]))
+        for signal, of in sorted(unrecorded.items(), key=lambda item: -len(item[1]))
     ]
     columns = [Text("Signal"), Text("Rules", align="right"), Text("Peers")]
     yield table("peers_missing", nothing, columns, body, said)
@@ -82,8 +82,8 @@ def rule_tables(
         body.append(Divider(standards()[peer].label))
         for rule in rules_of(peer):
             what = " and ".join(map(condition_text, rule.conditions))
-            counts = counts_of.get((peer, rule.name), (0, 0, 0))
-            body.append(Row((rule.name, SCOPE_LABELS[rule.scope], what, *map(str, counts))))
+            fires = counts_of.get((peer, rule.name), (0, 0, 0))
+            body.append(Row((rule.name, SCOPE_LABELS[rule.scope], what, *map(str, fires))))
     yield table("peers_rules", nothing, columns, body, said)
 
 
