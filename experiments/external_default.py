@@ -2,26 +2,374 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
+from typing import Any
 
-from failbench.external.tables import read_released
-from failbench.stage import read_output
+import numpy as np
+import polars as pl
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from failbench.arrays import Array, Labels
+from failbench.errors import BadInputError
+from failbench.external.rules import improved_rules_asked, simple_rules_asked
+from failbench.external.tables import (
+    DETECTION,
+    POSITIVES,
+    ReleasedTables,
+    crashed,
+    read_released,
+)
+from failbench.reporting.dot_plot import dot_plot
+from failbench.reporting.labels import METHOD_LABELS
+from failbench.reporting.picture import legend_outside
+from failbench.reporting.study_report import rounded
+from failbench.reporting.style import BLACK, BLUE, GREY, ORANGE, THICK, VERMILLION, Mark
+from failbench.reporting.table import Divider, Table
+from failbench.stage import REMEDY, read_output
+from failbench.statistics.bootstrap import BootstrapSettings, resample
+from failbench.statistics.estimates import ESTIMATE, nest
+from failbench.statistics.intervals import wilson
+from failbench.statistics.row_weights import Weights, single_seeds
 from failbench.statistics.settings import read_with_statistics
-from failbench.studies.external_default.grouping import GROUP_SCHEMA
-from failbench.studies.external_default.measure import ANSWER_SCHEMA
-from failbench.studies.external_default.report import report
-from failbench.studies.external_default.settings import ExternalDefaultSettings
-from failbench.study.publish import publish, run
+from failbench.study import (
+    Captions,
+    Estimates,
+    Of,
+    Row,
+    Text,
+    n_of,
+    publish_study,
+    reported,
+    rows,
+    run,
+    table,
+)
+from shared.external_default import (
+    ANSWER_SCHEMA,
+    CATEGORY,
+    CONDITION,
+    GROUP_SCHEMA,
+    GROUPINGS,
+    HOUSE_METHODS,
+    PRINTED,
+    SHUFFLED,
+    SIMPLE_RULES,
+    THEIR_FOREST,
+    WITH_CRASHED,
+    ExternalDefaultSettings,
+    tasks_of,
+)
 
 RELEASED = Path("data/external/default")
 MEASUREMENTS = Path("data/measurements/external_default")
+
+MAJORITY = "majority"
+"""The method that names the most frequent label of the tested rows, and reads nothing."""
+
+GROUPED_PROTOCOL = r"^(blocks|clusters)_(\d+)$"
+
+TASKS = {DETECTION: "Faulty or correct", CATEGORY: "Which of seven fault categories"}
+METHODS = {
+    **METHOD_LABELS,
+    THEIR_FOREST: "Random forest, theirs",
+    SIMPLE_RULES: "Simple rules, those that can be asked",
+    MAJORITY: "Majority label",
+}
+COLUMNS = {"all": "All columns", "training": "Without the host's", "host": "Only the host's"}
+GROUPED = {"blocks": "blocks of the file", "clusters": "clusters of hosts"}
+PROTOCOLS = {
+    PRINTED: "Authors' protocol",
+    WITH_CRASHED: "Shuffled folds, fitted to training rows",
+    SHUFFLED: "The same without crashed runs",
+    **{way: f"Grouped by {label}" for way, label in GROUPED.items()},
+}
+
+
+def estimates(
+    answers: pl.DataFrame,
+    groups: pl.DataFrame,
+    released: ReleasedTables,
+    settings: ExternalDefaultSettings,
+) -> pl.DataFrame:
+    """Accuracies of all conditions, and what ours have above the authors' forest.
+
+    The runs of a group go together, so that groups and not runs are drawn. Where folds keep groups
+    together, these are the groups; elsewhere they are contiguous blocks. Intervals take the fits as
+    given.
+    """
+    unit = ("task", "grouping", "groups")
+    way = pl.col("protocol").str.extract(GROUPED_PROTOCOL, 1).fill_null("blocks")
+    number = pl.col("protocol").str.extract(GROUPED_PROTOCOL, 2).cast(pl.Int32)
+    grouped = answers.with_columns(grouping=way, groups=number.fill_null(settings.groups)).join(
+        groups, on=(*unit, "row"), how="left", maintain_order="left"
+    )
+    labels = {name: task.labels for name, task in tasks_of(released).items()}
+    heights = pl.col("task").replace_strict({name: len(each) for name, each in labels.items()})
+    alone = grouped.filter(pl.col("group").is_null() | (pl.col("row") >= heights))
+    if alone.height:
+        condition = "/".join(alone.select(CONDITION).row(0))
+        raise BadInputError(MEASUREMENTS, "row", f"of {condition} has no group.", REMEDY)
+    largest = groups.group_by(unit).agg(pl.col("group").max()).rows()
+    sizes = {(task, way, number): group + 1 for task, way, number, group in largest}
+    return pl.concat(
+        of_groups_drawn(part, labels[str(key[0])], sizes[key], settings)
+        for key, part in grouped.group_by(unit, maintain_order=True)
+    ).sort(*CONDITION, "metric")
+
+
+def of_groups_drawn(
+    answers: pl.DataFrame, labels: Labels, n_groups: int, settings: BootstrapSettings
+) -> pl.DataFrame:
+    """All figures of conditions with the same groups, from the same resamples."""
+    names = sorted(set(labels))
+    truth = labels[answers["row"].to_numpy()].astype(str)
+    asked = answers.select(CONDITION).unique(maintain_order=True)
+    numbered = answers.join(asked.with_row_index(), on=CONDITION, maintain_order="left")
+    cells = (*numbered["index", "group"].to_numpy().T, np.searchsorted(names, truth))
+    size = np.zeros((asked.height, n_groups, len(names)))
+    right = np.zeros_like(size)
+    np.add.at(size, cells, 1.0)
+    np.add.at(right, cells, answers["answer"].to_numpy().astype(str) == truth)
+
+    # beside them the majority of each protocol, all of whose conditions answer the same rows
+    first = asked.with_row_index().unique("protocol", keep="first", maintain_order=True)
+    of_first = size[first["index"].to_numpy()]
+    most = of_first.sum(axis=1).argmax(axis=-1)
+    of_most = of_first * (np.arange(len(names)) == most[:, None])[:, None]
+    size, right = np.concatenate([size, of_first]), np.concatenate([right, of_most])
+    majority = {"columns": pl.lit("none"), "method": pl.lit(MAJORITY)}
+    keys = [*asked.rows(), *first.with_columns(**majority).select(CONDITION).rows()]
+    place = {key: at for at, key in enumerate(keys)}
+    theirs = [place.get((*key[:3], THEIR_FOREST), at) for at, key in enumerate(keys)]
+
+    def figures(weights: Weights) -> Array:
+        """``[n_metrics * n_conditions, ...]`` of weights ``[..., n_groups]``."""
+        of_right, of_size = (np.tensordot(weights[0], each, (-1, 1)) for each in (right, size))
+        accuracy = of_right.sum(axis=-1) / of_size.sum(axis=-1)
+        drawn = of_size > 0
+        recall = np.divide(of_right, of_size, out=np.zeros_like(of_right), where=drawn)
+        balanced = recall.sum(axis=-1) / drawn.sum(axis=-1)
+        # of rules, with labels in alphabetical order: buggy, correct
+        called = of_right[..., 0] + of_size[..., -1] - of_right[..., -1]
+        precision = np.divide(of_right[..., 0], called, out=np.zeros_like(called), where=called > 0)
+        found = np.stack([accuracy, balanced, accuracy - accuracy[..., theirs], precision])
+        return np.moveaxis(found, -1, 1).reshape(-1, *accuracy.shape[:-1])
+
+    resampled = resample(single_seeds([n_groups]), figures, settings)
+    values = figures([np.ones(n_groups)]).reshape(-1, len(keys))
+    ours = [key[2] == "all" and key[3] in (*HOUSE_METHODS, SIMPLE_RULES) for key in keys]
+    rules = [key[3] == SIMPLE_RULES for key in keys]
+    calls = right[:, :, 0] + size[:, :, -1] - right[:, :, -1]
+    metrics = {
+        "accuracy": [True] * len(keys),
+        "balanced_accuracy": [True] * len(keys),
+        "difference": ours,
+        "precision": rules,
+    }
+    found = []
+    for number, (metric, wanted) in enumerate(metrics.items()):
+        for at in np.flatnonzero(wanted):
+            value = float(values[number, at])
+            drawn = int((size[at].sum(axis=-1) > 0).sum())
+            low, high, _ = resampled.number(number * len(keys) + at, value)
+            if metric != "difference" and value in (0.0, 1.0):
+                low, high = wilson(value, drawn, settings.confidence)
+            runs = (calls if metric == "precision" else size)[at].sum()
+            found.append((*keys[at], metric, value, low, high, drawn, int(runs)))
+    return pl.DataFrame(found, [*CONDITION, "metric", *ESTIMATE, "rows"], orient="row")
+
+
+def with_printed(
+    measured: pl.DataFrame, released: ReleasedTables, settings: ExternalDefaultSettings
+) -> Estimates:
+    """The frame of tables: protocols by way and number of groups, runs, and what is printed."""
+    way, number = (pl.col("protocol").str.extract(GROUPED_PROTOCOL, part) for part in (1, 2))
+    frame = measured.with_columns(
+        protocol=way.fill_null(pl.col("protocol")),
+        groups=number.cast(pl.Int64).fill_null(settings.groups),
+    )
+    runs = frame.select(
+        *CONDITION,
+        "groups",
+        metric=pl.format("{}_runs", "metric"),
+        value=pl.col("rows").cast(pl.Float64),
+    )
+    printed = {"protocol": PRINTED, "columns": "printed", "groups": settings.groups}
+    return Estimates.of(frame, runs).plus(
+        *(
+            row
+            for name in (*TASKS, *POSITIVES)
+            for row in reported(
+                keys={**printed, "task": name, "method": THEIR_FOREST},
+                accuracy=released.printed_figure(name),
+            )
+        )
+    )
+
+
+def numbers(
+    found: Estimates, released: ReleasedTables, settings: ExternalDefaultSettings
+) -> dict[str, object]:
+    others = found.where(
+        task=DETECTION, metric="accuracy", columns="all", method=THEIR_FOREST
+    ).frame.filter(pl.col("groups") != settings.groups)["value"]
+    return {
+        "runs": f"{released.detection.height:,}",
+        "crashed": int(crashed(released.detection).sum()),
+        "simple": simple_rules_asked(released.columns),
+        "improved": improved_rules_asked(released.columns),
+        "other_numbers": " or ".join(map(str, sorted(settings.other_groups))),
+        "least": others.min(),
+        "most": others.max(),
+    }
+
+
+def tables(found: Estimates, said: Captions, settings: ExternalDefaultSettings) -> Iterator[Table]:
+    """By protocol and columns, each category, our methods beside theirs, and numbers of groups."""
+    usual = found.where(groups=settings.groups)
+    forest: dict[str, str] = {"columns": "all", "method": THEIR_FOREST}
+    printed = Of("accuracy", "Printed", keys={**forest, "columns": "printed"})
+    majority: dict[str, str] = {"columns": "none", "method": MAJORITY}
+
+    def most(**keys: str) -> Of:
+        return Of("accuracy", "Majority", show="value", keys={**majority, **keys})
+
+    def runs(**keys: str) -> Of:
+        return Of("accuracy_runs", "Runs", form="count", keys={**forest, **keys})
+
+    body: list[Row | Divider] = []
+    for task, heading in TASKS.items():
+        own = dict(PROTOCOLS)
+        if task == CATEGORY:  # has no crashed runs, so that none is left out
+            own[SHUFFLED] = own[WITH_CRASHED]
+            del own[PRINTED], own[WITH_CRASHED]
+        body += [Divider(f"{heading}:"), *rows("protocol", own, task=task)]
+    yield table(
+        "external_default",
+        usual,
+        [
+            Text("Protocol"),
+            printed,
+            *(
+                Of("accuracy", label, keys={**forest, "columns": columns})
+                for columns, label in COLUMNS.items()
+            ),
+            most(),
+            runs(),
+            n_of("accuracy", "Groups", **forest),
+        ],
+        body,
+        said,
+    )
+    authors = {**forest, "protocol": PRINTED}
+    yield table(
+        "external_default_categories",
+        usual,
+        [
+            Text("Category"),
+            printed,
+            *(
+                Of("accuracy", COLUMNS[of], "authors' protocol", keys={**authors, "columns": of})
+                for of in ("all", "host")
+            ),
+            *(
+                Of("accuracy", label.capitalize(), "grouped by", keys={**forest, "protocol": way})
+                for way, label in GROUPED.items()
+            ),
+            most(protocol="blocks"),
+            runs(protocol="blocks"),
+        ],
+        rows("task", dict(POSITIVES)),
+        said,
+    )
+    asked = {DETECTION: (*HOUSE_METHODS, SIMPLE_RULES), CATEGORY: HOUSE_METHODS}
+    body = []
+    for task, methods in asked.items():
+        labels = {method: METHODS[method] for method in (THEIR_FOREST, *methods)}
+        body += [Divider(f"{TASKS[task]}:"), *rows("method", labels, task=task, columns="all")]
+        body.append(Row((METHODS[MAJORITY],), {"task": task, **majority}))
+    folds = {SHUFFLED: "shuffled folds", **{way: PROTOCOLS[way].lower() for way in GROUPINGS}}
+    columns = [
+        Of(metric, heading, label, form, {"protocol": protocol})
+        for protocol, label in folds.items()
+        for metric, heading, form in (
+            ("accuracy", "Right", "percent"),
+            ("difference", "Less theirs", "points"),
+        )
+    ]
+    yield table("external_default_methods", usual, [Text("Method"), *columns], body, said)
+    right = [
+        Of("accuracy", label.capitalize(), heading.lower(), keys={"task": task, "protocol": way})
+        for task, heading in TASKS.items()
+        for way, label in GROUPED.items()
+    ]
+    sizes = {size: str(size) for size in sorted({settings.groups, *settings.other_groups})}
+    yield table(
+        "external_default_groups",
+        found,
+        [Text("Groups", align="right"), *right],
+        rows("groups", sizes, **forest),
+        said,
+    )
+
+
+MARKS = {
+    "all": Mark("all columns", VERMILLION, "o"),
+    "training": Mark("without the host's", BLUE, "s"),
+    "host": Mark("only the host's", ORANGE, "^"),
+}
+PRINTED_MARK = Mark("printed by the authors", BLACK, "|", size=9.0)
+ROWS = {
+    PRINTED: "authors' protocol",
+    WITH_CRASHED: "shuffled folds, fitted\nto training rows",
+    SHUFFLED: "the same, without\ncrashed runs",
+    "blocks": "grouped by blocks\nof the file",
+    "clusters": "grouped by clusters\nof hosts",
+}
+
+
+def draw(found: Estimates, figure: Figure) -> None:
+    """How the printed accuracy falls, protocol by protocol."""
+    titles = {DETECTION: "faulty or correct", CATEGORY: "which of seven categories"}
+    panels = list(figure.subplots(1, 2, sharex=True, sharey=True))
+    for axes, (task, title) in zip(panels, titles.items(), strict=True):
+        of_task = found.where(task=task, metric="accuracy")
+        drawn = of_task.where(method=THEIR_FOREST)
+        points = drawn.frame.rename({"protocol": "row", "columns": "mark"})
+        dot_plot(axes, points, ROWS, MARKS, spread=0.5)
+        axes.plot(100 * drawn.value(columns="printed"), 0, **PRINTED_MARK.look)
+        majority = of_task.value(protocol=SHUFFLED, method=MAJORITY)
+        axes.axvline(100 * majority, color=GREY, linewidth=THICK, zorder=0)
+        axes.set_title(title)
+    panels[0].set_xlim(0, 102)
+    figure.supxlabel("accuracy, percent of runs, with interval by resampling groups")
+    line = Line2D([], [], color=GREY, linewidth=THICK, label="majority label")
+    handles = [*(mark.handle for mark in MARKS.values()), PRINTED_MARK.handle, line]
+    legend_outside(figure, handles, columns=5, columnspacing=1.0, handletextpad=0.3)
 
 
 def main() -> None:
     settings = read_with_statistics("external_default", ExternalDefaultSettings)
     answers = read_output(MEASUREMENTS / "answers.parquet", ANSWER_SCHEMA)
     groups = read_output(MEASUREMENTS / "groups.parquet", GROUP_SCHEMA)
-    publish("external_default", report(answers, groups, read_released(RELEASED), settings))
+    released = read_released(RELEASED)
+    measured = rounded(estimates(answers, groups, released, settings))
+    found = with_printed(measured, released, settings)
+    usual = found.where(groups=settings.groups)
+    nested: dict[str, Any] = usual.nested(*CONDITION, "metric")
+    said = Captions.read("external_default", nested, settings, numbers(found, released, settings))
+    publish_study(
+        "external_default",
+        metrics=nest(measured, *CONDITION, "metric", leaves=(*ESTIMATE, "rows")),
+        points=measured,
+        tables=tables(found, said, settings),
+        figures={"external_default": said.picture("figure", 2.75, partial(draw, usual))},
+        sentences={"finding": said.text("finding", "text") + "\n"},
+        summary=measured.filter(metric="accuracy").drop("metric", "rows"),
+    )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Our rules on the authors' tables: which of them can be asked, and what those answer.
+"""Our rules on DEFault's tables: which of them can be asked, and what those answer.
 
 A column stands for one of our features as ``data/external/default/columns.csv`` says. The others
 are missing, there is no error text, and what is missing is on neither side of a threshold.
@@ -6,8 +6,7 @@ are missing, there is no error text, and what is missing is on neither side of a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
 from typing import Final
 
 import numpy as np
@@ -21,32 +20,17 @@ from failbench.methods.improved_tree import TREE
 from failbench.methods.rule_tree import Confirmation
 from failbench.methods.rules import Declared, ErrorMatches
 from failbench.methods.simple_rules import SIMPLE_RULES, SimpleRules, SimpleRulesSettings
-from failbench.verdicts import Diagnosis
 
 TEXTS: Final = ("error_type", "error_message")
 """What error text is made of."""
 
 
-@dataclass(frozen=True)
-class Asked:
-    """How many rules can be asked of the tables."""
-
-    rules: int
-    of_text: int
-    without_column: int
-
-    @property
-    def applicable(self) -> int:
-        """Rules all of whose conditions can be read off columns."""
-        return self.rules - self.of_text - self.without_column
-
-
-def simple_rules_asked(columns: Iterable[ColumnNote]) -> Asked:
+def simple_rules_asked(columns: Iterable[ColumnNote]) -> dict[str, int]:
     """How many of the simple rules can be asked."""
     return _asked((rule.conditions for rule in SIMPLE_RULES), columns)
 
 
-def improved_rules_asked(columns: Iterable[ColumnNote]) -> Asked:
+def improved_rules_asked(columns: Iterable[ColumnNote]) -> dict[str, int]:
     """How many leaves of the improved rules that name a category can be reached and confirmed."""
     paths = (
         (*node.when, *leaf.when, *leaf.confirms)
@@ -79,32 +63,29 @@ def our_features(rows: pd.DataFrame, columns: Iterable[ColumnNote]) -> pd.DataFr
 def simple_answers(
     trained: pd.DataFrame, labels: Labels, tested: pd.DataFrame, settings: SimpleRulesSettings
 ) -> Labels:
-    """Buggy where a simple rule holds, correct where none does."""
+    """Buggy where a simple rule holds, correct where none does: the fallback has no evidence."""
     usual = trained[labels == CORRECT].drop(columns=list(TEXTS))
     band = HealthyBand(usual.mean().to_dict(), usual.std(ddof=1).to_dict())
     rules = SimpleRules(band, **settings.model_dump()).fit(tested, labels)
-    return np.array(
-        [BUGGY if _holds(diagnosis) else CORRECT for diagnosis in rules.diagnose(tested)],
-        dtype=object,
-    )
+    named = [BUGGY if diagnosis.evidence else CORRECT for diagnosis in rules.diagnose(tested)]
+    return np.array(named, dtype=object)
 
 
-def _holds(diagnosis: Diagnosis) -> bool:
-    """Whether a rule held; the fallback has no evidence."""
-    return bool(diagnosis.evidence)
-
-
-def _asked(conditions: Iterable[tuple[Declared, ...]], columns: Iterable[ColumnNote]) -> Asked:
+def _asked(
+    conditions: Iterable[tuple[Declared, ...]], columns: Iterable[ColumnNote]
+) -> dict[str, int]:
+    """Of so many ``rules`` those that read error text, that lack a column, and the others."""
     named = {note.feature for note in columns if note.feature}
-    kinds: Mapping[str, list[int]] = {"of_text": [], "without_column": [], "applicable": []}
-    for number, of_rule in enumerate(conditions):
+    counts = {"rules": 0, "of_text": 0, "without_column": 0, "applicable": 0}
+    for of_rule in conditions:
+        counts["rules"] += 1
         if any(isinstance(condition, ErrorMatches) for condition in of_rule):
-            kinds["of_text"].append(number)
+            counts["of_text"] += 1
         elif _features_of(of_rule) <= named:
-            kinds["applicable"].append(number)
+            counts["applicable"] += 1
         else:
-            kinds["without_column"].append(number)
-    return Asked(sum(map(len, kinds.values())), len(kinds["of_text"]), len(kinds["without_column"]))
+            counts["without_column"] += 1
+    return counts
 
 
 def _features_of(conditions: Iterable[Declared]) -> set[str]:
