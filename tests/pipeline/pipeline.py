@@ -143,28 +143,20 @@ def holds(declared: str, path: str) -> bool:
 def code_dependencies(closure: set[str]) -> list[str]:
     """Files and folders that hold a closure: scripts, modules of no package, and packages.
 
-    A study is a folder of its own. Of a package from which one or two modules are imported, these
-    are named and not the folder, so that the others do not run the stage again; so are all those
-    that a stage imports from a part of a study: what measures is not run again for a table.
+    Of a package from which one or two modules are imported, these are named and not the folder, so
+    that the others do not run the stage again.
     """
     folders: dict[str, list[str]] = {}
     files = []
     for path in sorted(closure):
         parts = path.split("/")
-        depth = 4 if parts[2:3] == ["studies"] else 3
-        if parts[0] == "src" and len(parts) > depth:
-            folders.setdefault("/".join(parts[:depth]), []).append(path)
+        if parts[0] == "src" and len(parts) > 3:
+            folders.setdefault("/".join(parts[:3]), []).append(path)
         else:
             files.append(path)
     for folder, held in folders.items():
-        part_of_study = "/studies/" in folder and len(held) < len(modules_in(folder))
-        files += held if part_of_study or len(held) <= 2 else [folder]
+        files += held if len(held) <= 2 else [folder]
     return files
-
-
-def modules_in(folder: str) -> list[Path]:
-    """Modules of a package and of those inside it, but for empty package markers."""
-    return [path for path in (REPOSITORY / folder).rglob("*.py") if path.read_text("utf-8").strip()]
 
 
 @cache

@@ -36,16 +36,13 @@ LAYERS = (
     ("lenses",),
     ("stage",),
     ("study",),
-    ("studies", "audit", "batch", "scoring"),
+    ("audit", "batch", "scoring"),
     ("page", "paper", "datacard"),
     ("reproduction",),
     ("commands",),
     ("cli",),
 )
 """Modules and packages of the library, from left to right."""
-
-INSIDE_A_STUDY = ("measure", "results", "tables", "figure")
-"""From left to right; the other modules of a study are parts of one of these."""
 
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path.name != "__init__.py")
@@ -81,35 +78,6 @@ def test_a_module_imports_nothing_to_its_right(path):
     home = layer(path)
     beyond = {name for name in imported_layers(path) if RANK[name] >= RANK[home] and name != home}
     assert beyond == set()
-
-
-def studies_imported(path):
-    """The modules of studies that a module imports, as ``(study, module)``."""
-    modules = set()
-    for node in import_statements(path):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(
-            "failbench.studies."
-        ):
-            _, _, study, *module = node.module.split(".")
-            modules |= {(study, *module)}
-    return modules
-
-
-STUDY_MODULES = [path for path in MODULES if layer(path) == "studies"]
-
-
-@pytest.mark.parametrize("path", STUDY_MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_no_study_imports_another(path):
-    study = path.relative_to(PACKAGE).parts[1]
-    others = {(study, other) for other, *_ in studies_imported(path) if other != study}
-    assert others == set()
-
-
-@pytest.mark.parametrize("path", STUDY_MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_inside_a_study_measuring_knows_nothing_of_what_shows_it(path):
-    if path.stem in INSIDE_A_STUDY:
-        beyond = INSIDE_A_STUDY[INSIDE_A_STUDY.index(path.stem) + 1 :]
-        assert not {module for _, module in studies_imported(path)} & set(beyond)
 
 
 def test_a_folder_holds_at_most_about_thirty_modules():

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import csv
+from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
+import polars as pl
 from pydantic import BeforeValidator, Field
 
 from failbench.errors import BadInputError
@@ -55,3 +58,28 @@ def read_expected(path: Path) -> tuple[Expected, ...]:
             raise BadInputError(place, "condition", problem, REMEDY)
         expected[key] = each
     return tuple(expected.values())
+
+
+def verdicts_given(
+    verdicts: pl.DataFrame, expected: Iterable[Expected], healthy: str
+) -> pl.DataFrame:
+    """How often each expected verdict is given: of its condition, healthy, and other models.
+
+    A row for what is expected, with ``given``, ``healthy`` and ``others`` beside the numbers of
+    slices ``n_given``, ``n_healthy`` and ``n_others``, and the ``usual`` verdict of the condition.
+    """
+    rows = []
+    for each in expected:
+        of_lens = verdicts.filter(lens=each.lens)
+        own = of_lens.filter(condition=each.condition)
+        parts = {
+            "given": own,
+            "healthy": of_lens.filter(condition=healthy),
+            "others": of_lens.filter(~pl.col("condition").is_in([each.condition, healthy])),
+        }
+        row = each.model_dump()
+        for name, part in parts.items():
+            given = part.filter(pl.col("verdict").is_in(each.verdicts))
+            row |= {name: given.height, f"n_{name}": part.height}
+        rows.append(row | {"usual": Counter(sorted(own["verdict"])).most_common(1)[0][0]})
+    return pl.DataFrame(rows)

@@ -8,13 +8,14 @@ ones, its difference counts as none.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 from scipy.spatial.distance import cdist
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
@@ -23,8 +24,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from failbench.arrays import Array
-from failbench.studies.reasoning_lenses.models import Model
-from failbench.studies.reasoning_lenses.settings import ReasoningLensesSettings
 
 PRIMARY: Final = "nearest_centroid"
 """Named before any trace was looked at: nothing in it is to be set."""
@@ -63,8 +62,8 @@ class NearestMean:
 
 
 @dataclass(frozen=True)
-class Asked:
-    """The models as arrays, ``[n_models]`` each."""
+class Origins:
+    """How models were made, as arrays, ``[n_models]`` each."""
 
     condition: Names
     tokenizer: Names
@@ -72,81 +71,77 @@ class Asked:
     healthy: npt.NDArray[np.bool_]
 
     @classmethod
-    def of(cls, models: Sequence[Model], healthy: str) -> Asked:
-        """Of models."""
-        condition = np.array([model.condition for model in models])
-        return cls(
-            condition,
-            np.array([model.tokenizer for model in models]),
-            np.array([model.seed for model in models]),
-            condition == healthy,
+    def of(cls, models: pl.DataFrame, healthy: str) -> Origins:
+        """Of a table with a row for each model."""
+        condition, tokenizer, seed = (
+            np.array(models[name].to_list()) for name in ("condition", "tokenizer", "seed")
         )
+        return cls(condition, tokenizer, seed, condition == healthy)
 
 
-def classifiers(settings: ReasoningLensesSettings) -> Mapping[str, Callable[[], Any]]:
+def classifiers(trees: int, seed: int) -> Mapping[str, Callable[[], Any]]:
     """What names conditions, with settings that nothing was tried for; the primary one first."""
     return {
         PRIMARY: NearestMean,
         "logistic_regression": lambda: make_pipeline(
             StandardScaler(), LogisticRegression(C=1.0, tol=1e-8, max_iter=10_000)
         ),
-        "random_forest": lambda: RandomForestClassifier(
-            settings.trees, random_state=settings.seed, n_jobs=1
-        ),
+        "random_forest": lambda: RandomForestClassifier(trees, random_state=seed, n_jobs=1),
     }
 
 
-def named(numbers: Array, asked: Asked, build: Callable[[], Any]) -> Names:
+def named(numbers: Array, origins: Origins, build: Callable[[], Any]) -> Names:
     """What each model is named when its seed is held out, ``[n_models]``."""
-    answers = np.empty_like(asked.condition)
-    for seed in np.unique(asked.seed):
-        train = asked.seed != seed
-        differences = from_healthy(numbers, asked, train)
+    answers = np.empty_like(origins.condition)
+    for seed in np.unique(origins.seed):
+        train = origins.seed != seed
+        differences = from_healthy(numbers, origins, train)
         varied = differences[train].std(axis=0) > 0
         if varied.any():
             model = build()
         else:
             # no difference at all: the most frequent condition is what is left to name
             model, varied = DummyClassifier(strategy="most_frequent"), np.ones_like(varied)
-        model.fit(differences[train][:, varied], asked.condition[train])
+        model.fit(differences[train][:, varied], origins.condition[train])
         answers[~train] = model.predict(differences[~train][:, varied])
     return answers
 
 
-def from_healthy(numbers: Array, asked: Asked, train: npt.NDArray[np.bool_]) -> Array:
+def from_healthy(numbers: Array, origins: Origins, train: npt.NDArray[np.bool_]) -> Array:
     """Numbers less those of healthy training models of the tokenizer, ``[n_models, n_numbers]``."""
     differences = np.empty_like(numbers)
-    for tokenizer in np.unique(asked.tokenizer):
-        of_tokenizer = asked.tokenizer == tokenizer
+    for tokenizer in np.unique(origins.tokenizer):
+        of_tokenizer = origins.tokenizer == tokenizer
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Mean of empty slice", RuntimeWarning)
-            healthy = np.nanmean(numbers[of_tokenizer & asked.healthy & train], axis=0)
+            healthy = np.nanmean(numbers[of_tokenizer & origins.healthy & train], axis=0)
         differences[of_tokenizer] = numbers[of_tokenizer] - healthy
     return np.nan_to_num(differences).round(SAME)
 
 
-def told_apart(numbers: Array, asked: Asked, build: Callable[[], Any]) -> dict[frozenset[str], int]:
-    """Of each pair of conditions, how many models are given to the right one of the two."""
-    counts = {}
-    for pair in combinations(sorted(set(asked.condition.tolist())), 2):
-        answers = _of_pair(numbers, asked, pair, build)
-        chosen = np.isin(asked.condition, pair)
-        counts[frozenset(pair)] = int((answers[chosen] == asked.condition[chosen]).sum())
-    return counts
+def told_apart(numbers: Array, origins: Origins, build: Callable[[], Any]) -> set[frozenset[str]]:
+    """Pairs of conditions of which every model is given to the right one of the two."""
+    pairs = set()
+    for pair in combinations(sorted(set(origins.condition.tolist())), 2):
+        answers = _of_pair(numbers, origins, pair, build)
+        chosen = np.isin(origins.condition, pair)
+        if (answers[chosen] == origins.condition[chosen]).all():
+            pairs.add(frozenset(pair))
+    return pairs
 
 
 def _of_pair(
-    numbers: Array, asked: Asked, pair: tuple[str, str], build: Callable[[], Any]
+    numbers: Array, origins: Origins, pair: tuple[str, str], build: Callable[[], Any]
 ) -> Names:
-    chosen = np.isin(asked.condition, pair)
-    answers = np.full_like(asked.condition, "")
-    for seed in np.unique(asked.seed):
-        train = asked.seed != seed
-        differences = from_healthy(numbers, asked, train)
+    chosen = np.isin(origins.condition, pair)
+    answers = np.full_like(origins.condition, "")
+    for seed in np.unique(origins.seed):
+        train = origins.seed != seed
+        differences = from_healthy(numbers, origins, train)
         learnt, held_out = chosen & train, chosen & ~train
         varied = differences[learnt].std(axis=0) > 0
         if not varied.any():
             continue  # nothing differs, so that none of the two is named
-        model = build().fit(differences[learnt][:, varied], asked.condition[learnt])
+        model = build().fit(differences[learnt][:, varied], origins.condition[learnt])
         answers[held_out] = model.predict(differences[held_out][:, varied])
     return answers
