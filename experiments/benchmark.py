@@ -177,7 +177,7 @@ def metrics_of(scenarios: pl.DataFrame) -> dict[str, Any]:
             "made_in_view": sum(entry.made_in_view for entry in CATALOGUE),
             "told_the_true_category": sum(entry.reads_true_category for entry in CATALOGUE),
         },
-        "checklist": len(declarations("reproduction_checklist")) - 1,
+        "checklist": len(declarations("reproduction_checklist", 4)) - 1,
     }
 
 
@@ -187,16 +187,19 @@ def families() -> dict[str, list[Invariant]]:
     return {name: [each for each in INVARIANTS if each.family == name] for name in names}
 
 
-def declarations(name: str) -> list[list[str]]:
-    """A file that is kept by hand: its header, and rows without a gap in them."""
+def declarations(name: str, width: int) -> list[list[str]]:
+    """A file that is kept by hand: its header of so many columns, and rows without a gap."""
     path = DECLARED / f"{name}.csv"
     try:
         rows = list(csv.reader(path.read_text(encoding="utf-8").splitlines()))
     except (OSError, ValueError, csv.Error) as error:
         raise BadInputError(path, "(file)", "cannot be read.", "Restore it with git.") from error
+    if len(rows) < 2:
+        raise BadInputError(path, "(rows)", "there are none.", "Restore it with git.")
     for number, row in enumerate(rows):
-        if not all(row) or len(row) != len(rows[0]):
-            raise BadInputError(path, f"row {number}", "a cell of it is missing.", "Write it.")
+        if not all(row) or len(row) != width:
+            problem = f"has not {width} cells with something in them."
+            raise BadInputError(path, f"row {number}", problem, "Write what is missing.")
     return rows
 
 
@@ -423,7 +426,7 @@ TRANSCRIBED = {
 def method_tables(conditions: Mapping[str, Mapping[str, Any]], said: Captions) -> Iterator[Table]:
     """What methods read, transfer to other architectures, and the checklist."""
     checks = {name: estimate_text(each, "one") for name, each in conditions.items()}
-    facts = {method: texts for method, *texts in declarations("methods")}
+    facts = {method: texts for method, *texts in declarations("methods", 4)}
     yield sheet(
         "methods_read",
         [
@@ -444,7 +447,7 @@ def method_tables(conditions: Mapping[str, Mapping[str, Any]], said: Captions) -
         DEVELOPMENT_NOTE,
     )
     for name, widths in TRANSCRIBED.items():
-        headings, *rows = declarations(name)
+        headings, *rows = declarations(name, len(widths))
         columns = [
             Column(heading, align="left", width=width)
             for heading, width in zip(headings, widths, strict=True)

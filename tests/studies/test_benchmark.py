@@ -58,14 +58,14 @@ def test_methods_that_never_abstain_by_the_table_never_did_and_the_others_do(rep
             abstained[method] = ABSTAIN in rows["prediction"]
     declared = {
         name: abstains.startswith("yes")
-        for name, _, abstains, _ in declarations("methods")[1:]
+        for name, _, abstains, _ in declarations("methods", 4)[1:]
         if not is_language_model(name)
     }
     assert {name: abstained[name] for name in declared} == declared
 
 
 def test_a_method_that_is_made_in_view_says_so_and_no_other_does():
-    named = {name for name, learnt, *_ in declarations("methods") if "made in view" in learnt}
+    named = {name for name, learnt, *_ in declarations("methods", 4) if "made in view" in learnt}
     in_view = {name for name, entry in ENTRIES.items() if entry.made_in_view}
     assert named | {"invariants_abstaining"} == in_view  # which refers to the row of invariants
 
@@ -75,7 +75,7 @@ def test_a_broken_row_is_refused_by_its_number(tmp_path, monkeypatch, row):
     (tmp_path / "methods.csv").write_text(f"method,learnt_from,abstains,readable\n{row}\n")
     monkeypatch.setattr(benchmark, "DECLARED", tmp_path)
     with pytest.raises(BadInputError, match=r"methods\.csv: row 1: "):
-        declarations("methods")
+        declarations("methods", 4)
 
 
 def test_every_method_has_a_box_of_the_workflow_or_is_left_out(workflow):
