@@ -17,7 +17,9 @@ PAGE_HEIGHT = 9.0
 """Inches of a text block."""
 
 SIZE = re.compile(r"(?:font-size: |font: [^;]*?)([\d.]+)px")
-SOURCES = sorted((REPOSITORY / "src").rglob("*.py"))
+SOURCES = sorted(
+    path for folder in ("src", "experiments") for path in (REPOSITORY / folder).rglob("*.py")
+)
 STYLE = REPOSITORY / "src/failbench/reporting/style.py"
 PICTURE = REPOSITORY / "src/failbench/reporting/picture.py"
 PANEL = REPOSITORY / "src/failbench/outputs/panel.py"
