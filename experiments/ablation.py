@@ -24,7 +24,6 @@ from failbench.reporting.labels import FEATURE_SET_LABELS, GROUP_LABELS, METHOD_
 from failbench.reporting.method_styles import METHOD_STYLES
 from failbench.reporting.picture import legend_outside
 from failbench.reporting.reported import Reported, reported_number
-from failbench.reporting.study_report import rounded
 from failbench.reporting.style import GREY, HALF_SIZE, MARK_SIZE, REPORTED
 from failbench.reporting.table import Column, Table
 from failbench.stage import read_outputs, read_points, workers
@@ -46,9 +45,10 @@ from failbench.study import (
     estimate_text,
     n_of,
     of_scenarios,
-    publish_study,
+    publish,
     read_reported,
     reported,
+    rounded,
     run,
     table,
 )
@@ -430,7 +430,7 @@ def main() -> None:
         numbers(accuracy, importance, paper, settings.superadditive),
     )
     height = 0.95 + 0.36 * max(len(kept_subsets(accuracy)), len(LEFT_OUT))
-    publish_study(
+    publish(
         "ablation",
         metrics={
             "rates": nest(points, *KEYS),

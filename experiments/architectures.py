@@ -55,7 +55,7 @@ from failbench.study import (
     n_of,
     of_groups,
     of_scenarios,
-    publish_study,
+    publish,
     read_reported,
     run,
     table,
@@ -478,7 +478,7 @@ def main() -> None:
     logs = {RECORDED: "as recorded"} | {
         level: f"noise {100 * level:g} %" for level in settings.noise
     }
-    publish_study(
+    publish(
         "architectures",
         metrics=metrics_of(estimated),
         points=estimated,

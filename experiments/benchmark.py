@@ -45,7 +45,7 @@ from failbench.statistics.settings import read_with_statistics
 from failbench.study import (
     Captions,
     estimate_text,
-    publish_study,
+    publish,
     read_facts,
     read_metrics,
     run,
@@ -520,7 +520,7 @@ def main() -> None:
         "abstaining": sum(each.depth == LEAF and each.answer not in CATEGORIES for each in of_tree),
     }
     said = Captions.read("benchmark", settings, study, improved, llm, metrics, numbers)
-    publish_study(
+    publish(
         "benchmark",
         metrics=metrics,
         points={

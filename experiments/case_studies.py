@@ -30,7 +30,7 @@ from failbench.reporting.style import BLACK, LINE, THIN, TWIN, Mark
 from failbench.reporting.table import Column, Table
 from failbench.stage import read_output, read_outputs, read_section
 from failbench.statistics.estimates import nest
-from failbench.study import Captions, Estimates, publish_study, read_reported, run
+from failbench.study import Captions, Estimates, publish, read_reported, run
 from failbench.telemetry import read_telemetry
 from failbench.vocabulary import ANSWERS
 from shared.case_studies import (
@@ -368,7 +368,7 @@ def main() -> None:
     said = Captions.read("case_studies", settings, numbers(ranked, ends))
     measured = facts.drop_nulls("value").with_columns(n=pl.lit(1))
     drawing = partial(draw, cases, curves, ends, settings.settled_steps)
-    publish_study(
+    publish(
         "case_studies",
         metrics={
             "facts": nest(measured, "case", "role", "quantity", leaves=("value", "n")),

@@ -26,7 +26,6 @@ from failbench.predictions import PREDICTION_SCHEMA
 from failbench.reporting.cells import ABSENT, three_decimals
 from failbench.reporting.dot_plot import dot_plot
 from failbench.reporting.picture import legend_outside
-from failbench.reporting.study_report import rounded
 from failbench.reporting.style import BLUE, MARK, VERMILLION, Mark
 from failbench.reporting.table import Column, Table
 from failbench.stage import read_output
@@ -34,7 +33,7 @@ from failbench.statistics.estimates import ESTIMATE, nest
 from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.statistics.metrics import METRICS
 from failbench.statistics.settings import read_with_statistics
-from failbench.study import Captions, estimate_text, of_scenarios, publish_study, run
+from failbench.study import Captions, estimate_text, of_scenarios, publish, rounded, run
 from shared.controls import (
     ALL_LABELS,
     CHANCE,
@@ -254,7 +253,7 @@ def main() -> None:
     }
     said = Captions.read("controls", settings, metrics, numbers)
     height = 0.75 + 0.2 * points.height
-    publish_study(
+    publish(
         "controls",
         metrics={**metrics, "leak_test": leak_test(planted)},
         points=points,

@@ -30,7 +30,6 @@ from failbench.params import read_section
 from failbench.reporting.dot_plot import dot_plot
 from failbench.reporting.labels import method_label
 from failbench.reporting.picture import legend_outside
-from failbench.reporting.study_report import rounded
 from failbench.reporting.style import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILLION, Mark
 from failbench.reporting.table import Divider, Table
 from failbench.statistics.bootstrap import resample
@@ -46,7 +45,8 @@ from failbench.study import (
     Row,
     Text,
     estimate_text,
-    publish_study,
+    publish,
+    rounded,
     run,
     table,
     written,
@@ -480,7 +480,7 @@ def main() -> None:
     ]
     points = found.filter(by="test").drop("by", "group")
     picture = said.picture("figure", 2.9, partial(draw, points, gains, published))
-    publish_study(
+    publish(
         "crash_prediction",
         metrics=metrics,
         points=points,

@@ -15,7 +15,7 @@ from failbench.reporting.cells import ABSENT
 from failbench.reporting.labels import method_label
 from failbench.reporting.table import Column, Table
 from failbench.stage import read_output, read_points
-from failbench.study import Captions, estimate_text, publish_study, run, written
+from failbench.study import Captions, estimate_text, publish, run, written
 
 POINTS = Path("data/plots")
 PREDICTIONS = Path("data/predictions")
@@ -176,7 +176,7 @@ def main() -> None:
     said = Captions.read("crosswalk")
     rows = tuple(accuracies(points, predictions, said))
     caption, notes = said.caption("crosswalk"), said.notes("crosswalk")
-    publish_study(
+    publish(
         "crosswalk",
         tables=[Table("crosswalk", COLUMNS, rows, caption, notes)],
         summary=pl.DataFrame(rows, [column.heading for column in COLUMNS], orient="row"),

@@ -55,7 +55,7 @@ from failbench.study import (
     Row,
     Text,
     of_scenarios,
-    publish_study,
+    publish,
     rows,
     run,
     table,
@@ -484,7 +484,7 @@ def main() -> None:
     said = Captions.read("diagnose_logs", intervals, settings, metrics, counts)
     shown_log = example(ended, telemetry.steps.filter(run_id=ended["run_id"]), read_model(MODEL))
     drawn = partial(draw, rates, risks, settings.coverage)
-    publish_study(
+    publish(
         "diagnose_logs",
         metrics=metrics,
         points={

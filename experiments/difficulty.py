@@ -19,14 +19,13 @@ from failbench.reporting.cells import ABSENT, percent, words
 from failbench.reporting.labels import in_label_order, label_inside, method_label
 from failbench.reporting.replaced import DECLARED_NOTE
 from failbench.reporting.reported import Reported
-from failbench.reporting.study_report import rounded
 from failbench.reporting.style import CATEGORY_COLOURS
 from failbench.reporting.table import Table
 from failbench.stage import read_output, read_section
+from failbench.statistics.agreement import rank_agreement, weighted_kappa
 from failbench.statistics.estimates import estimate_rows
 from failbench.statistics.intervals import ScenarioIntervalSettings, scenario_intervals
 from failbench.statistics.metrics import METRICS, ValueMetric, metrics_for, proportion
-from failbench.statistics.ordinal_agreement import rank_agreement, weighted_kappa
 from failbench.statistics.row_weights import single_seeds
 from failbench.statistics.scenario_values import ScenarioValues, weighted_mean
 from failbench.statistics.scores import ScenarioAnswers
@@ -39,6 +38,7 @@ from failbench.study import (
     Text,
     publish_estimates,
     read_reported,
+    rounded,
     run,
     table,
 )

@@ -25,7 +25,6 @@ from failbench.external.tables import (
 from failbench.reporting.dot_plot import dot_plot
 from failbench.reporting.labels import METHOD_LABELS
 from failbench.reporting.picture import legend_outside
-from failbench.reporting.study_report import rounded
 from failbench.reporting.style import BLACK, BLUE, GREY, ORANGE, THICK, VERMILLION, Mark
 from failbench.reporting.table import Divider, Table
 from failbench.stage import REMEDY, read_output
@@ -41,8 +40,9 @@ from failbench.study import (
     Row,
     Text,
     n_of,
-    publish_study,
+    publish,
     reported,
+    rounded,
     rows,
     run,
     table,
@@ -361,7 +361,7 @@ def main() -> None:
     usual = found.where(groups=settings.groups)
     nested: dict[str, Any] = usual.nested(*CONDITION, "metric")
     said = Captions.read("external_default", nested, settings, numbers(found, released, settings))
-    publish_study(
+    publish(
         "external_default",
         metrics=nest(measured, *CONDITION, "metric", leaves=(*ESTIMATE, "rows")),
         points=measured,

@@ -17,7 +17,7 @@ from failbench.reporting.run_panels import dashboard_picture, gallery_picture
 from failbench.scenarios import Architecture, Optimizer
 from failbench.stage import read_section
 from failbench.statistics.estimates import nest
-from failbench.study import Captions, publish_study, run
+from failbench.study import Captions, publish, run
 from failbench.telemetry import Telemetry
 from failbench.vocabulary import CATEGORIES
 from recordings import read_recordings
@@ -76,7 +76,7 @@ def main() -> None:
     runs, points = sheet_runs(of_slice, scenarios), sheet_curves(of_slice, settings.every)
     setting = said.text("sheets", "setting")
     drawn = set(runs["category"])
-    publish_study(
+    publish(
         "gallery",
         metrics={"runs_drawn": nest(counts_of(runs), "category", "outcome", leaves=("value",))},
         points={"dashboard": curves, "gallery": points},

@@ -24,7 +24,6 @@ from failbench.reporting.cells import ABSENT, percent, words
 from failbench.reporting.method_styles import METHOD_STYLES
 from failbench.reporting.picture import legend_outside
 from failbench.reporting.reported import reported_number
-from failbench.reporting.study_report import rounded
 from failbench.reporting.style import BLACK, GREY, THICK
 from failbench.reporting.table import Table
 from failbench.stage import read_output, read_section
@@ -41,9 +40,10 @@ from failbench.study import (
     Text,
     n_of,
     of_scenarios,
-    publish_study,
+    publish,
     read_reported,
     reported,
+    rounded,
     rows,
     run,
     table,
@@ -285,12 +285,17 @@ UNFELT: dict[str, Any] = {"color": BLACK, "linewidth": 0.6, "linestyle": ":"}
 
 
 def draw(
-    studies: pl.DataFrame, curves: pl.DataFrame, accuracy: float, deviation: float, figure: Figure
+    studies: pl.DataFrame,
+    curves: pl.DataFrame,
+    accuracy: float,
+    deviation: float,
+    confidence: float,
+    figure: Figure,
 ) -> None:
     """On the left what studies find, on the right how often people tell a scenario."""
     left, right = figure.subplots(1, 2, width_ratios=(1.25, 1))
     alike = studies.filter(pl.col("coupling") == pl.col("coupling").min())
-    draw_studies(left, alike, 100 * accuracy, 100 * deviation)
+    draw_studies(left, alike, 100 * accuracy, 100 * deviation, confidence)
     draw_skills(right, curves)
     printed = f"reported: {100 * accuracy:.0f} ± {100 * deviation:.0f} %"
     weakest, *_, strongest = curves["coupling"].unique().sort().to_list()
@@ -303,7 +308,9 @@ def draw(
     legend_outside(figure, handles, columns=4)
 
 
-def draw_studies(axes: Axes, studies: pl.DataFrame, mean: float, deviation: float) -> None:
+def draw_studies(
+    axes: Axes, studies: pl.DataFrame, mean: float, deviation: float, confidence: float
+) -> None:
     axes.axvspan(mean - deviation, mean + deviation, color=GREY, alpha=0.3, linewidth=0)
     axes.axvline(mean, color=BLACK, linewidth=0.8)
     for at, row in enumerate(studies.rows(named=True)):
@@ -316,7 +323,10 @@ def draw_studies(axes: Axes, studies: pl.DataFrame, mean: float, deviation: floa
     axes.set_yticks(range(len(labels)), labels)
     axes.tick_params(axis="y", length=0)
     axes.set(xlim=(LEFT, 100), ylim=(len(labels) - 0.6, -0.7), title="simulated studies")
-    axes.set_xlabel("accuracy of a simulated study, percent:\nmean, ± sd (thick), 95 % (thin)")
+    axes.set_xlabel(
+        "accuracy of a simulated study, percent:\n"
+        f"mean, ± sd (thick), {100 * confidence:g} % (thin)"
+    )
 
 
 def draw_skills(axes: Axes, curves: pl.DataFrame) -> None:
@@ -360,9 +370,10 @@ def main() -> None:
     printed = reported(keys={"people": "reported"}, accuracy=accuracy, formula=deviation)
     named = numbers(studies, levels, accuracy, deviation)
     said = Captions.read("human_baseline", settings, named, {"studies": f"{settings.studies:,}"})
-    picture = said.picture("figure", 2.2, partial(draw, studies, curves, accuracy, deviation))
+    drawn = partial(draw, studies, curves, accuracy, deviation, settings.confidence)
+    picture = said.picture("figure", 2.2, drawn)
     points = studies.drop("people", "deviation_low", "deviation_high")
-    publish_study(
+    publish(
         "human_baseline",
         metrics=nest(measured.frame.drop_nulls("ci_low"), "people", "metric"),
         points={"human_baseline": points, "human_skill": curves},

@@ -52,7 +52,7 @@ from failbench.study import (
     Text,
     n_of,
     of_groups,
-    publish_study,
+    publish,
     read_reported,
     run,
     table,
@@ -537,7 +537,7 @@ def main() -> None:
     rows = feature_rows(units)
     height, shapes_height = 0.85 + 0.17 * len(rows), 0.3 + 1.45 * -(-len(panels) // ACROSS)
     draw_units, draw_terms = partial(draw, units, rows, printed), partial(draw_shapes, panels)
-    publish_study(
+    publish(
         "importance",
         metrics=metrics,
         points={"importance": units, "ebm_shapes": shapes},

@@ -23,9 +23,9 @@ from failbench.reporting.reported import reported_number
 from failbench.reporting.style import BLACK, BLUE, REPORTED, VERMILLION, Mark
 from failbench.reporting.table import Column, Table
 from failbench.scenarios import Identifier, Scenario, read_scenarios
+from failbench.statistics.agreement import fleiss_kappa, kappa_interval
 from failbench.statistics.estimates import estimate_rows
 from failbench.statistics.intervals import ScenarioIntervalSettings
-from failbench.statistics.kappa import fleiss_kappa, kappa_interval
 from failbench.statistics.metrics import ValueMetric, proportion
 from failbench.statistics.scenario_values import weighted_mean
 from failbench.statistics.settings import read_statistics
@@ -37,7 +37,7 @@ from failbench.study import (
     Text,
     n_of,
     of_scenarios,
-    publish_study,
+    publish,
     read_reported,
     reported,
     rows,
@@ -330,7 +330,7 @@ def main() -> None:
     shown = found.plus(*reported(keys={"subject": "reported"}, kappa=printed))
     kappas = found.where(metric="kappa").frame
     height = 0.85 + 0.3 * kappas["scope"].n_unique()
-    publish_study(
+    publish(
         "label_audit",
         metrics=metrics,
         points=measured,

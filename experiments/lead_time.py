@@ -53,7 +53,7 @@ from failbench.study import (
     Text,
     n_of,
     of_scenarios,
-    publish_study,
+    publish,
     read_reported,
     run,
     table,
@@ -492,7 +492,7 @@ def main() -> None:
     named = numbers(found, main_study, predictions, paper)
     said = Captions.read("lead_time", metrics, intervals, settings, named)
     picture = partial(draw, found.frame, paper)
-    publish_study(
+    publish(
         "lead_time",
         metrics=metrics,
         points=found.frame,

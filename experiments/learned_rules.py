@@ -11,11 +11,10 @@ import polars as pl
 from failbench.features.catalogue import FEATURES
 from failbench.methods.learned_rules import SIGNS
 from failbench.reporting.cells import percent, words
-from failbench.reporting.study_report import rounded
 from failbench.reporting.table import Column, Table
 from failbench.stage import read_output
 from failbench.statistics.estimates import nest
-from failbench.study import Captions, publish_study, run
+from failbench.study import Captions, publish, rounded, run
 from shared.learned_rules import RULE_SCHEMA, TOP_SCHEMA
 
 MEASUREMENTS = Path("data/measurements/learned_rules")
@@ -89,7 +88,7 @@ def main() -> None:
     rules = read_output(MEASUREMENTS / "rules.parquet", RULE_SCHEMA)
     tops = read_output(MEASUREMENTS / "tops.parquet", TOP_SCHEMA)
     shares, said = signal_shares(tops), Captions.read("learned_rules", {"fits": tops.height})
-    publish_study(
+    publish(
         "learned_rules",
         metrics={"rules": {"value": rules.height}, "signals": by_signal(shares)},
         points=shares,

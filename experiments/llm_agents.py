@@ -17,7 +17,7 @@ from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.statistics.metrics import METRICS, proportion
 from failbench.statistics.scenario_values import over_scenarios
 from failbench.statistics.settings import read_statistics
-from failbench.study import of_scenarios, publish_study, run
+from failbench.study import of_scenarios, publish, run
 from shared.llm_agents import ANSWERED_SCHEMA, EXPLANATION_SCHEMA
 
 PREDICTIONS = Path("data/predictions/nested_cv/llm_agents.parquet")
@@ -78,7 +78,7 @@ def main() -> None:
         answered,
         read_statistics(ScenarioIntervalSettings),
     )
-    publish_study("llm_agents", metrics=models, summary=answered)
+    publish("llm_agents", metrics=models, summary=answered)
 
 
 if __name__ == "__main__":

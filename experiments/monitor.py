@@ -38,7 +38,7 @@ from failbench.study import (
     Row,
     Text,
     estimate_text,
-    publish_study,
+    publish,
     run,
     table,
 )
@@ -421,7 +421,7 @@ def main() -> None:
     others = sorted(set(settings) - {ALL_SETTINGS, reference})
     height = 1.1 + 0.3 * (len(rows) + SETTING_ROWS * (1 + len(others)))
     drawing = partial(draw, accuracy, rows, [reference, *others], runs.lenders)
-    publish_study(
+    publish(
         "monitor",
         metrics={
             **nested(measured, delayed, alarmed),

@@ -28,7 +28,7 @@ from failbench.stage import read_points
 from failbench.statistics.estimates import nest
 from failbench.statistics.intervals import wilson
 from failbench.statistics.settings import read_with_statistics
-from failbench.study import Captions, Estimates, Of, Row, Text, publish_study, run, table
+from failbench.study import Captions, Estimates, Of, Row, Text, publish, run, table
 
 MONITORED = Path("data/monitor")
 RUNS = Path("data/monitor/runs.parquet")
@@ -153,7 +153,7 @@ def main() -> None:
         origin = f"completed successes of {name}, margins {margins}"
         write_bounds(BOUNDS / f"{name}.json", fitted.bounds, fitted.runs, origin)
     alarmed = rates(settings, choice.confidence)
-    publish_study(
+    publish(
         "monitor_bounds",
         metrics=metrics(settings, alarmed),
         tables=[margins_table(settings, alarmed, choice, Captions.read("monitor_bounds", choice))],

@@ -20,7 +20,7 @@ from failbench.reporting.scope import scale_note
 from failbench.reporting.table import Column, Table
 from failbench.stage import REMEDY, unreadable
 from failbench.statistics.settings import read_statistics
-from failbench.study import Captions, publish_study, read_facts, run
+from failbench.study import Captions, publish, read_facts, run
 from shared.negative_results import NegativeResults
 
 DECLARED = Path("data/reported/negative_results.yaml")
@@ -112,7 +112,7 @@ def main() -> None:
     shown = Table.of("negative_results", columns, rows, caption, notes)
     concluded = [(row["title"], row["concluded"].startswith(NO_LONGER)) for row in rows]
     summary = pl.DataFrame(concluded, schema=["entry", "no longer so"], orient="row")
-    publish_study("negative_results", tables=[shown], summary=summary)
+    publish("negative_results", tables=[shown], summary=summary)
     page = document(rows, shown)
     write_atomically(DOCUMENT, page.encode(), "Free some disk, and run the stage again.")
 

@@ -28,7 +28,6 @@ from failbench.reporting.dot_plot import dot_plot
 from failbench.reporting.labels import ARCHITECTURE_LABELS, CATEGORY_LABELS
 from failbench.reporting.picture import legend_outside
 from failbench.reporting.scope import scale_of
-from failbench.reporting.study_report import rounded
 from failbench.reporting.style import BLACK, BLUE, GREEN, ORANGE, VERMILLION, Mark
 from failbench.reporting.table import Column, Table
 from failbench.stage import read_output, read_section
@@ -40,7 +39,7 @@ from failbench.statistics.row_weights import seed_counts
 from failbench.statistics.scenario_values import ScenarioValues, over_scenarios, over_those
 from failbench.statistics.scores import scenario_answers
 from failbench.statistics.settings import read_with_statistics
-from failbench.study import Captions, Form, estimate_text, publish_study, run, written
+from failbench.study import Captions, Form, estimate_text, publish, rounded, run, written
 from failbench.vocabulary import ABSTAIN, CATEGORIES, Category
 from recordings import read_recordings
 from shared.onset_signs import (
@@ -662,7 +661,7 @@ def main() -> None:
     said = Captions.read("onset", found, settings, named)
     points = points_of(found)
     claims = [{"claim": name, **claim} for name, claim in found["claims"].items()]
-    publish_study(
+    publish(
         "onset",
         metrics={**found, "texts": {k: without(v, "runs") for k, v in found["texts"].items()}},
         points=points,

@@ -25,7 +25,7 @@ from failbench.reporting.table import Table
 from failbench.statistics.estimates import ESTIMATE, nest
 from failbench.statistics.intervals import wilson
 from failbench.statistics.settings import read_with_statistics
-from failbench.study import Captions, Estimates, Row, Text, estimate_text, publish_study, run, table
+from failbench.study import Captions, Estimates, Row, Text, estimate_text, publish, run, table
 from failbench.vocabulary import ABSTAIN
 
 RUNS = Path("data/outside")
@@ -208,7 +208,7 @@ def main() -> None:
     said = Captions.read(
         "outside_list", metrics, settings, {"every": judged["every"][0], "listed": len(bugs)}
     )
-    publish_study(
+    publish(
         "outside_list",
         metrics={level: metrics[level] for level in LEVELS},
         points=judged.drop("every", "twin_alarm"),

@@ -5,18 +5,26 @@ from __future__ import annotations
 from pathlib import Path
 
 from failbench.audit.check import AuditSettings
-from failbench.audit.claims import AuditedPaper
-from failbench.audit.report import report
+from failbench.audit.claims import AuditedPaper, audit_metrics, audit_paper
+from failbench.audit.figure import paper_audit_picture
+from failbench.audit.tables import audit_table
 from failbench.stage import read_section
-from failbench.study.inputs import read_facts
-from failbench.study.publish import publish, run
+from failbench.study import publish, read_facts, rounded, run
 
 CLAIMS = Path("data/reported/claims.yaml")
 
 
 def main() -> None:
     settings = read_section("paper_audit", AuditSettings)
-    publish("paper_audit", report(read_facts(CLAIMS, AuditedPaper), settings))
+    audit = audit_paper(read_facts(CLAIMS, AuditedPaper), settings)
+    publish(
+        "paper_audit",
+        metrics=audit_metrics(audit),
+        points=audit,
+        tables=[audit_table(audit, confidence=settings.confidence)],
+        figures={"paper_audit": paper_audit_picture(rounded(audit))},
+        summary=audit["verdict"].value_counts(name="claims").sort("verdict"),
+    )
 
 
 if __name__ == "__main__":

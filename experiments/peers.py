@@ -51,7 +51,7 @@ from failbench.study import (
     Row,
     Text,
     estimate_text,
-    publish_study,
+    publish,
     run,
     table,
 )
@@ -542,7 +542,7 @@ def main() -> None:
         },
     )
     drawn = partial(draw, rates.frame, groups)
-    publish_study(
+    publish(
         "peers",
         metrics={"rates": nested, "rules": nest(scopes, "peer", leaves=SCOPES)},
         points={

@@ -28,7 +28,6 @@ from failbench.reporting.labels import (
 )
 from failbench.reporting.picture import Picture
 from failbench.reporting.reported import Reported, reported_number
-from failbench.reporting.study_report import rounded
 from failbench.reporting.style import BLACK
 from failbench.reporting.table import Table
 from failbench.stage import workers
@@ -50,6 +49,7 @@ from failbench.study import (
     read_metrics,
     read_reported,
     reported,
+    rounded,
     run,
     table,
 )

@@ -28,7 +28,6 @@ from failbench.reporting.labels import (
 from failbench.reporting.method_styles import method_styles
 from failbench.reporting.picture import legend_outside
 from failbench.reporting.reported import Reported, reported_number
-from failbench.reporting.study_report import rounded
 from failbench.reporting.style import GREY, REPORTED
 from failbench.reporting.table import Table
 from failbench.stage import read_names, read_outputs, read_section, workers
@@ -48,8 +47,9 @@ from failbench.study import (
     of_differences,
     of_groups,
     of_scenarios,
-    publish_study,
+    publish,
     read_reported,
+    rounded,
     run,
     table,
 )
@@ -260,7 +260,7 @@ def main() -> None:
     points = rounded(estimates).filter(metric="accuracy")
     height = 0.9 + 0.24 * points["method"].n_unique()
     drawn = partial(draw, points, labels, reported_number(paper, "sgd_accuracy"))
-    publish_study(
+    publish(
         "portability",
         metrics={
             "rates": nest(estimates, *KEYS),

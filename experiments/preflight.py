@@ -37,7 +37,7 @@ from failbench.study import (
     Row,
     Text,
     n_of,
-    publish_study,
+    publish,
     run,
     table,
 )
@@ -356,7 +356,7 @@ def main() -> None:
     foreseen = found.where(part="crashes", metric="foreseen").frame
     causes_said = pl.col("all_causes").list.join(" ").replace("", None).alias("causes")
     columns = ("scenario", "run", "look", "step", "crashes", "reached", *COUNTED, "worst")
-    publish_study(
+    publish(
         "preflight",
         metrics={"crashes": nested["crashes"], "alarms": nested["alarms"], **nested["line"]},
         points=looks.select(*columns, causes_said),

@@ -27,13 +27,12 @@ from failbench.reasoning.traces import read_traces
 from failbench.records import Record
 from failbench.reporting.cells import ABSENT, percent, two_decimals, words
 from failbench.reporting.picture import legend_outside
-from failbench.reporting.study_report import rounded
 from failbench.reporting.style import BLACK, GREEN, ORANGE, PURPLE, Mark
 from failbench.reporting.table import Column, Table
 from failbench.statistics.estimates import ESTIMATE, nest
 from failbench.statistics.intervals import wilson
 from failbench.statistics.settings import read_with_statistics
-from failbench.study import Captions, estimate_text, publish_study, run
+from failbench.study import Captions, estimate_text, publish, rounded, run
 
 TRACES = Path("data/reasoning/traces.parquet")
 EXPECTED = Path("data/reasoning/expected_verdicts.csv")
@@ -409,7 +408,7 @@ def main() -> None:
         "reasoning_lenses_course": numbers_table(measures, COURSE, conditions),
         "reasoning_lenses_bytes": numbers_table(measures, BYTES, conditions),
     }
-    publish_study(
+    publish(
         "reasoning_lenses",
         metrics=metrics,
         points={

@@ -27,7 +27,6 @@ from failbench.reporting.labels import (
 from failbench.reporting.method_styles import MethodStyle, method_styles
 from failbench.reporting.picture import legend_outside
 from failbench.reporting.reported import Reported, reported_accuracies, reported_number
-from failbench.reporting.study_report import rounded
 from failbench.reporting.style import BLACK, PALE, REPORTED_LEVEL, THICK, THIN
 from failbench.stage import workers
 from failbench.statistics.bootstrap import BootstrapSettings
@@ -40,6 +39,7 @@ from failbench.study import (
     publish_estimates,
     read_main_study,
     read_reported,
+    rounded,
     run,
 )
 from failbench.vocabulary import ABSTAIN

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -42,7 +42,8 @@ from failbench.study import (
     Row,
     Text,
     n_of,
-    publish_study,
+    of_differences,
+    publish,
     read_main_study,
     run,
     table,
@@ -150,15 +151,11 @@ COLUMNS = (
 )
 
 
-def tables(contrasts: pl.DataFrame, said: Captions) -> Iterator[Table]:
+def contrasts_table(contrasts: pl.DataFrame, found: Estimates, said: Captions) -> Table:
     """The contrasts under every test."""
-    values = contrasts.unpivot([column.metric for column in COLUMNS], index=KEYS).rename(
-        {"variable": "metric"}
-    )
-    bounds = contrasts.select(*KEYS, "ci_low", "ci_high", "n", metric=pl.lit("difference"))
-    yield table(
+    return table(
         "contrasts",
-        Estimates.of(values.join(bounds, on=(*KEYS, "metric"), how="left")),
+        found,
         [Text("Features"), Text("Contrast"), *COLUMNS, n_of("difference")],
         [
             Row(
@@ -217,7 +214,8 @@ def main() -> None:
     settings = read_with_statistics("significance", SignificanceSettings)
     predictions = read_main_study()
     tested, development = compare(predictions, settings)
-    contrasts = comparisons_table([*tested, *development])
+    differences = [*tested, *development]
+    contrasts, found = comparisons_table(differences), Estimates.of(of_differences(differences))
     repeats = predictions["repeat"].n_unique()
     said = Captions.read("significance", settings, numbers(contrasts, repeats, settings))
     sentences = (f"- {sentence(each, settings)}\n" for each in contrasts.iter_rows(named=True))
@@ -229,7 +227,7 @@ def main() -> None:
         ),
     )
     height = 0.8 + 0.34 * drawn["row"].n_unique()
-    publish_study(
+    publish(
         "significance",
         metrics={
             name: difference_metrics(
@@ -238,7 +236,7 @@ def main() -> None:
             for name, kind in (("contrasts", tested), ("development", development))
         },
         points=contrasts,
-        tables=tables(contrasts, said),
+        tables=[contrasts_table(contrasts, found, said)],
         sentences={"contrast_sentences": "".join(sentences)},
         figures={"significance": said.picture("figure", height, partial(draw, drawn, settings))},
         summary=contrasts.select(*KEYS, "difference", "p", "p_holm", "p_rope", "n"),

@@ -26,10 +26,9 @@ from failbench.reporting.labels import (
 )
 from failbench.reporting.picture import legend_outside
 from failbench.reporting.reported import Reported
-from failbench.reporting.study_report import rounded
 from failbench.reporting.style import BLUE, GREY, LEAST_TEXT, THIN, VERMILLION, Mark
 from failbench.reporting.table import Column, Table
-from failbench.study import Captions, publish_study, read_metrics, read_reported, run
+from failbench.study import Captions, publish, read_metrics, read_reported, rounded, run
 
 METRICS = Path("data/metrics/intervals.json")
 
@@ -217,7 +216,7 @@ def draw_counted(axes: Axes, methods: pl.DataFrame) -> None:
 def main() -> None:
     points = tradeoff(read_metrics(METRICS, PRIMARY_SET), read_reported())
     said = Captions.read("tradeoff", numbers(points))
-    publish_study(
+    publish(
         "tradeoff",
         points=points,
         tables=[definitions(points, said)],

@@ -29,7 +29,6 @@ from failbench.reporting.cells import ABSENT, words
 from failbench.reporting.labels import in_label_order, method_label
 from failbench.reporting.picture import legend_outside
 from failbench.reporting.reported import Reported, reported_number
-from failbench.reporting.study_report import rounded
 from failbench.reporting.style import CATEGORY_COLOURS
 from failbench.reporting.table import Table
 from failbench.scenarios import Scenario
@@ -53,6 +52,7 @@ from failbench.study import (
     publish_estimates,
     read_main_study,
     read_reported,
+    rounded,
     rows,
     run,
     table,

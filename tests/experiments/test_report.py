@@ -8,7 +8,7 @@ import pytest
 
 from failbench.errors import BadInputError
 from failbench.study.inputs import read_metrics
-from failbench.study.publish import run
+from failbench.study.publication import run
 
 ESTIMATE = {"value": 0.5, "ci_low": 0.4, "ci_high": 0.6, "n": 76}
 METRICS = {"19": {"ebm": {"accuracy": ESTIMATE}}}

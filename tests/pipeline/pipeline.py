@@ -36,7 +36,6 @@ SHARED_INPUTS = {
     "read_reported": "data/reported/paper.yaml",
     "read_main_study": "data/predictions/nested_cv",
     "publish": "figures/matplotlibrc",
-    "publish_study": "figures/matplotlibrc",
     "publish_estimates": "figures/matplotlibrc",
 }
 """Files that scripts read through functions that they share, by function."""
@@ -254,7 +253,7 @@ def published_study(script: Path) -> str | None:
     """The name under which a script publishes its report, if it does."""
     names = [
         ast.literal_eval(call.args[0])
-        for function in ("publish", "publish_study", "publish_estimates")
+        for function in ("publish", "publish_estimates")
         for call in calls(script, function)
     ]
     assert len(names) <= 1, f"{script} publishes {len(names)} reports."

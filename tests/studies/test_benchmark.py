@@ -233,3 +233,9 @@ def test_long_lines_of_the_prompt_are_broken_after_commas_to_the_last_letter():
     assert all(part.endswith(",") for part in parts[:-1])
     unbroken = "x" * (2 * LONGEST)
     assert BROKEN.findall(f"{unbroken},y") == [f"{unbroken},", "y"]
+
+
+def test_every_place_that_the_checklist_names_is_there(repository):
+    for *_, where in declarations("reproduction_checklist", 4)[1:]:
+        for place in where.split(", "):
+            assert (repository / place).exists(), place

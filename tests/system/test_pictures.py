@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from failbench.reporting.picture import Picture
-from failbench.study import publish as report
+from failbench.study import publication
 from pipeline import stages
 from printed_pictures import assert_printable
 
@@ -53,7 +53,7 @@ def test_every_text_of_a_published_picture_can_be_read(stage, monkeypatch) -> No
     def kept(picture: Picture, path: Path) -> None:
         pictures[path.stem] = picture
 
-    monkeypatch.setattr(report, "save_picture", kept)
+    monkeypatch.setattr(publication, "save_picture", kept)
     importlib.import_module(stage).main()
     assert pictures
     for picture in pictures.values():

@@ -9,10 +9,11 @@ from failbench.study.estimates import (
     of_scenarios,
     over_folds,
     reported,
+    rounded,
 )
 from failbench.study.forms import FORMS, Form, written
 from failbench.study.inputs import read_facts, read_main_study, read_metrics, read_reported
-from failbench.study.publish import publish_estimates, publish_study, run
+from failbench.study.publication import publish, publish_estimates, run
 from failbench.study.tables import Of, Row, Text, n_of, rows, table
 
 __all__ = [
@@ -29,13 +30,14 @@ __all__ = [
     "of_groups",
     "of_scenarios",
     "over_folds",
+    "publish",
     "publish_estimates",
-    "publish_study",
     "read_facts",
     "read_main_study",
     "read_metrics",
     "read_reported",
     "reported",
+    "rounded",
     "rows",
     "run",
     "table",

@@ -12,13 +12,13 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any
+from typing import Any, Final
 
 import polars as pl
 
 from failbench.prediction.workers import parallel_map
+from failbench.predictions import DECIMALS
 from failbench.reporting.cells import ABSENT
-from failbench.reporting.study_report import rounded
 from failbench.statistics.bootstrap import Interval
 from failbench.statistics.comparison import Difference, comparisons_table
 from failbench.statistics.estimates import estimate_rows, nest
@@ -28,6 +28,17 @@ from failbench.statistics.scores import scenario_answers
 from failbench.study.forms import Form, written
 
 Row = dict[str, Any]
+FLOATS: Final = pl.selectors.float()
+
+
+def rounded(table: pl.DataFrame, *exact: str) -> pl.DataFrame:
+    """A table as it is published: floating-point columns at six decimals, but for exact ones.
+
+    Figures and tables are made from the rounded values, so that whoever reads the published points
+    draws the same.
+    """
+    columns = FLOATS - pl.selectors.by_name(*exact, require_all=False) if exact else FLOATS
+    return table.with_columns(columns.round(DECIMALS))
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from failbench.study import (
     Row,
     Text,
     n_of,
-    publish_study,
+    publish,
     read_main_study,
     run,
     table,
@@ -77,7 +77,7 @@ def main() -> None:
         for left, right in pairs.select("left", "right").rows()
     ]
     columns = [Text("Method"), Text("Other method"), Of("", "Same answer"), n_of("")]
-    publish_study(
+    publish(
         "agreement",
         metrics=nest(found.frame, "left", "right", leaves=("value", "n")),
         points=found.frame,

@@ -12,11 +12,11 @@ import polars as pl
 from failbench import stage
 from failbench.reporting.markup import write_table
 from failbench.reporting.picture import Picture, save_picture
-from failbench.reporting.study_report import StudyReport, rounded
 from failbench.reporting.style_file import check_style
 from failbench.reporting.table import Table
 from failbench.stage import print_table, write_metrics
 from failbench.statistics.estimates import nest
+from failbench.study.estimates import rounded
 
 METRICS = Path("data/metrics")
 POINTS = Path("data/plots")
@@ -25,7 +25,7 @@ FIGURES = Path("figures")
 STYLE = FIGURES / "matplotlibrc"
 
 
-def publish_study(
+def publish(
     study: str,
     *,
     metrics: Mapping[str, object] | None = None,
@@ -106,9 +106,9 @@ def publish_estimates(
     metrics
         What the metrics hold beside the frame.
     published
-        What else :func:`publish_study` writes.
+        What else :func:`publish` writes.
     """
-    publish_study(
+    publish(
         study,
         **{
             "points": estimates,
@@ -117,21 +117,6 @@ def publish_estimates(
             "metrics": {**nest(estimates, *keys), **(metrics or {})},
         },
     )
-
-
-def publish(study: str, report: StudyReport) -> None:
-    """Write the report of a study, under the study's name, and print its summary."""
-    publish_study(
-        study,
-        metrics=report.metrics,
-        points=report.points,
-        tables=report.tables,
-        figures=report.figures,
-        sentences=report.sentences,
-        exact=True,  # its points are rounded already, but for columns that must not be
-    )
-    for summary in report.summary:
-        print_table(summary.columns, summary.rows)
 
 
 def run(main: Callable[[], None]) -> None:
