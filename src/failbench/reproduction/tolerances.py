@@ -56,6 +56,7 @@ FILE_RULES = (
     FileRule("data/telemetry/*", "recorded", EXACT, "Recorded once; no stage writes it."),
     FileRule("data/scenarios/*", "recorded", EXACT, "Written by hand."),
     FileRule("data/reported/*", "recorded", EXACT, "Facts of the paper, and answers of raters."),
+    FileRule("paper/captions/*", "recorded", EXACT, "Written by hand."),
     FileRule("data/external/*", "recorded", EXACT, "Released by others, and copied once."),
     FileRule("data/outside/*", "recorded", EXACT, "Written by hand, and recorded once."),
     FileRule("data/crashes/*", "recorded", EXACT, "Recorded once, by `make record-crashes`."),
@@ -68,7 +69,6 @@ FILE_RULES = (
         "Medians and extremes of logarithms, stored with six digits.",
     ),
     FileRule("data/monitor/*", "recorded", EXACT, "Recorded, or frozen before it was applied."),
-    FileRule("data/reasoning/*", "recorded", EXACT, "Written by hand, and recorded once."),
     FileRule("data/preflight/*", "recorded", EXACT, "Recorded once, by `make record-preflight`."),
     FileRule("data/peers/*", "recorded", EXACT, "Answers of other tools, which are replayed."),
     FileRule(
