@@ -386,6 +386,7 @@ def main() -> None:
     runs = read_section("monitor", JudgedRuns)
     reference = setting_of(read_section("nested_cv", ReferenceStudy).model_dump())
     intervals = read_statistics(ScenarioIntervalSettings)
+    said = Captions.read("monitor", intervals)
     judged = read_judged(runs)
     forest = read_output(FOREST, PREDICTION_SCHEMA).filter(feature_set=PRIMARY_SET)
     predictions = read_outputs(PREDICTIONS, METHODS, PREDICTION_SCHEMA)
@@ -408,9 +409,7 @@ def main() -> None:
     of_last = found.where(version=last)
     settings = settings_of(found, last)
     detailed = [name for name in settings if name in {ALL_SETTINGS, reference}] or settings
-    said = Captions.read(
-        "monitor",
-        intervals,
+    said = said.with_numbers(
         numbers(found, alarms, blind, runs, reference),
         {"versions": counted(history.height, "version")},
     )

@@ -147,16 +147,18 @@ def main() -> None:
         name: setting_bounds(name, runs, choice, development.to_list())
         for name, runs in measured_settings(MONITORED).items()
     }
+    alarmed = rates(settings, choice.confidence)
+    said = Captions.read("monitor_bounds", choice)
+    shown = margins_table(settings, alarmed, choice, said)
     BOUNDS.mkdir(parents=True, exist_ok=True)
     for name, fitted in settings.items():
         margins = ", ".join(f"{margin:g} ({group})" for group, margin in fitted.margins.items())
         origin = f"completed successes of {name}, margins {margins}"
         write_bounds(BOUNDS / f"{name}.json", fitted.bounds, fitted.runs, origin)
-    alarmed = rates(settings, choice.confidence)
     publish(
         "monitor_bounds",
         metrics=metrics(settings, alarmed),
-        tables=[margins_table(settings, alarmed, choice, Captions.read("monitor_bounds", choice))],
+        tables=[shown],
         summary=alarmed.drop("ci_low"),
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from failbench.reporting.scope import scale_note
 from failbench.reporting.table import Column, Table
 from failbench.stage import REMEDY, unreadable
 from failbench.statistics.settings import read_statistics
-from failbench.study import Captions, publish, read_facts, run
+from failbench.study import Captions, at_path, publish, read_facts, run
 from shared.negative_results import NegativeResults
 
 DECLARED = Path("data/reported/negative_results.yaml")
@@ -84,20 +84,23 @@ appendix from `{DECLARED}`; no number in it is typed by hand.
     return "\n".join((head, *sections, "## How to read it\n", "\n\n".join(shown.notes))) + "\n"
 
 
-def read_metrics(name: str) -> dict[str, Any]:
+def read_metrics(name: str, keys: Iterable[str]) -> dict[str, Any]:
+    """The metrics of a file, which has the keys that the entries name."""
     path = RETIRED if name == RETIRED.stem else METRICS / f"{name}.json"
     try:
         metrics = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise unreadable(path, "JSON") from error
-    if not isinstance(metrics, dict):
-        raise BadInputError(path, "(file)", "has no metrics by name.", REMEDY)
+    for key in sorted(keys):
+        if at_path(metrics, key.removesuffix(".value")) is None:
+            raise BadInputError(path, key, f"is missing, and {DECLARED} names it.", REMEDY)
     return metrics
 
 
 def main() -> None:
     declared = read_facts(DECLARED, NegativeResults)
-    metrics = {name: read_metrics(name) for name in {RECORDED, *declared.files()}}
+    named = {RECORDED: {"runs.all"}} | declared.keys_by_file()
+    metrics = {name: read_metrics(name, keys) for name, keys in named.items()}
     rows, recorded = filled(declared, metrics), metrics[RECORDED]
     said = Captions.read(
         "negative_results",

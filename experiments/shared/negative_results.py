@@ -51,13 +51,12 @@ class NegativeResult(Record):
             raise ValueError("measured must name a metric")
         return self
 
-    def files(self) -> Iterator[str]:
-        """The metrics files that its texts and conditions name."""
+    def paths(self) -> Iterator[str]:
+        """The numbers that its texts and conditions name, each a metrics file and keys in it."""
         for text in (self.tried, self.expected, self.measured, self.concluded):
-            yield from (match["path"].split(".")[0] for match in PLACEHOLDER.finditer(text))
+            yield from (match["path"] for match in PLACEHOLDER.finditer(text))
         for match in filter(None, map(CONDITION.match, self.holds)):
-            sides = (match[side].split(".")[0] for side in ("left", "right"))
-            yield from (name for name in sides if name[0].isalpha())
+            yield from (side for side in match.group("left", "right") if side[0].isalpha())
 
 
 class NegativeResults(Record):
@@ -73,6 +72,11 @@ class NegativeResults(Record):
             raise ValueError(f"{twice[0]!r} is the name of two entries")
         return self
 
-    def files(self) -> list[str]:
-        """The metrics files that the entries name, sorted."""
-        return sorted({name for entry in self.entries for name in entry.files()})
+    def keys_by_file(self) -> dict[str, set[str]]:
+        """What the entries name of each metrics file."""
+        keys: dict[str, set[str]] = {}
+        for entry in self.entries:
+            for path in entry.paths():
+                name, _, key = path.partition(".")
+                keys.setdefault(name, set()).add(key)
+        return keys

@@ -264,7 +264,7 @@ def _breaks_of_table(path: str, read: tuple[str, ...]) -> Iterator[Break]:
 
 
 def _breaks_of_text(path: str) -> Iterator[Break]:
-    if path.endswith((".typ", ".svg", ".bib")):
+    if path.endswith((".typ", ".svg", ".bib", ".md")):
         # any text is a text, and an empty section of the paper is one
         yield Break(path, "without", Path(path).unlink)
         yield Break(path, "garbage in", lambda: _write(path, GARBAGE))

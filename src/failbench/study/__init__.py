@@ -1,6 +1,6 @@
 """What a study is written in: estimates, tables and captions as data, and their publication."""
 
-from failbench.study.captions import Captions
+from failbench.study.captions import Captions, at_path
 from failbench.study.estimates import (
     Estimates,
     estimate_text,
@@ -24,6 +24,7 @@ __all__ = [
     "Of",
     "Row",
     "Text",
+    "at_path",
     "estimate_text",
     "n_of",
     "of_differences",

@@ -73,7 +73,7 @@ class Captions:
         Raises
         ------
         BadInputError
-            If the file is missing or is not YAML.
+            If the file is missing, is not YAML, or has no entries.
         """
         path = CAPTIONS / f"{study}.yaml"
         try:
@@ -82,12 +82,19 @@ class Captions:
             problem = " ".join(str(error).split())
             remedy = "Restore it with git."
             raise BadInputError(path, "(file)", f"cannot be read ({problem}).", remedy) from error
-        if not isinstance(texts, dict):
+        if not isinstance(texts, dict) or not texts:
             raise BadInputError(path, "(file)", "has no entries.", "Restore it with git.")
-        named: dict[str, Any] = {}
+        for entry, content in texts.items():
+            if not isinstance(content, dict):
+                raise BadInputError(path, str(entry), "has no texts.", "Restore it with git.")
+        return cls(path, texts, {}).with_numbers(*numbers)
+
+    def with_numbers(self, *numbers: Mapping[str, Any] | Record) -> Captions:
+        """These with more numbers, where a study reads its captions before it computes for long."""
+        named = dict(self._numbers)
         for part in numbers:
             named |= part.model_dump() if isinstance(part, Record) else part
-        return cls(path, texts, named)
+        return Captions(self.place, self._texts, named)
 
     def caption(self, table: str) -> str:
         """The caption of a table."""
@@ -145,7 +152,7 @@ class Captions:
     def estimates_in(self, text: str) -> Iterator[Mapping[str, Any]]:
         """The estimates that a text names, in its order; also where it names their values alone."""
         for placeholder in PLACEHOLDER.finditer(text):
-            found = _at(self._numbers, placeholder["path"].removesuffix(".value"))
+            found = at_path(self._numbers, placeholder["path"].removesuffix(".value"))
             if _value(found) is not None:
                 yield found
 
@@ -166,10 +173,10 @@ class Captions:
         )
 
     def _named(self, name: str) -> bool:
-        return bool(_at(self._numbers, name))
+        return bool(at_path(self._numbers, name))
 
     def _written(self, path: str, form: str | None, field: str) -> str:
-        found = _at(self._numbers, path)
+        found = at_path(self._numbers, path)
         if form is not None and form not in FORMS:
             remedy = f"Use one of {', '.join(FORMS)}, or none."
             raise self._refused(field, f"{form!r} is no form of a number.", remedy)
@@ -189,7 +196,7 @@ class Captions:
         try:
             return float(side)
         except ValueError:
-            found = _at(self._numbers, side)
+            found = at_path(self._numbers, side)
             value = found if isinstance(found, int | float) else _value(found)
             if value is None:
                 remedy = "Name an estimate of the study."
@@ -219,15 +226,15 @@ def _value(found: object) -> float | None:
     return next((found[key] for key in VALUES if isinstance(found.get(key), int | float)), None)
 
 
-def _at(tree: object, path: str) -> Any:
-    """What stands at a path of keys with dots between them; keys may have dots of their own."""
+def at_path(tree: object, path: str) -> Any:
+    """What stands at a path of keys with dots between them, or None; keys may have dots too."""
     if not isinstance(tree, Mapping):
         return None
     if path in tree:
         return tree[path]
     for key in sorted(tree, key=len, reverse=True):
         if path.startswith(f"{key}."):
-            found = _at(tree[key], path[len(key) + 1 :])
+            found = at_path(tree[key], path[len(key) + 1 :])
             if found is not None:
                 return found
     return None
